@@ -1,0 +1,100 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "lowtide/base/check.h"
+
+namespace lowtide {
+
+// Why an input was refused. Every code is the fault of an input or of the environment, never of Lowtide.
+enum class ErrorCode {
+  malformed,    // not the format that it claims to be
+  invalid,      // well-formed, but against the rules of the format or of the graph
+  unsupported,  // valid, but Lowtide does not understand it
+  unresolved,   // sizes remain unknown; the message lists the symbols and how to bind them
+  over_limit,   // beyond a named limit of base/limits.h
+  mismatch,     // two inputs that do not belong together (plan and model)
+  io,           // a file could not be read or written
+};
+
+[[nodiscard]] const char* to_string(ErrorCode code);
+
+// One refusal, complete in itself: what is wrong with which thing, the numbers that disagree, a way out.
+struct Error {
+  ErrorCode code = ErrorCode::invalid;
+  std::string message;  // one sentence or a short list; terminal-safe (names are quoted by `quoted`)
+  std::string place;    // where in the input: "model.onnx: graph 'main': node 12 'conv1'"; may be empty
+
+  // "place: message", or the message alone.
+  [[nodiscard]] std::string describe() const;
+};
+
+// A value or the reason there is none. Reading the wrong one is a bug (InvariantViolation).
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}        // NOLINT(google-explicit-constructor): `return value;`
+  Result(Error error) : state_(std::move(error)) {}    // NOLINT(google-explicit-constructor): `return error;`
+
+  [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }
+  explicit operator bool() const { return ok(); }
+
+  [[nodiscard]] T& value() & {
+    LOWTIDE_CHECK(ok(), "a Result is read only after ok()");
+    return *std::get_if<T>(&state_);
+  }
+  [[nodiscard]] const T& value() const& {
+    LOWTIDE_CHECK(ok(), "a Result is read only after ok()");
+    return *std::get_if<T>(&state_);
+  }
+  [[nodiscard]] T&& value() && {
+    LOWTIDE_CHECK(ok(), "a Result is read only after ok()");
+    return std::move(*std::get_if<T>(&state_));
+  }
+  [[nodiscard]] const Error& error() const {
+    LOWTIDE_CHECK(!ok(), "an error is read only when there is one");
+    return *std::get_if<Error>(&state_);
+  }
+
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+// Success without a value, or the reason of the refusal.
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor): `return error;`
+
+  [[nodiscard]] bool ok() const { return !error_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  [[nodiscard]] const Error& error() const {
+    LOWTIDE_CHECK(!ok(), "an error is read only when there is one");
+    return *error_;
+  }
+
+ private:
+  std::optional<Error> error_;
+};
+
+}  // namespace lowtide
+
+// Returns the error of `expression` from the enclosing function, if there is one.
+#define LOWTIDE_RETURN_IF_ERROR(expression)              \
+  do {                                                   \
+    auto lowtide_outcome = (expression);                 \
+    if (!lowtide_outcome.ok()) return lowtide_outcome.error(); \
+  } while (false)

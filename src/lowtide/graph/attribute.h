@@ -1,0 +1,38 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace lowtide {
+
+// An attribute whose content Lowtide does not need (a tensor, a type): only what it was, for display.
+struct OpaqueAttribute {
+  std::string description;  // "tensor f32[64,3,7,7]"
+  friend bool operator==(const OpaqueAttribute&, const OpaqueAttribute&) = default;
+};
+
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                                    std::vector<std::string>, OpaqueAttribute>;
+
+struct Attribute {
+  std::string name;
+  AttributeValue value;
+  friend bool operator==(const Attribute&, const Attribute&) = default;
+};
+
+// The attribute of that name with that type, or nullptr. Linear in the number of attributes.
+template <typename T>
+[[nodiscard]] const T* find_attribute(const std::vector<Attribute>& attributes, std::string_view name) {
+  for (const Attribute& attribute : attributes) {
+    if (attribute.name == name) return std::get_if<T>(&attribute.value);
+  }
+  return nullptr;
+}
+
+}  // namespace lowtide

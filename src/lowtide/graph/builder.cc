@@ -1,0 +1,288 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graph/builder.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <unordered_set>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide {
+namespace {
+
+std::string place_of(const std::string& graph, NodeId id, const Node& node) {
+  return "graph " + quoted(graph) + ": node " + std::to_string(id.value()) + " " + quoted(node.name);
+}
+
+Error invalid_tensor(const std::string& graph, const Tensor& tensor, const std::string& message) {
+  return Error{ErrorCode::invalid, message, "graph " + quoted(graph) + ": tensor " + quoted(tensor.name)};
+}
+
+bool has_producer_role(Role role) { return role == Role::output || role == Role::temporary; }
+
+// Distinct tensors that a node reads, captures included.
+void collect_reads(const Node& node, std::vector<TensorId>& out) {
+  out.clear();
+  for (const std::optional<TensorId>& input : node.inputs) {
+    if (input) out.push_back(*input);
+  }
+  for (const Body& body : node.bodies) {
+    for (const auto& [outer, inner] : body.captures) out.push_back(outer);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+}  // namespace
+
+TensorId GraphBuilder::add_tensor(TensorSpec spec, Role role) {
+  LOWTIDE_CHECK(role != Role::output, "role output follows from set_outputs");
+  Tensor tensor;
+  tensor.name = std::move(spec.name);
+  tensor.dtype = spec.dtype;
+  tensor.role = role;
+  tensor.is_captured = spec.is_captured;
+  tensor.shape = std::move(spec.shape);
+  const TensorId id = graph_.tensors_.push_back(std::move(tensor));
+  if (role == Role::input && !spec.is_captured) graph_.inputs_.push_back(id);
+  return id;
+}
+
+NodeId GraphBuilder::add_node(NodeSpec spec) {
+  const auto [entry, is_new] = operator_ids_.try_emplace({spec.domain, spec.type}, OperatorId());
+  if (is_new) {
+    entry->second = graph_.operators_.push_back({spec.domain, spec.type, operator_traits(spec.domain, spec.type)});
+  }
+  Node node;
+  node.name = std::move(spec.name);
+  node.op = entry->second;
+  node.inputs = std::move(spec.inputs);
+  node.outputs = std::move(spec.outputs);
+  node.control_inputs = std::move(spec.control_inputs);
+  node.attributes = std::move(spec.attributes);
+  node.bodies = std::move(spec.bodies);
+  return graph_.nodes_.push_back(std::move(node));
+}
+
+void GraphBuilder::set_outputs(std::vector<TensorId> outputs) { graph_.outputs_ = std::move(outputs); }
+
+void GraphBuilder::set_known_integers(TensorId tensor, std::vector<std::int64_t> content) {
+  graph_.known_.emplace_back(tensor, std::move(content));
+}
+
+Result<Graph> GraphBuilder::build() && {
+  graph_.name_ = name_;
+  LOWTIDE_RETURN_IF_ERROR(check_ids());
+  LOWTIDE_RETURN_IF_ERROR(check_names());
+  LOWTIDE_RETURN_IF_ERROR(size_tensors());
+  LOWTIDE_RETURN_IF_ERROR(sort_nodes());
+  LOWTIDE_RETURN_IF_ERROR(link_producers());
+  for (TensorId output : graph_.outputs_) {
+    if (graph_.tensors_[output].role == Role::temporary) graph_.tensors_[output].role = Role::output;
+  }
+  LOWTIDE_RETURN_IF_ERROR(check_sources());
+  link_readers();
+  std::sort(graph_.known_.begin(), graph_.known_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  graph_.total_nodes_ = static_cast<std::int64_t>(graph_.nodes_.size());
+  graph_.total_tensors_ = static_cast<std::int64_t>(graph_.tensors_.size());
+  for (const Node& node : graph_.nodes_) {
+    for (const Body& body : node.bodies) {
+      graph_.total_nodes_ += body.graph->total_nodes();
+      graph_.total_tensors_ += body.graph->total_tensors();
+    }
+  }
+  return std::move(graph_);
+}
+
+Result<void> GraphBuilder::check_ids() const {
+  const auto in_range = [&](const std::optional<TensorId>& id) { return !id || graph_.tensors_.contains(*id); };
+  bool ok = std::all_of(graph_.outputs_.begin(), graph_.outputs_.end(), in_range);
+  for (const Node& node : graph_.nodes_) {
+    ok = ok && std::all_of(node.inputs.begin(), node.inputs.end(), in_range) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), in_range) &&
+         std::all_of(node.control_inputs.begin(), node.control_inputs.end(),
+                     [&](NodeId id) { return graph_.nodes_.contains(id); });
+    for (const Body& body : node.bodies) {
+      ok = ok && body.graph != nullptr &&
+           std::all_of(body.captures.begin(), body.captures.end(), [&](const auto& capture) {
+             return graph_.tensors_.contains(capture.first) && body.graph->tensors().contains(capture.second);
+           });
+    }
+  }
+  if (!ok) return Error{ErrorCode::invalid, "a node or output names a tensor that does not exist", "graph " + quoted(name_)};
+  return {};
+}
+
+Result<void> GraphBuilder::check_names() const {
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(graph_.tensors_.size());
+  for (const Tensor& tensor : graph_.tensors_) {
+    if (tensor.name.empty()) return invalid_tensor(name_, tensor, "a tensor has an empty name");
+    if (static_cast<std::int64_t>(tensor.name.size()) > limits::kMaxNameBytes) {
+      return Error{ErrorCode::over_limit,
+                   "a name of " + std::to_string(tensor.name.size()) + " bytes is above the limit of " +
+                       std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
+                   "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
+    }
+    if (!seen.insert(tensor.name).second) return invalid_tensor(name_, tensor, "two tensors have this name");
+  }
+  return {};
+}
+
+Result<void> GraphBuilder::size_tensors() {
+  if (static_cast<std::int64_t>(graph_.nodes_.size()) > limits::kMaxNodes ||
+      static_cast<std::int64_t>(graph_.tensors_.size()) > limits::kMaxTensors) {
+    return Error{ErrorCode::over_limit,
+                 std::to_string(graph_.nodes_.size()) + " nodes and " + std::to_string(graph_.tensors_.size()) +
+                     " tensors: the limits are " + std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " +
+                     std::to_string(limits::kMaxTensors) + " (kMaxTensors)",
+                 "graph " + quoted(name_)};
+  }
+  std::int64_t total = 0;
+  for (Tensor& tensor : graph_.tensors_) {
+    Result<Bytes> size = dense_size(tensor.dtype, tensor.shape);
+    if (!size) {
+      return Error{size.error().code, size.error().message, "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
+    }
+    tensor.size = *size;
+    total += size->count();  // each below 2^47, so 2^62 is crossed before 2^63
+    if (total > limits::kMaxTotalBytes) {
+      return Error{ErrorCode::over_limit,
+                   "all tensors together are above the limit of " + std::to_string(limits::kMaxTotalBytes) +
+                       " bytes (kMaxTotalBytes)",
+                   "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
+    }
+  }
+  return {};
+}
+
+Result<void> GraphBuilder::link_producers() {
+  for (NodeId id : all_ids<NodeId>(graph_.nodes_.size())) {
+    for (const std::optional<TensorId>& output : graph_.nodes_[id].outputs) {
+      if (!output) continue;
+      Tensor& tensor = graph_.tensors_[*output];
+      if (!has_producer_role(tensor.role)) {
+        return Error{ErrorCode::invalid, "writes " + quoted(tensor.name) + ", which is an " + std::string(to_string(tensor.role)) + " and must stay untouched",
+                     place_of(name_, id, graph_.nodes_[id])};
+      }
+      if (tensor.producer) {
+        return Error{ErrorCode::invalid,
+                     "writes " + quoted(tensor.name) + ", which node " + std::to_string(tensor.producer->value()) + " " +
+                         quoted(graph_.nodes_[*tensor.producer].name) + " writes too; a tensor has one producer",
+                     place_of(name_, id, graph_.nodes_[id])};
+      }
+      tensor.producer = id;
+    }
+  }
+  return {};
+}
+
+// Kahn's algorithm; the ready node with the lowest given position goes first, so a sorted file keeps its order.
+Result<void> GraphBuilder::sort_nodes() {
+  const std::size_t count = graph_.nodes_.size();
+  IdVector<TensorId, std::optional<NodeId>> writer(graph_.tensors_.size());
+  for (NodeId id : all_ids<NodeId>(count)) {
+    for (const std::optional<TensorId>& output : graph_.nodes_[id].outputs) {
+      if (output) writer[*output] = id;  // two writers are refused by link_producers
+    }
+  }
+  std::vector<std::pair<NodeId, NodeId>> edges;
+  IdVector<NodeId, std::uint32_t> waiting(count, 0);
+  std::vector<TensorId> reads;
+  bool sorted = true;
+  const auto add_edge = [&](NodeId before, NodeId after) {
+    edges.emplace_back(before, after);
+    ++waiting[after];
+    sorted = sorted && before < after;
+  };
+  for (NodeId id : all_ids<NodeId>(count)) {
+    collect_reads(graph_.nodes_[id], reads);
+    for (TensorId tensor : reads) {
+      if (writer[tensor]) add_edge(*writer[tensor], id);
+    }
+    for (NodeId before : graph_.nodes_[id].control_inputs) add_edge(before, id);
+  }
+  if (sorted) return {};
+
+  std::sort(edges.begin(), edges.end());
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  for (NodeId id : all_ids<NodeId>(count)) {
+    if (waiting[id] == 0) ready.push(id);
+  }
+  std::vector<NodeId> order;
+  order.reserve(count);
+  while (!ready.empty()) {
+    const NodeId id = ready.top();
+    ready.pop();
+    order.push_back(id);
+    auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(id, NodeId()));
+    for (; edge != edges.end() && edge->first == id; ++edge) {
+      if (--waiting[edge->second] == 0) ready.push(edge->second);
+    }
+  }
+  if (order.size() != count) {
+    for (NodeId id : all_ids<NodeId>(count)) {
+      if (waiting[id] > 0) {
+        return Error{ErrorCode::invalid, "depends on its own result: " + std::to_string(count - order.size()) + " nodes are on a cycle or behind one",
+                     place_of(name_, id, graph_.nodes_[id])};
+      }
+    }
+  }
+  IdVector<NodeId, Node> nodes;
+  nodes.reserve(count);
+  IdVector<NodeId, NodeId> new_id(count);
+  for (NodeId old : order) new_id[old] = nodes.push_back(std::move(graph_.nodes_[old]));
+  for (Node& node : nodes) {
+    for (NodeId& before : node.control_inputs) before = new_id[before];
+  }
+  graph_.nodes_ = std::move(nodes);
+  return {};
+}
+
+Result<void> GraphBuilder::check_sources() const {
+  std::vector<TensorId> reads;
+  const auto has_source = [&](TensorId id) {
+    const Tensor& tensor = graph_.tensors_[id];
+    return tensor.producer.has_value() || !has_producer_role(tensor.role);
+  };
+  for (NodeId id : all_ids<NodeId>(graph_.nodes_.size())) {
+    collect_reads(graph_.nodes_[id], reads);
+    for (TensorId tensor : reads) {
+      if (!has_source(tensor)) {
+        return Error{ErrorCode::invalid,
+                     "reads " + quoted(graph_.tensors_[tensor].name) + ", which nothing produces: no node, input or constant has this name",
+                     place_of(name_, id, graph_.nodes_[id])};
+      }
+    }
+  }
+  for (const Tensor& tensor : graph_.tensors_) {
+    if (has_producer_role(tensor.role) && !tensor.producer) {
+      return invalid_tensor(name_, tensor, tensor.role == Role::output ? "this graph output is never produced" : "nothing produces this tensor");
+    }
+  }
+  return {};
+}
+
+void GraphBuilder::link_readers() {
+  std::vector<std::uint32_t> count(graph_.tensors_.size() + 1, 0);
+  std::vector<TensorId> reads;
+  graph_.read_begin_.assign(1, 0);
+  for (const Node& node : graph_.nodes_) {
+    collect_reads(node, reads);
+    graph_.reads_.insert(graph_.reads_.end(), reads.begin(), reads.end());
+    graph_.read_begin_.push_back(static_cast<std::uint32_t>(graph_.reads_.size()));
+    for (TensorId tensor : reads) ++count[tensor.index() + 1];
+  }
+  for (std::size_t at = 1; at < count.size(); ++at) count[at] += count[at - 1];
+  graph_.reader_begin_ = count;
+  graph_.readers_.resize(graph_.reads_.size());
+  for (NodeId id : all_ids<NodeId>(graph_.nodes_.size())) {
+    for (TensorId tensor : graph_.reads(id)) graph_.readers_[count[tensor.index()]++] = id;
+  }
+}
+
+}  // namespace lowtide

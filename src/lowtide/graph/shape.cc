@@ -1,0 +1,65 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graph/shape.h"
+
+#include <algorithm>
+
+#include "lowtide/base/limits.h"
+
+namespace lowtide {
+
+Result<std::int64_t> element_count(const Shape& shape) {
+  const std::vector<std::int64_t>& extents = shape.extents();
+  for (std::int64_t extent : extents) {
+    if (extent < 0) {
+      return Error{ErrorCode::invalid, "extent " + std::to_string(extent) + " of shape " + to_string(shape) + " is negative", ""};
+    }
+  }
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return std::int64_t{0};
+  std::int64_t count = 1;
+  for (std::int64_t extent : extents) {
+    const std::optional<std::int64_t> product = checked_multiply(count, extent);
+    if (!product) {
+      return Error{ErrorCode::over_limit, "shape " + to_string(shape) + " has more than 2^63 - 1 elements", ""};
+    }
+    count = *product;
+  }
+  return count;
+}
+
+Result<Bytes> dense_size(DType dtype, const Shape& shape) {
+  if (shape.rank() > limits::kMaxRank) {
+    return Error{ErrorCode::over_limit,
+                 "rank " + std::to_string(shape.rank()) + " is above the limit of " + std::to_string(limits::kMaxRank) + " (kMaxRank)", ""};
+  }
+  const std::optional<int> bits = bits_of(dtype);
+  if (!bits) return Error{ErrorCode::unsupported, "element type string has no fixed size", ""};
+  Result<std::int64_t> count = element_count(shape);
+  if (!count) return count.error();
+  // Limits are far below 2^63 bits only in bytes, so scale in two checked steps.
+  const std::optional<std::int64_t> total_bits = checked_multiply(*count, *bits);
+  const std::optional<std::int64_t> padded = total_bits ? checked_add(*total_bits, 7) : std::nullopt;
+  if (!padded || *padded / 8 > limits::kMaxTensorBytes) {
+    return Error{ErrorCode::over_limit,
+                 "a tensor of " + std::string(to_string(dtype)) + to_string(shape) + " is above the limit of " +
+                     std::to_string(limits::kMaxTensorBytes) + " bytes (kMaxTensorBytes)",
+                 ""};
+  }
+  return Bytes(*padded / 8);
+}
+
+std::string to_string(const Shape& shape) {
+  // Hostile files have ranks of 10^6: the text of a refusal stays short.
+  constexpr int kMostShown = limits::kMaxRank;
+  std::string text = "[";
+  for (int axis = 0; axis < std::min(shape.rank(), kMostShown); ++axis) {
+    if (axis > 0) text += ",";
+    if (shape.is_at_most(axis)) text += "<=";
+    text += std::to_string(shape[axis]);
+  }
+  if (shape.rank() > kMostShown) text += ",...";
+  return text + "]";
+}
+
+}  // namespace lowtide

@@ -1,0 +1,40 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/packing.h"
+
+namespace lowtide {
+
+struct ImportOptions {
+  std::map<std::string, std::int64_t> dims;                  // symbol -> extent, e.g. {"batch", 8}
+  std::map<std::string, std::vector<std::int64_t>> shapes;   // graph input -> extents; -1 keeps what the file says
+};
+
+// What came out of a model file.
+struct ImportedModel {
+  Graph graph;
+  std::string sha256;          // of the file's bytes, lower-case hex
+  std::string format;          // "onnx"
+  std::vector<std::string> notes;  // worth telling the user: nodes that were sorted, sizes that are upper bounds
+};
+
+// Reads a model file; the format is told from its content, never from its name. External data is never opened.
+// Bad input never crashes or hangs: malformed, invalid, unsupported (every unsupported operator at once), over_limit,
+// unresolved (every symbol that is left, with the options that bind it), io.
+// Time and memory are near linear in the file's size: at most 64 MB + 16 x the file.
+[[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
+
+// A packing problem in MiniMalloc's form: a header line, then one buffer a line. Columns by name, in any order:
+// id, lower, upper, size, and optionally alignment, offset, gaps. `lower` and `upper` are half-open.
+[[nodiscard]] Result<PackingProblem> import_packing(const std::string& path);
+
+}  // namespace lowtide

@@ -1,0 +1,16 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+// The one place where protobuf and the onnx library come in; their warnings are not ours.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wconversion"
+#include "onnx/onnx_pb.h"
+#include "onnx/defs/schema.h"
+#include "onnx/defs/shape_inference.h"
+#pragma GCC diagnostic pop

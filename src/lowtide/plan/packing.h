@@ -1,0 +1,62 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/id.h"
+#include "lowtide/base/interval.h"
+
+namespace lowtide {
+
+using PackingId = Id<struct PackingTag>;
+
+// Logical time of a packing problem: any 64-bit clock, not only steps.
+using TimeSpan = Interval<std::int64_t>;
+
+// One rectangle: `size` bytes during `lifespan`, except in `gaps`.
+struct PackingBuffer {
+  TimeSpan lifespan;           // not empty
+  std::vector<TimeSpan> gaps;  // inside lifespan, sorted, disjoint: the bytes need not be kept there
+  Bytes size;                  // >= 0
+  Bytes alignment = Bytes(1);  // of its offset; a power of two
+  std::optional<Offset> fixed_offset;  // it must be there
+  friend bool operator==(const PackingBuffer&, const PackingBuffer&) = default;
+};
+
+// Offsets for buffers such that two that live at the same time share no byte, the highest end being least.
+// Knows no graph.
+struct PackingProblem {
+  IdVector<PackingId, PackingBuffer> buffers;
+  IdVector<PackingId, std::string> names;  // empty, or one a buffer ("id" of the CSV)
+  std::optional<Bytes> capacity;
+};
+
+// The two buffers whose rectangles meet, and where.
+struct PackingConflict {
+  PackingId first;
+  PackingId second;
+};
+
+enum class PackingOutcome : std::uint8_t {
+  found,       // offsets hold, and fit the capacity if there is one
+  infeasible,  // proven: no offsets fit; `witness_time` is a moment whose load alone exceeds the capacity
+  not_found,   // the best offsets found do not fit the capacity, and no proof that none do
+};
+
+struct Packing {
+  PackingOutcome outcome = PackingOutcome::found;
+  IdVector<PackingId, Offset> offsets;  // the best found, also when it does not fit
+  Bytes height;                         // highest end of a buffer
+  Bytes bound;                          // proven lower bound of the height: at least the largest load
+  bool proven_optimal = false;          // height == bound
+  std::string strategy;                 // "greedy_by_size"
+  std::optional<std::int64_t> witness_time;  // when the load is largest
+};
+
+}  // namespace lowtide

@@ -1,0 +1,136 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/id.h"
+#include "lowtide/base/interval.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/region.h"
+
+namespace lowtide {
+
+using StepId = Id<struct StepTag>;
+using ValueId = Id<struct ValueTag>;
+using BufferId = Id<struct BufferTag>;
+
+// Half-open, in steps of one program. A buffer that lives to the end of the program ends at the number of steps.
+using Lifespan = Interval<StepId>;
+
+//   Relu(x) -> y in place, Concat(y, z) -> c without a copy, c handed to the caller:
+//
+//   address                 values   y, z, c    (c at offset 0, y at 0, z at 64: their bytes are c's)
+//     128 +--------------+  buffer   of 128 bytes, kind output
+//         |  z  |        |           lifespan [first write of x, end of program)
+//      64 |-----+   c    |
+//         |x, y |        |  x shares y's bytes: x dies in the step that writes y
+//       0 +--------------+
+
+enum class BufferKind : std::uint8_t {
+  input,      // holds an input of the graph
+  constant,   // holds a constant
+  state,      // holds what is kept from run to run
+  output,     // holds at least one output: lives to the end of the program
+  temporary,  // holds only temporaries
+  scratch,    // bytes of one kernel during its step, and the arenas of the bodies it runs; holds no value
+};
+
+[[nodiscard]] std::string_view to_string(BufferKind kind);
+[[nodiscard]] std::optional<BufferKind> buffer_kind_from_string(std::string_view text);
+
+// A block of bytes. Buffers of kind input, constant and state have no placement: their bytes belong to the
+// caller, to the model, or to the runtime, and no other buffer shares them. (In the body of a Loop or Scan the
+// inputs are placed, because nobody else holds them; they live through the whole body.)
+struct Buffer {
+  BufferKind kind = BufferKind::temporary;
+  Bytes size;         // unaligned: the bytes in use
+  Lifespan lifespan;  // not empty, within the program
+  std::optional<Placement> placement;
+  friend bool operator==(const Buffer&, const Buffer&) = default;
+};
+
+// One production of a tensor during a run, and where its bytes are.
+struct Value {
+  TensorId tensor;
+  std::optional<StepId> written;  // the step that produces it; nothing: it is there before the run
+  BufferId buffer;
+  Offset offset;  // in the buffer; offset + size of the tensor <= size of the buffer
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+struct Plan;
+
+// The plan of a graph inside a node. Its offsets count from the scratch buffer of the step: region 0 of the
+// inner plan starts at `offset` in it. Branches of an If share bytes, since one of them runs.
+struct BodyPlan {
+  std::string body;  // Body::name
+  Offset offset;
+  std::shared_ptr<const Plan> plan;
+};
+
+// How a value comes to be in its place.
+enum class StepKind : std::uint8_t {
+  compute,  // the node's kernel runs
+  alias,    // nothing runs: every output is where its bytes already are (views, concat of slices)
+};
+
+[[nodiscard]] std::string_view to_string(StepKind kind);
+
+// One node at one position of the program.
+struct Step {
+  NodeId node;
+  StepKind kind = StepKind::compute;
+  std::vector<ValueId> reads;   // one for each of Graph::reads(node), in that order
+  std::vector<ValueId> writes;  // one for each output that is there, in the node's order
+  std::optional<BufferId> scratch;
+  std::vector<BodyPlan> bodies;  // one for each of the node's bodies, in that order
+};
+
+// What the planner says of its result. Claims: verify recomputes what can be recomputed.
+struct Claims {
+  Bytes load_as_given;      // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
+  Bytes load;               // largest load of the program, alias classes and scratch included, no alignment
+  Bytes bound;              // proven lower bound of the load over all orders
+  std::string bound_name;   // which bound: "must_be_live"
+  std::string schedule;     // strategy that gave the order: "greedy_by_freed_bytes"
+  bool schedule_optimal = false;  // load == bound
+  std::string allocate;     // strategy that gave the offsets
+  bool allocate_optimal = false;  // arena == largest sum of aligned live sizes
+  friend bool operator==(const Claims&, const Claims&) = default;
+};
+
+// Where the plan comes from, so that it is never applied to something else.
+struct Provenance {
+  std::string tool;          // "lowtide 0.1.0"
+  std::string model_sha256;  // of the model file's bytes; empty for a graph that did not come from a file
+  std::string graph;         // Graph::name
+  std::int64_t nodes = 0;    // of this graph
+  std::int64_t tensors = 0;
+  std::vector<std::string> dims;  // "batch=8": bindings that the sizes depend on, sorted
+  std::string target;             // name of the target
+  friend bool operator==(const Provenance&, const Provenance&) = default;
+};
+
+// Everything that a runtime, a verifier and a report need. Plain data; who makes one promises what the comments
+// above say, and verify checks it.
+struct Plan {
+  Provenance provenance;
+  std::vector<Region> regions;      // indexed by RegionId; region 0 is the arena's first choice
+  std::vector<Bytes> arena;         // for each region: the peak, highest end of a buffer in it
+  IdVector<StepId, Step> program;
+  IdVector<ValueId, Value> values;
+  IdVector<BufferId, Buffer> buffers;
+  Claims claims;
+};
+
+// Sum over all regions.
+[[nodiscard]] Bytes arena_bytes(const Plan& plan);
+
+}  // namespace lowtide

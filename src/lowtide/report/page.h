@@ -1,0 +1,24 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+#include "lowtide/plan/labels.h"
+#include "lowtide/plan/plan.h"
+
+namespace lowtide {
+
+// A plan with the names of its things: what a plan file holds.
+struct NamedPlan {
+  const Plan& plan;
+  const Labels& labels;
+};
+
+// One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.
+// `against` adds a second plan to compare with (before / after). Deterministic: same plan, same bytes.
+// O(steps + values + buffers).
+[[nodiscard]] std::string page(const NamedPlan& shown, const NamedPlan* against = nullptr);
+
+}  // namespace lowtide
