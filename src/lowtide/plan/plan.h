@@ -50,7 +50,7 @@ enum class BufferKind : std::uint8_t {
 // inputs are placed, because nobody else holds them; they live through the whole body.)
 struct Buffer {
   BufferKind kind = BufferKind::temporary;
-  Bytes size;         // unaligned: the bytes in use
+  Bytes size;         // bytes set aside; planners round up to the region's alignment, so that sums of sizes are exact
   Lifespan lifespan;  // not empty, within the program
   std::optional<Placement> placement;
   friend bool operator==(const Buffer&, const Buffer&) = default;
@@ -96,13 +96,13 @@ struct Step {
 // What the planner says of its result. Claims: verify recomputes what can be recomputed.
 struct Claims {
   Bytes load_as_given;      // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
-  Bytes load;               // largest load of the program, alias classes and scratch included, no alignment
-  Bytes bound;              // proven lower bound of the load over all orders
+  Bytes load;               // largest load of the program: sizes of the placed buffers that live at a step, scratch included
+  Bytes bound;              // proven lower bound of the arena over all orders and alias choices
   std::string bound_name;   // which bound: "must_be_live"
   std::string schedule;     // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == bound
   std::string allocate;     // strategy that gave the offsets
-  bool allocate_optimal = false;  // arena == largest sum of aligned live sizes
+  bool allocate_optimal = false;  // arena == load
   friend bool operator==(const Claims&, const Claims&) = default;
 };
 

@@ -1,0 +1,59 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/id.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+using AliasClassId = Id<struct AliasClassTag>;
+
+// The kernel chosen for each node of a graph; Kernel::scratch includes the arenas of the node's bodies.
+using ChosenKernels = IdVector<NodeId, Kernel>;
+
+// Tensors that will share one buffer, for one order.
+struct AliasClass {
+  BufferKind kind = BufferKind::temporary;  // never scratch
+  Bytes size;                               // of the buffer, not rounded
+  Lifespan lifespan;                        // steps of the order; from the first write (0 for what is there before) to the last use
+};
+
+struct AliasClasses {
+  IdVector<AliasClassId, AliasClass> classes;  // by their smallest tensor
+  IdVector<TensorId, AliasClassId> class_of;
+  IdVector<TensorId, Offset> offset_in_class;
+  IdVector<NodeId, StepKind> step_kinds;  // alias: all of the node's results are where their bytes already are
+};
+
+struct AliasOptions {
+  Bytes alignment = Bytes(1);  // sizes count rounded up to it in every comparison of loads
+  bool views = true;           // output of a view is its input's bytes; off: every node computes
+  bool in_place = true;        // a kernel may write over an input that dies there
+  bool inputs_live_throughout = false;  // inputs are placed and kept for the whole program (bodies of Loop and Scan)
+};
+
+// Decides, for one order, which tensors share bytes, so that the largest load is low:
+//   1. views of a whole tensor are joined always: that never raises a load, since one of the two copies goes away;
+//   2. slices, splits and concats are joined where that does not lift the largest load (a slice keeps its whole tensor
+//      alive, a concat buffer exists from its first part on): none, all, and a choice one by one against the load
+//      profile are compared, the lowest load wins, and among equals the one with the fewest copies;
+//   3. along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no alias of that
+//      input is used later, and no other input of the node lies in these bytes.
+// Never joined: an output with an input, constant or state, or with another output; anything written with what must
+// stay untouched. `order` is a topological order of all nodes. O((nodes + edges) log nodes).
+[[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
+                                         const AliasOptions& options = {});
+
+// Whether a buffer of this kind takes bytes in the arena.
+[[nodiscard]] constexpr bool is_placed(BufferKind kind) {
+  return kind == BufferKind::output || kind == BufferKind::temporary || kind == BufferKind::scratch;
+}
+
+}  // namespace lowtide

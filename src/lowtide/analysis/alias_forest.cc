@@ -1,0 +1,104 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/alias_forest.h"
+
+#include <algorithm>
+
+namespace lowtide::detail {
+namespace {
+
+BufferKind kind_of(Role role) {
+  switch (role) {
+    case Role::input:
+      return BufferKind::input;
+    case Role::constant:
+      return BufferKind::constant;
+    case Role::state:
+      return BufferKind::state;
+    case Role::output:
+      return BufferKind::output;
+    case Role::temporary:
+      return BufferKind::temporary;
+  }
+  return BufferKind::temporary;
+}
+
+}  // namespace
+
+AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
+    : parent_(graph.tensors().size()), offset_(graph.tensors().size(), 0), roots_(graph.tensors().size()) {
+  const auto steps = static_cast<std::uint32_t>(graph.nodes().size());
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const Tensor& tensor = graph.tensor(id);
+    parent_[id] = id;
+    Root& root = roots_[id];
+    root.kind = kind_of(tensor.role);
+    root.size = tensor.size.count();
+    root.is_external = !tensor.producer.has_value();
+    root.begin = tensor.producer ? position[*tensor.producer] : 0;
+    root.end = root.begin + 1;
+    for (NodeId reader : graph.readers(id)) root.end = std::max(root.end, position[reader] + 1);
+    if (root.is_external || tensor.role == Role::output) root.end = steps;
+  }
+}
+
+AliasForest::Place AliasForest::find(TensorId tensor) {
+  TensorId root = tensor;
+  std::int64_t total = 0;
+  while (parent_[root] != root) {
+    total += offset_[root];
+    root = parent_[root];
+  }
+  const Place place{root, total};
+  while (parent_[tensor] != root && tensor != root) {
+    const TensorId next = parent_[tensor];
+    const std::int64_t step = offset_[tensor];
+    parent_[tensor] = root;
+    offset_[tensor] = total;
+    total -= step;
+    tensor = next;
+  }
+  return place;
+}
+
+void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
+  Root& above = roots_[whole];
+  const Root& below = roots_[part];
+  LOWTIDE_CHECK(part != whole && offset >= 0 && offset + below.size <= above.size, "a part lies inside its whole");
+  parent_[part] = whole;
+  offset_[part] = offset;
+  above.begin = std::min(above.begin, below.begin);
+  above.end = std::max(above.end, below.end);
+  if (below.kind == BufferKind::output) above.kind = BufferKind::output;
+}
+
+bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const {
+  const Root& below = roots_[part.root];
+  const Root& above = roots_[whole.root];
+  if (part.root == whole.root || below.is_external) return false;
+  // The part moves as a whole, so it must be all of its set.
+  if (part.offset != 0 || below.size != graph.tensor(view.part).size.count()) return false;
+  const bool part_is_output = below.kind == BufferKind::output;
+  return !part_is_output || (!above.is_external && above.kind != BufferKind::output);
+}
+
+std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Graph& graph, const std::vector<View>& views) {
+  std::vector<Join> joins;
+  int outputs = 0;
+  for (const View& view : views) {
+    const Place part = find(view.part);
+    const Place whole = find(view.whole);
+    if (!may_hang(graph, view, part, whole)) return std::nullopt;
+    if (roots_[part.root].kind == BufferKind::output && ++outputs > 1) return std::nullopt;
+    joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
+  }
+  // Two inputs of a concat may be one set already (a tensor and its reshape): it cannot be in two places.
+  std::vector<TensorId> parts;
+  for (const Join& join : joins) parts.push_back(join.part);
+  std::sort(parts.begin(), parts.end());
+  if (std::adjacent_find(parts.begin(), parts.end()) != parts.end()) return std::nullopt;
+  return joins;
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,62 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/analysis/views.h"
+#include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+
+namespace lowtide::detail {
+
+// Disjoint sets of tensors, each with the place of every member in the set's bytes (union-find with offsets; Tarjan
+// 1975). The whole is always the root, parts hang below it:
+//
+//   c (128 bytes)                 root c: size 128, from the first write of a or b to the last read of c
+//   |-- a   offset 0
+//   `-- b   offset 64
+class AliasForest {
+ public:
+  struct Root {
+    BufferKind kind = BufferKind::temporary;
+    std::int64_t size = 0;
+    std::uint32_t begin = 0;  // step of the first write
+    std::uint32_t end = 0;    // one past the last use
+    bool is_external = false;  // input, constant or state: never written
+  };
+  struct Place {
+    TensorId root;
+    std::int64_t offset = 0;
+  };
+
+  // `position[node]` is the node's step.
+  AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position);
+
+  [[nodiscard]] Place find(TensorId tensor);
+  [[nodiscard]] const Root& root(TensorId tensor) const { return roots_[tensor]; }
+
+  // Puts the set of `part` at `offset` in the set of `whole`. Require: both are roots, and different.
+  void hang(TensorId part, TensorId whole, std::int64_t offset);
+
+  // Whether all views of a node can be joined (all or none), and which sets that takes; nothing if not.
+  struct Join {
+    TensorId part;   // a root
+    TensorId whole;  // a root
+    std::int64_t offset = 0;
+  };
+  [[nodiscard]] std::optional<std::vector<Join>> plan_joins(const Graph& graph, const std::vector<View>& views);
+
+ private:
+  [[nodiscard]] bool may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const;
+
+  IdVector<TensorId, TensorId> parent_;
+  IdVector<TensorId, std::int64_t> offset_;  // in the parent
+  IdVector<TensorId, Root> roots_;           // meaningful for roots
+};
+
+}  // namespace lowtide::detail

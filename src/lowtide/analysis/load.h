@@ -1,0 +1,35 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// Bytes that live at each step of an order: alias classes that take room in the arena, and scratch, each rounded up
+// to the alignment. Inputs count when `options.inputs_live_throughout`. O(nodes + classes).
+[[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
+                                              const std::vector<NodeId>& order, const AliasOptions& options = {});
+
+[[nodiscard]] Bytes largest(const std::vector<Bytes>& profile);
+
+// The plain figures that anyone can check with a model and a pencil: temporaries and outputs at their dense sizes, no
+// aliasing, no alignment, no scratch; the nodes in the order of the graph. A tensor lives from the step of its producer
+// to that of its last reader, an output to the end, one that nobody reads in its producer's step only.
+// A node with bodies adds, at its step, the largest load of its bodies as given: of an If the larger branch; a body of
+// a Loop or Scan counts its own inputs throughout, since nobody else holds them.
+struct PlainFigures {
+  Bytes temporaries_sum;  // all temporaries and outputs, those of bodies too
+  Bytes load_as_given;
+  Bytes constants;        // those of bodies too
+  Bytes inputs;
+  Bytes outputs;
+};
+[[nodiscard]] PlainFigures plain_figures(const Graph& graph);
+
+}  // namespace lowtide

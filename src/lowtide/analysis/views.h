@@ -1,0 +1,37 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// "The bytes of `part` are those of `whole` from `offset` on", when both are dense and row-major.
+//
+//   Reshape(x) -> y              part y, whole x, offset 0
+//   Slice(x, rows 2..5) -> y     part y, whole x, offset 2 rows
+//   Concat(a, b; axis 0) -> c    part a, whole c, offset 0;  part b, whole c, offset size(a)
+struct View {
+  TensorId part;
+  TensorId whole;
+  Bytes offset;  // offset + size(part) <= size(whole); a multiple of the element's bytes
+};
+
+// The views by which a node would need no kernel: one for each output (whole, slice, split, expand) or one for each
+// input (concat). Empty when the node must compute. Must-information: every view returned is sound, under these
+// conditions by kind (graph/operator_traits.h):
+//   whole   same bytes in both; Dropout only in inference (no training_mode but a known false one) and without a mask
+//   slice   one contiguous run: some axis k with step 1, every axis after k complete, every axis before k of extent 1
+//           in the result; starts, ends, axes and steps known; no upper-bound extents
+//   split   every axis before the split one has extent 1; no upper-bound extents
+//   concat  the same, and no input twice
+//   expand  as many elements after as before: only extents of 1 are added. A dense layout cannot repeat without a copy
+// Parts of types below 8 bits must start on a whole byte.
+// O(rank + inputs + outputs).
+[[nodiscard]] std::vector<View> views_of(const Graph& graph, NodeId node);
+
+}  // namespace lowtide

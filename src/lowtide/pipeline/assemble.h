@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/packing.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/schedule/schedule.h"
+
+namespace lowtide::detail {
+
+// Plans of a node's bodies, in the order of Node::bodies; sparse, most nodes have none.
+struct PlannedBodies {
+  NodeId node;
+  std::vector<std::shared_ptr<const Plan>> plans;
+};
+
+// A plan with everything but placements: program, values, and buffers whose sizes are whole multiples of the alignment.
+[[nodiscard]] Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels& kernels,
+                            const std::vector<PlannedBodies>& bodies, const AliasOptions& options);
+
+// The buffers that take room, as rectangles: time is the step. `order[i]` is the buffer of the i-th rectangle.
+struct PackingOfPlan {
+  PackingProblem problem;
+  std::vector<BufferId> order;
+};
+[[nodiscard]] PackingOfPlan packing_problem(const Plan& plan, const AliasOptions& options);
+
+}  // namespace lowtide::detail

@@ -1,0 +1,182 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/plan_graph.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "lowtide/allocate/allocate.h"
+#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/analysis/bounds.h"
+#include "lowtide/base/limits.h"
+#include "lowtide/pipeline/assemble.h"
+#include "lowtide/pipeline/pass.h"
+#include "lowtide/schedule/schedule.h"
+
+namespace lowtide {
+namespace {
+
+using detail::Passes;
+using detail::PlannedBodies;
+
+struct Setting {
+  const Target& target;
+  const PlanOptions& options;
+  Passes& passes;
+};
+
+AliasOptions alias_options(const Setting& setting, bool inputs_live_throughout) {
+  return {.alignment = setting.target.regions[0].alignment,
+          .views = setting.options.views,
+          .in_place = setting.options.in_place,
+          .inputs_live_throughout = inputs_live_throughout};
+}
+
+Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool is_loop_body, int depth);
+
+// A node's bodies run inside its step, so they are planned first and their arenas become its scratch.
+Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting& setting, int depth) {
+  std::vector<PlannedBodies> planned;
+  if (depth >= limits::kMaxBodyNesting) {
+    return Error{ErrorCode::over_limit, "graphs are nested deeper than " + std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)", ""};
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    if (graph.node(id).bodies.empty()) continue;
+    PlannedBodies bodies{id, {}};
+    for (const Body& body : graph.node(id).bodies) {
+      Result<PlannedGraph> inner = plan_one(*body.graph, setting, graph.op(id).type != "If", depth + 1);
+      if (!inner) return inner.error();
+      bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
+    }
+    planned.push_back(std::move(bodies));
+  }
+  return planned;
+}
+
+ChosenKernels choose_kernels(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
+  ChosenKernels kernels;
+  kernels.reserve(graph.nodes().size());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    std::vector<Kernel> candidates = target.catalogue->kernels(graph, id);
+    LOWTIDE_CHECK(!candidates.empty(), "a catalogue has a kernel for every node");
+    kernels.push_back(std::move(candidates[0]));
+  }
+  for (const PlannedBodies& inside : bodies) {
+    // Branches of an If share their bytes: one of them runs.
+    Bytes most;
+    for (const auto& plan : inside.plans) most = std::max(most, plan->arena[0]);
+    kernels[inside.node].scratch += most;
+  }
+  return kernels;
+}
+
+LoadBound stronger(const LoadBound& a, const LoadBound& b) { return b.bytes > a.bytes ? b : a; }
+
+// Offsets for every buffer in region 0, and what that makes of the arena.
+Result<Packing> place(Plan& plan, const AliasOptions& aliases, std::int64_t effort) {
+  const detail::PackingOfPlan packing = detail::packing_problem(plan, aliases);
+  Result<Packing> packed = allocate(packing.problem, {.effort = effort});
+  if (!packed) return packed.error();
+  for (std::size_t at = 0; at < packing.order.size(); ++at) {
+    const Offset offset = packed->offsets[PackingId(static_cast<std::uint32_t>(at))];
+    plan.buffers[packing.order[at]].placement = Placement{RegionId(0), offset};
+  }
+  return packed;
+}
+
+Provenance provenance_of(const Graph& graph, const Setting& setting) {
+  return {.tool = setting.options.tool,
+          .model_sha256 = setting.options.model_sha256,
+          .graph = graph.name(),
+          .nodes = static_cast<std::int64_t>(graph.nodes().size()),
+          .tensors = static_cast<std::int64_t>(graph.tensors().size()),
+          .dims = setting.options.dims,
+          .target = setting.target.name};
+}
+
+// The story of one graph. Each line says why it stands where it does.
+Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool is_loop_body, int depth) {
+  Passes& passes = setting.passes;
+  const AliasOptions aliases = alias_options(setting, is_loop_body);
+  PlannedGraph planned;
+
+  // Bodies before everything: what they need is scratch of the node that runs them, and scratch decides orders.
+  Result<std::vector<PlannedBodies>> bodies = plan_bodies(graph, setting, depth);
+  if (!bodies) return bodies.error();
+
+  // Kernels before the order: in-place chances and scratch are theirs.
+  const ChosenKernels kernels =
+      passes.run("kernels", [&] { return choose_kernels(graph, setting.target, *bodies); });
+
+  // A bound before the search, so that it can stop at an order that is proven best.
+  const BoundOptions bound_options{.alignment = aliases.alignment, .inputs_live_throughout = is_loop_body};
+  planned.largest_step = largest_step(graph, kernels, bound_options).bytes;
+  Result<Schedule> given = passes.run("schedule", [&] { return schedule(graph, kernels, {.order = "as_given", .aliases = aliases}); });
+  if (!given) return given.error();
+  LoadBound bound = passes.run("bound", [&] {
+    return load_bound(graph, kernels, given->order, load_profile(given->aliases, kernels, given->order, aliases), bound_options);
+  });
+
+  // The order before the offsets: the load of the order is the least any offsets can reach.
+  Result<Schedule> best = passes.run("schedule", [&] {
+    return schedule(graph, kernels, {.order = setting.options.order, .aliases = aliases, .bound = bound.bytes, .start = &*given});
+  });
+  if (!best) return best.error();
+  if (!bound.is_complete && best->load > bound.bytes && best->strategy != "as_given") {
+    bound = stronger(bound, passes.run("bound", [&] {
+      return load_bound(graph, kernels, best->order, load_profile(best->aliases, kernels, best->order, aliases), bound_options);
+    }));
+  }
+  LOWTIDE_CHECK(bound.bytes <= best->load, "a lower bound is never above what an order achieves");
+  planned.orders_tried = best->tried;
+
+  // Offsets last: buffers and their lifespans are final now.
+  planned.plan = passes.run("assemble", [&] { return detail::assemble(graph, *best, kernels, *bodies, aliases); });
+  Result<Packing> packed = passes.run("allocate", [&] { return place(planned.plan, aliases, setting.options.allocate_effort); });
+  if (!packed) return packed.error();
+
+  planned.plain = plain_figures(graph);
+  Plan& plan = planned.plan;
+  plan.provenance = provenance_of(graph, setting);
+  plan.regions = {Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
+  plan.arena = {packed->height};
+  plan.claims = {.load_as_given = planned.plain.load_as_given,
+                 .load = best->load,
+                 .bound = bound.bytes,
+                 .bound_name = std::string(bound.name),
+                 .schedule = best->strategy,
+                 .schedule_optimal = best->load == bound.bytes,
+                 .allocate = packed->strategy,
+                 .allocate_optimal = packed->height == best->load};
+  return planned;
+}
+
+}  // namespace
+
+Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options) {
+  if (target.regions.empty() || target.catalogue == nullptr) {
+    return Error{ErrorCode::invalid, "a target has at least one region and a catalogue", ""};
+  }
+  Passes passes;
+  const Setting setting{target, options, passes};
+  Result<PlannedGraph> planned = plan_one(graph, setting, false, 0);
+  if (!planned) return planned.error();
+
+  planned->capacity = target.regions[0].capacity;
+  if (options.budget && (!planned->capacity || *options.budget < *planned->capacity)) planned->capacity = options.budget;
+  const Bytes arena = arena_bytes(planned->plan);
+  if (planned->capacity && arena > *planned->capacity) {
+    planned->shortfall = arena - *planned->capacity;
+    planned->proven_infeasible = planned->plan.claims.bound > *planned->capacity;
+  } else {
+    planned->plan.regions[0].capacity = planned->capacity;
+  }
+
+  // Always, on the finished plan, by a reader that shares nothing with the passes above.
+  if (options.verify) planned->violations = passes.run("verify", [&] { return verify(graph, planned->plan); });
+  planned->times = passes.take_times();
+  return planned;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,60 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/analysis/load.h"
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/target/target.h"
+#include "lowtide/verify/verify.h"
+
+namespace lowtide {
+
+struct PlanOptions {
+  std::string order = "auto";           // a name of schedule_strategies(), or auto
+  std::optional<Bytes> budget;          // capacity of the arena, where the target's region 0 does not say less
+  bool views = true;                    // off: every Reshape and Concat copies
+  bool in_place = true;                 // off: no kernel writes over its input
+  bool verify = true;                   // off only where the caller verifies
+  std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
+  std::string tool = "lowtide";         // Provenance::tool
+  std::string model_sha256;             // Provenance::model_sha256
+  std::vector<std::string> dims;        // Provenance::dims
+};
+
+// How long a pass took; wall clock, for people only: nothing is decided by it.
+struct PassTime {
+  std::string pass;
+  double seconds = 0;
+};
+
+struct PlannedGraph {
+  Plan plan;
+  PlainFigures plain;
+  Bytes largest_step;  // the plainest bound, beside Claims::bound
+  std::vector<std::pair<std::string, Bytes>> orders_tried;
+  // Capacity of region 0 and by how much the arena exceeds it. A plan that does not fit is a valid plan for a machine
+  // with more memory: its region then has no capacity.
+  std::optional<Bytes> capacity;
+  Bytes shortfall;  // 0: it fits
+  bool proven_infeasible = false;  // the bound alone exceeds the capacity: no plan without recomputation or swap fits
+  std::vector<Violation> violations;  // of verify; empty: the plan is right
+  std::vector<PassTime> times;
+
+  [[nodiscard]] bool fits() const { return shortfall == Bytes(0); }
+};
+
+// From a graph to a verified plan: the whole story, in order (plan_graph.cc). Errors (invalid): an unknown order, a
+// target without regions. A budget that is not met is an answer, not an error. Near linear; see the rooms.
+[[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options = {});
+
+}  // namespace lowtide
