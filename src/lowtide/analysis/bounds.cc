@@ -37,6 +37,15 @@ class Groups {
   IdVector<TensorId, TensorId> parent_;
 };
 
+// The views that could ever be joined. A concat of something that must stay where it is (an input, a constant) copies.
+std::vector<View> possible_views(const Graph& graph, NodeId id) {
+  const ViewKind kind = graph.op(id).traits.view;
+  if (kind == ViewKind::none) return {};
+  std::vector<View> views = views_of(graph, id);
+  const bool has_fixed_part = std::any_of(views.begin(), views.end(), [&](const View& view) { return !graph.tensor(view.part).producer; });
+  return has_fixed_part ? std::vector<View>() : views;
+}
+
 class MustBeLive {
  public:
   MustBeLive(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options)
@@ -89,7 +98,7 @@ class MustBeLive {
     std::vector<TensorId> with_parts;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const ViewKind kind = graph_.op(id).traits.view;
-      for (const View& view : kind == ViewKind::none ? std::vector<View>() : views_of(graph_, id)) {
+      for (const View& view : possible_views(graph_, id)) {
         by_view.join(view.part, view.whole);
         by_buffer.join(view.part, view.whole);
         if (kind != ViewKind::whole && kind != ViewKind::expand) with_parts.push_back(view.whole);
@@ -101,12 +110,18 @@ class MustBeLive {
     }
     IdVector<TensorId, char> has_parts(count, 0);
     for (TensorId id : with_parts) has_parts[by_buffer.find(id)] = 1;
+    // A view of an input or constant takes no bytes in the arena; only what is handed out must be copied.
+    IdVector<TensorId, char> may_be_free(count, 0);
+    for (TensorId id : all_ids<TensorId>(count)) {
+      if (!graph_.tensor(id).producer && !counts_as_input(id)) may_be_free[by_view.find(id)] = 1;
+    }
     leader_ = IdVector<TensorId, TensorId>(count);
     saved_ = IdVector<TensorId, Lanes>(count, 0);
     for (TensorId id : all_ids<TensorId>(count)) {
       leader_[id] = by_view.find(id);
       const Bytes size = graph_.tensor(id).size;
       weight_[id] = (has_parts[by_buffer.find(id)] != 0 ? size : round_up(size, options_.alignment)).count();
+      if (may_be_free[leader_[id]] != 0 && graph_.tensor(id).role != Role::output) weight_[id] = 0;
     }
   }
 
@@ -200,15 +215,19 @@ bool may_overwrite(const Graph& graph, const Node& node, const Kernel& kernel, T
 }
 
 // Reads, writes and scratch of one node, of tensors that views may join only the largest.
-std::int64_t step_bytes(const Graph& graph, const Kernel& kernel, NodeId id, Groups& groups) {
+std::int64_t step_bytes(const Graph& graph, const Kernel& kernel, NodeId id, Groups& groups, const IdVector<TensorId, char>& may_be_free) {
   const Node& node = graph.node(id);
   std::vector<std::pair<TensorId, std::int64_t>> sizes;
+  const auto count = [&](TensorId tensor) {
+    const TensorId group = groups.find(tensor);
+    if (may_be_free[group] != 0 && graph.tensor(tensor).role != Role::output) return;
+    sizes.emplace_back(group, graph.tensor(tensor).size.count());
+  };
   for (TensorId tensor : graph.reads(id)) {
-    if (graph.tensor(tensor).producer) sizes.emplace_back(groups.find(tensor), graph.tensor(tensor).size.count());
+    if (graph.tensor(tensor).producer) count(tensor);
   }
   for (const std::optional<TensorId>& output : node.outputs) {
-    if (!output || may_overwrite(graph, node, kernel, *output)) continue;
-    sizes.emplace_back(groups.find(*output), graph.tensor(*output).size.count());
+    if (output && !may_overwrite(graph, node, kernel, *output)) count(*output);
   }
   std::sort(sizes.begin(), sizes.end());
   std::int64_t sum = kernel.scratch.count();
@@ -225,12 +244,15 @@ LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const B
   if (graph.nodes().empty()) return {Bytes(0), "none", NodeId()};
   Groups groups(graph.tensors().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    if (graph.op(id).traits.view == ViewKind::none) continue;
-    for (const View& view : views_of(graph, id)) groups.join(view.part, view.whole);
+    for (const View& view : possible_views(graph, id)) groups.join(view.part, view.whole);
+  }
+  IdVector<TensorId, char> may_be_free(graph.tensors().size(), 0);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (!graph.tensor(id).producer) may_be_free[groups.find(id)] = 1;
   }
   LoadBound bound{Bytes(-1), "largest_step", NodeId()};
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Bytes bytes = round_up(Bytes(step_bytes(graph, kernels[id], id, groups)), options.alignment);
+    const Bytes bytes = round_up(Bytes(step_bytes(graph, kernels[id], id, groups, may_be_free)), options.alignment);
     if (bytes > bound.bytes) {
       bound.bytes = bytes;
       bound.node = id;

@@ -1,0 +1,23 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+#
+# Source this before cmake is called:  source scripts/env.sh
+# It lets find_package() find onnx, which is built first where it is not there
+# yet, and puts the compiler cache before the compiler.
+
+LOWTIDE_ONNX_PREFIX=$("$(dirname "${BASH_SOURCE[0]}")/build_onnx") || return 1
+export LOWTIDE_ONNX_PREFIX
+
+# Sourced twice, it stands there once.
+case ":${CMAKE_PREFIX_PATH:-}:" in
+  *":$LOWTIDE_ONNX_PREFIX:"*) ;;
+  *) export CMAKE_PREFIX_PATH="$LOWTIDE_ONNX_PREFIX${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" ;;
+esac
+
+if command -v ccache >/dev/null; then
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  # Paths below the checkout count as relative, so that two checkouts share results.
+  CCACHE_BASEDIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || return 1
+  export CCACHE_BASEDIR
+fi

@@ -1,0 +1,121 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/bounds.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/analysis/load.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::dense_kernels;
+using testing::given_order;
+using testing::graph_of;
+
+LoadBound bound_of(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options = {}) {
+  const AliasOptions aliases{.alignment = options.alignment};
+  const std::vector<NodeId> order = given_order(graph);
+  return load_bound(graph, kernels, order, load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases), options);
+}
+
+// s must be live while h runs, whatever the order: it is made before h and read after it.
+TEST(MustBeLive, CountsASkipConnectionAcrossTheLargestStep) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    s = Conv(x) : f32[10]
+    h = Conv(s) : f32[100]
+    k = Conv(h) : f32[50]
+    y = Conv(k, s) : f32[1]
+    output y
+  })");
+  const LoadBound bound = bound_of(graph, dense_kernels(graph));
+  EXPECT_EQ(bound.bytes, Bytes(4 * (10 + 100 + 50)));  // while k runs
+  EXPECT_EQ(bound.node, NodeId(2));
+  EXPECT_EQ(largest_step(graph, dense_kernels(graph)).bytes, Bytes(4 * (100 + 50)));
+}
+
+TEST(MustBeLive, CountsOutputsThatCameBefore) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    s = Conv(x) : f32[10]
+    h = Conv(s) : f32[3]
+    k = Conv(h) : f32[2]
+    output s, k
+  })");
+  EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(4 * (10 + 3 + 2)));
+}
+
+TEST(MustBeLive, LeavesOutWhatMayBeWrittenInPlace) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    s = Conv(x) : f32[10]
+    h = Relu(s) : f32[10]
+    output h
+  })");
+  EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(40));
+}
+
+// s is read again after the Relu, so the Relu needs bytes of its own.
+TEST(MustBeLive, CountsAResultWhoseInputIsNeededLater) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    s = Conv(x) : f32[10]
+    h = Relu(s) : f32[10]
+    k = Conv(h, s) : f32[1]
+    output k
+  })");
+  EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(4 * (10 + 10 + 1)));
+}
+
+// On random graphs: not above the load of any order under any choice of aliases. Every subset of the aliases that the
+// planner may use is tried by taking rights away from the kernels.
+TEST(MustBeLive, IsBelowEveryOrderAndEveryChoiceOfAliases) {
+  Random random(23);
+  int tight = 0;
+  constexpr int kRounds = 600;
+  for (int round = 0; round < kRounds; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 5)));
+    const ChosenKernels all = dense_kernels(graph);
+    const Bytes alignment(round % 2 == 0 ? 1 : 64);
+    const BoundOptions options{.alignment = alignment};
+    const Bytes bound = bound_of(graph, all, options).bytes;
+    EXPECT_LE(largest_step(graph, all, options).bytes, bound);
+    Bytes best(std::int64_t{1} << 60);
+    const auto count = static_cast<std::uint32_t>(graph.nodes().size());
+    for (std::uint32_t mask = 0; mask < (1U << count) * (1U << count); ++mask) {
+      ChosenKernels kernels = all;
+      bool is_needless = false;
+      for (NodeId id : all_ids<NodeId>(count)) {
+        const bool no_views = ((mask >> id.value()) & 1U) != 0;
+        const bool no_in_place = ((mask >> (count + id.value())) & 1U) != 0;
+        is_needless = is_needless || (no_views && graph.op(id).traits.view == ViewKind::none) || (no_in_place && kernels[id].in_place.empty());
+        if (no_views) kernels[id].may_alias_views = false;
+        if (no_in_place) kernels[id].in_place.clear();
+      }
+      if (is_needless) continue;
+      testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+        const AliasOptions aliases{.alignment = alignment};
+        best = std::min(best, largest(load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases)));
+      });
+    }
+    ASSERT_LE(bound, best) << print_graph(graph);
+    if (bound == best) ++tight;
+  }
+  EXPECT_GE(tight, kRounds * 6 / 10);  // a bound that is never met would be of no use
+}
+
+TEST(MustBeLive, WithLittleEffortIsLowerAndSaysSo) {
+  Random random(5);
+  const Graph graph = testing::random_graph(random, 400);
+  const ChosenKernels kernels = dense_kernels(graph);
+  const LoadBound full = bound_of(graph, kernels);
+  const LoadBound some = bound_of(graph, kernels, {.effort = 1});
+  EXPECT_LE(some.bytes, full.bytes);
+  EXPECT_TRUE(full.is_complete || full.bytes > Bytes(0));
+}
+
+}  // namespace
+}  // namespace lowtide
