@@ -1,0 +1,184 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/plan_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+using testing::tensor_named;
+
+PlannedGraph must_plan(const Graph& graph, const PlanOptions& options = {}, const Target& target = dense_target()) {
+  Result<PlannedGraph> planned = plan_graph(graph, target, options);
+  EXPECT_TRUE(planned.ok()) << planned.error().describe();
+  for (const Violation& violation : planned->violations) ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
+  return *std::move(planned);
+}
+
+// x -> a(256) -> b(256, in place) -> c(64) -> out; floats are 4 bytes, alignment 64.
+constexpr const char* kChain = R"(graph "g" {
+  input x : f32[16]
+  a = Conv(x) : f32[64]
+  b = Relu(a) : f32[64]
+  c = Conv(b) : f32[16]
+  output c
+})";
+
+TEST(PlanGraph, AChainNeedsTwoNeighbours) {
+  const PlannedGraph planned = must_plan(graph_of(kChain));
+  EXPECT_EQ(planned.plan.claims.load, Bytes(256 + 64));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(256 + 64));
+  EXPECT_EQ(planned.plan.claims.bound, Bytes(256 + 64));
+  EXPECT_TRUE(planned.plan.claims.schedule_optimal);
+  EXPECT_TRUE(planned.plan.claims.allocate_optimal);
+  EXPECT_EQ(planned.plain.load_as_given, Bytes(512));  // a and b apart
+  EXPECT_EQ(planned.plain.temporaries_sum, Bytes(256 + 256 + 64));
+}
+
+TEST(PlanGraph, WithoutInPlaceTheReluNeedsItsOwn) {
+  EXPECT_EQ(arena_bytes(must_plan(graph_of(kChain), {.in_place = false}).plan), Bytes(512));
+}
+
+TEST(PlanGraph, ABudgetThatIsMetIsKeptInThePlan) {
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(320)});
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.regions[0].capacity, Bytes(320));
+}
+
+TEST(PlanGraph, ABudgetThatCannotBeMetSaysByHowMuchAndThatNoOrderHelps) {
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(319)});
+  EXPECT_FALSE(planned.fits());
+  EXPECT_EQ(planned.shortfall, Bytes(1));
+  EXPECT_TRUE(planned.proven_infeasible);
+}
+
+TEST(PlanGraph, TheSmallerOfBudgetAndCapacityCounts) {
+  Target target = dense_target();
+  target.regions[0].capacity = Bytes(100);
+  EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(1000)}, target).capacity, Bytes(100));
+  EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(50)}, target).capacity, Bytes(50));
+}
+
+TEST(PlanGraph, AnUnknownOrderIsAnError) {
+  Result<PlannedGraph> planned = plan_graph(graph_of(kChain), dense_target(), {.order = "fastest"});
+  ASSERT_FALSE(planned.ok());
+  EXPECT_EQ(planned.error().code, ErrorCode::invalid);
+}
+
+TEST(PlanGraph, AnOutputThatIsAnInputNeedsNothing) {
+  const PlannedGraph planned = must_plan(graph_of("graph \"g\" {\n input x : f32[4]\n output x\n}"));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(0));
+}
+
+TEST(PlanGraph, TensorsWithoutElementsArePlannedToo) {
+  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+    input x : f32[0,4]
+    a = Conv(x) : f32[0,4]
+    b = Relu(a) : f32[0,4]
+    c = Concat(a, b) {axis = 0} : f32[0,4]
+    output c
+  })"));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(0));
+}
+
+// then: p(640) and q(64) live together; else: r(64). The If needs 704 bytes of scratch, and y beside it.
+constexpr const char* kIf = R"(graph "g" {
+  input c : bool[]
+  input x : f32[16]
+  y = If(c) "choose" {
+    then_branch = graph "then" captures (x) {
+      captured input x : f32[16]
+      p = Conv(x) : f32[160]
+      q = Conv(p) : f32[16]
+      output q
+    },
+    else_branch = graph "else" captures (x) {
+      captured input x : f32[16]
+      r = Conv(x) : f32[16]
+      output r
+    }
+  } : f32[16]
+  z = Conv(y) : f32[16]
+  output z
+})";
+
+TEST(PlanGraph, BranchesOfAnIfShareTheScratchOfTheirNode) {
+  const PlannedGraph planned = must_plan(graph_of(kIf));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 + 640 + 64));
+  const Step& step = planned.plan.program[StepId(0)];
+  ASSERT_TRUE(step.scratch.has_value());
+  EXPECT_EQ(planned.plan.buffers[*step.scratch].size, Bytes(704));
+  ASSERT_EQ(step.bodies.size(), 2U);
+  EXPECT_EQ(step.bodies[0].plan->arena[0], Bytes(704));
+  EXPECT_EQ(step.bodies[1].plan->arena[0], Bytes(64));
+}
+
+// The inputs of a loop body are kept throughout: i and c (8 and 1 -> 64 each), s (64), beside p (640) and the results.
+TEST(PlanGraph, LoopBodiesHoldTheirInputs) {
+  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+    input n : i64[]
+    input c : bool[]
+    input x : f32[16]
+    y = Loop(n, c, x) {
+      body = graph "body" {
+        input i : i64[]
+        input go : bool[]
+        input s : f32[16]
+        p = Conv(s) : f32[160]
+        t = Conv(p) : f32[16]
+        on = Conv(go) : bool[]
+        output on, t
+      }
+    } : f32[16]
+    output y
+  })"));
+  const Plan& body = *planned.plan.program[StepId(0)].bodies[0].plan;
+  EXPECT_EQ(body.arena[0], Bytes(3 * 64 + 640 + 64));
+  for (const Buffer& buffer : body.buffers) {
+    if (buffer.kind == BufferKind::input) {
+      EXPECT_TRUE(buffer.placement.has_value());
+      EXPECT_EQ(buffer.lifespan, (Lifespan{StepId(0), StepId(3)}));
+    }
+  }
+}
+
+// Every plan of a random graph is right, between its bound and no reuse at all, and the same when made again.
+TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
+  Random random(99);
+  int without_fragmentation = 0;
+  int optimal = 0;
+  constexpr int kRounds = 2000;
+  for (int round = 0; round < kRounds; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 30)));
+    Target target = dense_target();
+    target.regions[0].alignment = Bytes(std::int64_t{1} << random.below(9));
+    const PlannedGraph planned = must_plan(graph, {.in_place = random.chance(80)}, target);
+    const Claims& claims = planned.plan.claims;
+    const Bytes arena = arena_bytes(planned.plan);
+    ASSERT_LE(claims.bound, claims.load);
+    ASSERT_LE(claims.load, arena);
+    Bytes no_reuse;
+    for (const Tensor& tensor : graph.tensors()) {
+      if (tensor.producer) no_reuse += round_up(tensor.size, target.regions[0].alignment);
+    }
+    ASSERT_LE(arena, no_reuse);
+    without_fragmentation += claims.load == arena ? 1 : 0;
+    optimal += claims.bound == arena ? 1 : 0;
+    if (round % 50 == 0) {
+      const PlannedGraph again = must_plan(graph, {}, target);
+      const PlannedGraph twice = must_plan(graph, {}, target);
+      EXPECT_EQ(again.plan.buffers, twice.plan.buffers);
+      EXPECT_EQ(again.plan.values, twice.plan.values);
+    }
+  }
+  EXPECT_GE(without_fragmentation, kRounds * 97 / 100);
+  EXPECT_GE(optimal, kRounds * 60 / 100);
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,149 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/schedule/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/analysis/load.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::dense_kernels;
+using testing::graph_of;
+
+Schedule must_schedule(const Graph& graph, const ScheduleOptions& options = {}) {
+  Result<Schedule> result = schedule(graph, dense_kernels(graph), options);
+  EXPECT_TRUE(result.ok());
+  return *std::move(result);
+}
+
+std::string names(const Graph& graph, const std::vector<NodeId>& order) {
+  std::string text;
+  for (NodeId id : order) text += graph.tensor(*graph.node(id).outputs[0]).name;
+  return text;
+}
+
+// Two branches, each large first and small last, listed breadth-first. In floats:
+//   as given   a100 b100 together = 201 with their input x' ... depth first finishes one branch before the next
+constexpr const char* kTwoBranches = R"(graph "g" {
+  input x : f32[1]
+  a = Conv(x) : f32[100]
+  b = Conv(x) : f32[100]
+  c = Conv(a) : f32[1]
+  d = Conv(b) : f32[1]
+  e = Conv(c, d) : f32[1]
+  output e
+})";
+
+TEST(DepthFirst, FinishesABranchBeforeTheNext) {
+  const Graph graph = graph_of(kTwoBranches);
+  const Schedule result = must_schedule(graph, {.order = "depth_first"});
+  EXPECT_EQ(names(graph, result.order), "acbde");
+  EXPECT_EQ(result.load, Bytes(4 * (1 + 100 + 1)));  // c, b and d
+}
+
+TEST(GreedyByFreedBytes, PrefersTheNodeThatFreesMost) {
+  const Graph graph = graph_of(kTwoBranches);
+  const Schedule result = must_schedule(graph, {.order = "greedy_by_freed_bytes"});
+  EXPECT_EQ(names(graph, result.order), "acbde");
+}
+
+// b is small and feeds nothing yet; the greedy order takes it before a, which adds 100.
+TEST(GreedyByFreedBytes, PrefersTheSmallestAddition) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[100]
+    b = Conv(x) : f32[2]
+    c = Conv(a, b) : f32[1]
+    output c
+  })");
+  EXPECT_EQ(names(graph, must_schedule(graph, {.order = "greedy_by_freed_bytes"}).order), "bac");
+}
+
+TEST(Schedule, KeepsTheBestAndNamesWhatItTried) {
+  const Schedule result = must_schedule(graph_of(kTwoBranches));
+  EXPECT_EQ(result.strategy, "depth_first");
+  ASSERT_EQ(result.tried.size(), 3U);
+  EXPECT_EQ(result.tried[0], std::pair(std::string("as_given"), Bytes(4 * (100 + 100 + 1))));
+}
+
+TEST(Schedule, StopsAtAProvenOptimum) {
+  const Schedule result = must_schedule(graph_of(kTwoBranches), {.bound = Bytes(4 * 201)});
+  EXPECT_EQ(result.tried.size(), 1U);
+  EXPECT_EQ(result.strategy, "as_given");
+}
+
+TEST(Schedule, UnknownOrderIsRefusedWithTheKnownOnes) {
+  const Graph graph = graph_of(kTwoBranches);
+  Result<Schedule> result = schedule(graph, dense_kernels(graph), {.order = "best"});
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.error().message.find("greedy_by_freed_bytes"), std::string::npos);
+}
+
+TEST(Schedule, HonoursControlEdges) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[100]
+    b = Conv(x) after (a) : f32[2]
+    c = Conv(a, b) : f32[1]
+    output c
+  })");
+  for (const std::string& name : schedule_strategies()) {
+    EXPECT_EQ(names(graph, must_schedule(graph, {.order = name}).order), "abc") << name;
+  }
+}
+
+TEST(Schedule, EveryStrategyGivesATopologicalOrderOfAllNodes) {
+  Random random(3);
+  for (int round = 0; round < 500; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 40)));
+    Bytes given;
+    for (const std::string& name : schedule_strategies()) {
+      const Schedule one = must_schedule(graph, {.order = name});
+      ASSERT_TRUE(testing::is_topological(graph, one.order)) << name << "\n" << print_graph(graph);
+      if (name == "as_given") given = one.load;
+    }
+    EXPECT_LE(must_schedule(graph).load, given);
+  }
+}
+
+// The best of the three is often the optimum on small graphs: the portfolio must not lose that.
+TEST(Schedule, ReachesTheOptimumOnMostSmallGraphs) {
+  Random random(17);
+  int optimal = 0;
+  constexpr int kRounds = 300;
+  for (int round = 0; round < kRounds; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const ChosenKernels kernels = dense_kernels(graph);
+    Bytes best(std::int64_t{1} << 60);
+    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+      best = std::min(best, largest(load_profile(alias_classes(graph, kernels, order), kernels, order)));
+    });
+    const Bytes found = must_schedule(graph).load;
+    ASSERT_GE(found, best);
+    if (found == best) ++optimal;
+  }
+  EXPECT_GE(optimal, kRounds * 85 / 100);
+}
+
+TEST(Schedule, AChainOfManyNodesNeedsNoStack) {
+  GraphBuilder builder("chain");
+  TensorId last = builder.add_tensor({.name = "x", .shape = Shape({4})}, Role::input);
+  for (int at = 0; at < 200'000; ++at) {
+    const TensorId next = builder.add_tensor({.name = "t" + std::to_string(at), .shape = Shape({4})});
+    builder.add_node({.type = at % 3 == 0 ? "Reshape" : "Relu", .inputs = {last}, .outputs = {next}});
+    last = next;
+  }
+  builder.set_outputs({last});
+  Result<Graph> graph = std::move(builder).build();
+  ASSERT_TRUE(graph.ok());
+  for (const std::string& name : schedule_strategies()) {
+    EXPECT_EQ(must_schedule(*graph, {.order = name}).load, Bytes(16)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
