@@ -64,6 +64,24 @@ TEST(PlanGraph, TheSmallerOfBudgetAndCapacityCounts) {
   EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(50)}, target).capacity, Bytes(50));
 }
 
+// 256 + 64 live at once, and 128 bytes of fast memory: the small buffer stays there, the large one goes on.
+TEST(PlanGraph, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
+  Target target = dense_target();
+  target.regions = {Region{.name = "sram", .capacity = Bytes(128)}, Region{.name = "dram", .alignment = Bytes(16)}};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
+}
+
+TEST(PlanGraph, WhenNoRegionHasRoomTheLastOneSaysHowMuchIsMissing) {
+  Target target = dense_target();
+  target.regions = {Region{.name = "sram", .capacity = Bytes(128)}, Region{.name = "dram", .capacity = Bytes(200)}};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
+  EXPECT_EQ(planned.shortfall, Bytes(56));
+  EXPECT_EQ(planned.capacity, Bytes(328));
+  EXPECT_FALSE(planned.proven_infeasible);  // 320 would fit in 328, were it one region
+}
+
 TEST(PlanGraph, AnUnknownOrderIsAnError) {
   Result<PlannedGraph> planned = plan_graph(graph_of(kChain), dense_target(), {.order = "fastest"});
   ASSERT_FALSE(planned.ok());

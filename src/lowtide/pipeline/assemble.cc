@@ -80,19 +80,12 @@ Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels&
   return plan;
 }
 
-PackingOfPlan packing_problem(const Plan& plan, const AliasOptions& options) {
-  PackingOfPlan out;
+std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasOptions& options) {
+  std::vector<BufferId> buffers;
   for (BufferId id : all_ids<BufferId>(plan.buffers.size())) {
-    const Buffer& buffer = plan.buffers[id];
-    if (!takes_room(buffer.kind, options)) continue;
-    out.order.push_back(id);
-    out.problem.buffers.push_back({.lifespan = {buffer.lifespan.begin.value(), buffer.lifespan.end.value()},
-                                   .gaps = {},
-                                   .size = buffer.size,
-                                   .alignment = options.alignment,
-                                   .fixed_offset = std::nullopt});
+    if (takes_room(plan.buffers[id].kind, options)) buffers.push_back(id);
   }
-  return out;
+  return buffers;
 }
 
 }  // namespace lowtide::detail

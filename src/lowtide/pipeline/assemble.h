@@ -8,7 +8,6 @@
 
 #include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/plan/packing.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
 
@@ -24,11 +23,7 @@ struct PlannedBodies {
 [[nodiscard]] Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels& kernels,
                             const std::vector<PlannedBodies>& bodies, const AliasOptions& options);
 
-// The buffers that take room, as rectangles: time is the step. `order[i]` is the buffer of the i-th rectangle.
-struct PackingOfPlan {
-  PackingProblem problem;
-  std::vector<BufferId> order;
-};
-[[nodiscard]] PackingOfPlan packing_problem(const Plan& plan, const AliasOptions& options);
+// The buffers that take room in the arena, in ascending id.
+[[nodiscard]] std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasOptions& options);
 
 }  // namespace lowtide::detail

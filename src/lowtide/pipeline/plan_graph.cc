@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "lowtide/allocate/allocate.h"
 #include "lowtide/analysis/alias_classes.h"
 #include "lowtide/analysis/bounds.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/pipeline/pass.h"
+#include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/schedule.h"
 
 namespace lowtide {
@@ -73,18 +73,6 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target, const std
 
 LoadBound stronger(const LoadBound& a, const LoadBound& b) { return b.bytes > a.bytes ? b : a; }
 
-// Offsets for every buffer in region 0, and what that makes of the arena.
-Result<Packing> place(Plan& plan, const AliasOptions& aliases, std::int64_t effort) {
-  const detail::PackingOfPlan packing = detail::packing_problem(plan, aliases);
-  Result<Packing> packed = allocate(packing.problem, {.effort = effort});
-  if (!packed) return packed.error();
-  for (std::size_t at = 0; at < packing.order.size(); ++at) {
-    const Offset offset = packed->offsets[PackingId(static_cast<std::uint32_t>(at))];
-    plan.buffers[packing.order[at]].placement = Placement{RegionId(0), offset};
-  }
-  return packed;
-}
-
 Provenance provenance_of(const Graph& graph, const Setting& setting) {
   return {.tool = setting.options.tool,
           .model_sha256 = setting.options.model_sha256,
@@ -93,6 +81,29 @@ Provenance provenance_of(const Graph& graph, const Setting& setting) {
           .tensors = static_cast<std::int64_t>(graph.tensors().size()),
           .dims = setting.options.dims,
           .target = setting.target.name};
+}
+
+// The target's regions; a budget lowers the capacity of the first.
+std::vector<Region> capped_regions(const Setting& setting) {
+  std::vector<Region> regions = setting.target.regions;
+  const std::optional<Bytes>& budget = setting.options.budget;
+  if (budget && (!regions[0].capacity || *budget < *regions[0].capacity)) regions[0].capacity = budget;
+  return regions;
+}
+
+// Says whether the plan fits. One that does not is a right plan for a machine whose last region is larger.
+void settle_capacity(PlannedGraph& planned) {
+  Plan& plan = planned.plan;
+  std::optional<Bytes> total = Bytes(0);
+  for (const Region& region : plan.regions) {
+    total = total && region.capacity ? std::optional<Bytes>(*total + *region.capacity) : std::nullopt;
+  }
+  planned.capacity = total;
+  Region& last = plan.regions.back();
+  if (!last.capacity || plan.arena.back() <= *last.capacity) return;
+  planned.shortfall = plan.arena.back() - *last.capacity;
+  planned.proven_infeasible = total && plan.claims.bound > *total;
+  last.capacity = std::nullopt;
 }
 
 // The story of one graph. Each line says why it stands where it does.
@@ -133,22 +144,22 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool i
 
   // Offsets last: buffers and their lifespans are final now.
   planned.plan = passes.run("assemble", [&] { return detail::assemble(graph, *best, kernels, *bodies, aliases); });
-  Result<Packing> packed = passes.run("allocate", [&] { return place(planned.plan, aliases, setting.options.allocate_effort); });
-  if (!packed) return packed.error();
+  // A body's arena is scratch of its node, one block wherever that lies.
+  const std::vector<Region> regions = depth == 0 ? capped_regions(setting) : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
+  Result<detail::Placed> placed = passes.run("allocate", [&] { return detail::place(planned.plan, regions, aliases, setting.options.allocate_effort); });
+  if (!placed) return placed.error();
 
   planned.plain = plain_figures(graph);
   Plan& plan = planned.plan;
   plan.provenance = provenance_of(graph, setting);
-  plan.regions = {Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
-  plan.arena = {packed->height};
   plan.claims = {.load_as_given = planned.plain.load_as_given,
                  .load = best->load,
                  .bound = bound.bytes,
                  .bound_name = std::string(bound.name),
                  .schedule = best->strategy,
                  .schedule_optimal = best->load == bound.bytes,
-                 .allocate = packed->strategy,
-                 .allocate_optimal = packed->height == best->load};
+                 .allocate = placed->strategy,
+                 .allocate_optimal = arena_bytes(plan) == best->load};
   return planned;
 }
 
@@ -163,15 +174,7 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   Result<PlannedGraph> planned = plan_one(graph, setting, false, 0);
   if (!planned) return planned.error();
 
-  planned->capacity = target.regions[0].capacity;
-  if (options.budget && (!planned->capacity || *options.budget < *planned->capacity)) planned->capacity = options.budget;
-  const Bytes arena = arena_bytes(planned->plan);
-  if (planned->capacity && arena > *planned->capacity) {
-    planned->shortfall = arena - *planned->capacity;
-    planned->proven_infeasible = planned->plan.claims.bound > *planned->capacity;
-  } else {
-    planned->plan.regions[0].capacity = planned->capacity;
-  }
+  settle_capacity(*planned);
 
   // Always, on the finished plan, by a reader that shares nothing with the passes above.
   if (options.verify) planned->violations = passes.run("verify", [&] { return verify(graph, planned->plan); });

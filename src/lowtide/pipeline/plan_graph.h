@@ -42,8 +42,8 @@ struct PlannedGraph {
   PlainFigures plain;
   Bytes largest_step;  // the plainest bound, beside Claims::bound
   std::vector<std::pair<std::string, Bytes>> orders_tried;
-  // Capacity of region 0 and by how much the arena exceeds it. A plan that does not fit is a valid plan for a machine
-  // with more memory: its region then has no capacity.
+  // Capacity of all regions together (nothing: one has none), and by how much the last region's arena exceeds its own.
+  // A plan that does not fit is a valid plan for a machine with more memory: its last region then has no capacity.
   std::optional<Bytes> capacity;
   Bytes shortfall;  // 0: it fits
   bool proven_infeasible = false;  // the bound alone exceeds the capacity: no plan without recomputation or swap fits
