@@ -11,15 +11,25 @@
 namespace lowtide {
 
 struct AllocateOptions {
-  // Work units (pairs of buffers looked at) after which no further strategy is started; the first always runs.
-  // Counted, not timed, so that the answer is the same on every machine. 1 unit is about 5 ns.
+  // Work units (pairs of buffers looked at) after which no further strategy is started and the one under way is
+  // abandoned; the first always ends. Counted, not timed, so that the answer is the same on every machine. A unit is
+  // 10 to 30 ns. Most networks need a millionth of it, because the first strategy meets the bound.
   std::int64_t effort = 200'000'000;
 };
 
-// Gives every buffer an offset so that two that live together share no byte, trying strategies in turn and keeping
-// the lowest: stops at once when a height meets the bound. Bound: the largest load, sizes rounded to alignment.
-// Strategies: best_fit (sweep in time), greedy_by_size, greedy_by_breadth, greedy_by_lifespan.
-// Deterministic. Errors (invalid): a buffer or gap that is not as PackingBuffer says, fixed offsets that collide.
+// Gives every buffer an offset so that two that live together share no byte, and keeps the lowest of what these find,
+// tried in turn until nothing is left to gain (the height reaches the bound, or the same multiple of the smallest
+// alignment as the bound):
+//   best_fit            a sweep over time; near-linear, any size
+//   greedy_by_size, greedy_by_breadth, greedy_by_lifespan, greedy_by_area
+//                       one buffer after the other into the lowest gap, or, with `_tightest` behind the name, into the
+//                       tightest; each looks at every pair that lives together once
+//   ejection            a search from the lowest so far; at most a tenth of the effort, up to 4 million pairs
+// The bound is the largest load, sizes rounded up as far as alignments prove (load_bound.h), or the highest end of a
+// fixed buffer; `witness_time` is the moment that shows it, also when it exceeds the capacity (infeasible).
+// Deterministic. A capacity is judged at the end and does not steer: the offsets returned are the lowest found.
+// Errors: invalid, for a buffer that is not as PackingBuffer says and for fixed offsets that are below 0, misaligned or
+// collide; over_limit, for sizes and padding that add up to more than limits::kMaxTotalBytes.
 [[nodiscard]] Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options = {});
 
 }  // namespace lowtide

@@ -111,10 +111,10 @@ std::optional<Bytes> parse_bytes(const std::string& text) {
     if (number.ends_with(candidate.name)) {
       unit = candidate.bytes;
       number.remove_suffix(candidate.name.size());
+      if (number.ends_with(' ')) number.remove_suffix(1);
       break;
     }
   }
-  if (number.ends_with(' ')) number.remove_suffix(1);
   const std::optional<Decimal> decimal = split_decimal(number);
   if (!decimal) return std::nullopt;
   const std::optional<std::int64_t> count = scaled(*decimal, unit);

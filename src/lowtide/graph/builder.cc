@@ -87,15 +87,36 @@ Result<Graph> GraphBuilder::build() && {
   LOWTIDE_RETURN_IF_ERROR(check_sources());
   link_readers();
   std::sort(graph_.known_.begin(), graph_.known_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  LOWTIDE_RETURN_IF_ERROR(count_bodies());
+  return std::move(graph_);
+}
+
+// A body may stand in several nodes, so its content counts once for each.
+Result<void> GraphBuilder::count_bodies() {
   graph_.total_nodes_ = static_cast<std::int64_t>(graph_.nodes_.size());
   graph_.total_tensors_ = static_cast<std::int64_t>(graph_.tensors_.size());
-  for (const Node& node : graph_.nodes_) {
-    for (const Body& body : node.bodies) {
+  for (NodeId id : all_ids<NodeId>(graph_.nodes_.size())) {
+    for (const Body& body : graph_.nodes_[id].bodies) {
       graph_.total_nodes_ += body.graph->total_nodes();
       graph_.total_tensors_ += body.graph->total_tensors();
+      graph_.body_nesting_ = std::max(graph_.body_nesting_, body.graph->body_nesting() + 1);
+      if (graph_.body_nesting_ > limits::kMaxBodyNesting) {
+        return Error{ErrorCode::over_limit,
+                     "graphs inside nodes are nested " + std::to_string(graph_.body_nesting_) +
+                         " deep, above the limit of " + std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)",
+                     place_of(name_, id, graph_.nodes_[id])};
+      }
+      if (graph_.total_nodes_ > limits::kMaxNodes || graph_.total_tensors_ > limits::kMaxTensors) {
+        return Error{ErrorCode::over_limit,
+                     "with their bodies, the nodes up to here have " + std::to_string(graph_.total_nodes_) +
+                         " nodes and " + std::to_string(graph_.total_tensors_) + " tensors: the limits are " +
+                         std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " +
+                         std::to_string(limits::kMaxTensors) + " (kMaxTensors)",
+                     place_of(name_, id, graph_.nodes_[id])};
+      }
     }
   }
-  return std::move(graph_);
+  return {};
 }
 
 Result<void> GraphBuilder::check_ids() const {

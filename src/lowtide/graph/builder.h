@@ -55,7 +55,7 @@ class GraphBuilder {
   // lowest given position first among those that are ready; ids then follow the sorted order. Errors (invalid):
   // duplicate or empty tensor name, two producers, a producer of an input or constant, a tensor that is read or
   // handed out but has no producer, a cycle (one of its nodes is named), an id out of range; (over_limit): sizes,
-  // counts, names. O((nodes + edges) log nodes); no recursion.
+  // counts over all bodies, nesting of bodies, names. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Graph> build() &&;
 
  private:
@@ -66,6 +66,7 @@ class GraphBuilder {
   Result<void> sort_nodes();
   Result<void> check_sources() const;
   void link_readers();
+  Result<void> count_bodies();
 
   std::string name_;
   Graph graph_;

@@ -104,6 +104,8 @@ class Graph {
   // Nodes and tensors of this graph and of all bodies inside it.
   [[nodiscard]] std::int64_t total_nodes() const { return total_nodes_; }
   [[nodiscard]] std::int64_t total_tensors() const { return total_tensors_; }
+  // How deep bodies nest: 0 without bodies; at most limits::kMaxBodyNesting.
+  [[nodiscard]] int body_nesting() const { return body_nesting_; }
 
  private:
   friend class GraphBuilder;
@@ -127,6 +129,7 @@ class Graph {
   std::vector<std::pair<TensorId, std::vector<std::int64_t>>> known_;  // sorted by id
   std::int64_t total_nodes_ = 0;
   std::int64_t total_tensors_ = 0;
+  int body_nesting_ = 0;
 };
 
 }  // namespace lowtide

@@ -22,9 +22,11 @@ class DenseCatalogue final : public Catalogue {
     Kernel kernel{.name = "dense"};
     const InPlaceKind rule = graph.op(id).traits.in_place;
     if (rule != InPlaceKind::none && !node.outputs.empty() && node.outputs[0]) {
-      const std::size_t candidates = rule == InPlaceKind::first_input ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size();
+      const std::size_t candidates =
+          rule == InPlaceKind::first_input ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size();
       for (std::size_t input = 0; input < candidates; ++input) {
-        if (may_overwrite(graph, node, input, *node.outputs[0])) kernel.in_place.emplace_back(static_cast<int>(input), 0);
+        if (may_overwrite(graph, node, input, *node.outputs[0]))
+          kernel.in_place.emplace_back(static_cast<int>(input), 0);
       }
     }
     return {std::move(kernel)};

@@ -31,8 +31,8 @@ struct Worker {
 
 // One way to run a node on this machine.
 struct Kernel {
-  std::string name;    // "dense"
-  Bytes scratch;       // bytes it needs while it runs, besides its tensors
+  std::string name;  // "dense"
+  Bytes scratch;     // bytes it needs while it runs, besides its tensors
   // Pairs (index into Node::inputs, index into Node::outputs) whose bytes may be the same: the kernel writes an
   // element only after it has read everything of the input that later elements need. Same start, and the output is not
   // larger. An input may die here only; that is for the planner to see.

@@ -14,7 +14,8 @@ namespace lowtide {
 // Everything wrong with offsets for a packing problem: overlap in time and bytes, misalignment, below zero, not at the
 // fixed place, above the capacity. At most `most` lines, each naming the buffers, the time and the bytes. Empty: right.
 // Shares no code with `allocate`. O((n + gaps) log n + conflicts).
-[[nodiscard]] std::vector<std::string> check_packing(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets,
+[[nodiscard]] std::vector<std::string> check_packing(const PackingProblem& problem,
+                                                     const IdVector<PackingId, Offset>& offsets,
                                                      std::size_t most = 100);
 
 }  // namespace lowtide

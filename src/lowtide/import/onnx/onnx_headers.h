@@ -13,4 +13,5 @@
 #include "onnx/onnx_pb.h"
 #include "onnx/defs/schema.h"
 #include "onnx/defs/shape_inference.h"
+#include "onnx/shape_inference/implementation.h"
 #pragma GCC diagnostic pop

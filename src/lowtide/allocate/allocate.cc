@@ -1,0 +1,134 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/allocate.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lowtide/allocate/best_fit.h"
+#include "lowtide/allocate/compressed.h"
+#include "lowtide/allocate/conflict_graph.h"
+#include "lowtide/allocate/effort.h"
+#include "lowtide/allocate/ejection.h"
+#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/orders.h"
+#include "lowtide/allocate/placer.h"
+#include "lowtide/allocate/validate.h"
+#include "lowtide/base/limits.h"
+
+namespace lowtide {
+namespace {
+
+// A graph of 4 million pairs takes 32 MB; beyond it, the index over time serves the few orders that there is time for.
+constexpr std::int64_t kMostGraphPairs = 4'000'000;
+
+struct GreedyStrategy {
+  std::string_view name;
+  std::vector<PackingId> (*order)(const CompressedProblem&);
+  GapRule rule;
+};
+
+// Lowest gap before tightest: on hard problems it wins more often. Size before the others for the same reason, and
+// because a problem with many pairs may leave effort for one.
+constexpr std::array<GreedyStrategy, 8> kGreedyStrategies = {{
+    {"greedy_by_size", greedy_by_size, GapRule::lowest},
+    {"greedy_by_size_tightest", greedy_by_size, GapRule::tightest},
+    {"greedy_by_breadth", greedy_by_breadth, GapRule::lowest},
+    {"greedy_by_breadth_tightest", greedy_by_breadth, GapRule::tightest},
+    {"greedy_by_lifespan", greedy_by_lifespan, GapRule::lowest},
+    {"greedy_by_lifespan_tightest", greedy_by_lifespan, GapRule::tightest},
+    {"greedy_by_area", greedy_by_area, GapRule::lowest},
+    {"greedy_by_area_tightest", greedy_by_area, GapRule::tightest},
+}};
+
+// When there is nothing left to gain. Offsets are multiples of the smallest alignment, and so is what an arena is made
+// of: a height that reaches into the same unit as the bound costs nothing more, and the bytes between them are only the
+// padding of whichever buffer happens to be on top.
+class Goal {
+ public:
+  Goal(const CompressedProblem& problem, std::int64_t bound) : bound_(bound), unit_(limits::kMaxAlignment) {
+    for (const CompressedProblem::Buffer& buffer : problem.buffers) unit_ = std::min(unit_, buffer.alignment);
+  }
+  [[nodiscard]] bool is_met(const Placements& placements) const {
+    return (placements.height + unit_ - 1) / unit_ <= (bound_ + unit_ - 1) / unit_;
+  }
+  [[nodiscard]] std::int64_t bound() const { return bound_; }
+
+ private:
+  std::int64_t bound_;
+  std::int64_t unit_;
+};
+
+struct Best {
+  Placements placements;
+  std::string_view strategy;
+};
+
+// Tries each order until one meets the goal or the effort ends.
+void try_greedy_orders(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t pairs,
+                       const Goal& goal, Best& best, Effort& effort) {
+  Placer placer(problem, graph);
+  for (const GreedyStrategy& strategy : kGreedyStrategies) {
+    // Every pair is looked at once at least: without effort for that it would be abandoned half-way.
+    if (goal.is_met(best.placements) || effort.left() < pairs) return;
+    std::optional<Placements> placements =
+        place_in_order(placer, strategy.order(problem), strategy.rule, effort);
+    if (!placements) return;
+    if (placements->height < best.placements.height) best = {*std::move(placements), strategy.name};
+  }
+}
+
+Best find_placements(const CompressedProblem& problem, const Goal& goal, Effort& effort) {
+  // First the one that needs no pairs: it answers for any size, and on most networks it meets the bound.
+  Best best{best_fit(problem, effort), "best_fit"};
+  if (goal.is_met(best.placements)) return best;
+
+  // The orders and the search ask for the same conflicts again and again: kept where they fit.
+  const std::int64_t pairs = count_meeting_pairs(problem);
+  std::optional<ConflictGraph> graph;
+  if (pairs <= kMostGraphPairs && pairs <= effort.left()) graph = conflict_graph(problem, effort);
+
+  try_greedy_orders(problem, graph ? &*graph : nullptr, pairs, goal, best, effort);
+  if (goal.is_met(best.placements) || !graph) return best;
+
+  // Last what has no natural end: a tenth of the effort at most, since it seldom gains once it has stalled.
+  Effort share{.limit = std::min(effort.left(), effort.limit / 10)};
+  if (lower_by_ejection(problem, *graph, goal.bound(), best.placements, share)) best.strategy = "ejection";
+  effort.spend(share.spent);
+  return best;
+}
+
+PackingOutcome outcome_of(const Packing& packing, std::optional<Bytes> capacity) {
+  if (!capacity || packing.height <= *capacity) return PackingOutcome::found;
+  return packing.bound > *capacity ? PackingOutcome::infeasible : PackingOutcome::not_found;
+}
+
+}  // namespace
+
+Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(validate_packing_problem(problem));
+  const CompressedProblem compressed = compress(problem);
+  const HeightBound bound = height_bound(compressed);
+
+  Effort effort{.limit = options.effort};
+  const Best best = find_placements(compressed, Goal(compressed, bound.height), effort);
+  LOWTIDE_CHECK(best.placements.height >= bound.height, "no packing is lower than the bound");
+
+  Packing packing;
+  packing.offsets.reserve(problem.buffers.size());
+  for (std::int64_t offset : best.placements.offsets) packing.offsets.push_back(Offset(offset));
+  packing.height = Bytes(best.placements.height);
+  packing.bound = Bytes(bound.height);
+  packing.proven_optimal = best.placements.height == bound.height;
+  packing.strategy = best.strategy;
+  if (!problem.buffers.empty()) packing.witness_time = compressed.times[bound.witness];
+  packing.outcome = outcome_of(packing, problem.capacity);
+  return packing;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,64 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/orders.h"
+
+namespace lowtide {
+namespace {
+
+// Position of each moment when the busiest comes first; at equal load the earlier.
+std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
+  std::vector<Moment> moments(load.size());
+  std::iota(moments.begin(), moments.end(), Moment{0});
+  std::stable_sort(moments.begin(), moments.end(), [&](Moment a, Moment b) { return load[a] > load[b]; });
+  std::vector<Moment> rank(load.size());
+  for (std::size_t at = 0; at < moments.size(); ++at) rank[moments[at]] = static_cast<Moment>(at);
+  return rank;
+}
+
+// Smallest value in any range, after O(n log n): row k holds the minimum of 2^k values from each position on.
+class RangeMinimum {
+ public:
+  explicit RangeMinimum(std::vector<Moment> values) {
+    rows_.push_back(std::move(values));
+    for (std::size_t width = 2; width <= rows_[0].size(); width *= 2) {
+      const std::vector<Moment>& half = rows_.back();
+      std::vector<Moment> row(rows_[0].size() - width + 1);
+      for (std::size_t at = 0; at < row.size(); ++at) row[at] = std::min(half[at], half[at + width / 2]);
+      rows_.push_back(std::move(row));
+    }
+  }
+  // Require: not empty.
+  [[nodiscard]] Moment of(MomentSpan span) const {
+    std::size_t row = 0;
+    while ((Moment{2} << row) <= span.end - span.begin) ++row;
+    return std::min(rows_[row][span.begin], rows_[row][span.end - (Moment{1} << row)]);
+  }
+
+ private:
+  std::vector<std::vector<Moment>> rows_;
+};
+
+}  // namespace
+
+std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem) {
+  const RangeMinimum busiest(ranks_by_load(load_profile(problem)));
+  IdVector<PackingId, Moment> rank(problem.buffers.size());
+  for (PackingId id : problem.movable) {
+    rank[id] = std::numeric_limits<Moment>::max();
+    for (const MomentSpan& part : problem.parts_of(id)) rank[id] = std::min(rank[id], busiest.of(part));
+  }
+  std::vector<PackingId> order = problem.movable;
+  const auto key = [&](PackingId id) { return std::tuple(rank[id], -problem.buffers[id].size, id); };
+  std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) { return key(a) < key(b); });
+  return order;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,43 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/report/styled_text.h"
+
+namespace lowtide::detail {
+
+enum class ColorChoice : std::uint8_t { automatic, always, never };
+
+// The two streams of the program: results go to stdout, everything else to stderr. Every write is checked.
+class Console {
+ public:
+  // `automatic` follows, in this order: NO_COLOR set and not empty: no; CLICOLOR_FORCE set and neither empty nor 0: yes;
+  // TERM=dumb: no; else whether the stream is a terminal.
+  void set_colors(ColorChoice choice);
+  void set_quiet(bool is_quiet) { is_quiet_ = is_quiet; }
+  // Results go to stderr too, because a file was sent to stdout.
+  void keep_stdout_free() { is_stdout_taken_ = true; }
+
+  // Stops with exit code 3 where the stream takes no more (a full disk, a closed pipe).
+  void result(const StyledText& text);
+  // Raw bytes for stdout, whatever `keep_stdout_free` says.
+  void write_stdout(std::string_view bytes);
+  // A remark; nothing with --quiet.
+  void remark(const StyledText& text);
+  // "error: ..." even with --quiet; never fails.
+  void error(std::string_view message);
+
+  [[nodiscard]] bool shows_progress() const;
+
+ private:
+  bool colors_stdout_ = false;
+  bool colors_stderr_ = false;
+  bool is_quiet_ = false;
+  bool is_stdout_taken_ = false;
+};
+
+}  // namespace lowtide::detail

@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+#include "lowtide/cli/commands.h"
+#include "lowtide/report/styled_text.h"
+
+// Texts made from the declaration of the verbs (cli/commands.h).
+namespace lowtide::detail {
+
+[[nodiscard]] StyledText general_help();
+[[nodiscard]] StyledText verb_help(const VerbSpec& verb);
+
+// "lowtide 0.1.0"
+[[nodiscard]] std::string tool_name();
+// With what it reads.
+[[nodiscard]] std::string version_text();
+
+// The manual page lowtide(1), in roff.
+[[nodiscard]] std::string manual_page();
+
+[[nodiscard]] std::string bash_completion();
+[[nodiscard]] std::string zsh_completion();
+[[nodiscard]] std::string fish_completion();
+
+// "lowtide plan MODEL [options]"
+[[nodiscard]] std::string usage_line(const VerbSpec& verb);
+// "-o, --output FILE"
+[[nodiscard]] std::string option_names(const OptionSpec& option);
+
+}  // namespace lowtide::detail

@@ -1,0 +1,84 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/cli/help.h"
+
+namespace lowtide::detail {
+namespace {
+
+// A line that begins with a dot or quote would be a command; a plain dash would become a hyphen.
+std::string roff(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    const bool starts_line = out.empty() || out.back() == '\n';
+    if (starts_line && (c == '.' || c == '\'')) out += "\\&";
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else if (c == '~') {
+      out += "\\(ti";
+    } else if (c == '\n') {
+      out += "\n.PP\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string tagged(std::string_view tag, std::string_view text) {
+  return ".TP\n\\fB" + roff(tag) + "\\fR\n" + roff(text) + "\n";
+}
+
+std::string option_entry(const OptionSpec& option) {
+  std::string tag = "\\fB" + roff(option.name) + "\\fR";
+  if (!option.letter.empty()) tag = "\\fB" + roff(option.letter) + "\\fR, " + tag;
+  if (!option.value.empty()) tag += " \\fI" + roff(option.value) + "\\fR";
+  std::string summary(option.summary);
+  if (option.name == "--order") {
+    summary += "; one of";
+    for (const std::string& choice : option.choices) summary += " " + choice;
+  }
+  return ".TP\n" + tag + "\n" + roff(summary) + "\n";
+}
+
+std::string verb_section(const VerbSpec& verb) {
+  std::string out = ".SS " + roff(usage_line(verb)) + "\n" + roff(verb.description) + "\n";
+  for (const PlaceSpec& place : verb.places) out += tagged(place.name, place.summary);
+  for (const OptionSpec& option : verb.options) out += option_entry(option);
+  for (const ExampleSpec& example : verb.examples) {
+    out += ".PP\n" + roff(example.meaning) + "\n.PP\n.nf\n.RS\n" + roff(example.command) + "\n.RE\n.fi\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string manual_page() {
+  std::string out = ".TH LOWTIDE 1 \"\" \"" + tool_name() + "\" \"User Commands\"\n";
+  out += ".SH NAME\nlowtide \\- plan the memory of a neural network\n";
+  out += ".SH SYNOPSIS\n.B lowtide\n.I VERB\n\\&... [\\fIoptions\\fR]\n";
+  out += ".SH DESCRIPTION\n";
+  out +=
+      "Lowtide decides when every operator of a neural network runs and where and how long every tensor lives, so that "
+      "the network fits the memory there is, and proves it: every plan is verified against its model, and printed beside "
+      "a lower bound that no plan can beat.\n.PP\n"
+      "Results go to stdout, everything else to stderr. The same model and options give the same output, byte for byte.\n";
+  out += ".SH VERBS\n";
+  for (const VerbSpec& verb : verbs()) out += verb_section(verb);
+  out += ".SH COMMON OPTIONS\n";
+  for (const OptionSpec& option : common_options()) out += option_entry(option);
+  out += ".SH EXIT STATUS\n";
+  for (const ExitCodeSpec& code : exit_codes()) out += tagged(std::to_string(static_cast<int>(code.code)), code.meaning);
+  out += ".SH ENVIRONMENT\n";
+  out += tagged("NO_COLOR", "set and not empty: no colours, unless --color=always");
+  out += tagged("CLICOLOR_FORCE", "set, not empty and not 0: colours also where stdout is no terminal");
+  out += tagged("TERM", "dumb: no colours and no progress");
+  return out;
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,28 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/model.h"
+
+#include "lowtide/cli/outcome.h"
+#include "lowtide/cli/progress.h"
+
+namespace lowtide::detail {
+
+LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
+  const Stopwatch watch;
+  ImportedModel model = [&] {
+    const Progress progress(console, "reading the model");
+    return take(import_model(path, bindings));
+  }();
+  for (const std::string& note : model.notes) {
+    console.remark(StyledText("note: ", Style::dim).add(note).end_line());
+  }
+  ModelFacts facts{.path = path,
+                   .format = model.format,
+                   .sha256 = model.sha256,
+                   .nodes = model.graph.total_nodes(),
+                   .tensors = model.graph.total_tensors()};
+  return {std::move(model), std::move(facts), watch.seconds()};
+}
+
+}  // namespace lowtide::detail

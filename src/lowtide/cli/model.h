@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "lowtide/cli/arguments.h"
+#include "lowtide/cli/console.h"
+#include "lowtide/import/import.h"
+#include "lowtide/report/summary.h"
+
+namespace lowtide::detail {
+
+// Wall clock since it was made; for people, nothing is decided by it.
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+struct LoadedModel {
+  ImportedModel model;
+  ModelFacts facts;
+  double seconds = 0;
+};
+
+// Imports a model and remarks on what the importer notes.
+[[nodiscard]] LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console);
+
+}  // namespace lowtide::detail

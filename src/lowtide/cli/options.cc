@@ -1,0 +1,165 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/cli/read_file.h"
+#include "lowtide/target/description.h"
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::int64_t kMaxTargetFileBytes = std::int64_t{1} << 20;
+
+std::optional<std::int64_t> whole_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return number;
+}
+
+// Why a text is not a size, where that can be guessed.
+std::string size_hint(const std::string& text) {
+  if (text.starts_with('-')) return "; a size is not negative";
+  std::size_t unit = text.find_first_not_of("0123456789. ");
+  if (unit == std::string::npos) return "; a size is below 2^63 bytes";
+  const std::string number = text.substr(0, unit);
+  const std::string letters = text.substr(unit);
+  if (!number.empty() && (std::string("kKmMgGtT").find(letters[0]) != std::string::npos) && letters.size() <= 3) {
+    std::string right = {static_cast<char>(std::toupper(letters[0])), 'i', 'B'};
+    if (letters == right) return "; a size is below 2^63 bytes and a whole number of them";
+    return "; did you mean '" + number + right + "'?";
+  }
+  return "";
+}
+
+std::vector<std::int64_t> read_extents(std::string_view option, const std::string& word, std::string_view text) {
+  std::vector<std::int64_t> extents;
+  while (true) {
+    const std::size_t end = std::min(text.find('x'), text.size());
+    const std::string_view extent = text.substr(0, end);
+    const std::optional<std::int64_t> number = extent == "?" ? -1 : whole_number(extent);
+    if (!number || (*number < 0 && extent != "?")) {
+      stop_usage("'" + std::string(option) + "' is like image=1x3x224x224 (? keeps what the file says), not " + quoted(word, 60));
+    }
+    extents.push_back(*number);
+    if (end == text.size()) return extents;
+    text.remove_prefix(end + 1);
+  }
+}
+
+struct Binding {
+  std::string name;
+  std::string value;
+};
+
+// At the last "=", since a name may hold one and a value never does.
+std::optional<Binding> split_binding(const std::string& word) {
+  const std::size_t equals = word.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) return std::nullopt;
+  return Binding{word.substr(0, equals), word.substr(equals + 1)};
+}
+
+std::string written_extents(const std::vector<std::int64_t>& extents) {
+  std::string out = "[";
+  for (std::int64_t extent : extents) {
+    if (out.size() > 1) out += ",";
+    out += extent < 0 ? "?" : std::to_string(extent);
+  }
+  return out + "]";
+}
+
+std::optional<std::vector<std::int64_t>> parse_written_extents(std::string_view text) {
+  std::vector<std::int64_t> extents;
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    const std::optional<std::int64_t> number = text.substr(0, end) == "?" ? -1 : whole_number(text.substr(0, end));
+    if (!number) return std::nullopt;
+    extents.push_back(*number);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return extents;
+}
+
+}  // namespace
+
+std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option) {
+  const std::optional<std::string> text = arguments.value(option);
+  if (!text) return std::nullopt;
+  const std::optional<Bytes> size = parse_bytes(*text);
+  if (!size) {
+    stop_usage("'" + std::string(option) + "' is a size such as 64MiB, 1.5GiB or 4096, not " + quoted(*text, 60) + size_hint(*text));
+  }
+  if (*size == Bytes(0)) {
+    stop_usage("'" + std::string(option) + "' of 0 bytes holds nothing; leave it away for no limit");
+  }
+  return size;
+}
+
+std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option, std::int64_t least) {
+  const std::optional<std::string> text = arguments.value(option);
+  if (!text) return std::nullopt;
+  const std::optional<std::int64_t> number = whole_number(*text);
+  if (!number || *number < least) {
+    stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to 2^63 - 1, not " + quoted(*text, 60));
+  }
+  return number;
+}
+
+ImportOptions read_bindings(const Arguments& arguments) {
+  ImportOptions bindings;
+  for (const std::string& word : arguments.values("--dim")) {
+    const std::optional<Binding> binding = split_binding(word);
+    const std::optional<std::int64_t> extent = binding ? whole_number(binding->value) : std::nullopt;
+    if (!extent || *extent < 0) stop_usage("'--dim' is like batch=8, not " + quoted(word, 60));
+    const auto [at, is_new] = bindings.dims.emplace(binding->name, *extent);
+    if (!is_new && at->second != *extent) {
+      stop_usage("'--dim' binds " + quoted(binding->name, 60) + " twice, to " + std::to_string(at->second) + " and to " +
+                 std::to_string(*extent));
+    }
+  }
+  for (const std::string& word : arguments.values("--shape")) {
+    const std::optional<Binding> binding = split_binding(word);
+    const std::vector<std::int64_t> extents = read_extents("--shape", word, binding ? binding->value : "");
+    if (!bindings.shapes.emplace(binding->name, extents).second) {
+      stop_usage("'--shape' names the input " + quoted(binding->name, 60) + " twice; once is enough");
+    }
+  }
+  return bindings;
+}
+
+std::vector<std::string> written_bindings(const ImportOptions& bindings) {
+  std::vector<std::string> written;
+  for (const auto& [name, extent] : bindings.dims) written.push_back(name + "=" + std::to_string(extent));
+  for (const auto& [name, extents] : bindings.shapes) written.push_back(name + "=" + written_extents(extents));
+  std::sort(written.begin(), written.end());
+  return written;
+}
+
+void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings) {
+  for (const std::string& line : written) {
+    const std::optional<Binding> binding = split_binding(line);
+    if (!binding) continue;
+    if (const std::optional<std::int64_t> extent = whole_number(binding->value)) {
+      bindings.dims.emplace(binding->name, *extent);
+    } else if (std::optional<std::vector<std::int64_t>> extents = parse_written_extents(binding->value)) {
+      bindings.shapes.emplace(binding->name, *extents);
+    }
+  }
+}
+
+Target read_target(const Arguments& arguments) {
+  const std::optional<std::string> path = arguments.value("--target");
+  if (!path) return dense_target();
+  const std::string text = take(read_text_file(*path, kMaxTargetFileBytes));
+  return take(parse_target(text, *path));
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,44 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/result.h"
+
+namespace lowtide::detail {
+
+enum class ExitCode : int {
+  done = 0,       // done and verified
+  no = 1,         // the answer is no: it does not fit, the plan is wrong
+  usage = 2,      // the command line is wrong
+  bad_input = 3,  // a file cannot be read, is malformed, or is not supported
+  internal = 4,   // a bug in Lowtide
+};
+
+// Ends a command. The message is one or more whole lines for stderr, safe for a terminal.
+class Stop : public std::runtime_error {
+ public:
+  Stop(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+// What a door gave, or the end of the command with its reason.
+template <typename T>
+[[nodiscard]] T take(Result<T> result) {
+  if (!result.ok()) throw Stop(ExitCode::bad_input, result.error().describe());
+  return std::move(result).value();
+}
+inline void take(const Result<void>& result) {
+  if (!result.ok()) throw Stop(ExitCode::bad_input, result.error().describe());
+}
+
+[[noreturn]] inline void stop_usage(const std::string& message) { throw Stop(ExitCode::usage, message); }
+
+}  // namespace lowtide::detail

@@ -1,0 +1,33 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "lowtide/cli/console.h"
+
+namespace lowtide::detail {
+
+// "planning ... 3 s" on a terminal's stderr while the object lives, after the first second; wiped away at its end.
+class Progress {
+ public:
+  Progress(const Console& console, std::string what);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+ private:
+  void show();
+
+  std::string what_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace lowtide::detail

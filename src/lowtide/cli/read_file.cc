@@ -1,0 +1,60 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/read_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/cli/descriptor.h"
+
+namespace lowtide::detail {
+namespace {
+
+Error io_error(const std::string& path, const std::string& what) {
+  return {ErrorCode::io, "cannot read it: " + what, quoted(path, 200)};
+}
+
+Error too_large(const std::string& path, std::int64_t most_bytes) {
+  return {ErrorCode::over_limit, "the file is larger than the limit of " + format_bytes(Bytes(most_bytes)), quoted(path, 200)};
+}
+
+Result<std::string> read_to_end(int file, const std::string& path, std::int64_t most_bytes) {
+  static constexpr std::size_t kChunk = 1U << 16U;
+  std::string text;
+  while (true) {
+    const std::size_t before = text.size();
+    text.resize(before + kChunk);
+    const ssize_t got = read(file, text.data() + before, kChunk);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error(path, std::strerror(errno));
+    if (got == 0) return text;
+    if (static_cast<std::int64_t>(text.size()) > most_bytes) return too_large(path, most_bytes);
+  }
+}
+
+}  // namespace
+
+Result<std::string> read_text_file(const std::string& path, std::int64_t most_bytes) {
+  if (path == "-") return read_to_end(STDIN_FILENO, "stdin", most_bytes);
+  if (path.find('\0') != std::string::npos) return io_error(path, "the name holds a zero byte");
+  // Non-blocking, so that opening a pipe without a writer does not wait.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) return io_error(path, std::strerror(errno));
+  struct stat facts {};
+  if (fstat(file.number(), &facts) != 0) return io_error(path, std::strerror(errno));
+  if (S_ISDIR(facts.st_mode)) return io_error(path, "it is a directory");
+  if (!S_ISREG(facts.st_mode)) return io_error(path, "it is not a regular file; '-' reads from stdin");
+  if (facts.st_size > most_bytes) return too_large(path, most_bytes);
+  return read_to_end(file.number(), path, most_bytes);
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,90 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/run.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string_view>
+
+#include "lowtide/base/check.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/cli/help.h"
+#include "lowtide/cli/verbs.h"
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::string_view kReport = "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.";
+
+ColorChoice color_choice(const Arguments& arguments) {
+  const std::string choice = arguments.value("--color").value_or("auto");
+  if (choice == "always") return ColorChoice::always;
+  return choice == "never" ? ColorChoice::never : ColorChoice::automatic;
+}
+
+ExitCode run_words(const std::vector<std::string>& words, Console& console) {
+  if (words.empty()) {
+    console.remark(general_help());
+    return ExitCode::usage;
+  }
+  const std::string& first = words.front();
+  if (first == "--help" || first == "-h") {
+    console.result(general_help());
+    return ExitCode::done;
+  }
+  if (first == "--version" || first == "-V") {
+    console.write_stdout(version_text());
+    return ExitCode::done;
+  }
+  const VerbSpec* verb = find_verb(first);
+  if (verb == nullptr) {
+    std::vector<std::string> known;
+    for (const VerbSpec& one : verbs()) known.emplace_back(one.name);
+    const std::string hint = suggestion(first, known);
+    stop_usage("there is no verb " + quoted(first, 60) + (hint.empty() ? "; see 'lowtide --help'" : hint));
+  }
+  const Arguments arguments = parse_arguments(*verb, {words.begin() + 1, words.end()});
+  console.set_colors(color_choice(arguments));
+  console.set_quiet(arguments.has("--quiet"));
+  if (arguments.has("--help")) {
+    console.result(verb_help(*verb));
+    return ExitCode::done;
+  }
+  return verb->run(arguments, console);
+}
+
+int report(Console& console, ExitCode code, const std::string& message) {
+  console.error(message);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& words) noexcept {
+  try {
+    Console console;
+    console.set_colors(ColorChoice::automatic);
+    try {
+      return static_cast<int>(run_words(words, console));
+    } catch (const Stop& stop) {
+      return report(console, stop.code(), stop.what());
+    } catch (const InvariantViolation& violation) {
+      return report(console, ExitCode::internal, quoted(violation.what(), 2000) + std::string(kReport));
+    } catch (const std::bad_alloc&) {
+      return report(console, ExitCode::internal, "out of memory");
+    } catch (const std::exception& exception) {
+      return report(console, ExitCode::internal, "unexpected: " + quoted(exception.what(), 2000) + std::string(kReport));
+    }
+  } catch (...) {
+    // Not even the message could be made; this one needs no memory.
+    static constexpr char kLast[] = "error: lowtide ran out of memory while it reported an error\n";
+    static_cast<void>(!write(STDERR_FILENO, kLast, sizeof(kLast) - 1));
+    return static_cast<int>(ExitCode::internal);
+  }
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,168 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <cstdio>
+
+#include "lowtide/cli/help.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/output_files.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/cli/verbs.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/plan_json.h"
+#include "lowtide/report/page.h"
+
+namespace lowtide::detail {
+namespace {
+
+struct Request {
+  ImportOptions bindings;
+  Target target;
+  PlanOptions options;
+  std::size_t top = 8;
+  std::optional<std::string> plan_file;
+  std::optional<std::string> page_file;
+};
+
+struct Seconds {
+  double import = 0;
+  double plan = 0;
+  double verify = 0;
+};
+
+Request read_request(const Arguments& arguments) {
+  Request request;
+  request.bindings = read_bindings(arguments);
+  request.target = read_target(arguments);
+  request.options.order = arguments.value("--order").value_or("auto");
+  request.options.budget = read_size(arguments, "--budget");
+  request.options.views = !arguments.has("--no-views");
+  request.options.in_place = !arguments.has("--no-in-place");
+  request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
+  request.options.tool = tool_name();
+  request.options.dims = written_bindings(request.bindings);
+  request.top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
+  request.plan_file = arguments.value("--output");
+  request.page_file = arguments.value("--html");
+  return request;
+}
+
+OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
+  std::vector<std::string> destinations;
+  if (request.plan_file) destinations.push_back(*request.plan_file);
+  if (request.page_file) destinations.push_back(*request.page_file);
+  std::vector<std::string> inputs = {arguments.place("MODEL")};
+  if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
+  return {std::move(destinations), inputs, arguments.has("--json")};
+}
+
+// A plan of our own that is wrong is a bug, whatever else is true of it: nothing of it is shown or written.
+void check_verified(const PlannedGraph& planned) {
+  if (planned.violations.empty()) return;
+  std::string lines = "the plan that was made is wrong; nothing was written";
+  for (const Violation& violation : planned.violations) lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
+  throw Stop(ExitCode::internal, lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
+}
+
+Seconds seconds_of(const PlannedGraph& planned, double import, double all) {
+  Seconds seconds{.import = import, .plan = all};
+  for (const PassTime& time : planned.times) {
+    if (time.pass != "verify") continue;
+    seconds.verify += time.seconds;
+    seconds.plan -= time.seconds;
+  }
+  return seconds;
+}
+
+Json json_of_budget(const PlannedGraph& planned) {
+  Json json;
+  json["capacity"] = planned.capacity ? Json(planned.capacity->count()) : Json(nullptr);
+  json["fits"] = planned.fits();
+  json["shortfall"] = planned.shortfall.count();
+  json["proven_infeasible"] = planned.proven_infeasible;
+  return json;
+}
+
+Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks, std::size_t top) {
+  const Plan& plan = planned.plan;
+  const Bytes arena = arena_bytes(plan);
+  Json json = json_head("plan");
+  json["model"] = json_of(loaded.facts);
+  json["dims"] = json_of(plan.provenance.dims);
+  json["target"] = json_text(plan.provenance.target);
+  json["bytes"] = {{"constants", planned.plain.constants.count()},
+                   {"inputs", planned.plain.inputs.count()},
+                   {"outputs", planned.plain.outputs.count()},
+                   {"temporaries_sum", planned.plain.temporaries_sum.count()},
+                   {"load_as_given", plan.claims.load_as_given.count()},
+                   {"load", plan.claims.load.count()},
+                   {"bound", plan.claims.bound.count()},
+                   {"arena", arena.count()},
+                   {"largest_step", planned.largest_step.count()}};
+  json["gap"] = gap_of(arena, plan.claims.bound);
+  json["bound_name"] = plan.claims.bound_name;
+  json["schedule"] = {{"strategy", plan.claims.schedule}, {"proven_optimal", plan.claims.schedule_optimal}};
+  json["schedule"]["tried"] = Json::array();
+  for (const auto& [strategy, load] : planned.orders_tried) {
+    json["schedule"]["tried"].push_back({{"strategy", strategy}, {"load", load.count()}});
+  }
+  json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", plan.claims.allocate_optimal}};
+  json["proven_optimal"] = arena == plan.claims.bound;
+  json["steps"] = plan.program.size();
+  json["buffers"] = plan.buffers.size();
+  json["budget"] = json_of_budget(planned);
+  json["verified"] = planned.violations.empty();
+  json["peak"] = json_of(peaks, top);
+  json["notes"] = json_of(loaded.model.notes);
+  return json;
+}
+
+void remark_seconds(const Seconds& seconds, Console& console) {
+  std::array<char, 96> text{};
+  std::snprintf(text.data(), text.size(), "import %.2f s, plan %.2f s, verify %.2f s", seconds.import, seconds.plan, seconds.verify);
+  console.remark(StyledText(text.data(), Style::dim).end_line());
+}
+
+void write_files(const Request& request, const NamedPlan& named, const OutputFiles& files, Console& console) {
+  if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
+  if (request.page_file) files.write(*request.page_file, page(named), console);
+}
+
+}  // namespace
+
+ExitCode run_plan(const Arguments& arguments, Console& console) {
+  Request request = read_request(arguments);
+  const OutputFiles files = check_outputs(request, arguments);
+  if (files.uses_stdout()) console.keep_stdout_free();
+
+  const LoadedModel loaded = load_model(arguments.place("MODEL"), request.bindings, console);
+  request.options.model_sha256 = loaded.model.sha256;
+  const Stopwatch watch;
+  const PlannedGraph planned = [&] {
+    const Progress progress(console, "planning");
+    return take(plan_graph(loaded.model.graph, request.target, request.options));
+  }();
+  const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
+  check_verified(planned);
+
+  const Labels labels = labels_of(loaded.model.graph);
+  const NamedPlan named{planned.plan, labels};
+  if (planned.fits()) write_files(request, named, files, console);
+  if (arguments.has("--json")) {
+    Json json = json_of_plan(loaded, planned, peak_of(named), request.top);
+    json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
+    print_json(console, json);
+  } else {
+    const PlanVerdict verdict{planned.plain, planned.orders_tried, planned.capacity, planned.shortfall, planned.proven_infeasible};
+    console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
+    remark_seconds(seconds, console);
+  }
+  if (planned.fits()) return ExitCode::done;
+  if (request.plan_file || request.page_file) console.remark(StyledText("nothing was written, since the plan does not fit").end_line());
+  return ExitCode::no;
+}
+
+}  // namespace lowtide::detail

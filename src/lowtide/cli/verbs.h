@@ -1,0 +1,21 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/cli/arguments.h"
+#include "lowtide/cli/console.h"
+#include "lowtide/cli/outcome.h"
+
+// One function a verb, each in its own file. They end by returning or with a Stop.
+namespace lowtide::detail {
+
+[[nodiscard]] ExitCode run_inspect(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_plan(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_verify(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_view(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_pack(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_completion(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_help(const Arguments& arguments, Console& console);
+
+}  // namespace lowtide::detail

@@ -1,0 +1,103 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/text_parse.h"
+
+namespace lowtide::detail {
+
+// Every captured tensor of the body has exactly one tensor around it.
+bool GraphParser::bind_captures(const Graph& graph, const GraphParser& body, NodeLine& line) {
+  std::vector<std::pair<NameUse, TensorId>>& bound = line.captures.emplace_back();
+  IdVector<TensorId, char> is_bound(graph.tensors().size(), 0);
+  for (const auto& [inner, outer] : body.captures_) {
+    const auto declared = body.declared_.find(inner.name);
+    if (declared == body.declared_.end() || !declared->second.is_captured || is_bound[declared->second.id] != 0) {
+      return reader_.fail(ErrorCode::invalid, inner.at,
+                          "captures name each captured tensor of graph " + quoted(graph.name()) + " once, and " +
+                              quoted(inner.name) +
+                              (declared == body.declared_.end() ? " is not declared there"
+                               : !declared->second.is_captured  ? " is not declared as 'captured' there"
+                                                                : " stands twice"));
+    }
+    is_bound[declared->second.id] = 1;
+    bound.emplace_back(outer, declared->second.id);
+  }
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const std::string& name = graph.tensor(id).name;
+    if (graph.tensor(id).is_captured && is_bound[id] == 0) {
+      return reader_.fail(ErrorCode::invalid, body.declared_.at(name).at,
+                          "the captured tensor " + quoted(name) + " of graph " + quoted(graph.name()) +
+                              " stands for no tensor around it: name it after 'captures'");
+    }
+  }
+  return true;
+}
+
+bool GraphParser::look_up(const NameUse& use, TensorId& out) {
+  const auto found = declared_.find(use.name);
+  if (found == declared_.end()) {
+    return reader_.fail(ErrorCode::invalid, use.at,
+                        "no tensor of graph " + quoted(name_) + " is called " + quoted(use.name) +
+                            "; declare it as an input or constant, or let a node produce it");
+  }
+  out = found->second.id;
+  return true;
+}
+
+bool GraphParser::look_up(const std::vector<std::optional<NameUse>>& uses, std::vector<std::optional<TensorId>>& out) {
+  out.reserve(uses.size());
+  for (const std::optional<NameUse>& use : uses) {
+    out.emplace_back(std::nullopt);
+    if (use && !look_up(*use, out.back().emplace())) return false;
+  }
+  return true;
+}
+
+bool GraphParser::look_up_control_inputs(NodeLine& line) {
+  for (const ControlInput& input : line.control_inputs) {
+    if (input.node) {
+      if (*input.node < 0 || *input.node >= static_cast<std::int64_t>(nodes_.size())) {
+        return reader_.fail(ErrorCode::invalid, input.tensor.at,
+                            "there is no node " + std::to_string(*input.node) + " in graph " + quoted(name_) + " of " +
+                                std::to_string(nodes_.size()) + " nodes (the first is node 0)");
+      }
+      line.spec.control_inputs.emplace_back(static_cast<std::uint32_t>(*input.node));
+      continue;
+    }
+    TensorId tensor;
+    if (!look_up(input.tensor, tensor)) return false;
+    const std::optional<std::size_t> producer = declared_.at(input.tensor.name).producer;
+    if (!producer) {
+      return reader_.fail(ErrorCode::invalid, input.tensor.at,
+                          "no node produces " + quoted(input.tensor.name) + ", so nothing can run after its producer");
+    }
+    line.spec.control_inputs.emplace_back(static_cast<std::uint32_t>(*producer));
+  }
+  return true;
+}
+
+bool GraphParser::add_nodes() {
+  for (NodeLine& line : nodes_) {
+    if (!look_up(line.inputs, line.spec.inputs) || !look_up(line.outputs, line.spec.outputs)) return false;
+    if (!look_up_control_inputs(line)) return false;
+    for (std::size_t at = 0; at < line.captures.size(); ++at) {
+      Body& body = line.spec.bodies[at];
+      for (const auto& [outer, inner] : line.captures[at]) {
+        if (!look_up(outer, body.captures.emplace_back(TensorId(), inner).first)) return false;
+      }
+      std::sort(body.captures.begin(), body.captures.end());
+    }
+  }
+  for (NodeLine& line : nodes_) builder_->add_node(std::move(line.spec));
+  std::vector<TensorId> outputs(outputs_.size());
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    if (!look_up(outputs_[at], outputs[at])) return false;
+  }
+  builder_->set_outputs(std::move(outputs));
+  return true;
+}
+
+}  // namespace lowtide::detail

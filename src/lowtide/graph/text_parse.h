@@ -1,0 +1,85 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lowtide/graph/builder.h"
+#include "lowtide/graph/text_reader.h"
+
+namespace lowtide::detail {
+
+// A name that is looked up when all declarations have been read, since lines may come in any order.
+struct NameUse {
+  std::string name;
+  TextPosition at;
+};
+
+// `after (y)` or `after (node 3)`.
+struct ControlInput {
+  NameUse tensor;
+  std::optional<std::int64_t> node;
+};
+
+// One line `y, _ = Conv(x, w) "conv1" after (z) {...}`, before its names are looked up.
+struct NodeLine {
+  GraphBuilder::NodeSpec spec;
+  TextPosition at;
+  std::vector<std::optional<NameUse>> inputs;
+  std::vector<std::optional<NameUse>> outputs;
+  std::vector<ControlInput> control_inputs;
+  std::vector<std::vector<std::pair<NameUse, TensorId>>> captures;  // for each body: outer name, inner tensor
+};
+
+// Reads `graph "name" {...}`: first all lines (text_parse.cc), then every name in them is looked up (text_link.cc).
+class GraphParser {
+ public:
+  GraphParser(TextReader& reader, int nesting) : reader_(reader), nesting_(nesting) {}
+
+  // graph "name" [captures (...)] { ... }; nothing: the reader has the error.
+  std::optional<Graph> parse();
+
+ private:
+  struct Declaration {
+    TensorId id;
+    TextPosition at;
+    bool is_captured;
+    std::optional<std::size_t> producer;  // line of nodes_
+  };
+
+  bool read_captures();
+  bool read_statement();
+  bool read_declaration();
+  bool read_outputs();
+  bool read_node();
+  bool read_operator(NodeLine& line);
+  bool read_inputs(NodeLine& line);
+  bool read_control_inputs(NodeLine& line);
+  bool read_attributes(NodeLine& line);
+  bool read_body(std::string name, NodeLine& line);
+  bool bind_captures(const Graph& graph, const GraphParser& body, NodeLine& line);
+  bool read_types(NodeLine& line);
+  bool read_tensor(std::vector<std::optional<NameUse>>& out);
+  bool declare(const NameUse& name, Role role, bool is_captured);
+  bool claim_outputs(const NodeLine& line);
+  bool look_up(const NameUse& use, TensorId& out);
+  bool look_up(const std::vector<std::optional<NameUse>>& uses, std::vector<std::optional<TensorId>>& out);
+  bool look_up_control_inputs(NodeLine& line);
+  bool add_nodes();
+
+  TextReader& reader_;
+  int nesting_;
+  std::string name_;
+  std::optional<GraphBuilder> builder_;
+  std::unordered_map<std::string, Declaration> declared_;
+  std::vector<NodeLine> nodes_;
+  std::vector<NameUse> outputs_;
+  std::vector<std::pair<NameUse, NameUse>> captures_;  // inner, outer
+};
+
+}  // namespace lowtide::detail

@@ -1,0 +1,63 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/attribute.h"
+#include "lowtide/graph/text.h"
+#include "lowtide/graph/text_lexer.h"
+
+namespace lowtide::detail {
+
+// The pieces of the text form that know nothing of graphs: names, numbers, types, values. Each function reads one
+// piece and says whether it was there; the first refusal is kept in `error` and ends the reading.
+class TextReader {
+ public:
+  TextReader(std::string_view text, std::string source_name) : lexer_(text), source_name_(std::move(source_name)) {}
+
+  [[nodiscard]] const Token& peek() const { return lexer_.peek(); }
+  Token take() { return lexer_.take(); }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] std::string place(TextPosition at) const;
+
+  // Always false, so that a caller can return it.
+  bool fail(ErrorCode code, TextPosition at, std::string message);
+  // "expected ..., found ..." at the next token.
+  bool fail_expected(std::string_view what);
+  // The same, for what may not stand on the next line.
+  bool fail_expected_on_line(std::string_view what);
+
+  // The symbol, if it is next. On the same line, where `same_line`.
+  bool accept(std::string_view symbol);
+  bool accept_on_line(std::string_view symbol) { return !peek().starts_line && accept(symbol); }
+  bool expect(std::string_view symbol, std::string_view where);
+
+  bool read_text(std::string_view what, std::string& out);
+  // A plain name or one in quotes.
+  bool read_name(std::string_view what, std::string& out);
+  bool read_integer(std::string_view what, std::int64_t& out);
+  bool read_type(TensorType& out);
+  // "[2, 3]"
+  bool read_integers(std::vector<std::int64_t>& out);
+  // Anything but a graph.
+  bool read_value(AttributeValue& out);
+
+ private:
+  bool read_extents(std::vector<std::int64_t>& extents, std::vector<int>& at_most);
+  bool read_nan(double& out);
+  bool read_number(AttributeValue& out);
+  bool read_list(AttributeValue& out);
+  bool read_empty_list(AttributeValue& out);
+
+  TextLexer lexer_;
+  std::string source_name_;
+  std::optional<Error> error_;
+};
+
+}  // namespace lowtide::detail

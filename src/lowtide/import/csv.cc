@@ -1,0 +1,277 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/csv.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/checked.h"
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide::detail {
+namespace {
+
+enum Column : std::size_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kGaps, kColumns };
+constexpr std::array<std::string_view, kColumns> kNames = {"id",        "lower",  "upper", "size",
+                                                           "alignment", "offset", "gaps"};
+constexpr std::size_t kRequired = kAlignment;  // the columns before this one
+
+struct Lines {
+  std::string_view rest;
+  std::size_t number = 0;  // of the line that was taken last
+
+  // Nothing at the end of the text.
+  std::optional<std::string_view> take() {
+    if (rest.empty()) return std::nullopt;
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
+  }
+};
+
+Error refuse(std::size_t line, std::string_view column, const std::string& message,
+             ErrorCode code = ErrorCode::malformed) {
+  std::string place = "line " + std::to_string(line);
+  if (!column.empty()) place += ", column " + quoted(column);
+  return Error{code, message, place};
+}
+
+void split(std::string_view text, char separator, std::vector<std::string_view>& out) {
+  out.clear();
+  while (true) {
+    const std::size_t end = text.find(separator);
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+// Digits only, so a sign, a space or a hex prefix is refused; nothing also if beyond 2^63 - 1.
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  std::int64_t number = 0;
+  for (char digit : text) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    const std::optional<std::int64_t> scaled = checked_multiply(number, 10);
+    const std::optional<std::int64_t> sum = scaled ? checked_add(*scaled, digit - '0') : std::nullopt;
+    if (!sum) return std::nullopt;
+    number = *sum;
+  }
+  return number;
+}
+
+std::string known_columns() {
+  std::string names;
+  for (std::string_view name : kNames) names += (names.empty() ? "" : ", ") + std::string(name);
+  return names;
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : lines_{text} {}
+
+  Result<PackingProblem> parse() {
+    LOWTIDE_RETURN_IF_ERROR(parse_header());
+    std::optional<std::size_t> blank;
+    while (const std::optional<std::string_view> line = lines_.take()) {
+      if (line->empty()) {
+        if (!blank) blank = lines_.number;
+        continue;
+      }
+      if (blank) return refuse(*blank, "", "an empty line, but more lines follow; only the end may be empty");
+      LOWTIDE_RETURN_IF_ERROR(parse_row(*line));
+    }
+    return std::move(problem_);
+  }
+
+ private:
+  Result<void> parse_header() {
+    const std::optional<std::string_view> line = lines_.take();
+    if (!line || line->empty()) return refuse(1, "", "no header; the first line names the columns: id,lower,upper,size");
+    column_at_.fill(std::nullopt);
+    split(*line, ',', fields_);
+    width_ = fields_.size();
+    for (std::size_t at = 0; at < fields_.size(); ++at) {
+      const auto* const name = std::find(kNames.begin(), kNames.end(), fields_[at]);
+      if (name == kNames.end()) {
+        return refuse(1, fields_[at], "unknown column; the columns are " + known_columns());
+      }
+      std::optional<std::size_t>& column = column_at_[static_cast<std::size_t>(name - kNames.begin())];
+      if (column) return refuse(1, *name, "this column is there twice");
+      column = at;
+    }
+    for (std::size_t column = 0; column < kRequired; ++column) {
+      if (!column_at_[column]) return refuse(1, kNames[column], "the header lacks this column");
+    }
+    return {};
+  }
+
+  Result<void> parse_row(std::string_view line) {
+    if (const std::size_t at = line.find('\0'); at != std::string_view::npos) {
+      return refuse(lines_.number, "", "a zero byte at position " + std::to_string(at + 1));
+    }
+    if (static_cast<std::int64_t>(problem_.buffers.size()) == kMaxPackingBuffers) {
+      return refuse(lines_.number, "",
+                    "more than " + std::to_string(kMaxPackingBuffers) + " buffers (kMaxPackingBuffers)",
+                    ErrorCode::over_limit);
+    }
+    split(line, ',', fields_);
+    if (fields_.size() != width_) {
+      return refuse(lines_.number, "",
+                    std::to_string(fields_.size()) + " fields; the header has " + std::to_string(width_));
+    }
+    PackingBuffer buffer;
+    LOWTIDE_RETURN_IF_ERROR(parse_id());
+    LOWTIDE_RETURN_IF_ERROR(parse_extent(buffer));
+    LOWTIDE_RETURN_IF_ERROR(parse_alignment(buffer));
+    LOWTIDE_RETURN_IF_ERROR(parse_offset(buffer));
+    LOWTIDE_RETURN_IF_ERROR(parse_gaps(buffer));
+    problem_.buffers.push_back(std::move(buffer));
+    problem_.names.push_back(std::string(field(kId)));
+    return {};
+  }
+
+  // Require: the column is there.
+  std::string_view field(Column column) const { return fields_[*column_at_[column]]; }
+
+  Result<std::int64_t> number(Column column) const {
+    const std::optional<std::int64_t> parsed = parse_number(field(column));
+    if (parsed) return *parsed;
+    return refuse(lines_.number, kNames[column],
+                  quoted(field(column)) + " is not a whole number from 0 to 9223372036854775807 in digits alone");
+  }
+
+  Result<void> parse_id() {
+    const std::string_view id = field(kId);
+    if (id.empty()) return refuse(lines_.number, kNames[kId], "an empty id");
+    if (static_cast<std::int64_t>(id.size()) > limits::kMaxNameBytes) {
+      return refuse(lines_.number, kNames[kId],
+                    "an id of " + std::to_string(id.size()) + " bytes; the limit is " +
+                        std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
+                    ErrorCode::over_limit);
+    }
+    const auto [first, is_new] = line_of_id_.try_emplace(id, lines_.number);
+    if (!is_new) {
+      return refuse(lines_.number, kNames[kId],
+                    quoted(id) + " is the id of line " + std::to_string(first->second) + " too", ErrorCode::invalid);
+    }
+    return {};
+  }
+
+  Result<void> parse_extent(PackingBuffer& buffer) {
+    const Result<std::int64_t> lower = number(kLower);
+    if (!lower) return lower.error();
+    const Result<std::int64_t> upper = number(kUpper);
+    if (!upper) return upper.error();
+    if (*lower >= *upper) {
+      return refuse(lines_.number, kNames[kUpper],
+                    "upper " + std::to_string(*upper) + " is not above lower " + std::to_string(*lower) +
+                        "; a buffer lives in [lower, upper)",
+                    ErrorCode::invalid);
+    }
+    const Result<std::int64_t> size = number(kSize);
+    if (!size) return size.error();
+    const std::optional<std::int64_t> total = checked_add(total_bytes_, *size);
+    if (!total || *total > limits::kMaxTotalBytes) {
+      return refuse(lines_.number, kNames[kSize],
+                    "the sizes up to here add up to more than " + std::to_string(limits::kMaxTotalBytes) +
+                        " bytes (kMaxTotalBytes)",
+                    ErrorCode::over_limit);
+    }
+    total_bytes_ = *total;
+    buffer.lifespan = {*lower, *upper};
+    buffer.size = Bytes(*size);
+    return {};
+  }
+
+  Result<void> parse_alignment(PackingBuffer& buffer) const {
+    if (!column_at_[kAlignment]) return {};
+    const Result<std::int64_t> alignment = number(kAlignment);
+    if (!alignment) return alignment.error();
+    if (!is_power_of_two(*alignment) || *alignment > limits::kMaxAlignment) {
+      return refuse(lines_.number, kNames[kAlignment],
+                    std::to_string(*alignment) + " is not a power of two up to " +
+                        std::to_string(limits::kMaxAlignment) + " (kMaxAlignment)",
+                    ErrorCode::invalid);
+    }
+    buffer.alignment = Bytes(*alignment);
+    return {};
+  }
+
+  Result<void> parse_offset(PackingBuffer& buffer) const {
+    if (!column_at_[kOffset] || field(kOffset).empty()) return {};
+    const Result<std::int64_t> offset = number(kOffset);
+    if (!offset) return offset.error();
+    const std::optional<std::int64_t> end = checked_add(*offset, buffer.size.count());
+    if (!end || *end > limits::kMaxTotalBytes) {
+      return refuse(lines_.number, kNames[kOffset],
+                    "the buffer would end above " + std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)",
+                    ErrorCode::over_limit);
+    }
+    if (*offset % buffer.alignment.count() != 0) {
+      return refuse(lines_.number, kNames[kOffset],
+                    "offset " + std::to_string(*offset) + " is not a multiple of the alignment " +
+                        std::to_string(buffer.alignment.count()),
+                    ErrorCode::invalid);
+    }
+    buffer.fixed_offset = Offset(*offset);
+    return {};
+  }
+
+  Result<void> parse_gaps(PackingBuffer& buffer) {
+    if (!column_at_[kGaps] || field(kGaps).empty()) return {};
+    const auto wrong = [&](const std::string& message, ErrorCode code) {
+      return refuse(lines_.number, kNames[kGaps], message, code);
+    };
+    split(field(kGaps), ' ', gaps_);
+    for (std::string_view gap : gaps_) {
+      if (gap.find('@') != std::string_view::npos) {
+        return wrong(quoted(gap) + " keeps a part of the buffer (a window); only whole gaps are supported",
+                     ErrorCode::unsupported);
+      }
+      const std::size_t dash = gap.find('-');
+      const auto begin = parse_number(gap.substr(0, dash));
+      const auto end = dash == std::string_view::npos ? std::nullopt : parse_number(gap.substr(dash + 1));
+      if (!begin || !end) return wrong(quoted(gap) + " is not a gap; one reads 4-6", ErrorCode::malformed);
+      const TimeSpan span = {*begin, *end};
+      if (span.empty() || !buffer.lifespan.contains(span)) {
+        return wrong(quoted(gap) + " is not inside the life of the buffer, " + std::to_string(buffer.lifespan.begin) +
+                         "-" + std::to_string(buffer.lifespan.end) + ", or is empty",
+                     ErrorCode::invalid);
+      }
+      buffer.gaps.push_back(span);
+    }
+    std::sort(buffer.gaps.begin(), buffer.gaps.end());
+    for (std::size_t at = 1; at < buffer.gaps.size(); ++at) {
+      if (buffer.gaps[at - 1].meets(buffer.gaps[at])) {
+        return wrong("two gaps overlap at " + std::to_string(buffer.gaps[at].begin), ErrorCode::invalid);
+      }
+    }
+    return {};
+  }
+
+  Lines lines_;
+  std::array<std::optional<std::size_t>, kColumns> column_at_;
+  std::size_t width_ = 0;
+  std::vector<std::string_view> fields_;
+  std::vector<std::string_view> gaps_;
+  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // views of the text
+  std::int64_t total_bytes_ = 0;
+  PackingProblem problem_;
+};
+
+}  // namespace
+
+Result<PackingProblem> parse_packing(std::string_view text) { return Parser(text).parse(); }
+
+}  // namespace lowtide::detail

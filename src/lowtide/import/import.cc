@@ -1,0 +1,64 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/import.h"
+
+#include <new>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/import/csv.h"
+#include "lowtide/import/file.h"
+#include "lowtide/import/sha256.h"
+#ifdef LOWTIDE_WITH_ONNX
+#include "lowtide/import/onnx/graph_import.h"
+#endif
+
+namespace lowtide {
+namespace {
+
+Error in_file(const std::string& path, const Error& error) {
+  const std::string shown = detail::shown_path(path);
+  return Error{error.code, error.message, error.place.empty() ? shown : shown + ": " + error.place};
+}
+
+Result<ImportedModel> import_bytes(detail::FileBytes bytes, const ImportOptions& options) {
+#ifdef LOWTIDE_WITH_ONNX
+  std::string digest = detail::sha256_hex(bytes.view());
+  Result<ImportedModel> model = detail::import_onnx(std::move(bytes), options);
+  if (model) model->sha256 = std::move(digest);
+  return model;
+#else
+  static_cast<void>(bytes);
+  static_cast<void>(options);
+  return Error{ErrorCode::unsupported, "this build of Lowtide reads no ONNX models (lowtide_WITH_ONNX is off)", ""};
+#endif
+}
+
+}  // namespace
+
+Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
+  Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!bytes) return bytes.error();
+  try {
+    Result<ImportedModel> model = import_bytes(*std::move(bytes), options);
+    if (!model) return in_file(path, model.error());
+    return model;
+  } catch (const std::bad_alloc&) {
+    return in_file(path, {ErrorCode::over_limit, "this machine has not enough memory for the model", ""});
+  }
+}
+
+Result<PackingProblem> import_packing(const std::string& path) {
+  const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!bytes) return bytes.error();
+  try {
+    Result<PackingProblem> problem = detail::parse_packing(bytes->view());
+    if (!problem) return in_file(path, problem.error());
+    return problem;
+  } catch (const std::bad_alloc&) {
+    return in_file(path, {ErrorCode::over_limit, "this machine has not enough memory for the problem", ""});
+  }
+}
+
+}  // namespace lowtide

@@ -1,0 +1,152 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/bindings.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/text.h"
+
+namespace lowtide::detail {
+namespace {
+
+using Names = std::set<std::string>;
+
+Error invalid(const std::string& message, const std::string& place) { return {ErrorCode::invalid, message, place}; }
+
+std::string listed(const Names& names) {
+  constexpr std::size_t kMost = 20;
+  if (names.empty()) return "none";
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& name : names) {
+    if (shown == kMost) return text + " and " + std::to_string(names.size() - kMost) + " more";
+    text += (shown++ == 0 ? "" : ", ") + quoted(name);
+  }
+  return text;
+}
+
+void add_symbols(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values, Names& symbols) {
+  for (const onnx::ValueInfoProto& value : values) {
+    for (const auto& dimension : value.type().tensor_type().shape().dim()) {
+      if (!dimension.dim_param().empty()) symbols.insert(dimension.dim_param());
+    }
+  }
+}
+
+std::string option_of(const std::string& input) { return "--shape " + quoted(input); }
+
+class Binder {
+ public:
+  Binder(const onnx::GraphProto& graph, const ImportOptions& options) : graph_(graph), options_(options) {}
+
+  Result<BoundInputs> bind() {
+    LOWTIDE_RETURN_IF_ERROR(check_dims());
+    for (const auto& [input, extents] : options_.shapes) LOWTIDE_RETURN_IF_ERROR(bind_shape(input, extents));
+    for (const onnx::ValueInfoProto& input : graph_.input()) {
+      Result<TensorFact> fact = fact_from_type(input.type(), bound_.dims);
+      if (!fact) return located(fact.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
+      apply_shape(input.name(), *fact);
+      bound_.facts.push_back(*std::move(fact));
+    }
+    return std::move(bound_);
+  }
+
+ private:
+  Result<void> check_dims() {
+    bound_.dims = options_.dims;
+    Names symbols;
+    add_symbols(graph_.input(), symbols);
+    add_symbols(graph_.value_info(), symbols);
+    add_symbols(graph_.output(), symbols);
+    for (const auto& [symbol, extent] : options_.dims) {
+      if (!symbols.contains(symbol)) {
+        Names of_inputs;
+        add_symbols(graph_.input(), of_inputs);
+        return invalid("the model has no symbol " + quoted(symbol) + "; its inputs have: " + listed(of_inputs), "--dim");
+      }
+      if (extent < 0) {
+        return invalid("symbol " + quoted(symbol) + " cannot be " + std::to_string(extent) + "; an extent is 0 or more",
+                       "--dim");
+      }
+    }
+    return {};
+  }
+
+  Result<void> bind_shape(const std::string& name, const std::vector<std::int64_t>& extents) {
+    const auto input = std::find_if(graph_.input().begin(), graph_.input().end(),
+                                    [&](const onnx::ValueInfoProto& value) { return value.name() == name; });
+    if (input == graph_.input().end()) {
+      Names names;
+      for (const onnx::ValueInfoProto& value : graph_.input()) names.insert(value.name());
+      return invalid("the model has no input " + quoted(name) + "; its inputs are: " + listed(names), "--shape");
+    }
+    if (static_cast<std::int64_t>(extents.size()) > limits::kMaxRank) {
+      return invalid("rank " + std::to_string(extents.size()) + " is above the limit of " +
+                         std::to_string(limits::kMaxRank) + " (kMaxRank)",
+                     option_of(name));
+    }
+    const bool has_rank = input->type().tensor_type().has_shape();
+    for (std::int64_t extent : extents) {
+      if (extent < -1 || (extent == -1 && !has_rank)) {
+        return invalid("extent " + std::to_string(extent) + " is not a size: give 0 or more" +
+                           (has_rank ? ", or -1 to keep what the file says" : ""),
+                       option_of(name));
+      }
+    }
+    if (!has_rank) return {};
+    const onnx::TensorShapeProto& shape = input->type().tensor_type().shape();
+    if (shape.dim_size() != static_cast<int>(extents.size())) {
+      return invalid("gives " + std::to_string(extents.size()) + " extents; the file declares " +
+                         std::to_string(shape.dim_size()) + ": " + describe(input->type()),
+                     option_of(name));
+    }
+    for (int axis = 0; axis < shape.dim_size(); ++axis) {
+      const std::int64_t extent = extents[static_cast<std::size_t>(axis)];
+      if (extent != -1) LOWTIDE_RETURN_IF_ERROR(bind_extent(name, axis, shape.dim(axis), extent));
+    }
+    return {};
+  }
+
+  Result<void> bind_extent(const std::string& input, int axis, const onnx::TensorShapeProto_Dimension& dimension,
+                           std::int64_t extent) {
+    const std::string given = "extent " + std::to_string(axis) + " is given as " + std::to_string(extent);
+    if (dimension.has_dim_value() && dimension.dim_value() >= 0 && dimension.dim_value() != extent) {
+      return invalid(given + ", but the file fixes it at " + std::to_string(dimension.dim_value()), option_of(input));
+    }
+    if (dimension.dim_param().empty()) return {};
+    const auto [earlier, is_new] = bound_.dims.try_emplace(dimension.dim_param(), extent);
+    if (!is_new && earlier->second != extent) {
+      return invalid(given + ", but its symbol " + quoted(dimension.dim_param()) + " is " +
+                         std::to_string(earlier->second) + " elsewhere",
+                     option_of(input));
+    }
+    return {};
+  }
+
+  void apply_shape(const std::string& input, TensorFact& fact) const {
+    const auto given = options_.shapes.find(input);
+    if (given == options_.shapes.end()) return;
+    if (!fact.known.extents) fact.known.extents.emplace(given->second.size());
+    for (std::size_t axis = 0; axis < given->second.size(); ++axis) {
+      if (given->second[axis] != -1) (*fact.known.extents)[axis] = {Knowledge::exact, given->second[axis], {}};
+    }
+  }
+
+  const onnx::GraphProto& graph_;
+  const ImportOptions& options_;
+  BoundInputs bound_;
+};
+
+}  // namespace
+
+Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options) {
+  return Binder(graph, options).bind();
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/graph_import.h"
+
+#include <utility>
+
+#include "lowtide/import/onnx/bindings.h"
+#include "lowtide/import/onnx/graph_walk.h"
+#include "lowtide/import/onnx/load.h"
+
+namespace lowtide::detail {
+namespace {
+
+// Each element of content takes 56 bytes: 28 MB, and half of what parsing may cost.
+constexpr std::int64_t kHeldElements = 512 * 1024;
+constexpr std::int64_t kFileBytesPerHeldElement = 8;
+
+// Elements computed in all; about a second.
+constexpr std::int64_t kComputedElements = std::int64_t{64} << 20;
+constexpr std::int64_t kComputedElementsPerNode = 64;
+
+// Visits of nodes, those of bodies that are inferred again counted again.
+constexpr std::int64_t kNodeVisits = 100'000;
+constexpr std::int64_t kVisitsPerNode = 16;
+
+std::int64_t count_nodes(const onnx::GraphProto& graph) {
+  std::int64_t count = graph.node_size();
+  for (const onnx::NodeProto& node : graph.node()) {
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) count += count_nodes(attribute.g());
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options) {
+  const auto file_bytes = static_cast<std::int64_t>(bytes.size);
+  Result<LoadedModel> model = load_model(std::move(bytes));
+  if (!model) return model.error();
+  const onnx::GraphProto& graph = model->proto->graph();
+  Result<BoundInputs> inputs = bind_inputs(graph, options);
+  if (!inputs) return inputs.error();
+
+  const std::int64_t nodes = count_nodes(graph);
+  WalkContext context{.opsets = model->opsets,
+                      .ir_version = model->ir_version,
+                      .dims = std::move(inputs->dims),
+                      .content = ContentBudget(kHeldElements + file_bytes / kFileBytesPerHeldElement),
+                      .free_names = {},
+                      .node_visits_left = kNodeVisits + kVisitsPerNode * nodes,
+                      .content_work_left = kComputedElements + kComputedElementsPerNode * nodes};
+  Result<WalkedGraph> walked = GraphWalk(context, graph, nullptr).run(inputs->facts);
+  if (!walked) return walked.error();
+  LOWTIDE_RETURN_IF_ERROR(outcome_of(walked->findings));
+  return ImportedModel{std::move(walked->graph), "", "onnx", notes_of(walked->findings)};
+}
+
+}  // namespace lowtide::detail

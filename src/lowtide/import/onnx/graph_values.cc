@@ -1,0 +1,188 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The values of a walk: names that become tensors, and what is known of them.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/graph_walk.h"
+#include "lowtide/import/onnx/text.h"
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::int64_t kMostComputedIntegers = 1024;
+
+bool is_integer(DType dtype) {
+  switch (dtype) {
+    case DType::i64:
+    case DType::i32:
+    case DType::i16:
+    case DType::i8:
+    case DType::i4:
+    case DType::i2:
+    case DType::u64:
+    case DType::u32:
+    case DType::u16:
+    case DType::u8:
+    case DType::u4:
+    case DType::u2:
+    case DType::boolean:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_exact(const TensorFact& fact) {
+  return fact.known.extents && std::all_of(fact.known.extents->begin(), fact.known.extents->end(), [](const auto& extent) {
+    return extent.knowledge == Knowledge::exact;
+  });
+}
+
+// Unknown extents become 0: a graph with any is never handed out, but walked to its end to list them all.
+Shape shape_of(const TensorFact& fact) {
+  if (!fact.known.extents) return Shape();
+  std::vector<std::int64_t> extents;
+  extents.reserve(fact.known.extents->size());
+  for (const KnownExtent& extent : *fact.known.extents) {
+    extents.push_back(extent.knowledge == Knowledge::unknown ? 0 : extent.extent);
+  }
+  Shape shape(std::move(extents));
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if ((*fact.known.extents)[static_cast<std::size_t>(axis)].knowledge == Knowledge::at_most) shape.mark_at_most(axis);
+  }
+  return shape;
+}
+
+}  // namespace
+
+GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
+  Value& value = values_[name];
+  if (value.is_made) return &value;
+  if (around_ == nullptr || wiring_.names[name].source != Source::outside) return nullptr;
+  // The graph around knows every name that its bodies take from outside.
+  const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
+  const Value* outer = outer_name ? around_->value_of(*outer_name) : nullptr;
+  if (outer == nullptr) return nullptr;
+  TensorFact fact = outer->fact;
+  if (fact.known.content != nullptr && !context_.content.take(static_cast<std::int64_t>(fact.known.content->elements.size()))) {
+    fact.known.content = nullptr;
+  }
+  const Origin origin{.role = outer->is_constant ? Role::constant : Role::input, .is_captured = true};
+  const Result<void> added = add_tensor(name, std::move(fact), origin);
+  LOWTIDE_CHECK(added.ok(), "a tensor that fits the graph around fits a body");
+  captures_.emplace_back(outer->tensor, value.tensor);
+  return &value;
+}
+
+Result<void> GraphWalk::require(std::span<const std::uint32_t> names, const std::string& place) {
+  for (std::uint32_t name : names) {
+    if (name != Wiring::kLeftOut && value_of(name) == nullptr) {
+      return Error{ErrorCode::invalid, "reads " + shown(name) + ", which no node, input or initializer makes", place};
+    }
+  }
+  return {};
+}
+
+bool GraphWalk::is_made_around(std::string_view name) const {
+  for (const GraphWalk* walk = around_; walk != nullptr; walk = walk->around_) {
+    const std::optional<std::uint32_t> outer = walk->wiring_.find(name);
+    if (outer && walk->values_[*outer].is_made) return true;
+  }
+  return false;
+}
+
+// Errors: over_limit. A captured tensor was counted in the graph around, so its findings are there.
+Result<void> GraphWalk::add_tensor(std::uint32_t name, TensorFact fact, const Origin& origin) {
+  Value& value = values_[name];
+  if (!origin.is_captured) note_findings(name, fact, origin);
+  if (origin.role != Role::constant && !origin.is_captured) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
+  const bool has_size = fact.is_tensor && fact.known.dtype && *fact.known.dtype != DType::string;
+  Shape shape = has_size ? shape_of(fact) : Shape();
+  const DType dtype = has_size ? *fact.known.dtype : DType::f32;
+  const Result<Bytes> size = dense_size(dtype, shape);
+  if (!size) return located(size.error(), "", "tensor " + shown(name));
+  value.is_made = true;
+  value.is_constant = origin.role == Role::constant;
+  value.tensor = builder_.add_tensor({std::string(wiring_.names[name].text), dtype, std::move(shape), origin.is_captured},
+                                     origin.role);
+  value.fact = std::move(fact);
+  set_known_integers(value, origin.role);
+  forget_if_unread(value);
+  return {};
+}
+
+void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const Origin& origin) {
+  const std::string text(wiring_.names[name].text);
+  const auto unknown = [&](std::optional<int> axis, const std::string& symbol) {
+    findings_.unknown.push_back({origin.unknown, text, axis, symbol, std::string(origin.maker), describe(fact)});
+  };
+  if (!fact.is_tensor || fact.known.dtype == DType::string) {
+    findings_.unsupported.push_back(quoted(text) + " is " + (fact.is_tensor ? "of strings" : describe(fact)) +
+                                    (origin.maker.empty() ? "" : " (" + std::string(origin.maker) + ")"));
+    return;
+  }
+  if (!fact.known.dtype || !fact.known.extents) {
+    unknown(std::nullopt, "");
+    return;
+  }
+  bool has_upper_bounds = false;
+  for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
+    const KnownExtent& extent = (*fact.known.extents)[axis];
+    if (extent.knowledge == Knowledge::unknown) unknown(static_cast<int>(axis), extent.symbol);
+    has_upper_bounds = has_upper_bounds || extent.knowledge == Knowledge::at_most;
+  }
+  if (has_upper_bounds) findings_.upper_bounds.push_back(quoted(text));
+}
+
+void GraphWalk::set_known_integers(const Value& value, Role role) {
+  const KnownContent* content = value.fact.known.content.get();
+  if (content == nullptr || !is_integer(content->dtype)) return;
+  const std::int64_t most = role == Role::constant ? limits::kMaxFoldedElements : kMostComputedIntegers;
+  if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(value.fact)) return;
+  std::vector<std::int64_t> integers;
+  integers.reserve(content->elements.size());
+  for (const KnownElement& element : content->elements) {
+    if (element.knowledge != Knowledge::exact) return;
+    integers.push_back(element.integer);
+  }
+  builder_.set_known_integers(value.tensor, std::move(integers));
+}
+
+// Content beyond the budget is not kept; work beyond all measure is refused.
+Result<void> GraphWalk::limit_content(TensorFact& fact) {
+  if (fact.known.content == nullptr) return {};
+  const auto elements = static_cast<std::int64_t>(fact.known.content->elements.size());
+  context_.content_work_left -= elements;
+  if (context_.content_work_left < 0) {
+    return Error{ErrorCode::over_limit,
+                 "computing the contents of small tensors takes more work than any real model (content_work_left)", ""};
+  }
+  if (!context_.content.take(elements)) fact.known.content = nullptr;
+  return {};
+}
+
+void GraphWalk::release(std::span<const std::uint32_t> names) {
+  for (std::uint32_t name : names) {
+    if (name == Wiring::kLeftOut) continue;
+    Value& value = values_[name];
+    --value.reads_left;
+    forget_if_unread(value);
+  }
+}
+
+void GraphWalk::forget_if_unread(Value& value) {
+  if (value.reads_left > 0) return;
+  if (value.fact.known.content != nullptr) {
+    context_.content.give_back(static_cast<std::int64_t>(value.fact.known.content->elements.size()));
+  }
+  value.fact = TensorFact();
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,291 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/inference_guard.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::int64_t kMostSpatial = (std::int64_t{1} << 31) - 1;  // kernels, strides, dilations, pads
+constexpr std::int64_t kMostDataType = 255;                         // far above ONNX's numbers of element types
+
+// What the numbers of an attribute of this name may be, whatever the operator.
+struct AttributeLimits {
+  std::string_view name;
+  std::int64_t least;
+  std::int64_t most;
+};
+
+constexpr std::int64_t kRank = limits::kMaxRank;
+constexpr std::int64_t kSize = limits::kMaxTensorBytes;
+constexpr AttributeLimits kAttributeLimits[] = {
+    {"axes", -kRank, kRank},
+    {"axis", -kRank, kRank},
+    {"batch_axis", -kRank, kRank},
+    {"batch_dims", -kRank, kRank},
+    {"blocksize", 1, kMostSpatial},
+    {"dilations", 1, kMostSpatial},
+    {"dtype", 0, kMostDataType},
+    {"group", 1, kMostSpatial},
+    {"hidden_size", 1, kSize},
+    {"kernel_shape", 1, kMostSpatial},
+    {"kv_num_heads", 0, kSize},
+    {"max_gram_length", 0, kMostSpatial},
+    {"num_groups", 1, kSize},
+    {"num_heads", 0, kSize},
+    {"num_outputs", 1, kMostSpatial},
+    {"num_scan_inputs", 0, kMostSpatial},
+    {"output_height", 1, kMostSpatial},
+    {"output_padding", -kMostSpatial, kMostSpatial},
+    {"output_shape", 0, kSize},
+    {"output_width", 1, kMostSpatial},
+    {"pads", -kMostSpatial, kMostSpatial},
+    {"perm", 0, kRank - 1},
+    {"pooled_shape", 1, kMostSpatial},
+    {"q_num_heads", 0, kSize},
+    {"sample_size", 0, kSize},
+    {"scan_input_axes", -kRank, kRank},
+    {"scan_output_axes", -kRank, kRank},
+    {"shape", -1, kSize},
+    {"split", 0, kSize},
+    {"strides", 1, kMostSpatial},
+    {"time_axis", -kRank, kRank},
+    {"to", 0, kMostDataType},
+};
+static_assert(std::is_sorted(std::begin(kAttributeLimits), std::end(kAttributeLimits),
+                             [](const AttributeLimits& a, const AttributeLimits& b) { return a.name < b.name; }));
+
+Error out_of_limits(const std::string& what, std::int64_t number, std::int64_t least, std::int64_t most) {
+  return {ErrorCode::invalid,
+          what + " has the number " + std::to_string(number) + ", which is not in [" + std::to_string(least) + ", " +
+              std::to_string(most) + "]",
+          ""};
+}
+
+Result<void> guard_number(const std::string& name, std::int64_t number, const AttributeLimits& bounds) {
+  if (number >= bounds.least && number <= bounds.most) return {};
+  return out_of_limits("attribute " + quoted(name), number, bounds.least, bounds.most);
+}
+
+Result<void> guard_perm(const onnx::AttributeProto& attribute) {
+  std::array<bool, static_cast<std::size_t>(kRank)> is_taken{};
+  for (const std::int64_t axis : attribute.ints()) {
+    bool& taken = is_taken[static_cast<std::size_t>(axis)];  // the limits of "perm" have been checked
+    if (taken) return Error{ErrorCode::invalid, "attribute 'perm' has axis " + std::to_string(axis) + " twice", ""};
+    taken = true;
+  }
+  return {};
+}
+
+Result<void> guard_scales(const std::string& what, double scale, std::int64_t extent) {
+  // The library multiplies, takes the floor and casts to 64 bits.
+  if (std::isfinite(scale) && scale >= 0 && scale * static_cast<double>(extent) < static_cast<double>(kSize)) return {};
+  return Error{ErrorCode::invalid,
+               what + " has the scale " + std::to_string(scale) + ", with which an extent of " +
+                   std::to_string(extent) + " becomes none that is at most " + std::to_string(kSize),
+               ""};
+}
+
+std::int64_t largest_extent(const TensorFact* fact) {
+  std::int64_t largest = 1;
+  if (fact == nullptr || !fact->known.extents) return largest;
+  for (const KnownExtent& extent : *fact->known.extents) largest = std::max(largest, extent.extent);
+  return largest;
+}
+
+Result<void> guard_attribute(const onnx::AttributeProto& attribute, const TensorFact* data) {
+  const auto* found =
+      std::lower_bound(std::begin(kAttributeLimits), std::end(kAttributeLimits), attribute.name(),
+                       [](const AttributeLimits& entry, const std::string& name) { return entry.name < name; });
+  if (found != std::end(kAttributeLimits) && found->name == attribute.name()) {
+    if (attribute.has_i()) LOWTIDE_RETURN_IF_ERROR(guard_number(attribute.name(), attribute.i(), *found));
+    for (const std::int64_t number : attribute.ints()) {
+      LOWTIDE_RETURN_IF_ERROR(guard_number(attribute.name(), number, *found));
+    }
+    if (found->name == "perm") return guard_perm(attribute);
+  }
+  if (attribute.name() == "scales") {
+    for (const float scale : attribute.floats()) {
+      LOWTIDE_RETURN_IF_ERROR(guard_scales("attribute 'scales'", scale, largest_extent(data)));
+    }
+  }
+  return {};
+}
+
+Result<void> guard_extents(const onnx::NodeProto& node, int index, const TensorFact& fact) {
+  if (!fact.known.extents) return {};
+  const auto rank = static_cast<std::int64_t>(fact.known.extents->size());
+  if (rank > kRank) {
+    return Error{ErrorCode::over_limit,
+                 "input " + quoted(node.input(index)) + " has rank " + std::to_string(rank) + "; the limit is " +
+                     std::to_string(kRank) + " (kMaxRank)",
+                 ""};
+  }
+  for (const KnownExtent& extent : *fact.known.extents) {
+    if (extent.extent >= 0 && extent.extent <= kSize) continue;
+    return Error{ErrorCode::over_limit,
+                 "input " + quoted(node.input(index)) + " has an extent of " + std::to_string(extent.extent) +
+                     "; the limit is " + std::to_string(kSize) + " (kMaxTensorBytes)",
+                 ""};
+  }
+  return {};
+}
+
+// Inputs whose known content is a list of sizes, counts or axes, by operator.
+struct ContentLimits {
+  std::string_view type;
+  int input;
+  std::int64_t least;
+  std::int64_t most;
+};
+
+constexpr ContentLimits kContentLimits[] = {
+    {"BlackmanWindow", 0, 0, kSize},
+    {"CenterCropPad", 1, 0, kSize},
+    {"Col2Im", 1, 0, kMostSpatial},
+    {"Col2Im", 2, 0, kMostSpatial},
+    {"ConstantOfShape", 0, 0, kSize},
+    {"CumProd", 1, -kRank, kRank},
+    {"CumSum", 1, -kRank, kRank},
+    {"DFT", 1, 0, kSize},
+    {"DFT", 2, -kRank, kRank},
+    {"Expand", 1, 0, kSize},
+    {"HammingWindow", 0, 0, kSize},
+    {"HannWindow", 0, 0, kSize},
+    {"MelWeightMatrix", 0, 0, kSize},
+    {"MelWeightMatrix", 1, 0, kSize},
+    {"OneHot", 1, 0, kSize},
+    {"Pad", 1, -kSize, kSize},
+    {"Pad", 3, -kRank, kRank},
+    {"ReduceL1", 1, -kRank, kRank},
+    {"ReduceL2", 1, -kRank, kRank},
+    {"ReduceLogSum", 1, -kRank, kRank},
+    {"ReduceLogSumExp", 1, -kRank, kRank},
+    {"ReduceMax", 1, -kRank, kRank},
+    {"ReduceMean", 1, -kRank, kRank},
+    {"ReduceMin", 1, -kRank, kRank},
+    {"ReduceProd", 1, -kRank, kRank},
+    {"ReduceSum", 1, -kRank, kRank},
+    {"ReduceSumSquare", 1, -kRank, kRank},
+    {"Reshape", 1, -1, kSize},
+    {"Resize", 3, 0, kSize},
+    {"STFT", 1, 1, kSize},
+    {"STFT", 3, 1, kSize},
+    {"Slice", 3, -kRank, kRank},
+    {"Split", 1, 0, kSize},
+    {"SplitToSequence", 1, 0, kSize},
+    {"Squeeze", 1, -kRank, kRank},
+    {"Tile", 1, 0, kSize},
+    {"TopK", 1, 0, kSize},
+    {"Unsqueeze", 1, -kRank, kRank},
+};
+constexpr bool is_before(const ContentLimits& a, const ContentLimits& b) { return a.type < b.type; }
+static_assert(std::is_sorted(std::begin(kContentLimits), std::end(kContentLimits), is_before));
+
+const KnownContent* content_of(std::span<const TensorFact* const> inputs, std::size_t index) {
+  if (index >= inputs.size() || inputs[index] == nullptr) return nullptr;
+  return inputs[index]->known.content.get();
+}
+
+Result<void> guard_content(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
+                           const ContentLimits& bounds) {
+  const auto index = static_cast<std::size_t>(bounds.input);
+  const KnownContent* content = content_of(inputs, index);
+  if (content == nullptr) return {};
+  if (content->extents.size() > 1 || static_cast<std::int64_t>(content->elements.size()) > 4 * kRank) {
+    const bool may_be_long = bounds.type == "Split" || bounds.type == "SplitToSequence";
+    if (content->extents.size() > 1 || !may_be_long) {
+      return Error{ErrorCode::invalid,
+                   "input " + quoted(node.input(bounds.input)) + " has " + std::to_string(content->elements.size()) +
+                       " numbers in rank " + std::to_string(content->extents.size()) +
+                       "; expected a list of one number an axis",
+                   ""};
+    }
+  }
+  for (const KnownElement& element : content->elements) {
+    if (element.knowledge == Knowledge::unknown) continue;
+    if (element.integer < bounds.least || element.integer > bounds.most) {
+      return out_of_limits("input " + quoted(node.input(bounds.input)), element.integer, bounds.least, bounds.most);
+    }
+  }
+  return {};
+}
+
+// Contents of floats that become extents.
+Result<void> guard_scale_input(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs, int index) {
+  const KnownContent* content = content_of(inputs, static_cast<std::size_t>(index));
+  if (content == nullptr || content->dtype != DType::f32) return {};
+  for (const KnownElement& element : content->elements) {
+    if (element.knowledge == Knowledge::unknown) continue;
+    LOWTIDE_RETURN_IF_ERROR(
+        guard_scales("input " + quoted(node.input(index)), element.real, largest_extent(inputs.front())));
+  }
+  return {};
+}
+
+// The number of elements of a Range in double precision, as the library computes it, must fit.
+Result<void> guard_range(std::span<const TensorFact* const> inputs) {
+  double numbers[3] = {};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const KnownContent* content = content_of(inputs, i);
+    if (content == nullptr || content->elements.size() != 1) return {};
+    const KnownElement& element = content->elements[0];
+    if (element.knowledge == Knowledge::unknown) return {};
+    const bool is_real = content->dtype == DType::f32 || content->dtype == DType::f64;
+    numbers[i] = is_real ? element.real : static_cast<double>(element.integer);
+  }
+  if (numbers[2] == 0) return Error{ErrorCode::invalid, "Range has a step ('delta') of 0", ""};
+  const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
+  if (std::fabs(count) <= static_cast<double>(kSize)) return {};
+  return Error{ErrorCode::over_limit,
+               "Range from " + std::to_string(numbers[0]) + " to " + std::to_string(numbers[1]) + " by " +
+                   std::to_string(numbers[2]) + " has more than " + std::to_string(kSize) +
+                   " elements (kMaxTensorBytes)",
+               ""};
+}
+
+Result<void> guard_steps(std::span<const TensorFact* const> inputs) {
+  const KnownContent* steps = content_of(inputs, 4);
+  if (steps == nullptr) return {};
+  for (const KnownElement& element : steps->elements) {
+    if (element.knowledge == Knowledge::exact && element.integer == 0) {
+      return Error{ErrorCode::invalid, "Slice has a step of 0", ""};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> guard_node(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs) {
+  const std::string& type = node.op_type();
+  const TensorFact* data = inputs.empty() ? nullptr : inputs.front();
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    LOWTIDE_RETURN_IF_ERROR(guard_attribute(attribute, data));
+  }
+  for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
+    const TensorFact* fact = inputs[static_cast<std::size_t>(i)];
+    if (fact != nullptr) LOWTIDE_RETURN_IF_ERROR(guard_extents(node, i, *fact));
+  }
+  const auto [begin, end] =
+      std::equal_range(std::begin(kContentLimits), std::end(kContentLimits), ContentLimits{type, 0, 0, 0}, is_before);
+  for (const ContentLimits* bounds = begin; bounds != end; ++bounds) {
+    LOWTIDE_RETURN_IF_ERROR(guard_content(node, inputs, *bounds));
+  }
+  if (type == "Upsample") return guard_scale_input(node, inputs, 1);
+  if (type == "Resize") return guard_scale_input(node, inputs, inputs.size() > 2 ? 2 : 1);  // opset 10: X, scales
+  if (type == "Range") return guard_range(inputs);
+  if (type == "Slice") return guard_steps(inputs);
+  return {};
+}
+
+}  // namespace lowtide::detail

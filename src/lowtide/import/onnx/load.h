@@ -1,0 +1,26 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+
+#include "lowtide/base/result.h"
+#include "lowtide/import/file.h"
+#include "lowtide/import/onnx/onnx_headers.h"
+#include "lowtide/import/onnx/opsets.h"
+
+namespace lowtide::detail {
+
+// A model that is parsed, whose header is understood, without functions, and whose operators are all known.
+struct LoadedModel {
+  std::unique_ptr<onnx::ModelProto> proto;
+  int ir_version = 0;
+  OpsetScopes opsets;
+};
+
+// Takes the bytes, to free them as soon as they are parsed. Errors: malformed (not an ONNX model: what it looks like),
+// and those of scan_model, opset_imports_from, inline_functions and check_operators.
+[[nodiscard]] Result<LoadedModel> load_model(FileBytes bytes);
+
+}  // namespace lowtide::detail

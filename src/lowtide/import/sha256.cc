@@ -1,0 +1,30 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/sha256.h"
+
+#include <openssl/evp.h>
+
+#include <array>
+
+#include "lowtide/base/check.h"
+
+namespace lowtide::detail {
+
+std::string sha256_hex(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest = {};
+  unsigned int length = 0;
+  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr);
+  LOWTIDE_CHECK(ok == 1 && length == 32, "libcrypto computes SHA-256");
+
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(64);
+  for (unsigned int at = 0; at < length; ++at) {
+    hex += kDigits[digest[at] >> 4U];
+    hex += kDigits[digest[at] & 0xFU];
+  }
+  return hex;
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,81 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/inspection.h"
+
+#include <algorithm>
+#include <map>
+
+#include "lowtide/analysis/alias_classes.h"
+
+namespace lowtide {
+namespace {
+
+struct GraphBounds {
+  LoadBound load;
+  Bytes largest_step;
+};
+
+// The bodies of a node need at least their own bound while the node runs, so that is scratch which no plan saves.
+// Recursion over bodies only, bounded by limits::kMaxBodyNesting.
+GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_loop_body) {
+  const Bytes alignment = target.regions[0].alignment;
+  ChosenKernels kernels;
+  kernels.reserve(graph.nodes().size());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    Kernel kernel = target.catalogue->kernels(graph, id).front();
+    Bytes inside;
+    for (const Body& body : graph.node(id).bodies) {
+      inside = std::max(inside, bounds_of(*body.graph, target, graph.op(id).type != "If").load.bytes);
+    }
+    kernel.scratch += inside;
+    kernels.push_back(std::move(kernel));
+  }
+  std::vector<NodeId> order;
+  order.reserve(graph.nodes().size());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) order.push_back(id);
+
+  const AliasOptions aliases{.alignment = alignment, .inputs_live_throughout = is_loop_body};
+  const BoundOptions options{.alignment = alignment, .inputs_live_throughout = is_loop_body};
+  const std::vector<Bytes> profile = load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases);
+  return {load_bound(graph, kernels, order, profile, options), largest_step(graph, kernels, options).bytes};
+}
+
+void count_operators(const Graph& graph, std::map<std::string, OperatorBytes>& counts) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Operator& op = graph.op(id);
+    OperatorBytes& count = counts[op.domain.empty() ? op.type : op.domain + "::" + op.type];
+    ++count.nodes;
+    for (const std::optional<TensorId>& output : graph.node(id).outputs) {
+      if (output) count.outputs += graph.tensor(*output).size;
+    }
+    for (const Body& body : graph.node(id).bodies) count_operators(*body.graph, counts);
+  }
+}
+
+std::vector<OperatorBytes> operators_by_bytes(const Graph& graph) {
+  std::map<std::string, OperatorBytes> counts;
+  count_operators(graph, counts);
+  std::vector<OperatorBytes> sorted;
+  for (auto& [name, count] : counts) {
+    count.op = name;
+    sorted.push_back(std::move(count));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const OperatorBytes& a, const OperatorBytes& b) { return a.outputs > b.outputs; });
+  return sorted;
+}
+
+}  // namespace
+
+Inspection inspect_graph(const Graph& graph, const Target& target) {
+  LOWTIDE_CHECK(!target.regions.empty() && target.catalogue != nullptr, "a target has a region and a catalogue");
+  const GraphBounds bounds = bounds_of(graph, target, false);
+  return {.plain = plain_figures(graph),
+          .largest_step = bounds.largest_step,
+          .bound = bounds.load,
+          .operators = operators_by_bytes(graph),
+          .peaks = peak_as_given(graph)};
+}
+
+}  // namespace lowtide

@@ -1,0 +1,38 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/analysis/bounds.h"
+#include "lowtide/analysis/load.h"
+#include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/report/peak.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+// What all nodes of one operator produce.
+struct OperatorBytes {
+  std::string op;
+  std::int64_t nodes = 0;
+  Bytes outputs;  // temporaries and outputs at their dense sizes
+};
+
+// What a graph needs before anything is planned.
+struct Inspection {
+  PlainFigures plain;
+  Bytes largest_step;  // the largest node alone
+  LoadBound bound;     // no plan of the graph on this target has a smaller arena
+  std::vector<OperatorBytes> operators;  // of all bodies too; by bytes, then by name
+  std::vector<Peak> peaks;               // of the order as given, level by level
+};
+
+// Require: the target has a region and a catalogue. Near linear in the graph (analysis/bounds.h).
+[[nodiscard]] Inspection inspect_graph(const Graph& graph, const Target& target);
+
+}  // namespace lowtide

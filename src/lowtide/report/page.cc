@@ -1,0 +1,67 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/page.h"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "lowtide/report/page_sheet.h"
+#include "lowtide/report/page_source.h"
+#include "lowtide/report/page_text.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::array kBufferKinds = {BufferKind::input,  BufferKind::constant,  BufferKind::state,
+                                     BufferKind::output, BufferKind::temporary, BufferKind::scratch};
+constexpr std::array kRoles = {Role::input, Role::output, Role::constant, Role::state, Role::temporary};
+
+// Names of an enumeration's values, in the order of their numbers: the columns hold the numbers.
+template <typename Values>
+void append_enumeration(std::string& out, std::string_view key, const Values& values) {
+  std::vector<std::string> names(values.size());
+  for (const auto value : values) names[static_cast<std::size_t>(value)] = std::string(to_string(value));
+  detail::append_json_key(out, key);
+  detail::append_json_strings(out, names);
+}
+
+// {"kinds":[...],"roles":[...],"shown":0,"against":null or the index of a sheet,"sheets":[...]}
+void append_page_json(std::string& out, const NamedPlan& shown, const NamedPlan* against) {
+  std::vector<detail::Sheet> sheets;
+  detail::append_sheets(sheets, shown.plan, shown.labels);
+  const std::size_t against_at = sheets.size();
+  if (against != nullptr) detail::append_sheets(sheets, against->plan, against->labels);
+
+  out += '{';
+  append_enumeration(out, "kinds", kBufferKinds);
+  append_enumeration(out, "roles", kRoles);
+  detail::append_json_key(out, "shown");
+  out += '0';
+  detail::append_json_key(out, "against");
+  out += against != nullptr ? std::to_string(against_at) : "null";
+  detail::append_json_key(out, "sheets");
+  out += '[';
+  for (std::size_t at = 0; at < sheets.size(); ++at) {
+    if (at != 0) out += ",\n";
+    detail::append_sheet_json(out, sheets[at]);
+  }
+  out += "]}";
+}
+
+}  // namespace
+
+std::string page(const NamedPlan& shown, const NamedPlan* against) {
+  const detail::PageSource& source = detail::page_source();
+  const std::string graph = detail::shown_name(shown.plan.provenance.graph);
+  std::string out;
+  out += source.before_title;
+  out += detail::html_escaped(graph.empty() ? "Memory plan" : graph + " - memory plan");
+  out += source.before_sheets;
+  append_page_json(out, shown, against);
+  out += source.after_sheets;
+  return out;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,172 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One picture: load, map and strip of one sheet on a canvas, and a second canvas above it for what moves with the
+// pointer. The second is cheap, so that pointing at things never draws the plan again.
+
+// Areas in CSS pixels.
+function layOut(width, height) {
+  const left = width < 560 ? 62 : 76;
+  const right = 10;
+  const inner = Math.max(20, width - left - right);
+  const stripHeight = 22;
+  const axisHeight = 24;
+  const loadHeight = Math.round(Math.min(120, Math.max(44, height * 0.2)));
+  const load = {x: left, y: 16, w: inner, h: loadHeight};
+  const mapTop = load.y + load.h + 10;
+  const map = {x: left, y: mapTop, w: inner, h: Math.max(20, height - mapTop - axisHeight - stripHeight - 8)};
+  const axisY = map.y + map.h + 13;
+  const strip = {x: left, y: map.y + map.h + axisHeight, w: inner, h: stripHeight};
+  return {left, load, map, axisY, strip, width, height};
+}
+
+// Colours that drawings use, under the present theme.
+function readInk() {
+  const names = {text: 'text', muted: 'muted', grid: 'grid', axis: 'axis', map: 'map', load: 'load', bound: 'bound',
+                 arena: 'arena', peak: 'peak', accent: 'accent', stripFill: 'strip', stripLoad: 'strip-load',
+                 panel: 'panel'};
+  const ink = Object.fromEntries(Object.entries(names).map(([key, css]) => [key, cssColor(css)]));
+  ink.loadFill = `${ink.load}33`;
+  ink.peakFill = `${ink.peak}2e`;
+  ink.stripShade = `${ink.map}b0`;
+  return ink;
+}
+
+class Chart {
+  constructor(host, view) {
+    this.host = host;
+    this.view = view;
+    this.title = make('div', {class: 'chart-title'});
+    this.scene = make('canvas', {class: 'scene'});
+    this.overlay = make('canvas', {class: 'overlay', tabindex: '0', role: 'application'});
+    this.stage = make('div', {class: 'stage'}, this.scene, this.overlay);
+    this.note = make('p', {class: 'nothing', hidden: true});
+    this.stage.append(this.note);
+    host.append(this.title, this.stage);
+    this.raster = new Raster();
+    this.hover = null;  // {x, y, step, buffer}
+    this.box = null;    // a box being drawn with the pointer, in pixels
+    this.frame = {count: 0};
+    this.pending = {scene: false, overlay: false};
+  }
+
+  setSheet(sheet, title) {
+    this.sheet = sheet;
+    this.facts = regionFacts(sheet, state.region);
+    this.visible = new Int32Array(this.facts.placed.length);
+    this.hover = null;
+    fill(this.title, title);
+    this.title.hidden = title === '';
+    this.overlay.setAttribute('aria-label', `Map of ${plural(this.facts.placed.length, 'buffer')} over ` +
+        `${plural(sheet.stepCount, 'step')}: arrows pan, plus and minus zoom, comma and full stop go from buffer to buffer`);
+    const isEmpty = this.facts.placed.length === 0;
+    this.note.hidden = !isEmpty;
+    fill(this.note, sheet.stepCount === 0 ? 'This plan has no steps.' : 'No buffer of this plan has a place here.');
+  }
+
+  // `classOf` and the rest as made by paintSheet and paintsOf.
+  setPaint({classes, classOf}, lit) {
+    this.classes = classes;
+    this.paints = paintsOf(this.sheet, classOf, lit);
+    this.table = mixPaints(classes);
+    this.ink = readInk();
+    this.hatch = makeHatch(this.scene.getContext('2d'), this.ink.map);
+  }
+
+  get scaleX() {
+    return this.layout.map.w / (this.view.x1 - this.view.x0);
+  }
+
+  get scaleY() {
+    return this.layout.map.h / (this.view.y1 - this.view.y0);
+  }
+
+  xOf(step) {
+    return this.layout.map.x + (step - this.view.x0) * this.scaleX;
+  }
+
+  yOf(bytes) {
+    return this.layout.map.y + this.layout.map.h - (bytes - this.view.y0) * this.scaleY;
+  }
+
+  stepAt(x) {
+    return this.view.x0 + (x - this.layout.map.x) / this.scaleX;
+  }
+
+  bytesAt(y) {
+    return this.view.y0 + (this.layout.map.y + this.layout.map.h - y) / this.scaleY;
+  }
+
+  // The buffer under a pixel, with some reach for thin ones.
+  bufferAt(x, y) {
+    const {map} = this.layout;
+    if (x < map.x || x > map.x + map.w || y < map.y || y > map.y + map.h) return kNone;
+    return this.facts.blocks.at(this.stepAt(x), this.bytesAt(y), 3 / this.scaleX, 3 / this.scaleY);
+  }
+
+  resize() {
+    const width = Math.max(160, this.stage.clientWidth);
+    const height = Math.max(160, this.stage.clientHeight);
+    this.ratio = window.devicePixelRatio || 1;
+    for (const canvas of [this.scene, this.overlay]) {
+      canvas.width = Math.round(width * this.ratio);
+      canvas.height = Math.round(height * this.ratio);
+    }
+    this.layout = layOut(width, height);
+    this.draw();
+  }
+
+  // Draws before the next frame is shown, once.
+  request(what) {
+    const isScheduled = this.pending.scene || this.pending.overlay;
+    this.pending[what] = true;
+    if (isScheduled) return;
+    requestAnimationFrame(() => {
+      const {scene} = this.pending;
+      this.pending = {scene: false, overlay: false};
+      if (scene) this.draw();
+      else drawOverlay(this);
+    });
+  }
+
+  draw() {
+    if (!this.layout || !this.paints) return;
+    const started = performance.now();
+    const context = this.scene.getContext('2d');
+    context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
+    this.drawScene(context);
+    ++this.frame.count;
+    this.frame.milliseconds = performance.now() - started;
+    drawOverlay(this);
+  }
+
+  // Everything but what moves with the pointer, onto any context: the screen's or an exported picture's.
+  drawScene(context) {
+    const {width, height, map} = this.layout;
+    context.fillStyle = this.ink.panel;
+    context.fillRect(0, 0, width, height);
+    context.fillStyle = this.ink.map;
+    context.fillRect(map.x, map.y, map.w, map.h);
+    drawAxes(this, context);
+    drawMap(this, context);
+    drawLoad(this, context);
+    drawArenaLabel(this, context);
+    drawStrip(this, context);
+  }
+}
+
+// Diagonal lines in the colour of the ground.
+function makeHatch(context, color) {
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 8;
+  const lines = tile.getContext('2d');
+  lines.strokeStyle = `${color}66`;
+  lines.lineWidth = 1.5;
+  for (const shift of [-8, 0, 8]) {
+    lines.beginPath();
+    lines.moveTo(shift, 8);
+    lines.lineTo(shift + 8, 0);
+    lines.stroke();
+  }
+  return context.createPattern(tile, 'repeat');
+}

@@ -1,0 +1,36 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Elements made in one place, from text alone: what a model calls its tensors is never read as HTML. (The page's
+// policy also forbids it: no script may assign HTML here.)
+
+// make('button', {class: 'tool', onclick: zoomIn}, 'Zoom in'): properties that are functions become listeners, null
+// and false are left out. Children are elements or texts; null is skipped.
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === false || value === undefined) continue;
+    if (typeof value === 'function') element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function fill(host, ...children) {
+  host.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+}
+
+// A link-like button inside text.
+function textButton(text, title, onclick) {
+  return make('button', {class: 'inline', type: 'button', title, onclick}, text);
+}
+
+// Read by a screen reader without moving the focus.
+function announce(text) {
+  byId('announcer').textContent = text;
+}

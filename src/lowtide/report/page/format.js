@@ -1,0 +1,86 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers and names as people read them: sizes in IEC units beside the exact bytes, long names cut in the middle.
+
+const kUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const kGrouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
+
+function countText(number) {
+  return kGrouped.format(number);
+}
+
+// 1,269,760 B
+function exactBytes(bytes) {
+  return `${countText(bytes)} B`;
+}
+
+// 1.21 MiB
+function shortBytes(bytes) {
+  const negative = bytes < 0 ? '−' : '';
+  let amount = Math.abs(bytes);
+  let unit = 0;
+  while (amount >= 1024 && unit + 1 < kUnits.length) {
+    amount /= 1024;
+    ++unit;
+  }
+  const digits = unit === 0 || Number.isInteger(amount) ? 0 : amount < 10 ? 2 : amount < 100 ? 1 : 0;
+  return `${negative}${amount.toFixed(digits)} ${kUnits[unit]}`;
+}
+
+// 1.21 MiB (1,269,760 B); below 1 KiB only the bytes
+function bothBytes(bytes) {
+  return Math.abs(bytes) < 1024 ? exactBytes(bytes) : `${shortBytes(bytes)} (${exactBytes(bytes)})`;
+}
+
+// +64 KiB, −64 KiB, ±0
+function changeBytes(bytes) {
+  if (bytes === 0) return '±0';
+  return `${bytes > 0 ? '+' : '−'}${shortBytes(Math.abs(bytes))}`;
+}
+
+function percentText(part, whole) {
+  if (whole === 0) return part === 0 ? '0 %' : '-';
+  const percent = (part / whole) * 100;
+  if (percent !== 0 && Math.abs(percent) < 0.1) return percent > 0 ? '< 0.1 %' : '> −0.1 %';
+  return `${percent.toFixed(Math.abs(percent) < 10 ? 1 : 0).replace('-', '−')} %`;
+}
+
+// A half-open span of steps in words: the last step is one that still needs it.
+function spanText(begin, end) {
+  if (end <= begin) return 'no step';
+  return end === begin + 1 ? `step ${countText(begin)}` : `steps ${countText(begin)} to ${countText(end - 1)}`;
+}
+
+function plural(count, noun) {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+function elide(name, most) {
+  if (name.length <= most) return name;
+  const head = Math.ceil((most - 1) / 2);
+  return `${name.slice(0, head)}…${name.slice(name.length - (most - 1 - head))}`;
+}
+
+// The end of a path-like name says most: "/encoder/level0/conv2" becomes "level0/conv2", or "conv2".
+function shortName(name, most) {
+  if (name.length <= most) return name;
+  const parts = name.split('/');
+  for (let first = 1; first < parts.length; ++first) {
+    const tail = parts.slice(first).join('/');
+    if (tail !== '' && tail.length <= most) return tail;
+  }
+  return elide(parts.at(-1) || name, most);
+}
+
+// The greatest of 1, 2, 5, 10, 20, 50, ... that is at most `width` (at least 1).
+function roundStep(width) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(width, 1)));
+  const lead = Math.max(width, 1) / power;
+  return (lead >= 5 ? 5 : lead >= 2 ? 2 : 1) * power;
+}
+
+// The least power of two that is at least `bytes` (at least 1): addresses are binary.
+function roundBytes(bytes) {
+  return 2 ** Math.max(0, Math.ceil(Math.log2(Math.max(bytes, 1))));
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Keys, and the help that lists them: one table for both.
+
+const kPanShare = 0.12;  // of what is in sight, a press
+
+function panBy(shareX, shareY) {
+  view.pan((view.x1 - view.x0) * shareX, (view.y1 - view.y0) * shareY);
+  redraw();
+}
+
+// [keys, what they are called, what they do, action]. Keys are KeyboardEvent.key.
+const kKeys = [
+  [['ArrowLeft'], '←', 'Pan to earlier steps', () => panBy(-kPanShare, 0)],
+  [['ArrowRight'], '→', 'Pan to later steps', () => panBy(kPanShare, 0)],
+  [['ArrowUp'], '↑', 'Pan to higher addresses', () => panBy(0, kPanShare)],
+  [['ArrowDown'], '↓', 'Pan to lower addresses', () => panBy(0, -kPanShare)],
+  [['+', '='], '+', 'Zoom in', () => zoomBy(1 / 1.35)],
+  [['-', '_'], '-', 'Zoom out', () => zoomBy(1.35)],
+  [['>'], '>', 'Zoom in on steps only', () => zoomBy(1 / 1.35, 1)],
+  [['<'], '<', 'Zoom out of steps only', () => zoomBy(1.35, 1)],
+  [['0', 'f'], '0 or F', 'Show everything', fitView],
+  [['.'], '.', 'Next buffer', () => selectNext(1)],
+  [[','], ',', 'Buffer before', () => selectNext(-1)],
+  [['Enter'], 'Enter', 'Select the buffer under the pointer, else the largest at the step; in a table, the row', selectHere],
+  [['['], '[', 'Step before', () => goToStep(activeStep() - 1)],
+  [[']'], ']', 'Step after', () => goToStep(activeStep() + 1)],
+  [['p'], 'P', 'Go to the peak', goToPeak],
+  [['/'], '/', 'Search; Enter goes to the next, Shift+Enter to the one before', () => byId('search').focus()],
+  [['c'], 'C', 'Colour by kind, operator or change', nextColour],
+  [['b'], 'B', 'Before, after', () => isRootComparison() && setMode(state.mode === 'before' ? 'after' : 'before')],
+  [['t'], 'T', 'Light or dark', () => chooseTheme()],
+  [['Backspace'], 'Backspace', 'Back from a body to the graph around it', leaveBody],
+  [['Escape'], 'Esc', 'Let go: the search, the legend, the buffer, the step', letGo],
+  [['?'], '?', 'This help', () => byId('help').showModal()],
+];
+
+const kPointerHelp = [
+  ['Wheel, pinch', 'Zoom; over the load curve only steps, over addresses only bytes'],
+  ['Drag', 'Pan; on the strip below, move along the program'],
+  ['Shift + drag', 'Zoom into a box'],
+  ['Shift + wheel', 'Pan along the steps'],
+  ['Double click', 'Show everything'],
+  ['Click', 'Select a buffer; on the load curve, a step'],
+];
+
+function selectHere() {
+  const chart = charts.find((each) => each.hover && each.hover.buffer !== kNone);
+  if (chart) {
+    select(chart.sheet, chart.hover.buffer);
+    return;
+  }
+  const sheet = activeSheet();
+  const [largest] = regionFacts(sheet, state.region).liveAt(activeStep());
+  if (largest !== undefined) select(sheet, largest, true);
+}
+
+function nextColour() {
+  const ways = isRootComparison() ? ['kind', 'operator', 'change'] : ['kind', 'operator'];
+  update({colourBy: ways[(ways.indexOf(state.colourBy) + 1) % ways.length], onlyClass: null});
+}
+
+function leaveBody() {
+  const {parent} = state.inSight.at(-1);
+  if (parent) openSheet(state.sheets[parent[0]]);
+}
+
+function letGo() {
+  if (state.query !== '') clearSearch();
+  else if (state.onlyClass !== null) update({onlyClass: null});
+  else if (state.selected !== null) select(null);
+  else if (state.step !== null) update({step: null});
+}
+
+function drawHelp() {
+  const line = (keys, words) => make('tr', {}, make('th', {scope: 'row'}, make('kbd', {}, keys)), make('td', {}, words));
+  fill(byId('help-keys'), kKeys.map(([, keys, words]) => line(keys, words)));
+  fill(byId('help-pointer'), kPointerHelp.map(([keys, words]) => line(keys, words)));
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || byId('help').open) return;
+  const {target} = event;
+  const isTyping = target instanceof HTMLInputElement;
+  if (isTyping && event.key !== 'Escape') return;
+  if (event.key === 'Enter' && target instanceof HTMLButtonElement) return;
+  const isScrolling = event.key.startsWith('Arrow') && target instanceof Element && target.closest('#panel, #table');
+  if (isScrolling) return;
+  const found = kKeys.find(([keys]) => keys.includes(event.key) || keys.includes(event.key.toLowerCase()));
+  if (!found) return;
+  event.preventDefault();
+  if (isTyping) target.blur();
+  found[3]();
+}
+
+function startKeys() {
+  drawHelp();
+  document.addEventListener('keydown', onKey);
+  byId('help-close').addEventListener('click', () => byId('help').close());
+}

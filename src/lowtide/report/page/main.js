@@ -1,0 +1,141 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The story of the page: read the plans, make the charts, answer every change by redrawing what it touches.
+
+// Charts for the sheets in sight: made anew only when their number changes.
+function placeCharts() {
+  const host = byId('charts');
+  if (charts.length !== state.inSight.length) {
+    charts.length = 0;
+    host.replaceChildren();
+    for (let at = 0; at < state.inSight.length; ++at) {
+      const side = make('section', {class: 'chart'});
+      host.append(side);
+      const chart = new Chart(side, view);
+      charts.push(chart);
+      startPointer(chart);
+    }
+  }
+  const isNamed = isRootComparison();
+  const loadTops = (isNamed ? [state.against, state.shown] : state.inSight).map((sheet) => {
+    const {largestLoad, arena} = regionFacts(sheet, state.region);
+    return Math.max(largestLoad, arena, sheet.usedRegions().length === 1 ? sheet.facts.bound : 0);
+  });
+  charts.forEach((chart, at) => {
+    const sheet = state.inSight[at];
+    const name = !isNamed ? '' : sheet === state.shown ? 'After' : 'Before';
+    chart.setSheet(sheet, name === '' ? '' : `${name}: arena ${shortBytes(totals(sheet).arena)}`);
+    chart.loadTop = Math.max(1, ...loadTops) * 1.12;
+  });
+}
+
+function paintCharts() {
+  const ops = heaviestOps(isRootComparison() ? [state.against, state.shown] : state.inSight);
+  for (const chart of charts) {
+    const painted = paintSheet(chart.sheet, state.colourBy, ops, isRootComparison() ? changesOf(chart.sheet) : null);
+    const found = state.found?.get(chart.sheet) ?? null;
+    const {onlyClass} = state;
+    const lit = found === null && onlyClass === null ? null :
+        (buffer) => (found === null || found[buffer] === 1) && (onlyClass === null || painted.classOf[buffer] === onlyClass);
+    chart.setPaint(painted, lit);
+  }
+}
+
+function respond(keys) {
+  const has = (...names) => names.some((name) => keys.has(name));
+  const isOther = has('inSight', 'region');
+  if (isOther) {
+    const steps = view.steps;
+    const top = view.top;
+    placeCharts();
+    const before = {...view};
+    setDomain();
+    if (view.steps === steps && view.top === top && !keys.has('region')) Object.assign(view, before);
+    tableView.rows = kRowsAtOnce;
+  }
+  if (isOther || has('colourBy', 'found', 'onlyClass')) {
+    paintCharts();
+    drawToolbar();
+  }
+  if (isOther) {
+    drawHeader();
+    drawComparison();
+    charts.forEach((chart) => chart.resize());
+  } else if (has('colourBy', 'found', 'onlyClass')) {
+    redraw();
+  }
+  if (isOther || has('tab', 'step', 'colourBy', 'active')) {
+    drawTabs();
+    drawTable();
+  }
+  if (has('selected')) markRow();
+  if (isOther || has('selected', 'active')) drawPanel();
+  redraw('overlay');
+}
+
+function chooseTheme() {
+  switchTheme();
+  refreshColours();
+}
+
+function refreshColours() {
+  byId('theme').setAttribute('aria-pressed', String(theme.name === 'dark'));
+  paintCharts();
+  redraw();
+}
+
+// Paper is white.
+function startPrint() {
+  let screenTheme = 'light';
+  window.addEventListener('beforeprint', () => {
+    screenTheme = theme.name;
+    applyTheme('light');
+    paintCharts();
+    charts.forEach((chart) => chart.draw());
+  });
+  window.addEventListener('afterprint', () => {
+    applyTheme(screenTheme);
+    refreshColours();
+  });
+}
+
+function startButtons() {
+  byId('theme').addEventListener('click', chooseTheme);
+  byId('save-svg').addEventListener('click', saveSvg);
+  byId('save-png').addEventListener('click', savePng);
+  byId('open-help').addEventListener('click', () => byId('help').showModal());
+}
+
+// What a console, or a test, may ask: where a buffer is on the screen and what the last frame cost.
+function openConsole() {
+  window.lowtide = {
+    state, view, charts,
+    boxOf(buffer, at = 0) {
+      const chart = charts[at];
+      const bounds = chart.overlay.getBoundingClientRect();
+      const {x0, x1, y0, y1} = boxOf(chart, buffer);
+      return {x0: x0 + bounds.left, x1: x1 + bounds.left, y0: y0 + bounds.top, y1: y1 + bounds.top};
+    },
+    frames: () => charts.map((chart) => ({...chart.frame})),
+    update, select, goToStep,
+  };
+}
+
+function start() {
+  const {sheets, shown, against: other} = readSheets();
+  startTheme(refreshColours);
+  onUpdate(respond);
+  startSearch();
+  startKeys();
+  startButtons();
+  startPrint();
+  openConsole();
+  Object.assign(state, {sheets, shown, against: other, mode: other === null ? 'after' : 'both'});
+  if (other !== null) state.colourBy = 'change';
+  update({inSight: sheetsOfMode(state.mode), region: shown.usedRegions()[0]});
+  new ResizeObserver(() => charts.forEach((chart) => chart.resize())).observe(byId('charts'));
+  document.body.dataset.ready = 'yes';
+}
+
+start();

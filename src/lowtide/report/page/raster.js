@@ -1,0 +1,77 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A picture of everything too thin to be a rectangle of its own. Each pixel takes the colour of the buffer that covers
+// most of it and, as opacity, the share of it that is covered: so a million buffers cost as much as the pixels they
+// meet, and what is half empty looks half empty.
+
+const kLeastOpacity = 0.25;  // nothing that exists is invisible
+
+class Raster {
+  constructor() {
+    this.canvas = document.createElement('canvas');
+    this.context = this.canvas.getContext('2d');
+    this.width = 0;
+    this.height = 0;
+  }
+
+  // Empty, of this size. Memory is kept from frame to frame.
+  begin(width, height) {
+    if (width !== this.width || height !== this.height) {
+      [this.width, this.height] = [width, height];
+      this.canvas.width = width;
+      this.canvas.height = height;
+      const cells = width * height;
+      this.covered = new Float32Array(cells);
+      this.most = new Float32Array(cells);
+      this.paint = new Uint8Array(cells);
+      this.image = new ImageData(width, height);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    } else {
+      this.covered.fill(0);
+      this.most.fill(0);
+    }
+    this.cells = 0;  // pixels touched in this frame
+  }
+
+  // Adds [x0, x1) x [y0, y1) in pixels. A dimmed paint yields to any other.
+  add(x0, y0, x1, y1, paint) {
+    x0 = Math.max(x0, 0);
+    y0 = Math.max(y0, 0);
+    x1 = Math.min(Math.max(x1, x0 + 0.05), this.width);
+    y1 = Math.min(Math.max(y1, y0 + 0.05), this.height);
+    const weight = paint >= kDimmed ? 1e-4 : 1;
+    const lastRow = Math.min(Math.ceil(y1), this.height);
+    const lastColumn = Math.min(Math.ceil(x1), this.width);
+    for (let row = Math.floor(y0); row < lastRow; ++row) {
+      const tall = (Math.min(y1, row + 1) - Math.max(y0, row)) * weight;
+      for (let column = Math.floor(x0); column < lastColumn; ++column) {
+        const share = (Math.min(x1, column + 1) - Math.max(x0, column)) * tall;
+        const cell = row * this.width + column;
+        this.covered[cell] += share / weight;
+        if (share > this.most[cell]) {
+          this.most[cell] = share;
+          this.paint[cell] = paint;
+        }
+        ++this.cells;
+      }
+    }
+  }
+
+  // The picture, as a canvas of one pixel a cell. `table` as made by mixPaints.
+  finish(table) {
+    const solid = new Uint32Array(256);
+    table.forEach(({rgb: [r, g, b]}, paint) => (solid[paint] = (b << 16) | (g << 8) | r));
+    const {pixels, covered, paint} = this;
+    for (let cell = 0; cell < pixels.length; ++cell) {
+      if (covered[cell] === 0) {
+        pixels[cell] = 0;
+        continue;
+      }
+      const opacity = kLeastOpacity + (1 - kLeastOpacity) * Math.min(1, covered[cell]);
+      pixels[cell] = solid[paint[cell]] | (Math.round(opacity * 255) << 24);
+    }
+    this.context.putImageData(this.image, 0, 0);
+    return this.canvas;
+  }
+}

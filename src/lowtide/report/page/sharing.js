@@ -1,0 +1,94 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// How the values of one buffer share its bytes, in words: views, results in place, slices of a concat. Sentences are
+// lists of parts: texts, {step} and {value}; whoever shows them makes the last two clickable.
+
+function rangesMeet(sheet, a, b) {
+  const beginA = sheet.valueOffset[a];
+  const beginB = sheet.valueOffset[b];
+  return beginA < beginB + sheet.valueSize(b) && beginB < beginA + sheet.valueSize(a);
+}
+
+function rangeContains(sheet, outer, inner) {
+  const begin = sheet.valueOffset[outer];
+  return begin <= sheet.valueOffset[inner] &&
+      sheet.valueOffset[inner] + sheet.valueSize(inner) <= begin + sheet.valueSize(outer);
+}
+
+// What the step that writes a value reads from the same bytes.
+function partnersOf(sheet, value) {
+  const step = sheet.valueWritten[value];
+  if (step === kNone) return [];
+  const buffer = sheet.valueBuffer[value];
+  const partners = Array.from(sheet.readsOf(step)).filter(
+      (read) => read !== kNone && sheet.valueBuffer[read] === buffer && rangesMeet(sheet, read, value));
+  return [...new Set(partners)];
+}
+
+function aliasWords(sheet, value, partners) {
+  const whole = partners.find((partner) => rangeContains(sheet, partner, value));
+  if (whole !== undefined) {
+    const skipped = sheet.valueOffset[value] - sheet.valueOffset[whole];
+    const isAll = sheet.valueSize(whole) === sheet.valueSize(value);
+    if (isAll) return ['view of ', {value: whole}, ': the same bytes under another shape, nothing is copied'];
+    return ['slice of ', {value: whole}, `, from its byte ${countText(skipped)}: nothing is copied`];
+  }
+  if (partners.length === 0) return ['alias that shares no byte with what its step reads'];
+  const parts = partners.flatMap((partner, at) => [at === 0 ? '' : ', ', {value: partner}]);
+  return ['gathers ', ...parts, ': written into their places here, nothing is copied'];
+}
+
+// The value that a slice belongs to: gathered by a later alias step that reads it, such as a concat.
+function gatheredBy(sheet, value) {
+  for (const step of sheet.readersOf(value)) {
+    if (sheet.stepAlias[step] === 0) continue;
+    for (const whole of sheet.writesOfStep.of(step)) {
+      const isInside = sheet.valueBuffer[whole] === sheet.valueBuffer[value] && rangeContains(sheet, whole, value);
+      if (isInside && sheet.valueSize(whole) > sheet.valueSize(value)) return whole;
+    }
+  }
+  return kNone;
+}
+
+// How a value comes to stand in its bytes.
+function sharingWords(sheet, value) {
+  const step = sheet.valueWritten[value];
+  if (step === kNone) return ['there before the run'];
+  const partners = partnersOf(sheet, value);
+  if (sheet.stepAlias[step] !== 0) return aliasWords(sheet, value, partners);
+  const words = partners.length > 0 ?
+      ['in place over ', ...partners.flatMap((partner, at) => [at === 0 ? '' : ', ', {value: partner}]),
+       partners.length === 1 ? ', which dies here' : ', which die here'] :
+      [];
+  const whole = gatheredBy(sheet, value);
+  if (whole !== kNone) {
+    const at = sheet.valueOffset[value] - sheet.valueOffset[whole];
+    words.push(words.length > 0 ? '; ' : '', 'slice of ', {value: whole}, `: written straight to its byte ${countText(at)}`);
+  }
+  return words.length > 0 ? words : ['written into bytes of its own'];
+}
+
+// The values of a buffer in the order in which they come to be.
+function valuesInOrder(sheet, buffer) {
+  return Array.from(sheet.valuesOfBuffer.of(buffer))
+      .sort((a, b) => sheet.valueWritten[a] - sheet.valueWritten[b] || sheet.valueOffset[a] - sheet.valueOffset[b] || a - b);
+}
+
+// What a buffer stands on: buffers that live with it and end highest at or below its start. [] if it stands on the
+// floor of the arena, or if nothing is below it.
+function restsOn(sheet, buffer) {
+  const floor = sheet.bufferOffset[buffer];
+  if (!sheet.isPlaced(buffer) || floor <= 0) return [];
+  const below = [];
+  let top = 0;
+  const {blocks} = regionFacts(sheet, sheet.bufferRegion[buffer]);
+  blocks.visit(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer], 0, floor, (other) => {
+    const end = sheet.bufferOffset[other] + sheet.bufferSize[other];
+    if (other === buffer || end > floor || end < top || sheet.bufferSize[other] === 0) return;
+    if (end > top) below.length = 0;
+    top = end;
+    below.push(other);
+  });
+  return below;
+}

@@ -1,0 +1,191 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One plan as the page uses it: the columns of the embedded JSON as typed arrays, and who writes and reads what.
+// Ids are indexes; kNone stands for "none". Numbers of bytes are doubles, exact up to 8 PiB.
+
+const kNone = -1;
+
+// Rows grouped by a key: the rows of key k are items[begin[k]] ... items[begin[k + 1] - 1], in ascending order.
+class Groups {
+  constructor(keyCount, rowCount, keyOf) {
+    this.begin = new Int32Array(keyCount + 1);
+    for (let row = 0; row < rowCount; ++row) {
+      const key = keyOf(row);
+      if (key !== kNone) ++this.begin[key + 1];
+    }
+    for (let key = 0; key < keyCount; ++key) this.begin[key + 1] += this.begin[key];
+    this.items = new Int32Array(this.begin[keyCount]);
+    const next = this.begin.slice();
+    for (let row = 0; row < rowCount; ++row) {
+      const key = keyOf(row);
+      if (key !== kNone) this.items[next[key]++] = row;
+    }
+  }
+
+  of(key) {
+    return key === kNone ? this.items.subarray(0, 0) : this.items.subarray(this.begin[key], this.begin[key + 1]);
+  }
+}
+
+class Sheet {
+  constructor(columns, index, names) {
+    this.index = index;
+    this.kinds = names.kinds;
+    this.roles = names.roles;
+    this.parent = columns.parent;
+    this.facts = columns.facts;
+    this.regions = columns.regions;
+    this.ops = columns.ops;
+    this.types = columns.types;
+    this.readColumns(columns);
+    this.link();
+    this.nameBuffers();
+    this.bodies = new Map();  // step -> sheets of the bodies that it runs
+    this.prepared = new Map();  // facts of a region, made when first asked for
+  }
+
+  readColumns({node, tensor, step, value, buffer}) {
+    this.nodeName = node.name;
+    this.nodeOp = Int32Array.from(node.op);
+    this.tensorName = tensor.name;
+    this.tensorType = Int32Array.from(tensor.type);
+    this.tensorRole = Uint8Array.from(tensor.role);
+    this.tensorSize = Float64Array.from(tensor.size);
+    this.stepCount = step.node.length;
+    this.stepNode = Int32Array.from(step.node);
+    this.stepAlias = Uint8Array.from(step.alias);
+    this.stepScratch = Int32Array.from(step.scratch);
+    this.read = Int32Array.from(step.read);
+    this.readBegin = new Int32Array(this.stepCount + 1);
+    step.read_count.forEach((count, at) => (this.readBegin[at + 1] = this.readBegin[at] + count));
+    this.valueCount = value.tensor.length;
+    this.valueTensor = Int32Array.from(value.tensor);
+    this.valueWritten = Int32Array.from(value.written);
+    this.valueBuffer = Int32Array.from(value.buffer);
+    this.valueOffset = Float64Array.from(value.offset);
+    this.bufferCount = buffer.kind.length;
+    this.bufferKind = Uint8Array.from(buffer.kind);
+    this.bufferSize = Float64Array.from(buffer.size);
+    this.bufferBegin = Int32Array.from(buffer.begin);
+    this.bufferEnd = Int32Array.from(buffer.end);
+    this.bufferRegion = Int32Array.from(buffer.region);
+    this.bufferOffset = Float64Array.from(buffer.offset);
+  }
+
+  link() {
+    this.valuesOfBuffer = new Groups(this.bufferCount, this.valueCount, (value) => this.valueBuffer[value]);
+    this.writesOfStep = new Groups(this.stepCount, this.valueCount, (value) => this.valueWritten[value]);
+    const stepOfRead = new Int32Array(this.read.length);
+    for (let step = 0; step < this.stepCount; ++step) stepOfRead.fill(step, this.readBegin[step], this.readBegin[step + 1]);
+    this.readsOfValue = new Groups(this.valueCount, this.read.length, (at) => this.read[at]);
+    this.stepOfRead = stepOfRead;
+    this.scratchStep = new Int32Array(this.bufferCount).fill(kNone);
+    for (let step = 0; step < this.stepCount; ++step) {
+      if (this.stepScratch[step] !== kNone) this.scratchStep[this.stepScratch[step]] = step;
+    }
+  }
+
+  // A buffer is called after the value that matters most in it: an output before others, then the largest, then the
+  // one read last. `bufferOp` is the operator that produces it.
+  nameBuffers() {
+    this.mainValue = new Int32Array(this.bufferCount).fill(kNone);
+    this.bufferOp = new Int32Array(this.bufferCount).fill(kNone);
+    const output = this.roles.indexOf('output');
+    for (let buffer = 0; buffer < this.bufferCount; ++buffer) {
+      let best = kNone;
+      let bestWeight = -1;
+      let bestRead = kNone;
+      for (const value of this.valuesOfBuffer.of(buffer)) {
+        const tensor = this.valueTensor[value];
+        if (tensor === kNone) continue;
+        const weight = this.tensorSize[tensor] + (this.tensorRole[tensor] === output ? 2 ** 60 : 0);
+        const read = this.lastReadOf(value);
+        if (weight > bestWeight || (weight === bestWeight && read > bestRead)) [best, bestWeight, bestRead] = [value, weight, read];
+      }
+      this.mainValue[buffer] = best;
+      const step = best !== kNone ? this.valueWritten[best] : this.scratchStep[buffer];
+      if (step !== kNone && this.stepNode[step] !== kNone) this.bufferOp[buffer] = this.nodeOp[this.stepNode[step]];
+    }
+  }
+
+  readsOf(step) {
+    return this.read.subarray(this.readBegin[step], this.readBegin[step + 1]);
+  }
+
+  // kNone if nobody reads it.
+  lastReadOf(value) {
+    const reads = this.readsOfValue.of(value);
+    return reads.length === 0 ? kNone : this.stepOfRead[reads[reads.length - 1]];
+  }
+
+  // Steps that read a value, ascending; a step that reads it twice stands twice.
+  readersOf(value) {
+    return Array.from(this.readsOfValue.of(value), (at) => this.stepOfRead[at]);
+  }
+
+  kindOf(buffer) {
+    return this.kinds[this.bufferKind[buffer]];
+  }
+
+  isPlaced(buffer) {
+    return this.bufferRegion[buffer] !== kNone;
+  }
+
+  tensorNameOf(value) {
+    const tensor = value === kNone ? kNone : this.valueTensor[value];
+    return tensor === kNone ? '(unnamed)' : this.tensorName[tensor];
+  }
+
+  valueSize(value) {
+    const tensor = this.valueTensor[value];
+    return tensor === kNone ? 0 : this.tensorSize[tensor];
+  }
+
+  opOfStep(step) {
+    const node = step === kNone ? kNone : this.stepNode[step];
+    return node === kNone ? '' : this.ops[this.nodeOp[node]];
+  }
+
+  // "Conv conv1"; a node without a name is told by its operator and its number.
+  stepText(step) {
+    const node = this.stepNode[step];
+    if (node === kNone) return 'an unknown node';
+    const op = this.ops[this.nodeOp[node]] || 'node';
+    return this.nodeName[node] === '' ? `${op} (node ${node})` : `${op} ${this.nodeName[node]}`;
+  }
+
+  bufferText(buffer) {
+    const value = this.mainValue[buffer];
+    if (value !== kNone) return this.tensorNameOf(value);
+    const step = this.scratchStep[buffer];
+    return step === kNone ? `${this.kindOf(buffer)} ${buffer}` : `scratch of ${this.stepText(step)}`;
+  }
+
+  // Regions that hold a buffer; the first region where none does.
+  usedRegions() {
+    const used = new Set(this.bufferRegion);
+    const list = this.regions.map((region, at) => at).filter((at) => used.has(at));
+    return list.length > 0 ? list : [0];
+  }
+
+  // The sheets from the root to this one.
+  path(sheets) {
+    const path = [this];
+    while (path[0].parent) path.unshift(sheets[path[0].parent[0]]);
+    return path;
+  }
+}
+
+// All sheets of the page, with the bodies hung under the steps that run them.
+function readSheets() {
+  const embedded = JSON.parse(byId('sheets').textContent);
+  const sheets = embedded.sheets.map((columns, index) => new Sheet(columns, index, embedded));
+  for (const sheet of sheets) {
+    if (!sheet.parent) continue;
+    const [outer, step] = sheet.parent;
+    const list = sheets[outer].bodies;
+    list.set(step, [...(list.get(step) ?? []), sheet]);
+  }
+  return {sheets, shown: sheets[embedded.shown], against: embedded.against === null ? null : sheets[embedded.against]};
+}

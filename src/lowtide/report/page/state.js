@@ -1,0 +1,51 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page shows now. Parts of the page change it through `update` and redraw when told to.
+
+const state = {
+  sheets: [],
+  shown: null,     // sheet of the plan that the page is about
+  against: null,   // sheet that it is compared with, or null
+  inSight: [],     // sheets drawn: one, or before and after side by side
+  mode: 'after',   // of a comparison: 'both', 'before' or 'after'
+  region: 0,
+  colourBy: 'kind',
+  active: null,    // the sheet that tables and panel speak of; null: the last in sight
+  selected: null,  // {sheet, buffer}
+  step: null,      // the step that the table shows; null: the peak
+  query: '',
+  found: null,     // what is searched for, per sheet: Map(sheet -> Uint8Array, 1 for each buffer found)
+  onlyClass: null, // a class of the legend singled out
+  tab: 'step',
+};
+
+const listeners = [];
+
+function onUpdate(listener) {
+  listeners.push(listener);
+}
+
+// Sets what is given and tells everyone which keys changed.
+function update(changes) {
+  const keys = new Set(Object.keys(changes).filter((key) => state[key] !== changes[key]));
+  Object.assign(state, changes);
+  if (keys.size > 0) listeners.forEach((listener) => listener(keys));
+}
+
+function activeSheet() {
+  return state.inSight.includes(state.active) ? state.active : state.inSight.at(-1);
+}
+
+function peakStepOf(sheet) {
+  return regionFacts(sheet, state.region).peakStep;
+}
+
+function activeStep() {
+  const sheet = activeSheet();
+  return Math.min(state.step ?? peakStepOf(sheet), Math.max(0, sheet.stepCount - 1));
+}
+
+function isRootComparison() {
+  return state.against !== null && state.inSight.every((sheet) => sheet === state.shown || sheet === state.against);
+}

@@ -1,0 +1,210 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tables under the picture: who lives at a step (the peak, unless another is chosen), all buffers, what is not in
+// an arena, what changed.
+
+const kRowsAtOnce = 200;
+
+const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
+
+const columns = {
+  buffer: {title: 'Buffer', text: (sheet, buffer) => sheet.bufferText(buffer), isName: true},
+  kind: {title: 'Kind', text: (sheet, buffer) => sheet.kindOf(buffer)},
+  size: {title: 'Size', number: (sheet, buffer) => sheet.bufferSize[buffer], text: (sheet, buffer) => shortBytes(sheet.bufferSize[buffer])},
+  bytes: {title: 'Bytes', number: (sheet, buffer) => sheet.bufferSize[buffer], text: (sheet, buffer) => countText(sheet.bufferSize[buffer])},
+  share: {title: 'Share', number: (sheet, buffer) => sheet.bufferSize[buffer], isShare: true,
+          text: (sheet, buffer) => percentText(sheet.bufferSize[buffer], tableView.whole)},
+  tensors: {title: 'Tensors', text: (sheet, buffer) => tensorsText(sheet, buffer), isName: true,
+            number: (sheet, buffer) => sheet.valuesOfBuffer.of(buffer).length, isText: true},
+  producer: {title: 'Producer', text: (sheet, buffer) => producerText(sheet, buffer), isName: true},
+  reader: {title: 'Last reader', text: (sheet, buffer) => readerText(sheet, buffer), isName: true},
+  lives: {title: 'Lives', number: (sheet, buffer) => sheet.bufferBegin[buffer],
+          text: (sheet, buffer) => (sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer] ?
+              `${countText(sheet.bufferBegin[buffer])} to ${countText(sheet.bufferEnd[buffer] - 1)}` : '-')},
+  length: {title: 'Steps', number: (sheet, buffer) => sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer],
+           text: (sheet, buffer) => countText(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer])},
+  address: {title: 'Address', number: (sheet, buffer) => sheet.bufferOffset[buffer],
+            text: (sheet, buffer) => (sheet.isPlaced(buffer) ? countText(sheet.bufferOffset[buffer]) : '-')},
+  change: {title: 'Change', text: (sheet, buffer) => changeNote(sheet, buffer)},
+};
+
+function tensorsText(sheet, buffer) {
+  const names = valuesInOrder(sheet, buffer).slice(0, 4).map((value) => sheet.tensorNameOf(value));
+  const more = sheet.valuesOfBuffer.of(buffer).length - names.length;
+  return names.length === 0 ? '-' : names.join(', ') + (more > 0 ? `, and ${more} more` : '');
+}
+
+function producerText(sheet, buffer) {
+  const scratch = sheet.scratchStep[buffer];
+  if (scratch !== kNone) return sheet.stepText(scratch);
+  const first = firstWriter(sheet, buffer);
+  return first === null ? '-' : sheet.stepText(first.step);
+}
+
+function readerText(sheet, buffer) {
+  if (sheet.kindOf(buffer) === 'output') return '(the caller)';
+  const last = lastReader(sheet, buffer);
+  return last === null ? '-' : `${sheet.stepText(last.step)}, step ${countText(last.step)}`;
+}
+
+function changeNote(sheet, buffer) {
+  const change = changesOf(sheet)[buffer];
+  if (change === kOnlyHere) return sheet === state.shown ? 'new' : 'gone';
+  return kChangeClasses[change].name;
+}
+
+// What each tab lists: columns, rows and how they are sorted at first.
+function tabContent(sheet) {
+  const placed = regionFacts(sheet, state.region).placed;
+  switch (state.tab) {
+    case 'all':
+      return {keys: ['buffer', 'kind', 'size', 'bytes', 'tensors', 'producer', 'reader', 'lives', 'length', 'address'],
+              list: Array.from(placed), sortBy: 'size'};
+    case 'unplaced': {
+      const list = [];
+      for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) if (!sheet.isPlaced(buffer)) list.push(buffer);
+      return {keys: ['buffer', 'kind', 'size', 'bytes', 'tensors', 'reader', 'lives'], list, sortBy: 'size'};
+    }
+    case 'changes': {
+      const changes = changesOf(sheet);
+      return {keys: ['buffer', 'change', 'size', 'tensors', 'producer', 'lives', 'address'], sortBy: 'size',
+              list: Array.from(placed).filter((buffer) => changes[buffer] !== kSame)};
+    }
+    default: {
+      const facts = regionFacts(sheet, state.region);
+      tableView.whole = facts.load[activeStep()] ?? 0;
+      return {keys: ['buffer', 'kind', 'size', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
+              list: facts.liveAt(activeStep()), sortBy: 'size'};
+    }
+  }
+}
+
+function sortRows(sheet, list, column, descending) {
+  const sign = descending ? -1 : 1;
+  const keyOf = column.number ?? column.text;
+  const keyed = list.map((buffer) => ({buffer, key: keyOf(sheet, buffer)}));
+  keyed.sort((a, b) => (a.key < b.key ? -sign : a.key > b.key ? sign : a.buffer - b.buffer));
+  return keyed.map(({buffer}) => buffer);
+}
+
+function headCell(key, sortBy) {
+  const column = columns[key];
+  const isSorted = key === sortBy;
+  const order = isSorted ? (tableView.descending ? 'descending' : 'ascending') : 'none';
+  const isNumber = column.number && !column.isText;
+  return make('th', {scope: 'col', 'aria-sort': order, class: isNumber ? 'number' : null},
+      make('button', {type: 'button', onclick: () => {
+        tableView.descending = isSorted ? !tableView.descending : Boolean(column.number);
+        tableView.sortBy = key;
+        drawTable();
+      }}, column.title, make('span', {'aria-hidden': 'true'}, isSorted ? (tableView.descending ? ' ↓' : ' ↑') : '')));
+}
+
+function bodyCell(sheet, buffer, key, colour) {
+  const column = columns[key];
+  const text = column.text(sheet, buffer);
+  const isNumber = column.number && !column.isText;
+  const cell = make('td', {class: isNumber ? 'number' : column.isName ? 'name' : null, title: column.isName ? text : null}, elide(text, 60));
+  if (key === 'buffer') {
+    const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
+    swatch.style.setProperty('--swatch', colour(buffer));
+    cell.prepend(swatch);
+  }
+  if (column.isShare) {
+    cell.classList.add('share');
+    cell.style.setProperty('--share', String(tableView.whole > 0 ? sheet.bufferSize[buffer] / tableView.whole : 0));
+  }
+  return cell;
+}
+
+function bodyRow(sheet, buffer, keys, colour) {
+  const isSelected = state.selected?.sheet === sheet && state.selected.buffer === buffer;
+  return make('tr', {tabindex: '0', 'aria-selected': String(isSelected), 'data-buffer': buffer,
+                     onclick: () => select(sheet, buffer, true)},
+              keys.map((key) => bodyCell(sheet, buffer, key, colour)));
+}
+
+function colourOf(sheet) {
+  const chart = charts.find((each) => each.sheet === sheet);
+  return (buffer) => {
+    if (!chart) return 'transparent';
+    return `var(--${chart.classes[Math.floor((chart.paints[buffer] % kDimmed) / kShades)].color})`;
+  };
+}
+
+function drawTable() {
+  const sheet = activeSheet();
+  const {keys, list, sortBy: firstSort} = tabContent(sheet);
+  const sortBy = keys.includes(tableView.sortBy) ? tableView.sortBy : firstSort;
+  const sorted = sortRows(sheet, list, columns[sortBy], tableView.descending);
+  tableView.list = sorted;
+  const shown = sorted.slice(0, tableView.rows);
+  const more = sorted.length - shown.length;
+  const colour = colourOf(sheet);
+  fill(byId('table'),
+       make('table', {'aria-label': `${plural(sorted.length, 'buffer')}`},
+            make('thead', {}, make('tr', {}, keys.map((key) => headCell(key, sortBy)))),
+            make('tbody', {onkeydown: moveInTable}, shown.map((buffer) => bodyRow(sheet, buffer, keys, colour)))),
+       sorted.length === 0 ? make('p', {class: 'nothing'}, 'Nothing here.') : null,
+       more > 0 ? make('button', {type: 'button', class: 'more', onclick: () => {
+         tableView.rows += 5 * kRowsAtOnce;
+         drawTable();
+       }}, `Show ${countText(Math.min(more, 5 * kRowsAtOnce))} more of ${countText(sorted.length)}`) : null);
+}
+
+function moveInTable(event) {
+  const line = event.target.closest('tr');
+  const shift = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
+  if (shift) line[shift]?.focus();
+  else if (event.key === 'Enter' || event.key === ' ') select(activeSheet(), Number(line.dataset.buffer), true);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+// Marks the selected row without building the table again.
+function markRow() {
+  const sheet = activeSheet();
+  for (const line of byId('table').querySelectorAll('tbody tr')) {
+    const isSelected = state.selected?.sheet === sheet && Number(line.dataset.buffer) === state.selected.buffer;
+    line.setAttribute('aria-selected', String(isSelected));
+    if (isSelected && !line.contains(document.activeElement)) line.scrollIntoView({block: 'nearest'});
+  }
+}
+
+function stepControls(sheet) {
+  const step = activeStep();
+  const load = regionFacts(sheet, state.region).load[step] ?? 0;
+  const field = make('input', {type: 'number', min: '0', max: String(Math.max(0, sheet.stepCount - 1)), value: String(step),
+                               'aria-label': 'Step', onchange: (event) => goToStep(Number(event.target.value))});
+  return make('div', {class: 'step-controls'},
+      tool('‹', 'Step before ([)', () => goToStep(activeStep() - 1)), field,
+      tool('›', 'Step after (])', () => goToStep(activeStep() + 1)),
+      make('span', {class: 'step-text'}, sheet.stepCount > 0 ? elide(sheet.stepText(step), 48) : '',
+           make('span', {class: 'muted'}, `  load ${shortBytes(load)}`)));
+}
+
+// "After: " where two plans are in sight.
+function sideOf(sheet) {
+  if (!isRootComparison()) return '';
+  return sheet === state.shown ? 'After: ' : 'Before: ';
+}
+
+function drawTabs() {
+  const sheet = activeSheet();
+  const unplaced = sheet.bufferCount - totals(sheet).placed;
+  const isPeak = activeStep() === peakStepOf(sheet);
+  const tabs = [
+    ['step', `${sideOf(sheet)}${isPeak ? 'In the peak, step' : 'At step'} ${countText(activeStep())}`],
+    ['all', 'All buffers'],
+    ['unplaced', `Not in an arena (${countText(unplaced)})`],
+    ...(isRootComparison() ? [['changes', 'Changes']] : []),
+  ];
+  if (!tabs.some(([key]) => key === state.tab)) state.tab = 'step';
+  fill(byId('tabs'),
+       make('div', {role: 'tablist', 'aria-label': 'Tables'}, tabs.map(([key, text]) => make('button', {
+         type: 'button', role: 'tab', 'aria-selected': String(key === state.tab), 'aria-controls': 'table', onclick: () => update({tab: key}),
+       }, text))),
+       state.tab === 'step' ? stepControls(sheet) : null);
+}

@@ -1,0 +1,80 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What part of steps x bytes is in sight. Side by side, both charts show the same view, so that they compare.
+
+class View {
+  constructor() {
+    this.setDomain(1, 1);
+  }
+
+  // Steps and bytes that there are; the view fits them.
+  setDomain(steps, top) {
+    this.steps = Math.max(steps, 1);
+    this.top = Math.max(top, 1);
+    this.fit();
+  }
+
+  // A little air above the arena, none beside it.
+  fit() {
+    this.x0 = 0;
+    this.x1 = this.steps;
+    this.y0 = 0;
+    this.y1 = this.top * 1.06;
+  }
+
+  get isFitted() {
+    return this.x0 === 0 && this.x1 === this.steps && this.y0 === 0 && this.y1 === this.top * 1.06;
+  }
+
+  get zoomX() {
+    return this.steps / (this.x1 - this.x0);
+  }
+
+  // Scales around a fixed point; a factor below 1 shows less.
+  zoom(factorX, factorY, x, y) {
+    this.x0 = x + (this.x0 - x) * factorX;
+    this.x1 = x + (this.x1 - x) * factorX;
+    this.y0 = y + (this.y0 - y) * factorY;
+    this.y1 = y + (this.y1 - y) * factorY;
+    this.keepInside();
+  }
+
+  pan(dx, dy) {
+    this.x0 += dx;
+    this.x1 += dx;
+    this.y0 += dy;
+    this.y1 += dy;
+    this.keepInside();
+  }
+
+  // Shows a box with some surroundings; at least its given share of what is in sight is the box.
+  showBox(x0, x1, y0, y1) {
+    const width = Math.min(this.steps, Math.max((x1 - x0) * 2.5, 12));
+    const height = Math.min(this.top * 1.06, Math.max((y1 - y0) * 2.5, this.top / 64));
+    const x = (x0 + x1) / 2;
+    const y = (y0 + y1) / 2;
+    [this.x0, this.x1, this.y0, this.y1] = [x - width / 2, x + width / 2, y - height / 2, y + height / 2];
+    this.keepInside();
+  }
+
+  // Exactly a box (drawn with the pointer).
+  setBox(x0, x1, y0, y1) {
+    [this.x0, this.x1, this.y0, this.y1] = [x0, x1, y0, y1];
+    this.keepInside();
+  }
+
+  // Never smaller than two steps and a few bytes, never beyond what there is.
+  keepInside() {
+    [this.x0, this.x1] = View.clampSpan(this.x0, this.x1, Math.min(2, this.steps), this.steps);
+    const height = this.top * 1.06;
+    [this.y0, this.y1] = View.clampSpan(this.y0, this.y1, Math.min(16, height), height);
+  }
+
+  static clampSpan(begin, end, least, most) {
+    const width = Math.min(Math.max(end - begin, least), most);
+    const centre = (begin + end) / 2;
+    const first = Math.min(Math.max(centre - width / 2, 0), most - width);
+    return [first, first + width];
+  }
+}

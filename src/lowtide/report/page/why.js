@@ -1,0 +1,98 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Why a buffer lives as long as it does, in sentences (lists of parts, as in sharing.js).
+
+const kLongWait = 3;  // steps without a touch that are worth a word
+
+// Steps that write or read the buffer, ascending, each once.
+function touchesOf(sheet, buffer) {
+  const touches = new Set();
+  for (const value of sheet.valuesOfBuffer.of(buffer)) {
+    if (sheet.valueWritten[value] !== kNone) touches.add(sheet.valueWritten[value]);
+    for (const step of sheet.readersOf(value)) touches.add(step);
+  }
+  return [...touches].sort((a, b) => a - b);
+}
+
+function whyScratch(sheet, buffer) {
+  const step = sheet.scratchStep[buffer];
+  if (step === kNone) return [['Scratch that no step names.']];
+  const words = [['Scratch: ', {step}, ' needs these bytes while it runs, and nobody does afterwards.']];
+  const bodies = sheet.bodies.get(step) ?? [];
+  if (bodies.length > 0) {
+    const names = bodies.map((body) => body.parent[2] || 'a body').join(' and ');
+    const shared = bodies.length > 1 && new Set(bodies.map((body) => body.parent[3])).size < bodies.length;
+    words.push([`It holds the arena of ${names}, planned on ${bodies.length > 1 ? 'their' : 'its'} own` +
+                (shared ? '; they share bytes, since one of them runs.' : '.')]);
+  }
+  return words;
+}
+
+function whyBegins(sheet, buffer) {
+  const first = firstWriter(sheet, buffer);
+  const begin = sheet.bufferBegin[buffer];
+  if (first === null) {
+    return sheet.kindOf(buffer) === 'input' ?
+        ['It is there from the start: an input of this body, which nobody else holds.'] :
+        ['No step writes it.'];
+  }
+  const reserved = first.step > begin ?
+      [` Its bytes are reserved from step ${countText(begin)} on, ${plural(first.step - begin, 'step')} before.`] : [];
+  const whole = gatheredBy(sheet, first.value);
+  if (whole !== kNone && sheet.valueWritten[whole] > first.step) {
+    const early = sheet.valueWritten[whole] - first.step;
+    return ['Born early: it is the place of ', {value: whole}, ', complete at ', {step: sheet.valueWritten[whole]},
+            ', and its slice ', {value: first.value}, ' is written by ', {step: first.step}, ` already, ${plural(early, 'step')} before.`,
+            ...reserved];
+  }
+  return ['It begins when ', {step: first.step}, ' writes ', {value: first.value}, '.', ...reserved];
+}
+
+function whyEnds(sheet, buffer) {
+  const end = sheet.bufferEnd[buffer];
+  const last = lastReader(sheet, buffer);
+  const output = sheet.roles.indexOf('output');
+  const handedOut = Array.from(sheet.valuesOfBuffer.of(buffer)).filter(
+      (value) => sheet.valueTensor[value] !== kNone && sheet.tensorRole[sheet.valueTensor[value]] === output);
+  if (sheet.kindOf(buffer) === 'output' || handedOut.length > 0) {
+    const names = handedOut.flatMap((value, at) => [at === 0 ? '' : ', ', {value}]);
+    return ['It stays to the end: it holds ', handedOut.length > 1 ? 'the outputs ' : 'the output ', ...names,
+            ', which the caller takes after the last step.'];
+  }
+  if (last === null) return ['Nobody reads it; it lives while it is written.'];
+  const others = new Set(Array.from(sheet.valuesOfBuffer.of(buffer)).flatMap((value) => sheet.readersOf(value)));
+  const words = ['It ends with its last reader, ', {step: last.step}, ', which reads ', {value: last.value}];
+  words.push(others.size > 1 ? ` (the last of ${plural(others.size, 'reader')}).` : ' (the only reader).');
+  if (end > last.step + 1) words.push(` It is kept ${plural(end - last.step - 1, 'step')} longer, to step ${countText(end - 1)}.`);
+  return words;
+}
+
+// The longest time in which the buffer only waits.
+function whyWaits(sheet, buffer) {
+  const touches = touchesOf(sheet, buffer);
+  let wait = {steps: 0, from: 0, until: kNone};
+  for (let at = 1; at < touches.length; ++at) {
+    const steps = touches[at] - touches[at - 1] - 1;
+    if (steps > wait.steps) wait = {steps, from: touches[at - 1] + 1, until: touches[at]};
+  }
+  const lived = sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer];
+  const tail = touches.length > 0 ? sheet.bufferEnd[buffer] - touches.at(-1) - 1 : 0;
+  if (tail > wait.steps && tail >= kLongWait) {
+    return [`For its last ${plural(tail, 'step')} (${percentText(tail, lived)} of its life) nobody touches it.`];
+  }
+  if (wait.steps < kLongWait) return null;
+  return [`Nobody touches it in ${spanText(wait.from, wait.until)} (${percentText(wait.steps, lived)} of its life): it waits for `,
+          {step: wait.until}, `. Computing it again there, or moving it out meanwhile, would free ` +
+          `${shortBytes(sheet.bufferSize[buffer])} for ${plural(wait.steps, 'step')}.`];
+}
+
+function whyItLives(sheet, buffer) {
+  const kind = sheet.kindOf(buffer);
+  if (kind === 'scratch') return whyScratch(sheet, buffer);
+  if (!sheet.isPlaced(buffer)) {
+    const holder = kind === 'input' ? 'the caller' : kind === 'constant' ? 'the model' : 'the runtime';
+    return [[`Its bytes belong to ${holder}: they are in no arena, and no other buffer shares them.`]];
+  }
+  return [whyBegins(sheet, buffer), whyEnds(sheet, buffer), whyWaits(sheet, buffer)].filter((words) => words !== null);
+}

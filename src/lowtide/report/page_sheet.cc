@@ -1,0 +1,275 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/page_sheet.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "lowtide/report/page_text.h"
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::int64_t kNone = -1;
+
+// Columns are written one after the other; `at` gives one row's number.
+template <typename Function>
+void append_column(std::string& out, std::string_view key, std::size_t rows, Function at) {
+  append_json_key(out, key);
+  out += '[';
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row != 0) out += ',';
+    append_json_integer(out, at(row));
+  }
+  out += ']';
+}
+
+template <typename Function>
+void append_names(std::string& out, std::string_view key, std::size_t rows, Function at) {
+  append_json_key(out, key);
+  out += '[';
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row != 0) out += ',';
+    append_json_string(out, shown_name(at(row)));
+  }
+  out += ']';
+}
+
+template <typename IdType, typename T>
+const T& row_of(const IdVector<IdType, T>& table, std::size_t row) {
+  return table[IdType(static_cast<std::uint32_t>(row))];
+}
+
+template <typename IdType, typename T>
+std::int64_t id_or_none(IdType id, const IdVector<IdType, T>& table) {
+  return table.contains(id) ? static_cast<std::int64_t>(id.value()) : kNone;
+}
+template <typename IdType, typename T>
+std::int64_t id_or_none(const std::optional<IdType>& id, const IdVector<IdType, T>& table) {
+  return id ? id_or_none(*id, table) : kNone;
+}
+
+// Texts that many rows share, numbered in order of first use.
+class TextTable {
+ public:
+  std::int64_t index_of(std::string text) {
+    const auto [at, is_new] = index_.try_emplace(std::move(text), static_cast<std::int64_t>(texts_.size()));
+    if (is_new) texts_.push_back(at->first);
+    return at->second;
+  }
+  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  std::map<std::string, std::int64_t> index_;
+  std::vector<std::string> texts_;
+};
+
+void append_text_member(std::string& out, std::string_view key, std::string_view text) {
+  append_json_key(out, key);
+  append_json_string(out, shown_name(text));
+}
+
+void append_integer_member(std::string& out, std::string_view key, std::int64_t number) {
+  append_json_key(out, key);
+  append_json_integer(out, number);
+}
+
+void append_flag_member(std::string& out, std::string_view key, bool flag) {
+  append_json_key(out, key);
+  out += flag ? "true" : "false";
+}
+
+void append_parent(std::string& out, const Sheet& sheet) {
+  append_json_key(out, "parent");
+  if (sheet.parent < 0) {
+    out += "null";
+    return;
+  }
+  out += '[';
+  append_json_integer(out, sheet.parent);
+  out += ',';
+  append_json_integer(out, sheet.parent_step);
+  out += ',';
+  append_json_string(out, shown_name(sheet.body));
+  out += ',';
+  append_json_integer(out, sheet.offset.position());
+  out += ']';
+}
+
+void append_facts(std::string& out, const Plan& plan) {
+  const Provenance& provenance = plan.provenance;
+  const Claims& claims = plan.claims;
+  append_json_key(out, "facts");
+  out += '{';
+  append_text_member(out, "tool", provenance.tool);
+  append_text_member(out, "model_sha256", provenance.model_sha256);
+  append_text_member(out, "graph", provenance.graph);
+  append_integer_member(out, "nodes", provenance.nodes);
+  append_integer_member(out, "tensors", provenance.tensors);
+  append_names(out, "dims", provenance.dims.size(), [&](std::size_t row) { return provenance.dims[row]; });
+  append_text_member(out, "target", provenance.target);
+  append_integer_member(out, "load_as_given", claims.load_as_given.count());
+  append_integer_member(out, "load", claims.load.count());
+  append_integer_member(out, "bound", claims.bound.count());
+  append_text_member(out, "bound_name", claims.bound_name);
+  append_text_member(out, "schedule", claims.schedule);
+  append_flag_member(out, "schedule_optimal", claims.schedule_optimal);
+  append_text_member(out, "allocate", claims.allocate);
+  append_flag_member(out, "allocate_optimal", claims.allocate_optimal);
+  out += '}';
+}
+
+void append_regions(std::string& out, const Plan& plan) {
+  append_json_key(out, "regions");
+  out += '[';
+  for (std::size_t region = 0; region < plan.regions.size(); ++region) {
+    if (region != 0) out += ',';
+    out += '{';
+    append_text_member(out, "name", plan.regions[region].name);
+    append_json_key(out, "capacity");
+    if (plan.regions[region].capacity) {
+      append_json_integer(out, plan.regions[region].capacity->count());
+    } else {
+      out += "null";
+    }
+    append_integer_member(out, "alignment", plan.regions[region].alignment.count());
+    append_integer_member(out, "arena", region < plan.arena.size() ? plan.arena[region].count() : 0);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_labels(std::string& out, const Labels& labels) {
+  const std::size_t nodes = labels.nodes.size();
+  const std::size_t tensors = labels.tensors.size();
+  const auto node_at = [&](std::size_t row) -> const NodeLabel& { return row_of(labels.nodes, row); };
+  const auto tensor_at = [&](std::size_t row) -> const TensorLabel& { return row_of(labels.tensors, row); };
+  TextTable ops;
+  append_json_key(out, "node");
+  out += '{';
+  append_names(out, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
+  append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(shown_name(node_at(row).op)); });
+  out += '}';
+  TextTable types;
+  append_json_key(out, "tensor");
+  out += '{';
+  append_names(out, "name", tensors, [&](std::size_t row) -> const std::string& { return tensor_at(row).name; });
+  append_column(out, "type", tensors, [&](std::size_t row) {
+    return types.index_of(std::string(to_string(tensor_at(row).dtype)) + to_string(tensor_at(row).shape));
+  });
+  append_column(out, "role", tensors, [&](std::size_t row) { return static_cast<int>(tensor_at(row).role); });
+  append_column(out, "size", tensors, [&](std::size_t row) { return tensor_at(row).size.count(); });
+  out += '}';
+  append_json_key(out, "ops");
+  append_json_strings(out, ops.texts());
+  append_json_key(out, "types");
+  append_json_strings(out, types.texts());
+}
+
+void append_program(std::string& out, const Plan& plan, const Labels& labels) {
+  const std::size_t steps = plan.program.size();
+  const auto step_at = [&](std::size_t row) -> const Step& { return row_of(plan.program, row); };
+  append_json_key(out, "step");
+  out += '{';
+  append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(step_at(row).node, labels.nodes); });
+  append_column(out, "alias", steps, [&](std::size_t row) { return step_at(row).kind == StepKind::alias ? 1 : 0; });
+  append_column(out, "scratch", steps, [&](std::size_t row) { return id_or_none(step_at(row).scratch, plan.buffers); });
+  append_column(out, "read_count", steps,
+                [&](std::size_t row) { return static_cast<std::int64_t>(step_at(row).reads.size()); });
+  std::vector<std::int64_t> reads;
+  for (const Step& step : plan.program) {
+    for (ValueId value : step.reads) reads.push_back(id_or_none(value, plan.values));
+  }
+  append_json_key(out, "read");
+  append_json_integers(out, reads);
+  out += '}';
+}
+
+void append_values(std::string& out, const Plan& plan, const Labels& labels) {
+  const auto at = [&](std::size_t row) -> const Value& { return row_of(plan.values, row); };
+  const std::size_t count = plan.values.size();
+  append_json_key(out, "value");
+  out += '{';
+  append_column(out, "tensor", count, [&](std::size_t row) { return id_or_none(at(row).tensor, labels.tensors); });
+  append_column(out, "written", count, [&](std::size_t row) { return id_or_none(at(row).written, plan.program); });
+  append_column(out, "buffer", count, [&](std::size_t row) { return id_or_none(at(row).buffer, plan.buffers); });
+  append_column(out, "offset", count, [&](std::size_t row) { return at(row).offset.position(); });
+  out += '}';
+}
+
+void append_buffers(std::string& out, const Plan& plan) {
+  const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.buffers, row); };
+  const auto is_placed = [&](std::size_t row) {
+    return at(row).placement && at(row).placement->region.index() < plan.regions.size();
+  };
+  const auto within_program = [&](StepId step) {
+    return static_cast<std::int64_t>(std::min(step.index(), plan.program.size()));
+  };
+  const std::size_t count = plan.buffers.size();
+  append_json_key(out, "buffer");
+  out += '{';
+  append_column(out, "kind", count, [&](std::size_t row) { return static_cast<int>(at(row).kind); });
+  append_column(out, "size", count, [&](std::size_t row) { return at(row).size.count(); });
+  append_column(out, "begin", count, [&](std::size_t row) { return within_program(at(row).lifespan.begin); });
+  append_column(out, "end", count, [&](std::size_t row) {
+    return std::max(within_program(at(row).lifespan.begin), within_program(at(row).lifespan.end));
+  });
+  append_column(out, "region", count, [&](std::size_t row) {
+    return is_placed(row) ? static_cast<std::int64_t>(at(row).placement->region.value()) : kNone;
+  });
+  append_column(out, "offset", count,
+                [&](std::size_t row) { return is_placed(row) ? at(row).placement->offset.position() : kNone; });
+  out += '}';
+}
+
+// Labels of the body at `position` among those of `node`; nullptr if there are none.
+const Labels* body_labels(const Labels& labels, NodeId node, std::size_t position) {
+  const auto first = std::lower_bound(labels.bodies.begin(), labels.bodies.end(), node,
+                                      [](const Labels::BodyLabels& body, NodeId id) { return body.node < id; });
+  const auto left = static_cast<std::size_t>(labels.bodies.end() - first);
+  if (position >= left) return nullptr;
+  const Labels::BodyLabels& found = *(first + static_cast<std::ptrdiff_t>(position));
+  return found.node == node ? &found.labels : nullptr;
+}
+
+}  // namespace
+
+void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels) {
+  static const Labels kNoLabels;
+  std::size_t at = sheets.size();
+  sheets.push_back({.plan = &plan, .labels = &labels});
+  for (; at < sheets.size(); ++at) {
+    const Sheet outer = sheets[at];
+    for (StepId step : all_ids<StepId>(outer.plan->program.size())) {
+      const Step& runs = outer.plan->program[step];
+      for (std::size_t position = 0; position < runs.bodies.size(); ++position) {
+        const BodyPlan& body = runs.bodies[position];
+        if (!body.plan) continue;
+        const Labels* inner = body_labels(*outer.labels, runs.node, position);
+        sheets.push_back({.plan = body.plan.get(),
+                          .labels = inner != nullptr ? inner : &kNoLabels,
+                          .parent = static_cast<std::ptrdiff_t>(at),
+                          .parent_step = static_cast<std::int64_t>(step.value()),
+                          .body = body.body,
+                          .offset = body.offset});
+      }
+    }
+  }
+}
+
+void append_sheet_json(std::string& out, const Sheet& sheet) {
+  out += '{';
+  append_parent(out, sheet);
+  append_facts(out, *sheet.plan);
+  append_regions(out, *sheet.plan);
+  append_labels(out, *sheet.labels);
+  append_program(out, *sheet.plan, *sheet.labels);
+  append_values(out, *sheet.plan, *sheet.labels);
+  append_buffers(out, *sheet.plan);
+  out += '}';
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,188 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <optional>
+
+#include "lowtide/base/checked.h"
+#include "lowtide/report/peak.h"
+
+namespace lowtide {
+namespace {
+
+// Facts of one plan that every holder needs.
+struct Uses {
+  IdVector<ValueId, std::optional<StepId>> last_read;
+  IdVector<BufferId, std::optional<StepId>> buffer_last_read;
+  IdVector<BufferId, std::optional<StepId>> scratch_of;
+};
+
+Uses uses_of(const Plan& plan) {
+  Uses uses{IdVector<ValueId, std::optional<StepId>>(plan.values.size()),
+            IdVector<BufferId, std::optional<StepId>>(plan.buffers.size()),
+            IdVector<BufferId, std::optional<StepId>>(plan.buffers.size())};
+  for (StepId step : all_ids<StepId>(plan.program.size())) {
+    for (ValueId read : plan.program[step].reads) {
+      uses.last_read[read] = step;
+      uses.buffer_last_read[plan.values[read].buffer] = step;
+    }
+    if (plan.program[step].scratch) uses.scratch_of[*plan.program[step].scratch] = step;
+  }
+  return uses;
+}
+
+// Step of the largest load, the first of equals.
+StepId peak_step(const Plan& plan) {
+  std::vector<std::int64_t> change(plan.program.size() + 1, 0);
+  for (const Buffer& buffer : plan.buffers) {
+    if (!buffer.placement) continue;
+    change[buffer.lifespan.begin.index()] += buffer.size.count();
+    change[buffer.lifespan.end.index()] -= buffer.size.count();
+  }
+  StepId best;
+  std::int64_t best_load = 0;
+  std::int64_t live = 0;
+  for (StepId step : all_ids<StepId>(plan.program.size())) {
+    live = must_add(live, change[step.index()]);
+    if (live > best_load) {
+      best = step;
+      best_load = live;
+    }
+  }
+  return best;
+}
+
+// Whether `a` says more about a buffer at a step than `b`: it lives there, is larger, was written later.
+struct Candidate {
+  ValueId value;
+  bool lives = false;
+  Bytes size;
+  std::int64_t written = -1;
+
+  [[nodiscard]] bool is_better_than(const Candidate& other) const {
+    if (lives != other.lives) return lives;
+    if (size != other.size) return size > other.size;
+    if (written != other.written) return written > other.written;
+    return value < other.value;
+  }
+};
+
+struct Held {
+  std::optional<Candidate> shown;
+  std::int64_t living = 0;
+};
+
+class PlanPeak {
+ public:
+  explicit PlanPeak(const NamedPlan& shown)
+      : plan_(shown.plan), labels_(shown.labels), uses_(uses_of(shown.plan)), step_(peak_step(shown.plan)) {}
+
+  [[nodiscard]] Peak peak() const {
+    Peak peak;
+    peak.steps = static_cast<std::int64_t>(plan_.program.size());
+    if (peak.steps == 0) return peak;
+    peak.step = step_.value();
+    peak.node = shown(step_);
+    const IdVector<BufferId, Held> held = held_at_peak();
+    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
+      const Buffer& buffer = plan_.buffers[id];
+      if (!buffer.placement || !buffer.lifespan.contains(step_)) continue;
+      peak.holders.push_back(holder(id, held[id]));
+      peak.load += buffer.size;
+    }
+    std::stable_sort(peak.holders.begin(), peak.holders.end(),
+                     [](const PeakHolder& a, const PeakHolder& b) { return a.size > b.size; });
+    return peak;
+  }
+
+  // The body of the step at the peak that needs most; nullptr if there is none.
+  [[nodiscard]] const BodyPlan* largest_body() const {
+    const BodyPlan* largest = nullptr;
+    if (plan_.program.empty()) return nullptr;
+    for (const BodyPlan& body : plan_.program[step_].bodies) {
+      if (largest == nullptr || arena_bytes(*body.plan) > arena_bytes(*largest->plan)) largest = &body;
+    }
+    return largest != nullptr && arena_bytes(*largest->plan) > Bytes(0) ? largest : nullptr;
+  }
+
+  [[nodiscard]] const Labels& labels_of_body(const BodyPlan& body) const {
+    const NodeId node = plan_.program[step_].node;
+    const auto found = std::find_if(labels_.bodies.begin(), labels_.bodies.end(), [&](const Labels::BodyLabels& inner) {
+      return inner.node == node && inner.body == body.body;
+    });
+    LOWTIDE_CHECK(found != labels_.bodies.end(), "labels name every body of their plan");
+    return found->labels;
+  }
+
+ private:
+  [[nodiscard]] ShownNode shown(StepId step) const {
+    const NodeLabel& label = labels_.nodes[plan_.program[step].node];
+    return {label.name, label.op};
+  }
+
+  [[nodiscard]] IdVector<BufferId, Held> held_at_peak() const {
+    IdVector<BufferId, Held> held(plan_.buffers.size());
+    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
+      const Value& value = plan_.values[id];
+      const TensorLabel& tensor = labels_.tensors[value.tensor];
+      const bool is_there = !value.written || *value.written <= step_;
+      const bool is_needed = tensor.role == Role::output || value.written == step_ ||
+                             (uses_.last_read[id] && *uses_.last_read[id] >= step_);
+      const Candidate candidate{id, is_there && is_needed, tensor.size,
+                                value.written ? std::int64_t{value.written->value()} : -1};
+      Held& of_buffer = held[value.buffer];
+      if (candidate.lives) ++of_buffer.living;
+      if (!of_buffer.shown || candidate.is_better_than(*of_buffer.shown)) of_buffer.shown = candidate;
+    }
+    return held;
+  }
+
+  [[nodiscard]] PeakHolder holder(BufferId id, const Held& held) const {
+    const Buffer& buffer = plan_.buffers[id];
+    PeakHolder holder{.kind = buffer.kind,
+                      .size = buffer.size,
+                      .sharing = std::max<std::int64_t>(0, held.living - 1),
+                      .steps = {buffer.lifespan.begin.value(), buffer.lifespan.end.value()}};
+    if (held.shown) {
+      const Value& value = plan_.values[held.shown->value];
+      const TensorLabel& tensor = labels_.tensors[value.tensor];
+      holder.tensor = tensor.name;
+      holder.dtype = tensor.dtype;
+      holder.shape = tensor.shape;
+      if (value.written) holder.producer = shown(*value.written);
+    } else if (uses_.scratch_of[id]) {
+      holder.producer = shown(*uses_.scratch_of[id]);
+    }
+    if (buffer.kind != BufferKind::output && uses_.buffer_last_read[id]) {
+      holder.last_reader = shown(*uses_.buffer_last_read[id]);
+    }
+    return holder;
+  }
+
+  const Plan& plan_;
+  const Labels& labels_;
+  Uses uses_;
+  StepId step_;
+};
+
+}  // namespace
+
+std::vector<Peak> peak_of(const NamedPlan& shown) {
+  std::vector<Peak> levels;
+  std::string name;
+  const Plan* plan = &shown.plan;
+  const Labels* labels = &shown.labels;
+  while (plan != nullptr) {
+    const PlanPeak level({*plan, *labels});
+    levels.push_back(level.peak());
+    levels.back().inside = name;
+    const BodyPlan* body = level.largest_body();
+    plan = body == nullptr ? nullptr : body->plan.get();
+    if (body == nullptr) break;
+    name = body->body;
+    labels = &level.labels_of_body(*body);
+  }
+  return levels;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,75 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lowtide {
+
+// What a piece of text is for; the terminal decides how that looks, and without colours nothing is lost.
+enum class Style : std::uint8_t {
+  plain,
+  heading,  // names the block that follows
+  strong,   // the figure that matters
+  dim,      // can be skipped
+  good,     // proven, fits
+  bad,      // does not fit, wrong
+};
+
+// Text for a terminal in pieces of one style each.
+class StyledText {
+ public:
+  StyledText() = default;
+  // Text is styled text without a style. NOLINTBEGIN(google-explicit-constructor)
+  StyledText(std::string_view text, Style style = Style::plain) { add(text, style); }
+  StyledText(const std::string& text, Style style = Style::plain) { add(text, style); }
+  StyledText(const char* text, Style style = Style::plain) { add(text, style); }
+  // NOLINTEND(google-explicit-constructor)
+
+  StyledText& add(std::string_view text, Style style = Style::plain);
+  StyledText& append(const StyledText& other);
+  StyledText& end_line() { return add("\n"); }
+
+  // Columns that it takes: code points, not bytes. Meaningful without line ends.
+  [[nodiscard]] std::size_t width() const;
+  [[nodiscard]] bool empty() const { return pieces_.empty(); }
+
+  // With `colors`, styles become the escapes that every terminal knows; else only the text.
+  [[nodiscard]] std::string render(bool colors) const;
+
+ private:
+  struct Piece {
+    std::string text;
+    Style style;
+  };
+  std::vector<Piece> pieces_;
+};
+
+// Rows of cells in aligned columns, two blanks apart, each row indented by two.
+class TextTable {
+ public:
+  enum class Align : std::uint8_t { left, right };
+
+  explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
+
+  // Require: at most as many cells as columns.
+  void add_row(std::vector<StyledText> cells);
+  [[nodiscard]] StyledText text() const;
+
+ private:
+  std::vector<Align> columns_;
+  std::vector<std::vector<StyledText>> rows_;
+};
+
+// "1,234,567"
+[[nodiscard]] std::string with_thousands(std::int64_t number);
+
+// "12.5 %", with one digit; "-" if `whole` is 0.
+[[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole);
+
+}  // namespace lowtide

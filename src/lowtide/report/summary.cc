@@ -1,0 +1,253 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "lowtide/base/quote.h"
+
+namespace lowtide {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr std::size_t kTensorColumns = 32;
+constexpr std::size_t kNodeColumns = 26;
+constexpr std::size_t kPathColumns = 72;
+
+std::string exact(Bytes size) { return with_thousands(size.count()) + " B"; }
+
+std::string counted(std::int64_t count, std::string_view one) {
+  return with_thousands(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
+StyledText title(const ModelFacts& model) {
+  StyledText out(shown_name(model.path, kPathColumns), Style::heading);
+  out.add("  ").add(counted(model.nodes, "node")).add(", ").add(counted(model.tensors, "tensor"));
+  out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
+  return out.end_line();
+}
+
+// "  load   9,633,792 B   9.19 MiB   12.3 %   as_given"
+void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share, const StyledText& note = {},
+                Style style = Style::plain) {
+  table.add_row({StyledText(name, style), StyledText(exact(size), style),
+                 StyledText(size >= Bytes(1024) ? format_bytes_short(size) : "", Style::dim), StyledText(share), note});
+}
+
+TextTable figures_table() { return TextTable({Align::left, Align::right, Align::right, Align::right, Align::left}); }
+
+void add_outside_figures(TextTable& table, const PlainFigures& plain) {
+  add_figure(table, "constants", plain.constants, "");
+  add_figure(table, "inputs", plain.inputs, "");
+  add_figure(table, "outputs", plain.outputs, "");
+}
+
+std::string node_text(const ShownNode& node, std::string_view none) {
+  if (node.op.empty()) return std::string(none);
+  const std::string op = shown_name(node.op, kNodeColumns);
+  return node.name.empty() ? op : op + " " + shown_name(node.name, kNodeColumns);
+}
+
+void add_holder(TextTable& table, const PeakHolder& holder, Bytes load) {
+  const bool is_scratch = holder.tensor.empty();
+  StyledText tensor(is_scratch ? "(scratch)" : shown_name(holder.tensor, kTensorColumns));
+  if (holder.sharing > 0) tensor.add(" +" + std::to_string(holder.sharing), Style::dim);
+  StyledText nodes(node_text(holder.producer, "-"));
+  if (!is_scratch) {
+    nodes.add(" -> ", Style::dim);
+    nodes.add(node_text(holder.last_reader, holder.kind == BufferKind::output ? "the caller" : "nobody"));
+  }
+  const std::string type =
+      is_scratch ? "" : std::string(to_string(holder.dtype)) + to_string(holder.shape);
+  table.add_row({StyledText(exact(holder.size)), StyledText(percent(holder.size.count(), load.count())), tensor,
+                 StyledText(type, Style::dim),
+                 StyledText("[" + std::to_string(holder.steps.begin) + "," + std::to_string(holder.steps.end) + ")", Style::dim),
+                 nodes});
+}
+
+StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::string_view what) {
+  StyledText out;
+  if (peak.steps == 0 || peak.holders.empty()) return out;
+  out.end_line().add(what, Style::heading);
+  if (!peak.inside.empty()) out.add(" inside " + shown_name(peak.inside, kNodeColumns));
+  out.add(": " + format_bytes(peak.load) + " at step " + with_thousands(peak.step) + " of " + with_thousands(peak.steps));
+  out.add(", " + node_text(peak.node, "")).end_line();
+
+  TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left});
+  table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("tensor", Style::dim),
+                 StyledText("type", Style::dim), StyledText("steps", Style::dim),
+                 StyledText("produced by -> last read by", Style::dim)});
+  const std::size_t shown = std::min(options.top, peak.holders.size());
+  for (std::size_t at = 0; at < shown; ++at) add_holder(table, peak.holders[at], peak.load);
+  if (shown < peak.holders.size()) {
+    Bytes rest;
+    for (std::size_t at = shown; at < peak.holders.size(); ++at) rest += peak.holders[at].size;
+    table.add_row({StyledText(exact(rest), Style::dim), StyledText(percent(rest.count(), peak.load.count()), Style::dim),
+                   StyledText("and " + std::to_string(peak.holders.size() - shown) + " more", Style::dim)});
+  }
+  return out.append(table.text());
+}
+
+StyledText operators_text(const Inspection& inspection, const SummaryOptions& options) {
+  StyledText out;
+  if (inspection.operators.empty()) return out;
+  out.end_line().add("Operators by the bytes they produce", Style::heading).end_line();
+  TextTable table({Align::right, Align::right, Align::left, Align::right});
+  table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("operator", Style::dim),
+                 StyledText("nodes", Style::dim)});
+  const std::int64_t sum = inspection.plain.temporaries_sum.count();
+  const std::size_t shown = std::min(options.top, inspection.operators.size());
+  for (std::size_t at = 0; at < shown; ++at) {
+    const OperatorBytes& op = inspection.operators[at];
+    table.add_row({StyledText(exact(op.outputs)), StyledText(percent(op.outputs.count(), sum)),
+                   StyledText(shown_name(op.op, kNodeColumns)), StyledText(with_thousands(op.nodes))});
+  }
+  if (shown < inspection.operators.size()) {
+    Bytes rest;
+    std::int64_t nodes = 0;
+    for (std::size_t at = shown; at < inspection.operators.size(); ++at) {
+      rest += inspection.operators[at].outputs;
+      nodes += inspection.operators[at].nodes;
+    }
+    table.add_row({StyledText(exact(rest), Style::dim), StyledText(percent(rest.count(), sum), Style::dim),
+                   StyledText("and " + std::to_string(inspection.operators.size() - shown) + " more", Style::dim),
+                   StyledText(with_thousands(nodes), Style::dim)});
+  }
+  return out.append(table.text());
+}
+
+std::string gap_text(Bytes achieved, Bytes bound) {
+  const double gap = 100.0 * gap_of(achieved, bound);
+  if (achieved == bound) return "0 %";
+  if (gap < 0.1) return "below 0.1 %";
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", gap);
+  return text.data();
+}
+
+StyledText with_proof(std::string_view strategy, bool is_optimal) {
+  StyledText note(strategy);
+  if (is_optimal) note.add(", ").add("proven optimal", Style::good);
+  return note;
+}
+
+// The verdict in one or two sentences: what is proven, and whether it fits.
+StyledText verdict_text(const Plan& plan, const PlanVerdict& verdict) {
+  const Bytes arena = arena_bytes(plan);
+  StyledText out;
+  if (arena == plan.claims.bound) {
+    out.add("  Proven optimal", Style::good).add(": no order and no layout of this graph needs less.").end_line();
+  }
+  if (!verdict.capacity) return out;
+  if (verdict.shortfall == Bytes(0)) {
+    out.add("  Fits", Style::good).add(" the budget of " + format_bytes(*verdict.capacity) + "; ");
+    return out.add(format_bytes(*verdict.capacity - arena) + " to spare.").end_line();
+  }
+  out.add("  Does not fit", Style::bad).add(" the budget of " + format_bytes(*verdict.capacity) + ": ");
+  out.add(format_bytes(verdict.shortfall), Style::strong).add(" too much.").end_line();
+  if (verdict.proven_infeasible) {
+    out.add("  Proven: no order fits, for the bound alone is " + format_bytes(plan.claims.bound - *verdict.capacity) + " above the budget.");
+  } else {
+    out.add("  Not proven: the bound is below the budget, so a better plan may exist.");
+  }
+  return out.end_line();
+}
+
+}  // namespace
+
+double gap_of(Bytes achieved, Bytes bound) {
+  if (bound == Bytes(0)) return 0;
+  return static_cast<double>((achieved - bound).count()) / static_cast<double>(bound.count());
+}
+
+std::string shown_name(const std::string& name, std::size_t columns) {
+  static constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-+@#[]()";
+  // Of an endless name only the ends are looked at.
+  const bool is_plain = !name.empty() && name.find_first_not_of(kPlain) == std::string::npos;
+  const std::string safe = is_plain ? name : quoted(name, 4096);
+  const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
+  std::vector<std::size_t> starts;
+  for (std::size_t at = 0; at < safe.size(); ++at) {
+    if (is_start(safe[at])) starts.push_back(at);
+  }
+  if (starts.size() <= columns || columns < 8) return safe;
+  const std::size_t front = (columns - 3) / 2;
+  const std::size_t back = columns - 3 - front;
+  return safe.substr(0, starts[front]) + "..." + safe.substr(starts[starts.size() - back]);
+}
+
+StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection, const SummaryOptions& options) {
+  StyledText out = title(model);
+  const PlainFigures& plain = inspection.plain;
+  const std::int64_t sum = plain.temporaries_sum.count();
+  TextTable table = figures_table();
+  add_outside_figures(table, plain);
+  add_figure(table, "no reuse", plain.temporaries_sum, percent(sum, sum), "every temporary and output in bytes of its own");
+  add_figure(table, "load as given", plain.load_as_given, percent(plain.load_as_given.count(), sum), "alive at once in the file's order",
+             Style::strong);
+  add_figure(table, "bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
+             "no plan needs less (" + std::string(inspection.bound.name) + ")");
+  add_figure(table, "largest step", inspection.largest_step, percent(inspection.largest_step.count(), sum),
+             "the largest node alone");
+  out.end_line().append(table.text()).append(operators_text(inspection, options));
+  for (const Peak& peak : inspection.peaks) out.append(peak_text(peak, options, "Peak as given"));
+  return out;
+}
+
+StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
+                        const SummaryOptions& options) {
+  const Plan& plan = shown.plan;
+  const Claims& claims = plan.claims;
+  const Bytes arena = arena_bytes(plan);
+  const std::int64_t sum = verdict.plain.temporaries_sum.count();
+  StyledText out = title(model);
+  TextTable table = figures_table();
+  add_outside_figures(table, verdict.plain);
+  add_figure(table, "no reuse", verdict.plain.temporaries_sum, percent(sum, sum));
+  add_figure(table, "load as given", claims.load_as_given, percent(claims.load_as_given.count(), sum));
+  add_figure(table, "load", claims.load, percent(claims.load.count(), sum),
+             StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal)));
+  add_figure(table, "arena", arena, percent(arena.count(), sum),
+             StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong);
+  add_figure(table, "bound", claims.bound, percent(claims.bound.count(), sum),
+             claims.bound_name + ", gap " + gap_text(arena, claims.bound));
+  out.end_line().append(table.text()).end_line();
+  out.append(verdict_text(plan, verdict));
+  out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
+  for (const Peak& peak : peak_of(shown)) out.append(peak_text(peak, options, "Peak"));
+  return out;
+}
+
+StyledText packing_summary(const std::string& path, const PackingProblem& problem, const Packing& packing) {
+  StyledText out(shown_name(path, kPathColumns), Style::heading);
+  out.add("  " + counted(static_cast<std::int64_t>(problem.buffers.size()), "buffer")).end_line().end_line();
+  Bytes sum;
+  for (const PackingBuffer& buffer : problem.buffers) sum += buffer.size;
+  TextTable table = figures_table();
+  add_figure(table, "no reuse", sum, percent(sum.count(), sum.count()));
+  add_figure(table, "height", packing.height, percent(packing.height.count(), sum.count()),
+             with_proof(packing.strategy, packing.proven_optimal), Style::strong);
+  add_figure(table, "bound", packing.bound, percent(packing.bound.count(), sum.count()),
+             "gap " + gap_text(packing.height, packing.bound));
+  out.append(table.text());
+  if (!problem.capacity) return out;
+  out.end_line();
+  if (packing.height <= *problem.capacity) {
+    return out.add("  Fits", Style::good).add(" the capacity of " + format_bytes(*problem.capacity) + ".").end_line();
+  }
+  out.add("  Does not fit", Style::bad).add(" the capacity of " + format_bytes(*problem.capacity) + ": ");
+  out.add(format_bytes(packing.height - *problem.capacity), Style::strong).add(" too much.").end_line();
+  if (packing.outcome == PackingOutcome::infeasible) {
+    out.add("  Proven: no offsets fit");
+    if (packing.witness_time) out.add("; the load at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
+    return out.add(".").end_line();
+  }
+  return out.add("  Not proven: the best offsets found do not fit, and others may.").end_line();
+}
+
+}  // namespace lowtide

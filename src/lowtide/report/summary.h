@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/analysis/load.h"
+#include "lowtide/base/bytes.h"
+#include "lowtide/plan/packing.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/report/inspection.h"
+#include "lowtide/report/peak.h"
+#include "lowtide/report/styled_text.h"
+
+// What a person reads after a command: short, aligned, the same bytes for the same facts. Every name from a file passes
+// through `quoted`, so nothing in a model can act on a terminal.
+namespace lowtide {
+
+// Which model a summary is about.
+struct ModelFacts {
+  std::string path;
+  std::string format;  // "onnx"
+  std::string sha256;
+  std::int64_t nodes = 0;
+  std::int64_t tensors = 0;
+};
+
+struct SummaryOptions {
+  std::size_t top = 8;  // lines of each table; the rest is one line
+};
+
+[[nodiscard]] StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection,
+                                            const SummaryOptions& options = {});
+
+// What the planner found besides the plan (pipeline/plan_graph.h says what each is).
+struct PlanVerdict {
+  PlainFigures plain;
+  std::vector<std::pair<std::string, Bytes>> orders_tried;
+  std::optional<Bytes> capacity;
+  Bytes shortfall;
+  bool proven_infeasible = false;
+};
+
+[[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
+                                      const SummaryOptions& options = {});
+
+[[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem, const Packing& packing);
+
+// (achieved - bound) / bound; 0 if the bound is 0.
+[[nodiscard]] double gap_of(Bytes achieved, Bytes bound);
+
+// A name in a table: as it is where it is plain, else quoted; cut in the middle to `columns`.
+[[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns);
+
+}  // namespace lowtide

@@ -1,0 +1,171 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/target/description.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/target/described_catalogue.h"
+#include "lowtide/target/toml_table.h"
+
+namespace lowtide {
+namespace {
+
+using detail::KernelRule;
+using detail::TomlErrors;
+using detail::TomlTable;
+
+constexpr std::int64_t kSchemaVersion = 1;
+constexpr std::int64_t kMostMultiple = 1'000'000;
+constexpr std::int64_t kMostWorkers = 1'000'000;
+// Times and rates far beyond any machine, so that sums and quotients of them stay finite.
+constexpr double kMostSeconds = 1e9;
+constexpr double kMostBytesPerSecond = 1e18;
+
+class TargetReader {
+ public:
+  TargetReader(const toml::table& root, TomlErrors& errors) : root_(root), errors_(errors) {}
+
+  Target read() {
+    const TomlTable table(root_, "target", {"name", "schema_version", "region", "link", "worker", "kernel"}, errors_);
+    (void)table.integer("schema_version", kSchemaVersion, kSchemaVersion, kSchemaVersion);
+    target_.name = table.name("name");
+    for (const toml::table* region : table.tables("region")) read_region(*region);
+    if (target_.regions.empty()) table.refuse("region", "is missing: a target has at least one [[region]]");
+    for (const toml::table* link : table.tables("link")) read_link(*link);
+    for (const toml::table* worker : table.tables("worker")) read_worker(*worker);
+    if (target_.workers.empty()) target_.workers.push_back({.name = "worker"});
+    for (const toml::table* kernel : table.tables("kernel")) read_kernel(*kernel);
+    target_.catalogue = detail::described_catalogue(std::move(rules_));
+    return std::move(target_);
+  }
+
+ private:
+  void read_region(const toml::table& source) {
+    const TomlTable table(source, "region " + std::to_string(target_.regions.size()), {"name", "capacity", "alignment"},
+                          errors_);
+    Region region{.name = table.name("name")};
+    const auto [earlier, is_new] =
+        region_ids_.try_emplace(region.name, static_cast<std::uint32_t>(target_.regions.size()));
+    if (!is_new)
+      table.refuse("name",
+                   quoted(region.name) + " is that of region " + std::to_string(earlier->second.value()) + " too");
+    if (table.has("capacity")) {
+      region.capacity =
+          table.bytes("capacity", Bytes(1), 1, limits::kMaxArenaBytes, "; leave it out for a region without a limit");
+    }
+    region.alignment = table.bytes("alignment", region.alignment, 1, limits::kMaxAlignment, " (kMaxAlignment)");
+    if (!is_power_of_two(region.alignment.count())) {
+      table.refuse("alignment", "is " + std::to_string(region.alignment.count()) + ", which is not a power of two");
+    }
+    target_.regions.push_back(std::move(region));
+  }
+
+  RegionId end_of_link(const TomlTable& table, std::string_view key) {
+    const std::string name = table.name(key);
+    const auto found = region_ids_.find(name);
+    if (found != region_ids_.end()) return found->second;
+    std::string known;
+    for (const Region& region : target_.regions) known += (known.empty() ? "" : ", ") + quoted(region.name, 40);
+    table.refuse(key, "names the region " + quoted(name) + ", which does not exist; the regions are " + known);
+    return RegionId();
+  }
+
+  void read_link(const toml::table& source) {
+    const TomlTable table(source, "link " + std::to_string(target_.links.size()),
+                          {"from", "to", "bytes_per_second", "latency_seconds"}, errors_);
+    Link link{.from = end_of_link(table, "from"), .to = end_of_link(table, "to")};
+    link.bytes_per_second = table.real("bytes_per_second", std::nullopt, 1, kMostBytesPerSecond);
+    link.latency_seconds = table.real("latency_seconds", 0, 0, kMostSeconds);
+    if (link.from == link.to) table.refuse("to", "is the region that the link comes from");
+    if (!links_.emplace(link.from, link.to).second)
+      table.refuse("to", "repeats a link: there is one for each pair of regions and direction");
+    target_.links.push_back(link);
+  }
+
+  void read_worker(const toml::table& source) {
+    const TomlTable table(source, "worker " + std::to_string(target_.workers.size()), {"name", "count"}, errors_);
+    Worker worker{.name = table.name("name")};
+    worker.count = static_cast<int>(table.integer("count", 1, 1, kMostWorkers));
+    if (!worker_names_.insert(worker.name).second)
+      table.refuse("name", quoted(worker.name) + " is that of another worker; use count for alike ones");
+    target_.workers.push_back(std::move(worker));
+  }
+
+  // "Conv", "com.example::Scale" or "*".
+  void read_operator(const TomlTable& table, KernelRule& rule) {
+    const std::string op = table.name("operator");
+    const std::size_t separator = op.rfind("::");
+    rule.type = separator == std::string::npos ? op : op.substr(separator + 2);
+    if (separator != std::string::npos) rule.domain = op.substr(0, separator);
+    const bool has_star = op.find('*') != std::string::npos;
+    if (rule.type.empty() || (separator != std::string::npos && rule.domain.empty()) || (has_star && op != "*")) {
+      table.refuse("operator",
+                   "should be a type such as \"Conv\", one of a domain such as \"com.example::Scale\", or \"*\", not " +
+                       quoted(op, 40));
+    }
+    if (rule.domain == "ai.onnx") rule.domain.clear();
+  }
+
+  void read_kernel(const toml::table& source) {
+    const TomlTable table(
+        source, "kernel " + std::to_string(rules_.size()),
+        {"operator", "name", "scratch", "scratch_per_input_byte", "scratch_per_output_byte", "scratch_per_weight_byte",
+         "in_place", "may_alias_views", "cost_seconds", "cost_seconds_per_byte"},
+        errors_);
+    KernelRule rule;
+    read_operator(table, rule);
+    rule.name = table.name("name");
+    rule.scratch = table.bytes("scratch", Bytes(), 0, limits::kMaxTensorBytes, " (kMaxTensorBytes)");
+    rule.scratch_per_input_byte = table.integer("scratch_per_input_byte", 0, 0, kMostMultiple);
+    rule.scratch_per_output_byte = table.integer("scratch_per_output_byte", 0, 0, kMostMultiple);
+    rule.scratch_per_weight_byte = table.integer("scratch_per_weight_byte", 0, 0, kMostMultiple);
+    rule.in_place = table.boolean("in_place", true);
+    rule.may_alias_views = table.boolean("may_alias_views", true);
+    rule.cost_seconds = table.real("cost_seconds", 0, 0, kMostSeconds);
+    rule.cost_seconds_per_byte = table.real("cost_seconds_per_byte", 0, 0, kMostSeconds);
+    if (!kernel_names_.insert({rule.domain, rule.type, rule.name}).second) {
+      table.refuse("name", quoted(rule.name) + " is that of another kernel for the same operator");
+    }
+    rules_.push_back(std::move(rule));
+  }
+
+  const toml::table& root_;
+  TomlErrors& errors_;
+  Target target_;
+  std::vector<KernelRule> rules_;
+  std::map<std::string, RegionId> region_ids_;
+  std::set<std::pair<RegionId, RegionId>> links_;
+  std::set<std::string> worker_names_;
+  std::set<std::vector<std::string>> kernel_names_;
+};
+
+}  // namespace
+
+Result<Target> parse_target(std::string_view toml, std::string source_name) {
+  if (static_cast<std::int64_t>(toml.size()) > limits::kMaxTargetFileBytes) {
+    return Error{ErrorCode::over_limit,
+                 "a target file of " + std::to_string(toml.size()) + " bytes is above the limit of " +
+                     std::to_string(limits::kMaxTargetFileBytes) + " (kMaxTargetFileBytes)",
+                 std::move(source_name)};
+  }
+  LOWTIDE_RETURN_IF_ERROR(detail::check_toml_nesting(toml, source_name));
+  const toml::parse_result parsed = toml::parse(toml);
+  TomlErrors errors(source_name);
+  if (!parsed) {
+    errors.refuse(parsed.error().source().begin, "not TOML: " + quoted(parsed.error().description(), 300),
+                  ErrorCode::malformed);
+    return *errors.first();
+  }
+  Target target = TargetReader(parsed.table(), errors).read();
+  if (errors.first()) return *errors.first();
+  return target;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,32 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/base/result.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+// Reads a target from its description in TOML; docs/target-format.md is the reference:
+//
+//   name = "microcontroller"
+//   [[region]]
+//   name = "sram"
+//   capacity = "256KiB"
+//   alignment = 16
+//   [[kernel]]
+//   operator = "Conv"
+//   name = "im2col"
+//   scratch_per_input_byte = 9
+//
+// The catalogue gives each node the kernels of its operator in the order of the file, else those for "*", else the dense one.
+// Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or out of range, a
+// repeated name, a link to a region that does not exist; (over_limit) a text above limits::kMaxTargetFileBytes, or nested above
+// limits::kMaxTextDepth. Each with line and column: "phone.toml:12:9: ...".
+[[nodiscard]] Result<Target> parse_target(std::string_view toml, std::string source_name);
+
+}  // namespace lowtide

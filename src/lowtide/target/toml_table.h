@@ -1,0 +1,73 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+// Private to the sources of this room: nothing else may see toml++.
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_MAX_NESTED_VALUES 16
+#include <toml++/toml.h>
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/result.h"
+
+namespace lowtide::detail {
+
+// Where a description is wrong; the offence that is met first is kept.
+class TomlErrors {
+ public:
+  explicit TomlErrors(std::string source_name) : source_name_(std::move(source_name)) {}
+
+  void refuse(const toml::source_position& at, std::string message, ErrorCode code = ErrorCode::invalid);
+  [[nodiscard]] const std::optional<Error>& first() const { return first_; }
+
+ private:
+  std::string source_name_;
+  std::optional<Error> first_;
+};
+
+// One table of a description. Each reader gives the value of a key, or the fallback if the key is not there; what is wrong with
+// it goes to the errors. `keys` are all that may stand in the table.
+class TomlTable {
+ public:
+  TomlTable(const toml::table& table, std::string what, std::initializer_list<std::string_view> keys,
+            TomlErrors& errors);
+
+  [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
+  [[nodiscard]] toml::source_position place_of(std::string_view key) const;
+
+  // Not empty, at most limits::kMaxNameBytes.
+  [[nodiscard]] std::string name(std::string_view key) const;
+  // An integer, or text such as "256KiB"; in [least, most]. `way_out` ends the refusal of a number out of range.
+  [[nodiscard]] Bytes bytes(std::string_view key, Bytes fallback, std::int64_t least, std::int64_t most,
+                            std::string_view way_out) const;
+  [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t least,
+                                     std::int64_t most) const;
+  // Finite and in [least, most]. Without a fallback the key is needed.
+  [[nodiscard]] double real(std::string_view key, std::optional<double> fallback, double least, double most) const;
+  [[nodiscard]] bool boolean(std::string_view key, bool fallback) const;
+  // The tables of `[[key]]`; none if the key is not there.
+  [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) const;
+
+  void refuse(std::string_view key, const std::string& message) const;
+
+ private:
+  const toml::table& table_;
+  std::string what_;  // "region 0", for messages
+  TomlErrors& errors_;
+};
+
+// toml++ keeps dotted keys as nested tables, and frees them by recursion: a text whose nesting is above
+// limits::kMaxTextDepth must not get there. Errs towards refusing: no description needs a dotted key.
+[[nodiscard]] Result<void> check_toml_nesting(std::string_view toml, const std::string& source_name);
+
+}  // namespace lowtide::detail

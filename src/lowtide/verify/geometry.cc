@@ -1,0 +1,201 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "lowtide/verify/live_ranges.h"
+#include "lowtide/verify/stages.h"
+
+namespace lowtide::verification {
+namespace {
+
+// Offsets beyond it are out of every buffer and region there can be, and sums of two of them must not wrap.
+constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
+
+bool is_within_reach(Offset offset) { return offset.position() >= -kFarthest && offset.position() <= kFarthest; }
+
+Interval<std::int64_t> bytes_of(const Buffer& buffer) {
+  const std::int64_t begin = buffer.placement->offset.position();
+  return {begin, begin + buffer.size.count()};
+}
+
+class Geometry {
+ public:
+  explicit Geometry(const Subject& subject)
+      : subject_(subject), plan_(subject.plan), holds_(plan_.buffers.size()), highest_(plan_.regions.size(), 0) {
+    for (const Value& value : plan_.values) {
+      if (!holds_[value.buffer]) holds_[value.buffer] = value.tensor;
+    }
+  }
+
+  bool check() {
+    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
+      if (subject_.findings.is_full()) return false;
+      if (plan_.buffers[id].placement) check_placement(id);
+    }
+    check_arenas();
+    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
+      if (subject_.findings.is_full()) return false;
+      check_value(id);
+    }
+    if (is_replayable_) check_overlaps();
+    return is_replayable_;
+  }
+
+ private:
+  // "buffer 2 (temporary) of 'x' (tensor 7)"
+  std::string describe(BufferId id) const {
+    return name_of(subject_, id) + (holds_[id] ? " of " + name_of(subject_, *holds_[id]) : "");
+  }
+
+  std::vector<TensorId> tensors_in(BufferId id) const {
+    return holds_[id] ? std::vector<TensorId>{*holds_[id]} : std::vector<TensorId>{};
+  }
+
+  void check_placement(BufferId id) {
+    const Buffer& buffer = plan_.buffers[id];
+    const Placement& place = *buffer.placement;
+    const Region& region = plan_.regions[place.region.index()];
+    const auto add = [&](ViolationKind kind, std::optional<Interval<std::int64_t>> bytes, const std::string& what) {
+      subject_.findings.add({.kind = kind,
+                             .tensors = tensors_in(id),
+                             .region = place.region,
+                             .bytes = bytes,
+                             .message = describe(id) + " " + what});
+    };
+    if (!is_within_reach(place.offset)) {
+      is_replayable_ = false;
+      add(ViolationKind::out_of_region, std::nullopt,
+          "has offset " + std::to_string(place.offset.position()) + ", which is in no region");
+      return;
+    }
+    const Interval<std::int64_t> bytes = bytes_of(buffer);
+    const std::int64_t arena = plan_.arena[place.region.index()].count();
+    highest_[place.region.index()] = std::max(highest_[place.region.index()], bytes.end);
+    if (bytes.begin < 0 || bytes.end > arena) {
+      add(ViolationKind::out_of_region, bytes,
+          "is at " + name_of(bytes) + " of " + name_of(subject_, place.region) + ", whose arena has " +
+              std::to_string(arena));
+    }
+    if (bytes.begin % region.alignment.count() != 0) {
+      add(ViolationKind::misaligned, bytes,
+          "is at offset " + std::to_string(bytes.begin) + " of " + name_of(subject_, place.region) +
+              ", whose alignment is " + std::to_string(region.alignment.count()));
+    }
+  }
+
+  void check_arenas() {
+    for (RegionId id : all_ids<RegionId>(plan_.regions.size())) {
+      if (subject_.findings.is_full()) return;
+      const std::int64_t arena = plan_.arena[id.index()].count();
+      const std::optional<Bytes>& capacity = plan_.regions[id.index()].capacity;
+      if (capacity && arena > capacity->count()) {
+        subject_.findings.add({.kind = ViolationKind::out_of_region,
+                               .region = id,
+                               .bytes = Interval<std::int64_t>{capacity->count(), arena},
+                               .message = "the arena of " + name_of(subject_, id) + " has " + std::to_string(arena) +
+                                          " bytes, but the region only " + std::to_string(capacity->count())});
+      }
+      if (is_replayable_ && arena > highest_[id.index()]) {
+        subject_.findings.add({.kind = ViolationKind::wrong_claim,
+                               .region = id,
+                               .message = "the arena of " + name_of(subject_, id) + " claims " + std::to_string(arena) +
+                                          " bytes, but its highest buffer ends at " +
+                                          std::to_string(highest_[id.index()])});
+      }
+    }
+  }
+
+  void check_value(ValueId id) {
+    const Value& value = plan_.values[id];
+    const std::int64_t size = subject_.tensor_of(id).size.count();
+    const std::int64_t room = subject_.buffer_of(id).size.count();
+    is_replayable_ = is_replayable_ && is_within_reach(value.offset);
+    const std::int64_t offset = value.offset.position();
+    if (offset >= 0 && offset <= room && size <= room - offset) return;
+    std::optional<Interval<std::int64_t>> bytes;
+    if (is_within_reach(value.offset)) bytes = Interval<std::int64_t>{offset, offset + size};
+    subject_.findings.add({.kind = ViolationKind::out_of_buffer,
+                           .step = value.written,
+                           .tensors = {value.tensor},
+                           .region = std::nullopt,
+                           .bytes = bytes,
+                           .message = name_of(subject_, value.tensor) + " has " + std::to_string(size) +
+                                      " bytes at offset " + std::to_string(offset) + " of " +
+                                      name_of(subject_, value.buffer) + ", which has " + std::to_string(room)});
+  }
+
+  // An empty program still has one moment, at which all buffers are there: inputs handed out as outputs.
+  Lifespan life_of(BufferId id) const {
+    const Lifespan& life = plan_.buffers[id].lifespan;
+    return life.empty() ? Lifespan{life.begin, StepId(life.begin.value() + 1)} : life;
+  }
+
+  void check_overlaps() {
+    std::vector<std::vector<BufferId>> by_region(plan_.regions.size());
+    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
+      const Buffer& buffer = plan_.buffers[id];
+      if (buffer.placement && buffer.size.count() > 0) by_region[buffer.placement->region.index()].push_back(id);
+    }
+    for (const std::vector<BufferId>& buffers : by_region) sweep(buffers);
+  }
+
+  // Over time; at one moment what ends goes before what begins.
+  void sweep(const std::vector<BufferId>& buffers) {
+    std::vector<LiveRanges::Range> ranges;
+    std::vector<std::tuple<StepId, bool, std::size_t>> events;
+    for (std::size_t at = 0; at < buffers.size(); ++at) {
+      const Lifespan life = life_of(buffers[at]);
+      ranges.push_back(bytes_of(plan_.buffers[buffers[at]]));
+      events.emplace_back(life.begin, true, at);
+      events.emplace_back(life.end, false, at);
+    }
+    std::sort(events.begin(), events.end());
+    LiveRanges live(std::move(ranges));
+    for (const auto& [step, begins, at] : events) {
+      if (!begins) {
+        live.erase(at);
+        continue;
+      }
+      live.for_each_meeting(at, [&, now = step, newer = at](std::size_t other) {
+        report_overlap(buffers[other], buffers[newer], now);
+        return !subject_.findings.is_full();
+      });
+      if (subject_.findings.is_full()) return;
+      live.insert(at);
+    }
+  }
+
+  void report_overlap(BufferId older, BufferId newer, StepId now) {
+    const Interval<std::int64_t> a = bytes_of(plan_.buffers[older]);
+    const Interval<std::int64_t> b = bytes_of(plan_.buffers[newer]);
+    const Interval<std::int64_t> shared{std::max(a.begin, b.begin), std::min(a.end, b.end)};
+    std::vector<TensorId> tensors = tensors_in(older);
+    if (holds_[newer]) tensors.push_back(*holds_[newer]);
+    const RegionId region = plan_.buffers[newer].placement->region;
+    subject_.findings.add({.kind = ViolationKind::overlap,
+                           .step = plan_.program.contains(now) ? std::optional(now) : std::nullopt,
+                           .tensors = std::move(tensors),
+                           .region = region,
+                           .bytes = shared,
+                           .message = describe(older) + " and " + describe(newer) + " share " + name_of(shared) +
+                                      " of " + name_of(subject_, region) + " from step " + std::to_string(now.value()) +
+                                      " on"});
+  }
+
+  const Subject& subject_;
+  const Plan& plan_;
+  IdVector<BufferId, std::optional<TensorId>> holds_;  // the first of its values, to name it
+  std::vector<std::int64_t> highest_;                  // end of a buffer, by region
+  bool is_replayable_ = true;
+};
+
+}  // namespace
+
+bool check_geometry(const Subject& subject) { return Geometry(subject).check(); }
+
+}  // namespace lowtide::verification

@@ -1,0 +1,92 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/load_bound.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/allocate/problems.h"
+
+namespace lowtide {
+namespace {
+
+using testing::problem_of;
+
+std::int64_t bound_of(const PackingProblem& problem) { return height_bound(compress(problem)).height; }
+
+TEST(LoadBound, IsTheLargestLoad) {
+  // At 2: 10 + 20; at 4: 20 + 5.
+  EXPECT_EQ(bound_of(problem_of({{0, 3, 10}, {2, 5, 20}, {4, 6, 5}})), 30);
+}
+
+TEST(LoadBound, DoesNotAddWhatEndsToWhatBegins) { EXPECT_EQ(bound_of(problem_of({{0, 3, 10}, {3, 5, 20}})), 20); }
+
+TEST(LoadBound, LeavesOutTheGaps) {
+  PackingProblem problem = problem_of({{0, 9, 10}, {3, 5, 20}});
+  EXPECT_EQ(bound_of(problem), 30);
+  problem.buffers[PackingId(0)].gaps = {{3, 6}};
+  EXPECT_EQ(bound_of(problem), 20);
+}
+
+// Alone, the padding of a buffer is above everything and costs nothing: 10, not 64.
+TEST(LoadBound, DoesNotRoundTheBufferOnTop) {
+  PackingProblem problem = problem_of({{0, 1, 10}});
+  problem.buffers[PackingId(0)].alignment = Bytes(64);
+  EXPECT_EQ(bound_of(problem), 10);
+}
+
+// Offsets 0 and 64: 64 + 10.
+TEST(LoadBound, RoundsTheBuffersBelow) {
+  PackingProblem problem = problem_of({{0, 1, 10}, {0, 1, 10}});
+  for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);
+  EXPECT_EQ(bound_of(problem), 74);
+  EXPECT_EQ(testing::least_height(problem), 74);
+}
+
+// The one with the least padding may be below: 64 (of 60) + 10 = 74, or 64 (of 10) + 60 = 124. Sum 128 - padding 54 = 74.
+TEST(LoadBound, TakesTheLargestPaddingOff) {
+  PackingProblem problem = problem_of({{0, 1, 60}, {0, 1, 10}});
+  for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);
+  EXPECT_EQ(bound_of(problem), 74);
+  EXPECT_EQ(testing::least_height(problem), 74);
+}
+
+// A third buffer of 54 bytes without alignment lies in the padding: still 74, though 10 + 10 + 54 = 74 says no more.
+TEST(LoadBound, LetsSmallAlignmentsFillThePaddingOfLargeOnes) {
+  PackingProblem problem = problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 30}});
+  problem.buffers[PackingId(0)].alignment = Bytes(64);
+  problem.buffers[PackingId(1)].alignment = Bytes(64);
+  EXPECT_EQ(bound_of(problem), 74);  // the load is 50
+  EXPECT_EQ(testing::least_height(problem), 74);
+}
+
+TEST(LoadBound, ReachesTheEndOfFixedBuffers) {
+  PackingProblem problem = problem_of({{0, 3, 10}, {2, 5, 20}});
+  problem.buffers[PackingId(0)].fixed_offset = Offset(90);
+  const HeightBound bound = height_bound(compress(problem));
+  EXPECT_EQ(bound.height, 100);
+  EXPECT_EQ(bound.witness, 0U);
+}
+
+TEST(LoadBound, NeverExceedsTheOptimumOfSmallProblems) {
+  Random random(5);
+  int above_load = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const PackingProblem problem = random_problem(
+        random, {.most_buffers = 5, .alignments = true, .gaps = round % 2 == 0, .fixed = round % 3 == 0});
+    const std::int64_t bound = bound_of(problem);
+    EXPECT_LE(bound, testing::least_height(problem)) << "round " << round;
+    EXPECT_GE(bound, testing::largest_load(problem)) << "round " << round;
+    above_load += bound > testing::largest_load(problem) ? 1 : 0;
+  }
+  EXPECT_GT(above_load, 500);  // the rounding and the fixed ends are of use
+}
+
+TEST(LoadProfile, AddsUpTheActiveSizes) {
+  PackingProblem problem = problem_of({{10, 40, 3}, {20, 30, 5}});
+  // Moments 10, 20, 30, 40.
+  EXPECT_EQ(load_profile(compress(problem)), (std::vector<std::int64_t>{3, 8, 3, 0}));
+}
+
+}  // namespace
+}  // namespace lowtide

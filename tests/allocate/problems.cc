@@ -1,0 +1,184 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/allocate/problems.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <vector>
+
+namespace lowtide::testing {
+namespace {
+
+std::vector<TimeSpan> active_parts(const PackingBuffer& buffer) {
+  std::vector<TimeSpan> parts;
+  std::int64_t from = buffer.lifespan.begin;
+  for (const TimeSpan& gap : buffer.gaps) {
+    if (from < gap.begin) parts.push_back({from, gap.begin});
+    from = gap.end;
+  }
+  if (from < buffer.lifespan.end) parts.push_back({from, buffer.lifespan.end});
+  return parts;
+}
+
+bool collide(const PackingBuffer& a, std::int64_t a_offset, const PackingBuffer& b, std::int64_t b_offset) {
+  return a_offset < b_offset + b.size.count() && b_offset < a_offset + a.size.count() && a.size > Bytes(0) &&
+         b.size > Bytes(0) && live_together(a, b);
+}
+
+std::vector<TimeSpan> random_gaps(Random& random, std::int64_t begin, std::int64_t end) {
+  std::set<std::int64_t> drawn;
+  for (int cut = 0; cut < 4; ++cut) drawn.insert(random.between(begin, end));
+  const std::vector<std::int64_t> cuts(drawn.begin(), drawn.end());
+  std::vector<TimeSpan> gaps;
+  for (std::size_t at = 0; at + 1 < cuts.size(); at += 2) gaps.push_back({cuts[at], cuts[at + 1]});
+  return gaps;
+}
+
+// Moment 0 is the first and moment `moments` the last that a 64-bit clock knows.
+void stretch_to_extremes(PackingBuffer& buffer, int moments) {
+  const auto stretched = [&](std::int64_t moment) {
+    if (moment == 0) return std::numeric_limits<std::int64_t>::min();
+    if (moment == moments) return std::numeric_limits<std::int64_t>::max();
+    return (moment - moments / 2) * (std::numeric_limits<std::int64_t>::max() / moments);
+  };
+  const auto stretch = [&](TimeSpan& span) { span = {stretched(span.begin), stretched(span.end)}; };
+  stretch(buffer.lifespan);
+  std::for_each(buffer.gaps.begin(), buffer.gaps.end(), stretch);
+}
+
+}  // namespace
+
+PackingProblem problem_of(std::initializer_list<Box> boxes) {
+  PackingProblem problem;
+  for (const Box& box : boxes) {
+    problem.buffers.push_back({.lifespan = {box.begin, box.end}, .gaps = {}, .size = Bytes(box.size)});
+  }
+  return problem;
+}
+
+PackingProblem problem_of_inclusive(std::initializer_list<Box> boxes) {
+  PackingProblem problem = problem_of(boxes);
+  for (PackingBuffer& buffer : problem.buffers) ++buffer.lifespan.end;
+  return problem;
+}
+
+PackingProblem random_problem(Random& random, const Features& features) {
+  PackingProblem problem;
+  const std::int64_t count = random.between(1, features.most_buffers);
+  std::int64_t fixed_stack = 0;
+  for (std::int64_t at = 0; at < count; ++at) {
+    PackingBuffer buffer;
+    buffer.lifespan.begin = random.between(0, features.moments - 1);
+    buffer.lifespan.end = random.between(buffer.lifespan.begin + 1, features.moments);
+    buffer.size = Bytes(random.between(features.zero_sizes ? 0 : 1, features.most_size));
+    if (features.alignments && random.chance(60)) buffer.alignment = Bytes(std::int64_t{1} << random.below(5));
+    if (features.gaps && random.chance(50)) {
+      buffer.gaps = random_gaps(random, buffer.lifespan.begin, buffer.lifespan.end);
+    }
+    if (features.fixed && random.chance(25)) {
+      buffer.fixed_offset = round_up(Offset(fixed_stack + random.between(0, features.most_size)), buffer.alignment);
+      fixed_stack = (*buffer.fixed_offset + buffer.size).position();
+    }
+    if (features.extreme_times) stretch_to_extremes(buffer, features.moments);
+    problem.buffers.push_back(buffer);
+  }
+  return problem;
+}
+
+PackingProblem network_like_problem(std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  PackingProblem problem;
+  for (std::size_t at = 0; at < count; ++at) {
+    const std::int64_t begin = static_cast<std::int64_t>(at);
+    std::int64_t length = 2;
+    if (random.chance(20)) length = random.between(3, 8);
+    if (random.chance(2)) length = random.between(20, 200);
+    problem.buffers.push_back({.lifespan = {begin, begin + length},
+                               .gaps = {},
+                               .size = Bytes(random.between(1, 64) << random.below(14)),
+                               .alignment = Bytes(64)});
+  }
+  return problem;
+}
+
+bool live_together(const PackingBuffer& a, const PackingBuffer& b) {
+  for (const TimeSpan& of_a : active_parts(a)) {
+    for (const TimeSpan& of_b : active_parts(b)) {
+      if (of_a.begin < of_b.end && of_b.begin < of_a.end) return true;
+    }
+  }
+  return false;
+}
+
+std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets) {
+  if (offsets.size() != problem.buffers.size()) return "not one offset a buffer";
+  for (PackingId a : all_ids<PackingId>(offsets.size())) {
+    const std::string name = "buffer " + std::to_string(a.value());
+    const PackingBuffer& buffer = problem.buffers[a];
+    if (offsets[a] < Offset(0)) return name + " is below 0";
+    if (offsets[a].position() % buffer.alignment.count() != 0) return name + " is misaligned";
+    if (buffer.fixed_offset && *buffer.fixed_offset != offsets[a]) return name + " is not where it is fixed";
+    for (PackingId b : all_ids<PackingId>(a.index())) {
+      if (collide(buffer, offsets[a].position(), problem.buffers[b], offsets[b].position())) {
+        return name + " collides with " + std::to_string(b.value());
+      }
+    }
+  }
+  return "";
+}
+
+std::int64_t least_height(const PackingProblem& problem) {
+  std::vector<PackingId> order;
+  std::vector<PackingId> fixed;
+  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
+    (problem.buffers[id].fixed_offset ? fixed : order).push_back(id);
+  }
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  do {
+    std::vector<PackingId> placed = fixed;
+    IdVector<PackingId, std::int64_t> offsets(problem.buffers.size(), 0);
+    std::int64_t height = 0;
+    for (PackingId id : fixed) {
+      offsets[id] = problem.buffers[id].fixed_offset->position();
+      height = std::max(height, offsets[id] + problem.buffers[id].size.count());
+    }
+    for (PackingId id : order) {
+      const PackingBuffer& buffer = problem.buffers[id];
+      std::set<std::int64_t> candidates = {0};
+      for (PackingId other : placed) {
+        const std::int64_t end = offsets[other] + problem.buffers[other].size.count();
+        candidates.insert((end + buffer.alignment.count() - 1) / buffer.alignment.count() * buffer.alignment.count());
+      }
+      const auto is_free = [&](std::int64_t offset) {
+        return std::none_of(placed.begin(), placed.end(), [&](PackingId other) {
+          return collide(buffer, offset, problem.buffers[other], offsets[other]);
+        });
+      };
+      offsets[id] = *std::find_if(candidates.begin(), candidates.end(), is_free);
+      height = std::max(height, offsets[id] + buffer.size.count());
+      placed.push_back(id);
+    }
+    least = std::min(least, height);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return least;
+}
+
+std::int64_t largest_load(const PackingProblem& problem) {
+  std::set<std::int64_t> times;
+  for (const PackingBuffer& buffer : problem.buffers) {
+    for (const TimeSpan& part : active_parts(buffer)) times.insert(part.begin);
+  }
+  std::int64_t largest = 0;
+  for (std::int64_t time : times) {
+    std::int64_t load = 0;
+    for (const PackingBuffer& buffer : problem.buffers) {
+      for (const TimeSpan& part : active_parts(buffer)) load += part.contains(time) ? buffer.size.count() : 0;
+    }
+    largest = std::max(largest, load);
+  }
+  return largest;
+}
+
+}  // namespace lowtide::testing

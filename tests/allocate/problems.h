@@ -1,0 +1,56 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "lowtide/base/random.h"
+#include "lowtide/plan/packing.h"
+
+namespace lowtide::testing {
+
+// A plain buffer: half-open times, as in PackingBuffer.
+struct Box {
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t size;
+};
+
+[[nodiscard]] PackingProblem problem_of(std::initializer_list<Box> boxes);
+
+// The same from (first, last, size) with the last moment included, as papers write it.
+[[nodiscard]] PackingProblem problem_of_inclusive(std::initializer_list<Box> boxes);
+
+// What a random problem may have.
+struct Features {
+  int most_buffers = 6;
+  std::int64_t most_size = 16;
+  int moments = 8;
+  bool alignments = false;
+  bool gaps = false;
+  bool fixed = false;  // free of collisions: each fixed buffer starts where a stack of all earlier ones ends
+  bool zero_sizes = false;
+  bool extreme_times = false;  // the clock runs from -2^63 to 2^63 - 1
+};
+[[nodiscard]] PackingProblem random_problem(Random& random, const Features& features);
+
+// The activations of a network of `count` operators: most live until the next operator, some skip a few, few skip many.
+[[nodiscard]] PackingProblem network_like_problem(std::size_t count, std::uint64_t seed);
+
+// Whether two buffers are active at the same time, straight from their spans.
+[[nodiscard]] bool live_together(const PackingBuffer& a, const PackingBuffer& b);
+
+// What is wrong with the offsets, by looking at all pairs; empty if nothing. Says nothing of the capacity.
+[[nodiscard]] std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets);
+
+// The least height there is, by trying all orders of placing at the lowest free offset. That reaches an optimum: take
+// any packing and place again by ascending offset; nobody ends higher than before. For 7 buffers at most.
+[[nodiscard]] std::int64_t least_height(const PackingProblem& problem);
+
+// Largest sum of active sizes, at the times where some buffer or gap begins or ends.
+[[nodiscard]] std::int64_t largest_load(const PackingProblem& problem);
+
+}  // namespace lowtide::testing

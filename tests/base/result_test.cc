@@ -1,0 +1,66 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/base/result.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+
+namespace lowtide {
+namespace {
+
+Result<int> half_of(int number) {
+  if (number % 2 != 0) return Error{ErrorCode::invalid, std::to_string(number) + " is odd", "here"};
+  return number / 2;
+}
+
+Result<void> check_even(int number) {
+  LOWTIDE_RETURN_IF_ERROR(half_of(number));
+  return {};
+}
+
+Result<std::string> twice_checked(int number) {
+  LOWTIDE_RETURN_IF_ERROR(check_even(number));
+  return std::string("even");
+}
+
+TEST(Result, HoldsAValueOrAnError) {
+  const Result<int> good = half_of(8);
+  ASSERT_TRUE(good.ok());
+  EXPECT_TRUE(static_cast<bool>(good));
+  EXPECT_EQ(*good, 4);
+  const Result<int> bad = half_of(7);
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().message, "7 is odd");
+}
+
+TEST(Result, ReadingTheWrongSideIsABug) {
+  EXPECT_THROW((void)half_of(7).value(), InvariantViolation);
+  EXPECT_THROW((void)half_of(8).error(), InvariantViolation);
+  EXPECT_THROW((void)check_even(8).error(), InvariantViolation);
+}
+
+TEST(Result, ErrorsPassThroughTheCallers) {
+  EXPECT_EQ(*twice_checked(2), "even");
+  EXPECT_EQ(twice_checked(3).error().describe(), "here: 3 is odd");
+  EXPECT_EQ((Error{ErrorCode::io, "gone", ""}.describe()), "gone");
+}
+
+TEST(Result, CarriesWhatCanOnlyBeMoved) {
+  Result<std::unique_ptr<int>> result = std::make_unique<int>(5);
+  std::unique_ptr<int> taken = std::move(result).value();
+  EXPECT_EQ(*taken, 5);
+}
+
+TEST(ErrorCodes, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (int code = 0; code <= static_cast<int>(ErrorCode::io); ++code)
+    names.insert(to_string(static_cast<ErrorCode>(code)));
+  EXPECT_EQ(names.size(), 7U);
+  EXPECT_EQ(names.count("unknown"), 0U);
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,342 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graph/builder.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/random.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+GraphBuilder::TensorSpec floats(std::string name, std::int64_t count = 4) {
+  return {.name = std::move(name), .dtype = DType::f32, .shape = Shape({count})};
+}
+
+void expect_refused(GraphBuilder builder, ErrorCode code, const std::string& described) {
+  const Result<Graph> graph = std::move(builder).build();
+  ASSERT_FALSE(graph.ok()) << described;
+  EXPECT_EQ(graph.error().code, code) << graph.error().describe();
+  EXPECT_THAT(graph.error().describe(), HasSubstr(described));
+}
+
+TEST(GraphBuilder, KeepsWhatItIsGiven) {
+  GraphBuilder builder("tiny");
+  const TensorId x = builder.add_tensor(floats("x"), Role::input);
+  const TensorId w = builder.add_tensor(floats("w", 2), Role::constant);
+  const TensorId y = builder.add_tensor(floats("y"));
+  builder.add_node(
+      {.name = "n", .type = "Add", .inputs = {x, w}, .outputs = {y}, .attributes = {{"a", std::int64_t{1}}}});
+  builder.set_outputs({y});
+  builder.set_known_integers(w, {3, 4});
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_EQ(graph.name(), "tiny");
+  EXPECT_THAT(graph.inputs(), ElementsAre(x));
+  EXPECT_THAT(graph.outputs(), ElementsAre(y));
+  EXPECT_EQ(graph.tensor(x).size, Bytes(16));  // 4 elements of 4 bytes
+  EXPECT_EQ(graph.tensor(y).role, Role::output);
+  EXPECT_EQ(graph.tensor(y).producer, NodeId(0));
+  EXPECT_EQ(graph.tensor(x).producer, std::nullopt);
+  EXPECT_EQ(graph.op(NodeId(0)).type, "Add");
+  EXPECT_EQ(graph.op(NodeId(0)).traits.in_place, InPlaceKind::any_input);
+  EXPECT_THAT(*graph.known_integers(w), ElementsAre(3, 4));
+  EXPECT_EQ(graph.known_integers(x), nullptr);
+  EXPECT_EQ(graph.total_nodes(), 1);
+  EXPECT_EQ(graph.total_tensors(), 3);
+  EXPECT_EQ(graph.body_nesting(), 0);
+}
+
+TEST(GraphBuilder, OutputsThatAreInputsOrConstantsKeepTheirRole) {
+  GraphBuilder builder("g");
+  const TensorId x = builder.add_tensor(floats("x"), Role::input);
+  const TensorId w = builder.add_tensor(floats("w"), Role::constant);
+  builder.set_outputs({x, w, x});
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_EQ(graph.tensor(x).role, Role::input);
+  EXPECT_EQ(graph.tensor(w).role, Role::constant);
+  EXPECT_THAT(graph.outputs(), ElementsAre(x, w, x));
+}
+
+TEST(GraphBuilder, OneOperatorForAllNodesOfAType) {
+  GraphBuilder builder("g");
+  builder.add_node({.type = "A"});
+  builder.add_node({.domain = "d", .type = "A"});
+  builder.add_node({.type = "A"});
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_EQ(graph.operators().size(), 2U);
+  EXPECT_EQ(graph.node(NodeId(0)).op, graph.node(NodeId(2)).op);
+}
+
+//  x --> n1 --> a --> n0 --> b        given in the order n0, n1; must run in the order n1, n0
+TEST(GraphBuilder, SortsNodesThatComeBeforeTheirProducers) {
+  GraphBuilder builder("g");
+  const TensorId x = builder.add_tensor(floats("x"), Role::input);
+  const TensorId a = builder.add_tensor(floats("a"));
+  const TensorId b = builder.add_tensor(floats("b"));
+  builder.add_node({.name = "n0", .type = "Relu", .inputs = {a}, .outputs = {b}});
+  builder.add_node({.name = "n1", .type = "Relu", .inputs = {x}, .outputs = {a}});
+  builder.set_outputs({b});
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_EQ(graph.node(NodeId(0)).name, "n1");
+  EXPECT_EQ(graph.node(NodeId(1)).name, "n0");
+  EXPECT_EQ(graph.tensor(a).producer, NodeId(0));
+  EXPECT_EQ(graph.tensor(b).producer, NodeId(1));
+}
+
+TEST(GraphBuilder, ControlInputsSortNodesAndFollowThem) {
+  GraphBuilder builder("g");
+  builder.add_node({.name = "second", .type = "A", .control_inputs = {NodeId(1)}});
+  builder.add_node({.name = "first", .type = "A"});
+  builder.add_node({.name = "third", .type = "A", .control_inputs = {NodeId(0)}});
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_EQ(graph.node(NodeId(0)).name, "first");
+  EXPECT_EQ(graph.node(NodeId(1)).name, "second");
+  EXPECT_THAT(graph.node(NodeId(1)).control_inputs, ElementsAre(NodeId(0)));
+  EXPECT_THAT(graph.node(NodeId(2)).control_inputs, ElementsAre(NodeId(1)));
+}
+
+TEST(GraphBuilder, ReadsAndReadersNameEachOnceInAscendingOrder) {
+  GraphBuilder inside("body");
+  const TensorId inner =
+      inside.add_tensor({.name = "c", .dtype = DType::f32, .shape = Shape({4}), .is_captured = true}, Role::input);
+  inside.set_outputs({inner});
+  auto body = std::make_shared<const Graph>(std::move(inside).build().value());
+  EXPECT_TRUE(body->inputs().empty());  // a captured tensor is not handed in
+
+  GraphBuilder builder("g");
+  const TensorId x = builder.add_tensor(floats("x"), Role::input);
+  const TensorId y = builder.add_tensor(floats("y"), Role::input);
+  const TensorId z = builder.add_tensor(floats("z"));
+  builder.add_node(
+      {.type = "If", .inputs = {y, std::nullopt, y}, .outputs = {z}, .bodies = {{"then_branch", body, {{x, inner}}}}});
+  builder.add_node({.type = "Add", .inputs = {y, y}});
+  builder.set_outputs({z});
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_THAT(graph.reads(NodeId(0)), ElementsAre(x, y));
+  EXPECT_THAT(graph.reads(NodeId(1)), ElementsAre(y));
+  EXPECT_THAT(graph.readers(x), ElementsAre(NodeId(0)));
+  EXPECT_THAT(graph.readers(y), ElementsAre(NodeId(0), NodeId(1)));
+  EXPECT_TRUE(graph.readers(z).empty());
+  EXPECT_EQ(graph.total_tensors(), 4);
+  EXPECT_EQ(graph.body_nesting(), 1);
+}
+
+TEST(GraphBuilder, RefusesNamesThatAreEmptyRepeatedOrTooLong) {
+  {
+    GraphBuilder builder("g");
+    builder.add_tensor(floats(""), Role::input);
+    expect_refused(std::move(builder), ErrorCode::invalid, "graph 'g': tensor '': a tensor has an empty name");
+  }
+  {
+    GraphBuilder builder("g");
+    builder.add_tensor(floats("x"), Role::input);
+    builder.add_tensor(floats("x"), Role::input);
+    expect_refused(std::move(builder), ErrorCode::invalid, "tensor 'x': two tensors have this name");
+  }
+  {
+    GraphBuilder builder("g");
+    builder.add_tensor(floats(std::string(4097, 'x')), Role::input);
+    expect_refused(std::move(builder), ErrorCode::over_limit, "a name of 4097 bytes is above the limit of 4096");
+  }
+  GraphBuilder builder("g");
+  builder.add_tensor(floats(std::string(4096, 'x')), Role::input);
+  EXPECT_TRUE(std::move(builder).build().ok());
+}
+
+TEST(GraphBuilder, RefusesASecondProducer) {
+  GraphBuilder builder("g");
+  const TensorId y = builder.add_tensor(floats("y"));
+  builder.add_node({.name = "one", .type = "A", .outputs = {y}});
+  builder.add_node({.name = "two", .type = "A", .outputs = {y}});
+  expect_refused(std::move(builder), ErrorCode::invalid, "node 1 'two': writes 'y', which node 0 'one' writes too");
+}
+
+TEST(GraphBuilder, RefusesToWriteWhatMustStayUntouched) {
+  for (Role role : {Role::input, Role::constant, Role::state}) {
+    GraphBuilder builder("g");
+    const TensorId x = builder.add_tensor(floats("x"), role);
+    builder.add_node({.name = "n", .type = "A", .outputs = {x}});
+    expect_refused(std::move(builder), ErrorCode::invalid,
+                   "node 0 'n': writes 'x', which is an " + std::string(to_string(role)));
+  }
+}
+
+TEST(GraphBuilder, RefusesTensorsWithoutAProducer) {
+  {
+    GraphBuilder builder("g");
+    builder.add_node({.name = "n", .type = "A", .inputs = {builder.add_tensor(floats("y"))}});
+    expect_refused(std::move(builder), ErrorCode::invalid, "node 0 'n': reads 'y', which nothing produces");
+  }
+  {
+    GraphBuilder builder("g");
+    builder.set_outputs({builder.add_tensor(floats("y"))});
+    expect_refused(std::move(builder), ErrorCode::invalid, "tensor 'y': this graph output is never produced");
+  }
+  GraphBuilder builder("g");
+  builder.add_tensor(floats("y"));
+  expect_refused(std::move(builder), ErrorCode::invalid, "tensor 'y': nothing produces this tensor");
+}
+
+TEST(GraphBuilder, RefusesCyclesOfAnyLengthAndNamesANodeOnIt) {
+  for (std::uint32_t length : {1U, 2U, 100'000U}) {
+    GraphBuilder builder("g");
+    std::vector<TensorId> tensors;
+    for (std::uint32_t at = 0; at < length; ++at)
+      tensors.push_back(builder.add_tensor(floats("t" + std::to_string(at))));
+    for (std::uint32_t at = 0; at < length; ++at) {
+      builder.add_node({.name = "n" + std::to_string(at),
+                        .type = "A",
+                        .inputs = {tensors[at]},
+                        .outputs = {tensors[(at + 1) % length]}});
+    }
+    expect_refused(
+        std::move(builder), ErrorCode::invalid,
+        "node 0 'n0': depends on its own result: " + std::to_string(length) + " nodes are on a cycle or behind one");
+  }
+  GraphBuilder builder("g");
+  builder.add_node({.name = "self", .type = "A", .control_inputs = {NodeId(0)}});
+  expect_refused(std::move(builder), ErrorCode::invalid, "node 0 'self': depends on its own result");
+}
+
+TEST(GraphBuilder, RefusesIdsOutOfRange) {
+  const std::string message = "graph 'g': a node or output names a tensor that does not exist";
+  const auto expect_bad_node = [&](GraphBuilder::NodeSpec spec) {
+    GraphBuilder builder("g");
+    builder.add_tensor(floats("x"), Role::input);
+    builder.add_node(std::move(spec));
+    expect_refused(std::move(builder), ErrorCode::invalid, message);
+  };
+  expect_bad_node({.type = "A", .inputs = {TensorId(1)}});
+  expect_bad_node({.type = "A", .outputs = {TensorId(1)}});
+  expect_bad_node({.type = "A", .control_inputs = {NodeId(1)}});
+  expect_bad_node({.type = "A", .bodies = {{"b", nullptr, {}}}});
+  const auto empty = std::make_shared<const Graph>(GraphBuilder("empty").build().value());
+  expect_bad_node({.type = "A", .bodies = {{"b", empty, {{TensorId(0), TensorId(0)}}}}});
+
+  GraphBuilder builder("g");
+  builder.set_outputs({TensorId(0)});
+  expect_refused(std::move(builder), ErrorCode::invalid, message);
+}
+
+TEST(GraphBuilder, RefusesSizesAboveTheLimits) {
+  {
+    GraphBuilder builder("g");  // 2^45 elements of 4 bytes are 2^47, one byte above the limit
+    builder.add_tensor(floats("x", std::int64_t{1} << 45), Role::input);
+    expect_refused(std::move(builder), ErrorCode::over_limit, "graph 'g': tensor 'x': a tensor of f32[35184372088832]");
+  }
+  {
+    GraphBuilder builder("g");  // 2^15 tensors of 2^47 - 4 bytes stay below 2^62, one more does not
+    for (int at = 0; at <= (1 << 15); ++at) {
+      builder.add_tensor(floats("t" + std::to_string(at), (std::int64_t{1} << 45) - 1), Role::input);
+    }
+    expect_refused(std::move(builder), ErrorCode::over_limit,
+                   "tensor 't32768': all tensors together are above the limit");
+  }
+  GraphBuilder builder("g");
+  builder.add_tensor({.name = "x", .dtype = DType::f32, .shape = Shape({-1})}, Role::input);
+  expect_refused(std::move(builder), ErrorCode::invalid, "extent -1 of shape [-1] is negative");
+}
+
+// Each level holds the level below twice: 2^levels nodes in a few objects.
+TEST(GraphBuilder, RefusesBodiesThatMultiplyBeyondTheLimits) {
+  Result<Graph> graph = GraphBuilder("leaf").build();
+  int levels = 0;
+  while (graph.ok() && levels < 100) {
+    auto body = std::make_shared<const Graph>(std::move(graph).value());
+    GraphBuilder builder("level");
+    builder.add_node({.name = "n", .type = "If", .bodies = {{"then_branch", body, {}}, {"else_branch", body, {}}}});
+    graph = std::move(builder).build();
+    ++levels;
+  }
+  // Level n has 2^n - 1 nodes: 2^23 - 1 are below 10,000,000, and 2^24 - 1 are not.
+  EXPECT_EQ(levels, 24);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.error().code, ErrorCode::over_limit);
+  EXPECT_THAT(graph.error().message, AllOf(HasSubstr("16777215 nodes"), HasSubstr("kMaxNodes")));
+}
+
+TEST(GraphBuilder, RefusesBodiesNestedTooDeep) {
+  Result<Graph> graph = GraphBuilder("leaf").build();
+  int levels = 0;
+  while (graph.ok() && levels < 100) {
+    auto body = std::make_shared<const Graph>(std::move(graph).value());
+    GraphBuilder builder("level");
+    builder.add_node({.name = "n", .type = "If", .bodies = {{"then_branch", body, {}}}});
+    graph = std::move(builder).build();
+    ++levels;
+  }
+  EXPECT_EQ(levels, limits::kMaxBodyNesting + 1);
+  EXPECT_EQ(graph.error().code, ErrorCode::over_limit);
+  EXPECT_THAT(graph.error().describe(), HasSubstr("node 0 'n': graphs inside nodes are nested 33 deep"));
+}
+
+TEST(GraphBuilder, SortsAChainGivenBackwardsWithoutRecursion) {
+  constexpr std::uint32_t kLength = 200'000;
+  GraphBuilder builder("g");
+  std::vector<TensorId> tensors = {builder.add_tensor(floats("t0"), Role::input)};
+  for (std::uint32_t at = 1; at <= kLength; ++at)
+    tensors.push_back(builder.add_tensor(floats("t" + std::to_string(at))));
+  for (std::uint32_t at = kLength; at > 0; --at) {
+    builder.add_node({.type = "Relu", .inputs = {tensors[at - 1]}, .outputs = {tensors[at]}});
+  }
+  const Graph graph = std::move(builder).build().value();
+  for (std::uint32_t at = 0; at < kLength; ++at) ASSERT_EQ(graph.node(NodeId(at)).outputs[0], tensors[at + 1]);
+}
+
+// The sorted order is the smallest one by given positions, checked by a slow search that always takes the first node
+// whose producers have run.
+TEST(GraphBuilder, SortedOrderTakesTheLowestGivenPositionFirst) {
+  Random random(7);
+  for (int run = 0; run < 500; ++run) {
+    const std::size_t count = 1 + random.below(8);
+    std::vector<std::size_t> position(count);  // of the node at each place of a hidden order
+    for (std::size_t at = 0; at < count; ++at) position[at] = at;
+    for (std::size_t at = count; at > 1; --at) std::swap(position[at - 1], position[random.below(at)]);
+    std::vector<std::set<std::size_t>> before(count);  // by given position
+    for (std::size_t late = 0; late < count; ++late) {
+      for (std::size_t early = 0; early < late; ++early) {
+        if (random.chance(30)) before[position[late]].insert(position[early]);
+      }
+    }
+    std::vector<std::size_t> expected;
+    while (expected.size() < count) {
+      for (std::size_t node = 0; node < count; ++node) {
+        const auto has_run = [&](std::size_t other) { return std::ranges::find(expected, other) != expected.end(); };
+        if (!has_run(node) && std::ranges::all_of(before[node], has_run)) {
+          expected.push_back(node);
+          break;
+        }
+      }
+    }
+    GraphBuilder builder("g");
+    for (std::size_t at = 0; at < count; ++at) builder.add_tensor(floats("t" + std::to_string(at)));
+    for (std::size_t at = 0; at < count; ++at) {
+      GraphBuilder::NodeSpec spec{
+          .name = std::to_string(at), .type = "A", .outputs = {TensorId(static_cast<std::uint32_t>(at))}};
+      for (std::size_t other : before[at]) {
+        if (random.chance(50)) {
+          spec.inputs.emplace_back(TensorId(static_cast<std::uint32_t>(other)));
+        } else {
+          spec.control_inputs.emplace_back(static_cast<std::uint32_t>(other));
+        }
+      }
+      builder.add_node(std::move(spec));
+    }
+    const Graph graph = std::move(builder).build().value();
+    for (std::size_t at = 0; at < count; ++at) {
+      ASSERT_EQ(graph.node(NodeId(static_cast<std::uint32_t>(at))).name, std::to_string(expected[at])) << run;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lowtide

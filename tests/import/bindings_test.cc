@@ -1,0 +1,145 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// --dim and --shape, and what is said where sizes stay open.
+
+#include "lowtide/import/onnx/bindings.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/import/onnx_models.h"
+
+namespace lowtide {
+namespace {
+
+using testing::expect_refused;
+using testing::import;
+using testing::model_from;
+using testing::type_of;
+
+const char* const kDynamic = "g (float[batch,3,side,side] x) => (float[batch,3,side,side] y) { y = Relu(x) }";
+
+TEST(Dims, BindASymbolEverywhere) {
+  const auto model = import(kDynamic, {.dims = {{"batch", 8}, {"side", 16}}, .shapes = {}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "x"), "f32[8,3,16,16]");
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[8,3,16,16]");
+}
+
+TEST(Dims, MayBeZero) {
+  const auto model = import(kDynamic, {.dims = {{"batch", 0}, {"side", 16}}, .shapes = {}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(testing::find_tensor(model->graph, "y")->size, Bytes(0));
+}
+
+TEST(Dims, OfNoSymbolAreRefusedWithThoseThatThereAre) {
+  expect_refused(import(kDynamic, {.dims = {{"bach", 8}}, .shapes = {}}), ErrorCode::invalid,
+                 {"'bach'", "'batch', 'side'"});
+  expect_refused(import("g (float[2] x) => (float[2] y) { y = Relu(x) }", {.dims = {{"n", 1}}, .shapes = {}}),
+                 ErrorCode::invalid, {"'n'", "none"});
+}
+
+TEST(Dims, BelowZeroAreRefused) {
+  expect_refused(import(kDynamic, {.dims = {{"batch", -1}}, .shapes = {}}), ErrorCode::invalid, {"'batch'", "-1"});
+}
+
+TEST(Dims, TooLargeAreRefusedAtTheirTensor) {
+  expect_refused(import(kDynamic, {.dims = {{"batch", std::numeric_limits<std::int64_t>::max()}, {"side", 16}}, .shapes = {}}),
+                 ErrorCode::over_limit, {"'x'"});
+}
+
+TEST(Shapes, GiveAnInputItsExtents) {
+  const auto model = import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8, 8}}}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[1,3,8,8]");
+}
+
+TEST(Shapes, KeepWhatTheFileSaysAtMinusOne) {
+  const auto model = import(kDynamic, {.dims = {{"batch", 2}}, .shapes = {{"x", {-1, -1, 8, 8}}}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "x"), "f32[2,3,8,8]");
+}
+
+TEST(Shapes, BindSymbolsOfOtherInputs) {
+  const char* const two = "g (float[n] a, float[n] b) => (float[n] c) { c = Add(a, b) }";
+  const auto model = import(two, {.dims = {}, .shapes = {{"a", {5}}}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "b"), "f32[5]");
+  expect_refused(import(two, {.dims = {}, .shapes = {{"a", {5}}, {"b", {6}}}}), ErrorCode::invalid,
+                 {"--shape 'b'", "given as 6", "'n' is 5"});
+  expect_refused(import(two, {.dims = {{"n", 4}}, .shapes = {{"a", {5}}}}), ErrorCode::invalid, {"5", "'n' is 4"});
+}
+
+TEST(Shapes, ThatContradictTheFileAreRefused) {
+  expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 4, 8, 8}}}}), ErrorCode::invalid,
+                 {"--shape 'x'", "extent 1", "given as 4", "fixes it at 3"});
+  expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8, 9}}}}), ErrorCode::invalid,
+                 {"extent 3", "9", "'side' is 8"});
+  expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8}}}}), ErrorCode::invalid,
+                 {"gives 3 extents", "declares 4"});
+}
+
+TEST(Shapes, OfNoInputAreRefusedWithThoseThatThereAre) {
+  expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"input", {1}}}}), ErrorCode::invalid, {"'input'", "'x'"});
+}
+
+TEST(Shapes, WithExtentsThatCannotBeAreRefused) {
+  expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {-2, 3, 8, 8}}}}), ErrorCode::invalid, {"-2"});
+  const std::vector<std::int64_t> long_shape(65, 1);
+  expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", long_shape}}}), ErrorCode::invalid, {"kMaxRank"});
+}
+
+TEST(Shapes, GiveARankWhereTheFileHasNone) {
+  onnx::ModelProto proto = model_from("g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  expect_refused(import(proto), ErrorCode::unresolved, {"'x'", "rank unknown", "--shape x="});
+  const auto model = import(proto, {.dims = {}, .shapes = {{"x", {4, 5}}}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[4,5]");
+  expect_refused(import(proto, {.dims = {}, .shapes = {{"x", {-1, 5}}}}), ErrorCode::invalid, {"-1"});
+}
+
+TEST(OpenSizes, AreListedSymbolBySymbolWithAWayOut) {
+  expect_refused(import(kDynamic), ErrorCode::unresolved,
+                 {"2 tensors", "symbol 'batch' (extent 0 of 'x'): give --dim batch=N",
+                  "symbol 'side' (extent 2 of 'x' and 1 more): give --dim side=N"});
+}
+
+TEST(OpenSizes, WithoutASymbolAreListedWithTheShapeToGive) {
+  onnx::ModelProto proto = model_from("g (float[a,3] x) => (float[b,3] y) { y = Relu(x) }");
+  proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->Clear();
+  expect_refused(import(proto), ErrorCode::unresolved, {"input 'x' is f32[?,3]", "--shape x=Nx3"});
+  // Some exporters write -1 where they mean the same. Below that, a number is wrong.
+  auto* extent = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  extent->set_dim_value(-1);
+  expect_refused(import(proto), ErrorCode::unresolved, {"--shape x=Nx3"});
+  extent->set_dim_value(-5);
+  expect_refused(import(proto), ErrorCode::invalid, {"input 'x'", "-5"});
+  extent->set_dim_param("");
+  expect_refused(import(proto), ErrorCode::unresolved, {"--shape x=Nx3"});
+}
+
+TEST(OpenSizes, ThatDependOnDataNameTheNodeThatMakesThem) {
+  expect_refused(import("g (float[1] n, int64[1] s) => (float[m] y) { [make] y = Expand(n, s) }"), ErrorCode::unresolved,
+                 {"'y'", "node 0 'make' (Expand)", "depends on data"});
+}
+
+TEST(OpenSizes, OfAnOutputMayBeGivenByItsSymbol) {
+  // The file names the extent, and the user says how large it is.
+  const auto model = import("g (float[1] n, int64[1] s) => (float[m] y) { y = Expand(n, s) }",
+                            {.dims = {{"m", 7}}, .shapes = {}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[7]");
+}
+
+TEST(OpenSizes, AreTakenFromDeclaredTypesWhereInferenceDoesNotKnow) {
+  const auto model = import("g (float[1] n, int64[1] s) => (float[9] y) { y = Expand(n, s) }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[9]");
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,129 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace lowtide {
+namespace {
+
+using detail::parse_packing;
+
+void expect_refused(const std::string& text, ErrorCode code, std::initializer_list<const char*> words) {
+  const Result<PackingProblem> result = parse_packing(text);
+  ASSERT_FALSE(result.ok()) << text;
+  EXPECT_STREQ(to_string(result.error().code), to_string(code)) << result.error().describe();
+  for (const char* word : words) {
+    EXPECT_NE(result.error().describe().find(word), std::string::npos) << word << "\n" << result.error().describe();
+  }
+}
+
+TEST(PackingCsv, ReadsTheColumnsOfMiniMalloc) {
+  const Result<PackingProblem> problem = parse_packing("id,lower,upper,size\nb1,0,3,4\nb2,3,9,0\n");
+  ASSERT_TRUE(problem.ok()) << problem.error().describe();
+  ASSERT_EQ(problem->buffers.size(), 2U);
+  const PackingBuffer expected = {.lifespan = {0, 3}, .gaps = {}, .size = Bytes(4), .alignment = Bytes(1), .fixed_offset = {}};
+  EXPECT_EQ(problem->buffers[PackingId(0)], expected);
+  EXPECT_EQ(problem->buffers[PackingId(1)].size, Bytes(0));
+  EXPECT_EQ(problem->names[PackingId(1)], "b2");
+  EXPECT_FALSE(problem->capacity.has_value());
+}
+
+TEST(PackingCsv, TakesColumnsInAnyOrderAndOptionalOnes) {
+  const Result<PackingProblem> problem =
+      parse_packing("gaps,size,upper,offset,lower,id,alignment\n8-9 4-6,128,10,64,2,b,32\n,1,2,,1,a,1\n");
+  ASSERT_TRUE(problem.ok()) << problem.error().describe();
+  const PackingBuffer expected = {.lifespan = {2, 10},
+                                  .gaps = {{4, 6}, {8, 9}},
+                                  .size = Bytes(128),
+                                  .alignment = Bytes(32),
+                                  .fixed_offset = Offset(64)};
+  EXPECT_EQ(problem->buffers[PackingId(0)], expected);
+  EXPECT_FALSE(problem->buffers[PackingId(1)].fixed_offset.has_value());
+}
+
+TEST(PackingCsv, AcceptsCarriageReturnsAndEmptyLinesAtTheEnd) {
+  const Result<PackingProblem> problem = parse_packing("id,lower,upper,size\r\na,0,1,2\r\n\r\n\n");
+  ASSERT_TRUE(problem.ok()) << problem.error().describe();
+  EXPECT_EQ(problem->buffers[PackingId(0)].size, Bytes(2));
+  EXPECT_TRUE(parse_packing("id,lower,upper,size\na,0,1,2").ok()) << "the last line needs no end";
+}
+
+TEST(PackingCsv, RefusesHeadersThatAreNotUnderstood) {
+  expect_refused("", ErrorCode::malformed, {"line 1", "no header"});
+  expect_refused("\n", ErrorCode::malformed, {"line 1", "no header"});
+  expect_refused("id,lower,upper\n", ErrorCode::malformed, {"column 'size'", "lacks"});
+  expect_refused("id,lower,upper,size,end\n", ErrorCode::malformed, {"column 'end'", "unknown"});
+  expect_refused("id,lower,upper,size,id\n", ErrorCode::malformed, {"column 'id'", "twice"});
+  expect_refused("\xEF\xBB\xBFid,lower,upper,size\n", ErrorCode::malformed, {"unknown column"});
+}
+
+TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
+  const std::string header = "id,lower,upper,size\n";
+  expect_refused(header + "a,0,1\n", ErrorCode::malformed, {"line 2", "3 fields", "4"});
+  expect_refused(header + "a,0,1,2,\n", ErrorCode::malformed, {"line 2", "5 fields"});
+  expect_refused(header + "a,0,1,2\n\nb,0,1,2\n", ErrorCode::malformed, {"line 3", "empty line"});
+  expect_refused(header + std::string("a\0b,0,1,2\n", 10), ErrorCode::malformed, {"line 2", "zero byte"});
+  expect_refused(header + ",0,1,2\n", ErrorCode::malformed, {"line 2, column 'id'", "empty"});
+  expect_refused(header + "a,0,1,2\nb,0,1,2\na,0,1,2\n", ErrorCode::invalid, {"line 4", "'a'", "line 2"});
+  expect_refused(header + std::string(5000, 'n') + ",0,1,2\n", ErrorCode::over_limit, {"5000", "kMaxNameBytes"});
+}
+
+TEST(PackingCsv, RefusesNumbersThatAreNotPlainDigits) {
+  for (const char* number : {"", " 1", "1 ", "+1", "-1", "0x10", "1e3", "1.5", "1,5", "9223372036854775808",
+                             "99999999999999999999", "1_000", "NaN", "1\r"}) {
+    const std::string text = std::string("id,lower,upper,size\na,0,1,") + number + "\n";
+    if (std::string(number) == "1\r") {
+      EXPECT_TRUE(parse_packing(text).ok()) << "CR LF ends a line";
+    } else {
+      expect_refused(text, ErrorCode::malformed, {"line 2"});
+    }
+  }
+}
+
+TEST(PackingCsv, RefusesExtentsAndSizesThatCannotBe) {
+  const std::string header = "id,lower,upper,size\n";
+  expect_refused(header + "a,5,5,1\n", ErrorCode::invalid, {"column 'upper'", "upper 5", "lower 5"});
+  expect_refused(header + "a,6,5,1\n", ErrorCode::invalid, {"upper 5", "lower 6"});
+  expect_refused(header + "a,0,1,4611686018427387904\n", ErrorCode::over_limit, {"column 'size'", "kMaxTotalBytes"});
+  // 2^61 + 2^61 = 2^62, one above the limit 2^62 - 1
+  expect_refused(header + "a,0,1,2305843009213693952\nb,0,1,2305843009213693952\n", ErrorCode::over_limit,
+                 {"line 3", "kMaxTotalBytes"});
+}
+
+TEST(PackingCsv, RefusesAlignmentsAndOffsetsThatCannotBe) {
+  const std::string header = "id,lower,upper,size,alignment,offset\n";
+  expect_refused(header + "a,0,1,1,0,\n", ErrorCode::invalid, {"column 'alignment'", "0 is not a power of two"});
+  expect_refused(header + "a,0,1,1,3,\n", ErrorCode::invalid, {"3 is not a power of two"});
+  expect_refused(header + "a,0,1,1,1099511627776,\n", ErrorCode::invalid, {"kMaxAlignment"});
+  expect_refused(header + "a,0,1,1,64,96\n", ErrorCode::invalid, {"offset 96", "64"});
+  expect_refused(header + "a,0,1,1,1,9223372036854775807\n", ErrorCode::over_limit, {"column 'offset'"});
+}
+
+TEST(PackingCsv, RefusesGapsThatAreNotInsideTheLife) {
+  const std::string row = "id,lower,upper,size,gaps\na,2,10,1,";
+  expect_refused(row + "4\n", ErrorCode::malformed, {"column 'gaps'", "'4'", "4-6"});
+  expect_refused(row + "4-6  8-9\n", ErrorCode::malformed, {"''"});
+  expect_refused(row + "6-4\n", ErrorCode::invalid, {"'6-4'", "2-10"});
+  expect_refused(row + "1-3\n", ErrorCode::invalid, {"2-10"});
+  expect_refused(row + "9-11\n", ErrorCode::invalid, {"2-10"});
+  expect_refused(row + "4-6 5-7\n", ErrorCode::invalid, {"overlap at 5"});
+  expect_refused(row + "4-6@0:8\n", ErrorCode::unsupported, {"window"});
+}
+
+TEST(PackingCsv, RefusesEveryPrefixThatCutsALineInTwo) {
+  const std::string text = "id,lower,upper,size\na,0,10,20\nb,5,10,20\n";
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    const Result<PackingProblem> cut = parse_packing(text.substr(0, length));
+    if (!cut.ok()) continue;
+    // What is accepted ends with a row that a person could have written.
+    EXPECT_LE(cut->buffers.size(), 2U) << length;
+    EXPECT_GE(length, std::string("id,lower,upper,size").size());
+  }
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,94 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// A developer's tool: imports a model and prints a line for each tensor of each graph, bodies included, as JSON:
+//   {"graph": "main/if:then_branch", "name": "x", "dtype": "f32", "shape": [1, 3], "at_most": [0], "role": "input"}
+// usage: print_tensors MODEL [symbol=extent | input=AxBxC]...
+// compare_with_onnx.py reads it.
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "lowtide/import/import.h"
+
+namespace {
+
+// JSON strings are UTF-8; names are bytes: what is not ASCII goes as Latin-1, which the reader turns back.
+std::string json_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7F && c != '"' && c != '\\') {
+      out += c;
+    } else {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(byte));
+      out += escape;
+    }
+  }
+  return out + "\"";
+}
+
+void print_graph(const lowtide::Graph& graph, const std::string& path) {
+  for (const lowtide::Tensor& tensor : graph.tensors()) {
+    if (tensor.is_captured) continue;
+    std::string shape;
+    std::string at_most;
+    for (int axis = 0; axis < tensor.shape.rank(); ++axis) {
+      shape += (axis == 0 ? "" : ", ") + std::to_string(tensor.shape[axis]);
+      if (tensor.shape.is_at_most(axis)) at_most += (at_most.empty() ? "" : ", ") + std::to_string(axis);
+    }
+    std::printf("{\"graph\": %s, \"name\": %s, \"dtype\": \"%s\", \"shape\": [%s], \"at_most\": [%s], \"role\": \"%s\"}\n",
+                json_string(path).c_str(), json_string(tensor.name).c_str(), to_string(tensor.dtype).data(),
+                shape.c_str(), at_most.c_str(), to_string(tensor.role).data());
+  }
+  for (const lowtide::Node& node : graph.nodes()) {
+    for (const lowtide::Body& body : node.bodies) {
+      // A body is known by the first tensor that its node makes: nodes need no names.
+      std::string made;
+      for (const auto& output : node.outputs) {
+        if (output && made.empty()) made = graph.tensor(*output).name;
+      }
+      print_graph(*body.graph, path + "/" + made + ":" + body.name);
+    }
+  }
+}
+
+// "batch=8" binds a symbol, "x=1x3" a shape, as also "x=8" where `x` is followed by an x: "x=8x".
+bool read_option(const std::string& argument, lowtide::ImportOptions& options) {
+  const std::size_t equals = argument.rfind('=');
+  if (equals == std::string::npos) return false;
+  const std::string name = argument.substr(0, equals);
+  const std::string value = argument.substr(equals + 1);
+  if (value.find('x') == std::string::npos) {
+    options.dims[name] = std::stoll(value);
+    return true;
+  }
+  std::size_t at = 0;
+  while (at < value.size()) {
+    std::size_t end = value.find('x', at);
+    if (end == std::string::npos) end = value.size();
+    options.shapes[name].push_back(std::stoll(value.substr(at, end - at)));
+    at = end + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  lowtide::ImportOptions options;
+  for (int at = 2; at < argc; ++at) {
+    if (!read_option(argv[at], options)) return 2;
+  }
+  if (argc < 2) return 2;
+  const lowtide::Result<lowtide::ImportedModel> model = lowtide::import_model(argv[1], options);
+  if (!model) {
+    std::fprintf(stderr, "%s: %s\n", to_string(model.error().code), model.error().describe().c_str());
+    return 3;
+  }
+  for (const std::string& note : model->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  print_graph(model->graph, "main");
+  return 0;
+}

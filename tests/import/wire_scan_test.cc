@@ -1,0 +1,203 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/wire_scan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "lowtide/base/random.h"
+#include "tests/import/onnx_models.h"
+
+namespace lowtide {
+namespace {
+
+using detail::scan_model;
+using testing::expect_refused;
+using testing::import_bytes;
+
+std::string varint(std::uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7U) out += static_cast<char>(value | 0x80U);
+  return out + static_cast<char>(value);
+}
+std::string tag(unsigned field, unsigned wire_type) { return varint(field << 3U | wire_type); }
+std::string delimited(unsigned field, const std::string& content) {
+  return tag(field, 2) + varint(content.size()) + content;
+}
+
+constexpr unsigned kGraph = 7;      // ModelProto.graph
+constexpr unsigned kNode = 1;       // GraphProto.node
+constexpr unsigned kAttribute = 5;  // NodeProto.attribute
+constexpr unsigned kBody = 6;       // AttributeProto.g
+
+const std::string& small_model() {
+  static const std::string bytes =
+      testing::model_from("<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { t = Add(x, w) y = Relu(t) }")
+          .SerializeAsString();
+  return bytes;
+}
+
+TEST(WireScan, CountsNodesAndMemory) {
+  const auto summary = scan_model(small_model());
+  ASSERT_TRUE(summary.ok()) << summary.error().describe();
+  EXPECT_EQ(summary->nodes, 2);
+  EXPECT_EQ(summary->body_nesting, 0);
+  // Two nodes of 184 bytes at the very least; a model of this size never needs a megabyte.
+  EXPECT_GT(summary->parsed_bytes, 2 * 184);
+  EXPECT_LT(summary->parsed_bytes, 1 << 20);
+}
+
+TEST(WireScan, RefusesEmptyFiles) { expect_refused(import_bytes(""), ErrorCode::malformed, {"empty"}); }
+
+TEST(WireScan, RefusesAModelThatIsCutAnywhere) {
+  for (std::size_t length = 0; length < small_model().size(); ++length) {
+    const auto model = import_bytes(small_model().substr(0, length));
+    // Cut between the graph and the opset_import behind it, the bytes are a model without opsets; never a whole one.
+    ASSERT_FALSE(model.ok()) << length;
+    EXPECT_TRUE(model.error().code == ErrorCode::malformed || model.error().code == ErrorCode::invalid)
+        << model.error().describe();
+  }
+}
+
+TEST(WireScan, SurvivesEveryByteFlippedInEveryWay) {
+  for (std::size_t at = 0; at < small_model().size(); ++at) {
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      std::string damaged = small_model();
+      damaged[at] = static_cast<char>(damaged[at] ^ (1U << bit));
+      const auto model = import_bytes(damaged);
+      if (model.ok()) {
+        EXPECT_LE(model->graph.nodes().size(), 2U);
+      }
+    }
+  }
+}
+
+TEST(WireScan, RefusesRandomBytes) {
+  Random random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes(1 + random.below(200), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random.below(256));
+    EXPECT_FALSE(import_bytes(bytes).ok());
+  }
+}
+
+TEST(WireScan, RefusesLengthsBeyondTheParent) {
+  expect_refused(scan_model(tag(kGraph, 2) + varint(0x7FFFFFFFFFFFFFFF)), ErrorCode::malformed,
+                 {"9223372036854775807", "byte"});
+  // The node inside claims one byte more than its graph has.
+  expect_refused(scan_model(delimited(kGraph, tag(kNode, 2) + varint(1))), ErrorCode::malformed, {"claims 1 bytes", "0"});
+}
+
+TEST(WireScan, RefusesVarintsOfMoreThanTenBytes) {
+  const std::string eleven(10, '\x80');
+  expect_refused(scan_model(tag(1, 0) + eleven + '\x01'), ErrorCode::malformed, {"10 bytes"});
+  expect_refused(scan_model(tag(kGraph, 2) + eleven + '\x01'), ErrorCode::malformed, {"length", "10 bytes"});
+  expect_refused(scan_model(eleven + '\x01'), ErrorCode::malformed, {"tag", "10 bytes"});
+}
+
+TEST(WireScan, DoesNotLetALongVarintHideALength) {
+  // Length 5 in ten bytes where the graph has one: the same refusal as with a length in one byte.
+  std::string five = "\x85";
+  five += std::string(8, '\x80') + std::string(1, '\0');
+  expect_refused(scan_model(tag(kGraph, 2) + five + "x"), ErrorCode::malformed, {"claims 5 bytes"});
+}
+
+TEST(WireScan, RefusesGroupsThatAreNotClosed) {
+  expect_refused(scan_model(tag(30, 3)), ErrorCode::malformed, {"group"});
+  expect_refused(scan_model(tag(30, 4)), ErrorCode::malformed, {"group"});
+  expect_refused(scan_model(tag(30, 3) + tag(31, 4)), ErrorCode::malformed, {"group"});
+  EXPECT_TRUE(scan_model(tag(30, 3) + tag(30, 4)).ok()) << "an unknown group is skipped";
+}
+
+TEST(WireScan, RefusesGroupsNestedDeep) {
+  std::string bytes;
+  for (int depth = 0; depth < 100'000; ++depth) bytes += tag(30, 3);
+  expect_refused(scan_model(bytes), ErrorCode::over_limit, {"kMaxMessageDepth"});
+}
+
+TEST(WireScan, RefusesFieldNumberZeroAndUnknownWireTypes) {
+  expect_refused(scan_model(std::string("\0\0", 2)), ErrorCode::malformed, {"field number 0"});
+  expect_refused(scan_model(tag(1, 6)), ErrorCode::malformed, {"wire type 6"});
+  expect_refused(scan_model(tag(1, 7)), ErrorCode::malformed, {"wire type 7"});
+}
+
+// A body in a body ...: three messages a level.
+std::string nested_bodies(int levels) {
+  std::string graph;
+  for (int level = 0; level < levels; ++level) {
+    graph = delimited(kNode, delimited(kAttribute, delimited(kBody, graph)));
+  }
+  return delimited(kGraph, graph);
+}
+
+TEST(WireScan, AcceptsBodiesUpToTheLimitAndNoDeeper) {
+  const auto deepest = scan_model(nested_bodies(32));
+  ASSERT_TRUE(deepest.ok()) << deepest.error().describe();
+  EXPECT_EQ(deepest->body_nesting, 32);
+  for (int levels : {33, 90, 3000}) {
+    expect_refused(scan_model(nested_bodies(levels)), ErrorCode::over_limit, {"32", "kMaxBodyNesting"});
+  }
+}
+
+TEST(WireScan, RefusesTypesNestedDeep) {
+  std::string type = "";
+  for (int level = 0; level < 1000; ++level) type = delimited(4, delimited(1, type));  // sequence of sequence of ...
+  expect_refused(scan_model(delimited(kGraph, delimited(11, delimited(2, type)))), ErrorCode::over_limit,
+                 {"kMaxMessageDepth"});
+}
+
+TEST(WireScan, RefusesEmptyMessagesThatGrowAHundredfold) {
+  std::string graph;
+  for (int node = 0; node < 2'000'000; ++node) graph += std::string("\x0A\0", 2);  // an empty node
+  // 4 MB that would need 2,000,000 x 216 = 432 MB; allowed are 64 MB + 16 x 4 MB.
+  expect_refused(scan_model(delimited(kGraph, graph)), ErrorCode::over_limit, {"64 MB + 16 x", "parse_budget"});
+}
+
+TEST(WireScan, AcceptsAMillionSmallNodes) {
+  std::string graph;
+  for (int node = 0; node < 1'000'000; ++node) {
+    graph += delimited(kNode, delimited(1, "t" + std::to_string(node)) + delimited(2, "t" + std::to_string(node + 1)) +
+                                  delimited(4, "Relu"));
+  }
+  const auto summary = scan_model(delimited(kGraph, graph));
+  ASSERT_TRUE(summary.ok()) << summary.error().describe();
+  EXPECT_EQ(summary->nodes, 1'000'000);
+}
+
+TEST(WireScan, CountsPackedNumbersAsWhatTheyBecome) {
+  // 1 MB of int64_data of one byte each: 8 MB, or 16 MB while the list grows.
+  const std::string tensor = delimited(7, std::string(1 << 20, '\1'));
+  const auto summary = scan_model(delimited(kGraph, delimited(5, tensor)));
+  ASSERT_TRUE(summary.ok()) << summary.error().describe();
+  EXPECT_GE(summary->parsed_bytes, 8 << 20);
+  EXPECT_LE(summary->parsed_bytes, 17 << 20);
+}
+
+TEST(WireScan, TakesTheLastOfAFieldThatIsRepeatedAMillionTimes) {
+  std::string header;
+  for (int repeat = 0; repeat < 1'000'000; ++repeat) header += tag(1, 0) + varint(9999);
+  const auto model = import_bytes(header + small_model());  // the model's own ir_version comes last
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(model->graph.nodes().size(), 2U);
+}
+
+TEST(WireScan, SaysWhatOtherFilesLookLike) {
+  const auto padded = [](std::string head) { return head + std::string(64, '\x7f'); };
+  expect_refused(import_bytes(padded("\x1f\x8b\x08")), ErrorCode::malformed, {"gzip"});
+  expect_refused(import_bytes(padded("PK\x03\x04")), ErrorCode::malformed, {"zip archive"});
+  expect_refused(import_bytes(padded(std::string("\x1c\0\0\0TFL3", 8))), ErrorCode::malformed, {"TensorFlow Lite"});
+  expect_refused(import_bytes("{\"ir_version\": 8}"), ErrorCode::malformed, {"JSON"});
+  expect_refused(import_bytes("ir_version: 8\ngraph {\n}\n"), ErrorCode::malformed, {"text"});
+  expect_refused(import_bytes(padded("\x89HDF\r\n\x1a\n")), ErrorCode::malformed, {"HDF5"});
+}
+
+TEST(WireScan, RefusesMessagesThatAreNoModel) {
+  expect_refused(import_bytes(tag(1, 0) + varint(8)), ErrorCode::malformed, {"no graph"});
+  expect_refused(import_bytes(delimited(kGraph, "")), ErrorCode::malformed, {"no ir_version"});
+}
+
+}  // namespace
+}  // namespace lowtide

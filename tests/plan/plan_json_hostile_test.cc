@@ -1,0 +1,196 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/plan/plan_json.h"
+#include "tests/plan/random_plan.h"
+#include "tests/plan/small_plan.h"
+
+namespace lowtide {
+namespace {
+
+// Whatever the text, the answer is a plan that is read back from its own text, or a refusal with a place.
+bool is_read_or_refused(const std::string& text) {
+  const Result<PlanFile> file = read_plan_json(text, "p");
+  if (file.ok()) {
+    EXPECT_TRUE(nlohmann::json::accept(text)) << text;
+    EXPECT_EQ(testing::difference(*file, read_plan_json(write_plan_json(file->plan, file->labels), "again").value()),
+              "")
+        << text;
+    return true;
+  }
+  EXPECT_EQ(file.error().place.rfind("p:", 0), 0U) << file.error().describe();
+  EXPECT_FALSE(file.error().message.empty());
+  EXPECT_LT(file.error().describe().size(), 1000U);
+  return false;
+}
+
+TEST(PlanJsonHostile, FilesCutAnywhereAreRefused) {
+  const PlanFile file = testing::small_plan_file();
+  const std::string text = write_plan_json(file.plan, file.labels);
+  for (std::size_t size = 0; size + 1 < text.size(); ++size) {  // without its last newline a file is whole
+    ASSERT_FALSE(is_read_or_refused(text.substr(0, size))) << size;
+  }
+}
+
+TEST(PlanJsonHostile, EveryFlippedBitIsReadOrRefused) {
+  const PlanFile file = testing::small_plan_file();
+  std::string text = write_plan_json(file.plan, file.labels);
+  int read = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      text[at] = static_cast<char>(text[at] ^ (1 << bit));
+      read += is_read_or_refused(text) ? 1 : 0;
+      text[at] = static_cast<char>(text[at] ^ (1 << bit));
+    }
+  }
+  EXPECT_GT(read, 0);  // a bit in a name or a size
+  EXPECT_LT(read, static_cast<int>(text.size()) * 4);
+}
+
+std::string damaged(std::string text, Random& random) {
+  static const std::vector<std::string> kPieces = {"{",
+                                                   "}",
+                                                   "[",
+                                                   "]",
+                                                   ",",
+                                                   ":",
+                                                   "\"",
+                                                   "\\",
+                                                   "\\u00",
+                                                   "null",
+                                                   "true",
+                                                   "0",
+                                                   "-",
+                                                   "1e400",
+                                                   ".5",
+                                                   "4294967295",
+                                                   "9223372036854775807",
+                                                   "36028797018963967",
+                                                   "\"nodes\": [",
+                                                   "\"parent\": 0,",
+                                                   "[0, 0, 0, 0],",
+                                                   "[0, \"compute\", [], [], 0],",
+                                                   "\xff",
+                                                   " "};
+  for (std::uint64_t count = 1 + random.below(3); count > 0; --count) {
+    const std::size_t at = random.below(text.size() + 1);
+    const std::size_t length = std::min<std::size_t>(random.below(20), text.size() - at);
+    switch (random.below(4)) {
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text.insert(random.below(text.size() + 1), text.substr(at, length));
+        break;
+      case 2: {  // another number in the place of one
+        const std::size_t digit = text.find_first_of("0123456789", at);
+        if (digit != std::string::npos) text[digit] = static_cast<char>('0' + random.below(10));
+        break;
+      }
+      default:
+        text.insert(at, kPieces[random.below(kPieces.size())]);
+    }
+  }
+  return text;
+}
+
+TEST(PlanJsonHostile, DamagedFilesAreReadOrRefused) {
+  Random random(14);
+  std::string text;
+  int read = 0;
+  constexpr int kRuns = 30'000;
+  for (int run = 0; run < kRuns; ++run) {
+    if (run % 100 == 0) {
+      const PlanFile file = testing::random_plan_file(random);
+      text = write_plan_json(file.plan, file.labels);
+    }
+    read += is_read_or_refused(damaged(text, random)) ? 1 : 0;
+  }
+  EXPECT_GT(read, kRuns / 200);
+  EXPECT_LT(read, kRuns / 2);
+}
+
+// Nothing: that reader gives up at a number that no double holds, whatever follows.
+std::optional<bool> is_grammatical(const std::string& text) {
+  try {
+    return nlohmann::json::parse(text).is_object();
+  } catch (const nlohmann::json::out_of_range&) {
+    return std::nullopt;
+  } catch (const nlohmann::json::parse_error&) {
+    return false;
+  }
+}
+
+// What another reader of JSON takes for JSON, ours does too: it may refuse the content, never the grammar.
+TEST(PlanJsonHostile, GrammarIsThatOfJson) {
+  Random random(15);
+  const std::string head = "{\"format\": \"lowtide.plan\", \"schema_version\": 1, \"x\": ";
+  static const std::vector<std::string> kTokens = {"{",
+                                                   "}",
+                                                   "[",
+                                                   "]",
+                                                   ",",
+                                                   ":",
+                                                   "\"a\"",
+                                                   "\"\\n\"",
+                                                   "\"\\u00e9\"",
+                                                   "\"\\ud83d\\ude00\"",
+                                                   "\"\\ud83d\"",
+                                                   "1",
+                                                   "-0",
+                                                   "01",
+                                                   "1.5",
+                                                   "1.",
+                                                   "-",
+                                                   "1e5",
+                                                   "1E+2",
+                                                   "1e",
+                                                   "true",
+                                                   "false",
+                                                   "null",
+                                                   "nul",
+                                                   " ",
+                                                   "\n",
+                                                   "\"",
+                                                   "\\",
+                                                   "\"\xc3\xa9\"",
+                                                   "\"\xc3\"",
+                                                   "\"\t\"",
+                                                   "\xef\xbb\xbf",
+                                                   "\"\\u0000\"",
+                                                   "\"\\x41\""};
+  int accepted = 0;
+  for (int run = 0; run < 50'000; ++run) {
+    std::string value;
+    for (std::uint64_t count = 1 + random.below(5); count > 0; --count) value += kTokens[random.below(kTokens.size())];
+    const std::string text = head + value + "}";
+    const std::optional<bool> is_json = is_grammatical(text);
+    if (!is_json) continue;
+    accepted += *is_json ? 1 : 0;
+    const Result<PlanFile> file = read_plan_json(text, "p");
+    ASSERT_FALSE(file.ok());
+    EXPECT_EQ(file.error().code == ErrorCode::malformed, !*is_json) << text << "\n" << file.error().describe();
+  }
+  EXPECT_GT(accepted, 500);
+}
+
+TEST(PlanJsonHostile, ManyZerosAndDeepNestingAreRefusedAtOnce) {
+  const std::string head = "{\"format\": \"lowtide.plan\", \"schema_version\": 1, \"arena\": ";
+  EXPECT_FALSE(is_read_or_refused(head + "1" + std::string(10'000'000, '0') + "}"));
+  EXPECT_FALSE(is_read_or_refused(head + std::string(10'000'000, '0') + "}"));
+  EXPECT_FALSE(is_read_or_refused(head + std::string(10'000'000, '[') + "}"));
+  std::string objects = head;
+  for (int level = 0; level < 1'000'000; ++level) objects += "{\"a\":";
+  EXPECT_FALSE(is_read_or_refused(objects));
+  EXPECT_FALSE(is_read_or_refused(std::string(10'000'000, '[')));
+}
+
+}  // namespace
+}  // namespace lowtide

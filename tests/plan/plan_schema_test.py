@@ -1,0 +1,112 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Holds docs/plan.schema.json true: it takes what is written, and refuses what the reader refuses by form."""
+
+import copy
+import json
+import pathlib
+import re
+import sys
+import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: the Python that runs this has no jsonschema (tests/requirements.txt)")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/plan.schema.json").read_text())
+SMALL = json.loads((ROOT / "tests/files/plans/small.json").read_text())
+
+# Where in the small plan, and what stands there instead.
+DAMAGES = [
+    (["format"], "other"),
+    (["schema_version"], 2),
+    (["columns", "nodes"], ["name", "op"]),
+    (["unknown"], 1),
+    (["provenance", "nodes"], -1),
+    (["provenance", "tool"], None),
+    (["regions", 0, "alignment"], 48),
+    (["regions", 0, "capacity"], -1),
+    (["regions", 0, "capacity"], 2**55),
+    (["regions", 0, "capacity"], 1.5),
+    (["arena", 0], "64"),
+    (["claims", "load"], 2**62),
+    (["claims", "allocate_optimal"], 1),
+    (["nodes", 0], ["one column"]),
+    (["nodes", 0], ["three", "columns", "here"]),
+    (["nodes", 0, 0], "a \\ alone"),
+    (["nodes", 0, 0], "\\xg0"),
+    (["tensors", 1, 1], "f32[2,-4]"),
+    (["tensors", 1, 1], "float[2]"),
+    (["tensors", 1, 1], "f32"),
+    (["tensors", 1, 2], "inputs"),
+    (["buffers", 0, 0], "temp"),
+    (["buffers", 3, 5], None),
+    (["buffers", 0, 5], 0),
+    (["values", 0, 0], None),
+    (["values", 0, 0], 2**32),
+    (["steps", 0, 1], "view"),
+    (["steps", 0, 2, 0], -1),
+    (["bodies", 0, "parent"], -1),
+    (["body_plans", 0, "offset"], None),
+]
+
+
+def damaged(path, value):
+    tree = copy.deepcopy(SMALL)
+    at = tree
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    return tree
+
+
+def objects(tree, path=()):
+    """Every object in the tree, with the path to it."""
+    if isinstance(tree, dict):
+        yield path, tree
+    children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, child in children:
+        yield from objects(child, (*path, key))
+
+
+class PlanSchema(unittest.TestCase):
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+
+    def test_is_a_schema(self):
+        jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+    def test_takes_the_golden_file(self):
+        self.validator.validate(SMALL)
+
+    def test_refuses_damage(self):
+        for path, value in DAMAGES:
+            with self.subTest(path=path, value=value):
+                self.assertFalse(self.validator.is_valid(damaged(path, value)))
+
+    def test_every_key_is_needed(self):
+        removed = 0
+        for path, found in objects(SMALL):
+            for key in found:
+                tree = copy.deepcopy(SMALL)
+                at = tree
+                for step in path:
+                    at = at[step]
+                del at[key]
+                with self.subTest(path=path, key=key):
+                    self.assertFalse(self.validator.is_valid(tree))
+                removed += 1
+        self.assertGreater(removed, 50)
+
+    def test_knows_the_types_of_the_source(self):
+        source = (ROOT / "src/lowtide/graph/dtype.cc").read_text()
+        names = set(re.findall(r'\{DType::\w+, "(\w+)", \d+\}', source)) - {"string"}
+        self.assertEqual(len(names), 25)
+        in_schema = set(re.match(r"\^\(([a-z0-9|]+)\)", SCHEMA["$defs"]["type"]["pattern"]).group(1).split("|"))
+        self.assertEqual(in_schema, names)
+
+
+if __name__ == "__main__":
+    unittest.main()

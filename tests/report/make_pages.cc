@@ -1,0 +1,55 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// report_make_pages FOLDER: writes the pages that tests/report/browser/ opens.
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "lowtide/report/page.h"
+#include "tests/report/page_plans.h"
+
+namespace lowtide {
+namespace {
+
+bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch* against = nullptr) {
+  const NamedPlan shown_names{shown.plan, shown.labels};
+  std::ofstream out(path, std::ios::binary);
+  if (against == nullptr) {
+    out << page(shown_names);
+  } else {
+    const NamedPlan against_names{against->plan, against->labels};
+    out << page(shown_names, &against_names);
+  }
+  out.close();
+  if (out.good()) return true;
+  std::fprintf(stderr, "make_pages: %s cannot be written\n", path.c_str());
+  return false;
+}
+
+bool write_all(const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  const PlanSketch before = small_plan_before();
+  const PlanSketch plain = encoder_decoder_plan(5, false);
+  return write_page(folder / "small.html", small_plan()) && write_page(folder / "compare.html", small_plan(), &before) &&
+         write_page(folder / "bodies.html", bodies_plan()) && write_page(folder / "regions.html", regions_plan()) &&
+         write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
+         write_page(folder / "unplaced.html", unplaced_plan()) &&
+         write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&
+         write_page(folder / "network_compare.html", encoder_decoder_plan(5, true), &plain) &&
+         write_page(folder / "generated_10k.html", generated_plan(10'000, 7)) &&
+         write_page(folder / "generated_100k.html", generated_plan(100'000, 7));
+}
+
+}  // namespace
+}  // namespace lowtide
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: report_make_pages FOLDER\n");
+    return 2;
+  }
+  return lowtide::write_all(argv[1]) ? 0 : 1;
+}

@@ -1,0 +1,152 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/report/page_plans.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lowtide {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+
+}  // namespace
+
+Sketcher::Sketcher(const std::string& graph) {
+  sketch_.plan.provenance = {.tool = "lowtide 0.1.0", .graph = graph, .target = "dense"};
+  sketch_.plan.regions.push_back({.name = "arena"});
+}
+
+BufferId Sketcher::buffer(BufferKind kind, std::int64_t size, std::uint32_t begin, std::uint32_t end,
+                          std::optional<std::int64_t> offset, std::uint32_t region) {
+  Buffer made{.kind = kind, .size = Bytes(size), .lifespan = {StepId(begin), StepId(end)}};
+  if (offset) made.placement = Placement{RegionId(region), Offset(*offset)};
+  return sketch_.plan.buffers.push_back(made);
+}
+
+ValueId Sketcher::value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
+                        bool is_written) {
+  const TensorId id = sketch_.labels.tensors.push_back(
+      {.name = tensor, .dtype = DType::f32, .role = role, .shape = Shape({1, size / 4}), .size = Bytes(size)});
+  const ValueId made = sketch_.plan.values.push_back({.tensor = id, .buffer = buffer, .offset = Offset(offset)});
+  if (is_written) unwritten_.push_back(made);
+  return made;
+}
+
+StepId Sketcher::step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads, StepKind kind,
+                      std::optional<BufferId> scratch) {
+  const NodeId id = sketch_.labels.nodes.push_back({.name = node, .op = op});
+  const StepId made = sketch_.plan.program.push_back(
+      {.node = id, .kind = kind, .reads = reads, .writes = unwritten_, .scratch = scratch});
+  for (ValueId value : unwritten_) sketch_.plan.values[value].written = made;
+  unwritten_.clear();
+  return made;
+}
+
+void Sketcher::body(const std::string& name, PlanSketch inner, std::int64_t offset) {
+  const StepId last(static_cast<std::uint32_t>(sketch_.plan.program.size() - 1));
+  Step& step = sketch_.plan.program[last];
+  step.bodies.push_back({.body = name, .offset = Offset(offset), .plan = std::make_shared<Plan>(std::move(inner.plan))});
+  sketch_.labels.bodies.push_back({step.node, name, std::move(inner.labels)});
+}
+
+PlanSketch Sketcher::finish(std::int64_t bound, const std::string& schedule, const std::string& allocate) && {
+  Plan& plan = sketch_.plan;
+  plan.arena.assign(plan.regions.size(), Bytes(0));
+  std::vector<std::int64_t> change(plan.program.size() + 1, 0);
+  for (const Buffer& buffer : plan.buffers) {
+    if (!buffer.placement) continue;
+    Bytes& top = plan.arena[buffer.placement->region.index()];
+    top = std::max(top, (buffer.placement->offset + buffer.size) - Offset(0));
+    change[buffer.lifespan.begin.index()] += buffer.size.count();
+    change[buffer.lifespan.end.index()] -= buffer.size.count();
+  }
+  std::int64_t live = 0;
+  std::int64_t load = 0;
+  for (std::int64_t by : change) load = std::max(load, live += by);
+  plan.claims = {.load_as_given = Bytes(load + load / 4),
+                 .load = Bytes(load),
+                 .bound = Bytes(bound),
+                 .bound_name = "must_be_live",
+                 .schedule = schedule,
+                 .schedule_optimal = load == bound,
+                 .allocate = allocate,
+                 .allocate_optimal = arena_bytes(plan) == Bytes(load)};
+  plan.provenance.nodes = static_cast<std::int64_t>(sketch_.labels.nodes.size());
+  plan.provenance.tensors = static_cast<std::int64_t>(sketch_.labels.tensors.size());
+  return std::move(sketch_);
+}
+
+PlanSketch small_plan() {
+  Sketcher to("small");
+  const BufferId input = to.buffer(BufferKind::input, 64 * kKiB, 0, 9);
+  const BufferId weights = to.buffer(BufferKind::constant, 36 * kKiB, 0, 9);
+  const BufferId first = to.buffer(BufferKind::temporary, 256 * kKiB, 0, 4, 0);
+  const BufferId joined = to.buffer(BufferKind::temporary, 256 * kKiB, 2, 6, 256 * kKiB);
+  const BufferId scratch = to.buffer(BufferKind::scratch, 64 * kKiB, 2, 3, 512 * kKiB);
+  const BufferId pooled = to.buffer(BufferKind::temporary, 64 * kKiB, 5, 8, 0);
+  const BufferId logits_at = to.buffer(BufferKind::output, 4 * kKiB, 7, 9, 64 * kKiB);
+  const BufferId probs_at = to.buffer(BufferKind::output, 4 * kKiB, 8, 9, 68 * kKiB);
+
+  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input, false);
+  const ValueId w = to.value("conv1.weight", 36 * kKiB, weights, 0, Role::constant, false);
+  const ValueId a = to.value("a", 256 * kKiB, first, 0, Role::temporary);
+  to.step("conv1", "Conv", {x, w});
+  const ValueId b = to.value("b", 256 * kKiB, first, 0, Role::temporary);
+  to.step("relu1", "Relu", {a});
+  const ValueId c = to.value("c", 128 * kKiB, joined, 0, Role::temporary);
+  to.step("conv2", "Conv", {b, w}, StepKind::compute, scratch);
+  const ValueId d = to.value("d", 128 * kKiB, joined, 128 * kKiB, Role::temporary);
+  to.step("conv3", "Conv", {b});
+  const ValueId cat = to.value("cat", 256 * kKiB, joined, 0, Role::temporary);
+  to.step("concat", "Concat", {c, d}, StepKind::alias);
+  const ValueId e = to.value("e", 64 * kKiB, pooled, 0, Role::temporary);
+  to.step("pool", "MaxPool", {cat});
+  const ValueId f = to.value("f", 64 * kKiB, pooled, 0, Role::temporary);
+  to.step("flatten", "Flatten", {e}, StepKind::alias);
+  const ValueId logits = to.value("logits", 4 * kKiB, logits_at, 0, Role::output);
+  to.step("dense", "Gemm", {f});
+  to.value("probs", 4 * kKiB, probs_at, 0, Role::output);
+  to.step("softmax", "Softmax", {logits});
+  return std::move(to).finish(576 * kKiB);
+}
+
+PlanSketch small_plan_before() {
+  Sketcher to("small");
+  const BufferId input = to.buffer(BufferKind::input, 64 * kKiB, 0, 9);
+  const BufferId weights = to.buffer(BufferKind::constant, 36 * kKiB, 0, 9);
+  const BufferId first = to.buffer(BufferKind::temporary, 256 * kKiB, 0, 2, 0);
+  const BufferId second = to.buffer(BufferKind::temporary, 256 * kKiB, 1, 4, 256 * kKiB);
+  const BufferId left = to.buffer(BufferKind::temporary, 128 * kKiB, 2, 5, 0);
+  const BufferId scratch = to.buffer(BufferKind::scratch, 64 * kKiB, 2, 3, 512 * kKiB);
+  const BufferId right = to.buffer(BufferKind::temporary, 128 * kKiB, 3, 5, 128 * kKiB);
+  const BufferId joined = to.buffer(BufferKind::temporary, 256 * kKiB, 4, 6, 512 * kKiB);
+  const BufferId pooled = to.buffer(BufferKind::temporary, 64 * kKiB, 5, 8, 0);
+  const BufferId logits_at = to.buffer(BufferKind::output, 4 * kKiB, 7, 9, 64 * kKiB);
+  const BufferId probs_at = to.buffer(BufferKind::output, 4 * kKiB, 8, 9, 68 * kKiB);
+
+  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input, false);
+  const ValueId w = to.value("conv1.weight", 36 * kKiB, weights, 0, Role::constant, false);
+  const ValueId a = to.value("a", 256 * kKiB, first, 0, Role::temporary);
+  to.step("conv1", "Conv", {x, w});
+  const ValueId b = to.value("b", 256 * kKiB, second, 0, Role::temporary);
+  to.step("relu1", "Relu", {a});
+  const ValueId c = to.value("c", 128 * kKiB, left, 0, Role::temporary);
+  to.step("conv2", "Conv", {b, w}, StepKind::compute, scratch);
+  const ValueId d = to.value("d", 128 * kKiB, right, 0, Role::temporary);
+  to.step("conv3", "Conv", {b});
+  const ValueId cat = to.value("cat", 256 * kKiB, joined, 0, Role::temporary);
+  to.step("concat", "Concat", {c, d});
+  const ValueId e = to.value("e", 64 * kKiB, pooled, 0, Role::temporary);
+  to.step("pool", "MaxPool", {cat});
+  const ValueId f = to.value("f", 64 * kKiB, pooled, 0, Role::temporary);
+  to.step("flatten", "Flatten", {e}, StepKind::alias);
+  const ValueId logits = to.value("logits", 4 * kKiB, logits_at, 0, Role::output);
+  to.step("dense", "Gemm", {f});
+  to.value("probs", 4 * kKiB, probs_at, 0, Role::output);
+  to.step("softmax", "Softmax", {logits});
+  return std::move(to).finish(576 * kKiB, "as_given", "greedy_by_size");
+}
+
+}  // namespace lowtide

@@ -1,0 +1,78 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/plan/labels.h"
+#include "lowtide/plan/plan.h"
+
+namespace lowtide {
+
+// A plan with its names, owned: what the page's tests show.
+struct PlanSketch {
+  Plan plan;
+  Labels labels;
+};
+
+// Writes a plan down by hand. Things are named where they are made; ids count up from 0 in that order.
+class Sketcher {
+ public:
+  explicit Sketcher(const std::string& graph);
+
+  BufferId buffer(BufferKind kind, std::int64_t size, std::uint32_t begin, std::uint32_t end,
+                  std::optional<std::int64_t> offset = std::nullopt, std::uint32_t region = 0);
+  // A tensor of `size` bytes and the value that holds it; written by the step added next, if `is_written`.
+  ValueId value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
+                bool is_written = true);
+  // The step that wrote the values added since the one before.
+  StepId step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads,
+              StepKind kind = StepKind::compute, std::optional<BufferId> scratch = std::nullopt);
+  // A body of the step added last, with its plan at an offset of the step's scratch.
+  void body(const std::string& name, PlanSketch inner, std::int64_t offset);
+
+  // Arena and largest load are counted from the buffers; `bound` and the strategies are claimed as given.
+  [[nodiscard]] PlanSketch finish(std::int64_t bound, const std::string& schedule = "greedy_by_freed_bytes",
+                                  const std::string& allocate = "best_fit") &&;
+
+ private:
+  PlanSketch sketch_;
+  std::vector<ValueId> unwritten_;
+};
+
+// Nine steps with everything that a buffer can be (sizes in KiB; `.` is free):
+//
+//   address                                          step  0 conv1    x -> a
+//    576 |      [s ]                                       1 relu1    a -> b, in place
+//    512 |      [cat = c | d        ]                      2 conv2    b -> c, slice of cat, scratch s
+//        |      [                   ]                      3 conv3    b -> d, slice of cat
+//    256 |[a, b             ][      ]                      4 concat   c, d -> cat, no copy
+//        |[                 ]       [logits, probs]        5 pool     cat -> e
+//     64 |[                 ]    [e, f ]                   6 flatten  e -> f, a view
+//      0 +--0--1--2--3--4--5--6--7--8                      7 dense    f -> logits      8 softmax -> probs
+[[nodiscard]] PlanSketch small_plan();
+// The same network with a copying concat: nothing is a slice, so the arena is larger.
+[[nodiscard]] PlanSketch small_plan_before();
+// An If whose then-branch runs a Loop; the branches share the bytes of one scratch buffer.
+[[nodiscard]] PlanSketch bodies_plan();
+// Two regions.
+[[nodiscard]] PlanSketch regions_plan();
+// Names that try to end a script, start a tag, reverse text, drive a terminal, or are no text at all.
+[[nodiscard]] PlanSketch hostile_plan();
+// The names of hostile_plan's tensors, as they are in the file.
+[[nodiscard]] std::vector<std::string> hostile_names();
+[[nodiscard]] PlanSketch empty_plan();
+// Steps, but no buffer with a place.
+[[nodiscard]] PlanSketch unplaced_plan();
+// An encoder and a decoder with skip connections, packed greedily by size: what a real plan looks like. `in_place`
+// tells whether activations overwrite their inputs.
+[[nodiscard]] PlanSketch encoder_decoder_plan(int levels, bool in_place);
+// A chain with random residual connections: as many buffers as steps, packed first fit in the order of steps.
+[[nodiscard]] PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed);
+
+}  // namespace lowtide

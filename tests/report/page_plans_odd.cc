@@ -1,0 +1,133 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Plans that are unusual: bodies, several regions, hostile names, nothing at all.
+
+#include <utility>
+
+#include "tests/report/page_plans.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::int64_t kKiB = 1024;
+
+// A chain of `steps` activations of `size` bytes, alternating between two places.
+PlanSketch chain(const std::string& graph, const std::string& prefix, std::uint32_t steps, std::int64_t size) {
+  Sketcher to(graph);
+  ValueId last = to.value(prefix + "in", size, to.buffer(BufferKind::input, size, 0, steps, 0), 0, Role::input, false);
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    const bool is_last = step + 1 == steps;
+    const BufferId at = to.buffer(is_last ? BufferKind::output : BufferKind::temporary, size, step,
+                                  is_last ? steps : step + 2, size * (1 + step % 2));
+    const ValueId next =
+        to.value(prefix + std::to_string(step), size, at, 0, is_last ? Role::output : Role::temporary);
+    to.step(prefix + "tanh" + std::to_string(step), "Tanh", {last});
+    last = next;
+  }
+  return std::move(to).finish(size * (steps > 1 ? 3 : 2));
+}
+
+}  // namespace
+
+PlanSketch bodies_plan() {
+  Sketcher inner("then_graph");
+  const BufferId inner_scratch = inner.buffer(BufferKind::scratch, 12 * kKiB, 0, 1, 0);
+  const BufferId looped = inner.buffer(BufferKind::output, 4 * kKiB, 0, 1, 12 * kKiB);
+  inner.value("looped", 4 * kKiB, looped, 0, Role::output);
+  inner.step("loop", "Loop", {}, StepKind::compute, inner_scratch);
+  inner.body("body", chain("loop_body", "state", 5, 4 * kKiB), 0);
+  PlanSketch then_branch = std::move(inner).finish(16 * kKiB);
+
+  Sketcher to("nested");
+  const BufferId caller = to.buffer(BufferKind::input, kKiB, 0, 3);
+  const BufferId feature_at = to.buffer(BufferKind::temporary, 8 * kKiB, 0, 2, 0);
+  const BufferId scratch = to.buffer(BufferKind::scratch, 24 * kKiB, 1, 2, 8 * kKiB);
+  const BufferId chosen_at = to.buffer(BufferKind::temporary, 4 * kKiB, 1, 3, 32 * kKiB);
+  const BufferId out_at = to.buffer(BufferKind::output, 4 * kKiB, 2, 3, 0);
+  const ValueId x = to.value("x", kKiB, caller, 0, Role::input, false);
+  const ValueId feature = to.value("feature", 8 * kKiB, feature_at, 0, Role::temporary);
+  to.step("embed", "Gemm", {x});
+  const ValueId chosen = to.value("chosen", 4 * kKiB, chosen_at, 0, Role::temporary);
+  to.step("if", "If", {feature}, StepKind::compute, scratch);
+  to.body("then_branch", std::move(then_branch), 0);
+  to.body("else_branch", chain("else_graph", "other", 3, 8 * kKiB), 0);
+  to.value("out", 4 * kKiB, out_at, 0, Role::output);
+  to.step("head", "Gemm", {chosen});
+  return std::move(to).finish(36 * kKiB);
+}
+
+PlanSketch regions_plan() {
+  Sketcher to("two_memories");
+  const BufferId fast = to.buffer(BufferKind::temporary, 32 * kKiB, 0, 2, 0, 0);
+  const BufferId slow = to.buffer(BufferKind::temporary, 192 * kKiB, 0, 3, 0, 1);
+  const BufferId out = to.buffer(BufferKind::output, 16 * kKiB, 2, 4, 32 * kKiB, 0);
+  const ValueId a = to.value("a", 32 * kKiB, fast, 0, Role::temporary);
+  const ValueId b = to.value("b", 192 * kKiB, slow, 0, Role::temporary);
+  to.step("split", "Custom", {});
+  to.step("look", "Custom", {a});
+  to.value("out", 16 * kKiB, out, 0, Role::output);
+  to.step("join", "Custom", {b});
+  to.step("end", "Custom", {});
+  PlanSketch sketch = std::move(to).finish(200 * kKiB);
+  sketch.plan.regions = {{.name = "sram", .capacity = Bytes(64 * kKiB), .alignment = Bytes(16)},
+                         {.name = "dram", .alignment = Bytes(64)}};
+  sketch.plan.arena = {Bytes(48 * kKiB), Bytes(192 * kKiB)};
+  return sketch;
+}
+
+std::vector<std::string> hostile_names() {
+  return {"</script><script>document.body.dataset.owned='yes'</script>",
+          "<img src=x onerror=\"document.body.dataset.owned='yes'\">",
+          "<!-- <script>",
+          "\xE2\x80\xA8line\xE2\x80\xA9separators",
+          "\x1b[2J\x1b]0;terminal\x07",
+          std::string("nul\0inside", 10),
+          "not\xFF\xFEutf\xC0\xAF-8\xED\xA0\x80",
+          "\xE2\x80\xAEreversed",
+          "zero\xE2\x80\x8Bwidth\xEF\xBB\xBF",
+          "quote\"back\\slash'tick`${1}",
+          "&lt;&amp;&#60;",
+          "__proto__",
+          "constructor",
+          "@SCRIPT@ @SHEETS@ )lowtide_page\"",
+          "\xF0\x9F\x8C\x8A wave, \xE6\xBD\xAE\xE4\xBD\x8D",
+          std::string(3000, 'n'),
+          std::string(9000, 'N')};
+}
+
+PlanSketch hostile_plan() {
+  const std::vector<std::string> names = hostile_names();
+  const auto steps = static_cast<std::uint32_t>(names.size());
+  Sketcher to("</title><script>document.body.dataset.owned='title'</script>");
+  std::vector<ValueId> reads;
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    const std::int64_t size = kKiB * (1 + step % 3);
+    const BufferId at = to.buffer(step + 1 == steps ? BufferKind::output : BufferKind::temporary, size, step,
+                                  std::min(step + 3, steps), 4 * kKiB * (step % 4));
+    const ValueId value = to.value(names[step], size, at, 0, step + 1 == steps ? Role::output : Role::temporary);
+    to.step(names[step], names[step], reads);
+    reads = {value};
+  }
+  PlanSketch sketch = std::move(to).finish(4 * kKiB);
+  sketch.plan.claims.bound_name = names[0];
+  sketch.plan.claims.schedule = names[1];
+  sketch.plan.claims.allocate = names[4];
+  sketch.plan.regions[0].name = names[0];
+  sketch.plan.provenance.dims = {names[1]};
+  sketch.plan.provenance.tool = names[2];
+  sketch.plan.provenance.target = names[6];
+  sketch.plan.provenance.model_sha256 = names[3];
+  return sketch;
+}
+
+PlanSketch empty_plan() { return Sketcher("nothing").finish(0); }
+
+PlanSketch unplaced_plan() {
+  Sketcher to("pass_through");
+  const ValueId x = to.value("x", 64, to.buffer(BufferKind::input, 64, 0, 1), 0, Role::input, false);
+  to.step("check", "Custom", {x});
+  return std::move(to).finish(0);
+}
+
+}  // namespace lowtide

@@ -1,0 +1,215 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <vector>
+
+#include "lowtide/base/random.h"
+#include "lowtide/target/description.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+struct Case {
+  std::string toml;
+  std::string described;  // a part of "place: message"
+  ErrorCode code = ErrorCode::invalid;
+};
+
+void expect_refused(const std::vector<Case>& cases) {
+  for (const Case& bad : cases) {
+    const Result<Target> target = parse_target(bad.toml, "t");
+    ASSERT_FALSE(target.ok()) << bad.toml;
+    EXPECT_THAT(target.error().describe(), HasSubstr(bad.described)) << bad.toml;
+    EXPECT_EQ(target.error().code, bad.code) << bad.toml;
+  }
+}
+
+// Lines 1 to 3 are the head.
+std::string with(const std::string& lines) { return "name = \"t\"\n[[region]]\nname = \"r\"\n" + lines; }
+std::string kernel(const std::string& lines) { return with("[[kernel]]\noperator = \"Op\"\nname = \"k\"\n" + lines); }
+std::string link(const std::string& lines) {
+  return with("[[region]]\nname = \"s\"\n[[link]]\nfrom = \"r\"\nto = \"s\"\n" + lines);
+}
+
+TEST(TargetDescriptionErrors, WhatIsNotTomlIsToldWithItsPlace) {
+  expect_refused({
+      {"name = ", "t:1:", ErrorCode::malformed},
+      {with("alignment = \n"), "t:4:", ErrorCode::malformed},
+      {"name = \"a\"\nname = \"b\"", "not TOML: ", ErrorCode::malformed},
+      {"name = \"\xff\"", "not TOML: ", ErrorCode::malformed},
+      {"name = \"t\x1b[31m\"", "not TOML: ", ErrorCode::malformed},
+      {std::string("\0", 1), "not TOML: ", ErrorCode::malformed},
+  });
+  EXPECT_EQ(parse_target("a = \x1b", "t").error().describe().find('\x1b'), std::string::npos);
+}
+
+TEST(TargetDescriptionErrors, KeysAreKnownAndThere) {
+  expect_refused({
+      {"", "t:1:1: target: name is missing"},
+      {"name = \"t\"", "target: region is missing: a target has at least one [[region]]"},
+      {"[[region]]\nname = \"r\"", "target: name is missing"},
+      {with("capcity = 1"), "t:4:1: region 0: unknown key 'capcity'; the keys here are name, capacity, alignment"},
+      {"nane = \"t\"\n" + with(""),
+       "t:1:1: target: unknown key 'nane'; the keys here are name, schema_version, region, link"},
+      {"schema_version = 2\n" + with(""),
+       "t:1:18: target: schema_version should be an integer from 1 to 1, not the integer 2"},
+      {with("[[region]]\ncapacity = 1"), "t:4:1: region 1: name is missing"},
+      {with("[[link]]\nto = \"r\""), "link 0: from is missing"},
+      {with("[[worker]]"), "worker 0: name is missing"},
+      {with("[[kernel]]\nname = \"k\""), "kernel 0: operator is missing"},
+      {with("[[kernel]]\noperator = \"Op\""), "kernel 0: name is missing"},
+      {kernel("scrach = 1"), "t:7:1: kernel 0: unknown key 'scrach'"},
+      {link(""), "link 0: bytes_per_second is missing"},
+  });
+}
+
+TEST(TargetDescriptionErrors, ValuesHaveTheirTypes) {
+  expect_refused({
+      {"name = 1", "t:1:8: target: name should be a text in quotes, not the integer 1"},
+      {"name = \"t\"\nregion = 1", "target: region should be written [[region]], once for each, not as the integer 1"},
+      {"name = \"t\"\nregion = [1]", "region 0 should be a table, not the integer 1"},
+      {"name = \"t\"\n[region]\nname = \"r\"",
+       "target: region should be written [[region]], once for each, not as a table"},
+      {with("capacity = 1.5"), "t:4:12: region 0: capacity should be a number of bytes such as 4096 or \"256KiB\""},
+      {with("capacity = \"64MB\""), "(B, KiB, MiB, GiB, TiB), not the text '64MB'"},
+      {with("capacity = \"64Gi\""), "not the text '64Gi'"},
+      {with("capacity = \"1,5KiB\""), "not the text '1,5KiB'"},
+      {with("capacity = \"\""), "not the text ''"},
+      {with("capacity = true"), "not true"},
+      {with("capacity = 1979-05-27"), "not a date or time"},
+      {with("capacity = [1]"), "not an array"},
+      {with("[[worker]]\nname = \"w\"\ncount = 1.0"),
+       "worker 0: count should be an integer from 1 to 1000000, not the real 1"},
+      {kernel("in_place = 1"), "kernel 0: in_place should be true or false, not the integer 1"},
+      {kernel("may_alias_views = \"no\""), "may_alias_views should be true or false, not the text 'no'"},
+      {kernel("scratch_per_input_byte = 0.5"),
+       "scratch_per_input_byte should be an integer from 0 to 1000000, not the real 0.5"},
+      {kernel("cost_seconds = \"1\""), "cost_seconds should be a number from 0 to 1e+09, not the text '1'"},
+  });
+}
+
+TEST(TargetDescriptionErrors, NumbersAreInRange) {
+  expect_refused({
+      {with("capacity = 0"),
+       "region 0: capacity is 0 and should be from 1 to 36028797018963967 bytes; leave it out for a region without a "
+       "limit"},
+      {with("capacity = -1"), "capacity is -1"},
+      {with("capacity = \"8388607TiB\""), "capacity is 9223370937343148032 and should be from 1"},
+      {with("capacity = \"8388608TiB\""), "not the text '8388608TiB'"},  // 2^63
+      {with("capacity = 18446744073709551616"), "not TOML: ", ErrorCode::malformed},
+      {with("alignment = 0"), "region 0: alignment is 0 and should be from 1 to 1073741824 bytes (kMaxAlignment)"},
+      {with("alignment = 3"), "t:4:13: region 0: alignment is 3, which is not a power of two"},
+      {with("alignment = \"1TiB\""), "alignment is 1099511627776"},
+      {with("[[worker]]\nname = \"w\"\ncount = 0"), "worker 0: count should be an integer from 1"},
+      {kernel("scratch = -1"),
+       "kernel 0: scratch is -1 and should be from 0 to 140737488355327 bytes (kMaxTensorBytes)"},
+      {kernel("scratch = \"128TiB\""), "kernel 0: scratch is 140737488355328"},
+      {kernel("scratch_per_output_byte = -1"),
+       "scratch_per_output_byte should be an integer from 0 to 1000000, not the integer -1"},
+      {kernel("scratch_per_weight_byte = 1000001"), "not the integer 1000001"},
+      {kernel("cost_seconds = nan"), "cost_seconds should be a number from 0 to 1e+09, not the real nan"},
+      {kernel("cost_seconds = inf"), "not the real inf"},
+      {kernel("cost_seconds = -1e-9"), "not the real -1e-09"},
+      {kernel("cost_seconds_per_byte = 1e308"), "not the real 1e+308"},
+      {link("bytes_per_second = 0"), "link 0: bytes_per_second should be a number from 1 to 1e+18, not the integer 0"},
+      {link("bytes_per_second = nan"), "not the real nan"},
+      {link("bytes_per_second = 1\nlatency_seconds = -1"), "latency_seconds should be a number from 0"},
+  });
+}
+
+TEST(TargetDescriptionErrors, NamesAreTheirOwnAndKnown) {
+  expect_refused({
+      {"name = \"\"", "target: name is empty"},
+      {"name = \"" + std::string(5000, 'x') + "\"", "name of 5000 bytes is above the limit of 4096 (kMaxNameBytes)"},
+      {with("[[region]]\nname = \"r\""), "t:5:8: region 1: name 'r' is that of region 0 too"},
+      {with("[[worker]]\nname = \"w\"\n[[worker]]\nname = \"w\""),
+       "t:7:8: worker 1: name 'w' is that of another worker; use count"},
+      {with("[[link]]\nfrom = \"q\"\nto = \"r\"\nbytes_per_second = 1"),
+       "t:5:8: link 0: from names the region 'q', which does not exist; the regions are 'r'"},
+      {with("[[link]]\nfrom = \"r\"\nto = \"r\"\nbytes_per_second = 1"),
+       "link 0: to is the region that the link comes from"},
+      {link("bytes_per_second = 1\n[[link]]\nfrom = \"r\"\nto = \"s\"\nbytes_per_second = 1"),
+       "link 1: to repeats a link"},
+      {kernel("[[kernel]]\noperator = \"ai.onnx::Op\"\nname = \"k\""),
+       "kernel 1: name 'k' is that of another kernel for the same operator"},
+      {with("[[kernel]]\noperator = \"Con*\"\nname = \"k\""), "kernel 0: operator should be a type such as \"Conv\""},
+      {with("[[kernel]]\noperator = \"d::\"\nname = \"k\""), "kernel 0: operator should be"},
+      {with("[[kernel]]\noperator = \"::Op\"\nname = \"k\""), "kernel 0: operator should be"},
+  });
+}
+
+TEST(TargetDescriptionErrors, SizeAndNestingAreLimited) {
+  std::string dotted = "a";
+  std::string tables = "a = ";
+  for (int level = 0; level < 200'000; ++level) dotted += ".a";
+  for (int level = 0; level < 200'000; ++level) tables += "[";
+  expect_refused({
+      {std::string((1 << 20) + 1, '#'),
+       "t: a target file of 1048577 bytes is above the limit of 1048576 (kMaxTargetFileBytes)", ErrorCode::over_limit},
+      {"\n" + dotted + " = 1", "t:2:1: a line with 200000 dots may nest deeper than the limit of 64 (kMaxTextDepth)",
+       ErrorCode::over_limit},
+      {"[" + dotted + "]", "kMaxTextDepth", ErrorCode::over_limit},
+      {"#\x0b\n# \x0c" + dotted + " = 1", "kMaxTextDepth", ErrorCode::over_limit},
+      {tables, "not TOML: ", ErrorCode::malformed},
+  });
+  EXPECT_TRUE(parse_target(with("# " + std::string(1000, '.')), "t").ok());  // a comment nests nothing
+}
+
+TEST(TargetDescriptionErrors, TextsCutAnywhereOrDamagedAreReadOrRefused) {
+  const std::string text = with(
+      "capacity = \"1KiB\"\n[[region]]\nname = \"s\"\nalignment = 16\n[[link]]\nfrom = \"r\"\nto = \"s\"\n"
+      "bytes_per_second = 1e9 # fast\n[[worker]]\nname = \"w\"\ncount = 2\n[[kernel]]\noperator = \"a::B\"\n"
+      "name = 'k'\nscratch = 4096\ncost_seconds = 0.5\nin_place = false\n");
+  ASSERT_TRUE(parse_target(text, "t").ok());
+  int read = 0;
+  const auto is_read_or_refused = [&](const std::string& toml) {
+    const Result<Target> target = parse_target(toml, "t");
+    read += target.ok() ? 1 : 0;
+    if (target.ok()) return;
+    EXPECT_THAT(target.error().place, MatchesRegex("t:[0-9]+:[0-9]+")) << toml;
+    for (char c : target.error().describe()) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << toml;
+  };
+  for (std::size_t size = 0; size <= text.size(); ++size) is_read_or_refused(text.substr(0, size));
+  static const std::vector<std::string> kPieces = {"[",           "]",
+                                                   "[[",          "]]",
+                                                   "{",           "}",
+                                                   "=",           "\"",
+                                                   "\"\"\"",      "'",
+                                                   "'''",         ".",
+                                                   ",",           "#",
+                                                   "\n",          "\r",
+                                                   "\\",          "\\u00",
+                                                   "a.b",         "a = {b = [",
+                                                   "[a.b]",       "1e999",
+                                                   "nan",         "-inf",
+                                                   "0x",          "1979-05-27T07:32:00Z",
+                                                   "\xff",        "\xc2\x85",
+                                                   "\xe2\x80\xa8"};
+  Random random(16);
+  constexpr int kRuns = 30'000;
+  for (int run = 0; run < kRuns; ++run) {
+    std::string toml = text;
+    for (std::uint64_t count = 1 + random.below(6); count > 0; --count) {
+      const std::size_t at = random.below(toml.size() + 1);
+      const std::size_t length = std::min<std::size_t>(random.below(20), toml.size() - at);
+      if (random.chance(30))
+        toml.erase(at, length);
+      else if (random.chance(30))
+        toml.insert(random.below(toml.size() + 1), toml.substr(at, length));
+      else
+        toml.insert(at, kPieces[random.below(kPieces.size())]);
+    }
+    is_read_or_refused(toml);
+  }
+  EXPECT_GT(read, kRuns / 200);
+  EXPECT_LT(read, kRuns / 2);
+}
+
+}  // namespace
+}  // namespace lowtide

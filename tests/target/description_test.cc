@@ -1,0 +1,165 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/target/description.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/graph/text.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+Target parse(const std::string& toml) {
+  Result<Target> target = parse_target(toml, "test.toml");
+  if (!target.ok()) throw std::runtime_error(target.error().describe());
+  return std::move(target).value();
+}
+
+std::string content(const std::string& path) {
+  const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
+  std::stringstream file;
+  file << std::ifstream(root / path).rdbuf();
+  return file.str();
+}
+
+constexpr const char* kHead = "name = \"t\"\n[[region]]\nname = \"r\"\n";
+
+std::vector<Kernel> kernels(const Target& target, const std::string& lines, std::uint32_t node = 0) {
+  const Result<Graph> graph = parse_graph("graph \"g\" {\n" + lines + "\n}", "test");
+  if (!graph.ok()) throw std::runtime_error(graph.error().describe());
+  return target.catalogue->kernels(*graph, NodeId(node));
+}
+
+TEST(TargetDescription, ReadsRegionsLinksAndWorkers) {
+  const Target target = parse(content("examples/targets/server.toml"));
+  EXPECT_EQ(target.name, "server");
+  EXPECT_THAT(target.regions, ElementsAre(Region{"device", Bytes(std::int64_t{16} << 30), Bytes(256)},
+                                          Region{"host", Bytes(std::int64_t{256} << 30), Bytes(64)},
+                                          Region{"disk", std::nullopt, Bytes(4096)}));
+  ASSERT_EQ(target.links.size(), 4U);
+  EXPECT_EQ(target.links[2].from, RegionId(1));
+  EXPECT_EQ(target.links[2].to, RegionId(2));
+  EXPECT_EQ(target.links[2].bytes_per_second, 3e9);
+  EXPECT_EQ(target.links[2].latency_seconds, 100e-6);
+  ASSERT_EQ(target.workers.size(), 1U);
+  EXPECT_EQ(target.workers[0].name, "stream");
+  EXPECT_EQ(target.workers[0].count, 2);
+}
+
+TEST(TargetDescription, ExamplesAreRead) {
+  const Target microcontroller = parse(content("examples/targets/microcontroller.toml"));
+  EXPECT_THAT(microcontroller.regions, ElementsAre(Region{"sram", Bytes(256 * 1024), Bytes(16)}));
+  const Target phone = parse(content("examples/targets/phone.toml"));
+  EXPECT_EQ(phone.regions[0].capacity, Bytes(512 << 20));
+  EXPECT_EQ(phone.workers[0].count, 4);
+  int examples = 0;
+  const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator(root / "examples/targets")) {
+    EXPECT_NO_THROW(parse(content(std::filesystem::relative(entry.path(), root)))) << entry.path();
+    ++examples;
+  }
+  EXPECT_GE(examples, 3);
+}
+
+TEST(TargetDescription, ExampleOfTheReferenceIsReadAndComputedAsItSays) {
+  const std::string document = content("docs/target-format.md");
+  const std::size_t begin = document.find("```toml\n") + 8;
+  const Target target = parse(document.substr(begin, document.find("```", begin) - begin));
+  // 1,024 + 9 x 1,000 = 10,024
+  EXPECT_EQ(kernels(target, "input x : u8[1000]\ny = Conv(x) : u8[10]")[0].scratch, Bytes(10'024));
+}
+
+TEST(TargetDescription, DefaultsAreThoseOfTheDenseTarget) {
+  const Target target = parse(kHead);
+  EXPECT_THAT(target.regions, ElementsAre(Region{"r", std::nullopt, Bytes(64)}));
+  EXPECT_THAT(target.links, IsEmpty());
+  ASSERT_EQ(target.workers.size(), 1U);
+  EXPECT_EQ(target.workers[0].count, 1);
+  const std::vector<Kernel> found = kernels(target, "input x : f32[4]\ny = Relu(x) : f32[4]");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "dense");
+  EXPECT_THAT(found[0].in_place, ElementsAre(Pair(0, 0)));
+}
+
+TEST(TargetDescription, KernelsOfTheOperatorComeFirstThenThoseForAnyThenTheDenseOne) {
+  const Target target = parse(std::string(kHead) + R"(
+    kernel = [{operator = "*", name = "any"}, {operator = "Conv", name = "b"}, {operator = "Conv", name = "a"},
+              {operator = "com.example::Conv", name = "other"}, {operator = "ai.onnx::Relu", name = "relu"}]
+  )");
+  const auto names = [&](const std::string& op) {
+    std::string out;
+    for (const Kernel& kernel : kernels(target, "y = " + op + "() : f32[4]")) out += kernel.name + " ";
+    return out;
+  };
+  EXPECT_EQ(names("Conv"), "b a ");  // the order of the file
+  EXPECT_EQ(names("ai.onnx::Conv"), "b a ");
+  EXPECT_EQ(names("com.example::Conv"), "other ");
+  EXPECT_EQ(names("Relu"), "relu ");
+  EXPECT_EQ(names("Unheard"), "any ");
+}
+
+TEST(TargetDescription, ScratchAndCostFollowTheFormula) {
+  const Target target = parse(std::string(kHead) + R"(
+    [[kernel]]
+    operator = "Op"
+    name = "k"
+    scratch = 7
+    scratch_per_input_byte = 2
+    scratch_per_output_byte = 3
+    scratch_per_weight_byte = 5
+    cost_seconds = 1
+    cost_seconds_per_byte = 0.5
+  )");
+  // I = 10 (x once, although read twice), W = 100, O = 1000 + 4
+  const std::vector<Kernel> found = kernels(target, R"(
+    input x : u8[10]
+    constant w : u8[100]
+    a, _, b = Op(x, w, _, x) : u8[1000], u8[4])");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].scratch, Bytes(7 + 2 * 10 + 3 * 1004 + 5 * 100));
+  EXPECT_EQ(found[0].cost_seconds, 1 + 0.5 * (10 + 100 + 1004));
+}
+
+TEST(TargetDescription, ScratchNeverOverflows) {
+  const Target target = parse(std::string(kHead) + R"(
+    [[kernel]]
+    operator = "Op"
+    name = "k"
+    scratch = 140737488355327
+    scratch_per_input_byte = 1000000
+    scratch_per_output_byte = 1000000
+    cost_seconds_per_byte = 1e9
+  )");
+  const std::vector<Kernel> found = kernels(target, "input x : u8[140737488355327]\ny = Op(x) : u8[140737488355327]");
+  EXPECT_EQ(found[0].scratch, Bytes(limits::kMaxTensorBytes));
+  EXPECT_TRUE(std::isfinite(found[0].cost_seconds));
+}
+
+TEST(TargetDescription, InPlaceAndViewsCanOnlyBeForbidden) {
+  const auto described = [](const std::string& keys) {
+    return parse(std::string(kHead) + "[[kernel]]\noperator = \"*\"\nname = \"k\"\n" + keys);
+  };
+  const std::string relu = "input x : f32[4]\ny = Relu(x) : f32[4]";
+  const std::string conv = "input x : f32[4]\ny = Conv(x) : f32[4]";
+  EXPECT_THAT(kernels(described(""), relu)[0].in_place, ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(kernels(described("in_place = true"), relu)[0].in_place, ElementsAre(Pair(0, 0)));
+  EXPECT_THAT(kernels(described("in_place = false"), relu)[0].in_place, IsEmpty());
+  EXPECT_THAT(kernels(described("in_place = true"), conv)[0].in_place, IsEmpty());
+  EXPECT_TRUE(kernels(described(""), conv)[0].may_alias_views);
+  EXPECT_FALSE(kernels(described("may_alias_views = false"), conv)[0].may_alias_views);
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,18 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+
+// The numbers that a plan claims, each by asking every buffer or tensor at every step: O(steps x buffers).
+namespace lowtide::testing {
+
+[[nodiscard]] std::vector<Bytes> plain_arenas(const Plan& plan);
+[[nodiscard]] Bytes plain_load(const Plan& plan);
+[[nodiscard]] Bytes plain_load_as_given(const Graph& graph);
+
+}  // namespace lowtide::testing

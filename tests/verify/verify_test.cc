@@ -1,0 +1,440 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/verify/small_plans.h"
+
+namespace lowtide {
+namespace {
+
+using testing::GraphMaker;
+using testing::kinds;
+using testing::messages;
+using testing::PlanMaker;
+using ::testing::HasSubstr;
+
+// x -> Gemm -> y -> Gemm -> z, 16 bytes each:
+//
+//   32 +-------------+
+//      |      |  z   |   step 0 writes y, step 1 reads y and writes z
+//   16 +------+------+
+//      |      y      |
+//    0 +-------------+
+//       step 0   1
+class Chain : public ::testing::Test {
+ protected:
+  static Graph make_graph(TensorId& x, TensorId& y, TensorId& z) {
+    GraphMaker maker("chain");
+    x = maker.input("x", {16});
+    y = maker.tensor("y", {16});
+    z = maker.tensor("z", {16});
+    maker.node("Gemm", {x}, {y});
+    maker.node("Gemm", {y}, {z});
+    return maker.make({z});
+  }
+
+  Plan make_plan() {
+    PlanMaker maker(graph);
+    value_y = maker.put(y, buffer_y = maker.buffer(BufferKind::temporary, 16, 0, 0, 2));
+    value_z = maker.put(z, buffer_z = maker.buffer(BufferKind::output, 16, 16, 1, 2));
+    maker.compute(NodeId(0));
+    maker.compute(NodeId(1));
+    buffer_x = maker.buffer_of(x);
+    value_x = maker.value_of(x);
+    return maker.finish();
+  }
+
+  std::vector<Violation> check() { return verify(graph, plan); }
+
+  TensorId x, y, z;
+  Graph graph = make_graph(x, y, z);
+  ValueId value_x, value_y, value_z;
+  BufferId buffer_x, buffer_y, buffer_z;
+  Plan plan = make_plan();
+};
+
+TEST_F(Chain, RightPlanHasNoViolations) { EXPECT_EQ(messages(check()), ""); }
+
+TEST_F(Chain, IdOutOfRangeIsMalformed) {
+  plan.values[value_y].buffer = BufferId(99);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "malformed");
+  EXPECT_EQ(found[0].message, "value 1 names buffer 99, but there are only 3");
+}
+
+TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {
+  plan.provenance.nodes = 7;
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "wrong_model");
+  EXPECT_THAT(found[0].message, HasSubstr("'chain' with 7 nodes and 3 tensors; this is 'chain' with 2 and 3"));
+}
+
+TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
+  plan.program.resize(1);
+  plan.values[value_z].written = StepId(0);
+  for (Buffer& buffer : plan.buffers) buffer.lifespan = {StepId(0), StepId(1)};
+  testing::make_honest(graph, plan);
+  // z's value says that step 0 writes it, which it does not: a second violation, of data flow. It is never there at the end.
+  EXPECT_EQ(kinds(check()), "missing_step; data_flow");
+}
+
+TEST_F(Chain, NodeThatRunsTwiceIsRepeatedStep) {
+  plan.program.push_back(plan.program[StepId(1)]);
+  plan.buffers[buffer_y].lifespan.end = StepId(3);
+  plan.buffers[buffer_z].lifespan.end = StepId(3);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "repeated_step; data_flow");
+  EXPECT_EQ(found[0].step, StepId(2));
+  EXPECT_THAT(found[0].message, HasSubstr("step 2 (node 1 '', 'Gemm') runs a node that step 1 runs already"));
+}
+
+TEST_F(Chain, ReadingAnotherTensorIsDataFlow) {
+  plan.program[StepId(1)].reads = {value_x};
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "data_flow");
+  EXPECT_THAT(found[0].message, HasSubstr("reads 'x' (tensor 0) where its node reads 'y' (tensor 1)"));
+}
+
+TEST_F(Chain, ReadingBeforeTheWriteIsDataFlow) {
+  std::swap(plan.program[StepId(0)], plan.program[StepId(1)]);
+  plan.values[value_y].written = StepId(1);
+  plan.values[value_z].written = StepId(0);
+  plan.buffers[buffer_z].lifespan.begin = StepId(0);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "data_flow");
+  EXPECT_THAT(found[0].message, HasSubstr("reads 'y' (tensor 1), which is not there before step 1"));
+}
+
+TEST_F(Chain, ForgottenReadIsDataFlow) {
+  plan.program[StepId(1)].reads.clear();
+  EXPECT_EQ(kinds(check()), "data_flow");
+}
+
+TEST_F(Chain, ValueThatNoStepWritesIsDataFlow) {
+  plan.values.push_back({.tensor = y, .written = StepId(1), .buffer = buffer_y});
+  EXPECT_EQ(kinds(check()), "data_flow");
+}
+
+TEST_F(Chain, ProducedValueFromBeforeTheRunIsDataFlow) {
+  plan.values[value_y].written = std::nullopt;
+  // Step 0 writes a value that claims to be older, and the value should not be older.
+  EXPECT_EQ(kinds(check()), "data_flow; data_flow");
+}
+
+// y and z at the same offset: both live in step 1, and the kernel would read what it writes.
+TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
+  plan.buffers[buffer_z].placement->offset = Offset(0);
+  testing::make_honest(graph, plan);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "overlap; bad_in_place");
+  EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{0, 16}));
+  EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{y, z}));
+  EXPECT_THAT(found[1].message, HasSubstr("writes 'z' (tensor 2) over 'y' (tensor 1) in bytes [0, 16) of region 0 'arena'"));
+}
+
+TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
+  plan.buffers[buffer_z].size = Bytes(15);
+  testing::make_honest(graph, plan);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "out_of_buffer");
+  EXPECT_THAT(found[0].message, HasSubstr("'z' (tensor 2) has 16 bytes at offset 0 of buffer 2 (output), which has 15"));
+}
+
+TEST_F(Chain, BufferAboveTheArenaIsOutOfRegion) {
+  plan.arena[0] = Bytes(31);
+  EXPECT_EQ(kinds(check()), "out_of_region");
+}
+
+TEST_F(Chain, BufferBelowZeroIsOutOfRegion) {
+  plan.buffers[buffer_z].placement->offset = Offset(-16);
+  plan.arena[0] = Bytes(16);
+  EXPECT_EQ(kinds(check()), "out_of_region");
+}
+
+TEST_F(Chain, ArenaAboveTheCapacityIsOutOfRegion) {
+  plan.regions[0].capacity = Bytes(31);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "out_of_region");
+  EXPECT_THAT(found[0].message, HasSubstr("has 32 bytes, but the region only 31"));
+}
+
+TEST_F(Chain, UnusedTopOfTheArenaIsAWrongClaim) {
+  plan.arena[0] = Bytes(33);
+  EXPECT_EQ(kinds(check()), "wrong_claim");
+}
+
+TEST_F(Chain, OffsetBesideTheAlignmentIsMisaligned) {
+  plan.buffers[buffer_z].placement->offset = Offset(17);
+  plan.arena[0] = Bytes(33);
+  EXPECT_EQ(kinds(check()), "misaligned");
+}
+
+TEST_F(Chain, WriteBeforeTheBufferLivesIsDeadAccess) {
+  plan.buffers[buffer_y].lifespan.begin = StepId(1);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "dead_access");
+  EXPECT_EQ(found[0].step, StepId(0));
+}
+
+TEST_F(Chain, ReadAfterTheBufferLivedIsDeadAccess) {
+  plan.buffers[buffer_y].lifespan.end = StepId(1);
+  plan.claims.load = Bytes(16);
+  const auto found = check();
+  EXPECT_EQ(kinds(found), "dead_access");
+  EXPECT_EQ(found[0].step, StepId(1));
+}
+
+TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
+  GraphMaker maker;
+  const TensorId a = maker.input("a", {16});
+  const TensorId b = maker.tensor("b", {16});
+  const TensorId c = maker.tensor("c", {16});
+  maker.node("Gemm", {a}, {b});
+  maker.node("Gemm", {a}, {c});
+  const Graph two = maker.make({b, c});
+  PlanMaker planner(two);
+  planner.put(b, planner.buffer(BufferKind::output, 16, 0, 0, 1));
+  planner.put(c, planner.buffer(BufferKind::output, 16, 16, 1, 2));
+  planner.compute(NodeId(0));
+  planner.compute(NodeId(1));
+  Plan early = planner.finish();
+  EXPECT_EQ(kinds(verify(two, early)), "output_lost");
+  // And with c in its place: the lifespans allow it, the replay sees it.
+  early.buffers[planner.buffer_of(c)].placement->offset = Offset(0);
+  testing::make_honest(two, early);
+  const auto found = verify(two, early);
+  EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
+  EXPECT_THAT(found[0].message, HasSubstr("output 'b' (tensor 1) should hold at the end from bytes [0, 16)"));
+  EXPECT_THAT(found[0].message, HasSubstr("step 1 (node 1 '', 'Gemm') overwrote bytes [0, 16) with 'c' (tensor 2)"));
+}
+
+TEST_F(Chain, KernelThatWritesAnInputViolatesItsRole) {
+  plan.values[value_y].buffer = buffer_x;
+  // The kernel also works in place, which a Gemm may not.
+  EXPECT_EQ(kinds(check()), "role; bad_in_place");
+}
+
+TEST_F(Chain, OutputInATemporaryBufferViolatesItsRole) {
+  plan.buffers[buffer_z].kind = BufferKind::temporary;
+  EXPECT_EQ(kinds(check()), "role");
+}
+
+TEST_F(Chain, TemporaryInAnOutputBufferOfItsOwnViolatesTheKind) {
+  plan.buffers[buffer_y].kind = BufferKind::output;
+  EXPECT_EQ(kinds(check()), "role");
+}
+
+TEST_F(Chain, ValueInScratchViolatesTheKind) {
+  plan.buffers[buffer_y].kind = BufferKind::scratch;
+  EXPECT_EQ(kinds(check()), "role");
+}
+
+TEST_F(Chain, InputInABufferOfAnotherKindViolatesItsRole) {
+  plan.buffers[buffer_x].kind = BufferKind::constant;
+  // The buffer of kind constant then holds an input; as a buffer of the caller it is not empty.
+  EXPECT_EQ(kinds(check()), "role");
+}
+
+TEST_F(Chain, PlacedInputViolatesItsRole) {
+  plan.buffers[buffer_x].placement = Placement{RegionId(0), Offset(32)};
+  testing::make_honest(graph, plan);
+  EXPECT_EQ(kinds(check()), "role");
+}
+
+TEST_F(Chain, InputWithTwoPlacesViolatesItsRole) {
+  const BufferId second = plan.buffers.push_back(plan.buffers[buffer_x]);
+  plan.values.push_back({.tensor = x, .written = std::nullopt, .buffer = second, .offset = Offset(0)});
+  EXPECT_EQ(kinds(check()), "role");
+}
+
+TEST_F(Chain, InputBufferOfAnotherSizeIsOutOfBuffer) {
+  plan.buffers[buffer_x].size = Bytes(17);
+  EXPECT_EQ(kinds(check()), "out_of_buffer");
+}
+
+TEST_F(Chain, TemporaryWithoutPlacementIsMalformed) {
+  plan.buffers[buffer_y].placement.reset();
+  EXPECT_EQ(kinds(check()), "malformed");
+}
+
+TEST_F(Chain, EmptyOrTooLongLifespanIsMalformed) {
+  plan.buffers[buffer_y].lifespan = {StepId(1), StepId(1)};
+  plan.buffers[buffer_z].lifespan = {StepId(1), StepId(3)};
+  EXPECT_EQ(kinds(check()), "malformed; malformed");
+}
+
+TEST_F(Chain, ClaimsThatAreNotSoAreWrong) {
+  EXPECT_EQ(plan.claims.load, Bytes(32));           // step 1: y and z
+  EXPECT_EQ(plan.claims.load_as_given, Bytes(32));  // the same
+  plan.claims.load = Bytes(31);
+  EXPECT_EQ(kinds(check()), "wrong_claim");
+  plan.claims.load = Bytes(32);
+  plan.claims.load_as_given = Bytes(33);
+  EXPECT_EQ(kinds(check()), "wrong_claim");
+  plan.claims.load_as_given = Bytes(32);
+  plan.claims.bound = Bytes(33);
+  EXPECT_EQ(kinds(check()), "wrong_claim");
+}
+
+TEST_F(Chain, OptimalOrderNeedsABoundThatMeetsTheLoad) {
+  plan.claims.schedule_optimal = true;
+  EXPECT_EQ(kinds(check()), "wrong_claim");
+  plan.claims.bound = Bytes(32);
+  EXPECT_EQ(messages(check()), "");
+}
+
+TEST_F(Chain, OptimalOffsetsNeedAnArenaOfTheLoad) {
+  plan.claims.allocate_optimal = true;
+  EXPECT_EQ(messages(check()), "");
+  plan.buffers[buffer_z].placement->offset = Offset(32);
+  plan.arena[0] = Bytes(48);
+  EXPECT_EQ(kinds(check()), "wrong_claim");
+}
+
+TEST_F(Chain, StopsAfterAsManyViolationsAsWanted) {
+  plan.program[StepId(0)].reads.assign(500, value_y);
+  EXPECT_EQ(verify(graph, plan, {.most_violations = 3}).size(), 3U);
+  EXPECT_EQ(verify(graph, plan).size(), 100U);
+}
+
+TEST_F(Chain, NamesFromTheFileAreSafeToPrint) {
+  GraphMaker maker("a\x1b[2Jb");
+  const TensorId a = maker.input("in\n", {16});
+  const TensorId b = maker.tensor("out\x1b[31m", {16});
+  maker.node("Re\x07lu", {a}, {b});
+  const Graph evil = maker.make({b});
+  PlanMaker planner(evil);
+  planner.put(b, planner.buffer(BufferKind::temporary, 15, 0, 0, 1));
+  planner.compute(NodeId(0));
+  Plan bad = planner.finish();
+  bad.provenance.graph = "\n";
+  bad.regions[0].name = "\x1b";
+  for (const Violation& violation : verify(evil, bad)) {
+    EXPECT_TRUE(std::none_of(violation.message.begin(), violation.message.end(), [](char c) { return c < ' '; }));
+  }
+  EXPECT_EQ(kinds(verify(evil, bad)), "wrong_model; out_of_buffer; role");
+}
+
+TEST(Verify, EveryViolationKindHasItsOwnName) {
+  std::vector<std::string> names;
+  for (int kind = 0; kind <= static_cast<int>(ViolationKind::wrong_claim); ++kind) {
+    names.emplace_back(to_string(static_cast<ViolationKind>(kind)));
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+  EXPECT_EQ(std::count(names.begin(), names.end(), "unknown"), 0);
+}
+
+TEST(Verify, ControlInputRunsBefore) {
+  GraphMaker maker;
+  const TensorId a = maker.input("a", {16});
+  const TensorId b = maker.tensor("b", {16});
+  const TensorId c = maker.tensor("c", {16});
+  const NodeId first = maker.node("Gemm", {a}, {b});
+  maker.node("Gemm", {a}, {c}, {}, {}, {first});
+  const Graph graph = maker.make({b, c});
+  const auto plan_in_order = [&](std::uint32_t one, std::uint32_t two) {
+    PlanMaker planner(graph);
+    planner.put(b, planner.buffer(BufferKind::output, 16, 0, 0, 2));
+    planner.put(c, planner.buffer(BufferKind::output, 16, 16, 0, 2));
+    planner.compute(NodeId(one));
+    planner.compute(NodeId(two));
+    return planner.finish();
+  };
+  EXPECT_EQ(messages(verify(graph, plan_in_order(0, 1))), "");
+  EXPECT_EQ(kinds(verify(graph, plan_in_order(1, 0))), "data_flow");
+}
+
+TEST(Verify, InputHandedOutAsOutputStaysWhereItIs) {
+  GraphMaker maker;
+  const TensorId a = maker.input("a", {16});
+  const TensorId w = maker.constant("w", {16});
+  const Graph graph = maker.make({a, w, a});
+  Plan plan = PlanMaker(graph).finish();
+  EXPECT_EQ(messages(verify(graph, plan)), "");
+  plan.values.resize(1);  // w has no place
+  plan.buffers.resize(1);
+  EXPECT_EQ(kinds(verify(graph, plan)), "output_lost");
+}
+
+TEST(Verify, TensorsWithoutElementsOwnNoBytes) {
+  GraphMaker maker;
+  const TensorId a = maker.input("a", {0});
+  const TensorId b = maker.tensor("b", {0, 4});
+  const TensorId c = maker.tensor("c", {0});
+  const TensorId d = maker.tensor("d", {16});
+  maker.node("Gemm", {a}, {b});
+  maker.node("Reshape", {b}, {c});
+  maker.node("Gemm", {c}, {d});
+  const Graph graph = maker.make({d});
+  PlanMaker planner(graph);
+  // Nothing of b and c can be overwritten, so d may lie over both, even in a buffer of its own at the same offset.
+  const BufferId nothing = planner.buffer(BufferKind::temporary, 0, 0, 0, 3);
+  planner.put(b, nothing);
+  planner.put(c, nothing);
+  planner.put(d, planner.buffer(BufferKind::output, 16, 0, 2, 3));
+  planner.compute(NodeId(0));
+  planner.alias(NodeId(1));
+  planner.compute(NodeId(2));
+  EXPECT_EQ(messages(verify(graph, planner.finish())), "");
+}
+
+TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
+  GraphMaker maker;
+  const TensorId a = maker.input("a", {16});
+  const TensorId b = maker.tensor("b", {16});
+  const TensorId c = maker.tensor("c", {16});
+  maker.node("Gemm", {a}, {b});
+  maker.node("Gemm", {b}, {c});
+  const Graph graph = maker.make({c});
+  const auto plan_with_scratch_at = [&](std::int64_t offset) {
+    PlanMaker planner(graph);
+    planner.put(b, planner.buffer(BufferKind::temporary, 16, 0, 0, 2));
+    planner.put(c, planner.buffer(BufferKind::output, 16, 16, 1, 2));
+    planner.compute(NodeId(0));
+    planner.compute(NodeId(1), planner.buffer(BufferKind::scratch, 8, offset, 1, 2));
+    return planner.finish();
+  };
+  EXPECT_EQ(messages(verify(graph, plan_with_scratch_at(32))), "");
+  EXPECT_EQ(kinds(verify(graph, plan_with_scratch_at(0))), "overlap; clobbered");
+  EXPECT_EQ(kinds(verify(graph, plan_with_scratch_at(16))), "overlap; clobbered");
+
+  Plan plan = plan_with_scratch_at(32);
+  plan.buffers[*plan.program[StepId(1)].scratch].lifespan = {StepId(0), StepId(1)};
+  testing::make_honest(graph, plan);
+  EXPECT_EQ(kinds(verify(graph, plan)), "dead_access");
+  plan = plan_with_scratch_at(32);
+  plan.program[StepId(0)].scratch = plan.program[StepId(1)].scratch;  // two steps, one scratch, outside its lifespan
+  EXPECT_EQ(kinds(verify(graph, plan)), "role; dead_access");
+  plan = plan_with_scratch_at(32);
+  plan.program[StepId(1)].scratch = plan.values[plan.program[StepId(1)].reads[0]].buffer;
+  EXPECT_EQ(kinds(verify(graph, plan)), "role; clobbered");
+}
+
+TEST(Verify, TwoRegionsAreTwoSetsOfBytes) {
+  GraphMaker maker;
+  const TensorId a = maker.input("a", {16});
+  const TensorId b = maker.tensor("b", {16});
+  const TensorId c = maker.tensor("c", {16});
+  maker.node("Gemm", {a}, {b});
+  maker.node("Gemm", {b}, {c});
+  const Graph graph = maker.make({c});
+  PlanMaker planner(graph);
+  planner.put(b, planner.buffer(BufferKind::temporary, 16, 0, 0, 2));
+  planner.put(c, planner.buffer(BufferKind::output, 16, 0, 1, 2));
+  planner.compute(NodeId(0));
+  planner.compute(NodeId(1));
+  Plan plan = planner.finish();
+  EXPECT_EQ(kinds(verify(graph, plan)), "overlap; bad_in_place");
+  plan.regions.push_back({.name = "dram", .capacity = Bytes(16), .alignment = Bytes(64)});
+  plan.arena.emplace_back(16);
+  plan.buffers[planner.buffer_of(c)].placement->region = RegionId(1);
+  EXPECT_EQ(messages(verify(graph, plan)), "");
+}
+
+}  // namespace
+}  // namespace lowtide
