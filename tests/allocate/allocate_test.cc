@@ -15,8 +15,8 @@
 namespace lowtide {
 namespace {
 
-using ::testing::HasSubstr;
 using testing::defect_of;
+using ::testing::HasSubstr;
 using testing::problem_of;
 using testing::problem_of_inclusive;
 
@@ -185,8 +185,8 @@ TEST(Allocate, DoesNotClaimAProofThatItDoesNotHave) {
 }
 
 TEST(Allocate, UnderstandsTheWholeClock) {
-  const PackingProblem problem =
-      problem_of({{kEarliest, kLatest, 3}, {kEarliest, -5, 4}, {-5, 0, 4}, {-1, kLatest, 5}, {kLatest - 1, kLatest, 1}});
+  const PackingProblem problem = problem_of(
+      {{kEarliest, kLatest, 3}, {kEarliest, -5, 4}, {-5, 0, 4}, {-1, kLatest, 5}, {kLatest - 1, kLatest, 1}});
   const Packing packing = allocate_or_die(problem);
   EXPECT_EQ(packing.height, Bytes(12));  // at -1: 3 + 4 + 5
   EXPECT_EQ(packing.witness_time, -1);
@@ -256,7 +256,7 @@ TEST(Allocate, NamesTheFixedBuffersThatCollide) {
   problem.names.push_back("head");
   problem.names.push_back("tail\n");
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 'tail\\x0A': fixed at bytes [9, 12) it collides with buffer 'stem', fixed at bytes [0, 10), "
+                 "buffer 'tail\\x0a': fixed at bytes [9, 12) it collides with buffer 'stem', fixed at bytes [0, 10), "
                  "at time 4");
   problem.buffers[PackingId(2)].fixed_offset = Offset(18);  // [18, 21) against [20, 30)
   expect_refused(problem, ErrorCode::invalid, "it collides with buffer 'head'");
@@ -285,7 +285,8 @@ TEST(Allocate, GivesTheSameAnswerTwice) {
 TEST(Allocate, NeverGetsWorseWithMoreEffort) {
   Random random(11);
   for (int round = 0; round < 50; ++round) {
-    const PackingProblem problem = random_problem(random, {.most_buffers = 30, .most_size = 100, .moments = 20});
+    const PackingProblem problem =
+        testing::random_problem(random, {.most_buffers = 30, .most_size = 100, .moments = 20});
     const Packing none = allocate_or_die(problem, {.effort = 0});
     const Packing some = allocate_or_die(problem, {.effort = 1'000});
     const Packing more = allocate_or_die(problem, {.effort = 100'000});

@@ -31,6 +31,10 @@ std::int64_t choose(std::vector<AddressRange> taken, std::int64_t size, std::int
   return choose_offset(taken, size, alignment, rule);
 }
 
+std::vector<std::int64_t> listed(const Placements& placements) {
+  return {placements.offsets.begin(), placements.offsets.end()};
+}
+
 TEST(GapRule, TakesTheFreeStretchBelowTheLowestBlock) {
   EXPECT_EQ(choose({{5, 8}, {12, 16}}, 5, 1, GapRule::lowest), 0);
   EXPECT_EQ(choose({{5, 8}, {12, 16}}, 5, 1, GapRule::tightest), 0);
@@ -65,7 +69,7 @@ TEST(GreedyBySize, UsesTheSpaceBelowTheLowestLiveBlock) {
   const PackingProblem problem = problem_of({{0, 2, 100}, {1, 4, 60}, {3, 5, 50}});
   for (GapRule rule : {GapRule::lowest, GapRule::tightest}) {
     const Placements placements = place(problem, greedy_by_size, rule);
-    EXPECT_THAT(placements.offsets, ElementsAre(0, 100, 0));
+    EXPECT_THAT(listed(placements), ElementsAre(0, 100, 0));
     EXPECT_EQ(placements.height, 160);
   }
 }
@@ -76,14 +80,14 @@ TEST(GreedyBySize, GivesTheOffsetsOfThePublishedExample) {
   const PackingProblem problem = testing::problem_of_inclusive(
       {{0, 1, 32}, {1, 4, 28}, {2, 5, 36}, {3, 5, 16}, {4, 5, 8}, {5, 7, 64}, {6, 8, 10}, {7, 8, 40}});
   const Placements placements = place(problem, greedy_by_size, GapRule::tightest);
-  EXPECT_THAT(placements.offsets, ElementsAre(0, 32, 64, 100, 116, 0, 104, 64));
+  EXPECT_THAT(listed(placements), ElementsAre(0, 32, 64, 100, 116, 0, 104, 64));
   EXPECT_EQ(placements.height, 124);
 }
 
 // A known weak point: 1,088 where 768 is possible. If this changes, the order of the strategies deserves a new look.
 TEST(GreedyBySize, CanWasteFortyPercent) {
-  const PackingProblem problem = testing::problem_of_inclusive(
-      {{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
+  const PackingProblem problem =
+      testing::problem_of_inclusive({{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
   EXPECT_EQ(place(problem, greedy_by_size, GapRule::tightest).height, 1088);
   EXPECT_EQ(testing::least_height(problem), 768);
 }
@@ -123,13 +127,13 @@ TEST(PlaceInOrder, StopsWhenTheEffortEnds) {
 TEST(Placer, AgreesWithAndWithoutAGraph) {
   Random random(21);
   for (int round = 0; round < 300; ++round) {
-    const PackingProblem problem = random_problem(random, {.most_buffers = 60,
-                                                           .most_size = 100,
-                                                           .moments = 40,
-                                                           .alignments = true,
-                                                           .gaps = round % 2 == 0,
-                                                           .fixed = round % 3 == 0,
-                                                           .zero_sizes = true});
+    const PackingProblem problem = testing::random_problem(random, {.most_buffers = 60,
+                                                                    .most_size = 100,
+                                                                    .moments = 40,
+                                                                    .alignments = true,
+                                                                    .gaps = round % 2 == 0,
+                                                                    .fixed = round % 3 == 0,
+                                                                    .zero_sizes = true});
     const CompressedProblem compressed = compress(problem);
     Effort effort = unlimited();
     const std::optional<ConflictGraph> graph = conflict_graph(compressed, effort);
@@ -146,7 +150,7 @@ TEST(ConflictGraph, HoldsExactlyThePairsThatLiveTogether) {
   Random random(22);
   for (int round = 0; round < 200; ++round) {
     const PackingProblem problem =
-        random_problem(random, {.most_buffers = 20, .gaps = round % 2 == 0, .zero_sizes = true});
+        testing::random_problem(random, {.most_buffers = 20, .gaps = round % 2 == 0, .zero_sizes = true});
     const CompressedProblem compressed = compress(problem);
     Effort effort = unlimited();
     const std::optional<ConflictGraph> graph = conflict_graph(compressed, effort);

@@ -72,14 +72,14 @@ TEST(LoadBound, NeverExceedsTheOptimumOfSmallProblems) {
   Random random(5);
   int above_load = 0;
   for (int round = 0; round < 1500; ++round) {
-    const PackingProblem problem = random_problem(
+    const PackingProblem problem = testing::random_problem(
         random, {.most_buffers = 5, .alignments = true, .gaps = round % 2 == 0, .fixed = round % 3 == 0});
     const std::int64_t bound = bound_of(problem);
     EXPECT_LE(bound, testing::least_height(problem)) << "round " << round;
     EXPECT_GE(bound, testing::largest_load(problem)) << "round " << round;
     above_load += bound > testing::largest_load(problem) ? 1 : 0;
   }
-  EXPECT_GT(above_load, 500);  // the rounding and the fixed ends are of use
+  EXPECT_GT(above_load, 200);  // the rounding and the fixed ends are of use
 }
 
 TEST(LoadProfile, AddsUpTheActiveSizes) {

@@ -6,14 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <vector>
 
 #include "lowtide/allocate/allocate.h"
-#include "lowtide/allocate/best_fit.h"
-#include "lowtide/allocate/conflict_graph.h"
-#include "lowtide/allocate/ejection.h"
-#include "lowtide/allocate/load_bound.h"
-#include "lowtide/verify/packing_check.h"
+#include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {
@@ -22,17 +21,23 @@ namespace {
 using testing::Features;
 
 struct Quality {
-  double mean_ratio = 0;   // height over optimum
-  double worst_ratio = 1;
-  double optimal = 0;      // share of problems
-  double proven = 0;       // share of problems
+  double mean_ratio = 0;      // height over optimum
+  double optimal = 0;         // share of problems
+  double optimal_in_units = 0;  // the same where heights count in multiples of the smallest alignment
+  double proven = 0;          // share of problems
 };
+
+std::int64_t in_units(const PackingProblem& problem, std::int64_t height) {
+  std::int64_t unit = limits::kMaxAlignment;
+  for (const PackingBuffer& buffer : problem.buffers) unit = std::min(unit, buffer.alignment.count());
+  return (height + unit - 1) / unit;
+}
 
 Quality measure(const Features& features, std::uint64_t seed, int rounds) {
   Random random(seed);
   Quality quality;
   for (int round = 0; round < rounds; ++round) {
-    const PackingProblem problem = random_problem(random, features);
+    const PackingProblem problem = testing::random_problem(random, features);
     const Result<Packing> packing = allocate(problem, {.effort = 1'000'000});
     if (!packing.ok()) {
       ADD_FAILURE() << packing.error().describe();
@@ -44,45 +49,117 @@ Quality measure(const Features& features, std::uint64_t seed, int rounds) {
     EXPECT_GE(height, optimum) << "round " << round;
     EXPECT_LE(packing->bound.count(), optimum) << "round " << round;
     EXPECT_EQ(packing->proven_optimal, packing->height == packing->bound);
-    const double ratio = optimum == 0 ? 1.0 : static_cast<double>(height) / static_cast<double>(optimum);
-    quality.mean_ratio += ratio / rounds;
-    quality.worst_ratio = std::max(quality.worst_ratio, ratio);
+    quality.mean_ratio += (optimum == 0 ? 1.0 : static_cast<double>(height) / static_cast<double>(optimum)) / rounds;
     quality.optimal += height == optimum ? 1.0 / rounds : 0;
+    quality.optimal_in_units += in_units(problem, height) == in_units(problem, optimum) ? 1.0 / rounds : 0;
     quality.proven += packing->proven_optimal ? 1.0 / rounds : 0;
   }
-  std::printf("    mean %.5f worst %.3f optimal %.4f proven %.4f\n", quality.mean_ratio, quality.worst_ratio, quality.optimal, quality.proven);
   return quality;
 }
 
-TEST(Quality, PlainSmallProblems) {
+// 6 buffers at most, against all orders. On these the search finds the optimum always; the bound proves nearly all.
+TEST(Quality, IsOptimalOnPlainSmallProblems) {
   const Quality quality = measure({.most_buffers = 6}, 101, 3000);
-  EXPECT_LE(quality.mean_ratio, 1.05);
-  EXPECT_GE(quality.optimal, 0.80);
+  EXPECT_EQ(quality.mean_ratio, 1.0);
+  EXPECT_GE(quality.proven, 0.99);
 }
 
-TEST(Quality, SmallProblemsWithAlignment) {
-  const Quality quality = measure({.most_buffers = 6, .alignments = true}, 102, 2000);
-  EXPECT_LE(quality.mean_ratio, 1.05);
-  EXPECT_GE(quality.optimal, 0.80);
-}
-
-TEST(Quality, SmallProblemsWithGaps) {
+TEST(Quality, IsOptimalOnSmallProblemsWithGaps) {
   const Quality quality = measure({.most_buffers = 6, .gaps = true}, 103, 2000);
-  EXPECT_LE(quality.mean_ratio, 1.05);
-  EXPECT_GE(quality.optimal, 0.80);
+  EXPECT_EQ(quality.mean_ratio, 1.0);
+  EXPECT_GE(quality.proven, 0.97);
 }
 
-TEST(Quality, SmallProblemsWithFixedBuffers) {
+// Around fixed buffers the load says less.
+TEST(Quality, IsOptimalOnSmallProblemsWithFixedBuffers) {
   const Quality quality = measure({.most_buffers = 6, .fixed = true}, 104, 2000);
-  EXPECT_LE(quality.mean_ratio, 1.05);
-  EXPECT_GE(quality.optimal, 0.80);
+  EXPECT_EQ(quality.mean_ratio, 1.0);
+  EXPECT_GE(quality.proven, 0.75);
 }
 
-TEST(Quality, SmallProblemsWithEverything) {
-  const Quality quality = measure(
-      {.most_buffers = 6, .alignments = true, .gaps = true, .fixed = true, .zero_sizes = true, .extreme_times = true}, 105, 2000);
-  EXPECT_LE(quality.mean_ratio, 1.05);
-  EXPECT_GE(quality.optimal, 0.80);
+// The bytes within the last unit of alignment are not fought for, so the height itself is optimal a little less often.
+TEST(Quality, IsNearlyOptimalOnSmallProblemsWithAlignment) {
+  const Quality quality = measure({.most_buffers = 6, .alignments = true}, 102, 2000);
+  EXPECT_LE(quality.mean_ratio, 1.002);
+  EXPECT_GE(quality.optimal, 0.98);
+  EXPECT_GE(quality.optimal_in_units, 0.995);
+  EXPECT_GE(quality.proven, 0.85);
+}
+
+TEST(Quality, IsNearlyOptimalOnSmallProblemsWithEverything) {
+  const Quality quality = measure({.most_buffers = 6,
+                                   .alignments = true,
+                                   .gaps = true,
+                                   .fixed = true,
+                                   .zero_sizes = true,
+                                   .extreme_times = true},
+                                  105, 2000);
+  EXPECT_LE(quality.mean_ratio, 1.002);
+  EXPECT_GE(quality.optimal, 0.98);
+  EXPECT_GE(quality.optimal_in_units, 0.995);
+  EXPECT_GE(quality.proven, 0.80);
+  std::printf("%f %f %f %f\n", quality.mean_ratio, quality.optimal, quality.optimal_in_units, quality.proven);
+}
+
+// A rectangle of 1,000 bytes and 200 moments cut into pieces, each cut through one piece: the load is 1,000 at every
+// moment, and a packing without a single free byte exists.
+PackingProblem cut_rectangle(std::uint64_t seed, std::size_t pieces) {
+  struct Piece {
+    TimeSpan time;
+    Interval<std::int64_t> bytes;
+  };
+  Random random(seed);
+  std::vector<Piece> cut = {{{0, 200}, {0, 1000}}};
+  while (cut.size() < pieces) {
+    Piece& piece = cut[random.below(cut.size())];
+    Piece rest = piece;
+    if (random.chance(50) && piece.time.end - piece.time.begin > 1) {
+      piece.time.end = rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 1);
+    } else if (piece.bytes.end - piece.bytes.begin > 1) {
+      piece.bytes.end = rest.bytes.begin = random.between(piece.bytes.begin + 1, piece.bytes.end - 1);
+    } else {
+      continue;
+    }
+    cut.push_back(rest);
+  }
+  PackingProblem problem;
+  for (const Piece& piece : cut) {
+    problem.buffers.push_back({.lifespan = piece.time, .gaps = {}, .size = Bytes(piece.bytes.end - piece.bytes.begin)});
+  }
+  return problem;
+}
+
+// No slack anywhere: the hardest of their size. The orders alone stay far from the bound; the search comes near.
+TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
+  double greedy = 0;
+  double all = 0;
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    const PackingProblem problem = cut_rectangle(static_cast<std::uint64_t>(round), 120);
+    const Result<Packing> without = allocate(problem, {.effort = 100'000});  // leaves too little for the search
+    const Result<Packing> with = allocate(problem, {.effort = 20'000'000});
+    EXPECT_EQ(with->bound, Bytes(1000));
+    EXPECT_EQ(testing::defect_of(problem, with->offsets), "");
+    greedy += static_cast<double>(without->height.count()) / 1000 / kRounds;
+    all += static_cast<double>(with->height.count()) / 1000 / kRounds;
+  }
+  std::printf("%f %f\n", greedy, all);
+  EXPECT_LE(greedy, 1.30);
+  EXPECT_LE(all, 1.10);
+}
+
+TEST(Quality, MeetsTheBoundOnNetworks) {
+  int met = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const PackingProblem problem = testing::network_like_problem(300, seed);
+    const Result<Packing> packing = allocate(problem, {.effort = 5'000'000});
+    const double gap = static_cast<double>((packing->height - packing->bound).count()) /
+                       static_cast<double>(packing->bound.count());
+    EXPECT_LE(gap, 0.05) << "seed " << seed;
+    met += in_units(problem, packing->height.count()) == in_units(problem, packing->bound.count()) ? 1 : 0;
+    std::printf("%s %f\n", packing->strategy.c_str(), gap);
+  }
+  EXPECT_GE(met, 10);
 }
 
 }  // namespace

@@ -88,8 +88,9 @@ class NodeMaker {
     if (dtype == DType::i8) return is_extreme ? (random_.chance(50) ? -128 : 127) : random_.between(-4, 9);
     if (dtype == DType::u64) return is_extreme ? std::int64_t{1} << 62 : random_.between(0, 12);
     if (dtype == DType::i32) return is_extreme ? (std::int64_t{1} << 31) - 1 : random_.between(-4, 12);
-    return is_extreme ? random_.between(0, 1) * 2 * (std::int64_t{1} << 62) - 1 - (std::int64_t{1} << 62)
-                      : random_.between(-4, 12);
+    using Limits = std::numeric_limits<std::int64_t>;
+    if (is_extreme) return random_.chance(50) ? Limits::max() : Limits::min();
+    return random_.between(-4, 12);
   }
   KnownElement element(DType dtype) {
     if (!is_real(dtype)) return exactly(integer(dtype));
@@ -286,7 +287,9 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
                                             : at_most(element.integer + more);
           break;
         case 2: {
-          if (is_real(content->dtype) || element.integer < 0 || content->dtype == DType::boolean) break;
+          // An extent of 2^31 or more is taken not to occur: see KnownElement.
+          if (is_real(content->dtype) || element.integer < 0 || element.integer >> 31 != 0) break;
+          if (content->dtype == DType::boolean) break;
           const std::string name = "s" + std::to_string(numbers.size());
           numbers[name] = element.integer;
           element = symbol(name);

@@ -94,10 +94,10 @@ TEST(TargetDescription, DefaultsAreThoseOfTheDenseTarget) {
 }
 
 TEST(TargetDescription, KernelsOfTheOperatorComeFirstThenThoseForAnyThenTheDenseOne) {
-  const Target target = parse(std::string(kHead) + R"(
+  const Target target = parse(R"(
     kernel = [{operator = "*", name = "any"}, {operator = "Conv", name = "b"}, {operator = "Conv", name = "a"},
               {operator = "com.example::Conv", name = "other"}, {operator = "ai.onnx::Relu", name = "relu"}]
-  )");
+  )" + std::string(kHead));
   const auto names = [&](const std::string& op) {
     std::string out;
     for (const Kernel& kernel : kernels(target, "y = " + op + "() : f32[4]")) out += kernel.name + " ";

@@ -76,8 +76,7 @@ void try_greedy_orders(const CompressedProblem& problem, const ConflictGraph* gr
   for (const GreedyStrategy& strategy : kGreedyStrategies) {
     // Every pair is looked at once at least: without effort for that it would be abandoned half-way.
     if (goal.is_met(best.placements) || effort.left() < pairs) return;
-    std::optional<Placements> placements =
-        place_in_order(placer, strategy.order(problem), strategy.rule, effort);
+    std::optional<Placements> placements = place_in_order(placer, strategy.order(problem), strategy.rule, effort);
     if (!placements) return;
     if (placements->height < best.placements.height) best = {*std::move(placements), strategy.name};
   }

@@ -22,7 +22,10 @@ class Sweep {
  public:
   // `solid`: gaps are ignored and nothing goes below the highest fixed end; there are no reservations.
   Sweep(const CompressedProblem& problem, bool solid)
-      : problem_(problem), solid_(solid), free_(solid ? highest_fixed_end(problem) : 0), ranges_(problem.buffers.size()) {
+      : problem_(problem),
+        solid_(solid),
+        free_(solid ? highest_fixed_end(problem) : 0),
+        ranges_(problem.buffers.size()) {
     collect_movable();
     if (!solid) collect_fixed();
     std::sort(begins_.begin(), begins_.end());
@@ -134,12 +137,12 @@ class Sweep {
   bool solid_;
   FreeList free_;
   IdVector<PackingId, AddressRange> ranges_;
-  std::vector<PartEnd> begins_;      // of parts whose bytes are assigned beforehand; sorted
-  std::vector<PartEnd> ends_;        // of all parts; sorted
+  std::vector<PartEnd> begins_;  // of parts whose bytes are assigned beforehand; sorted
+  std::vector<PartEnd> ends_;    // of all parts; sorted
   std::size_t next_begin_ = 0;
   std::size_t next_end_ = 0;
-  std::vector<PackingId> reserved_;  // fixed ones, and those with gaps
-  std::optional<PlacedIndex> index_;  // of reserved_
+  std::vector<PackingId> reserved_;      // fixed ones, and those with gaps
+  std::optional<PlacedIndex> index_;     // of reserved_
   std::vector<AddressRange> forbidden_;  // kept for its memory
 };
 

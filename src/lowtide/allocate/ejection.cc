@@ -154,7 +154,7 @@ class Ejection {
   const CompressedProblem& problem_;
   const ConflictGraph& graph_;
   Random random_{kSeed};
-  IdVector<PackingId, AddressRange> ranges_;   // empty: outside
+  IdVector<PackingId, AddressRange> ranges_;  // empty: outside
   IdVector<PackingId, std::int64_t> weights_;
   std::vector<PackingId> outside_;
   std::vector<std::pair<std::int64_t, std::int64_t>> begins_;  // of placed neighbours: address, weight
@@ -167,9 +167,8 @@ class Ejection {
 std::optional<Placements> drop(const CompressedProblem& problem, Placer& placer,
                                const IdVector<PackingId, AddressRange>& ranges, Effort& effort) {
   std::vector<PackingId> order = problem.movable;
-  std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) {
-    return std::pair(ranges[a].begin, a) < std::pair(ranges[b].begin, b);
-  });
+  std::sort(order.begin(), order.end(),
+            [&](PackingId a, PackingId b) { return std::pair(ranges[a].begin, a) < std::pair(ranges[b].begin, b); });
   return place_in_order(placer, order, GapRule::lowest, effort);
 }
 
@@ -183,8 +182,7 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph& gr
   std::int64_t divisor = kFirstDivisor;
   for (int failures = 0; failures < kMostFailures && best.height > bound && !effort.exhausted();) {
     const std::int64_t step = std::max<std::int64_t>((best.height - bound) / divisor, 1);
-    const std::optional<IdVector<PackingId, AddressRange>> ranges =
-        ejection.reach(best.height - step, best, effort);
+    const std::optional<IdVector<PackingId, AddressRange>> ranges = ejection.reach(best.height - step, best, effort);
     if (!ranges) {
       ++failures;
       divisor *= 2;

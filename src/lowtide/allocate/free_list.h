@@ -49,8 +49,8 @@ class FreeList {
   void remove(std::map<std::int64_t, std::int64_t>::iterator stretch);
 
   std::int64_t floor_;
-  std::int64_t peak_;                                     // end of the arena so far
-  std::map<std::int64_t, std::int64_t> by_address_;       // begin -> end
+  std::int64_t peak_;                                        // end of the arena so far
+  std::map<std::int64_t, std::int64_t> by_address_;          // begin -> end
   std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // (end - begin, begin)
 };
 

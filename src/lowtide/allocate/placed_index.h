@@ -35,8 +35,8 @@ class PlacedIndex {
   // Calls visit(id) for each placed member whose hull meets `span`; a visit and each tree node count as one unit.
   template <typename Visit>
   void for_each_meeting(MomentSpan span, Effort& effort, Visit&& visit) const {
-    const std::size_t before = static_cast<std::size_t>(
-        std::lower_bound(begins_.begin(), begins_.end(), span.end) - begins_.begin());
+    const std::size_t before =
+        static_cast<std::size_t>(std::lower_bound(begins_.begin(), begins_.end(), span.end) - begins_.begin());
     if (before > 0) descend(levels_.size() - 1, 0, before, span.begin, effort, visit);
   }
 

@@ -56,9 +56,9 @@ class Placer {
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
-  std::optional<PlacedIndex> index_;         // without a graph
+  std::optional<PlacedIndex> index_;  // without a graph
   IdVector<PackingId, AddressRange> ranges_;
-  std::vector<AddressRange> taken_;          // of the placed neighbours; kept for its memory
+  std::vector<AddressRange> taken_;  // of the placed neighbours; kept for its memory
 };
 
 // Places the movable buffers in the given order, each by `rule`. Nothing if the effort ends first.

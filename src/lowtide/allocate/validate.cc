@@ -16,9 +16,7 @@
 namespace lowtide {
 namespace {
 
-std::string text_of(TimeSpan span) {
-  return "[" + std::to_string(span.begin) + ", " + std::to_string(span.end) + ")";
-}
+std::string text_of(TimeSpan span) { return "[" + std::to_string(span.begin) + ", " + std::to_string(span.end) + ")"; }
 
 Error invalid(const PackingProblem& problem, PackingId buffer, std::string message) {
   return Error{ErrorCode::invalid, std::move(message), describe_buffer(problem, buffer)};
@@ -31,8 +29,9 @@ Error over_limit(const PackingProblem& problem, PackingId buffer, std::string me
 Result<void> validate_times(const PackingProblem& problem, PackingId id) {
   const PackingBuffer& buffer = problem.buffers[id];
   if (buffer.lifespan.empty()) {
-    return invalid(problem, id, "the lifespan " + text_of(buffer.lifespan) +
-                                    " is empty; lower must be below upper (spans are half-open)");
+    return invalid(
+        problem, id,
+        "the lifespan " + text_of(buffer.lifespan) + " is empty; lower must be below upper (spans are half-open)");
   }
   const TimeSpan* before = nullptr;
   for (const TimeSpan& gap : buffer.gaps) {
@@ -55,27 +54,31 @@ Result<void> validate_bytes(const PackingProblem& problem, PackingId id) {
   const std::int64_t alignment = buffer.alignment.count();
   if (size < 0) return invalid(problem, id, "the size " + std::to_string(size) + " is below 0");
   if (size > limits::kMaxTotalBytes) {
-    return over_limit(problem, id, "the size " + std::to_string(size) + " is above kMaxTotalBytes = " +
-                                       std::to_string(limits::kMaxTotalBytes));
+    return over_limit(
+        problem, id,
+        "the size " + std::to_string(size) + " is above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes));
   }
   if (!is_power_of_two(alignment)) {
     return invalid(problem, id, "the alignment " + std::to_string(alignment) + " is not a power of two");
   }
   if (alignment > limits::kMaxAlignment) {
-    return over_limit(problem, id, "the alignment " + std::to_string(alignment) + " is above kMaxAlignment = " +
-                                       std::to_string(limits::kMaxAlignment));
+    return over_limit(problem, id,
+                      "the alignment " + std::to_string(alignment) +
+                          " is above kMaxAlignment = " + std::to_string(limits::kMaxAlignment));
   }
   if (!buffer.fixed_offset) return {};
   const std::int64_t offset = buffer.fixed_offset->position();
   if (offset < 0) return invalid(problem, id, "the fixed offset " + std::to_string(offset) + " is below 0");
   if (offset % alignment != 0) {
-    return invalid(problem, id, "the fixed offset " + std::to_string(offset) + " is not a multiple of the alignment " +
-                                    std::to_string(alignment));
+    return invalid(problem, id,
+                   "the fixed offset " + std::to_string(offset) + " is not a multiple of the alignment " +
+                       std::to_string(alignment));
   }
   const std::optional<std::int64_t> end = checked_add(offset, size);
   if (!end || *end > limits::kMaxTotalBytes) {
-    return over_limit(problem, id, "the fixed offset " + std::to_string(offset) + " with size " + std::to_string(size) +
-                                       " ends above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes));
+    return over_limit(problem, id,
+                      "the fixed offset " + std::to_string(offset) + " with size " + std::to_string(size) +
+                          " ends above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes));
   }
   return {};
 }
@@ -151,8 +154,7 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
   const std::size_t count = problem.buffers.size();
   if (count > static_cast<std::size_t>(limits::kMaxTensors)) {
     return Error{ErrorCode::over_limit,
-                 std::to_string(count) + " buffers are above kMaxTensors = " + std::to_string(limits::kMaxTensors),
-                 ""};
+                 std::to_string(count) + " buffers are above kMaxTensors = " + std::to_string(limits::kMaxTensors), ""};
   }
   if (!problem.names.empty() && problem.names.size() != count) {
     return Error{ErrorCode::invalid,
@@ -161,8 +163,7 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
                  ""};
   }
   if (problem.capacity && *problem.capacity < Bytes(0)) {
-    return Error{ErrorCode::invalid,
-                 "the capacity " + std::to_string(problem.capacity->count()) + " is below 0", ""};
+    return Error{ErrorCode::invalid, "the capacity " + std::to_string(problem.capacity->count()) + " is below 0", ""};
   }
   std::int64_t total = 0;
   std::size_t spans = count;
@@ -173,14 +174,16 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
     spans += buffer.gaps.size();
     total += buffer.size.count() + (buffer.alignment.count() - 1);  // < 2^62 + 2^62 + 2^30: cannot wrap
     if (total > limits::kMaxTotalBytes) {
-      return over_limit(problem, id, "with this one the sizes and the padding for alignment add up to " + std::to_string(total) +
-                                         ", above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes));
+      return over_limit(problem, id,
+                        "with this one the sizes and the padding for alignment add up to " + std::to_string(total) +
+                            ", above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes));
     }
   }
   constexpr std::size_t kMostSpans = std::numeric_limits<std::uint32_t>::max() / 4;
   if (spans > kMostSpans) {
     return Error{ErrorCode::over_limit,
-                 "buffers and gaps together are " + std::to_string(spans) + ", above " + std::to_string(kMostSpans), ""};
+                 "buffers and gaps together are " + std::to_string(spans) + ", above " + std::to_string(kMostSpans),
+                 ""};
   }
   return validate_fixed(problem);
 }

@@ -75,7 +75,14 @@ class Decision {
         partial_.push_back({id, std::move(views)});
       }
     }
+    // Concats first and the last one first: it gathers most, and an earlier concat of some of its parts may then lie
+    // in it. (Concats of ever more of the same tensors are what dense networks consist of.)
+    std::stable_partition(partial_.begin(), partial_.end(), [&](const PartialView& view) { return is_concat(view.node); });
+    const auto others = std::find_if_not(partial_.begin(), partial_.end(), [&](const PartialView& view) { return is_concat(view.node); });
+    std::reverse(partial_.begin(), others);
   }
+
+  [[nodiscard]] bool is_concat(NodeId id) const { return graph_.op(id).traits.view == ViewKind::concat; }
 
   Candidate join_all(const Candidate& base, bool partial_too) {
     Candidate candidate = base;

@@ -52,6 +52,7 @@ class AliasForest {
   [[nodiscard]] std::optional<std::vector<Join>> plan_joins(const Graph& graph, const std::vector<View>& views);
 
  private:
+  [[nodiscard]] std::optional<Join> plan_join_inside(const Graph& graph, const std::vector<View>& views);
   [[nodiscard]] bool may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const;
 
   IdVector<TensorId, TensorId> parent_;

@@ -32,15 +32,16 @@ struct BoundOptions {
 // over all v is returned ("must_be_live"; Kayaaslan et al. 2018 call it the live set of a node). Where the effort does
 // not allow all nodes, those with the highest load in `order` come first: a bound over fewer nodes is lower, not wrong.
 //
-// How it stays below every plan that shares bytes: tensors that views may join (directly or through others) count as
-// the largest of them; an output of v counts only if v cannot write it over an input that may die there. Sizes are
-// rounded up to the alignment only where no slice, split or concat can put two tensors in one buffer.
+// How it stays below every plan that shares bytes: content is counted, not tensors (analysis/content.h), so a view counts
+// only what it holds beside what is counted already; an output of v counts only if v cannot write it over an input that
+// may die there. Sizes are rounded up to the alignment only where no slice, split or concat can put two tensors in one
+// buffer.
 // O(effort); ancestors of 64 nodes at a time as bits (no quadratic table).
 [[nodiscard]] LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                                    const std::vector<Bytes>& profile, const BoundOptions& options = {});
 
 // The weakest bound and the easiest to check ("largest_step"): the node whose own reads, writes and scratch are largest,
-// counted by the same rules but at plain sizes. O(nodes + edges).
+// counted by the same rules. O(nodes + edges + holdings).
 [[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options = {});
 
 }  // namespace lowtide

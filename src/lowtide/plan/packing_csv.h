@@ -23,7 +23,6 @@ namespace lowtide {
 [[nodiscard]] std::string write_packing_csv(const PackingProblem& problem);
 
 // The same with the offset of every buffer: read back, all of them are fixed. Require: one offset a buffer.
-[[nodiscard]] std::string write_packing_csv(const PackingProblem& problem,
-                                            const IdVector<PackingId, Offset>& offsets);
+[[nodiscard]] std::string write_packing_csv(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets);
 
 }  // namespace lowtide

@@ -16,6 +16,11 @@ bool is_exactly(const KnownElement& element, std::int64_t number) {
   return element.knowledge == Knowledge::exact && element.integer == number;
 }
 
+// Also of a bound of 0.
+bool is_certainly_zero(const KnownElement& element) {
+  return element.knowledge != Knowledge::unknown && element.integer == 0;
+}
+
 struct IntegerPair {
   IntegerRange a;
   IntegerRange b;
@@ -108,7 +113,7 @@ Result<KnownElement> multiply_elements(DType dtype, const KnownElement& a, const
 
 Result<KnownElement> divide_elements(DType dtype, const KnownElement& a, const KnownElement& b) {
   if (is_integer(dtype)) {
-    if (is_exactly(b, 0)) return division_by_zero();
+    if (is_certainly_zero(b)) return division_by_zero();
     if (is_exactly(b, 1)) return a;
     const auto pair = integer_pair(a, b);
     if (!pair) return KnownElement{};
@@ -133,7 +138,7 @@ Result<KnownElement> divide_elements(DType dtype, const KnownElement& a, const K
 
 Result<KnownElement> modulo_elements(DType dtype, const KnownElement& a, const KnownElement& b) {
   if (!is_integer(dtype)) return KnownElement{};
-  if (is_exactly(b, 0)) return division_by_zero();
+  if (is_certainly_zero(b)) return division_by_zero();
   const auto divisor = integer_range(b);
   if (!divisor) return KnownElement{};
   if (a.knowledge == Knowledge::exact && divisor->is_exact()) {
@@ -151,7 +156,7 @@ Result<KnownElement> modulo_elements(DType dtype, const KnownElement& a, const K
 
 Result<KnownElement> remainder_elements(DType dtype, const KnownElement& a, const KnownElement& b) {
   if (is_integer(dtype)) {
-    if (is_exactly(b, 0)) return division_by_zero();
+    if (is_certainly_zero(b)) return division_by_zero();
     const auto pair = integer_pair(a, b);
     if (!pair) return KnownElement{};
     if (pair->a.is_exact() && pair->b.is_exact()) {

@@ -37,7 +37,8 @@ struct KnownElement {
   std::int64_t integer = 0;
   double real = 0;
   std::string symbol;  // an unknown element that is an unknown extent, so never negative: keeps its name through Shape,
-                       // movement of data, casts between integer types, and arithmetic that changes nothing (x 1, + 0)
+                       // movement of data, casts between integers of 32 bits and more (an extent that an i32 would cut
+                       // is taken not to occur), and arithmetic that changes nothing (x 1, + 0)
   friend bool operator==(const KnownElement&, const KnownElement&) = default;
 };
 

@@ -101,7 +101,9 @@ Result<Facts> GraphWalk::walk_body(const NodeProto& node, int attribute, std::sp
     return known->second.result.outputs;
   }
   context_.is_error_of_sizes = false;
-  Result<WalkedGraph> walked = GraphWalk(context_, node.attribute(attribute).g(), this).run(inputs);
+  GraphWalk walk(context_, node.attribute(attribute).g(), this);
+  const Result<void> visited = walk.visit_all(inputs);
+  Result<WalkedGraph> walked = visited.ok() ? walk.finish() : Result<WalkedGraph>(visited.error());
   if (!walked) {
     bodies.failed.insert_or_assign(attribute, FailedBody{walked.error(), context_.is_error_of_sizes});
     return walked.error();

@@ -27,7 +27,7 @@ bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownS
 
 }  // namespace
 
-Result<WalkedGraph> GraphWalk::run(std::span<const TensorFact> inputs) {
+Result<void> GraphWalk::visit_all(std::span<const TensorFact> inputs) {
   if (static_cast<int>(inputs.size()) != graph_.input_size()) {
     return Error{ErrorCode::invalid,
                  "has " + std::to_string(graph_.input_size()) + " inputs, but its node gives it " +
@@ -49,12 +49,19 @@ Result<WalkedGraph> GraphWalk::run(std::span<const TensorFact> inputs) {
   LOWTIDE_RETURN_IF_ERROR(add_inputs(inputs));
   LOWTIDE_RETURN_IF_ERROR(add_initializers());
   for (std::uint32_t index : wiring_.order) LOWTIDE_RETURN_IF_ERROR(visit(index));
-  Result<std::vector<TensorFact>> outputs = add_outputs();
-  if (!outputs) return outputs.error();
+  LOWTIDE_RETURN_IF_ERROR(add_outputs());
+  // Building a large graph needs the memory.
+  values_ = {};
+  declared_ = {};
+  wiring_ = {};
+  return {};
+}
+
+Result<WalkedGraph> GraphWalk::finish() {
   Result<Graph> graph = std::move(builder_).build();
   if (!graph) return graph.error();
   std::sort(captures_.begin(), captures_.end());
-  return WalkedGraph{*std::move(graph), std::move(captures_), *std::move(outputs), std::move(findings_)};
+  return WalkedGraph{*std::move(graph), std::move(captures_), std::move(outputs_), std::move(findings_)};
 }
 
 Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
@@ -197,9 +204,8 @@ UnknownSize::Origin GraphWalk::origin_of_unknown(std::uint32_t index, const Node
   return is_first ? UnknownSize::Origin::node : UnknownSize::Origin::inherited;
 }
 
-Result<std::vector<TensorFact>> GraphWalk::add_outputs() {
+Result<void> GraphWalk::add_outputs() {
   std::vector<TensorId> tensors;
-  std::vector<TensorFact> facts;
   for (const onnx::ValueInfoProto& output : graph_.output()) {
     const std::uint32_t name = wiring_.index_of.at(output.name());
     Value* value = value_of(name);
@@ -214,10 +220,10 @@ Result<std::vector<TensorFact>> GraphWalk::add_outputs() {
       if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "output " + quoted(output.name()));
     }
     tensors.push_back(value->tensor);
-    if (around_ != nullptr) facts.push_back(value->fact);
+    if (around_ != nullptr) outputs_.push_back(value->fact);
   }
   builder_.set_outputs(std::move(tensors));
-  return facts;
+  return {};
 }
 
 std::string GraphWalk::place_of(std::uint32_t node) const {

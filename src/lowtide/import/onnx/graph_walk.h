@@ -55,8 +55,10 @@ class GraphWalk {
   GraphWalk(WalkContext& context, const onnx::GraphProto& graph, GraphWalk* around)
       : context_(context), graph_(graph), around_(around), builder_(graph.name()) {}
 
-  // `inputs`: one fact for each input of the graph. What is not known is in the findings, not an error.
-  [[nodiscard]] Result<WalkedGraph> run(std::span<const TensorFact> inputs);
+  // Visits everything. `inputs`: one fact for each input of the graph. What is not known becomes a finding, not an error.
+  [[nodiscard]] Result<void> visit_all(std::span<const TensorFact> inputs);
+  // Makes the graph. Require: visit_all was content. The GraphProto is not used any more, and may be gone.
+  [[nodiscard]] Result<WalkedGraph> finish();
 
  private:
   // A name that has been made.
@@ -92,7 +94,7 @@ class GraphWalk {
                                             std::span<const TensorFact> inputs, NodeBodies& bodies);
   Result<void> add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies bodies);
   Result<void> merge_output(std::uint32_t name, TensorFact& fact);
-  Result<std::vector<TensorFact>> add_outputs();
+  Result<void> add_outputs();
   [[nodiscard]] UnknownSize::Origin origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
 
   // The value of a name: made in this graph, or captured from one around. nullptr: nothing makes it.
@@ -124,6 +126,7 @@ class GraphWalk {
   std::vector<Value> values_;                       // by name
   std::vector<const onnx::TypeProto*> declared_;    // by name; nullptr: no type is declared
   std::vector<std::pair<TensorId, TensorId>> captures_;
+  std::vector<TensorFact> outputs_;  // of a body
   Findings findings_;
 };
 

@@ -53,7 +53,8 @@ class Chart {
   setSheet(sheet, title) {
     this.sheet = sheet;
     this.facts = regionFacts(sheet, state.region);
-    this.visible = new Int32Array(this.facts.placed.length);
+    this.visible = new Int32Array(this.facts.placed.length);  // what collectVisible finds
+    this.boxes = new Float64Array(4 * this.facts.placed.length);
     this.hover = null;
     fill(this.title, title);
     this.title.hidden = title === '';

@@ -11,46 +11,46 @@ const kMostLabels = 300;
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
 const kLetterWidth = 6.2;  // of kFont, on average; names are cut by it
 
-// Fills chart.visible with the buffers in sight; returns how many.
+// Fills chart.visible with the buffers in sight and chart.boxes with their sides in pixels of the map: left, right,
+// top, bottom. Returns how many there are and the least side of a rectangle: no more than kMostCrisp reach it.
 function collectVisible(chart) {
-  const {facts, view} = chart;
+  const {facts, view, scaleX, scaleY, visible, boxes, layout: {map}} = chart;
+  const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = chart.sheet;
+  const bySide = new Uint32Array(256);
   let count = 0;
   facts.blocks.examined = 0;
-  facts.blocks.visit(view.x0, view.x1, view.y0, view.y1, (buffer) => (chart.visible[count++] = buffer));
-  return count;
-}
-
-// The least side at which no more than kMostCrisp buffers are rectangles.
-function crispSide(chart, count) {
-  const {sheet, scaleX, scaleY} = chart;
-  const bySide = new Uint32Array(256);
-  for (let at = 0; at < count; ++at) {
-    const buffer = chart.visible[at];
-    const width = (sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer]) * scaleX;
-    const side = Math.min(width, sheet.bufferSize[buffer] * scaleY);
-    ++bySide[Math.min(255, Math.floor(side))];
-  }
+  facts.blocks.visit(view.x0, view.x1, view.y0, view.y1, (buffer) => {
+    const left = (bufferBegin[buffer] - view.x0) * scaleX;
+    const right = (bufferEnd[buffer] - view.x0) * scaleX;
+    const bottom = map.h - (bufferOffset[buffer] - view.y0) * scaleY;
+    const top = bottom - bufferSize[buffer] * scaleY;
+    visible[count] = buffer;
+    boxes[4 * count] = left;
+    boxes[4 * count + 1] = right;
+    boxes[4 * count + 2] = top;
+    boxes[4 * count + 3] = bottom;
+    const side = Math.min(right - left, bottom - top);
+    ++bySide[side < 255 ? Math.trunc(side) : 255];
+    ++count;
+  });
   let crisp = 0;
   let side = 256;
   while (side > kCrispSide && crisp + bySide[side - 1] <= kMostCrisp) crisp += bySide[--side];
-  return side;
+  return {count, side};
 }
 
 function drawMap(chart, context) {
-  const {layout: {map}, sheet, view, scaleX, scaleY, paints, table} = chart;
-  const count = collectVisible(chart);
-  const side = crispSide(chart, count);
-  const {raster} = chart;
+  const {layout: {map}, visible, boxes, paints, table, raster} = chart;
+  const {count, side} = collectVisible(chart);
   raster.begin(Math.ceil(map.w), Math.ceil(map.h));
   const crisp = [];
   for (let at = 0; at < count; ++at) {
-    const buffer = chart.visible[at];
-    const x0 = (sheet.bufferBegin[buffer] - view.x0) * scaleX;
-    const x1 = (sheet.bufferEnd[buffer] - view.x0) * scaleX;
-    const y1 = map.h - (sheet.bufferOffset[buffer] - view.y0) * scaleY;
-    const y0 = y1 - sheet.bufferSize[buffer] * scaleY;
-    if (Math.min(x1 - x0, y1 - y0) >= side) crisp.push({buffer, x0, x1, y0, y1});
-    else raster.add(x0, y0, x1, y1, paints[buffer]);
+    const x0 = boxes[4 * at];
+    const x1 = boxes[4 * at + 1];
+    const y0 = boxes[4 * at + 2];
+    const y1 = boxes[4 * at + 3];
+    if (x1 - x0 >= side && y1 - y0 >= side) crisp.push({buffer: visible[at], x0, x1, y0, y1});
+    else raster.add(x0, y0, x1, y1, paints[visible[at]]);
   }
   context.save();
   context.beginPath();

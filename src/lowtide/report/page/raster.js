@@ -36,26 +36,30 @@ class Raster {
 
   // Adds [x0, x1) x [y0, y1) in pixels. A dimmed paint yields to any other.
   add(x0, y0, x1, y1, paint) {
-    x0 = Math.max(x0, 0);
-    y0 = Math.max(y0, 0);
-    x1 = Math.min(Math.max(x1, x0 + 0.05), this.width);
-    y1 = Math.min(Math.max(y1, y0 + 0.05), this.height);
+    const {width, covered, most} = this;
+    const left = x0 > 0 ? x0 : 0;
+    const top = y0 > 0 ? y0 : 0;
+    const right = Math.min(Math.max(x1, left + 0.05), width);
+    const bottom = Math.min(Math.max(y1, top + 0.05), this.height);
+    const firstColumn = Math.floor(left);
+    const lastColumn = Math.ceil(right) - 1;
+    const lastRow = Math.ceil(bottom) - 1;
     const weight = paint >= kDimmed ? 1e-4 : 1;
-    const lastRow = Math.min(Math.ceil(y1), this.height);
-    const lastColumn = Math.min(Math.ceil(x1), this.width);
-    for (let row = Math.floor(y0); row < lastRow; ++row) {
-      const tall = (Math.min(y1, row + 1) - Math.max(y0, row)) * weight;
-      for (let column = Math.floor(x0); column < lastColumn; ++column) {
-        const share = (Math.min(x1, column + 1) - Math.max(x0, column)) * tall;
-        const cell = row * this.width + column;
-        this.covered[cell] += share / weight;
-        if (share > this.most[cell]) {
-          this.most[cell] = share;
+    for (let row = Math.floor(top); row <= lastRow; ++row) {
+      const tall = Math.min(bottom, row + 1) - Math.max(top, row);
+      const rowStart = row * width;
+      for (let column = firstColumn; column <= lastColumn; ++column) {
+        const wide = (column === lastColumn ? right : column + 1) - (column === firstColumn ? left : column);
+        const share = wide * tall;
+        const cell = rowStart + column;
+        covered[cell] += share;
+        if (share * weight > most[cell]) {
+          most[cell] = share * weight;
           this.paint[cell] = paint;
         }
-        ++this.cells;
       }
     }
+    this.cells += Math.max(0, lastRow - Math.floor(top) + 1) * Math.max(0, lastColumn - firstColumn + 1);
   }
 
   // The picture, as a canvas of one pixel a cell. `table` as made by mixPaints.

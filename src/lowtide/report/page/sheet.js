@@ -147,19 +147,19 @@ class Sheet {
     return node === kNone ? '' : this.ops[this.nodeOp[node]];
   }
 
-  // "Conv conv1"; a node without a name is told by its operator and its number.
-  stepText(step) {
+  // "Conv conv1"; a node without a name is told by its operator and its number. `most` letters of the name.
+  stepText(step, most = Infinity) {
     const node = this.stepNode[step];
     if (node === kNone) return 'an unknown node';
     const op = this.ops[this.nodeOp[node]] || 'node';
-    return this.nodeName[node] === '' ? `${op} (node ${node})` : `${op} ${this.nodeName[node]}`;
+    return this.nodeName[node] === '' ? `${op} (node ${node})` : `${op} ${shortName(this.nodeName[node], most)}`;
   }
 
-  bufferText(buffer) {
+  bufferText(buffer, most = Infinity) {
     const value = this.mainValue[buffer];
-    if (value !== kNone) return this.tensorNameOf(value);
+    if (value !== kNone) return shortName(this.tensorNameOf(value), most);
     const step = this.scratchStep[buffer];
-    return step === kNone ? `${this.kindOf(buffer)} ${buffer}` : `scratch of ${this.stepText(step)}`;
+    return step === kNone ? `${this.kindOf(buffer)} ${buffer}` : `scratch of ${this.stepText(step, most)}`;
   }
 
   // Regions that hold a buffer; the first region where none does.

@@ -8,17 +8,21 @@ const kRowsAtOnce = 200;
 
 const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
+const kCellLetters = 26;  // of a name in a cell; the whole name is its title
+
+// text(sheet, buffer, most letters of a name); number: what to sort by, and set to the right.
 const columns = {
-  buffer: {title: 'Buffer', text: (sheet, buffer) => sheet.bufferText(buffer), isName: true},
+  buffer: {title: 'Buffer', isName: true, text: (sheet, buffer, most) => sheet.bufferText(buffer, most)},
   kind: {title: 'Kind', text: (sheet, buffer) => sheet.kindOf(buffer)},
-  size: {title: 'Size', number: (sheet, buffer) => sheet.bufferSize[buffer], text: (sheet, buffer) => shortBytes(sheet.bufferSize[buffer])},
-  bytes: {title: 'Bytes', number: (sheet, buffer) => sheet.bufferSize[buffer], text: (sheet, buffer) => countText(sheet.bufferSize[buffer])},
-  share: {title: 'Share', number: (sheet, buffer) => sheet.bufferSize[buffer], isShare: true,
+  size: {title: 'Size', number: (sheet, buffer) => sheet.bufferSize[buffer],
+         text: (sheet, buffer) => shortBytes(sheet.bufferSize[buffer])},
+  bytes: {title: 'Bytes', number: (sheet, buffer) => sheet.bufferSize[buffer],
+          text: (sheet, buffer) => countText(sheet.bufferSize[buffer])},
+  share: {title: 'Share', isShare: true, number: (sheet, buffer) => sheet.bufferSize[buffer],
           text: (sheet, buffer) => percentText(sheet.bufferSize[buffer], tableView.whole)},
-  tensors: {title: 'Tensors', text: (sheet, buffer) => tensorsText(sheet, buffer), isName: true,
-            number: (sheet, buffer) => sheet.valuesOfBuffer.of(buffer).length, isText: true},
-  producer: {title: 'Producer', text: (sheet, buffer) => producerText(sheet, buffer), isName: true},
-  reader: {title: 'Last reader', text: (sheet, buffer) => readerText(sheet, buffer), isName: true},
+  tensors: {title: 'Tensors', isName: true, text: tensorsText},
+  producer: {title: 'Producer', isName: true, text: producerText},
+  reader: {title: 'Last reader', isName: true, text: readerText},
   lives: {title: 'Lives', number: (sheet, buffer) => sheet.bufferBegin[buffer],
           text: (sheet, buffer) => (sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer] ?
               `${countText(sheet.bufferBegin[buffer])} to ${countText(sheet.bufferEnd[buffer] - 1)}` : '-')},
@@ -29,23 +33,24 @@ const columns = {
   change: {title: 'Change', text: (sheet, buffer) => changeNote(sheet, buffer)},
 };
 
-function tensorsText(sheet, buffer) {
-  const names = valuesInOrder(sheet, buffer).slice(0, 4).map((value) => sheet.tensorNameOf(value));
-  const more = sheet.valuesOfBuffer.of(buffer).length - names.length;
+function tensorsText(sheet, buffer, most) {
+  const values = valuesInOrder(sheet, buffer);
+  const names = values.slice(0, 4).map((value) => shortName(sheet.tensorNameOf(value), most));
+  const more = values.length - names.length;
   return names.length === 0 ? '-' : names.join(', ') + (more > 0 ? `, and ${more} more` : '');
 }
 
-function producerText(sheet, buffer) {
+function producerText(sheet, buffer, most) {
   const scratch = sheet.scratchStep[buffer];
-  if (scratch !== kNone) return sheet.stepText(scratch);
+  if (scratch !== kNone) return sheet.stepText(scratch, most);
   const first = firstWriter(sheet, buffer);
-  return first === null ? '-' : sheet.stepText(first.step);
+  return first === null ? '-' : sheet.stepText(first.step, most);
 }
 
-function readerText(sheet, buffer) {
+function readerText(sheet, buffer, most) {
   if (sheet.kindOf(buffer) === 'output') return '(the caller)';
   const last = lastReader(sheet, buffer);
-  return last === null ? '-' : `${sheet.stepText(last.step)}, step ${countText(last.step)}`;
+  return last === null ? '-' : sheet.stepText(last.step, most);
 }
 
 function changeNote(sheet, buffer) {
@@ -83,7 +88,7 @@ function tabContent(sheet) {
 function sortRows(sheet, list, column, descending) {
   const sign = descending ? -1 : 1;
   const keyOf = column.number ?? column.text;
-  const keyed = list.map((buffer) => ({buffer, key: keyOf(sheet, buffer)}));
+  const keyed = list.map((buffer) => ({buffer, key: keyOf(sheet, buffer, Infinity)}));
   keyed.sort((a, b) => (a.key < b.key ? -sign : a.key > b.key ? sign : a.buffer - b.buffer));
   return keyed.map(({buffer}) => buffer);
 }
@@ -92,7 +97,7 @@ function headCell(key, sortBy) {
   const column = columns[key];
   const isSorted = key === sortBy;
   const order = isSorted ? (tableView.descending ? 'descending' : 'ascending') : 'none';
-  const isNumber = column.number && !column.isText;
+  const isNumber = column.number !== undefined;
   return make('th', {scope: 'col', 'aria-sort': order, class: isNumber ? 'number' : null},
       make('button', {type: 'button', onclick: () => {
         tableView.descending = isSorted ? !tableView.descending : Boolean(column.number);
@@ -103,9 +108,10 @@ function headCell(key, sortBy) {
 
 function bodyCell(sheet, buffer, key, colour) {
   const column = columns[key];
-  const text = column.text(sheet, buffer);
-  const isNumber = column.number && !column.isText;
-  const cell = make('td', {class: isNumber ? 'number' : column.isName ? 'name' : null, title: column.isName ? text : null}, elide(text, 60));
+  const isNumber = column.number !== undefined;
+  const title = column.isName ? elide(column.text(sheet, buffer, Infinity), 600) : null;
+  const cell = make('td', {class: isNumber ? 'number' : column.isName ? 'name' : null, title},
+                    column.text(sheet, buffer, kCellLetters));
   if (key === 'buffer') {
     const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
     swatch.style.setProperty('--swatch', colour(buffer));

@@ -1,0 +1,114 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/content.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/analysis/views.h"
+
+namespace lowtide::detail {
+namespace {
+
+// Sets of tensors that may come to lie in one buffer, whoever decides.
+class Groups {
+ public:
+  explicit Groups(std::size_t count) : parent_(count) {
+    for (TensorId id : all_ids<TensorId>(count)) parent_[id] = id;
+  }
+  TensorId find(TensorId id) {
+    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
+    return id;
+  }
+  void join(TensorId a, TensorId b) {
+    a = find(a);
+    b = find(b);
+    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  IdVector<TensorId, TensorId> parent_;
+};
+
+bool is_whole(ViewKind kind) { return kind == ViewKind::whole || kind == ViewKind::expand; }
+
+}  // namespace
+
+std::vector<View> possible_views(const Graph& graph, NodeId id) {
+  if (graph.op(id).traits.view == ViewKind::none) return {};
+  std::vector<View> views = views_of(graph, id);
+  for (const View& view : views) {
+    const bool is_fixed_part = !graph.tensor(view.part).producer;
+    const bool is_handed_out = graph.tensor(view.part).role == Role::output && !graph.tensor(view.whole).producer;
+    if (is_fixed_part || is_handed_out) return {};
+  }
+  return views;
+}
+
+Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room)
+    : graph_(graph), alignment_(alignment), is_rounded_(graph.tensors().size(), 1), parts_(graph.tensors().size()) {
+  find_rounded(kernels);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const Tensor& tensor = graph.tensor(id);
+    if (inputs_take_room && tensor.role == Role::input && !tensor.is_captured) add_origin(id);
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) hold_views(id);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    for (const Part& part : parts_[id]) origins_[part.origin].push_back({id, part.bytes});
+  }
+  for (std::vector<Holding>& holders : origins_) {
+    std::stable_sort(holders.begin(), holders.end(), [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
+  }
+}
+
+void Content::add_origin(TensorId id) {
+  const Bytes size = graph_.tensor(id).size;
+  parts_[id].push_back({static_cast<std::uint32_t>(origins_.size()), (is_rounded_[id] != 0 ? round_up(size, alignment_) : size).count()});
+  origins_.emplace_back();
+}
+
+// Nodes come in topological order, so what a view holds is known from what it is a view of.
+void Content::hold_views(NodeId id) {
+  const ViewKind kind = graph_.op(id).traits.view;
+  const std::vector<View> views = possible_views(graph_, id);
+  for (const View& view : views) {
+    if (kind == ViewKind::concat) {
+      std::vector<Part>& whole = parts_[view.whole];
+      for (const Part& part : parts_[view.part]) {
+        if (whole.size() < kMostHoldingsOfOne) whole.push_back(part);
+      }
+    } else if (is_whole(kind)) {
+      parts_[view.part] = parts_[view.whole];
+    } else if (parts_[view.whole].size() == 1) {
+      const Part& whole = parts_[view.whole][0];
+      parts_[view.part] = {{whole.origin, std::min(whole.bytes, graph_.tensor(view.part).size.count())}};
+    }
+  }
+  if (!views.empty()) return;
+  for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
+    if (output) add_origin(*output);
+  }
+}
+
+// A buffer holds several tensors at once only through a slice, split or concat; everything that can come into such a
+// buffer, also by in-place writes, counts at its plain size.
+void Content::find_rounded(const ChosenKernels& kernels) {
+  Groups groups(graph_.tensors().size());
+  std::vector<TensorId> with_parts;
+  for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+    for (const View& view : possible_views(graph_, id)) {
+      groups.join(view.part, view.whole);
+      if (!is_whole(graph_.op(id).traits.view)) with_parts.push_back(view.whole);
+    }
+    const Node& node = graph_.node(id);
+    for (const auto& [input, output] : kernels[id].in_place) {
+      groups.join(*node.inputs[static_cast<std::size_t>(input)], *node.outputs[static_cast<std::size_t>(output)]);
+    }
+  }
+  IdVector<TensorId, char> has_parts(graph_.tensors().size(), 0);
+  for (TensorId id : with_parts) has_parts[groups.find(id)] = 1;
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) is_rounded_[id] = has_parts[groups.find(id)] != 0 ? 0 : 1;
+}
+
+}  // namespace lowtide::detail

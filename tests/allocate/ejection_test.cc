@@ -1,0 +1,118 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/ejection.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/allocate/best_fit.h"
+#include "lowtide/allocate/load_bound.h"
+#include "tests/allocate/problems.h"
+
+namespace lowtide {
+namespace {
+
+struct Start {
+  CompressedProblem problem;
+  std::int64_t bound = 0;
+  std::optional<ConflictGraph> graph;
+  Placements placements;
+};
+
+Start start_of(const PackingProblem& problem) {
+  Start start{.problem = compress(problem)};
+  Effort effort{.limit = 1'000'000'000};
+  start.bound = height_bound(start.problem).height;
+  start.graph = conflict_graph(start.problem, effort);
+  start.placements = best_fit(start.problem, effort);
+  return start;
+}
+
+std::string defect(const PackingProblem& problem, const Placements& placements) {
+  IdVector<PackingId, Offset> offsets;
+  for (std::int64_t offset : placements.offsets) offsets.push_back(Offset(offset));
+  return testing::defect_of(problem, offsets);
+}
+
+// b on top of a leaves no room for c, which outlives a: 10 + 4 below 6? Best fit puts the larger a at the bottom, b on
+// it, and c, as high as both, beside nobody but b: on top of b, at 14. Optimum: b at the bottom, a and then c above it.
+//
+//        best fit                   optimum
+//   24 +          ----+                                        load at 1: 10 + 4, at 3: 4 + 10
+//      |          | c |        14 +-------+-----+
+//   14 +-----+----+---+           |   a   |  c  |
+//      |  b       |             4 +-------+-----+
+//   10 +-----+----+               |      b    |
+//      |  a  |
+//    0 +-----+                  0 +-----------+
+TEST(Ejection, UndoesAPoorStart) {
+  const PackingProblem problem = testing::problem_of({{0, 2, 10}, {0, 4, 4}, {2, 6, 10}});
+  Start start = start_of(problem);
+  start.placements.offsets[PackingId(0)] = 0;
+  start.placements.offsets[PackingId(1)] = 10;
+  start.placements.offsets[PackingId(2)] = 14;
+  start.placements.height = 24;
+  Effort effort{.limit = 10'000};
+  EXPECT_TRUE(lower_by_ejection(start.problem, *start.graph, start.bound, start.placements, effort));
+  EXPECT_EQ(start.placements.height, 14);
+  EXPECT_EQ(defect(problem, start.placements), "");
+}
+
+TEST(Ejection, DoesNothingAtTheBound) {
+  Start start = start_of(testing::problem_of({{0, 2, 10}, {1, 4, 4}}));
+  const auto before = start.placements.offsets;
+  Effort effort{.limit = 10'000};
+  EXPECT_FALSE(lower_by_ejection(start.problem, *start.graph, start.bound, start.placements, effort));
+  EXPECT_EQ(start.placements.offsets, before);
+  EXPECT_EQ(effort.spent, 0);
+}
+
+// 6 bytes cannot go below the block fixed at [5, 10): it gives up, and leaves everything where it was.
+TEST(Ejection, GivesUpWhereFixedBuffersAreInTheWay) {
+  PackingProblem problem = testing::problem_of({{0, 1, 5}, {0, 1, 6}});
+  problem.buffers[PackingId(0)].fixed_offset = Offset(5);
+  Start start = start_of(problem);
+  Effort effort{.limit = 1'000'000};
+  EXPECT_FALSE(lower_by_ejection(start.problem, *start.graph, start.bound, start.placements, effort));
+  EXPECT_EQ(start.placements.height, 16);
+  EXPECT_FALSE(effort.exhausted());
+}
+
+TEST(Ejection, NeverRaisesAndStaysValid) {
+  Random random(41);
+  int lowered = 0;
+  for (int round = 0; round < 300; ++round) {
+    const PackingProblem problem = testing::random_problem(random, {.most_buffers = 40,
+                                                                    .most_size = 60,
+                                                                    .moments = 30,
+                                                                    .alignments = round % 2 == 0,
+                                                                    .gaps = round % 3 == 0,
+                                                                    .fixed = round % 5 == 0});
+    Start start = start_of(problem);
+    const std::int64_t before = start.placements.height;
+    Effort effort{.limit = 200'000};
+    const bool is_lower = lower_by_ejection(start.problem, *start.graph, start.bound, start.placements, effort);
+    ASSERT_EQ(is_lower, start.placements.height < before);
+    ASSERT_LE(start.placements.height, before);
+    ASSERT_GE(start.placements.height, start.bound);
+    ASSERT_EQ(defect(problem, start.placements), "") << "round " << round;
+    lowered += is_lower ? 1 : 0;
+  }
+  EXPECT_GE(lowered, 100);
+}
+
+TEST(Ejection, GivesTheSameAnswerTwice) {
+  Random random(42);
+  const PackingProblem problem =
+      testing::random_problem(random, {.most_buffers = 80, .most_size = 1000, .moments = 60});
+  Start first = start_of(problem);
+  Start second = start_of(problem);
+  for (Start* start : {&first, &second}) {
+    Effort effort{.limit = 100'000};
+    (void)lower_by_ejection(start->problem, *start->graph, start->bound, start->placements, effort);
+  }
+  EXPECT_EQ(first.placements.offsets, second.placements.offsets);
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,166 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/verify/view_bytes.h"
+
+#include <algorithm>
+#include <string>
+
+namespace lowtide::testing {
+namespace {
+
+using Index = std::vector<std::int64_t>;
+
+struct ElementSource {
+  TensorId tensor;
+  std::int64_t element = 0;
+};
+
+std::int64_t axis_of(const Node& node, int rank, std::int64_t preset) {
+  const auto* given = find_attribute<std::int64_t>(node.attributes, "axis");
+  const std::int64_t axis = given != nullptr ? *given : preset;
+  return axis < 0 ? axis + rank : axis;
+}
+
+// Content of optional input `at`, or of attribute `name` where the node has one input.
+std::optional<Index> bound(const Graph& graph, const Node& node, std::size_t at, const char* name) {
+  const Index* found = nullptr;
+  if (node.inputs.size() == 1) {
+    found = find_attribute<Index>(node.attributes, name);
+  } else if (at < node.inputs.size() && node.inputs[at]) {
+    found = graph.known_integers(*node.inputs[at]);
+  }
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+// Which index of an axis of `extent` elements a Slice picks k-th; -1 behind the last. Walks there, one by one.
+std::int64_t picked(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t k) {
+  if (start < 0) start += extent;
+  if (end < 0) end += extent;
+  start = std::max<std::int64_t>(0, std::min(start, step > 0 ? extent : extent - 1));
+  end = std::max<std::int64_t>(step > 0 ? 0 : -1, std::min(end, extent));
+  for (std::int64_t at = start; step > 0 ? at < end : at > end; at += step) {
+    if (k-- == 0) return at;
+  }
+  return -1;
+}
+
+std::optional<ElementSource> slice_source(const Graph& graph, const Node& node, Index index) {
+  const Shape& shape = graph.tensor(*node.inputs[0]).shape;
+  const auto starts = bound(graph, node, 1, "starts");
+  const auto ends = bound(graph, node, 2, "ends");
+  const auto axes = bound(graph, node, 3, "axes");
+  const auto steps = node.inputs.size() > 1 ? bound(graph, node, 4, "steps") : std::nullopt;
+  if (!starts || !ends) return std::nullopt;
+  for (std::size_t at = 0; at < starts->size(); ++at) {
+    std::int64_t axis = axes ? (*axes)[at] : static_cast<std::int64_t>(at);
+    if (axis < 0) axis += shape.rank();
+    std::int64_t& position = index[static_cast<std::size_t>(axis)];
+    position = picked(shape[static_cast<int>(axis)], (*starts)[at], (*ends)[at], steps ? (*steps)[at] : 1, position);
+    if (position < 0) return std::nullopt;
+  }
+  return ElementSource{*node.inputs[0], join_index(shape, index)};
+}
+
+std::optional<ElementSource> split_source(const Graph& graph, const Node& node, std::size_t output, Index index) {
+  const Shape& shape = graph.tensor(*node.inputs[0]).shape;
+  const auto axis = static_cast<std::size_t>(axis_of(node, shape.rank(), 0));
+  for (std::size_t at = 0; at < output; ++at) {
+    index[axis] += graph.tensor(*node.outputs[at]).shape.extents()[axis];
+  }
+  return ElementSource{*node.inputs[0], join_index(shape, index)};
+}
+
+std::optional<ElementSource> concat_source(const Graph& graph, const Node& node, const Shape& result, Index index) {
+  const auto axis = static_cast<std::size_t>(axis_of(node, result.rank(), 0));
+  for (const std::optional<TensorId>& input : node.inputs) {
+    const Shape& shape = graph.tensor(*input).shape;
+    if (index[axis] < shape.extents()[axis]) return ElementSource{*input, join_index(shape, index)};
+    index[axis] -= shape.extents()[axis];
+  }
+  return std::nullopt;
+}
+
+std::optional<ElementSource> tile_source(const Graph& graph, const Node& node, Index index) {
+  const Shape& shape = graph.tensor(*node.inputs[0]).shape;
+  for (int axis = 0; axis < shape.rank(); ++axis) index[static_cast<std::size_t>(axis)] %= shape[axis];
+  return ElementSource{*node.inputs[0], join_index(shape, index)};
+}
+
+bool is_dropout_in_training(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 3 || !node.inputs[2]) return false;
+  const Index* training = graph.known_integers(*node.inputs[2]);
+  return training == nullptr || *training != Index{0};
+}
+
+std::optional<ElementSource> source_of(const Graph& graph, NodeId id, std::size_t output, std::int64_t element) {
+  const Node& node = graph.node(id);
+  const std::string& type = graph.op(id).type;
+  const Shape& result = graph.tensor(*node.outputs[output]).shape;
+  if (type == "Split") return split_source(graph, node, output, split_index(result, element));
+  if (output > 0) return std::nullopt;
+  if (type == "Slice") return slice_source(graph, node, split_index(result, element));
+  if (type == "Concat") return concat_source(graph, node, result, split_index(result, element));
+  if (type == "Tile") return tile_source(graph, node, split_index(result, element));
+  if (type == "Expand") {
+    return ElementSource{*node.inputs[0], broadcast_source(graph.tensor(*node.inputs[0]).shape, result, element)};
+  }
+  if (type == "Dropout" && is_dropout_in_training(graph, node)) return std::nullopt;
+  for (const char* same : {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout"}) {
+    if (type == same) return ElementSource{*node.inputs[0], element};
+  }
+  return std::nullopt;
+}
+
+bool is_view(const Graph& graph, NodeId id, std::size_t output) {
+  for (const char* type : {"Split", "Slice", "Concat", "Tile", "Expand", "Reshape", "Squeeze", "Unsqueeze", "Flatten",
+                           "Identity", "Dropout"}) {
+    if (graph.op(id).type == type) return output == 0 || std::string(type) == "Split";
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> split_index(const Shape& shape, std::int64_t element) {
+  Index index(static_cast<std::size_t>(shape.rank()), 0);
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    index[static_cast<std::size_t>(axis)] = element % shape[axis];
+    element /= shape[axis];
+  }
+  return index;
+}
+
+std::int64_t join_index(const Shape& shape, const Index& index) {
+  std::int64_t element = 0;
+  for (int axis = 0; axis < shape.rank(); ++axis) element = element * shape[axis] + index[static_cast<std::size_t>(axis)];
+  return element;
+}
+
+std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t element) {
+  const Index index = split_index(to, element);
+  Index source(static_cast<std::size_t>(from.rank()), 0);
+  for (int axis = 0; axis < from.rank(); ++axis) {
+    const int in_result = axis + to.rank() - from.rank();
+    if (from[axis] != 1) source[static_cast<std::size_t>(axis)] = index[static_cast<std::size_t>(in_result)];
+  }
+  return join_index(from, source);
+}
+
+std::int64_t bytes_of_element(const Tensor& tensor) { return *bits_of(tensor.dtype) / 8; }
+
+std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId id, std::size_t at) {
+  if (!is_view(graph, id, at) || !graph.node(id).outputs[at]) return std::nullopt;
+  const Tensor& result = graph.tensor(*graph.node(id).outputs[at]);
+  const std::int64_t width = bytes_of_element(result);
+  if (is_dropout_in_training(graph, graph.node(id)) && graph.op(id).type == "Dropout") return std::nullopt;
+  std::vector<ByteSource> bytes;
+  for (std::int64_t element = 0; element < result.size.count() / width; ++element) {
+    const std::optional<ElementSource> source = source_of(graph, id, at, element);
+    if (!source) return std::nullopt;
+    for (std::int64_t byte = 0; byte < width; ++byte) bytes.push_back({source->tensor, source->element * width + byte});
+  }
+  return bytes;
+}
+
+}  // namespace lowtide::testing

@@ -1,0 +1,33 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/graph/graph.h"
+
+namespace lowtide::testing {
+
+struct ByteSource {
+  TensorId tensor;
+  std::int64_t byte = 0;
+};
+
+// For each byte of output `at` of a node that only moves elements: which byte of which input it is. Computed element by
+// element as numpy would, whether or not the result is contiguous. Nothing if the operator computes, or its bounds are
+// not known. Elements of whole bytes only.
+[[nodiscard]] std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId node, std::size_t at);
+
+// Row-major: index of an element <-> one index an axis.
+[[nodiscard]] std::vector<std::int64_t> split_index(const Shape& shape, std::int64_t element);
+[[nodiscard]] std::int64_t join_index(const Shape& shape, const std::vector<std::int64_t>& index);
+
+// The element of an operand of shape `from` that element `element` of a broadcast result of shape `to` is made of.
+[[nodiscard]] std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t element);
+
+[[nodiscard]] std::int64_t bytes_of_element(const Tensor& tensor);
+
+}  // namespace lowtide::testing
