@@ -34,17 +34,15 @@ std::string defect(const PackingProblem& problem, const Placements& placements) 
   return testing::defect_of(problem, offsets);
 }
 
-// b on top of a leaves no room for c, which outlives a: 10 + 4 below 6? Best fit puts the larger a at the bottom, b on
-// it, and c, as high as both, beside nobody but b: on top of b, at 14. Optimum: b at the bottom, a and then c above it.
+// A poor start: a at the bottom, b on it, and c, which meets b alone, above b. Load at 0: 10 + 4, at 2: 4 + 10.
 //
-//        best fit                   optimum
-//   24 +          ----+                                        load at 1: 10 + 4, at 3: 4 + 10
-//      |          | c |        14 +-------+-----+
-//   14 +-----+----+---+           |   a   |  c  |
-//      |  b       |             4 +-------+-----+
-//   10 +-----+----+               |      b    |
-//      |  a  |
-//    0 +-----+                  0 +-----------+
+//   24 +           +---+
+//      |           | c |       14 +-------+-----+
+//   14 +-----------+---+          |   a   |  c  |
+//      |     b     |            4 +-------+-----+
+//   10 +-----+-----+              |     b     |
+//      |  a  |                  0 +-----------+
+//    0 +-----+
 TEST(Ejection, UndoesAPoorStart) {
   const PackingProblem problem = testing::problem_of({{0, 2, 10}, {0, 4, 4}, {2, 6, 10}});
   Start start = start_of(problem);

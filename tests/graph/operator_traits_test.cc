@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,10 +21,9 @@ std::vector<std::string> rows() {
   std::stringstream source;
   source << std::ifstream(root / "src/lowtide/graph/operator_traits.cc").rdbuf();
   const std::string text = source.str();
-  const std::regex row(R"rx(\{"([A-Za-z0-9]+)",)rx");
   std::vector<std::string> names;
-  for (auto at = std::sregex_iterator(text.begin(), text.end(), row); at != std::sregex_iterator(); ++at) {
-    names.push_back((*at)[1]);
+  for (std::size_t at = text.find("{\""); at != std::string::npos; at = text.find("{\"", at + 1)) {
+    names.push_back(text.substr(at + 2, text.find('"', at + 2) - at - 2));
   }
   return names;
 }

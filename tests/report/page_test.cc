@@ -3,6 +3,287 @@
 
 #include "lowtide/report/page.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-TEST(Page, Placeholder) {}
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/report/page_text.h"
+#include "tests/report/page_plans.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::Gt;
+using ::testing::HasSubstr;
+using ::testing::Lt;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+std::string page_of(const PlanSketch& shown, const PlanSketch* against = nullptr) {
+  if (against == nullptr) return page({shown.plan, shown.labels});
+  const NamedPlan other{against->plan, against->labels};
+  return page({shown.plan, shown.labels}, &other);
+}
+
+std::size_t count_of(std::string_view text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+// The text between `begin` and the next `end`.
+std::string between(const std::string& text, std::string_view begin, std::string_view end) {
+  const std::size_t from = text.find(begin);
+  if (from == std::string::npos) return "(no " + std::string(begin) + ")";
+  const std::size_t start = from + begin.size();
+  return text.substr(start, text.find(end, start) - start);
+}
+
+std::string embedded(const std::string& html) { return between(html, R"(id="sheets">)", "</script>"); }
+Json embedded_json(const std::string& html) { return Json::parse(embedded(html)); }
+
+TEST(Page, IsOneHtmlDocument) {
+  const std::string html = page_of(small_plan());
+  EXPECT_THAT(html, StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(html, EndsWith("</html>\n"));
+  EXPECT_TRUE(is_utf8(html));
+  EXPECT_EQ(between(html, "<title>", "</title>"), "small - memory plan");
+  EXPECT_EQ(html.find('\0'), std::string::npos);
+  for (const char* left_over : {"@TITLE@", "@SHEETS@", "@STYLE@", "@SCRIPT@", "_DIGEST@"}) {
+    EXPECT_EQ(html.find(left_over), std::string::npos) << left_over;
+  }
+}
+
+TEST(Page, RefersToNothingOutsideItself) {
+  const std::string html = page_of(small_plan());
+  // The only address is the name of SVG's vocabulary, in a picture that the page saves; nobody fetches it.
+  EXPECT_EQ(count_of(html, "http://www.w3.org/2000/svg"), 1U);
+  EXPECT_EQ(count_of(html, "http:"), 1U);
+  for (const char* reference : {"https:", "url(", "@import", "src=", "srcset", "fetch(", "XMLHttpRequest", "WebSocket",
+                                "sendBeacon", "EventSource", "import(", "import ", "<iframe", "<object", "<embed"}) {
+    EXPECT_EQ(count_of(html, reference), 0U) << reference;
+  }
+  EXPECT_EQ(count_of(html, "<link"), 1U);
+  EXPECT_THAT(html, HasSubstr(R"(<link rel="icon" href="data:,">)"));
+}
+
+TEST(Page, PolicyAdmitsItsOwnScriptAndStyleOnly) {
+  const std::string policy = between(page_of(small_plan()), R"(http-equiv="Content-Security-Policy" content=")", R"(">)");
+  EXPECT_THAT(policy, StartsWith("default-src 'none';"));
+  EXPECT_THAT(policy, HasSubstr("require-trusted-types-for 'script'"));
+  EXPECT_THAT(policy, HasSubstr("base-uri 'none'"));
+  EXPECT_EQ(policy.find("unsafe"), std::string::npos);
+  EXPECT_EQ(policy.find('*'), std::string::npos);
+  // SHA-256 in base64: 32 bytes are 43 letters and one "=".
+  for (const char* directive : {"script-src 'sha256-", "style-src 'sha256-"}) {
+    const std::string digest = between(policy, directive, "'");
+    EXPECT_EQ(digest.size(), 44U) << directive;
+    EXPECT_EQ(digest.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"), 43U);
+    EXPECT_THAT(digest, EndsWith("="));
+  }
+}
+
+TEST(Page, MakesElementsFromTextAlone) {
+  const std::string html = page_of(small_plan());
+  for (const char* sink : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(",
+                           "new Function", "createContextualFragment", "srcdoc"}) {
+    EXPECT_EQ(count_of(html, sink), 0U) << sink;
+  }
+}
+
+TEST(Page, IsTheSameBytesForTheSamePlan) {
+  EXPECT_EQ(page_of(encoder_decoder_plan(4, true)), page_of(encoder_decoder_plan(4, true)));
+  EXPECT_NE(page_of(encoder_decoder_plan(4, true)), page_of(encoder_decoder_plan(4, false)));
+}
+
+TEST(Page, HoldsProgramValuesAndBuffers) {
+  const PlanSketch sketch = small_plan();
+  const Json json = embedded_json(page_of(sketch));
+  EXPECT_EQ(json["shown"], 0);
+  EXPECT_TRUE(json["against"].is_null());
+  EXPECT_EQ(json["kinds"], Json({"input", "constant", "state", "output", "temporary", "scratch"}));
+  EXPECT_EQ(json["roles"], Json({"input", "output", "constant", "state", "temporary"}));
+  ASSERT_EQ(json["sheets"].size(), 1U);
+  const Json& sheet = json["sheets"][0];
+  EXPECT_TRUE(sheet["parent"].is_null());
+  EXPECT_EQ(sheet["node"]["name"], Json({"conv1", "relu1", "conv2", "conv3", "concat", "pool", "flatten", "dense", "softmax"}));
+  EXPECT_EQ(sheet["ops"], Json({"Conv", "Relu", "Concat", "MaxPool", "Flatten", "Gemm", "Softmax"}));
+  EXPECT_EQ(sheet["node"]["op"], Json({0, 1, 0, 0, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(sheet["tensor"]["name"], Json({"x", "conv1.weight", "a", "b", "c", "d", "cat", "e", "f", "logits", "probs"}));
+  EXPECT_EQ(sheet["types"][0], "f32[1,16384]");  // 64 KiB of 4 bytes
+  EXPECT_EQ(sheet["step"]["alias"], Json({0, 0, 0, 0, 1, 0, 1, 0, 0}));
+  EXPECT_EQ(sheet["step"]["scratch"], Json({-1, -1, 4, -1, -1, -1, -1, -1, -1}));
+  // conv1 reads x and the weight; relu1 a; conv2 b and the weight; conv3 b; concat c and d; then one each.
+  EXPECT_EQ(sheet["step"]["read_count"], Json({2, 1, 2, 1, 2, 1, 1, 1, 1}));
+  EXPECT_EQ(sheet["step"]["read"], Json({0, 1, 2, 3, 1, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(sheet["value"]["written"], Json({-1, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_EQ(sheet["value"]["buffer"], Json({0, 1, 2, 2, 3, 3, 3, 5, 5, 6, 7}));
+  EXPECT_EQ(sheet["value"]["offset"], Json({0, 0, 0, 0, 0, 131072, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(sheet["buffer"]["kind"], Json({0, 1, 4, 4, 5, 4, 3, 3}));
+  EXPECT_EQ(sheet["buffer"]["size"], Json({65536, 36864, 262144, 262144, 65536, 65536, 4096, 4096}));
+  EXPECT_EQ(sheet["buffer"]["begin"], Json({0, 0, 0, 2, 2, 5, 7, 8}));
+  EXPECT_EQ(sheet["buffer"]["end"], Json({9, 9, 4, 6, 3, 8, 9, 9}));
+  EXPECT_EQ(sheet["buffer"]["region"], Json({-1, -1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(sheet["buffer"]["offset"], Json({-1, -1, 0, 262144, 524288, 0, 65536, 69632}));
+}
+
+TEST(Page, HoldsClaimsRegionsAndProvenance) {
+  PlanSketch sketch = regions_plan();
+  sketch.plan.provenance.dims = {"batch=8", "seq=128"};
+  sketch.plan.provenance.model_sha256 = "abc123";
+  const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
+  // sram: [0, 32 KiB) and [32, 48 KiB); dram: [0, 192 KiB). Load at steps 0 and 1: 32 + 192 = 224 KiB.
+  EXPECT_EQ(sheet["regions"], Json::parse(R"([{"name":"sram","capacity":65536,"alignment":16,"arena":49152},
+                                              {"name":"dram","capacity":null,"alignment":64,"arena":196608}])"));
+  EXPECT_EQ(sheet["facts"]["load"], 224 * 1024);
+  EXPECT_EQ(sheet["facts"]["bound"], 200 * 1024);
+  EXPECT_EQ(sheet["facts"]["bound_name"], "must_be_live");
+  EXPECT_EQ(sheet["facts"]["schedule_optimal"], false);
+  EXPECT_EQ(sheet["facts"]["dims"], Json({"batch=8", "seq=128"}));
+  EXPECT_EQ(sheet["facts"]["model_sha256"], "abc123");
+  EXPECT_EQ(sheet["buffer"]["region"], Json({0, 1, 0}));
+}
+
+TEST(Page, HoldsPlansOfBodiesAfterThePlansThatRunThem) {
+  const Json json = embedded_json(page_of(bodies_plan()));
+  const Json& sheets = json["sheets"];
+  ASSERT_EQ(sheets.size(), 4U);
+  EXPECT_TRUE(sheets[0]["parent"].is_null());
+  EXPECT_EQ(sheets[1]["parent"], Json({0, 1, "then_branch", 0}));
+  EXPECT_EQ(sheets[2]["parent"], Json({0, 1, "else_branch", 0}));
+  EXPECT_EQ(sheets[3]["parent"], Json({1, 0, "body", 0}));
+  EXPECT_EQ(sheets[3]["facts"]["graph"], "loop_body");
+  EXPECT_EQ(sheets[3]["node"]["name"][4], "statetanh4");
+}
+
+TEST(Page, HoldsThePlanToCompareWith) {
+  const PlanSketch before = bodies_plan();
+  const Json json = embedded_json(page_of(small_plan(), &before));
+  EXPECT_EQ(json["shown"], 0);
+  EXPECT_EQ(json["against"], 1);
+  ASSERT_EQ(json["sheets"].size(), 5U);
+  EXPECT_EQ(json["sheets"][0]["facts"]["graph"], "small");
+  EXPECT_EQ(json["sheets"][1]["facts"]["graph"], "nested");
+  EXPECT_EQ(json["sheets"][4]["parent"], Json({2, 0, "body", 0}));
+}
+
+TEST(Page, ShowsAnEmptyPlan) {
+  const Json json = embedded_json(page_of(empty_plan()));
+  EXPECT_EQ(json["sheets"][0]["step"]["node"], Json::array());
+  EXPECT_EQ(json["sheets"][0]["buffer"]["kind"], Json::array());
+  // A plan without anything, not even a region or labels.
+  const PlanSketch nothing;
+  EXPECT_EQ(embedded_json(page_of(nothing))["sheets"][0]["regions"], Json::array());
+}
+
+TEST(Page, GivesNoIdThatIsOutOfRange) {
+  PlanSketch sketch = small_plan();
+  Plan& plan = sketch.plan;
+  plan.program[StepId(0)].node = NodeId(99);
+  plan.program[StepId(1)].scratch = BufferId(99);
+  plan.program[StepId(1)].reads = {ValueId(99)};
+  plan.values[ValueId(2)].tensor = TensorId(99);
+  plan.values[ValueId(3)].written = StepId(99);
+  plan.values[ValueId(4)].buffer = BufferId(99);
+  plan.buffers[BufferId(2)].lifespan = {StepId(5), StepId(99)};
+  plan.buffers[BufferId(3)].lifespan = {StepId(6), StepId(2)};
+  plan.buffers[BufferId(4)].placement = Placement{RegionId(9), Offset(64)};
+  const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
+  EXPECT_EQ(sheet["step"]["node"][0], -1);
+  EXPECT_EQ(sheet["step"]["scratch"][1], -1);
+  EXPECT_EQ(sheet["step"]["read"][2], -1);
+  EXPECT_EQ(sheet["value"]["tensor"][2], -1);
+  EXPECT_EQ(sheet["value"]["written"][3], -1);
+  EXPECT_EQ(sheet["value"]["buffer"][4], -1);
+  EXPECT_EQ(sheet["buffer"]["end"][2], 9);    // the program has nine steps
+  EXPECT_EQ(sheet["buffer"]["begin"][3], 6);  // backwards: empty, where it begins
+  EXPECT_EQ(sheet["buffer"]["end"][3], 6);
+  EXPECT_EQ(sheet["buffer"]["region"][4], -1);
+  EXPECT_EQ(sheet["buffer"]["offset"][4], -1);
+}
+
+TEST(Page, HostileNamesStayNames) {
+  const std::string clean = page_of(small_plan());
+  const std::string html = page_of(hostile_plan());
+  EXPECT_TRUE(is_utf8(html));
+  // As many elements as in a page with tame names: none was opened or closed by a name.
+  for (const char* tag : {"<script", "</script", "<!--", "-->", "<img", "</title", "<style", "</style", "\x1b", "\xE2\x80\xA8"}) {
+    EXPECT_EQ(count_of(html, tag), count_of(clean, tag)) << tag;
+  }
+  const std::string json = embedded(html);
+  EXPECT_EQ(json.find_first_of("<>&"), std::string::npos);
+  for (char letter : json) EXPECT_TRUE(static_cast<unsigned char>(letter) >= 0x20 || letter == '\n');
+}
+
+TEST(Page, HostileNamesAreShownAsTheyAre) {
+  const Json sheet = embedded_json(page_of(hostile_plan()))["sheets"][0];
+  const std::vector<std::string> names = hostile_names();
+  const Json& shown = sheet["tensor"]["name"];
+  ASSERT_EQ(shown.size(), names.size());
+  for (std::size_t at = 0; at < names.size(); ++at) EXPECT_EQ(shown[at], detail::shown_name(names[at])) << at;
+  EXPECT_EQ(shown[0], names[0]);
+  EXPECT_EQ(shown[1], names[1]);
+  EXPECT_EQ(sheet["node"]["name"], shown);
+  EXPECT_EQ(sheet["ops"], shown);
+  EXPECT_EQ(sheet["regions"][0]["name"], names[0]);
+  EXPECT_EQ(sheet["facts"]["schedule"], names[1]);
+}
+
+TEST(Page, NestingOfBodiesTakesNoStack) {
+  PlanSketch sketch = small_plan();
+  for (int depth = 0; depth < 2000; ++depth) {
+    Plan outer;
+    outer.program.push_back({.node = NodeId(0), .bodies = {{.body = "body", .plan = std::make_shared<Plan>(std::move(sketch.plan))}}});
+    sketch = {.plan = std::move(outer), .labels = {}};
+  }
+  EXPECT_EQ(embedded_json(page_of(sketch))["sheets"].size(), 2001U);
+}
+
+TEST(Page, GrowsWithThePlanInProportion) {
+  const std::size_t empty = page_of(empty_plan()).size();
+  const std::size_t once = page_of(generated_plan(2000, 1)).size() - empty;
+  const std::size_t twice = page_of(generated_plan(4000, 1)).size() - empty;
+  // Twice the things; names and numbers get a digit longer at most (of about 120 letters a buffer).
+  EXPECT_THAT(twice, AllOf(Gt(once * 2), Lt(once * 22 / 10)));
+  EXPECT_THAT(once / 2000, AllOf(Gt(60U), Lt(150U)));
+}
+
+TEST(PageText, ShowsWhatWouldActOtherwise) {
+  EXPECT_EQ(detail::shown_name("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
+  EXPECT_EQ(detail::shown_name("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
+  EXPECT_EQ(detail::shown_name(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(detail::shown_name("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
+  EXPECT_EQ(detail::shown_name("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"), "\\u{202e}.\\u{2028}.\\u{feff}.\\u{85}");
+  EXPECT_EQ(detail::shown_name("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
+  EXPECT_EQ(detail::shown_name("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
+}
+
+TEST(PageText, LeavesOutTheMiddleOfALongName) {
+  const std::string shown = detail::shown_name(std::string(5000, 'a') + std::string(5000, 'b'));
+  EXPECT_EQ(shown, std::string(2048, 'a') + "..." + std::string(2048, 'b'));
+  EXPECT_EQ(detail::shown_name(std::string(4096, 'a')).size(), 4096U);
+}
+
+TEST(PageText, JsonStringsEndNeitherScriptNorLine) {
+  std::string out;
+  detail::append_json_string(out, "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
+  EXPECT_EQ(out, "\"\\u003c/script\\u003e\\u0026\\\"\\\\\\u000a\\u2028\\u2029\xE2\x80\xAA\"");
+  EXPECT_EQ(Json::parse(out), "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
+}
+
+TEST(PageText, EscapesTextBetweenTags) { EXPECT_EQ(detail::html_escaped("<a b='c' d=\"&\">"), "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;"); }
+
+}  // namespace
+}  // namespace lowtide

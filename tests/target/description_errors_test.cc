@@ -152,13 +152,24 @@ TEST(TargetDescriptionErrors, SizeAndNestingAreLimited) {
   expect_refused({
       {std::string((1 << 20) + 1, '#'),
        "t: a target file of 1048577 bytes is above the limit of 1048576 (kMaxTargetFileBytes)", ErrorCode::over_limit},
-      {"\n" + dotted + " = 1", "t:2:1: a line with 200000 dots may nest deeper than the limit of 64 (kMaxTextDepth)",
+      {"\n" + dotted + " = 1", "t:2:130: more than 64 dots on a line, the limit of nesting (kMaxTextDepth)",
        ErrorCode::over_limit},
-      {"[" + dotted + "]", "kMaxTextDepth", ErrorCode::over_limit},
-      {"#\x0b\n# \x0c" + dotted + " = 1", "kMaxTextDepth", ErrorCode::over_limit},
+      {"[" + dotted + "]", "t:1:131: more than 64 dots", ErrorCode::over_limit},
       {tables, "not TOML: ", ErrorCode::malformed},
   });
-  EXPECT_TRUE(parse_target(with("# " + std::string(1000, '.')), "t").ok());  // a comment nests nothing
+  // Neither a comment nor a name nests anything.
+  EXPECT_TRUE(parse_target(with("# " + std::string(1000, '.')), "t").ok());
+  EXPECT_TRUE(parse_target(with("[[worker]]\nname = \"a\\\"" + std::string(1000, '.') + "\"\ncount = 1"), "t").ok());
+}
+
+TEST(TargetDescriptionErrors, OtherAlphabetsStandInNamesAndComments) {
+  EXPECT_TRUE(parse_target("\xEF\xBB\xBF# für\nname = \"größe\" # é\n[[region]]\nname = 'ü'", "t").ok());
+  expect_refused({
+      {"é = 1", "t:1:1: a character outside ASCII stands outside of quotes: 'é = 1'", ErrorCode::malformed},
+      {"name = \"t\"\n[[region]]\xc2\xa0", "t:2:11: a character outside ASCII", ErrorCode::malformed},
+      {"name = \"\"\"t\"\"\"", "t:1:8: a text in three quotes; a target needs none"},
+      {"name = '''t'''", "t:1:8: a text in three quotes"},
+  });
 }
 
 TEST(TargetDescriptionErrors, TextsCutAnywhereOrDamagedAreReadOrRefused) {

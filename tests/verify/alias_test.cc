@@ -13,6 +13,7 @@ namespace lowtide {
 namespace {
 
 using testing::GraphMaker;
+using ::testing::HasSubstr;
 using testing::integer;
 using testing::integers;
 using testing::kinds;
@@ -20,7 +21,6 @@ using testing::messages;
 using testing::PlanMaker;
 using verification::alias_meaning;
 using verification::AliasMeaning;
-using ::testing::HasSubstr;
 
 using Extents = std::vector<std::int64_t>;
 
@@ -94,19 +94,19 @@ TEST(AliasMeaning, DropoutComputesInTrainingAndWhereItsMaskIsWanted) {
 
 // x[4,6] of f32: a row has 24 bytes.
 TEST(AliasMeaning, SliceOfConsecutiveElementsIsARun) {
-  EXPECT_EQ(slice({4, 6}, {2, 6}, {1}, {3}, {0}, {1}, DType::f32), "24+48 -> 0");              // rows 1, 2
-  EXPECT_EQ(slice({4, 6}, {1, 2}, {2, 1}, {3, 3}, {0, 1}, {1, 1}, DType::f32), "52+8 -> 0");   // 2 * 24 + 1 * 4
-  EXPECT_EQ(slice({4, 6}, {1, 6}, {-1}, {100}, {-2}, {1}, DType::f32), "72+24 -> 0");          // the last row
-  EXPECT_EQ(slice({4, 6}, {1, 6}, {3}, {1}, {0}, {-5}, DType::f32), "72+24 -> 0");             // one row, whatever the step
-  EXPECT_EQ(slice({4, 6}, {4, 6}, {0}, {4}, {0}, {1}, DType::f32), "0+96 -> 0");               // all
-  EXPECT_EQ(slice({1, 6, 5}, {1, 2, 5}, {2}, {4}, {1}, {1}), "10+10 -> 0");                    // below an extent of 1
-  EXPECT_EQ(slice({4, 6}, {0, 6}, {3}, {2}, {0}, {1}), "");                                    // nothing
+  EXPECT_EQ(slice({4, 6}, {2, 6}, {1}, {3}, {0}, {1}, DType::f32), "24+48 -> 0");             // rows 1, 2
+  EXPECT_EQ(slice({4, 6}, {1, 2}, {2, 1}, {3, 3}, {0, 1}, {1, 1}, DType::f32), "52+8 -> 0");  // 2 * 24 + 1 * 4
+  EXPECT_EQ(slice({4, 6}, {1, 6}, {-1}, {100}, {-2}, {1}, DType::f32), "72+24 -> 0");         // the last row
+  EXPECT_EQ(slice({4, 6}, {1, 6}, {3}, {1}, {0}, {-5}, DType::f32), "72+24 -> 0");  // one row, whatever the step
+  EXPECT_EQ(slice({4, 6}, {4, 6}, {0}, {4}, {0}, {1}, DType::f32), "0+96 -> 0");    // all
+  EXPECT_EQ(slice({1, 6, 5}, {1, 2, 5}, {2}, {4}, {1}, {1}), "10+10 -> 0");         // below an extent of 1
+  EXPECT_EQ(slice({4, 6}, {0, 6}, {3}, {2}, {0}, {1}), "");                         // nothing
 }
 
 TEST(AliasMeaning, SliceOfScatteredElementsComputes) {
-  EXPECT_EQ(slice({4, 6}, {4, 2}, {1}, {3}, {1}, {1}), "its elements are not consecutive");   // columns of all rows
-  EXPECT_EQ(slice({4, 6}, {2, 6}, {0}, {4}, {0}, {2}), "its elements are not consecutive");   // every other row
-  EXPECT_EQ(slice({4}, {4}, {3}, {-9}, {0}, {-1}), "its elements are not consecutive");       // backwards
+  EXPECT_EQ(slice({4, 6}, {4, 2}, {1}, {3}, {1}, {1}), "its elements are not consecutive");  // columns of all rows
+  EXPECT_EQ(slice({4, 6}, {2, 6}, {0}, {4}, {0}, {2}), "its elements are not consecutive");  // every other row
+  EXPECT_EQ(slice({4}, {4}, {3}, {-9}, {0}, {-1}), "its elements are not consecutive");      // backwards
   EXPECT_EQ(slice({2, 2, 2}, {2, 1, 2}, {0}, {1}, {1}, {1}), "its elements are not consecutive");
 }
 
@@ -120,7 +120,8 @@ TEST(AliasMeaning, SliceWithBoundsThatSayNothingComputes) {
   EXPECT_EQ(slice({4}, {4}, {0}, {4}, {1}, {1}), "an axis is not one of the input's");
   EXPECT_EQ(slice({4}, {4}, {0}, {4}, {kLowest}, {1}), "an axis is not one of the input's");
   EXPECT_EQ(slice({4, 4}, {2, 4}, {0, 0}, {4, 2}, {0, -2}, {1, 1}), "an axis is given twice");
-  EXPECT_EQ(slice({4, 4}, {2, 4}, {0, 0}, {4, 2}, {0}, {1, 1}), "its starts, ends, axes and steps are not equally many");
+  EXPECT_EQ(slice({4, 4}, {2, 4}, {0, 0}, {4, 2}, {0}, {1, 1}),
+            "its starts, ends, axes and steps are not equally many");
   EXPECT_EQ(unary("Slice", {4}, {2}), "its bounds are not known before the run");
   // Extents whose product is nothing, although parts of it overflow.
   EXPECT_EQ(slice({0, kHighest, 2}, {0, kHighest, 2}, {0}, {0}, {0}, {1}), "");
@@ -155,7 +156,8 @@ std::string split(Extents from, std::vector<Extents> to, std::vector<Attribute> 
   std::vector<std::optional<TensorId>> inputs{maker.input("x", std::move(from))};
   if (sizes) inputs.emplace_back(maker.integers("sizes", std::move(*sizes)));
   std::vector<std::optional<TensorId>> outputs;
-  for (Extents& extents : to) outputs.emplace_back(maker.tensor("y" + std::to_string(outputs.size()), std::move(extents)));
+  for (Extents& extents : to)
+    outputs.emplace_back(maker.tensor("y" + std::to_string(outputs.size()), std::move(extents)));
   const NodeId node = maker.node("Split", inputs, outputs, std::move(attributes));
   return describe(alias_meaning(maker.make({*outputs[0]}), node));
 }
@@ -181,7 +183,8 @@ TEST(AliasMeaning, SplitThatInterleavesOrDisagreesComputes) {
 std::string concat(std::vector<Extents> from, Extents to, std::vector<Attribute> attributes) {
   GraphMaker maker;
   std::vector<std::optional<TensorId>> inputs;
-  for (Extents& extents : from) inputs.emplace_back(maker.input("x" + std::to_string(inputs.size()), std::move(extents)));
+  for (Extents& extents : from)
+    inputs.emplace_back(maker.input("x" + std::to_string(inputs.size()), std::move(extents)));
   const TensorId y = maker.tensor("y", std::move(to));
   const NodeId node = maker.node("Concat", inputs, {y}, std::move(attributes));
   return describe(alias_meaning(maker.make({y}), node));
@@ -248,7 +251,8 @@ TEST_F(AliasStep, BesideItsInputIsBadAlias) {
   EXPECT_EQ(kinds(found), "bad_alias");
   EXPECT_EQ(found[0].step, StepId(1));
   EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{b, c}));
-  EXPECT_THAT(found[0].message, HasSubstr("bytes [16, 32) of region 0 'arena' of 'c' (tensor 2) must be bytes [0, 16)"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("bytes [16, 32) of region 0 'arena' of 'c' (tensor 2) must be bytes [0, 16)"));
 }
 
 TEST_F(AliasStep, InAnotherBufferIsBadAlias) { EXPECT_EQ(kinds(verify(graph, plan_with(0, true))), "bad_alias"); }

@@ -11,11 +11,11 @@ namespace lowtide {
 namespace {
 
 using testing::GraphMaker;
+using ::testing::HasSubstr;
 using testing::kinds;
 using testing::make_honest;
 using testing::messages;
 using testing::PlanMaker;
-using ::testing::HasSubstr;
 
 // if (c) then u = Gemm(x), v = Gemm(u) else v = Gemm(x). Then x[16] is captured; u and v have 16 bytes.
 //
@@ -43,8 +43,8 @@ class IfBodies : public ::testing::Test {
     for (std::uint32_t at = 0; at < steps; ++at) planner.compute(NodeId(at));
     return std::make_shared<const Plan>(planner.finish());
   }
-  static Graph make_graph(const std::shared_ptr<const Graph>& then_graph, const std::shared_ptr<const Graph>& else_graph,
-                          const std::string& type = "If") {
+  static Graph make_graph(const std::shared_ptr<const Graph>& then_graph,
+                          const std::shared_ptr<const Graph>& else_graph, const std::string& type = "If") {
     GraphMaker maker("outer");
     const TensorId c = maker.input("c", {1}, DType::boolean);
     const TensorId x = maker.tensor("x", {16});
@@ -263,7 +263,8 @@ TEST(Nesting, GoesAsDeepAsGraphsDo) {
     auto plan = std::make_shared<const Plan>(planner.finish());
     for (int level = 0; level < depth; ++level) {
       GraphMaker maker("level");
-      const TensorId outer_a = level + 1 == depth ? maker.constant("a", {16}) : maker.captured("a", {16}, Role::constant);
+      const TensorId outer_a =
+          level + 1 == depth ? maker.constant("a", {16}) : maker.captured("a", {16}, Role::constant);
       const TensorId outer_z = maker.tensor("z", {16});
       maker.node("If", {}, {outer_z}, {}, {{"then_branch", graph, {{outer_a, TensorId(0)}}}});
       auto outer = std::make_shared<const Graph>(maker.make({outer_z}));

@@ -10,10 +10,10 @@ namespace lowtide {
 namespace {
 
 using testing::GraphMaker;
+using ::testing::HasSubstr;
 using testing::kinds;
 using testing::messages;
 using testing::PlanMaker;
-using ::testing::HasSubstr;
 
 using Extents = std::vector<std::int64_t>;
 
@@ -92,7 +92,8 @@ TEST(InPlace, ElementsOfAnotherSizeAreWrong) {
   EXPECT_EQ(messages(overwrite("Cast", {{{4}, DType::f32}}, {{4}, DType::i32}, 0)), "");
   EXPECT_EQ(kinds(overwrite("Cast", {{{4}, DType::u8}}, {{4}, DType::f32}, 0)), "bad_in_place");
   // The same bytes in all, but not element by element.
-  const auto found = overwrite("Where", {{{16}, DType::boolean}, {{4}, DType::f32}, {{4}, DType::f32}}, {{4}, DType::f32}, 0);
+  const auto found =
+      overwrite("Where", {{{16}, DType::boolean}, {{4}, DType::f32}, {{4}, DType::f32}}, {{4}, DType::f32}, 0);
   EXPECT_EQ(kinds(found), "bad_in_place");
   EXPECT_THAT(found[0].message, HasSubstr("different sizes"));
 }

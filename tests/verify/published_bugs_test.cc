@@ -13,12 +13,12 @@ namespace lowtide {
 namespace {
 
 using testing::GraphMaker;
+using ::testing::HasSubstr;
 using testing::integer;
 using testing::integers;
 using testing::kinds;
 using testing::messages;
 using testing::PlanMaker;
-using ::testing::HasSubstr;
 
 // apache/tvm 20190: the storage of a value was reused while a second name for it (match_cast) was still to be read, so
 // the sum became right + right.
@@ -54,7 +54,8 @@ TEST(PublishedBug, Tvm20190StorageReusedAcrossIdentity) {
   EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{same, right}));
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{0, 16}));
   EXPECT_THAT(found[0].message, HasSubstr("reads 'same' (tensor 2)"));
-  EXPECT_THAT(found[0].message, HasSubstr("step 2 (node 2 '', 'Gemm') overwrote bytes [0, 16) with 'right' (tensor 3)"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("step 2 (node 2 '', 'Gemm') overwrote bytes [0, 16) with 'right' (tensor 3)"));
 }
 
 // apache/tvm 19577: two names for one buffer were not unified, so a multiplication went in place over an operand whose
@@ -119,7 +120,8 @@ TEST(PublishedBug, LiteRt8889BufferRecycledBehindAReshape) {
   EXPECT_EQ(messages(verify(graph, plan_with(3, 32))), "");
   const auto found = verify(graph, plan_with(2, 0));
   EXPECT_EQ(kinds(found), "dead_access; bad_in_place");
-  EXPECT_THAT(found[0].message, HasSubstr("reads 'rows' (tensor 2) in buffer 1 (temporary), which lives only in steps [0, 2)"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("reads 'rows' (tensor 2) in buffer 1 (temporary), which lives only in steps [0, 2)"));
   EXPECT_THAT(found[1].message, HasSubstr("writes 'logits' (tensor 3) over 'rows' (tensor 2) in bytes [0, 16)"));
 }
 
@@ -248,7 +250,8 @@ TEST(PublishedBug, Tvm18663SizeTakenFromTheLowerBound) {
   planner.compute(NodeId(0));
   const auto found = verify(graph, planner.finish());
   EXPECT_EQ(kinds(found), "out_of_buffer");
-  EXPECT_THAT(found[0].message, HasSubstr("'few' (tensor 1) has 64 bytes at offset 0 of buffer 1 (output), which has 16"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("'few' (tensor 1) has 64 bytes at offset 0 of buffer 1 (output), which has 16"));
 }
 
 // Xilinx/mlir-aie 3656: a fused dispatch had one buffer for its input and its output, so identical runs differed.
@@ -263,7 +266,8 @@ TEST(PublishedBug, MlirAie3656InputAndOutputInOneBuffer) {
   planner.compute(NodeId(0));
   const auto found = verify(graph, planner.finish());
   EXPECT_EQ(kinds(found), "role");
-  EXPECT_THAT(found[0].message, HasSubstr("would write 'y' (tensor 1) into buffer 0 (input), which must stay untouched"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("would write 'y' (tensor 1) into buffer 0 (input), which must stay untouched"));
 }
 
 }  // namespace

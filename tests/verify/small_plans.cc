@@ -10,7 +10,8 @@
 namespace lowtide::testing {
 
 TensorId GraphMaker::add(const std::string& name, Shape shape, DType dtype, Role role, bool is_captured) {
-  return builder_.add_tensor({.name = name, .dtype = dtype, .shape = std::move(shape), .is_captured = is_captured}, role);
+  return builder_.add_tensor({.name = name, .dtype = dtype, .shape = std::move(shape), .is_captured = is_captured},
+                             role);
 }
 
 TensorId GraphMaker::input(const std::string& name, std::vector<std::int64_t> extents, DType dtype) {
@@ -37,8 +38,8 @@ TensorId GraphMaker::bounded(const std::string& name, std::vector<std::int64_t> 
   return add(name, std::move(shape), DType::u8, Role::temporary);
 }
 
-TensorId GraphMaker::captured(const std::string& name, std::vector<std::int64_t> extents, Role role) {
-  return add(name, Shape(std::move(extents)), DType::u8, role, true);
+TensorId GraphMaker::captured(const std::string& name, std::vector<std::int64_t> extents, Role role, DType dtype) {
+  return add(name, Shape(std::move(extents)), dtype, role, true);
 }
 
 NodeId GraphMaker::node(const std::string& type, std::vector<std::optional<TensorId>> inputs,
@@ -89,7 +90,8 @@ void PlanMaker::input_at(TensorId input, std::int64_t offset, std::uint32_t end)
 }
 
 ValueId PlanMaker::put(TensorId tensor, BufferId buffer, std::int64_t offset) {
-  return plan_.values.push_back({.tensor = tensor, .written = std::nullopt, .buffer = buffer, .offset = Offset(offset)});
+  return plan_.values.push_back(
+      {.tensor = tensor, .written = std::nullopt, .buffer = buffer, .offset = Offset(offset)});
 }
 
 StepId PlanMaker::compute(NodeId node, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies) {

@@ -30,7 +30,8 @@ class GraphMaker {
   TensorId tensor(const std::string& name, std::vector<std::int64_t> extents, DType dtype = DType::u8);
   TensorId bounded(const std::string& name, std::vector<std::int64_t> extents, int bounded_axis);
   // In a body: a tensor of the graph around it.
-  TensorId captured(const std::string& name, std::vector<std::int64_t> extents, Role role = Role::input);
+  TensorId captured(const std::string& name, std::vector<std::int64_t> extents, Role role = Role::input,
+                    DType dtype = DType::u8);
   NodeId node(const std::string& type, std::vector<std::optional<TensorId>> inputs,
               std::vector<std::optional<TensorId>> outputs, std::vector<Attribute> attributes = {},
               std::vector<Body> bodies = {}, std::vector<NodeId> control_inputs = {});

@@ -12,10 +12,10 @@ namespace lowtide {
 namespace {
 
 using testing::GraphMaker;
+using ::testing::HasSubstr;
 using testing::kinds;
 using testing::messages;
 using testing::PlanMaker;
-using ::testing::HasSubstr;
 
 // x -> Gemm -> y -> Gemm -> z, 16 bytes each:
 //
@@ -133,7 +133,8 @@ TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
   EXPECT_EQ(kinds(found), "overlap; bad_in_place");
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{0, 16}));
   EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{y, z}));
-  EXPECT_THAT(found[1].message, HasSubstr("writes 'z' (tensor 2) over 'y' (tensor 1) in bytes [0, 16) of region 0 'arena'"));
+  EXPECT_THAT(found[1].message,
+              HasSubstr("writes 'z' (tensor 2) over 'y' (tensor 1) in bytes [0, 16) of region 0 'arena'"));
 }
 
 TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
@@ -141,7 +142,8 @@ TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
   testing::make_honest(graph, plan);
   const auto found = check();
   EXPECT_EQ(kinds(found), "out_of_buffer");
-  EXPECT_THAT(found[0].message, HasSubstr("'z' (tensor 2) has 16 bytes at offset 0 of buffer 2 (output), which has 15"));
+  EXPECT_THAT(found[0].message,
+              HasSubstr("'z' (tensor 2) has 16 bytes at offset 0 of buffer 2 (output), which has 15"));
 }
 
 TEST_F(Chain, BufferAboveTheArenaIsOutOfRegion) {

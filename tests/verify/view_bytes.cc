@@ -133,7 +133,8 @@ std::vector<std::int64_t> split_index(const Shape& shape, std::int64_t element) 
 
 std::int64_t join_index(const Shape& shape, const Index& index) {
   std::int64_t element = 0;
-  for (int axis = 0; axis < shape.rank(); ++axis) element = element * shape[axis] + index[static_cast<std::size_t>(axis)];
+  for (int axis = 0; axis < shape.rank(); ++axis)
+    element = element * shape[axis] + index[static_cast<std::size_t>(axis)];
   return element;
 }
 
@@ -157,7 +158,7 @@ std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId id,
   std::vector<ByteSource> bytes;
   for (std::int64_t element = 0; element < result.size.count() / width; ++element) {
     const std::optional<ElementSource> source = source_of(graph, id, at, element);
-    if (!source) return std::nullopt;
+    if (!source || graph.tensor(source->tensor).dtype != result.dtype) return std::nullopt;
     for (std::int64_t byte = 0; byte < width; ++byte) bytes.push_back({source->tensor, source->element * width + byte});
   }
   return bytes;

@@ -46,16 +46,41 @@ std::string verb_text(const VerbSpec& verb) { return "'lowtide " + std::string(v
   stop_usage("unknown option " + quoted(name, 60) + " for " + verb_text(verb) + help);
 }
 
-// What no option and no place took.
-void check_rest(const VerbSpec& verb, const std::vector<std::string>& rest) {
+// What no option took: the places, and what has no place. After "--", a dash means nothing.
+std::vector<std::string> words_for_places(const VerbSpec& verb, const std::vector<std::string>& rest) {
+  std::vector<std::string> words;
+  bool after_mark = false;
   for (const std::string& word : rest) {
-    if (word.size() > 1 && word[0] == '-' && word != "--") stop_unknown_option(verb, word);
+    if (!after_mark && word == "--") {
+      after_mark = true;
+    } else {
+      if (!after_mark && word.size() > 1 && word[0] == '-') stop_unknown_option(verb, word);
+      words.push_back(word);
+    }
   }
-  for (const std::string& word : rest) {
-    if (word == "--") continue;
-    stop_usage("unexpected argument " + quoted(word, 60) + " for " + verb_text(verb) + "; see 'lowtide " +
-               std::string(verb.name) + " --help'");
+  return words;
+}
+
+// The parser only says that a value is missing or too much; this finds the option.
+[[noreturn]] void stop_wrong_value(const VerbSpec& verb, const std::vector<std::string>& words, const char* why) {
+  const auto spelled = [&](const std::string& word) -> const OptionSpec* {
+    for (const OptionSpec* option : options_of(verb)) {
+      if (word == option->name || (word == option->letter && !word.empty())) return option;
+    }
+    return nullptr;
+  };
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    const OptionSpec* option = spelled(words[at].substr(0, words[at].find('=')));
+    if (option == nullptr) continue;
+    if (option->value.empty()) {
+      if (words[at].find('=') != std::string::npos) stop_usage("option '" + std::string(option->name) + "' takes no value");
+      continue;
+    }
+    if (at + 1 == words.size() || spelled(words[at + 1]) != nullptr) {
+      stop_usage("option '" + std::string(option->name) + "' needs a value, " + std::string(option->value));
+    }
   }
+  stop_usage(quoted(why) + " in " + verb_text(verb));
 }
 
 void check_choice(std::string_view what, const std::vector<std::string>& choices, const std::string& word) {
@@ -65,6 +90,7 @@ void check_choice(std::string_view what, const std::vector<std::string>& choices
   stop_usage(std::string(what) + " is one of " + list + ", not " + quoted(word, 60) + suggestion(word, choices));
 }
 
+// Places are not declared: what the parser leaves over is shared out here, where it can be said better what is wrong.
 void declare(const VerbSpec& verb, std::map<std::string, std::vector<std::string>, std::less<>>& given,
              std::map<std::string, bool, std::less<>>& flags, CLI::App& parser) {
   parser.set_help_flag();
@@ -73,22 +99,36 @@ void declare(const VerbSpec& verb, std::map<std::string, std::vector<std::string
     const std::string name(option->name);
     const std::string names = (option->letter.empty() ? "" : std::string(option->letter) + ",") + name;
     if (option->value.empty()) {
-      parser.add_flag(names, flags[name]);
+      parser.add_flag(names, flags[name])->disable_flag_override();
     } else {
-      parser.add_option(names, given[name])->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      CLI::Option* added = parser.add_option(names, given[name]);
+      added->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   }
+}
+
+void check_given(const VerbSpec& verb, const Arguments& arguments) {
+  for (const OptionSpec* option : options_of(verb)) {
+    const std::vector<std::string>& values = arguments.values(option->name);
+    const std::string name = "'" + std::string(option->name) + "'";
+    if (values.size() > 1 && !option->is_repeatable) {
+      stop_usage("option " + name + " is given " + std::to_string(values.size()) + " times; once is enough");
+    }
+    for (const std::string& value : values) check_choice(name, option->choices, value);
+  }
   for (const PlaceSpec& place : verb.places) {
-    const std::string name(place.name);
-    // One word each; what is too much stays for check_rest, which says it better.
-    parser.add_option(name, given[name])->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    const std::optional<std::string> word = arguments.optional_place(place.name);
+    if (word) check_choice(place.name, place.choices, *word);
+    if (word || place.is_optional || arguments.has("--help")) continue;
+    stop_usage(verb_text(verb) + " needs " + std::string(place.name) + ", " + std::string(place.summary));
   }
 }
 
 }  // namespace
 
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
-  if (wrong.size() > 60) return "";
+  // Of one letter any other is near.
+  if (wrong.size() < 3 || wrong.size() > 60) return "";
   const std::string* nearest = nullptr;
   std::size_t least = 0;
   for (const std::string& candidate : known) {
@@ -130,32 +170,25 @@ Arguments parse_arguments(const VerbSpec& verb, const std::vector<std::string>& 
   try {
     parser.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    check_rest(verb, parser.remaining());
-    stop_usage(quoted(error.what()) + " in " + verb_text(verb));
+    stop_wrong_value(verb, words, error.what());
   }
-  check_rest(verb, parser.remaining());
 
   Arguments arguments;
   for (const auto& [name, is_on] : flags) {
     if (is_on) arguments.given_[name];
   }
-  for (const OptionSpec* option : options_of(verb)) {
-    const std::vector<std::string>& values = given[std::string(option->name)];
-    if (values.size() > 1 && !option->is_repeatable) {
-      stop_usage("option '" + std::string(option->name) + "' is given " + std::to_string(values.size()) + " times; once is enough");
-    }
-    for (const std::string& value : values) check_choice("'" + std::string(option->name) + "'", option->choices, value);
-    if (!values.empty()) arguments.given_[std::string(option->name)] = values;
+  for (auto& [name, values] : given) {
+    if (!values.empty()) arguments.given_[name] = std::move(values);
   }
-  for (const PlaceSpec& place : verb.places) {
-    const std::vector<std::string>& values = given[std::string(place.name)];
-    if (values.empty()) {
-      if (place.is_optional || arguments.has("--help")) continue;
-      stop_usage(verb_text(verb) + " needs " + std::string(place.name) + ", " + std::string(place.summary));
+  std::vector<std::string> rest = words_for_places(verb, parser.remaining());
+  for (std::size_t at = 0; at < rest.size(); ++at) {
+    if (at >= verb.places.size()) {
+      stop_usage("unexpected argument " + quoted(rest[at], 60) + " for " + verb_text(verb) + "; see 'lowtide " +
+                 std::string(verb.name) + " --help'");
     }
-    check_choice(place.name, place.choices, values.front());
-    arguments.given_[std::string(place.name)] = values;
+    arguments.given_[std::string(verb.places[at].name)] = {std::move(rest[at])};
   }
+  check_given(verb, arguments);
   return arguments;
 }
 

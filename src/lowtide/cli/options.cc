@@ -25,11 +25,13 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 
 // Why a text is not a size, where that can be guessed.
 std::string size_hint(const std::string& text) {
+  if (text.empty()) return "";
   if (text.starts_with('-')) return "; a size is not negative";
   std::size_t unit = text.find_first_not_of("0123456789. ");
   if (unit == std::string::npos) return "; a size is below 2^63 bytes";
   const std::string number = text.substr(0, unit);
   const std::string letters = text.substr(unit);
+  if (letters == "B") return "; a size is a whole number of bytes, below 2^63";
   if (!number.empty() && (std::string("kKmMgGtT").find(letters[0]) != std::string::npos) && letters.size() <= 3) {
     std::string right = {static_cast<char>(std::toupper(letters[0])), 'i', 'B'};
     if (letters == right) return "; a size is below 2^63 bytes and a whole number of them";

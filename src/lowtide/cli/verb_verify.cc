@@ -15,6 +15,8 @@
 namespace lowtide::detail {
 namespace {
 
+std::string shown_plan(const std::string& path) { return path == "-" ? "the plan" : shown_name(path, 60); }
+
 std::string short_digest(const std::string& digest) { return lowtide::quoted(digest.substr(0, 12)); }
 
 // The digest first: of a plan for another model, every further complaint would only hide that.
@@ -57,12 +59,12 @@ Json json_of_check(const LoadedModel& loaded, const std::string& path, const Pla
 StyledText text_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan, const std::vector<Violation>& violations) {
   StyledText out;
   if (violations.empty()) {
-    out.add("ok", Style::good).add("  " + shown_name(path, 60) + " is right for " + shown_name(loaded.facts.path, 60)).end_line();
+    out.add("ok", Style::good).add("  " + shown_plan(path) + " is right for " + shown_name(loaded.facts.path, 60)).end_line();
     out.add("    " + with_thousands(static_cast<std::int64_t>(plan.program.size())) + " steps, ");
     out.add(with_thousands(static_cast<std::int64_t>(plan.buffers.size())) + " buffers, arena ");
     return out.add(format_bytes(arena_bytes(plan))).end_line();
   }
-  out.add("wrong", Style::bad).add("  " + shown_name(path, 60) + " is not right for " + shown_name(loaded.facts.path, 60)).end_line();
+  out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not right for " + shown_name(loaded.facts.path, 60)).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
   for (const Violation& violation : violations) {
     const std::string inside = violation.body.empty() ? "" : " (inside " + violation.body + ")";

@@ -30,7 +30,8 @@ struct ImportedModel {
 // Reads a model file; the format is told from its content, never from its name. External data is never opened.
 // Bad input never crashes or hangs: malformed, invalid, unsupported (every unsupported operator at once), over_limit,
 // unresolved (every symbol that is left, with the options that bind it), io.
-// Time and memory are near linear in the file's size: at most 64 MB + 16 x the file.
+// Time and memory are near linear in the file's size. What reading a file may cost is bounded before it is parsed: the
+// parsed form to 64 MB + 16 x the file, the inlined functions and computed contents likewise.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
 // A packing problem in MiniMalloc's form: a header line, then one buffer a line. Columns by name, in any order:

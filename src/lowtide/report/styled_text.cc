@@ -76,6 +76,10 @@ StyledText TextTable::text() const {
   }
   StyledText out;
   for (const auto& row : rows_) {
+    if (row.empty()) {
+      out.end_line();
+      continue;
+    }
     out.add("  ");
     // Blanks are owed until a cell follows, so that no line ends in them.
     std::size_t owed = 0;
@@ -96,13 +100,14 @@ StyledText TextTable::text() const {
 }
 
 std::string with_thousands(std::int64_t number) {
-  std::string digits = std::to_string(number);
+  const std::string digits = std::to_string(number);
   const std::size_t first_digit = number < 0 ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first_digit + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
+  std::string out;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    if (at > first_digit && (digits.size() - at) % 3 == 0) out += ',';
+    out += digits[at];
   }
-  return digits;
+  return out;
 }
 
 std::string percent(std::int64_t part, std::int64_t whole) {

@@ -57,7 +57,7 @@ class TextTable {
 
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // Require: at most as many cells as columns.
+  // No cells: an empty line. Require: at most as many cells as columns.
   void add_row(std::vector<StyledText> cells);
   [[nodiscard]] StyledText text() const;
 

@@ -44,6 +44,7 @@ void add_outside_figures(TextTable& table, const PlainFigures& plain) {
   add_figure(table, "constants", plain.constants, "");
   add_figure(table, "inputs", plain.inputs, "");
   add_figure(table, "outputs", plain.outputs, "");
+  table.add_row({});
 }
 
 std::string node_text(const ShownNode& node, std::string_view none) {

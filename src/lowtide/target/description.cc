@@ -146,6 +146,19 @@ class TargetReader {
   std::set<std::vector<std::string>> kernel_names_;
 };
 
+// Nothing: the errors say why.
+std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    errors.refuse(error.source().begin, "not TOML: " + quoted(error.description(), 300), ErrorCode::malformed);
+  } catch (const detail::TomlBelief&) {
+    errors.refuse({1, 1}, "not TOML: the text has a form that the parser gives up on, such as a key that is cut off",
+                  ErrorCode::malformed);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Target> parse_target(std::string_view toml, std::string source_name) {
@@ -155,15 +168,12 @@ Result<Target> parse_target(std::string_view toml, std::string source_name) {
                      std::to_string(limits::kMaxTargetFileBytes) + " (kMaxTargetFileBytes)",
                  std::move(source_name)};
   }
-  LOWTIDE_RETURN_IF_ERROR(detail::check_toml_nesting(toml, source_name));
-  const toml::parse_result parsed = toml::parse(toml);
-  TomlErrors errors(source_name);
-  if (!parsed) {
-    errors.refuse(parsed.error().source().begin, "not TOML: " + quoted(parsed.error().description(), 300),
-                  ErrorCode::malformed);
-    return *errors.first();
-  }
-  Target target = TargetReader(parsed.table(), errors).read();
+  if (toml.starts_with("\xEF\xBB\xBF")) toml.remove_prefix(3);  // a mark that some editors put before UTF-8
+  LOWTIDE_RETURN_IF_ERROR(detail::check_toml_surface(toml, source_name));
+  TomlErrors errors(std::move(source_name));
+  const std::optional<toml::table> root = parse_toml(toml, errors);
+  if (!root) return *errors.first();
+  Target target = TargetReader(*root, errors).read();
   if (errors.first()) return *errors.first();
   return target;
 }

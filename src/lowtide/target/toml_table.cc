@@ -41,14 +41,6 @@ std::string type_of(const toml::node& node) {
   }
 }
 
-// A comment may hold any number of dots, unless something in it might end it early in the eyes of toml++.
-bool is_plain_comment(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t");
-  if (first == std::string_view::npos || line[first] != '#') return false;
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return std::all_of(line.begin(), line.end(), [](char c) { return c == '\t' || (c >= 0x20 && c < 0x7F); });
-}
-
 }  // namespace
 
 void TomlErrors::refuse(const toml::source_position& at, std::string message, ErrorCode code) {
@@ -166,24 +158,6 @@ std::vector<const toml::table*> TomlTable::tables(std::string_view key) const {
     tables.push_back(element.as_table());
   }
   return tables;
-}
-
-Result<void> check_toml_nesting(std::string_view toml, const std::string& source_name) {
-  std::size_t line_number = 0;
-  while (!toml.empty()) {
-    ++line_number;
-    const std::string_view line = toml.substr(0, toml.find('\n'));
-    toml.remove_prefix(std::min(line.size() + 1, toml.size()));
-    if (is_plain_comment(line)) continue;
-    const auto dots = std::count(line.begin(), line.end(), '.');
-    if (dots > limits::kMaxTextDepth) {
-      return Error{ErrorCode::over_limit,
-                   "a line with " + std::to_string(dots) + " dots may nest deeper than the limit of " +
-                       std::to_string(limits::kMaxTextDepth) + " (kMaxTextDepth); a target needs no dotted keys",
-                   source_name + ":" + std::to_string(line_number) + ":1"};
-    }
-  }
-  return {};
 }
 
 }  // namespace lowtide::detail

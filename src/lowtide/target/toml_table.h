@@ -3,12 +3,32 @@
 
 #pragma once
 
+#include <stdexcept>
+
+namespace lowtide::detail {
+
+// toml++ states what it believes of a text, and some texts are otherwise. It would abort then, or let the compiler rely on
+// it; here it throws, and the text is refused.
+class TomlBelief : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+constexpr void check_toml_belief(bool holds) {
+  if (!holds) throw TomlBelief("toml++ gave up");
+}
+
+}  // namespace lowtide::detail
+
 // Private to the sources of this room: nothing else may see toml++.
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
 #define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
+#define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16
+#define TOML_ASSERT(belief) ::lowtide::detail::check_toml_belief(static_cast<bool>(belief))
 #include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 #include <cstdint>
 #include <initializer_list>
@@ -66,8 +86,9 @@ class TomlTable {
   TomlErrors& errors_;
 };
 
-// toml++ keeps dotted keys as nested tables, and frees them by recursion: a text whose nesting is above
-// limits::kMaxTextDepth must not get there. Errs towards refusing: no description needs a dotted key.
-[[nodiscard]] Result<void> check_toml_nesting(std::string_view toml, const std::string& source_name);
+// Refuses what TOML allows, no description needs, and toml++ does not bear: characters outside ASCII outside of quotes and
+// comments, texts in three quotes, and dotted keys so deep that freeing their tables exhausts the stack
+// (limits::kMaxTextDepth dots on a line).
+[[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
 
 }  // namespace lowtide::detail

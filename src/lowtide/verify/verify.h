@@ -44,7 +44,7 @@ struct Violation {
   std::optional<RegionId> region;
   std::optional<Interval<std::int64_t>> bytes;  // in the region, or in the buffer where that is not placed
   std::string message;                          // one terminal-safe line naming step, node, tensors, bytes
-  std::string body;                             // "node 3 'if': 'then_branch'" for a violation inside a body; else empty
+  std::string body;  // "node 3 'if': 'then_branch'" for a violation inside a body; else empty
 };
 
 struct VerifyOptions {

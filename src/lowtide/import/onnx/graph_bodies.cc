@@ -43,12 +43,11 @@ std::optional<int> branch_never_taken(const NodeProto& node, const TensorFact& c
 }  // namespace
 
 Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
-  static const TensorFact left_out;
   const NodeProto& node = graph_.node(static_cast<int>(index));
   Inputs inputs;
   inputs.reserve(wiring_.inputs(index).size());
   for (std::uint32_t name : wiring_.inputs(index)) {
-    inputs.push_back(name == Wiring::kLeftOut ? &left_out : &values_[name].fact);
+    inputs.push_back(name == Wiring::kLeftOut ? nullptr : &values_[name].fact);
   }
   Result<Facts> facts = ask(node, inputs, bodies);
   if (!facts || !is_if(node)) return facts;

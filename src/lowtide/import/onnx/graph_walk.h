@@ -87,7 +87,7 @@ class GraphWalk {
   Result<void> add_initializers();
   Result<void> visit(std::uint32_t index);
   Result<void> add_constant_node(std::uint32_t index);
-  using Inputs = std::vector<const TensorFact*>;
+  using Inputs = std::vector<const TensorFact*>;  // nullptr: left out
   Result<std::vector<TensorFact>> infer(std::uint32_t index, NodeBodies& bodies);
   Result<std::vector<TensorFact>> ask(const onnx::NodeProto& node, const Inputs& inputs, NodeBodies& bodies);
   Result<std::vector<TensorFact>> walk_body(const onnx::NodeProto& node, int attribute,

@@ -118,6 +118,7 @@ function openConsole() {
       return {x0: x0 + bounds.left, x1: x1 + bounds.left, y0: y0 + bounds.top, y1: y1 + bounds.top};
     },
     frames: () => charts.map((chart) => ({...chart.frame})),
+    svg: () => svgOf(exportLayout()),
     update, select, goToStep,
   };
 }

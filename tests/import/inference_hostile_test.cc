@@ -1,0 +1,268 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers on which arithmetic would divide by zero, overflow or be cut: each is refused by name and number, or has a
+// result that is right.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/random.h"
+#include "tests/import/inference_cases.h"
+
+namespace lowtide {
+namespace {
+
+using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+const char* const kHighestText = "9223372036854775807";
+
+TEST(HostileNumbers, InConvolutionsAreRefusedByNameAndNumber) {
+  const Facts inputs = {f32({1, 4, 9, 9}), f32({4, 4, 3, 3})};
+  const auto conv = [&](const std::string& attribute) { return sizes("y = Conv <" + attribute + "> (x, w)", inputs); };
+  EXPECT_THAT(conv("strides = [0, 1]"), AllOf(HasSubstr("'strides'"), HasSubstr("number 0")));
+  EXPECT_THAT(conv("group = 0"), AllOf(HasSubstr("'group'"), HasSubstr("number 0")));
+  EXPECT_THAT(conv("kernel_shape = [0, 3]"), AllOf(HasSubstr("'kernel_shape'"), HasSubstr("number 0")));
+  for (const std::string name : {"strides", "dilations", "pads"}) {
+    const std::string numbers = name == "pads" ? "[9223372036854775807, 0, 0, 0]" : "[9223372036854775807, 1]";
+    EXPECT_THAT(conv(name + " = " + numbers), AllOf(HasSubstr("'" + name + "'"), HasSubstr(kHighestText)));
+  }
+  EXPECT_THAT(conv("auto_pad = \"GARBAGE\""), MatchesRegex("(invalid: .*|f32.*)"));
+  const std::string widest = "[2147483647, 2147483647]";
+  EXPECT_THAT(conv("dilations = " + widest), MatchesRegex("(invalid: .*|f32.*)"));
+  EXPECT_THAT(sizes("y = ConvTranspose <strides = " + widest + "> (x, w)", inputs),
+              MatchesRegex("(invalid|over_limit|f32).*"));
+}
+
+TEST(HostileNumbers, InAxesAreRefusedByNameAndNumber) {
+  const Facts x = {f32({2, 3})};
+  for (const std::string node : {"y = Softmax", "y = Flatten", "y = ArgMax"}) {
+    EXPECT_THAT(sizes(node + " <axis = -9223372036854775807> (x)", x),
+                AllOf(HasSubstr("'axis'"), HasSubstr("-9223372036854775807")));
+    // 2^32 would be axis 0 in 32 bits.
+    EXPECT_THAT(sizes(node + " <axis = 4294967296> (x)", x), AllOf(HasSubstr("'axis'"), HasSubstr("4294967296")));
+  }
+  EXPECT_THAT(sizes("y = Concat <axis = 2> (x, x)", {f32({2, 3}), f32({2, 3})}), HasSubstr("invalid: "));
+  EXPECT_THAT(sizes("y = Transpose <perm = [1, 1]> (x)", x), AllOf(HasSubstr("'perm'"), HasSubstr("axis 1 twice")));
+  EXPECT_THAT(sizes("y = Transpose <perm = [0, 9223372036854775807]> (x)", x), HasSubstr(kHighestText));
+  EXPECT_THAT(sizes("y = Unsqueeze(x, a)", {f32({2}), list({kLowest})}),
+              AllOf(HasSubstr("'a'"), HasSubstr("-9223372036854775808")));
+  EXPECT_THAT(sizes("y = Squeeze(x, a)", {f32({2}), list({7})}), HasSubstr("invalid: "));
+  EXPECT_THAT(sizes("y = Cast <to = 9999> (x)", x), AllOf(HasSubstr("'to'"), HasSubstr("9999")));
+  EXPECT_THAT(sizes("y = Cast <to = 4294967297> (x)", x), HasSubstr("4294967297"));
+}
+
+TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
+  const std::int64_t far = std::int64_t{1} << 62;
+  EXPECT_THAT(sizes("y = Reshape(x, s)", {f32({4}), list({-1, -1})}), HasSubstr("multiple -1"));
+  EXPECT_THAT(sizes("y = Reshape(x, s)", {f32({4}), list({-2, 1})}), AllOf(HasSubstr("'s'"), HasSubstr("-2")));
+  EXPECT_THAT(sizes("y = Reshape(x, s)", {f32({4}), list({1 << 30, 1 << 30, 1 << 30})}), HasSubstr("invalid: "));
+  EXPECT_THAT(sizes("y = Expand(x, s)", {f32({1}), list({far})}),
+              AllOf(HasSubstr("'s'"), HasSubstr("4611686018427387904")));
+  EXPECT_THAT(sizes("y = Tile(x, r)", {f32({3}), list({far})}), HasSubstr("'r'"));
+  EXPECT_THAT(sizes("y = ConstantOfShape(s)", {list({far})}), HasSubstr("'s'"));
+  EXPECT_THAT(sizes("y = Pad(x, p)", {f32({3}), list({0, far})}), HasSubstr("'p'"));
+  EXPECT_THAT(sizes("a, b = Split(x, s)", {f32({5}), list({1, 1})}), HasSubstr("invalid: "));
+  EXPECT_THAT(sizes("y = Slice(x, s, e, a, t)", {f32({5}), list({0}), list({5}), list({0}), list({0})}),
+              HasSubstr("step of 0"));
+  EXPECT_EQ(sizes("y = Slice(x, s, e, a, t)", {f32({5}), list({4}), list({kLowest}), list({0}), list({kLowest})}),
+            "f32[1]");
+  EXPECT_THAT(sizes("y = Range(a, b, c)", {scalar(0), scalar(far), scalar(1)}), HasSubstr("over_limit: Range from 0"));
+  EXPECT_THAT(sizes("y = Range(a, b, c)", {scalar(0), scalar(5), scalar(0)}), HasSubstr("'delta') of 0"));
+  EXPECT_THAT(sizes("y = OneHot(i, d, v)", {i64({2}), scalar(far), f32({2})}), HasSubstr("'d'"));
+  EXPECT_THAT(sizes("v, i = TopK(x, k)", {f32({5}), list({-1})}), AllOf(HasSubstr("'k'"), HasSubstr("-1")));
+  EXPECT_THAT(sizes("y = Div(a, b)", {list({1}), list({0})}), HasSubstr("divided by 0"));
+  EXPECT_THAT(sizes("y = Div(a, b)", {list({kLowest}), list({-1})}), HasSubstr("divided by -1"));
+}
+
+TEST(HostileNumbers, InScalesAreRefused) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double scale : {-1.0, infinity, std::numeric_limits<double>::quiet_NaN(), 1e30}) {
+    EXPECT_THAT(sizes("y = Resize(x, , s)", {f32({1, 8}), reals({1, scale})}), HasSubstr("'s' has the scale")) << scale;
+    EXPECT_THAT(sizes("y = Upsample(x, s)", {f32({1, 8}), reals({1, scale})}, 9), HasSubstr("'s' has the scale"))
+        << scale;
+  }
+}
+
+TEST(HostileNumbers, InExtentsAreOverTheLimit) {
+  EXPECT_THAT(sizes("y = Relu(x)", {f32({std::int64_t{1} << 62, std::int64_t{1} << 62})}),
+              HasSubstr("over_limit: input 'x'"));
+  EXPECT_THAT(sizes("y = Relu(x)", {f32(std::vector<std::int64_t>(65, 1))}), HasSubstr("rank 65"));
+  EXPECT_THAT(sizes("y = Unsqueeze(x, a)", {f32(std::vector<std::int64_t>(64, 1)), list({0})}), HasSubstr("rank 65"));
+  const std::int64_t wide = limits::kMaxTensorBytes;
+  EXPECT_THAT(sizes("y = Concat <axis = 0> (x, x)", {f32({wide}), f32({wide})}), HasSubstr("over_limit: extent"));
+  EXPECT_THAT(sizes("y = Flatten(x)", {f32({1, wide, wide})}), HasSubstr("invalid: "));
+  // Without elements there is nothing to overflow.
+  EXPECT_EQ(sizes("y = Relu(x)", {f32({0, wide})}), "f32[0,140737488355327]");
+}
+
+// Any number in any place of any operator: nothing but a result or an error that is not empty.
+TEST(HostileNumbers, AnywhereGiveAResultOrAnError) {
+  Random random(7);
+  const std::vector<std::int64_t> numbers = {0,
+                                             1,
+                                             -1,
+                                             2,
+                                             3,
+                                             64,
+                                             65,
+                                             1 << 16,
+                                             std::int64_t{1} << 31,
+                                             std::int64_t{1} << 32,
+                                             std::int64_t{1} << 47,
+                                             std::int64_t{1} << 62,
+                                             kHighest,
+                                             kLowest};
+  const auto any = [&] { return random.chance(50) ? random.between(-2, 5) : numbers[random.below(numbers.size())]; };
+  const auto any_extents = [&] {
+    std::vector<std::int64_t> extents;
+    for (std::int64_t rank = random.between(0, 4); rank > 0; --rank)
+      extents.push_back(random.chance(90) ? random.between(0, 5) : (any() & kHighest));
+    return extents;
+  };
+  std::vector<onnx::OpSchema> schemas = onnx::OpSchemaRegistry::get_all_schemas_with_history();
+  std::sort(schemas.begin(), schemas.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.Name(), a.domain(), a.SinceVersion()) < std::tie(b.Name(), b.domain(), b.SinceVersion());
+  });
+  int accepted = 0;
+  int refused = 0;
+  for (const onnx::OpSchema& schema : schemas) {
+    if (!schema.domain().empty() || schema.Name() == "If" || schema.Name() == "Loop" || schema.Name() == "Scan" ||
+        schema.Name() == "SequenceMap")
+      continue;
+    for (int round = 0; round < 25; ++round) {
+      onnx::NodeProto node;
+      node.set_op_type(schema.Name());
+      Facts inputs;
+      const int most = std::min(schema.max_input(), std::max(schema.min_input(), 5));
+      const auto count = random.between(schema.min_input(), most);
+      for (std::int64_t i = 0; i < count; ++i) {
+        node.add_input("x" + std::to_string(i));
+        if (random.chance(40)) {
+          std::vector<KnownElement> values;
+          for (std::int64_t k = random.between(0, 4); k > 0; --k)
+            values.push_back(random.chance(80) ? number(any()) : KnownElement{});
+          inputs.push_back(elements(std::move(values)));
+        } else {
+          inputs.push_back(detail::fact_of(random.chance(80) ? DType::f32 : DType::i64, any_extents()));
+        }
+      }
+      for (int i = 0; i < std::clamp(schema.min_output(), 1, 4); ++i) node.add_output("y" + std::to_string(i));
+      for (const auto& [name, attribute] : schema.attributes()) {
+        if (!attribute.required && random.chance(50)) continue;
+        onnx::AttributeProto& given = *node.add_attribute();
+        given.set_name(name);
+        given.set_type(attribute.type);
+        if (attribute.type == onnx::AttributeProto::INT) given.set_i(any());
+        if (attribute.type == onnx::AttributeProto::FLOAT) given.set_f(static_cast<float>(any()));
+        if (attribute.type == onnx::AttributeProto::STRING) given.set_s(random.chance(50) ? "SAME_UPPER" : "?");
+        if (attribute.type == onnx::AttributeProto::INTS) {
+          for (std::int64_t k = random.between(0, 4); k > 0; --k) given.add_ints(any());
+        }
+        if (attribute.type == onnx::AttributeProto::FLOATS) given.add_floats(static_cast<float>(any()));
+        if (attribute.type == onnx::AttributeProto::TENSOR) {
+          given.mutable_t()->set_data_type(onnx::TensorProto::INT64);
+          given.mutable_t()->add_dims(1);
+          given.mutable_t()->add_int64_data(any());
+        }
+      }
+      const auto facts = infer(node, inputs, std::max(7, schema.SinceVersion()));
+      if (facts.ok()) {
+        ++accepted;
+        for (const TensorFact& output : *facts) {
+          if (!output.known.extents) continue;
+          for (const KnownExtent& extent : *output.known.extents) {
+            EXPECT_GE(extent.extent, 0) << node.ShortDebugString();
+            EXPECT_LE(extent.extent, limits::kMaxTensorBytes) << node.ShortDebugString();
+          }
+        }
+      } else {
+        ++refused;
+        EXPECT_FALSE(facts.error().message.empty()) << node.ShortDebugString();
+      }
+    }
+  }
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(refused, 1000);
+}
+
+// A type for every input that the signature allows, one variable one type.
+std::string first_type(const onnx::OpSchema& schema, const std::string& type) {
+  for (const auto& constraint : schema.typeConstraintParams()) {
+    if (constraint.type_param_str != type) continue;
+    for (const char* preferred : {"tensor(float)", "tensor(int64)", "tensor(bool)"}) {
+      if (std::find(constraint.allowed_type_strs.begin(), constraint.allowed_type_strs.end(), preferred) !=
+          constraint.allowed_type_strs.end())
+        return preferred;
+    }
+    return constraint.allowed_type_strs.front();
+  }
+  return type;
+}
+
+TEST(InferenceCoverage, EveryStandardOperatorOfEveryOpsetGivesItsElementTypes) {
+  std::vector<std::string> without_type;
+  int answered = 0;
+  int refused = 0;
+  std::set<std::string> seen;
+  for (int opset = 7; opset <= 28; ++opset) {
+    for (const onnx::OpSchema& latest : onnx::OpSchemaRegistry::get_all_schemas()) {
+      if (!latest.domain().empty()) continue;
+      const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(latest.Name(), opset, "");
+      if (schema == nullptr || schema->Deprecated()) continue;
+      if (!seen.insert(schema->Name() + std::to_string(schema->SinceVersion())).second) continue;
+      onnx::NodeProto node;
+      node.set_op_type(schema->Name());
+      Facts inputs;
+      for (int i = 0; i < schema->min_input(); ++i) {
+        const auto& formal =
+            schema->inputs()[std::min<std::size_t>(static_cast<std::size_t>(i), schema->inputs().size() - 1)];
+        const std::string text = first_type(*schema, formal.GetTypeStr());
+        node.add_input("x" + std::to_string(i));
+        TensorFact input;
+        const onnx::TypeProto& type = onnx::Utils::DataTypeUtils::ToTypeProto(onnx::Utils::DataTypeUtils::ToType(text));
+        const auto read = detail::fact_from_type(type, {});
+        ASSERT_TRUE(read.ok()) << text;
+        inputs.push_back(*read);
+      }
+      for (int i = 0; i < std::max(1, schema->min_output()); ++i) node.add_output("y" + std::to_string(i));
+      for (const auto& [name, attribute] : schema->attributes()) {
+        if (!attribute.required) continue;
+        onnx::AttributeProto& given = *node.add_attribute();
+        given.set_name(name);
+        given.set_type(attribute.type);
+        if (attribute.type == onnx::AttributeProto::INT) given.set_i(1);
+        if (attribute.type == onnx::AttributeProto::INTS) given.add_ints(1);
+        if (attribute.type == onnx::AttributeProto::FLOATS) given.add_floats(1);
+        if (attribute.type == onnx::AttributeProto::STRING) given.set_s(name == "equation" ? "a->a" : "LEFT");
+        if (attribute.type == onnx::AttributeProto::TYPE_PROTO)
+          given.mutable_tp()->mutable_tensor_type()->set_elem_type(1);
+      }
+      const auto facts = infer(node, inputs, opset);
+      const std::string name = schema->Name() + "-" + std::to_string(schema->SinceVersion());
+      if (!facts.ok()) {
+        ++refused;
+        RecordProperty(name, facts.error().message);
+        continue;
+      }
+      ++answered;
+      for (const TensorFact& output : *facts) {
+        if (output.is_tensor && !output.known.dtype) without_type.push_back(name);
+      }
+    }
+  }
+  EXPECT_THAT(without_type, ::testing::IsEmpty());
+  EXPECT_GT(answered, 350);
+  EXPECT_LT(refused, 40);
+}
+
+}  // namespace
+}  // namespace lowtide

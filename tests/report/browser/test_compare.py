@@ -1,0 +1,85 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Before and after."""
+
+KIB = 1024
+
+
+def test_differences_are_stated(open_page):
+    opened = open_page("compare.html")
+    opened.shoot("compare")
+    words = opened.text("#comparison")
+    # Before: cat is a copy at 512 KiB, so the arena is 768 KiB; the load is 576 KiB in step 2 (256 + 256 ... see below).
+    assert "arena 768 KiB → 576 KiB −192 KiB (−25 %)" in words
+    # Step 2 holds b, c and scratch: 256 + 128 + 64; step 1 a and b: 512; step 4 c, d, cat: 512. So 512, after it 576.
+    assert "load 512 KiB → 576 KiB +64 KiB (+13 %)" in words
+    assert "steps 9 → 9 ±0" in words
+    assert "buffers 9 → 6 −3" in words
+    head = opened.text("#metrics")
+    assert "Arena 576 KiB was 768 KiB, −25 %" in head
+
+
+def test_both_stand_side_by_side_on_one_scale(open_page):
+    opened = open_page("compare.html")
+    assert opened.run("() => lowtide.charts.length") == 2
+    assert [element.inner_text() for element in opened.page.query_selector_all(".chart-title")] == [
+        "Before: arena 768 KiB",
+        "After: arena 576 KiB",
+    ]
+    before = opened.box(opened.buffer("logits", "against"), 0)
+    after = opened.box(opened.buffer("logits"), 1)
+    assert abs((before["y1"] - before["y0"]) - (after["y1"] - after["y0"])) < 0.01
+    assert abs((before["x1"] - before["x0"]) - (after["x1"] - after["x0"])) < 0.01
+    assert opened.run("() => lowtide.charts[0].loadTop === lowtide.charts[1].loadTop")
+    opened.press("+")
+    assert opened.run("() => lowtide.charts[0].view === lowtide.charts[1].view")
+
+
+def test_what_changed_is_listed_and_coloured(open_page):
+    opened = open_page("compare.html")
+    assert opened.run("() => lowtide.state.colourBy") == "change"
+    opened.page.click("#tabs >> text=Changes")
+    rows = {row.query_selector_all("td")[0].inner_text(): row.query_selector_all("td")[1].inner_text() for row in opened.page.query_selector_all("#table tbody tr")}
+    # b was at 256 KiB and is at 0; cat was at 512 KiB and is at 256. Scratch, pool and outputs are where they were.
+    assert rows == {"b": "other address", "cat": "other address"}
+    moved = opened.css("change-moved")
+    box = opened.box(opened.buffer("cat"), 1)
+    found = opened.pixel(box["x0"] + 40, box["y0"] + 14, 1)
+    assert sum(abs(a - b) for a, b in zip(found, moved)) < 60
+
+
+def test_a_buffer_tells_what_it_was(open_page):
+    opened = open_page("compare.html")
+    opened.click_buffer("cat", chart=1)
+    assert "Before: address 524,288, steps 4 to 5." in opened.text("#panel")
+    opened.click_buffer("logits", "against", 0)
+    assert "buffer 9, before" in opened.text("#panel")
+    assert "The same after." in opened.text("#panel")
+    assert opened.text("#tabs").startswith("Before: In the peak")
+
+
+def test_toggle_keeps_scale_and_selection(open_page):
+    opened = open_page("compare.html")
+    opened.click_buffer("cat", chart=1)
+    opened.press("b")
+    view = opened.view()
+    assert opened.run("() => lowtide.charts.length") == 1
+    first = opened.run("() => lowtide.state.inSight[0] === lowtide.state.shown")
+    opened.press("b")
+    assert opened.run("() => lowtide.state.inSight[0] === lowtide.state.shown") is not first
+    assert opened.view() == view
+    assert opened.text("#panel h2") == "cat"
+    opened.page.click("#toolbar >> text=Side by side")
+    opened.settle()
+    assert opened.run("() => lowtide.charts.length") == 2
+
+
+def test_a_real_pair(open_page):
+    opened = open_page("network_compare.html", "dark")
+    opened.shoot("network_compare_dark")
+    opened.page.click("#toolbar >> text=Before")
+    opened.settle()
+    assert opened.run("() => lowtide.charts[0].facts.placed.length") == 87
+    opened.page.click("#toolbar >> text=Kind")
+    opened.settle()
+    opened.shoot("network_before_dark")

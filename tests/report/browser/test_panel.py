@@ -1,0 +1,123 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the panel tells of a buffer: its values, how they share bytes, and why it lives so long."""
+
+
+def test_click_selects_and_tells_everything(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("cat")
+    opened.shoot("small_selected")
+    panel = opened.text("#panel")
+    assert "temporary, from Concat, buffer 3" in panel
+    assert "Size 256 KiB (262,144 B)" in panel
+    assert "Lives steps 2 to 5 (4 steps)" in panel
+    assert "Address 262,144 to 524,288 0x40000 to 0x80000" in panel
+    assert "Rests on b" in panel
+    assert "In the peak 44 %" in panel
+    assert "3 values share its bytes" in panel
+    assert opened.page.get_attribute("#table tr[aria-selected=true]", "data-buffer") == "3"
+    assert "cat, temporary, 262,144 B, steps 2 to 5" in opened.page.text_content("#announcer")
+
+
+def test_concat_slices_say_that_they_were_born_early(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("cat")
+    panel = opened.text("#panel")
+    # c is written in step 2, cat is complete in step 4.
+    assert "Born early: it is the place of cat, complete at step 4 · Concat concat, and its slice c is written by step 2 · Conv conv2 already, 2 steps before." in panel
+    assert "It ends with its last reader, step 5 · MaxPool pool, which reads cat (the last of 2 readers)." in panel
+    assert "How slice of cat: written straight to its byte 131,072" in panel
+    assert "How gathers c, d: written into their places here, nothing is copied" in panel
+
+
+def test_results_in_place_and_views_are_told_apart(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("b")
+    assert "How in place over a, which dies here" in opened.text("#panel")
+    assert "It begins when step 0 · Conv conv1 writes a." in opened.text("#panel")
+    opened.click_buffer("f")
+    panel = opened.text("#panel")
+    assert "How view of e: the same bytes under another shape, nothing is copied" in panel
+    assert "Read by step 7 · Gemm dense" in panel
+    assert "Rests on the floor of the arena" in panel
+
+
+def test_outputs_stay_to_the_end(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("logits")
+    assert "It stays to the end: it holds the output logits, which the caller takes after the last step." in opened.text("#panel")
+
+
+def test_scratch_names_its_kernel(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("scratch of Conv conv2")
+    assert "Scratch: step 2 · Conv conv2 needs these bytes while it runs, and nobody does afterwards." in opened.text("#panel")
+
+
+def test_waiting_is_counted(open_page):
+    opened = open_page("network.html")
+    opened.click_buffer("/encoder/level0/conv2/relu_output_0")
+    # Written in steps 2 and 3, read in 4 by the pool and in 56 by the concat: idle in 5 to 55, 51 of 55 steps.
+    panel = opened.text("#panel")
+    assert "Nobody touches it in steps 5 to 55 (93 % of its life): it waits for step 56 · Concat /decoder/level0/concat." in panel
+    assert "would free 2 MiB for 51 steps" in panel
+
+
+def test_steps_in_the_panel_lead_there(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("f")
+    opened.page.click("#panel >> text=step 7 · Gemm dense >> nth=0")
+    assert "At step 7" in opened.text("#tabs")
+
+
+def test_click_beside_lets_go(open_page):
+    opened = open_page("small.html")
+    opened.click_buffer("cat")
+    box = opened.box(opened.buffer("cat"))
+    opened.page.mouse.click(box["x1"] + 60, box["y0"] + 20)
+    opened.settle()
+    assert opened.run("() => lowtide.state.selected") is None
+    assert "The plan" in opened.text("#panel")
+
+
+def test_bodies_open_and_close(open_page):
+    opened = open_page("bodies.html")
+    opened.click_buffer("scratch of If if")
+    assert "It holds the arena of then_branch and else_branch, planned on their own; they share bytes, since one of them runs." in opened.text("#panel")
+    opened.shoot("bodies")
+    opened.page.click("#panel >> text=Open the plan of then_branch")
+    opened.settle()
+    assert opened.text("#crumbs") == "nested › then_branch of If if"
+    assert "Arena 16 KiB" in opened.text("#metrics")
+    opened.click_buffer("scratch of Loop loop")
+    opened.page.click("#panel >> text=Open the plan of body")
+    opened.settle()
+    opened.shoot("bodies_inner")
+    assert opened.text("#crumbs") == "nested › then_branch of If if › body of Loop loop"
+    # The body's input is placed, since nobody else holds it.
+    opened.run("() => { const {state, select} = lowtide; select(state.inSight[0], 0); }")
+    assert "It is there from the start: an input of this body, which nobody else holds." in opened.text("#panel")
+    opened.page.keyboard.press("Backspace")
+    assert opened.text("#crumbs") == "nested › then_branch of If if"
+    opened.page.click("#crumbs >> text=nested")
+    assert opened.text("#crumbs") == "nested"
+
+
+def test_hostile_names_are_only_text(open_page):
+    opened = open_page("hostile.html", "dark")
+    count = opened.run("() => lowtide.state.shown.bufferCount")
+    for buffer in range(count):
+        opened.run("(buffer) => lowtide.select(lowtide.state.shown, buffer, true)", buffer)
+        opened.settle()
+        assert opened.page.inner_text("#panel h2") != ""
+    for key in ("All buffers", "In the peak", "Not in an arena"):
+        opened.page.click(f"#tabs >> text={key}")
+    opened.page.fill("#search", "<img")
+    opened.page.wait_for_selector("#results:not([hidden]) li")
+    opened.press("Enter")
+    opened.shoot("hostile")
+    assert opened.run("() => document.body.dataset.owned") is None
+    assert opened.page.locator("img, iframe, object").count() == 0
+    assert opened.page.locator("script").count() == 2
+    assert opened.page.title() == "</title><script>document.body.dataset.owned='title'</script> - memory plan"
+    assert opened.page.inner_text("#crumbs") == "</title><script>document.body.dataset.owned='title'</script>"

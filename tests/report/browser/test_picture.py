@@ -1,0 +1,198 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is drawn, and where."""
+
+import pytest
+
+KIB = 1024
+
+
+def close(found, wanted, most=2):
+    return all(abs(a - b) <= most for a, b in zip(found, wanted))
+
+
+def shades(colour):
+    """A class is drawn in three shades: the colour itself, a little lighter, a little darker."""
+    return [
+        colour,
+        [round(part + (255 - part) * 0.06) for part in colour],
+        [round(part * 0.92) for part in colour],
+    ]
+
+
+def is_shade(found, colour):
+    return any(close(found, shade) for shade in shades(colour))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_rectangles_stand_at_their_steps_and_addresses(open_page, theme):
+    opened = open_page("small.html", theme)
+    opened.shoot(f"small_{theme}")
+    layout = opened.run("() => lowtide.charts[0].layout.map")
+    bounds = opened.run("() => { const {left, top} = lowtide.charts[0].scene.getBoundingClientRect(); return {left, top}; }")
+    # Nine steps over the width; the arena of 576 KiB with 6 % of air over the height.
+    def at(step, kib):
+        return (
+            bounds["left"] + layout["x"] + layout["w"] * step / 9,
+            bounds["top"] + layout["y"] + layout["h"] * (1 - kib / (576 * 1.06)),
+        )
+
+    temporary, output, ground = opened.css("kind-temporary"), opened.css("kind-output"), opened.css("map")
+    # {a, b} has [0, 256) KiB in steps 0 to 3, {c, d, cat} [256, 512) in 2 to 5, {e, f} [0, 64) in 5 to 7.
+    for step, kib in [(0.7, 40), (3.9, 250), (2.1, 262), (5.9, 500), (5.1, 5), (7.9, 60)]:
+        assert is_shade(opened.pixel(*at(step, kib)), temporary), (step, kib)
+    # Outputs stand on {e, f}: 4 KiB each from 64 KiB on, in steps 7 to 8 and 8.
+    assert is_shade(opened.pixel(*at(7.5, 66)), output)
+    assert is_shade(opened.pixel(*at(8.5, 70)), output)
+    # Free: beside, above and between (half a step away from the lines of the grid).
+    for step, kib in [(4.5, 100), (1.5, 300), (6.5, 300), (8.5, 20), (3.5, 560)]:
+        assert close(opened.pixel(*at(step, kib)), ground), (step, kib)
+
+
+def test_scratch_is_told_by_a_pattern_besides_its_colour(open_page):
+    opened = open_page("small.html")
+    box = opened.box(opened.buffer("scratch of Conv conv2"))
+    middle = (box["y0"] + box["y1"]) / 2
+    seen = {tuple(opened.pixel(x, middle + 12)) for x in range(int(box["x0"]) + 10, int(box["x1"]) - 10)}
+    colour = opened.css("kind-scratch")
+    assert any(is_shade(pixel, colour) for pixel in seen)
+    assert any(not is_shade(pixel, colour) for pixel in seen)
+
+
+def test_head_states_the_figures(open_page):
+    opened = open_page("small.html")
+    head = opened.text("#metrics")
+    assert "Arena 576 KiB 589,824 B" in head
+    assert "Load 576 KiB nothing lost to packing" in head
+    assert "Bound 576 KiB must_be_live" in head
+    assert "Gap 0 % nothing left to gain" in head
+    assert "9 nodes, 8 buffers" in head
+    assert "Order greedy_by_freed_bytes proven optimal" in head
+    assert "Offsets best_fit proven optimal" in head
+
+
+def test_gap_and_waste_are_counted(open_page):
+    opened = open_page("regions.html")
+    head = opened.text("#metrics")
+    # Arenas of 48 + 192 = 240 KiB, load 224 KiB, bound 200 KiB: 16 KiB lost, gap 40 / 200.
+    assert "Arena 240 KiB" in head
+    assert "16 KiB lost to packing" in head
+    assert "Gap 20 % 40 KiB above" in head
+
+
+def test_peak_table_lists_who_lives_then_largest_first(open_page):
+    opened = open_page("small.html")
+    assert "In the peak, step 2" in opened.text("#tabs")
+    heads = [cell.inner_text().strip(" ↓↑\n") for cell in opened.page.query_selector_all("#table th")]
+    assert heads == ["Buffer", "Kind", "Size", "Share", "Tensors", "Producer", "Last reader", "Lives", "Address"]
+    rows = [[cell.inner_text() for cell in row.query_selector_all("td")] for row in opened.page.query_selector_all("#table tbody tr")]
+    # 256 of 576 KiB is 44 %, 64 is 11 %.
+    assert rows == [
+        ["b", "temporary", "256 KiB", "44 %", "a, b", "Conv conv1", "Conv conv3", "0 to 3", "0"],
+        ["cat", "temporary", "256 KiB", "44 %", "c, d, cat", "Conv conv2", "MaxPool pool", "2 to 5", "262,144"],
+        ["scratch of Conv conv2", "scratch", "64 KiB", "11 %", "-", "Conv conv2", "-", "2 to 2", "524,288"],
+    ]
+
+
+def test_table_sorts_by_any_column(open_page):
+    opened = open_page("network.html")
+    opened.page.click("#tabs >> text=All buffers")
+    opened.page.click("#table th >> text=Lives")
+    first = [int(row.query_selector_all("td")[7].inner_text().split(" ")[0]) for row in opened.page.query_selector_all("#table tbody tr")]
+    assert first == sorted(first, reverse=True) and len(set(first)) > 10
+    opened.page.click("#table th >> text=Lives")
+    first = [int(row.query_selector_all("td")[7].inner_text().split(" ")[0]) for row in opened.page.query_selector_all("#table tbody tr")]
+    assert first == sorted(first)
+    assert opened.page.get_attribute("#table th:nth-child(8)", "aria-sort") == "ascending"
+
+
+def test_inputs_and_constants_are_listed_not_drawn(open_page):
+    opened = open_page("small.html")
+    opened.page.click("#tabs >> text=Not in an arena (2)")
+    names = [row.query_selector("td").inner_text() for row in opened.page.query_selector_all("#table tbody tr")]
+    assert names == ["x", "conv1.weight"]
+    opened.page.click("#table tbody tr >> nth=0")
+    assert "Its bytes belong to the caller" in opened.text("#panel")
+    assert sorted(opened.run("() => Array.from(lowtide.charts[0].facts.placed)")) == [2, 3, 4, 5, 6, 7]
+
+
+def test_tooltip_tells_what_is_under_the_pointer(open_page):
+    opened = open_page("small.html")
+    opened.page.mouse.move(*opened.centre(opened.buffer("cat")))
+    opened.settle()
+    tip = opened.text("#tooltip")
+    assert tip == "cat and 2 values more temporary from Concat, 256 KiB (262,144 B) steps 2 to 5, address 262,144"
+    layout = opened.run("() => lowtide.charts[0].layout.load")
+    bounds = opened.page.query_selector(".overlay").bounding_box()
+    opened.page.mouse.move(bounds["x"] + layout["x"] + layout["w"] * 5.5 / 9, bounds["y"] + layout["y"] + layout["h"] / 2)
+    opened.settle()
+    # Step 5: cat with 256 KiB and e with 64.
+    assert opened.text("#tooltip") == "step 5 MaxPool pool load 320 KiB (327,680 B)"
+
+
+def test_click_on_the_load_curve_shows_that_step(open_page):
+    opened = open_page("small.html")
+    layout = opened.run("() => lowtide.charts[0].layout.load")
+    bounds = opened.page.query_selector(".overlay").bounding_box()
+    opened.page.mouse.click(bounds["x"] + layout["x"] + layout["w"] * 8.5 / 9, bounds["y"] + layout["y"] + 20)
+    opened.settle()
+    assert "At step 8" in opened.text("#tabs")
+    assert opened.page.locator("#table tbody tr").count() == 2
+    opened.page.click("#toolbar >> text=Peak")
+    assert "In the peak, step 2" in opened.text("#tabs")
+
+
+def test_colour_by_operator_and_legend_single_out(open_page):
+    opened = open_page("network.html")
+    opened.page.click("#toolbar >> text=Operator")
+    opened.settle()
+    opened.shoot("network_operators")
+    legend = opened.text(".legend")
+    assert legend.split() == ["Relu", "Concat", "Resize", "MaxPool", "Conv", "Softmax", "ArgMax"]
+    middle = opened.centre(opened.buffer("/encoder/level0/conv2/relu_output_0"))
+    place = (middle[0], middle[1] + 30)
+    full = opened.pixel(*place)
+    assert is_shade(full, opened.css("hue-0"))
+    opened.page.click(".legend >> text=Concat")
+    opened.settle()
+    faded = opened.pixel(*place)
+    ground = opened.css("map")
+    assert sum(abs(a - b) for a, b in zip(faded, ground)) < 0.4 * sum(abs(a - b) for a, b in zip(full, ground))
+
+
+def test_regions_have_a_picture_each(open_page):
+    opened = open_page("regions.html")
+    assert opened.run("() => Array.from(lowtide.charts[0].facts.placed)") == [0, 2]
+    opened.page.click("#toolbar >> text=dram")
+    opened.settle()
+    opened.shoot("regions_dram")
+    assert opened.run("() => Array.from(lowtide.charts[0].facts.placed)") == [1]
+    assert opened.run("() => lowtide.view.top") == 192 * KIB
+
+
+@pytest.mark.parametrize("name, words", [("empty.html", "This plan has no steps."), ("unplaced.html", "No buffer of this plan has a place here.")])
+def test_plans_of_nothing_are_said_to_be_so(open_page, name, words):
+    opened = open_page(name)
+    opened.shoot(name.removesuffix(".html"))
+    assert words in opened.text(".stage")
+    opened.press("+", "ArrowLeft", "0", "p", ".", ",", "Enter", "]", "[", "c", "Escape")
+    opened.page.click("#tabs >> text=All buffers")
+    assert "Nothing here." in opened.text("#table")
+
+
+@pytest.mark.parametrize("width, height", [(1900, 1000), (1100, 760), (760, 1000), (390, 844)])
+def test_page_fits_the_window(open_page, width, height):
+    opened = open_page("network.html", "dark" if width == 390 else "light", width, height)
+    opened.shoot(f"network_{width}")
+    assert opened.run("() => document.documentElement.scrollWidth") <= width
+    map_area = opened.run("() => lowtide.charts[0].layout.map")
+    assert map_area["w"] >= 0.5 * min(width, 500) and map_area["h"] >= 120
+
+
+def test_prints_on_white(open_page):
+    opened = open_page("network.html", "dark")
+    opened.run("() => window.dispatchEvent(new Event('beforeprint'))")
+    assert opened.run("() => document.documentElement.dataset.theme") == "light"
+    assert close(opened.pixel(opened.page.query_selector(".overlay").bounding_box()["x"] + 3, 200), opened.css("panel"))
+    opened.run("() => window.dispatchEvent(new Event('afterprint'))")
+    assert opened.run("() => document.documentElement.dataset.theme") == "dark"

@@ -1,0 +1,17 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/random.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+
+namespace lowtide::testing {
+
+// A right plan, made in the plainest way and at random: any topological order, any of the sound aliases and in-place
+// results, first or later fit, buffers and lifespans with slack, one or two regions, scratch, bodies. Uses no planner
+// and no verifier.
+[[nodiscard]] Plan random_plan(const Graph& graph, Random& random);
+
+}  // namespace lowtide::testing
