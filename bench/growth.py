@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time and memory of `lowtide plan` and `inspect` on generated networks of growing size.
 
-    bench/growth.py --lowtide build/src/lowtide/cli/lowtide --make-network build/bench/make_network [--most 1000000]
+    bench/growth.py --lowtide build/release/src/lowtide/cli/lowtide --make-network build/release/bench/make_network [--most 1000000]
 
 The exponent is the slope of log(seconds) over log(nodes) between the smallest and the largest size of at least 10,000
 nodes: 1 is linear. Figures go to bench/results/growth.json; with --readme also between the growth markers.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plans every ONNX model of some folders and writes the table of the README.
 
-    bench/model_table.py --lowtide build/src/lowtide/cli/lowtide --dims bench/dims.json FOLDER... [--readme README.md]
+    bench/model_table.py --lowtide build/release/src/lowtide/cli/lowtide --dims bench/dims.json FOLDER... [--readme README.md]
 
 The figures go to bench/results/models.json with machine and commit, and, with --readme, between the markers
 <!-- models:begin --> and <!-- models:end --> of that file. Nothing in the table is written by hand.

@@ -6,7 +6,7 @@ function(lowtide_set_warnings target)
   if(NOT lowtide_DEVELOPER_MODE)
     return()
   endif()
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-missing-field-initializers
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-missing-field-initializers -Wno-restrict
                                            -Wno-sign-conversion)
   if(lowtide_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)

@@ -46,8 +46,9 @@ TEST(Dims, BelowZeroAreRefused) {
 }
 
 TEST(Dims, TooLargeAreRefusedAtTheirTensor) {
-  expect_refused(import(kDynamic, {.dims = {{"batch", std::numeric_limits<std::int64_t>::max()}, {"side", 16}}, .shapes = {}}),
-                 ErrorCode::over_limit, {"'x'"});
+  expect_refused(
+      import(kDynamic, {.dims = {{"batch", std::numeric_limits<std::int64_t>::max()}, {"side", 16}}, .shapes = {}}),
+      ErrorCode::over_limit, {"'x'"});
 }
 
 TEST(Shapes, GiveAnInputItsExtents) {
@@ -110,10 +111,17 @@ TEST(OpenSizes, AreListedSymbolBySymbolWithAWayOut) {
 
 TEST(OpenSizes, WithoutASymbolAreListedWithTheShapeToGive) {
   onnx::ModelProto proto = model_from("g (float[a,3] x) => (float[b,3] y) { y = Relu(x) }");
-  proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->Clear();
+  proto.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->Clear();
   expect_refused(import(proto), ErrorCode::unresolved, {"input 'x' is f32[?,3]", "--shape x=Nx3"});
   // Some exporters write -1 where they mean the same. Below that, a number is wrong.
-  auto* extent = proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  auto* extent =
+      proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
   extent->set_dim_value(-1);
   expect_refused(import(proto), ErrorCode::unresolved, {"--shape x=Nx3"});
   extent->set_dim_value(-5);
@@ -123,14 +131,14 @@ TEST(OpenSizes, WithoutASymbolAreListedWithTheShapeToGive) {
 }
 
 TEST(OpenSizes, ThatDependOnDataNameTheNodeThatMakesThem) {
-  expect_refused(import("g (float[1] n, int64[1] s) => (float[m] y) { [make] y = Expand(n, s) }"), ErrorCode::unresolved,
-                 {"'y'", "node 0 'make' (Expand)", "depends on data"});
+  expect_refused(import("g (float[1] n, int64[1] s) => (float[m] y) { [make] y = Expand(n, s) }"),
+                 ErrorCode::unresolved, {"'y'", "node 0 'make' (Expand)", "depends on data"});
 }
 
 TEST(OpenSizes, OfAnOutputMayBeGivenByItsSymbol) {
   // The file names the extent, and the user says how large it is.
-  const auto model = import("g (float[1] n, int64[1] s) => (float[m] y) { y = Expand(n, s) }",
-                            {.dims = {{"m", 7}}, .shapes = {}});
+  const auto model =
+      import("g (float[1] n, int64[1] s) => (float[m] y) { y = Expand(n, s) }", {.dims = {{"m", 7}}, .shapes = {}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "y"), "f32[7]");
 }

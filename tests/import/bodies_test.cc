@@ -29,10 +29,11 @@ const Body* body_of(const Graph& graph, const std::string& node, const std::stri
 }
 
 TEST(Bodies, BecomeGraphsThatCaptureWhatTheyRead) {
-  const auto model = import("g (bool c, float[2] x) => (float[2] y) <float[2] w = {1, 2}> { [pre] p = Relu(x) "
-                            "[choose] y = If (c) <"
-                            "then_branch = t () => (float[2] a) { a = Add(p, w) },"
-                            "else_branch = e () => (float[2] b) { b = Neg(x) }> }");
+  const auto model = import(
+      "g (bool c, float[2] x) => (float[2] y) <float[2] w = {1, 2}> { [pre] p = Relu(x) "
+      "[choose] y = If (c) <"
+      "then_branch = t () => (float[2] a) { a = Add(p, w) },"
+      "else_branch = e () => (float[2] b) { b = Neg(x) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Body* then_branch = body_of(model->graph, "choose", "then_branch");
   ASSERT_NE(then_branch, nullptr);
@@ -52,11 +53,12 @@ TEST(Bodies, BecomeGraphsThatCaptureWhatTheyRead) {
 }
 
 TEST(Bodies, InBodiesCaptureThroughBoth) {
-  const auto model = import("g (bool c, float[2] x) => (float[2] y) { [outer] y = If (c) <"
-                            "then_branch = t () => (float[2] a) { [inner] a = If (c) <"
-                            "  then_branch = tt () => (float[2] b) { b = Neg(x) },"
-                            "  else_branch = te () => (float[2] d) { d = Abs(x) }> },"
-                            "else_branch = e () => (float[2] f) { f = Relu(x) }> }");
+  const auto model = import(
+      "g (bool c, float[2] x) => (float[2] y) { [outer] y = If (c) <"
+      "then_branch = t () => (float[2] a) { [inner] a = If (c) <"
+      "  then_branch = tt () => (float[2] b) { b = Neg(x) },"
+      "  else_branch = te () => (float[2] d) { d = Abs(x) }> },"
+      "else_branch = e () => (float[2] f) { f = Relu(x) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Body* outer = body_of(model->graph, "outer", "then_branch");
   ASSERT_NE(outer, nullptr);
@@ -69,17 +71,19 @@ TEST(Bodies, InBodiesCaptureThroughBoth) {
 }
 
 TEST(Bodies, MayBeginBehindNodesThatStandLaterInTheFile) {
-  const auto model = import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
-                            "then_branch = t () => (float[2] a) { a = Neg(late) },"
-                            "else_branch = e () => (float[2] b) { b = Abs(late) }> [l] late = Relu(x) }");
+  const auto model = import(
+      "g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
+      "then_branch = t () => (float[2] a) { a = Neg(late) },"
+      "else_branch = e () => (float[2] b) { b = Abs(late) }> [l] late = Relu(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(model->graph.node(NodeId(0)).name, "l");
 }
 
 TEST(Bodies, MayHandOutATensorFromAround) {
-  const auto model = import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
-                            "then_branch = t () => (float[2] x) { },"
-                            "else_branch = e () => (float[2] b) { b = Abs(x) }> }");
+  const auto model = import(
+      "g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
+      "then_branch = t () => (float[2] x) { },"
+      "else_branch = e () => (float[2] b) { b = Abs(x) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Body* body = body_of(model->graph, "choose", "then_branch");
   ASSERT_EQ(body->graph->outputs().size(), 1U);
@@ -102,19 +106,21 @@ TEST(Bodies, DoNotMakeNamesThatAreAround) {
 
 TEST(Bodies, MayNameTheirInputsLikeATensorAround) {
   // Some exporters do; the standard speaks only of the outputs of nodes. Inside, the name is the body's own.
-  const auto model = import("g (int64 n, bool c, float[2] x) => (float[2] y) { [loop] y = Loop (n, c, x) <"
-                            "body = b (int64 i, bool k, float[2] x) => (bool k2, float[2] x2) "
-                            "{ k2 = Identity(k) x2 = Relu(x) }> }");
+  const auto model = import(
+      "g (int64 n, bool c, float[2] x) => (float[2] y) { [loop] y = Loop (n, c, x) <"
+      "body = b (int64 i, bool k, float[2] x) => (bool k2, float[2] x2) "
+      "{ k2 = Identity(k) x2 = Relu(x) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_TRUE(body_of(model->graph, "loop", "body")->captures.empty());
 }
 
 TEST(Bodies, OfALoopHaveTheSizesOfWhatTheyCarry) {
-  const auto model = import("g (int64 n, bool c, float[2,3] x) => (float[2,3] y, float[m,2,3] all) "
-                            "{ [loop] y, all = Loop (n, c, x) <"
-                            "body = b (int64 i, bool k, float[2,3] s) => (bool k2, float[2,3] s2, float[2,3] out) "
-                            "{ k2 = Identity(k) s2 = Relu(s) out = Neg(s2) }> }",
-                            {.dims = {{"m", 10}}, .shapes = {}});
+  const auto model = import(
+      "g (int64 n, bool c, float[2,3] x) => (float[2,3] y, float[m,2,3] all) "
+      "{ [loop] y, all = Loop (n, c, x) <"
+      "body = b (int64 i, bool k, float[2,3] s) => (bool k2, float[2,3] s2, float[2,3] out) "
+      "{ k2 = Identity(k) s2 = Relu(s) out = Neg(s2) }> }",
+      {.dims = {{"m", 10}}, .shapes = {}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Body* body = body_of(model->graph, "loop", "body");
   ASSERT_NE(body, nullptr);
@@ -135,7 +141,8 @@ TEST(Bodies, OfALoopThatNeverEndsAreBounded) {
   // 2^63 - 1 rounds of stacked outputs: refused; without stacked outputs, a loop's rounds need no memory.
   const char* const start = "g (bool c, float[2] x) => (float[2] y";
   const std::string rounds = "{ n = Constant<value_int = 9223372036854775807>() ";
-  const auto carried = import(start + (") " + rounds) + "y = Loop (n, c, x) <body = b (int64 i, bool k, float[2] s) => "
+  const auto carried = import(start + (") " + rounds) +
+                              "y = Loop (n, c, x) <body = b (int64 i, bool k, float[2] s) => "
                               "(bool k2, float[2] s2) { k2 = Identity(k) s2 = Relu(s) }> }");
   ASSERT_TRUE(carried.ok()) << carried.error().describe();
   expect_refused(import(start + (", float[m,2] all) " + rounds) +
@@ -145,9 +152,10 @@ TEST(Bodies, OfALoopThatNeverEndsAreBounded) {
 }
 
 TEST(Bodies, OfAScanSeeOneSlice) {
-  const auto model = import("g (float[2] s, float[5,3] xs) => (float[2] s_end, float[5,3] ys) { [scan] s_end, ys = "
-                            "Scan<num_scan_inputs = 1, body = b (float[2] h, float[3] x) => (float[2] h2, float[3] y) "
-                            "{ h2 = Relu(h) y = Neg(x) }>(s, xs) }");
+  const auto model = import(
+      "g (float[2] s, float[5,3] xs) => (float[2] s_end, float[5,3] ys) { [scan] s_end, ys = "
+      "Scan<num_scan_inputs = 1, body = b (float[2] h, float[3] x) => (float[2] h2, float[3] y) "
+      "{ h2 = Relu(h) y = Neg(x) }>(s, xs) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(*body_of(model->graph, "scan", "body")->graph, "x"), "f32[3]");
   EXPECT_EQ(type_of(model->graph, "ys"), "f32[5,3]");
@@ -166,9 +174,10 @@ TEST(Bodies, WithAWrongNumberOfInputsOrOutputsAreRefused) {
 
 TEST(Bodies, ThatNeverRunAreLeftOut) {
   // Exporters leave such a branch behind, with a rank that cannot be.
-  const auto model = import("g (float[2,3] x) => (float[6] y) { c = Constant<value = bool {1}>() [choose] y = If (c) <"
-                            "then_branch = t () => (float[6] a) { s = Constant<value_ints = [6]>() a = Reshape(x, s) },"
-                            "else_branch = e () => (float[5] b) { z = Constant<value_ints = [5]>() b = Reshape(x, z) }> }");
+  const auto model = import(
+      "g (float[2,3] x) => (float[6] y) { c = Constant<value = bool {1}>() [choose] y = If (c) <"
+      "then_branch = t () => (float[6] a) { s = Constant<value_ints = [6]>() a = Reshape(x, s) },"
+      "else_branch = e () => (float[5] b) { z = Constant<value_ints = [5]>() b = Reshape(x, z) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_NE(body_of(model->graph, "choose", "then_branch"), nullptr);
   EXPECT_EQ(body_of(model->graph, "choose", "else_branch"), nullptr);
@@ -246,7 +255,8 @@ TEST(Bodies, OfNestedLoopsAreNotInferredWithoutEnd) {
     std::string inner = text;
     text = "q" + n + " = Loop (n, c, z" + n + ") <body = b (int64 i" + n + ", bool k" + n + ", float[p] " +
            (level == 0 ? "s_in" : "z" + std::to_string(level - 1)) + ") => (bool kk" + n + ", float[p] " +
-           (level == 0 ? "s_out" : "q" + std::to_string(level - 1)) + ") { kk" + n + " = Identity(k" + n + ") " + inner + " }>";
+           (level == 0 ? "s_out" : "q" + std::to_string(level - 1)) + ") { kk" + n + " = Identity(k" + n + ") " +
+           inner + " }>";
   }
   const auto model = import("g (int64 n, bool c, float[2] z11) => (float[2] q11) { " + text + " }");
   // Accepted with sizes, or listed as open: either way, soon.

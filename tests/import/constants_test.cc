@@ -167,20 +167,20 @@ TEST(ExternalData, MayBeUnalignedOverlapAndHaveKeysNotKnownHere) {
 }
 
 TEST(ExternalData, StayInTheFolderOfTheModel) {
-  for (const char* location :
-       {"../w", "sub/../../w", "sub/..", "..", "..\\w", "sub\\..\\w", "%2e%2e/w", "%2E./w", "/etc/passwd", "\\\\host\\w",
-        "C:\\w", "c:w"}) {
+  for (const char* location : {"../w", "sub/../../w", "sub/..", "..", "..\\w", "sub\\..\\w", "%2e%2e/w", "%2E./w",
+                               "/etc/passwd", "\\\\host\\w", "C:\\w", "c:w"}) {
     expect_refused(fact_of(external({{"location", location}})), ErrorCode::invalid, {"external data: location"});
   }
 }
 
 TEST(ExternalData, NameAFile) {
   for (const std::string& location : {std::string(), std::string("."), std::string("folder/"), std::string("a\0b", 3),
-                                     std::string(5000, 'a'), std::string("*/_ORT_MEM_ADDR_/*")}) {
+                                      std::string(5000, 'a'), std::string("*/_ORT_MEM_ADDR_/*")}) {
     expect_refused(fact_of(external({{"location", location}})), ErrorCode::invalid, {"location"});
   }
   expect_refused(fact_of(external({})), ErrorCode::invalid, {"no key 'location'"});
-  expect_refused(fact_of(external({{"location", "a"}, {"location", "b"}})), ErrorCode::invalid, {"'location'", "twice"});
+  expect_refused(fact_of(external({{"location", "a"}, {"location", "b"}})), ErrorCode::invalid,
+                 {"'location'", "twice"});
 }
 
 TEST(ExternalData, HaveOffsetsAndLengthsThatAreNumbersAndFit) {
@@ -252,7 +252,8 @@ TEST(Initializers, AreConstantsWithTheirIntegersKnown) {
 }
 
 TEST(Initializers, ThatAreInputsTooAreConstantsAndSaidSo) {
-  onnx::ModelProto proto = model_from("g (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }");
+  onnx::ModelProto proto =
+      model_from("g (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }");
   if (proto.graph().initializer_size() == 0) GTEST_SKIP() << "the text form does not allow it";
   const auto model = import(proto);
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -263,7 +264,13 @@ TEST(Initializers, ThatAreInputsTooAreConstantsAndSaidSo) {
   const auto old = import(proto);
   ASSERT_TRUE(old.ok()) << old.error().describe();
   EXPECT_TRUE(old->notes.empty());
-  proto.mutable_graph()->mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_value(3);
+  proto.mutable_graph()
+      ->mutable_input(1)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(0)
+      ->set_dim_value(3);
   expect_refused(import(proto), ErrorCode::invalid, {"initializer 'w'", "f32[3]", "f32[2]"});
 }
 
@@ -274,8 +281,8 @@ TEST(Initializers, AreNamedWhereTheyAreWrong) {
 }
 
 TEST(ConstantNodes, BecomeConstantsAndNoNodes) {
-  const auto model = import(
-      "g (float[4] x) => (float[2,2] y) { s = Constant<value_ints = [2, 2]>() y = Reshape(x, s) }");
+  const auto model =
+      import("g (float[4] x) => (float[2,2] y) { s = Constant<value_ints = [2, 2]>() y = Reshape(x, s) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(model->graph.nodes().size(), 1U);
   ASSERT_NE(testing::find_tensor(model->graph, "s"), nullptr);
@@ -284,8 +291,8 @@ TEST(ConstantNodes, BecomeConstantsAndNoNodes) {
 }
 
 TEST(ConstantNodes, HaveOneValue) {
-  expect_refused(import("g () => (float[1] y) { y = Constant<value_int = 1, value_float = 2.0>() }"), ErrorCode::invalid,
-                 {"Constant", "this one has 2"});
+  expect_refused(import("g () => (float[1] y) { y = Constant<value_int = 1, value_float = 2.0>() }"),
+                 ErrorCode::invalid, {"Constant", "this one has 2"});
   expect_refused(import("g () => (float[1] y) { y = Constant() }"), ErrorCode::invalid, {"Constant", "this one has 0"});
 }
 

@@ -25,7 +25,8 @@ TEST(PackingCsv, ReadsTheColumnsOfMiniMalloc) {
   const Result<PackingProblem> problem = parse_packing("id,lower,upper,size\nb1,0,3,4\nb2,3,9,0\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();
   ASSERT_EQ(problem->buffers.size(), 2U);
-  const PackingBuffer expected = {.lifespan = {0, 3}, .gaps = {}, .size = Bytes(4), .alignment = Bytes(1), .fixed_offset = {}};
+  const PackingBuffer expected = {
+      .lifespan = {0, 3}, .gaps = {}, .size = Bytes(4), .alignment = Bytes(1), .fixed_offset = {}};
   EXPECT_EQ(problem->buffers[PackingId(0)], expected);
   EXPECT_EQ(problem->buffers[PackingId(1)].size, Bytes(0));
   EXPECT_EQ(problem->names[PackingId(1)], "b2");

@@ -24,7 +24,9 @@ using testing::type_of;
 
 const std::string kHeader = "<ir_version: 8, opset_import: [\"\" : 17, \"local\" : 1]>\n";
 
-std::string function(const std::string& text) { return "<domain: \"local\", opset_import: [\"\" : 17, \"local\" : 1]>\n" + text; }
+std::string function(const std::string& text) {
+  return "<domain: \"local\", opset_import: [\"\" : 17, \"local\" : 1]>\n" + text;
+}
 
 std::vector<std::string> operators_of(const Graph& graph) {
   std::vector<std::string> types;
@@ -55,8 +57,9 @@ TEST(Functions, DoNotTakeNamesThatTheGraphHas) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y) { [c] m = local.f(x) y = Identity(m) }" +
                             function("f (a) => (b) { t = Relu(a) b = Neg(t) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
-  onnx::ModelProto proto = model_from(kHeader + "g (float[2] x) => (float[2] y) { [c] m = local.f(x) y = Identity(m) }" +
-                                      function("f (a) => (b) { t = Relu(a) b = Neg(t) }"));
+  onnx::ModelProto proto =
+      model_from(kHeader + "g (float[2] x) => (float[2] y) { [c] m = local.f(x) y = Identity(m) }" +
+                 function("f (a) => (b) { t = Relu(a) b = Neg(t) }"));
   proto.mutable_graph()->mutable_input(0)->set_name("c/t");
   proto.mutable_graph()->mutable_node(0)->set_input(0, "c/t");
   const auto clash = import(proto);
@@ -113,33 +116,34 @@ TEST(Functions, ThatHandAnInputThroughBecomeACopy) {
 }
 
 TEST(Functions, ReplaceOperatorsOfTheSameName) {
-  const auto model = import("<ir_version: 8, opset_import: [\"\" : 17]>\n"
-                            "g (float[2] x) => (float[2] y) { y = Selu(x) }"
-                            "<domain: \"\", opset_import: [\"\" : 17]>\nSelu (a) => (b) { b = Neg(a) }");
+  const auto model = import(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[2] x) => (float[2] y) { y = Selu(x) }"
+      "<domain: \"\", opset_import: [\"\" : 17]>\nSelu (a) => (b) { b = Neg(a) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(operators_of(model->graph), (std::vector<std::string>{"Neg"}));
 }
 
 TEST(Functions, KeepTheOpsetOfTheirOwn) {
   // Up to opset 12 the axes of Squeeze are an attribute, from 13 on an input.
-  const auto model = import(kHeader + "g (float[1,2] x) => (float[2] y) { y = local.f(x) }" +
-                            "<domain: \"local\", opset_import: [\"\" : 11]>\nf (a) => (b) { b = Squeeze<axes = [0]>(a) }");
+  const auto model =
+      import(kHeader + "g (float[1,2] x) => (float[2] y) { y = local.f(x) }" +
+             "<domain: \"local\", opset_import: [\"\" : 11]>\nf (a) => (b) { b = Squeeze<axes = [0]>(a) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2]");
-  expect_refused(import(kHeader + "g (float[1,2] x) => (float[2] y) { y = Squeeze<axes = [0]>(x) }"), ErrorCode::invalid,
-                 {"Squeeze", "axes"});
+  expect_refused(import(kHeader + "g (float[1,2] x) => (float[2] y) { y = Squeeze<axes = [0]>(x) }"),
+                 ErrorCode::invalid, {"Squeeze", "axes"});
 }
 
 TEST(Functions, AreInlinedInBodiesAndHaveBodies) {
-  const auto model = import(
-      kHeader +
-      "g (bool c, float[2] x) => (float[2] y) { y = If (c) <"
-      "then_branch = t () => (float[2] p) { [call] p = local.f(c, x) },"
-      "else_branch = e () => (float[2] q) { q = Relu(x) }> }" +
-      function("f (c, a) => (b) { u = Neg(a) b = If (c) <"
-               "then_branch = t () => (float[2] p) { v = local.h(u) p = Relu(v) },"
-               "else_branch = e () => (float[2] q) { q = Relu(a) }> }") +
-      function("h (a) => (b) { w = Abs(a) b = Neg(w) }"));
+  const auto model = import(kHeader +
+                            "g (bool c, float[2] x) => (float[2] y) { y = If (c) <"
+                            "then_branch = t () => (float[2] p) { [call] p = local.f(c, x) },"
+                            "else_branch = e () => (float[2] q) { q = Relu(x) }> }" +
+                            function("f (c, a) => (b) { u = Neg(a) b = If (c) <"
+                                     "then_branch = t () => (float[2] p) { v = local.h(u) p = Relu(v) },"
+                                     "else_branch = e () => (float[2] q) { q = Relu(a) }> }") +
+                            function("h (a) => (b) { w = Abs(a) b = Neg(w) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Node& outer = model->graph.node(NodeId(0));
   ASSERT_EQ(outer.bodies.size(), 2U);
@@ -166,12 +170,14 @@ TEST(Functions, OfOneNameAreRefused) {
 TEST(Functions, ThatCallThemselvesAreRefusedAndNamed) {
   const std::string main = kHeader + "g (float[2] x) => (float[2] y) { y = local.f(x) }";
   expect_refused(import(main + function("f (a) => (b) { b = local.f(a) }")), ErrorCode::invalid, {"'f' calls 'f'"});
-  expect_refused(import(main + function("f (a) => (b) { b = local.h(a) }") + function("h (a) => (b) { b = local.f(a) }")),
-                 ErrorCode::invalid, {"'f' calls 'h' calls 'f'"});
+  expect_refused(
+      import(main + function("f (a) => (b) { b = local.h(a) }") + function("h (a) => (b) { b = local.f(a) }")),
+      ErrorCode::invalid, {"'f' calls 'h' calls 'f'"});
   // Only through a branch.
-  expect_refused(import(main + function("f (a) => (b) { c = Constant<value_int = 1>() d = Cast<to = 9>(c) b = If (d) <"
-                                        "then_branch = t () => (p) { p = local.h(a) },"
-                                        "else_branch = e () => (q) { q = Relu(a) }> }") +
+  expect_refused(import(main +
+                        function("f (a) => (b) { c = Constant<value_int = 1>() d = Cast<to = 9>(c) b = If (d) <"
+                                 "then_branch = t () => (p) { p = local.h(a) },"
+                                 "else_branch = e () => (q) { q = Relu(a) }> }") +
                         function("h (a) => (b) { b = local.f(a) }")),
                  ErrorCode::invalid, {"'f' calls 'h' calls 'f'"});
 }
@@ -263,8 +269,7 @@ TEST(FunctionBombs, OfBodiesInBodiesAreLimitedInDepth) {
   for (int level = 0; level < 40; ++level) {
     const onnx::ModelProto part = model_from(
         kHeader + "g (float[2] x) => (float[2] y) { y = Relu(x) }" +
-        function("f" + std::to_string(level) + " (c, a) => (b) { b = If (c) <" +
-                 "then_branch = t () => (p) { p = " +
+        function("f" + std::to_string(level) + " (c, a) => (b) { b = If (c) <" + "then_branch = t () => (p) { p = " +
                  (level == 39 ? std::string("Relu(a)") : "local.f" + std::to_string(level + 1) + "(c, a)") + " }," +
                  "else_branch = e () => (q) { q = Relu(a) }> }"));
     *model.add_functions() = part.functions(0);

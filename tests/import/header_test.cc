@@ -34,7 +34,8 @@ TEST(IrVersions, FromThreeToTheNewestAreRead) {
 
 TEST(IrVersions, OutsideAreRefused) {
   onnx::ModelProto model = relu();
-  for (std::int64_t version : {std::int64_t{1}, std::int64_t{2}, std::int64_t{9999}, std::int64_t{onnx::IR_VERSION} + 1}) {
+  for (std::int64_t version :
+       {std::int64_t{1}, std::int64_t{2}, std::int64_t{9999}, std::int64_t{onnx::IR_VERSION} + 1}) {
     model.set_ir_version(version);
     expect_refused(import(model), ErrorCode::unsupported, {"ir_version " + std::to_string(version)});
   }
@@ -112,9 +113,11 @@ TEST(Operators, ThatMakeStringsOrTakeSequencesThroughGeneralOnesAreUnsupported) 
 TEST(Operators, HaveTheInputsAndOutputsOfTheirDefinition) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [r] y = Relu(x, x) }"), ErrorCode::invalid,
                  {"node 0 'r' (Relu)", "2"});
-  expect_refused(import("g (float[2] x) => (float[2] y) { [r] y = Relu() }"), ErrorCode::invalid, {"node 0 'r' (Relu)"});
+  expect_refused(import("g (float[2] x) => (float[2] y) { [r] y = Relu() }"), ErrorCode::invalid,
+                 {"node 0 'r' (Relu)"});
   expect_refused(import("g (float[2] x) => (float[2] y) { [r] y, z = Relu(x) }"), ErrorCode::invalid, {"'r'"});
-  expect_refused(import("g (float[2] x) => (float[2] y) { [r] y = Add(x, ) }"), ErrorCode::invalid, {"node 0 'r' (Add)"});
+  expect_refused(import("g (float[2] x) => (float[2] y) { [r] y = Add(x, ) }"), ErrorCode::invalid,
+                 {"node 0 'r' (Add)"});
 }
 
 TEST(Operators, HaveTheAttributesOfTheirDefinition) {
@@ -122,7 +125,8 @@ TEST(Operators, HaveTheAttributesOfTheirDefinition) {
                  {"node 0 'r' (Relu)", "slope"});
   expect_refused(import("g (float[2] x) => (float[2] y) { [s] y = Softmax<axis = 1.0>(x) }"), ErrorCode::invalid,
                  {"'s'", "axis"});
-  expect_refused(import("g (float[2] x) => (float[4] y) { [c] y = Concat(x, x) }"), ErrorCode::invalid, {"'c'", "axis"});
+  expect_refused(import("g (float[2] x) => (float[4] y) { [c] y = Concat(x, x) }"), ErrorCode::invalid,
+                 {"'c'", "axis"});
   onnx::ModelProto twice = model_from("g (float[2,2] x) => (float[2,2] y) { [s] y = Softmax<axis = 1>(x) }");
   *twice.mutable_graph()->mutable_node(0)->add_attribute() = twice.graph().node(0).attribute(0);
   expect_refused(import(twice), ErrorCode::invalid, {"'s'", "axis", "multiple"});

@@ -7,7 +7,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <tuple>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/random.h"
@@ -129,9 +132,10 @@ TEST(HostileNumbers, AnywhereGiveAResultOrAnError) {
     return extents;
   };
   std::vector<onnx::OpSchema> schemas = onnx::OpSchemaRegistry::get_all_schemas_with_history();
-  std::sort(schemas.begin(), schemas.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.Name(), a.domain(), a.SinceVersion()) < std::tie(b.Name(), b.domain(), b.SinceVersion());
-  });
+  const auto key = [](const onnx::OpSchema& schema) {
+    return std::tuple(schema.Name(), schema.domain(), schema.SinceVersion());
+  };
+  std::sort(schemas.begin(), schemas.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   int accepted = 0;
   int refused = 0;
   for (const onnx::OpSchema& schema : schemas) {

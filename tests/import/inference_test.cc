@@ -193,8 +193,9 @@ TEST(InferenceBounds, HoldForEverySmallerNumber) {
           EXPECT_NE(claim.knowledge, Knowledge::unknown) << tried.node << " axis " << axis;
           EXPECT_LE(truth.extent, claim.extent)
               << tried.node << " with " << extent << ", output " << i << " axis " << axis;
-          if (claim.knowledge == Knowledge::exact && truth.knowledge == Knowledge::exact)
+          if (claim.knowledge == Knowledge::exact && truth.knowledge == Knowledge::exact) {
             EXPECT_EQ(truth.extent, claim.extent) << tried.node;
+          }
           ++compared;
         }
       }

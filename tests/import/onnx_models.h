@@ -64,7 +64,8 @@ void expect_refused(const Result<T>& result, ErrorCode code, std::initializer_li
   ASSERT_FALSE(result.ok()) << "was accepted";
   const std::string text = result.error().describe();
   EXPECT_STREQ(to_string(result.error().code), to_string(code)) << text;
-  for (std::string_view word : words) EXPECT_NE(text.find(word), std::string::npos) << "lacks: " << word << "\n" << text;
+  for (std::string_view word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << "lacks: " << word << "\n" << text;
 }
 
 // "f32[1,3]" of a tensor by name, in the graph itself; "none" if there is no such tensor.

@@ -39,9 +39,10 @@ void print_graph(const lowtide::Graph& graph, const std::string& path) {
       shape += (axis == 0 ? "" : ", ") + std::to_string(tensor.shape[axis]);
       if (tensor.shape.is_at_most(axis)) at_most += (at_most.empty() ? "" : ", ") + std::to_string(axis);
     }
-    std::printf("{\"graph\": %s, \"name\": %s, \"dtype\": \"%s\", \"shape\": [%s], \"at_most\": [%s], \"role\": \"%s\"}\n",
-                json_string(path).c_str(), json_string(tensor.name).c_str(), to_string(tensor.dtype).data(),
-                shape.c_str(), at_most.c_str(), to_string(tensor.role).data());
+    std::printf(
+        "{\"graph\": %s, \"name\": %s, \"dtype\": \"%s\", \"shape\": [%s], \"at_most\": [%s], \"role\": \"%s\"}\n",
+        json_string(path).c_str(), json_string(tensor.name).c_str(), to_string(tensor.dtype).data(), shape.c_str(),
+        at_most.c_str(), to_string(tensor.role).data());
   }
   for (const lowtide::Node& node : graph.nodes()) {
     for (const lowtide::Body& body : node.bodies) {

@@ -21,10 +21,11 @@ using testing::type_of;
 TEST(DeclaredTypes, ThatContradictTheInferredOnesAreRefused) {
   expect_refused(import("g (float[2] x) => (float[3] y) { [r] y = Relu(x) }"), ErrorCode::invalid,
                  {"node 0 'r' (Relu)", "output 'y'", "f32[3]", "f32[2]"});
-  expect_refused(import("g (float[2] x) => (float[2,1] y) { y = Relu(x) }"), ErrorCode::invalid, {"f32[2,1]", "f32[2]"});
+  expect_refused(import("g (float[2] x) => (float[2,1] y) { y = Relu(x) }"), ErrorCode::invalid,
+                 {"f32[2,1]", "f32[2]"});
   expect_refused(import("g (float[2] x) => (int64[2] y) { y = Relu(x) }"), ErrorCode::invalid, {"i64[2]", "f32[2]"});
-  expect_refused(import("g (float[2] x) => (float[2] y) <float[4] t> { [r] t = Relu(x) y = Neg(t) }"), ErrorCode::invalid,
-                 {"node 0 'r'", "'t'", "f32[4]", "f32[2]"});
+  expect_refused(import("g (float[2] x) => (float[2] y) <float[4] t> { [r] t = Relu(x) y = Neg(t) }"),
+                 ErrorCode::invalid, {"node 0 'r'", "'t'", "f32[4]", "f32[2]"});
   expect_refused(import("g (float[2] x) => (float[3] x) { }"), ErrorCode::invalid, {"output 'x'", "f32[3]", "f32[2]"});
 }
 
@@ -36,8 +37,8 @@ TEST(DeclaredTypes, MayBeLessSpecific) {
 
 TEST(DeclaredTypes, MayReuseASymbolWhereAnotherNumberStands) {
   // Exporters give one name to different extents; what is inferred counts.
-  const auto model = import("g (float[n] x) => (float[n] y) { y = Concat<axis = 0>(x, x) }",
-                            {.dims = {{"n", 4}}, .shapes = {}});
+  const auto model =
+      import("g (float[n] x) => (float[n] y) { y = Concat<axis = 0>(x, x) }", {.dims = {{"n", 4}}, .shapes = {}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "y"), "f32[8]");
 }
@@ -87,10 +88,12 @@ TEST(Sizes, OfNodesBeyondTheLimitAreRefusedAtTheNode) {
   expect_refused(import("g () => (float[n] y) { s = Constant<value_ints = [70368744177664]>() "
                         "[grow] y = ConstantOfShape(s) }"),
                  ErrorCode::over_limit, {"node 1 'grow' (ConstantOfShape)", "'y'", "kMaxTensorBytes"});
-  expect_refused(import("g (float[1] x) => (float[n,m] y) { s = Constant<value_ints = [1099511627776, 1099511627776]>() "
-                        "[grow] y = Expand(x, s) }"),
-                 ErrorCode::over_limit, {"node 1 'grow' (Expand)"});
-  const auto large = import("g () => (float[n] y) { s = Constant<value_ints = [1073741824]>() y = ConstantOfShape(s) }");
+  expect_refused(
+      import("g (float[1] x) => (float[n,m] y) { s = Constant<value_ints = [1099511627776, 1099511627776]>() "
+             "[grow] y = Expand(x, s) }"),
+      ErrorCode::over_limit, {"node 1 'grow' (Expand)"});
+  const auto large =
+      import("g () => (float[n] y) { s = Constant<value_ints = [1073741824]>() y = ConstantOfShape(s) }");
   ASSERT_TRUE(large.ok()) << "4 GiB are planned, not made: " << large.error().describe();
 }
 
@@ -115,8 +118,9 @@ TEST(Sizes, ThatDependOnDataAreUpperBoundsAndSaidSo) {
 }
 
 TEST(Contents, AreComputedAndKept) {
-  const auto model = import("g (float[2,3,4] x) => (float[24] y) { "
-                            "s = Shape(x) n = ReduceProd<keepdims = 1>(s) y = Reshape(x, n) }");
+  const auto model = import(
+      "g (float[2,3,4] x) => (float[24] y) { "
+      "s = Shape(x) n = ReduceProd<keepdims = 1>(s) y = Reshape(x, n) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   for (TensorId id : all_ids<TensorId>(model->graph.tensors().size())) {
     if (model->graph.tensor(id).name != "s") continue;
@@ -127,15 +131,17 @@ TEST(Contents, AreComputedAndKept) {
 }
 
 TEST(Contents, ThatCannotBeComputedAreRefusedAtTheNode) {
-  expect_refused(import("g (int64[1] x) => (int64[1] y) { a = Constant<value_ints = [1]>() b = Constant<value_ints = [0]>() "
-                        "[zero] c = Div(a, b) y = Add(x, c) }"),
-                 ErrorCode::invalid, {"node 2 'zero' (Div)"});
+  expect_refused(
+      import("g (int64[1] x) => (int64[1] y) { a = Constant<value_ints = [1]>() b = Constant<value_ints = [0]>() "
+             "[zero] c = Div(a, b) y = Add(x, c) }"),
+      ErrorCode::invalid, {"node 2 'zero' (Div)"});
 }
 
 TEST(Contents, OfManyLargeTensorsStayWithinTheirBudget) {
   // Numbers that are known take 56 bytes each, for nodes of some 20 bytes.
-  onnx::ModelProto proto = model_from("g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
-                                      "t0 = ConstantOfShape<value = int64[1] {1}>(s) y = Relu(x) }");
+  onnx::ModelProto proto = model_from(
+      "g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
+      "t0 = ConstantOfShape<value = int64[1] {1}>(s) y = Relu(x) }");
   onnx::GraphProto& graph = *proto.mutable_graph();
   graph.mutable_node(2)->set_op_type("Identity");
   for (int at = 1; at <= 2000; ++at) {
@@ -152,8 +158,9 @@ TEST(Contents, OfManyLargeTensorsStayWithinTheirBudget) {
 
 TEST(Contents, ThatTakeMoreWorkThanAnyModelAreRefused) {
   // 4,096 numbers, 5,000 times: 20 million in all; allowed are 16 Mi, and 64 a node.
-  onnx::ModelProto proto = model_from("g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
-                                      "one = Constant<value_ints = [1]>() y = Identity(x) }");
+  onnx::ModelProto proto = model_from(
+      "g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
+      "one = Constant<value_ints = [1]>() y = Identity(x) }");
   onnx::GraphProto& graph = *proto.mutable_graph();
   for (int at = 1; at <= 5000; ++at) {
     onnx::NodeProto* node = graph.add_node();

@@ -49,16 +49,17 @@ TEST(Structure, KeepsTheOrderAndNamesOfAFile) {
 }
 
 TEST(Structure, KeepsAttributesAndDescribesTensors) {
-  onnx::ModelProto proto = model_from(
-      "g (int64[1] s) => (float[3] y) { y = ConstantOfShape<value = float[1] {2.0}>(s) }");
+  onnx::ModelProto proto =
+      model_from("g (int64[1] s) => (float[3] y) { y = ConstantOfShape<value = float[1] {2.0}>(s) }");
   proto.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_t()->set_name("v");
   const auto model = import(proto);
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const auto* value = find_attribute<OpaqueAttribute>(model->graph.node(NodeId(0)).attributes, "value");
   ASSERT_NE(value, nullptr);
   EXPECT_EQ(value->description, "tensor f32[1]");
-  const auto pool = import("g (float[1,2,8,8] x) => (float[1,2,4,4] y) "
-                           "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2], auto_pad = \"VALID\">(x) }");
+  const auto pool = import(
+      "g (float[1,2,8,8] x) => (float[1,2,4,4] y) "
+      "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2], auto_pad = \"VALID\">(x) }");
   ASSERT_TRUE(pool.ok()) << pool.error().describe();
   const auto& attributes = pool->graph.node(NodeId(0)).attributes;
   EXPECT_EQ(*find_attribute<std::vector<std::int64_t>>(attributes, "strides"), (std::vector<std::int64_t>{2, 2}));
@@ -66,7 +67,8 @@ TEST(Structure, KeepsAttributesAndDescribesTensors) {
 }
 
 TEST(Structure, SortsNodesThatAreNotInOrderAndSaysSo) {
-  const auto model = import("g (float[2] x) => (float[2] y) { [c] y = Neg(b) [a] a = Relu(x) [b] b = Abs(a) [d] d = Relu(x) }");
+  const auto model =
+      import("g (float[2] x) => (float[2] y) { [c] y = Neg(b) [a] a = Relu(x) [b] b = Abs(a) [d] d = Relu(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   std::string order;
   for (const Node& node : model->graph.nodes()) order += node.name;
@@ -116,7 +118,8 @@ TEST(Structure, RefusesNamesThatAreMadeTwice) {
 TEST(Structure, RefusesNamesThatNothingMakes) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [a] y = Add(x, ghost) }"), ErrorCode::invalid,
                  {"node 0 'a' (Add)", "'ghost'"});
-  expect_refused(import("g (float[2] x) => (float[2] y) { t = Relu(x) }"), ErrorCode::invalid, {"output 'y'", "never made"});
+  expect_refused(import("g (float[2] x) => (float[2] y) { t = Relu(x) }"), ErrorCode::invalid,
+                 {"output 'y'", "never made"});
 }
 
 TEST(Structure, RefusesEmptyNamesWhereOneIsNeeded) {
@@ -129,8 +132,9 @@ TEST(Structure, RefusesEmptyNamesWhereOneIsNeeded) {
 }
 
 TEST(Structure, AcceptsOutputsThatAreInputsConstantsOrListedTwice) {
-  const auto model = import("g (float[2] x) => (float[2] x, float[3] w, float[2] y, float[2] y) <float[3] w = {1, 2, 3}> "
-                            "{ y = Relu(x) }");
+  const auto model = import(
+      "g (float[2] x) => (float[2] x, float[3] w, float[2] y, float[2] y) <float[3] w = {1, 2, 3}> "
+      "{ y = Relu(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Graph& graph = model->graph;
   ASSERT_EQ(graph.outputs().size(), 4U);

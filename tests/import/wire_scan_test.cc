@@ -34,9 +34,10 @@ constexpr unsigned kAttribute = 5;  // NodeProto.attribute
 constexpr unsigned kBody = 6;       // AttributeProto.g
 
 const std::string& small_model() {
-  static const std::string bytes =
-      testing::model_from("<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { t = Add(x, w) y = Relu(t) }")
-          .SerializeAsString();
+  static const std::string bytes = testing::model_from(
+                                       "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[2] x) => (float[2] y) "
+                                       "<float[2] w = {1, 2}> { t = Add(x, w) y = Relu(t) }")
+                                       .SerializeAsString();
   return bytes;
 }
 
@@ -88,7 +89,8 @@ TEST(WireScan, RefusesLengthsBeyondTheParent) {
   expect_refused(scan_model(tag(kGraph, 2) + varint(0x7FFFFFFFFFFFFFFF)), ErrorCode::malformed,
                  {"9223372036854775807", "byte"});
   // The node inside claims one byte more than its graph has.
-  expect_refused(scan_model(delimited(kGraph, tag(kNode, 2) + varint(1))), ErrorCode::malformed, {"claims 1 bytes", "0"});
+  expect_refused(scan_model(delimited(kGraph, tag(kNode, 2) + varint(1))), ErrorCode::malformed,
+                 {"claims 1 bytes", "0"});
 }
 
 TEST(WireScan, RefusesVarintsOfMoreThanTenBytes) {

@@ -43,8 +43,10 @@ TEST(TargetDescriptionErrors, WhatIsNotTomlIsToldWithItsPlace) {
       {with("alignment = \n"), "t:4:", ErrorCode::malformed},
       {"name = \"a\"\nname = \"b\"", "not TOML: ", ErrorCode::malformed},
       {"name = \"\xff\"", "not TOML: ", ErrorCode::malformed},
-      {"name = \"t\x1b[31m\"", "not TOML: ", ErrorCode::malformed},
-      {std::string("\0", 1), "not TOML: ", ErrorCode::malformed},
+      {"name = \"t\x1b[31m\"", "t:1:10: a control character or line separator: '\\x1b[3'", ErrorCode::malformed},
+      {std::string("\0", 1), "t:1:1: a control character", ErrorCode::malformed},
+      {"# a\rb", "t:1:4: a control character", ErrorCode::malformed},
+      {"# a\xe2\x80\xa8name = 1", "t:1:4: a control character or line separator", ErrorCode::malformed},
   });
   EXPECT_EQ(parse_target("a = \x1b", "t").error().describe().find('\x1b'), std::string::npos);
 }
@@ -167,6 +169,9 @@ TEST(TargetDescriptionErrors, OtherAlphabetsStandInNamesAndComments) {
   expect_refused({
       {"é = 1", "t:1:1: a character outside ASCII stands outside of quotes: 'é = 1'", ErrorCode::malformed},
       {"name = \"t\"\n[[region]]\xc2\xa0", "t:2:11: a character outside ASCII", ErrorCode::malformed},
+      {"kernel = [1['é']]",
+       "t:1:13: a text with characters outside ASCII stands elsewhere than in a line key = \"text\": '\\'é\\''"},
+      {"\"é\" = 1", "t:1:1: a text with characters outside ASCII"},
       {"name = \"\"\"t\"\"\"", "t:1:8: a text in three quotes; a target needs none"},
       {"name = '''t'''", "t:1:8: a text in three quotes"},
   });

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "lowtide/base/check.h"
-
 namespace lowtide {
 namespace {
 
@@ -43,11 +41,6 @@ void Placer::clear() {
 void Placer::put(PackingId buffer, std::int64_t offset) {
   ranges_[buffer] = {offset, offset + problem_.buffers[buffer].size};
   if (index_) index_->insert(buffer);
-}
-
-void Placer::take_away(PackingId buffer) {
-  LOWTIDE_CHECK(graph_ != nullptr, "buffers are taken away only where there is a conflict graph");
-  ranges_[buffer] = {};
 }
 
 void Placer::gather(PackingId buffer, Effort& effort) {

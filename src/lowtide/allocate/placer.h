@@ -44,9 +44,6 @@ class Placer {
   // Require: not placed yet, and free there (what `choose` returned).
   void put(PackingId buffer, std::int64_t offset);
 
-  // Require: with a graph (the index over time only grows).
-  void take_away(PackingId buffer);
-
   // By buffer; empty where it is not placed.
   [[nodiscard]] const IdVector<PackingId, AddressRange>& ranges() const { return ranges_; }
   [[nodiscard]] const CompressedProblem& problem() const { return problem_; }

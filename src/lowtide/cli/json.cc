@@ -49,6 +49,7 @@ Json json_of(const ModelFacts& model) {
           {"format", model.format},
           {"sha256", model.sha256},
           {"nodes", model.nodes},
+          {"planned_nodes", model.planned_nodes},
           {"tensors", model.tensors}};
 }
 

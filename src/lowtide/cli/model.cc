@@ -20,7 +20,8 @@ LoadedModel load_model(const std::string& path, const ImportOptions& bindings, C
   ModelFacts facts{.path = path,
                    .format = model.format,
                    .sha256 = model.sha256,
-                   .nodes = model.graph.total_nodes(),
+                   .nodes = model.nodes,
+                   .planned_nodes = model.graph.total_nodes(),
                    .tensors = model.graph.total_tensors()};
   return {std::move(model), std::move(facts), watch.seconds()};
 }

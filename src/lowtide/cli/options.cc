@@ -14,7 +14,7 @@
 namespace lowtide::detail {
 namespace {
 
-constexpr std::int64_t kMaxTargetFileBytes = std::int64_t{1} << 20;
+
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;
@@ -160,7 +160,7 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 Target read_target(const Arguments& arguments) {
   const std::optional<std::string> path = arguments.value("--target");
   if (!path) return dense_target();
-  const std::string text = take(read_text_file(*path, kMaxTargetFileBytes));
+  const std::string text = take(read_text_file(*path, limits::kMaxTargetFileBytes));
   return take(parse_target(text, *path));
 }
 

@@ -97,7 +97,8 @@ class Parser {
  private:
   Result<void> parse_header() {
     const std::optional<std::string_view> line = lines_.take();
-    if (!line || line->empty()) return refuse(1, "", "no header; the first line names the columns: id,lower,upper,size");
+    if (!line || line->empty())
+      return refuse(1, "", "no header; the first line names the columns: id,lower,upper,size");
     column_at_.fill(std::nullopt);
     split(*line, ',', fields_);
     width_ = fields_.size();

@@ -15,15 +15,16 @@
 namespace lowtide {
 
 struct ImportOptions {
-  std::map<std::string, std::int64_t> dims;                  // symbol -> extent, e.g. {"batch", 8}
-  std::map<std::string, std::vector<std::int64_t>> shapes;   // graph input -> extents; -1 keeps what the file says
+  std::map<std::string, std::int64_t> dims;                 // symbol -> extent, e.g. {"batch", 8}
+  std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps what the file says
 };
 
 // What came out of a model file.
 struct ImportedModel {
   Graph graph;
-  std::string sha256;          // of the file's bytes, lower-case hex
-  std::string format;          // "onnx"
+  std::int64_t nodes = 0;          // of all graphs of the file, after inlining; the graph lacks those that are constants
+  std::string sha256;              // of the file's bytes, lower-case hex
+  std::string format;              // "onnx"
   std::vector<std::string> notes;  // worth telling the user: nodes that were sorted, sizes that are upper bounds
 };
 

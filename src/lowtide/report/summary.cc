@@ -27,6 +27,7 @@ std::string counted(std::int64_t count, std::string_view one) {
 StyledText title(const ModelFacts& model) {
   StyledText out(shown_name(model.path, kPathColumns), Style::heading);
   out.add("  ").add(counted(model.nodes, "node")).add(", ").add(counted(model.tensors, "tensor"));
+  if (model.planned_nodes != model.nodes) out.add(", ").add(with_thousands(model.planned_nodes)).add(" of the nodes run");
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
   return out.end_line();
 }

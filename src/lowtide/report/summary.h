@@ -27,7 +27,8 @@ struct ModelFacts {
   std::string path;
   std::string format;  // "onnx"
   std::string sha256;
-  std::int64_t nodes = 0;
+  std::int64_t nodes = 0;          // as in the file, bodies too
+  std::int64_t planned_nodes = 0;  // those that run: without the ones that are constants
   std::int64_t tensors = 0;
 };
 

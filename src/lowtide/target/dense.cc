@@ -15,6 +15,22 @@ bool may_overwrite(const Graph& graph, const Node& node, std::size_t input, Tens
   return source.shape == result.shape && source.size == result.size && bits_of(source.dtype) == bits_of(result.dtype);
 }
 
+// An extent that is only an upper bound may turn out to be 1: then a larger operand needs that element again and again,
+// and it must not be overwritten.
+bool may_be_repeated(const Graph& graph, const Node& node, TensorId source) {
+  const Shape& shape = graph.tensor(source).shape;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (!shape.is_at_most(axis)) continue;
+    for (const std::optional<TensorId>& input : node.inputs) {
+      if (!input || *input == source) continue;
+      const Shape& other = graph.tensor(*input).shape;
+      const int aligned = axis + other.rank() - shape.rank();  // broadcasting aligns the last axes
+      if (aligned >= 0 && other[aligned] > 1) return true;
+    }
+  }
+  return false;
+}
+
 class DenseCatalogue final : public Catalogue {
  public:
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId id) const override {

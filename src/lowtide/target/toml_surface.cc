@@ -20,6 +20,40 @@ std::size_t length_of_text(std::string_view line) {
   return line.size();
 }
 
+// Where something stands that toml++ may take for the end of a line: control characters other than tabs, and the separators
+// U+0085, U+2028 and U+2029; npos if nowhere. TOML allows none of the first kind.
+std::size_t find_separator(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const std::string_view rest = line.substr(at);
+    const bool is_control = static_cast<unsigned char>(line[at]) < 0x20 && line[at] != '\t';
+    if (is_control || line[at] == 0x7F || rest.starts_with("\xC2\x85") || rest.starts_with("\xE2\x80\xA8") ||
+        rest.starts_with("\xE2\x80\xA9")) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+bool is_key_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+// Where the text of a line `key = "text"` begins; npos if the line is of another form.
+std::size_t find_value_text(std::string_view line) {
+  const auto skip = [&](std::size_t at, auto is_skipped) {
+    while (at < line.size() && is_skipped(line[at])) ++at;
+    return at;
+  };
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  const std::size_t key = skip(0, is_blank);
+  const std::size_t key_end = skip(key, is_key_character);
+  const std::size_t equals = skip(key_end, is_blank);
+  if (key == key_end || equals >= line.size() || line[equals] != '=') return std::string_view::npos;
+  const std::size_t text = skip(equals + 1, is_blank);
+  return text < line.size() && (line[text] == '"' || line[text] == '\'') ? text : std::string_view::npos;
+}
+
 // What is wrong in a line, and where it is.
 struct Offence {
   std::string message;
@@ -29,6 +63,11 @@ struct Offence {
 
 // Texts in quotes end in their line, so each line is read by itself. toml++ reads up to its first error in the same way.
 std::optional<Offence> offence_in(std::string_view line) {
+  if (const std::size_t at = find_separator(line); at != std::string_view::npos) {
+    return Offence{"a control character or line separator: " + quoted(line.substr(at, 3)) + "; lines end in a newline",
+                   at, ErrorCode::malformed};
+  }
+  const std::size_t value_text = find_value_text(line);
   int dots = 0;
   for (std::size_t at = 0; at < line.size();) {
     const std::string_view rest = line.substr(at);
@@ -37,7 +76,15 @@ std::optional<Offence> offence_in(std::string_view line) {
       return Offence{"a text in three quotes; a target needs none: use one quote", at};
     }
     if (rest[0] == '"' || rest[0] == '\'') {
-      at += length_of_text(rest);
+      const std::size_t length = length_of_text(rest);
+      const bool is_ascii = std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(length),
+                                        [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+      if (!is_ascii && at != value_text) {
+        return Offence{"a text with characters outside ASCII stands elsewhere than in a line key = \"text\": " +
+                           quoted(rest.substr(0, length), 40),
+                       at};
+      }
+      at += length;
       continue;
     }
     if (static_cast<unsigned char>(rest[0]) >= 0x80) {

@@ -86,9 +86,9 @@ class TomlTable {
   TomlErrors& errors_;
 };
 
-// Refuses what TOML allows, no description needs, and toml++ does not bear: characters outside ASCII outside of quotes and
-// comments, texts in three quotes, and dotted keys so deep that freeing their tables exhausts the stack
-// (limits::kMaxTextDepth dots on a line).
+// Refuses what no description needs and toml++ 3.3 does not bear (it says "unreachable" of most characters outside ASCII
+// that it meets between tokens, and frees nested tables by recursion): control characters, characters outside ASCII elsewhere than
+// in comments and in lines `key = "text"`, texts in three quotes, and more than limits::kMaxTextDepth dots of keys on a line.
 [[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
 
 }  // namespace lowtide::detail

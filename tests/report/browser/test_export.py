@@ -48,7 +48,7 @@ def test_svg_shows_the_view_not_the_plan(open_page):
     opened.run("() => { lowtide.view.setBox(4000, 4040, 0, 1e7); lowtide.charts[0].request('scene'); }")
     opened.settle()
     root = xml.etree.ElementTree.fromstring(saved(opened, "#save-svg")[1])
-    in_sight = opened.run("() => lowtide.frames()[0].inSight")
+    in_sight = opened.run("() => lowtide.frames()[0].buffers")
     rectangles = sum(1 for rect in root.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None)
     thin = sum(path.get("d").count("M") for path in root.iter(f"{SVG}path") if path.get("fill", "none").startswith("#") and "h" in path.get("d"))
     assert in_sight < 400

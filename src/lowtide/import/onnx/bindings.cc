@@ -68,7 +68,8 @@ class Binder {
       if (!symbols.contains(symbol)) {
         Names of_inputs;
         add_symbols(graph_.input(), of_inputs);
-        return invalid("the model has no symbol " + quoted(symbol) + "; its inputs have: " + listed(of_inputs), "--dim");
+        return invalid("the model has no symbol " + quoted(symbol) + "; its inputs have: " + listed(of_inputs),
+                       "--dim");
       }
       if (extent < 0) {
         return invalid("symbol " + quoted(symbol) + " cannot be " + std::to_string(extent) + "; an extent is 0 or more",

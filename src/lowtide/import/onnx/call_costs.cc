@@ -114,8 +114,8 @@ class CostCounter {
  private:
   struct State {
     OwnCost own;
-    std::size_t next = 0;           // call to visit next
-    std::optional<FullCost> full;   // nothing: still on the stack
+    std::size_t next = 0;          // call to visit next
+    std::optional<FullCost> full;  // nothing: still on the stack
   };
 
   void enter(const FunctionProto& function) {
@@ -131,8 +131,7 @@ class CostCounter {
       if (count++ < kMostShown) path += quoted((*at)->name()) + " calls ";
     }
     if (count > kMostShown) path += "... calls ";
-    return Error{ErrorCode::invalid, "a function must not call itself: " + path + quoted(callee.name()),
-                 shown(callee)};
+    return Error{ErrorCode::invalid, "a function must not call itself: " + path + quoted(callee.name()), shown(callee)};
   }
 
   const FunctionTable& functions_;
@@ -142,9 +141,10 @@ class CostCounter {
 
 Result<void> check_full_cost(const FullCost& cost, std::int64_t node_budget, std::int64_t byte_budget) {
   const auto refuse = [](const std::string& what, std::int64_t limit, const std::string& name) {
-    return Error{ErrorCode::over_limit,
-                 "inlining its functions would give " + what + "; the limit is " + std::to_string(limit) + " (" + name + ")",
-                 "model"};
+    return Error{
+        ErrorCode::over_limit,
+        "inlining its functions would give " + what + "; the limit is " + std::to_string(limit) + " (" + name + ")",
+        "model"};
   };
   const auto shown_count = [](std::int64_t count) {
     return count == kFar ? std::string("2^63 or more") : std::to_string(count);

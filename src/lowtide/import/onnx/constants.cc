@@ -117,7 +117,9 @@ Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_
       flat = flat * end + index;  // below the number of elements, which fits
     }
     if (flat <= last) {
-      return Error{ErrorCode::invalid, "entry " + std::to_string(row) + " is not behind the one before it: indices must be sorted and distinct", ""};
+      return Error{
+          ErrorCode::invalid,
+          "entry " + std::to_string(row) + " is not behind the one before it: indices must be sorted and distinct", ""};
     }
     last = flat;
   }

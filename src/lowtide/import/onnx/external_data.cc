@@ -32,8 +32,8 @@ std::optional<std::int64_t> parse_plain_number(std::string_view text) {
 bool is_parent_folder(std::string_view part) {
   std::string plain;
   for (std::size_t at = 0; at < part.size(); ++at) {
-    const bool is_dot = part.size() - at >= 3 && part[at] == '%' && part[at + 1] == '2' &&
-                        (part[at + 2] == 'e' || part[at + 2] == 'E');
+    const bool is_dot =
+        part.size() - at >= 3 && part[at] == '%' && part[at + 1] == '2' && (part[at + 2] == 'e' || part[at + 2] == 'E');
     plain += is_dot ? '.' : part[at];
     if (is_dot) at += 2;
   }
@@ -42,7 +42,8 @@ bool is_parent_folder(std::string_view part) {
 
 std::string_view fault_of_location(std::string_view location) {
   if (location.empty()) return "is empty";
-  if (static_cast<std::int64_t>(location.size()) > limits::kMaxNameBytes) return "is longer than 4096 bytes (kMaxNameBytes)";
+  if (static_cast<std::int64_t>(location.size()) > limits::kMaxNameBytes)
+    return "is longer than 4096 bytes (kMaxNameBytes)";
   if (location.find('\0') != std::string_view::npos) return "holds a zero byte";
   if (location.front() == '/' || location.front() == '\\') return "is an absolute path";
   if (location.size() >= 2 && location[1] == ':' && std::isalpha(static_cast<unsigned char>(location[0])) != 0) {

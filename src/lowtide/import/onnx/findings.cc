@@ -132,8 +132,8 @@ Result<void> outcome_of(const Findings& findings) {
   std::set<std::string> tensors;
   for (const UnknownSize& size : findings.unknown) tensors.insert(size.tensor);
   return Error{ErrorCode::unresolved,
-               "the sizes of " + std::to_string(tensors.size()) + " tensors are not known before the run, because of:\n  " +
-                   joined(lines, kMostShown, "\n  "),
+               "the sizes of " + std::to_string(tensors.size()) +
+                   " tensors are not known before the run, because of:\n  " + joined(lines, kMostShown, "\n  "),
                ""};
 }
 

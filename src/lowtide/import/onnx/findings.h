@@ -29,12 +29,12 @@ struct UnknownSize {
 // What the walk over a graph and its bodies met that cannot be planned, or is worth telling.
 struct Findings {
   std::vector<UnknownSize> unknown;
-  std::vector<std::string> unsupported;     // "'x' is a sequence (graph ...: node ...)"
-  std::vector<std::string> upper_bounds;    // tensors whose size is an upper bound
-  std::vector<std::string> sorted_graphs;   // graphs whose nodes had to be sorted
-  std::vector<std::string> standard_values; // inputs that have a value in the file, and are constants here
+  std::vector<std::string> unsupported;      // "'x' is a sequence (graph ...: node ...)"
+  std::vector<std::string> upper_bounds;     // tensors whose size is an upper bound
+  std::vector<std::string> sorted_graphs;    // graphs whose nodes had to be sorted
+  std::vector<std::string> standard_values;  // inputs that have a value in the file, and are constants here
 
-  std::vector<std::string> dead_branches;   // nodes with a branch that never runs
+  std::vector<std::string> dead_branches;        // nodes with a branch that never runs
   std::vector<std::string> impossible_branches;  // that no sizes as these let run, with the reason
 
   void append(Findings&& other);

@@ -76,8 +76,8 @@ Result<Facts> GraphWalk::ask(const NodeProto& node, const Inputs& inputs, NodeBo
   Result<Facts> facts = infer_node(node, inputs, context_.opsets.of(node), context_.ir_version, infer_body);
   if (!facts) {
     const bool is_of_a_body = !bodies.failed.empty();
-    context_.is_error_of_sizes = is_of_a_body ? bodies.failed.begin()->second.is_of_sizes
-                                              : facts.error().code == ErrorCode::invalid;
+    context_.is_error_of_sizes =
+        is_of_a_body ? bodies.failed.begin()->second.is_of_sizes : facts.error().code == ErrorCode::invalid;
     return facts;
   }
   // A body that the answer did not need is part of the graph all the same.
@@ -95,8 +95,8 @@ Result<Facts> GraphWalk::walk_body(const NodeProto& node, int attribute, std::sp
                                    NodeBodies& bodies) {
   if (const auto failed = bodies.failed.find(attribute); failed != bodies.failed.end()) return failed->second.error;
   const auto known = bodies.walked.find(attribute);
-  if (known != bodies.walked.end() && std::equal(inputs.begin(), inputs.end(), known->second.inputs.begin(),
-                                                 known->second.inputs.end(), same_fact)) {
+  if (known != bodies.walked.end() &&
+      std::equal(inputs.begin(), inputs.end(), known->second.inputs.begin(), known->second.inputs.end(), same_fact)) {
     return known->second.result.outputs;
   }
   context_.is_error_of_sizes = false;

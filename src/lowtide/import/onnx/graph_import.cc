@@ -58,7 +58,7 @@ Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options)
   Result<WalkedGraph> walked = walk.finish();
   if (!walked) return walked.error();
   LOWTIDE_RETURN_IF_ERROR(outcome_of(walked->findings));
-  return ImportedModel{std::move(walked->graph), "", "onnx", notes_of(walked->findings)};
+  return ImportedModel{std::move(walked->graph), nodes, "", "onnx", notes_of(walked->findings)};
 }
 
 }  // namespace lowtide::detail

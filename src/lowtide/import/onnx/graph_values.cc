@@ -40,9 +40,8 @@ bool is_integer(DType dtype) {
 }
 
 bool is_exact(const TensorFact& fact) {
-  return fact.known.extents && std::all_of(fact.known.extents->begin(), fact.known.extents->end(), [](const auto& extent) {
-    return extent.knowledge == Knowledge::exact;
-  });
+  return fact.known.extents && std::all_of(fact.known.extents->begin(), fact.known.extents->end(),
+                                           [](const auto& extent) { return extent.knowledge == Knowledge::exact; });
 }
 
 // Unknown extents become 0: a graph with any is never handed out, but walked to its end to list them all.
@@ -71,7 +70,8 @@ GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
   const Value* outer = outer_name ? around_->value_of(*outer_name) : nullptr;
   if (outer == nullptr) return nullptr;
   TensorFact fact = outer->fact;
-  if (fact.known.content != nullptr && !context_.content.take(static_cast<std::int64_t>(fact.known.content->elements.size()))) {
+  if (fact.known.content != nullptr &&
+      !context_.content.take(static_cast<std::int64_t>(fact.known.content->elements.size()))) {
     fact.known.content = nullptr;
   }
   const Origin origin{.role = outer->is_constant ? Role::constant : Role::input, .is_captured = true};
@@ -110,8 +110,8 @@ Result<void> GraphWalk::add_tensor(std::uint32_t name, TensorFact fact, const Or
   if (!size) return located(size.error(), "", "tensor " + shown(name));
   value.is_made = true;
   value.is_constant = origin.role == Role::constant;
-  value.tensor = builder_.add_tensor({std::string(wiring_.names[name].text), dtype, std::move(shape), origin.is_captured},
-                                     origin.role);
+  value.tensor = builder_.add_tensor(
+      {std::string(wiring_.names[name].text), dtype, std::move(shape), origin.is_captured}, origin.role);
   value.fact = std::move(fact);
   set_known_integers(value, origin.role);
   forget_if_unread(value);

@@ -158,8 +158,8 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
     const Result<void> merged = merge_output(outputs[at], facts[at]);
     if (!merged) return located(merged.error(), place_of(index), "output " + shown(outputs[at]));
     if (around_ != nullptr && is_made_around(wiring_.names[outputs[at]].text)) {
-      return Error{ErrorCode::invalid,
-                   "makes " + shown(outputs[at]) + ", a name that a graph around has already", place_of(index)};
+      return Error{ErrorCode::invalid, "makes " + shown(outputs[at]) + ", a name that a graph around has already",
+                   place_of(index)};
     }
     if (!is_sized(facts[at]) || !facts[at].known.dtype || facts[at].known.dtype == DType::string) {
       if (place.empty()) place = place_of(index);
@@ -195,8 +195,8 @@ UnknownSize::Origin GraphWalk::origin_of_unknown(std::uint32_t index, const Node
   const auto is_known = [&](std::uint32_t name) { return name == Wiring::kLeftOut || is_sized(values_[name].fact); };
   const auto inputs = wiring_.inputs(index);
   const auto captured = wiring_.captured(index);
-  bool is_first = std::all_of(inputs.begin(), inputs.end(), is_known) &&
-                  std::all_of(captured.begin(), captured.end(), is_known);
+  bool is_first =
+      std::all_of(inputs.begin(), inputs.end(), is_known) && std::all_of(captured.begin(), captured.end(), is_known);
   for (const auto& [attribute, body] : bodies.walked) {
     const std::vector<UnknownSize>& unknown = body.result.findings.unknown;
     is_first = is_first && std::none_of(unknown.begin(), unknown.end(), begins_here);
@@ -211,7 +211,8 @@ Result<void> GraphWalk::add_outputs() {
     Value* value = value_of(name);
     if (value == nullptr) {
       return Error{ErrorCode::invalid,
-                   "output " + quoted(output.name()) + " of the graph is never made: no node, input or initializer has this name",
+                   "output " + quoted(output.name()) +
+                       " of the graph is never made: no node, input or initializer has this name",
                    place_of_graph(graph_.name())};
     }
     if (wiring_.names[name].source != Source::node) {  // else its node was checked

@@ -123,8 +123,8 @@ class GraphWalk {
   GraphWalk* around_;
   GraphBuilder builder_;
   Wiring wiring_;
-  std::vector<Value> values_;                       // by name
-  std::vector<const onnx::TypeProto*> declared_;    // by name; nullptr: no type is declared
+  std::vector<Value> values_;                     // by name
+  std::vector<const onnx::TypeProto*> declared_;  // by name; nullptr: no type is declared
   std::vector<std::pair<TensorId, TensorId>> captures_;
   std::vector<TensorFact> outputs_;  // of a body
   Findings findings_;

@@ -187,7 +187,7 @@ const onnx::TypeProto* FactContext::getInputType(size_t index) const {
   return type.get();
 }
 
-bool FactContext::hasInput(size_t index) const { return index < inputs_.size() && inputs_[index] != nullptr; }
+bool FactContext::hasInput(size_t index) const { return index < inputs_.size() && getInputType(index) != nullptr; }
 
 const onnx::TensorProto* FactContext::getInputData(size_t index) const {
   if (index >= inputs_.size()) throw std::runtime_error("input " + std::to_string(index) + " is missing");

@@ -10,8 +10,8 @@
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "onnx/onnx_pb.h"
 #include "onnx/defs/schema.h"
 #include "onnx/defs/shape_inference.h"
+#include "onnx/onnx_pb.h"
 #include "onnx/shape_inference/implementation.h"
 #pragma GCC diagnostic pop

@@ -118,9 +118,10 @@ class OperatorCheck {
   static std::optional<Error> verify(const NodeProto& node, const OpSchema& schema) {
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (!attribute.ref_attr_name().empty()) {
-        return Error{ErrorCode::invalid,
-                     "attribute " + quoted(attribute.name()) + " refers to an attribute of a function, but the node is in none",
-                     ""};
+        return Error{
+            ErrorCode::invalid,
+            "attribute " + quoted(attribute.name()) + " refers to an attribute of a function, but the node is in none",
+            ""};
       }
     }
     try {

@@ -49,10 +49,9 @@ std::int64_t entries_needed(DType dtype, std::int64_t elements) {
 }
 
 Error wrong_count(const std::string& field, std::int64_t have, const char* unit, std::int64_t need) {
-  return Error{ErrorCode::invalid,
-               field + " holds " + std::to_string(have) + " " + unit + ", but type and dims need " +
-                   std::to_string(need),
-               ""};
+  return Error{
+      ErrorCode::invalid,
+      field + " holds " + std::to_string(have) + " " + unit + ", but type and dims need " + std::to_string(need), ""};
 }
 
 bool is_float(DType dtype) {
@@ -134,9 +133,12 @@ KnownElement element_from_bits(std::uint64_t bits, DType dtype, unsigned width) 
 
 Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std::int64_t elements) {
   const Stored lists[] = {
-      {List::floats, "float_data", tensor.float_data_size()},    {List::doubles, "double_data", tensor.double_data_size()},
-      {List::int32s, "int32_data", tensor.int32_data_size()},    {List::int64s, "int64_data", tensor.int64_data_size()},
-      {List::uint64s, "uint64_data", tensor.uint64_data_size()}, {List::strings, "string_data", tensor.string_data_size()},
+      {List::floats, "float_data", tensor.float_data_size()},
+      {List::doubles, "double_data", tensor.double_data_size()},
+      {List::int32s, "int32_data", tensor.int32_data_size()},
+      {List::int64s, "int64_data", tensor.int64_data_size()},
+      {List::uint64s, "uint64_data", tensor.uint64_data_size()},
+      {List::strings, "string_data", tensor.string_data_size()},
   };
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
   const std::int64_t bytes = (elements * bits_of(dtype).value_or(0) + 7) / 8;

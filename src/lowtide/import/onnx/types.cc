@@ -223,9 +223,8 @@ bool same_fact(const TensorFact& a, const TensorFact& b) {
   if (a.is_tensor != b.is_tensor || a.known.dtype != b.known.dtype || a.known.extents != b.known.extents) return false;
   if (!a.is_tensor && a.type.SerializeAsString() != b.type.SerializeAsString()) return false;
   if (a.known.content == b.known.content) return true;
-  return a.known.content != nullptr && b.known.content != nullptr &&
-         a.known.content->dtype == b.known.content->dtype && a.known.content->extents == b.known.content->extents &&
-         a.known.content->elements == b.known.content->elements;
+  return a.known.content != nullptr && b.known.content != nullptr && a.known.content->dtype == b.known.content->dtype &&
+         a.known.content->extents == b.known.content->extents && a.known.content->elements == b.known.content->elements;
 }
 
 TensorFact fact_of(DType dtype, const std::vector<std::int64_t>& extents) {

@@ -25,7 +25,7 @@ enum Message : std::uint8_t {
   kSparseTensor,
   kValueInfo,
   kType,
-  kTensorType,  // also that of sparse tensors
+  kTensorType,   // also that of sparse tensors
   kWrappedType,  // sequence, optional
   kMapType,
   kShape,
@@ -146,9 +146,7 @@ constexpr FieldTable make_field_table() {
 constexpr FieldTable kFieldTable = make_field_table();
 
 // A string: the object, its pointer, and a block of its own beyond what the object holds itself.
-std::int64_t text_cost(std::size_t length) {
-  return static_cast<std::int64_t>(48 + (length > 15 ? length + 17 : 0));
-}
+std::int64_t text_cost(std::size_t length) { return static_cast<std::int64_t>(48 + (length > 15 ? length + 17 : 0)); }
 
 class Scanner {
  public:
@@ -206,8 +204,8 @@ class Scanner {
                    place()};
     }
     if (frame.message == kNode && ++summary_.nodes > limits::kMaxNodes) {
-      return Error{ErrorCode::over_limit,
-                   "more than " + std::to_string(limits::kMaxNodes) + " nodes (kMaxNodes)", place()};
+      return Error{ErrorCode::over_limit, "more than " + std::to_string(limits::kMaxNodes) + " nodes (kMaxNodes)",
+                   place()};
     }
     return {};
   }
@@ -234,7 +232,8 @@ class Scanner {
     const std::optional<std::uint64_t> tag = take_varint();
     if (!tag) return malformed("a field tag is cut off or longer than 10 bytes");
     const std::uint64_t number = *tag >> 3U;
-    if (number == 0 || *tag > 0xFFFFFFFFU) return malformed("field number " + std::to_string(number) + " does not exist");
+    if (number == 0 || *tag > 0xFFFFFFFFU)
+      return malformed("field number " + std::to_string(number) + " does not exist");
     switch (*tag & 7U) {
       case 0:
         if (!take_varint()) return malformed("a number is cut off or longer than 10 bytes");

@@ -16,9 +16,9 @@ inline constexpr int kMaxMessageDepth = 128;
 
 // What parsing a file would cost.
 struct WireSummary {
-  std::int64_t nodes = 0;           // NodeProto messages, everywhere
-  std::int64_t body_nesting = 0;    // graphs around the innermost graph
-  std::int64_t parsed_bytes = 0;    // memory of the parsed messages; errs upwards for real models by up to a half
+  std::int64_t nodes = 0;         // NodeProto messages, everywhere
+  std::int64_t body_nesting = 0;  // graphs around the innermost graph
+  std::int64_t parsed_bytes = 0;  // memory of the parsed messages; errs upwards for real models by up to a half
 };
 
 // How much memory the parsed form of a file may need: 64 MB + 16 x the file. A real model needs 3 to 10 x; empty

@@ -55,8 +55,7 @@ class WiringMaker {
                        " bytes (kMaxNameBytes)",
                    place_of_graph(graph_.name())};
     }
-    const auto [entry, is_new] =
-        wiring_.index_of.try_emplace(text, static_cast<std::uint32_t>(wiring_.names.size()));
+    const auto [entry, is_new] = wiring_.index_of.try_emplace(text, static_cast<std::uint32_t>(wiring_.names.size()));
     if (is_new) {
       wiring_.names.push_back({});
       wiring_.names.back().text = text;
@@ -107,7 +106,8 @@ class WiringMaker {
 
   Result<void> define_initializers() {
     for (int at = 0; at < graph_.initializer_size(); ++at) {
-      LOWTIDE_RETURN_IF_ERROR(define(graph_.initializer(at).name(), Source::initializer, static_cast<std::uint32_t>(at)));
+      LOWTIDE_RETURN_IF_ERROR(
+          define(graph_.initializer(at).name(), Source::initializer, static_cast<std::uint32_t>(at)));
     }
     for (int at = 0; at < graph_.sparse_initializer_size(); ++at) {
       const std::string& name = graph_.sparse_initializer(at).values().name();
@@ -241,10 +241,10 @@ class WiringMaker {
       node = *back;
     }
     const std::uint32_t length = steps - seen_at[node] + 1;
-    return Error{ErrorCode::invalid,
-                 "depends on its own result, through a cycle of " + std::to_string(length) +
-                     (length == 1 ? " node" : " nodes"),
-                 place_of_node(graph_.name(), node, graph_.node(static_cast<int>(node)))};
+    return Error{
+        ErrorCode::invalid,
+        "depends on its own result, through a cycle of " + std::to_string(length) + (length == 1 ? " node" : " nodes"),
+        place_of_node(graph_.name(), node, graph_.node(static_cast<int>(node)))};
   }
 
   const GraphProto& graph_;

@@ -18,7 +18,7 @@ namespace lowtide::detail {
 
 // Who makes a name in its graph.
 enum class Source : std::uint8_t {
-  outside,      // nobody here: a graph around must have it
+  outside,  // nobody here: a graph around must have it
   input,
   initializer,  // perhaps listed as an input too, whose standard value it then is
   sparse_initializer,
@@ -43,9 +43,15 @@ struct Wiring {
   bool was_sorted = true;            // the order is that of the file
 
   // Names that the node reads (kLeftOut for an empty one): its inputs, then those of its bodies, each once.
-  [[nodiscard]] std::span<const std::uint32_t> inputs(std::uint32_t node) const { return slice(input_begin_, input_end_, node); }
-  [[nodiscard]] std::span<const std::uint32_t> captured(std::uint32_t node) const { return slice(input_end_, pool_end_, node); }
-  [[nodiscard]] std::span<const std::uint32_t> outputs(std::uint32_t node) const { return slice(pool_end_, output_end_, node); }
+  [[nodiscard]] std::span<const std::uint32_t> inputs(std::uint32_t node) const {
+    return slice(input_begin_, input_end_, node);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> captured(std::uint32_t node) const {
+    return slice(input_end_, pool_end_, node);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> outputs(std::uint32_t node) const {
+    return slice(pool_end_, output_end_, node);
+  }
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
 
   // Errors (invalid): a name that is made twice, a cycle (one of its nodes is named); (over_limit) a name above

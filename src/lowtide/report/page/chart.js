@@ -55,6 +55,7 @@ class Chart {
     this.facts = regionFacts(sheet, state.region);
     this.visible = new Int32Array(this.facts.placed.length);  // what collectVisible finds
     this.boxes = new Float64Array(4 * this.facts.placed.length);
+    this.layer = null;  // what makeLayer made last
     this.hover = null;
     fill(this.title, title);
     this.title.hidden = title === '';

@@ -25,9 +25,12 @@ function fill(host, ...children) {
   host.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
-// A link-like button inside text.
+// Something to press inside a sentence: a link, because a button does not break across lines.
 function textButton(text, title, onclick) {
-  return make('button', {class: 'inline', type: 'button', title, onclick}, text);
+  return make('a', {class: 'inline', role: 'button', href: '#', title, onclick: (event) => {
+    event.preventDefault();
+    onclick();
+  }}, text);
 }
 
 // Read by a screen reader without moving the focus.

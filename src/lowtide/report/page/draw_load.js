@@ -11,8 +11,9 @@ function stepTicks(view, width) {
   return ticks;
 }
 
-function byteTicks(low, high, height) {
-  const every = roundBytes(((high - low) / height) * 38);
+// `least`: pixels between two of them.
+function byteTicks(low, high, height, least = 38) {
+  const every = roundBytes(((high - low) / height) * least);
   const ticks = [];
   for (let at = Math.ceil(low / every) * every; at <= high; at += every) ticks.push(at);
   return ticks;
@@ -98,7 +99,7 @@ function drawLoad(chart, context) {
   const yOf = (bytes) => load.y + load.h - (bytes / loadTop) * load.h;
   context.save();
   context.font = kFont;
-  for (const at of byteTicks(0, loadTop, load.h).filter((tick) => tick > 0)) {
+  for (const at of byteTicks(0, loadTop, load.h, 24).filter((tick) => tick > 0 && yOf(tick) < load.y + load.h - 14)) {
     drawLine(context, load.x, half(yOf(at)), load.x + load.w, half(yOf(at)), ink.grid);
     drawText(context, shortBytes(at), left - 8, yOf(at), ink.muted, 'right');
   }

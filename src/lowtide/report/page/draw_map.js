@@ -3,26 +3,27 @@
 
 // The map: address over step, a rectangle a buffer. What is at least a few pixels wide and high is drawn as a
 // rectangle, with its name where there is room; everything thinner goes into one raster. The number of rectangles and
-// names has a limit, so a frame's cost depends on the window, not on the plan.
+// names has a limit, so a frame's cost depends on the window, not on the plan. While one pans, rectangles and raster
+// of a somewhat larger area are kept and only moved.
 
 const kCrispSide = 3;     // pixels
 const kMostCrisp = 4000;  // rectangles a frame; beyond, the threshold rises
 const kMostLabels = 300;
+const kPanMargin = 0.3;   // of the view, kept ready on each side while one pans
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
 const kLetterWidth = 6.2;  // of kFont, on average; names are cut by it
 
-// Fills chart.visible with the buffers in sight and chart.boxes with their sides in pixels of the map: left, right,
-// top, bottom. Returns how many there are and the least side of a rectangle: no more than kMostCrisp reach it.
-function collectVisible(chart) {
-  const {facts, view, scaleX, scaleY, visible, boxes, layout: {map}} = chart;
+// Fills chart.visible with the buffers in an area and chart.boxes with their sides in pixels of it: left, right, top,
+// bottom. Returns how many there are and the least side of a rectangle: no more than kMostCrisp reach it.
+function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
+  const {facts, visible, boxes} = chart;
   const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = chart.sheet;
   const bySide = new Uint32Array(256);
   let count = 0;
-  facts.blocks.examined = 0;
-  facts.blocks.visit(view.x0, view.x1, view.y0, view.y1, (buffer) => {
-    const left = (bufferBegin[buffer] - view.x0) * scaleX;
-    const right = (bufferEnd[buffer] - view.x0) * scaleX;
-    const bottom = map.h - (bufferOffset[buffer] - view.y0) * scaleY;
+  facts.blocks.visit(x0, x1, y0, y1, (buffer) => {
+    const left = (bufferBegin[buffer] - x0) * scaleX;
+    const right = (bufferEnd[buffer] - x0) * scaleX;
+    const bottom = (y1 - bufferOffset[buffer]) * scaleY;
     const top = bottom - bufferSize[buffer] * scaleY;
     visible[count] = buffer;
     boxes[4 * count] = left;
@@ -39,10 +40,18 @@ function collectVisible(chart) {
   return {count, side};
 }
 
-function drawMap(chart, context) {
-  const {layout: {map}, visible, boxes, paints, table, raster} = chart;
-  const {count, side} = collectVisible(chart);
-  raster.begin(Math.ceil(map.w), Math.ceil(map.h));
+// Rectangles and raster of an area: `margin` of the view's width and height on each side, where there is something.
+function makeLayer(chart, margin) {
+  const {view, scaleX, scaleY, raster, visible, boxes, paints, table} = chart;
+  const beside = (view.x1 - view.x0) * margin;
+  const above = (view.y1 - view.y0) * margin;
+  const area = {
+    x0: Math.min(view.x0, Math.max(0, view.x0 - beside)), x1: Math.max(view.x1, Math.min(view.steps, view.x1 + beside)),
+    y0: Math.min(view.y0, Math.max(0, view.y0 - above)), y1: Math.max(view.y1, Math.min(view.top, view.y1 + above)),
+    scaleX, scaleY,
+  };
+  const {count, side} = collectVisible(chart, area);
+  raster.begin(Math.ceil((area.x1 - area.x0) * scaleX), Math.ceil((area.y1 - area.y0) * scaleY));
   const crisp = [];
   for (let at = 0; at < count; ++at) {
     const x0 = boxes[4 * at];
@@ -52,19 +61,46 @@ function drawMap(chart, context) {
     if (x1 - x0 >= side && y1 - y0 >= side) crisp.push({buffer: visible[at], x0, x1, y0, y1});
     else raster.add(x0, y0, x1, y1, paints[visible[at]]);
   }
+  if (raster.cells > 0) raster.finish(table);
+  return {...area, crisp, count, paints, table, facts: chart.facts};
+}
+
+// Whether a layer was made for what is drawn now, at this scale.
+function hasScaleOf(chart, layer) {
+  const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * b;
+  return layer !== null && layer.paints === chart.paints && layer.table === chart.table && layer.facts === chart.facts &&
+      isNear(layer.scaleX, chart.scaleX) && isNear(layer.scaleY, chart.scaleY);
+}
+
+function covers(layer, {x0, x1, y0, y1}) {
+  const reachX = 1e-6 / layer.scaleX;
+  const reachY = 1e-6 / layer.scaleY;
+  return layer.x0 <= x0 + reachX && layer.x1 >= x1 - reachX && layer.y0 <= y0 + reachY && layer.y1 >= y1 - reachY;
+}
+
+function drawMap(chart, context) {
+  const {layout: {map}, view, raster, scaleX, scaleY} = chart;
+  chart.facts.blocks.examined = 0;
+  const isSameScale = hasScaleOf(chart, chart.layer);
+  const isKept = isSameScale && covers(chart.layer, view);
+  if (!isKept) chart.layer = makeLayer(chart, isSameScale ? kPanMargin : 0);
+  const left = (chart.layer.x0 - view.x0) * scaleX;
+  const top = (view.y1 - chart.layer.y1) * scaleY;
   context.save();
   context.beginPath();
   context.rect(map.x, map.y, map.w, map.h);
   context.clip();
   if (raster.cells > 0) {
     context.imageSmoothingEnabled = false;
-    context.drawImage(raster.finish(table), map.x, map.y, raster.width, raster.height);
+    context.drawImage(raster.canvas, map.x + left, map.y + top, raster.width, raster.height);
   }
+  const crisp = chart.layer.crisp.map(({buffer, x0, x1, y0, y1}) => ({buffer, x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top}))
+      .filter(({x0, x1, y0, y1}) => x1 > 0 && x0 < map.w && y1 > 0 && y0 < map.h);
   drawRectangles(chart, context, crisp);
-  const labels = drawNames(chart, context, crisp);
+  const names = drawNames(chart, context, crisp);
   context.restore();
-  Object.assign(chart.frame, {examined: chart.facts.blocks.examined, inSight: count, rectangles: crisp.length,
-                              names: labels, cells: raster.cells});
+  Object.assign(chart.frame, {isKept, names, rectangles: crisp.length, examined: chart.facts.blocks.examined,
+                              buffers: isKept ? 0 : chart.layer.count, cells: isKept ? 0 : raster.cells});
 }
 
 // Clipped to the map and set on whole device pixels, a hair apart.

@@ -40,9 +40,10 @@ function changeBytes(bytes) {
 }
 
 function percentText(part, whole) {
-  if (whole === 0) return part === 0 ? '0 %' : '-';
+  if (part === 0) return '0 %';
+  if (whole === 0) return '-';
   const percent = (part / whole) * 100;
-  if (percent !== 0 && Math.abs(percent) < 0.1) return percent > 0 ? '< 0.1 %' : '> −0.1 %';
+  if (Math.abs(percent) < 0.1) return percent > 0 ? '< 0.1 %' : '> −0.1 %';
   return `${percent.toFixed(Math.abs(percent) < 10 ? 1 : 0).replace('-', '−')} %`;
 }
 
@@ -70,7 +71,8 @@ function shortName(name, most) {
     const tail = parts.slice(first).join('/');
     if (tail !== '' && tail.length <= most) return tail;
   }
-  return elide(parts.at(-1) || name, most);
+  const last = parts.at(-1) || name;
+  return `${last.slice(0, Math.max(0, most - 1))}…`;
 }
 
 // The greatest of 1, 2, 5, 10, 20, 50, ... that is at most `width` (at least 1).

@@ -40,7 +40,7 @@ function metricsOf(sheet, other) {
     gapMetric(now),
     now.loadAsGiven > 0 ?
         metric('Load as given', shortBytes(now.loadAsGiven),
-               `arena is ${percentText(now.arena - now.loadAsGiven, now.loadAsGiven)}`,
+               `arena ${percentText(Math.abs(now.arena - now.loadAsGiven), now.loadAsGiven)} ${now.arena > now.loadAsGiven ? 'higher' : 'lower'}`,
                {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`}) : null,
     metric('Program', plural(sheet.stepCount, 'step'),
            `${plural(facts.nodes, 'node')}, ${plural(sheet.bufferCount, 'buffer')}`),

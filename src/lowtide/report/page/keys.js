@@ -84,7 +84,7 @@ function onKey(event) {
   const {target} = event;
   const isTyping = target instanceof HTMLInputElement;
   if (isTyping && event.key !== 'Escape') return;
-  if (event.key === 'Enter' && target instanceof HTMLButtonElement) return;
+  if (event.key === 'Enter' && (target instanceof HTMLButtonElement || target instanceof HTMLAnchorElement)) return;
   const isScrolling = event.key.startsWith('Arrow') && target instanceof Element && target.closest('#panel, #table');
   if (isScrolling) return;
   const found = kKeys.find(([keys]) => keys.includes(event.key) || keys.includes(event.key.toLowerCase()));

@@ -4,7 +4,7 @@
 // What lies over the picture: the pointer's step, the buffer under it, the selected buffer with its values, the step
 // that the table shows, what a search found.
 
-const kMostMarks = 400;  // of found buffers too small to see
+const kMostMarks = 400;  // of found buffers; where more are in sight, their colour is enough
 
 function boxOf(chart, buffer) {
   const {sheet, layout: {map}} = chart;
@@ -65,12 +65,15 @@ function drawStepLine(chart, context) {
 function drawFound(chart, context) {
   const found = state.found?.get(chart.sheet);
   if (!found) return;
+  const {facts, view: seen} = chart;
+  const list = [];
+  facts.blocks.visit(seen.x0, seen.x1, seen.y0, seen.y1, (buffer) => {
+    if (found[buffer] === 1) list.push(buffer);
+  });
+  if (list.length > kMostMarks) return;
   context.fillStyle = chart.ink.accent;
-  let marks = 0;
-  for (const buffer of chart.facts.placed) {
-    if (found[buffer] === 0) continue;
+  for (const buffer of list) {
     const box = boxOf(chart, buffer);
-    if (box.x1 < chart.layout.map.x || box.x0 > chart.layout.map.x + chart.layout.map.w) continue;
     if (box.x1 - box.x0 >= 8 && box.y1 - box.y0 >= 8) {
       outline(context, box, chart.ink.accent, 1);
     } else {
@@ -81,7 +84,6 @@ function drawFound(chart, context) {
       context.lineTo(x + 4, box.y0 - 8);
       context.fill();
     }
-    if (++marks >= kMostMarks) return;
   }
 }
 
@@ -93,9 +95,10 @@ function drawSelected(chart, context) {
   const {buffer} = state.selected;
   if (sheet.bufferRegion[buffer] !== state.region) return;
   const box = boxOf(chart, buffer);
+  const markWidth = Math.min(2, Math.max(0.5, scaleX / 4));
   const mark = (step, y, height) => {
     context.fillStyle = ink.text;
-    context.fillRect(chart.xOf(step) + scaleX / 2 - 1, y, 2, height);
+    context.fillRect(chart.xOf(step) + (scaleX - markWidth) / 2, y, markWidth, height);
   };
   const roomy = box.y1 - box.y0 >= 12;
   for (const value of Array.from(sheet.valuesOfBuffer.of(buffer)).slice(0, kMostMarks)) {
@@ -118,9 +121,12 @@ function drawValue(chart, context, value, written, readers) {
   const low = sheet.bufferOffset[buffer] + sheet.valueOffset[value];
   const x0 = chart.xOf(begin) + 2;
   const y0 = chart.yOf(low + sheet.valueSize(value)) + 2;
+  const width = chart.xOf(end) - 3 - x0;
+  const height = chart.yOf(low) - 3 - y0;
+  if (width < 4 || height < 4) return;
   context.strokeStyle = ink.map;
   context.lineWidth = 1;
   context.setLineDash([3, 2]);
-  context.strokeRect(x0, y0, Math.max(1, chart.xOf(end) - 4 - x0), Math.max(1, chart.yOf(low) - 3 - y0));
+  context.strokeRect(x0, y0, width, height);
   context.setLineDash([]);
 }

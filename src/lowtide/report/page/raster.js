@@ -62,7 +62,7 @@ class Raster {
     this.cells += Math.max(0, lastRow - Math.floor(top) + 1) * Math.max(0, lastColumn - firstColumn + 1);
   }
 
-  // The picture, as a canvas of one pixel a cell. `table` as made by mixPaints.
+  // Draws it onto the canvas, a pixel a cell. `table` as made by mixPaints.
   finish(table) {
     const solid = new Uint32Array(256);
     table.forEach(({rgb: [r, g, b]}, paint) => (solid[paint] = (b << 16) | (g << 8) | r));
@@ -76,6 +76,5 @@ class Raster {
       pixels[cell] = solid[paint[cell]] | (Math.round(opacity * 255) << 24);
     }
     this.context.putImageData(this.image, 0, 0);
-    return this.canvas;
   }
 }

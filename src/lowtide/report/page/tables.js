@@ -8,7 +8,7 @@ const kRowsAtOnce = 200;
 
 const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
-const kCellLetters = 26;  // of a name in a cell; the whole name is its title
+const kCellLetters = 20;  // of a name in a cell; the whole name is its title
 
 // text(sheet, buffer, most letters of a name); number: what to sort by, and set to the right.
 const columns = {

@@ -3,7 +3,8 @@
 
 // Why a buffer lives as long as it does, in sentences (lists of parts, as in sharing.js).
 
-const kLongWait = 3;  // steps without a touch that are worth a word
+const kLongWait = 3;       // steps without a touch that are worth a word,
+const kLongShare = 0.15;  // if they are as much of the buffer's life
 
 // Steps that write or read the buffer, ascending, each once.
 function touchesOf(sheet, buffer) {
@@ -81,7 +82,7 @@ function whyWaits(sheet, buffer) {
   if (tail > wait.steps && tail >= kLongWait) {
     return [`For its last ${plural(tail, 'step')} (${percentText(tail, lived)} of its life) nobody touches it.`];
   }
-  if (wait.steps < kLongWait) return null;
+  if (wait.steps < kLongWait || wait.steps < kLongShare * lived) return null;
   return [`Nobody touches it in ${spanText(wait.from, wait.until)} (${percentText(wait.steps, lived)} of its life): it waits for `,
           {step: wait.until}, `. Computing it again there, or moving it out meanwhile, would free ` +
           `${shortBytes(sheet.bufferSize[buffer])} for ${plural(wait.steps, 'step')}.`];

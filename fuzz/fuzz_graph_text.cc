@@ -1,0 +1,23 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Any bytes as a graph in text form: refused or read; what is read is printed, read back the same, planned and verified.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "lowtide/graph/text.h"
+#include "lowtide/pipeline/plan_graph.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const auto graph = lowtide::parse_graph({reinterpret_cast<const char*>(bytes), size}, "fuzz");
+  if (!graph) return 0;
+  const std::string text = lowtide::print_graph(*graph);
+  const auto again = lowtide::parse_graph(text, "printed");
+  if (!again || lowtide::print_graph(*again) != text) std::abort();
+  const auto planned = lowtide::plan_graph(*graph, lowtide::dense_target());
+  if (planned && !planned->violations.empty()) std::abort();
+  return 0;
+}

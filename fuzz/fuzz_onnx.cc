@@ -1,0 +1,38 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Any bytes as an ONNX model: refused or imported, never a crash; what is imported is planned and verified.
+
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "lowtide/import/import.h"
+#include "lowtide/pipeline/plan_graph.h"
+
+namespace {
+
+// The door takes a path, so the bytes go to one file in memory that is written over each time.
+std::string write_input(const std::uint8_t* bytes, std::size_t size) {
+  static const int file = [] {
+    char name[] = "/tmp/fuzz_onnx_XXXXXX";
+    const int made = mkstemp(name);
+    unlink(name);
+    return made;
+  }();
+  if (ftruncate(file, 0) != 0 || pwrite(file, bytes, size, 0) != static_cast<ssize_t>(size)) std::abort();
+  return "/proc/self/fd/" + std::to_string(file);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const auto model = lowtide::import_model(write_input(bytes, size));
+  if (!model) return 0;
+  const auto planned = lowtide::plan_graph(model->graph, lowtide::dense_target());
+  if (planned && !planned->violations.empty()) std::abort();
+  return 0;
+}

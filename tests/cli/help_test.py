@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Help, the manual page and the completions: they agree, their examples run, and other programs understand them."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+import small_models
+from program import DONE, PLAIN, PROGRAM, ProgramTest
+
+
+class Help(ProgramTest):
+    def verbs(self):
+        text = self.expect(DONE, "--help").stdout
+        block = re.search(r"^verbs\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
+        return [line.split()[0] for line in block.splitlines()]
+
+    def options(self, verb):
+        return set(re.findall(r"(?<!\S)--[a-z-]+", self.section(verb, "options") + self.section(verb, "common options")))
+
+    def section(self, verb, name):
+        found = re.search(rf"^{name}\n(.*?)(?:\n\n|\Z)", self.expect(DONE, verb, "--help").stdout, re.MULTILINE | re.DOTALL)
+        return found.group(1) if found else ""
+
+    def test_the_verbs_are_these(self):
+        self.assertEqual(self.verbs(), ["inspect", "plan", "verify", "view", "pack", "completion", "help"])
+
+    def test_every_verb_explains_itself_in_both_ways(self):
+        for verb in self.verbs():
+            self.assertEqual(self.expect(DONE, verb, "--help").stdout, self.expect(DONE, "help", verb).stdout)
+
+    def test_every_verb_has_two_examples_and_all_of_them_run(self):
+        os.symlink(PROGRAM, self.folder / "lowtide")
+        (self.folder / ".local/share/bash-completion/completions").mkdir(parents=True)
+        (self.folder / ".config/fish/completions").mkdir(parents=True)
+        self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
+        environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        for name in ("plan", "new", "old"):
+            self.expect(DONE, "plan", "model.onnx", "-o", f"{name}.json")
+        for verb in self.verbs():
+            examples = re.findall(r"^  (lowtide .*)$", self.section(verb, "examples"), re.MULTILINE)
+            self.assertGreaterEqual(len(examples), 2, verb)
+            for example in examples:
+                if "man -l" in example and shutil.which("man") is None:
+                    continue
+                self.write("model.onnx", small_models.small("batch" if "--dim" in example else 1))
+                done = subprocess.run(["sh", "-c", example], cwd=self.folder, env=environment, capture_output=True, timeout=60)
+                self.assertEqual(done.returncode, 0, f"{example}\n{done.stderr.decode()}")
+
+    def test_the_version_is_one_line_with_the_name_first(self):
+        self.assertRegex(self.expect(DONE, "--version").stdout, r"\Alowtide \d+\.\d+\.\d+\n")
+
+    def test_the_manual_page_has_every_option_and_renders_without_a_warning(self):
+        page = self.expect(DONE, "help", "--man").stdout
+        for verb in self.verbs():
+            for option in self.options(verb):
+                self.assertIn(option.replace("-", "\\-"), page)
+        if shutil.which("mandoc"):
+            done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=page.encode(), capture_output=True)
+            self.assertEqual(done.stdout.decode(), "")
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z"], input=page.encode(), capture_output=True)
+            self.assertEqual(done.stderr.decode(), "")
+
+    def test_the_completions_know_every_verb_and_option(self):
+        for shell in ("bash", "zsh", "fish"):
+            script = self.expect(DONE, "completion", shell).stdout
+            for verb in self.verbs():
+                self.assertIn(verb, script)
+                for option in self.options(verb):
+                    self.assertIn(option.removeprefix("--"), script)
+
+    def test_the_completions_parse(self):
+        for shell in ("bash", "zsh", "fish"):
+            if shutil.which(shell) is None:
+                continue
+            script = self.expect(DONE, "completion", shell).stdout
+            done = subprocess.run([shell, "-n"], input=script.encode(), capture_output=True)
+            self.assertEqual((done.returncode, done.stderr), (0, b""), shell)
+
+    def complete(self, *words):
+        """What bash offers after these words; the last one is the one being typed."""
+        script = self.expect(DONE, "completion", "bash").stdout
+        line = " ".join(f"'{word}'" for word in words)
+        script += f'\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _lowtide; printf "%s\\n" "${{COMPREPLY[@]}}"\n'
+        done = subprocess.run(["bash"], input=script.encode(), cwd=self.folder, capture_output=True)
+        self.assertEqual(done.stderr, b"")
+        return set(done.stdout.decode().split())
+
+    def test_bash_offers_what_fits(self):
+        self.assertEqual(self.complete("lowtide", "p"), {"plan", "pack"})
+        self.assertEqual(self.complete("lowtide", "plan", "--no"), {"--no-in-place", "--no-views"})
+        self.assertEqual(self.complete("lowtide", "plan", "m"), {"model.onnx"})
+        self.assertEqual(self.complete("lowtide", "plan", "--color", "a"), {"auto", "always"})
+        self.assertEqual(self.complete("lowtide", "plan", "--order", "d"), {"depth_first"})
+        self.assertEqual(self.complete("lowtide", "completion", ""), {"bash", "zsh", "fish"})
+
+
+if __name__ == "__main__":
+    unittest.main()

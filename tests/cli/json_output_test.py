@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""--json: keys and types as docs/json-output.md has them, and the figures of a model that can be checked by eye."""
+import pathlib
+import re
+import unittest
+
+import small_models
+from program import DONE, NO, ProgramTest
+
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "json-output.md"
+
+WIDE = 16 * 32 * 32 * 4  # a, b and c of small_models.small
+NARROW = 16 * 16 * 16 * 4  # d
+
+
+def documented_keys(command):
+    """The keys in the first column of the command's table: 'bytes.arena', 'peak[].holders[].kind'."""
+    section = re.search(rf"^## `{command}`\n(.*?)(?=^## |\Z)", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL).group(1)
+    return set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+
+
+def keys_of(value, path=""):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from keys_of(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        for inner in value:
+            yield from keys_of(inner, path + "[]")
+    else:
+        yield path
+
+
+class JsonOutput(ProgramTest):
+    def expect_documented(self, command, report):
+        self.assertEqual(report["schema_version"], 1)
+        self.assertEqual(report["command"], command)
+        undocumented = set(keys_of(report)) - documented_keys(command)
+        self.assertFalse(undocumented, f"not in {DOCUMENT}")
+        for key in keys_of(report):
+            if "bytes" in key or key in ("bound", "height"):
+                self.assertRegex(str(self.values(report, key)), r"^[\[\]0-9, None]*$", key)
+
+    def values(self, value, path):
+        """All values under a path; integers print without a point."""
+        key, _, rest = path.partition(".")
+        name = key.removesuffix("[]")
+        inner = value[name]
+        if key.endswith("[]"):
+            return [self.values(item, rest) if rest else item for item in inner]
+        return self.values(inner, rest) if rest else inner
+
+    def test_plan(self):
+        report = self.json(DONE, "plan", "model.onnx")
+        self.expect_documented("plan", report)
+        self.assertEqual(report["bytes"]["inputs"], WIDE)
+        self.assertEqual(report["bytes"]["outputs"], NARROW)
+        self.assertEqual(report["bytes"]["constants"], 0)
+        self.assertEqual(report["bytes"]["temporaries_sum"], 3 * WIDE + NARROW)
+        self.assertEqual(report["bytes"]["load_as_given"], 3 * WIDE)  # a, b and c at the Add
+        self.assertEqual(report["bytes"]["load"], 2 * WIDE)  # c is written over a
+        self.assertEqual(report["bytes"]["bound"], 2 * WIDE)
+        self.assertEqual(report["bytes"]["arena"], 2 * WIDE)
+        self.assertEqual(report["gap"], 0)
+        self.assertIs(report["schedule"]["proven_optimal"], True)
+        self.assertIs(report["allocate"]["proven_optimal"], True)
+        self.assertIs(report["verified"], True)
+        self.assertEqual((report["model"]["nodes"], report["model"]["tensors"]), (4, 5))
+        self.assertRegex(report["model"]["sha256"], r"^[0-9a-f]{64}$")
+        self.assertEqual(report["model"]["path"], "model.onnx")
+        self.assertTrue(all(isinstance(report["seconds"][key], float) for key in ("import", "plan", "verify")))
+
+    def test_in_place_and_views_can_be_switched_off(self):
+        report = self.json(DONE, "plan", "model.onnx", "--no-in-place")
+        self.assertEqual(report["bytes"]["arena"], 3 * WIDE)
+
+    def test_plan_that_does_not_fit(self):
+        report = self.json(NO, "plan", "model.onnx", "--budget", str(2 * WIDE - 64))
+        self.expect_documented("plan", report)
+        self.assertEqual(report["budget"], {"capacity": 2 * WIDE - 64, "fits": False, "shortfall": 64,
+                                            "proven_infeasible": True})
+        peak = report["peak"][0]
+        self.assertEqual(peak["bytes"], 2 * WIDE)
+        self.assertEqual(sorted(holder["bytes"] for holder in peak["holders"]), [WIDE, WIDE])
+
+    def test_inspect(self):
+        report = self.json(DONE, "inspect", "model.onnx")
+        self.expect_documented("inspect", report)
+        self.assertEqual(report["bytes"]["load_as_given"], 3 * WIDE)
+        self.assertEqual(report["bytes"]["bound"], 2 * WIDE)
+        self.assertEqual([op["op"] for op in report["operators"]], ["Add", "Relu", "Sigmoid", "MaxPool"])
+        peak = report["peak"][0]
+        self.assertEqual((peak["step"], peak["node"]["op"]), (2, "Add"))
+        holder = peak["holders"][0]
+        self.assertEqual(holder["tensor"]["name"], "a")
+        self.assertEqual(holder["tensor"]["shape"], [1, 16, 32, 32])
+        self.assertEqual(holder["producer"], {"name": "relu", "op": "Relu"})
+        self.assertEqual(holder["last_reader"], {"name": "add", "op": "Add"})
+        self.assertEqual(holder["steps"], {"begin": 0, "end": 3})
+
+    def test_top_limits_the_tables_and_nothing_else(self):
+        report = self.json(DONE, "inspect", "model.onnx", "--top", "1")
+        self.assertEqual(len(report["peak"][0]["holders"]), 1)
+        self.assertEqual(report["peak"][0]["holders_total"], 3)
+        self.assertEqual(report["bytes"]["load_as_given"], 3 * WIDE)
+
+    def test_verify(self):
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        report = self.json(DONE, "verify", "model.onnx", "plan.json")
+        self.expect_documented("verify", report)
+        self.assertIs(report["verified"], True)
+        self.assertEqual(report["violations"], [])
+        self.write("other.onnx", small_models.chain(3))
+        report = self.json(NO, "verify", "other.onnx", "plan.json")
+        self.expect_documented("verify", report)
+        self.assertEqual([violation["kind"] for violation in report["violations"]], ["wrong_model"])
+
+    def test_bindings_travel_with_the_plan(self):
+        self.write("dynamic.onnx", small_models.small("batch"))
+        report = self.json(DONE, "plan", "dynamic.onnx", "--dim", "batch=3", "-o", "plan.json")
+        self.assertEqual(report["bytes"]["arena"], 3 * 2 * WIDE)
+        self.assertEqual(report["dims"], ["batch=3"])
+        self.expect(DONE, "verify", "dynamic.onnx", "plan.json")
+        self.json(DONE, "plan", "dynamic.onnx", "--shape", "x=3x16x32x32", "-o", "shaped.json")
+        self.expect(DONE, "verify", "dynamic.onnx", "shaped.json")
+
+    def test_pack(self):
+        self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\nc,3,12,32\n")
+        report = self.json(DONE, "pack", "buffers.csv", "-o", "packed.csv")
+        self.expect_documented("pack", report)
+        self.assertEqual((report["buffers"], report["bound"], report["height"], report["gap"]), (3, 192, 192, 0))
+        self.assertIs(report["feasible"], True)
+        self.assertEqual((self.folder / "packed.csv").read_text().splitlines()[0], "id,lower,upper,size,offset")
+
+    def test_pack_that_does_not_fit(self):
+        self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
+        report = self.json(NO, "pack", "buffers.csv", "--capacity", "191", "-o", "packed.csv")
+        self.expect_documented("pack", report)
+        self.assertIs(report["feasible"], False)
+        self.assertEqual(report["outcome"], "infeasible")
+        self.assertEqual(report["witness_time"], 2)
+        self.assertNotIn("packed.csv", self.listing())
+
+    def test_names_that_json_cannot_hold_are_escaped(self):
+        self.write("hostile.onnx", small_models.hostile_names())
+        self.run_program("inspect", "hostile.onnx", "--json")  # exits with 0 or 3, and prints valid JSON if 0
+        result = self.run_program("inspect", "hostile.onnx", "--json")
+        self.assertIn(result.returncode, (0, 3))
+
+
+if __name__ == "__main__":
+    unittest.main()

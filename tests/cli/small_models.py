@@ -1,0 +1,80 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Small ONNX models, written byte by byte, so that the tests of the command line need nothing but Python."""
+
+
+def varint(number):
+    out = bytearray()
+    number &= (1 << 64) - 1
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def field(number, content):
+    """A field of a message: integers as varints, text and messages with their length."""
+    if isinstance(content, int):
+        return varint(number << 3) + varint(content)
+    if isinstance(content, str):
+        content = content.encode()
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def value_info(name, extents):
+    dims = b"".join(field(1, field(2, e) if isinstance(e, str) else field(1, e)) for e in extents)
+    tensor_type = field(1, 1) + field(2, dims)  # 1: float
+    return field(1, name) + field(2, field(1, tensor_type))
+
+
+def ints(name, numbers):
+    """An attribute that is a list of integers."""
+    return field(1, name) + b"".join(field(8, n) for n in numbers) + field(20, 7)
+
+
+def node(op, inputs, outputs, name="", attributes=()):
+    out = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs)
+    out += (field(3, name) if name else b"") + field(4, op)
+    return out + b"".join(field(5, a) for a in attributes)
+
+
+def model(nodes, inputs, outputs, opset=17):
+    graph = b"".join(field(1, n) for n in nodes) + field(2, "graph")
+    graph += b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs)
+    return field(1, 8) + field(7, graph) + field(8, field(2, opset))
+
+
+def small(batch=1):
+    """Three tensors of 64 KiB and one of 16 KiB for a batch of 1.
+
+    a = Relu(x); b = Sigmoid(a); c = a + b, which may overwrite a; d = MaxPool(c).
+    """
+    wide, narrow = [batch, 16, 32, 32], [batch, 16, 16, 16]
+    pool = [ints("kernel_shape", [2, 2]), ints("strides", [2, 2])]
+    return model(
+        [
+            node("Relu", ["x"], ["a"], "relu"),
+            node("Sigmoid", ["a"], ["b"], "sigmoid"),
+            node("Add", ["a", "b"], ["c"], "add"),
+            node("MaxPool", ["c"], ["d"], "pool", pool),
+        ],
+        [value_info("x", wide)],
+        [value_info("d", narrow)],
+    )
+
+
+def chain(length, name="t"):
+    """Softmax after Softmax; names grow with the length, so the plan file does too."""
+    nodes = [node("Softmax", [f"{name}{i}"], [f"{name}{i + 1}"], f"softmax{i}") for i in range(length)]
+    return model(nodes, [value_info(f"{name}0", [4, 256])], [value_info(f"{name}{length}", [4, 256])])
+
+
+def hostile_names():
+    """Escapes, a line end with a false line after it, invalid UTF-8, and a very long name."""
+    names = ["x", "\x1b[31mred\x1b[0m", "a\nerror: false", b"\xff\xfe\x80", "n" * 3000, "d"]
+    return model(
+        [node("Softmax", [names[i]], [names[i + 1]], names[i + 1]) for i in range(len(names) - 1)],
+        [value_info("x", [64])],
+        [value_info("d", [64])],
+    )

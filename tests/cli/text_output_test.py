@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees: the summaries word by word, colours, and names that try to act on the terminal."""
+import os
+import pty
+import subprocess
+import unittest
+
+import small_models
+from program import DONE, FILES, PLAIN, PROGRAM, ProgramTest
+
+ESCAPE = "\x1b["
+
+
+class TextOutput(ProgramTest):
+    def expect_golden(self, name, *words):
+        """UPDATE_GOLDEN=1 writes the files anew; look at the difference before you commit it."""
+        shown = self.expect(DONE, *words).stdout
+        path = FILES / name
+        if os.environ.get("UPDATE_GOLDEN"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(shown)
+        self.assertEqual(shown, path.read_text())
+
+    def test_inspect_looks_as_it_should(self):
+        self.expect_golden("inspect_small.txt", "inspect", "model.onnx")
+
+    def test_plan_looks_as_it_should(self):
+        self.expect_golden("plan_small.txt", "plan", "model.onnx", "--budget", "1MiB")
+
+    def test_verify_looks_as_it_should(self):
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        self.expect_golden("verify_small.txt", "verify", "model.onnx", "plan.json")
+
+    def test_pack_looks_as_it_should(self):
+        self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\nc,3,12,32\n")
+        self.expect_golden("pack_small.txt", "pack", "buffers.csv")
+
+    def test_the_same_command_prints_the_same_bytes(self):
+        first, second = (self.expect(DONE, "plan", "model.onnx").stdout for _ in range(2))
+        self.assertEqual(first, second)
+
+    def test_no_line_ends_in_blanks(self):
+        for words in (["inspect", "model.onnx"], ["plan", "model.onnx"], ["--help"], ["plan", "--help"]):
+            for line in self.expect(DONE, *words).stdout.splitlines():
+                self.assertEqual(line, line.rstrip(), words)
+
+    def test_a_pipe_gets_colours_only_by_force(self):
+        self.assertNotIn(ESCAPE, self.expect(DONE, "plan", "model.onnx").stdout)
+        self.assertIn(ESCAPE, self.expect(DONE, "plan", "model.onnx", "--color=always").stdout)
+        forced = {"CLICOLOR_FORCE": "1"}
+        self.assertIn(ESCAPE, self.expect(DONE, "plan", "model.onnx", environment=forced).stdout)
+        self.assertNotIn(ESCAPE, self.expect(DONE, "plan", "model.onnx", "--color=never", environment=forced).stdout)
+        both = {"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}
+        self.assertNotIn(ESCAPE, self.expect(DONE, "plan", "model.onnx", environment=both).stdout)
+
+    def test_colours_change_nothing_but_colours(self):
+        import re
+        plain = self.expect(DONE, "plan", "model.onnx").stdout
+        colored = self.expect(DONE, "plan", "model.onnx", "--color=always").stdout
+        self.assertEqual(re.sub(r"\x1b\[[0-9;]*m", "", colored), plain)
+
+    def on_terminal(self, environment):
+        outer, inner = pty.openpty()
+        process = subprocess.Popen([PROGRAM, "plan", "model.onnx"], cwd=self.folder, env={**PLAIN, **environment},
+                                   stdout=inner, stderr=subprocess.DEVNULL)
+        os.close(inner)
+        shown = b""
+        while True:
+            try:
+                part = os.read(outer, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+        os.close(outer)
+        self.assertEqual(process.wait(60), DONE)
+        return shown.decode()
+
+    def test_a_terminal_gets_colours_unless_it_is_told_otherwise(self):
+        self.assertIn(ESCAPE, self.on_terminal({"TERM": "xterm"}))
+        self.assertNotIn(ESCAPE, self.on_terminal({"TERM": "xterm", "NO_COLOR": "1"}))
+        self.assertNotIn(ESCAPE, self.on_terminal({"TERM": "dumb"}))
+        self.assertIn(ESCAPE, self.on_terminal({"TERM": "xterm", "NO_COLOR": ""}))
+
+    def test_names_cannot_act_on_the_terminal(self):
+        self.write("hostile.onnx", small_models.hostile_names())
+        for words in (["inspect", "hostile.onnx"], ["plan", "hostile.onnx", "-o", "plan.json"],
+                      ["verify", "hostile.onnx", "plan.json"]):
+            result = self.run_program(*words)
+            for text in (result.stdout, result.stderr):
+                self.assertNotIn("\x1b", text)
+                self.assertNotIn("\nerror: false", text)
+            self.assertLess(max(map(len, result.stdout.splitlines())), 240)
+        # As a file name, too.
+        self.assertNotIn("\x1b", self.run_program("plan", "\x1b[31m.onnx").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,227 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <limits>
+#include <utility>
+
+#include "tests/verify/mutations.h"
+
+namespace lowtide::testing {
+namespace {
+
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+
+// A placed buffer with bytes.
+Buffer* some_placed(Random& random, Plan& plan) {
+  const auto id = some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) {
+    return plan.buffers[at].placement && plan.buffers[at].size.count() > 0;
+  });
+  return id ? &plan.buffers[*id] : nullptr;
+}
+
+template <typename NewOffset>
+bool move_buffer(Random& random, Mutant& mutant, const NewOffset& new_offset) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  Offset& offset = buffer->placement->offset;
+  const Region& region = mutant.plan.regions[buffer->placement->region.index()];
+  const std::int64_t moved = new_offset(*buffer, region.alignment.count());
+  return std::exchange(offset, Offset(moved)) != offset;
+}
+
+bool offset_plus_1(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant,
+                     [](const Buffer& buffer, auto) { return buffer.placement->offset.position() + 1; });
+}
+
+bool offset_minus_1(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant,
+                     [](const Buffer& buffer, auto) { return buffer.placement->offset.position() - 1; });
+}
+
+bool offset_minus_alignment(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant, [](const Buffer& buffer, auto alignment) {
+    return buffer.placement->offset.position() - alignment;
+  });
+}
+
+bool offset_plus_alignment(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant, [](const Buffer& buffer, auto alignment) {
+    return buffer.placement->offset.position() + alignment;
+  });
+}
+
+bool offset_plus_size(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant, [](const Buffer& buffer, auto) {
+    return buffer.placement->offset.position() + buffer.size.count();
+  });
+}
+
+bool offset_of_another(Random& random, Mutant& mutant) {
+  const Buffer* other = some_placed(random, mutant.plan);
+  if (other == nullptr) return false;
+  const Offset target = other->placement->offset;
+  return move_buffer(random, mutant, [&](const Buffer&, auto) { return target.position(); });
+}
+
+bool offset_below_zero(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant, [&](const Buffer&, auto alignment) { return -alignment * random.between(1, 3); });
+}
+
+bool offset_that_wraps(Random& random, Mutant& mutant) {
+  return move_buffer(random, mutant, [&](const Buffer&, auto) { return kHighest - random.between(0, 63); });
+}
+
+bool size_minus_1(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer != nullptr) buffer->size -= Bytes(1);
+  return buffer != nullptr;
+}
+
+bool size_zero(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer != nullptr) buffer->size = Bytes(0);
+  return buffer != nullptr;
+}
+
+bool size_grows(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer != nullptr) buffer->size += Bytes(random.between(1, 64));
+  return buffer != nullptr;
+}
+
+bool size_is_negative(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer != nullptr) buffer->size = Bytes(random.chance(50) ? -1 : std::numeric_limits<std::int64_t>::min());
+  return buffer != nullptr;
+}
+
+bool life_ends_early(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer == nullptr || mutant.plan.program.empty()) return false;
+  buffer->lifespan.end = StepId(buffer->lifespan.end.value() - 1);
+  return true;
+}
+
+bool life_starts_late(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  buffer->lifespan.begin = StepId(buffer->lifespan.begin.value() + 1);
+  return true;
+}
+
+bool life_moves(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer == nullptr || mutant.plan.program.size() < 2) return false;
+  const auto steps = mutant.plan.program.size();
+  const auto begin = static_cast<std::uint32_t>(random.below(steps));
+  const auto end = static_cast<std::uint32_t>(random.between(begin + 1, static_cast<std::int64_t>(steps)));
+  return std::exchange(buffer->lifespan, {StepId(begin), StepId(end)}) != buffer->lifespan;
+}
+
+// Lives to the end, over whatever else comes to lie there.
+bool life_grows(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(mutant.plan.program.size()))};
+  return std::exchange(buffer->lifespan, all) != all;
+}
+
+bool other_region(Random& random, Mutant& mutant) {
+  Plan& plan = mutant.plan;
+  Buffer* buffer = some_placed(random, plan);
+  if (buffer == nullptr) return false;
+  if (plan.regions.size() == 1) {
+    buffer->placement->region = RegionId(random.chance(50) ? 1 : ~0U);  // there is none
+    return true;
+  }
+  buffer->placement->region = RegionId(1 - buffer->placement->region.value());
+  return true;
+}
+
+bool region_aligns_more(Random& random, Mutant& mutant) {
+  Region& region = mutant.plan.regions[random.below(mutant.plan.regions.size())];
+  region.alignment = Bytes(region.alignment.count() << random.between(1, 3));
+  return true;
+}
+
+bool alignment_is_no_power_of_two(Random& random, Mutant& mutant) {
+  static constexpr std::int64_t kWrong[] = {0, -1, 3, 12, kHighest};
+  mutant.plan.regions[0].alignment = Bytes(kWrong[random.below(5)]);
+  return true;
+}
+
+bool capacity_below_the_arena(Random& random, Mutant& mutant) {
+  const std::size_t at = random.below(mutant.plan.regions.size());
+  const std::int64_t arena = mutant.plan.arena[at].count();
+  if (arena == 0) return false;
+  mutant.plan.regions[at].capacity = Bytes(random.chance(50) ? arena - 1 : random.between(0, arena - 1));
+  return true;
+}
+
+bool placement_is_lost(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer != nullptr) buffer->placement.reset();
+  return buffer != nullptr;
+}
+
+// What is the caller's gets a place in the arena, free or not.
+bool placement_is_added(Random& random, Mutant& mutant) {
+  Plan& plan = mutant.plan;
+  const auto id =
+      some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) { return !plan.buffers[at].placement; });
+  const Buffer* other = some_placed(random, plan);
+  if (!id) return false;
+  plan.buffers[*id].placement =
+      other != nullptr && random.chance(50) ? *other->placement : Placement{RegionId(0), Offset(1 << 14)};
+  return true;
+}
+
+bool scratch_in_a_live_buffer(Random& random, Mutant& mutant) {
+  Plan& plan = mutant.plan;
+  const auto step = some_id<StepId>(random, plan.program.size(), [&](StepId at) {
+    return plan.program[at].scratch && plan.buffers[*plan.program[at].scratch].size.count() > 0;
+  });
+  if (!step) return false;
+  Buffer& scratch = plan.buffers[*plan.program[*step].scratch];
+  const auto victim = some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) {
+    const Buffer& buffer = plan.buffers[at];
+    return buffer.placement && &buffer != &scratch && buffer.size.count() > 0 && buffer.lifespan.contains(*step);
+  });
+  if (!victim) return false;
+  scratch.placement = plan.buffers[*victim].placement;
+  // Now and then with lifespans that hide it: only the replay can see it.
+  if (random.chance(50)) plan.buffers[*victim].lifespan.end = *step;
+  return true;
+}
+
+}  // namespace
+
+std::vector<MutationKind> placement_mutations() {
+  return {{"offset_plus_1", offset_plus_1},
+          {"offset_minus_1", offset_minus_1},
+          {"offset_minus_alignment", offset_minus_alignment},
+          {"offset_plus_alignment", offset_plus_alignment},
+          {"offset_plus_size", offset_plus_size},
+          {"offset_plus_size_in_a_fixed_arena", offset_plus_size, false},
+          {"offset_of_another", offset_of_another},
+          {"offset_below_zero", offset_below_zero},
+          {"offset_that_wraps", offset_that_wraps},
+          {"size_minus_1", size_minus_1},
+          {"size_zero", size_zero},
+          {"size_grows", size_grows},
+          {"size_is_negative", size_is_negative},
+          {"life_ends_early", life_ends_early},
+          {"life_starts_late", life_starts_late},
+          {"life_moves", life_moves},
+          {"life_grows", life_grows},
+          {"other_region", other_region},
+          {"region_aligns_more", region_aligns_more},
+          {"alignment_is_no_power_of_two", alignment_is_no_power_of_two},
+          {"capacity_below_the_arena", capacity_below_the_arena, false},
+          {"placement_is_lost", placement_is_lost},
+          {"placement_is_added", placement_is_added},
+          {"scratch_in_a_live_buffer", scratch_in_a_live_buffer}};
+}
+
+}  // namespace lowtide::testing
