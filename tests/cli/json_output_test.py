@@ -16,9 +16,12 @@ NARROW = 16 * 16 * 16 * 4  # d
 
 
 def documented_keys(command):
-    """The keys in the first column of the command's table: 'bytes.arena', 'peak[].holders[].kind'."""
-    section = re.search(rf"^## `{command}`\n(.*?)(?=^## |\Z)", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL).group(1)
-    return set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+    """The keys in the first column of the tables: 'bytes.arena', 'peak[].holders[].kind'."""
+    keys = set()
+    for title in ("Shared keys", f"`{command}`"):
+        section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL).group(1)
+        keys |= set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+    return keys
 
 
 def keys_of(value, path=""):

@@ -5,9 +5,10 @@
 
     tests/import/compare_with_onnx.py --print-tensors build/tests/import/print_tensors [--dims FILE.json] FOLDER...
 
-Every *.onnx below the folders is imported with its symbols bound, by both. The types that the file declares for what its
-nodes make are taken away before the library infers, so that its answers are its own. Wherever it knows an element type, a
-rank or an extent, in the graph or in a body, ours must be the same. Exit code 1 if anything differs or is not imported.
+Every *.onnx below the folders is imported with its symbols bound, by both. The types that the file declares for what
+its nodes make are taken away before the library infers, so that its answers are its own. Wherever it knows an element
+type, a rank or an extent, in the graph or in a body, ours must be the same. Exit code 1 if anything differs or is not
+imported.
 
 FILE.json gives a model's options, {"model.onnx": ["--dim", "batch=2", "--shape", "x=1x3x64x64"]}; a symbol that it does
 not give becomes 2.

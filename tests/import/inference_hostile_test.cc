@@ -86,12 +86,29 @@ TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
   EXPECT_THAT(sizes("y = Div(a, b)", {list({kLowest}), list({-1})}), HasSubstr("divided by -1"));
 }
 
+// The library makes an axis of every element of such a list, even where none is known.
+TEST(HostileNumbers, OfElementsInAListOfSizesAreRefused) {
+  for (const int opset : {8, 21}) {
+    EXPECT_THAT(sizes("y = Expand(x, s)", {f32({1}), i64({std::int64_t{1} << 40})}, opset),
+                AllOf(HasSubstr("'s'"), HasSubstr("1099511627776"), HasSubstr("at most 128")));
+  }
+  EXPECT_THAT(sizes("y = Reshape(x, s)", {f32({1}), i64({2, 2})}), HasSubstr("rank 2"));
+}
+
 TEST(HostileNumbers, InScalesAreRefused) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double scale : {-1.0, infinity, std::numeric_limits<double>::quiet_NaN(), 1e30}) {
     EXPECT_THAT(sizes("y = Resize(x, , s)", {f32({1, 8}), reals({1, scale})}), HasSubstr("'s' has the scale")) << scale;
     EXPECT_THAT(sizes("y = Upsample(x, s)", {f32({1, 8}), reals({1, scale})}, 9), HasSubstr("'s' has the scale"))
         << scale;
+  }
+}
+
+TEST(HostileNumbers, AndEquationsThatAreNoneAreRefused) {
+  const Facts ab = {f32({2, 3}), f32({3, 2})};
+  EXPECT_EQ(sizes("y = Einsum <equation = \"...i, ij -> ...j\"> (a, b)", ab), "f32[2,2]");
+  for (const std::string equation : {"a_,b", "ab,bc->a->c", "......a,b", "a.b,c", "..", "a?"}) {
+    EXPECT_THAT(sizes("y = Einsum <equation = \"" + equation + "\"> (a, b)", ab), HasSubstr("no einsum equation"));
   }
 }
 
@@ -198,6 +215,12 @@ TEST(HostileNumbers, AnywhereGiveAResultOrAnError) {
   EXPECT_GT(refused, 1000);
 }
 
+bool has_body(const onnx::OpSchema& schema) {
+  const auto& attributes = schema.attributes();
+  return std::any_of(attributes.begin(), attributes.end(),
+                     [](const auto& entry) { return entry.second.type == onnx::AttributeProto::GRAPH; });
+}
+
 // A type for every input that the signature allows, one variable one type.
 std::string first_type(const onnx::OpSchema& schema, const std::string& type) {
   for (const auto& constraint : schema.typeConstraintParams()) {
@@ -223,6 +246,7 @@ TEST(InferenceCoverage, EveryStandardOperatorOfEveryOpsetGivesItsElementTypes) {
       const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(latest.Name(), opset, "");
       if (schema == nullptr || schema->Deprecated()) continue;
       if (!seen.insert(schema->Name() + std::to_string(schema->SinceVersion())).second) continue;
+      if (schema->Name() == "Constant" || has_body(*schema)) continue;
       onnx::NodeProto node;
       node.set_op_type(schema->Name());
       Facts inputs;
@@ -265,7 +289,7 @@ TEST(InferenceCoverage, EveryStandardOperatorOfEveryOpsetGivesItsElementTypes) {
   }
   EXPECT_THAT(without_type, ::testing::IsEmpty());
   EXPECT_GT(answered, 350);
-  EXPECT_LT(refused, 40);
+  EXPECT_LE(refused, 4);  // types that depend on each other: Optional, SequenceInsert, LinearAttention
 }
 
 }  // namespace

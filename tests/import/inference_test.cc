@@ -38,7 +38,7 @@ TEST(Inference, KeepsContentsThroughShapeArithmetic) {
   ASSERT_NE(shape->front().known.content, nullptr);
   EXPECT_EQ(shape->front().known.content->elements,
             (std::vector<KnownElement>{extent_named("batch"), number(3), bound(7)}));
-  const auto squared = infer("y = Mul(x, x)", {list({3})});
+  const auto squared = infer("y = Mul(x, x)", {list({3}), list({3})});
   ASSERT_TRUE(squared.ok());
   EXPECT_EQ(squared->front().known.content->elements, std::vector<KnownElement>{number(9)});
   const auto constant = infer("c = Constant <value_ints = [4, 5]> ()", {});
@@ -60,7 +60,7 @@ TEST(Inference, LeavesLargeTablesAlone) {
 
 TEST(Inference, NamesWhatNobodyKnowsAfterTheOutput) {
   EXPECT_EQ(sizes("y = Slice(x, s, e)", {fact(DType::f32, {named(""), exactly(4)}), i64({1}), i64({1})}),
-            "f32[y[0],<=4]");
+            "f32[y[0],4]");
   EXPECT_EQ(sizes("y = Range(a, b, c)", {i64({}), i64({}), i64({})}), "i64[y[0]]");
 }
 
@@ -163,7 +163,7 @@ TEST(InferenceBounds, HoldForEverySmallerNumber) {
       {"y = Resize(x, , s)", {f32({1, 2, 1}), reals({1, 1, 1.7})}},
       {"y = Pad(x, p)", {f32({1, 2, 1}), list({0, 0, -1, 0, 0, 3})}},
       {"y = DepthToSpace <blocksize = 2> (x)", {f32({1, 4, 2, 1})}},
-      {"y = TopK <axis = 2> (x, k)", {f32({1, 2, 1}), elements({bound(4)})}},
+      {"y, i = TopK <axis = 2> (x, k)", {f32({1, 2, 1}), elements({bound(4)})}},
       {"y = Compress <axis = 2> (x, c)", {f32({1, 2, 1}), boolean({5})}},
       {"y = Einsum <equation = \"abc,abc->cab\"> (x, x)", {f32({1, 2, 1}), f32({1, 2, 1})}},
   };

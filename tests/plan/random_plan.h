@@ -10,8 +10,8 @@
 
 namespace lowtide::testing {
 
-// A plan whose ids are in range and whose names and numbers are anything, with the plans of its bodies; what a plan file
-// can hold, right or not.
+// A plan whose ids are in range and whose names and numbers are anything, with the plans of its bodies; what a plan
+// file can hold, right or not.
 [[nodiscard]] PlanFile random_plan_file(Random& random);
 
 // Where two plan files differ, or "".

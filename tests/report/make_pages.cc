@@ -33,7 +33,8 @@ bool write_all(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   const PlanSketch before = small_plan_before();
   const PlanSketch plain = encoder_decoder_plan(5, false);
-  return write_page(folder / "small.html", small_plan()) && write_page(folder / "compare.html", small_plan(), &before) &&
+  return write_page(folder / "small.html", small_plan()) &&
+         write_page(folder / "compare.html", small_plan(), &before) &&
          write_page(folder / "bodies.html", bodies_plan()) && write_page(folder / "regions.html", regions_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
          write_page(folder / "unplaced.html", unplaced_plan()) &&

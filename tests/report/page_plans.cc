@@ -47,7 +47,8 @@ StepId Sketcher::step(const std::string& node, const std::string& op, const std:
 void Sketcher::body(const std::string& name, PlanSketch inner, std::int64_t offset) {
   const StepId last(static_cast<std::uint32_t>(sketch_.plan.program.size() - 1));
   Step& step = sketch_.plan.program[last];
-  step.bodies.push_back({.body = name, .offset = Offset(offset), .plan = std::make_shared<Plan>(std::move(inner.plan))});
+  step.bodies.push_back(
+      {.body = name, .offset = Offset(offset), .plan = std::make_shared<Plan>(std::move(inner.plan))});
   sketch_.labels.bodies.push_back({step.node, name, std::move(inner.labels)});
 }
 

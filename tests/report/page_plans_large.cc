@@ -142,7 +142,9 @@ class NetworkSketch {
  private:
   std::size_t new_buffer(Role role, std::int64_t size, bool is_scratch = false) {
     span_.emplace_back(step_, step_ + 1);
-    to_.buffer(is_scratch ? BufferKind::scratch : role == Role::output ? BufferKind::output : BufferKind::temporary,
+    to_.buffer(is_scratch             ? BufferKind::scratch
+               : role == Role::output ? BufferKind::output
+                                      : BufferKind::temporary,
                size, step_, step_ + 1);
     return span_.size() - 1;
   }
@@ -191,8 +193,8 @@ PlanSketch encoder_decoder_plan(int levels, bool in_place) {
 }
 
 PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed) {
-  static const std::vector<std::string> kOps = {"Conv", "Relu", "Add", "Mul", "MatMul", "Softmax", "Transpose", "Gelu",
-                                                "LayerNormalization", "Slice", "Gather"};
+  static const std::vector<std::string> kOps = {
+      "Conv", "Relu", "Add", "Mul", "MatMul", "Softmax", "Transpose", "Gelu", "LayerNormalization", "Slice", "Gather"};
   Random random(seed);
   Sketcher to("generated");
   FreeList arena;
@@ -203,8 +205,8 @@ PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed) {
     // Sizes swell and shrink along the program; a few buffers live long, as skip connections do.
     const std::int64_t wave = 1 + static_cast<std::int64_t>((step / 997) % 7);
     const std::int64_t size = kAlignment * random.between(1, 64) * wave;
-    const std::uint32_t length =
-        random.chance(3) ? static_cast<std::uint32_t>(random.between(50, 3000)) : static_cast<std::uint32_t>(random.between(2, 12));
+    const std::uint32_t length = random.chance(3) ? static_cast<std::uint32_t>(random.between(50, 3000))
+                                                  : static_cast<std::uint32_t>(random.between(2, 12));
     const std::uint32_t end = std::min(step + length, steps);
     const std::int64_t offset = arena.take(size);
     dying[end].emplace_back(offset, size);
@@ -212,7 +214,8 @@ PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed) {
     const BufferId at = to.buffer(is_output ? BufferKind::output : BufferKind::temporary, size, step, end, offset);
     const ValueId value = to.value("/block" + std::to_string(step / 12) + "/t" + std::to_string(step), size, at, 0,
                                    is_output ? Role::output : Role::temporary);
-    to.step("/block" + std::to_string(step / 12) + "/n" + std::to_string(step), kOps[random.below(kOps.size())], reads[step]);
+    to.step("/block" + std::to_string(step / 12) + "/n" + std::to_string(step), kOps[random.below(kOps.size())],
+            reads[step]);
     if (end - 1 > step) reads[end - 1].push_back(value);
   }
   PlanSketch sketch = std::move(to).finish(0);

@@ -20,8 +20,7 @@ PlanSketch chain(const std::string& graph, const std::string& prefix, std::uint3
     const bool is_last = step + 1 == steps;
     const BufferId at = to.buffer(is_last ? BufferKind::output : BufferKind::temporary, size, step,
                                   is_last ? steps : step + 2, size * (1 + step % 2));
-    const ValueId next =
-        to.value(prefix + std::to_string(step), size, at, 0, is_last ? Role::output : Role::temporary);
+    const ValueId next = to.value(prefix + std::to_string(step), size, at, 0, is_last ? Role::output : Role::temporary);
     to.step(prefix + "tanh" + std::to_string(step), "Tanh", {last});
     last = next;
   }

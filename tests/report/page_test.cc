@@ -80,7 +80,8 @@ TEST(Page, RefersToNothingOutsideItself) {
 }
 
 TEST(Page, PolicyAdmitsItsOwnScriptAndStyleOnly) {
-  const std::string policy = between(page_of(small_plan()), R"(http-equiv="Content-Security-Policy" content=")", R"(">)");
+  const std::string policy =
+      between(page_of(small_plan()), R"(http-equiv="Content-Security-Policy" content=")", R"(">)");
   EXPECT_THAT(policy, StartsWith("default-src 'none';"));
   EXPECT_THAT(policy, HasSubstr("require-trusted-types-for 'script'"));
   EXPECT_THAT(policy, HasSubstr("base-uri 'none'"));
@@ -118,10 +119,12 @@ TEST(Page, HoldsProgramValuesAndBuffers) {
   ASSERT_EQ(json["sheets"].size(), 1U);
   const Json& sheet = json["sheets"][0];
   EXPECT_TRUE(sheet["parent"].is_null());
-  EXPECT_EQ(sheet["node"]["name"], Json({"conv1", "relu1", "conv2", "conv3", "concat", "pool", "flatten", "dense", "softmax"}));
+  EXPECT_EQ(sheet["node"]["name"],
+            Json({"conv1", "relu1", "conv2", "conv3", "concat", "pool", "flatten", "dense", "softmax"}));
   EXPECT_EQ(sheet["ops"], Json({"Conv", "Relu", "Concat", "MaxPool", "Flatten", "Gemm", "Softmax"}));
   EXPECT_EQ(sheet["node"]["op"], Json({0, 1, 0, 0, 2, 3, 4, 5, 6}));
-  EXPECT_EQ(sheet["tensor"]["name"], Json({"x", "conv1.weight", "a", "b", "c", "d", "cat", "e", "f", "logits", "probs"}));
+  EXPECT_EQ(sheet["tensor"]["name"],
+            Json({"x", "conv1.weight", "a", "b", "c", "d", "cat", "e", "f", "logits", "probs"}));
   EXPECT_EQ(sheet["types"][0], "f32[1,16384]");  // 64 KiB of 4 bytes
   EXPECT_EQ(sheet["step"]["alias"], Json({0, 0, 0, 0, 1, 0, 1, 0, 0}));
   EXPECT_EQ(sheet["step"]["scratch"], Json({-1, -1, 4, -1, -1, -1, -1, -1, -1}));
@@ -219,7 +222,8 @@ TEST(Page, HostileNamesStayNames) {
   const std::string html = page_of(hostile_plan());
   EXPECT_TRUE(is_utf8(html));
   // As many elements as in a page with tame names: none was opened or closed by a name.
-  for (const char* tag : {"<script", "</script", "<!--", "-->", "<img", "</title", "<style", "</style", "\x1b", "\xE2\x80\xA8"}) {
+  for (const char* tag :
+       {"<script", "</script", "<!--", "-->", "<img", "</title", "<style", "</style", "\x1b", "\xE2\x80\xA8"}) {
     EXPECT_EQ(count_of(html, tag), count_of(clean, tag)) << tag;
   }
   const std::string json = embedded(html);
@@ -245,7 +249,8 @@ TEST(Page, NestingOfBodiesTakesNoStack) {
   PlanSketch sketch = small_plan();
   for (int depth = 0; depth < 2000; ++depth) {
     Plan outer;
-    outer.program.push_back({.node = NodeId(0), .bodies = {{.body = "body", .plan = std::make_shared<Plan>(std::move(sketch.plan))}}});
+    outer.program.push_back(
+        {.node = NodeId(0), .bodies = {{.body = "body", .plan = std::make_shared<Plan>(std::move(sketch.plan))}}});
     sketch = {.plan = std::move(outer), .labels = {}};
   }
   EXPECT_EQ(embedded_json(page_of(sketch))["sheets"].size(), 2001U);
@@ -265,7 +270,8 @@ TEST(PageText, ShowsWhatWouldActOtherwise) {
   EXPECT_EQ(detail::shown_name("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
   EXPECT_EQ(detail::shown_name(std::string("a\0b", 3)), "a\\x00b");
   EXPECT_EQ(detail::shown_name("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
-  EXPECT_EQ(detail::shown_name("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"), "\\u{202e}.\\u{2028}.\\u{feff}.\\u{85}");
+  EXPECT_EQ(detail::shown_name("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
+            "\\u{202e}.\\u{2028}.\\u{feff}.\\u{85}");
   EXPECT_EQ(detail::shown_name("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
   EXPECT_EQ(detail::shown_name("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
 }
@@ -283,7 +289,9 @@ TEST(PageText, JsonStringsEndNeitherScriptNorLine) {
   EXPECT_EQ(Json::parse(out), "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
 }
 
-TEST(PageText, EscapesTextBetweenTags) { EXPECT_EQ(detail::html_escaped("<a b='c' d=\"&\">"), "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;"); }
+TEST(PageText, EscapesTextBetweenTags) {
+  EXPECT_EQ(detail::html_escaped("<a b='c' d=\"&\">"), "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;");
+}
 
 }  // namespace
 }  // namespace lowtide

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `fold` says of partly known contents must hold for every content that they may be: random nodes are folded twice,
-// with all elements exact and with some of them hidden behind a bound, a symbol or nothing, and the first answer must lie
-// within the second.
+// What `fold` says of partly known contents must hold for every content that they may be: random nodes are folded
+// twice, with all elements exact and with some of them hidden behind a bound, a symbol or nothing, and the first answer
+// must lie within the second.
 
 #include <gtest/gtest.h>
 

@@ -172,11 +172,16 @@ TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
     maker.node("Gemm", {all}, {last.back()});
   }
   const Graph graph = maker.make({last.back()});
-  PlanMaker planner(graph, false, 1);
   const std::uint32_t steps = 2 * kMany + 1;
-  const BufferId row = planner.buffer(BufferKind::temporary, kMany, 0, 0, steps);
-  const BufferId one = planner.buffer(BufferKind::output, 1, kMany, 0, steps);
-  Plan plan = planner.finish();
+  const Lifespan always{StepId(0), StepId(steps)};
+  Plan plan;
+  plan.provenance = {.graph = graph.name(), .nodes = steps, .tensors = steps + 1};
+  plan.regions = {Region{.name = "arena", .alignment = Bytes(1)}};
+  const BufferId given = plan.buffers.push_back({BufferKind::input, Bytes(1), always, std::nullopt});
+  const BufferId row = plan.buffers.push_back({BufferKind::temporary, Bytes(kMany), always, Placement{}});
+  const BufferId one =
+      plan.buffers.push_back({BufferKind::output, Bytes(1), always, Placement{RegionId(0), Offset(kMany)}});
+  plan.values.push_back({x, std::nullopt, given, Offset(0)});
   for (std::uint32_t at = 0; at < kMany; ++at) {
     plan.values.push_back({*parts[at], StepId(at), row, Offset(at)});
     plan.program.push_back({.node = NodeId(at), .reads = {ValueId(0)}, .writes = {ValueId(at + 1)}});

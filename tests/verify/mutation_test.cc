@@ -38,6 +38,17 @@ bool is_near(const Plan& plan) {
   });
 }
 
+// So that damage can be done without arithmetic that overflows.
+bool has_numbers_in_range(const Plan& plan) {
+  return is_near(plan) &&
+         std::all_of(plan.regions.begin(), plan.regions.end(),
+                     [](const Region& region) { return is_power_of_two(region.alignment.count()); }) &&
+         std::all_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer& buffer) {
+           return buffer.size >= Bytes(0) && buffer.size < Bytes(1 << 20) &&
+                  buffer.lifespan.begin <= buffer.lifespan.end;
+         });
+}
+
 bool has_regions(const Plan& plan) {
   return std::all_of(plan.buffers.begin(), plan.buffers.end(), [&](const Buffer& buffer) {
     return !buffer.placement || buffer.placement->region.index() < plan.regions.size();
@@ -103,6 +114,28 @@ INSTANTIATE_TEST_SUITE_P(Each, Mutations, ::testing::ValuesIn(all_mutations()),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
 TEST(MutationKinds, AreAtLeastForty) { EXPECT_GE(all_mutations().size(), 40U); }
+
+// Damage on damage: one must not hide the other.
+TEST(MutationKinds, AreRefusedTogetherAsWell) {
+  const std::vector<MutationKind> kinds = all_mutations();
+  Random random(2);
+  int wrong = 0;
+  for (int tries = 0; tries < 10'000; ++tries) {
+    Mutant mutant = right_plans()[random.below(right_plans().size())];
+    for (std::uint64_t times = random.between(2, 4); times > 0; --times) {
+      const MutationKind& kind = kinds[random.below(kinds.size())];
+      if (!has_numbers_in_range(mutant.plan) || !byte_faults(*mutant.graph, mutant.plan).empty()) break;
+      if (mutant.plan.program.empty() || mutant.plan.arena.size() != mutant.plan.regions.size()) break;
+      static_cast<void>(kind.apply(random, mutant));
+    }
+    cover_up(mutant);
+    const bool is_wrong =
+        !byte_faults(*mutant.graph, mutant.plan).empty() || !rule_faults(*mutant.graph, mutant.plan).empty();
+    ASSERT_EQ(is_wrong, !verify(*mutant.graph, mutant.plan).empty()) << "try " << tries;
+    wrong += is_wrong ? 1 : 0;
+  }
+  EXPECT_GT(wrong, 5'000);
+}
 
 }  // namespace
 }  // namespace lowtide::testing

@@ -63,8 +63,8 @@ class TextLexer {
 // -?[0-9]+ within 64 bits.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-// A decimal number that a double holds ("0.5", "1e-5", "-inf"), or, with the suffix f, the float nearest to it ("0.1f").
-// Nothing if the text is something else, or the number is too large or too small for its type.
+// A decimal number that a double holds ("0.5", "1e-5", "-inf"), or, with the suffix f, the float nearest to it
+// ("0.1f"). Nothing if the text is something else, or the number is too large or too small for its type.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
 // The shortest text that `parse_real` reads as the same bits; never one that `parse_integer` takes. A NaN other than

@@ -22,7 +22,7 @@ struct ImportOptions {
 // What came out of a model file.
 struct ImportedModel {
   Graph graph;
-  std::int64_t nodes = 0;          // of all graphs of the file, after inlining; the graph lacks those that are constants
+  std::int64_t nodes = 0;          // of all graphs of the file, after inlining; the graph lacks Constant nodes
   std::string sha256;              // of the file's bytes, lower-case hex
   std::string format;              // "onnx"
   std::vector<std::string> notes;  // worth telling the user: nodes that were sorted, sizes that are upper bounds

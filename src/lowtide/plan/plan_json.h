@@ -31,9 +31,9 @@ struct PlanFile {
 //   - lifespans are not empty and end within the program; alignments are powers of two up to limits::kMaxAlignment
 //   - bodies nest at most limits::kMaxBodyNesting deep
 // Whether the plan is right is for `verify` to say. Errors (malformed): not JSON, with line and column; (unsupported):
-// another schema_version; (over_limit): more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, too many
-// rows; (invalid): anything else, with its path: "plan.json: $.steps[12].writes[0]: ...".
-// O(length of the text); no recursion.
+// another schema_version; (over_limit): more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, too
+// many rows; (invalid): anything else, with its path: "plan.json: $.steps[12].writes[0]: ...". O(length of the text);
+// no recursion.
 [[nodiscard]] Result<PlanFile> read_plan_json(std::string_view text, std::string source_name);
 
 }  // namespace lowtide

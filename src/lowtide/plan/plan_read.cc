@@ -23,8 +23,8 @@ class PlanReader {
  public:
   PlanReader(std::string_view text, const std::string& source_name) : json_(text, source_name) {}
 
-  // Reads everything once to see that it is JSON of a version that is understood: an error in there is told as such, and
-  // not as an unknown key of another version.
+  // Reads everything once to see that it is JSON of a version that is understood: an error in there is told as such,
+  // and not as an unknown key of another version.
   bool check_version();
   bool read(detail::ReadFile& file);
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }

@@ -14,8 +14,8 @@ namespace {
 
 using Align = TextTable::Align;
 
-constexpr std::size_t kTensorColumns = 32;
-constexpr std::size_t kNodeColumns = 26;
+constexpr std::size_t kTensorColumns = 36;
+constexpr std::size_t kNodeColumns = 30;
 constexpr std::size_t kPathColumns = 72;
 
 std::string exact(Bytes size) { return with_thousands(size.count()) + " B"; }
@@ -48,17 +48,32 @@ void add_outside_figures(TextTable& table, const PlainFigures& plain) {
   table.add_row({});
 }
 
+// Exporters name a node by its path and end that in the operator: "/layer1/conv1/Conv" needs no "Conv" before it.
+bool tells_operator(const ShownNode& node) {
+  const std::size_t slash = node.name.rfind('/');
+  return slash != std::string::npos && node.name.compare(slash + 1, node.op.size(), node.op) == 0;
+}
+
 std::string node_text(const ShownNode& node, std::string_view none) {
   if (node.op.empty()) return std::string(none);
+  if (tells_operator(node)) return shown_name(node.name, kNodeColumns);
   const std::string op = shown_name(node.op, kNodeColumns);
   return node.name.empty() ? op : op + " " + shown_name(node.name, kNodeColumns);
+}
+
+// Of a producer whose name begins the tensor's, which stands in the same row, the operator says the rest.
+std::string producer_text(const PeakHolder& holder) {
+  if (!holder.producer.name.empty() && holder.tensor.starts_with(holder.producer.name)) {
+    return shown_name(holder.producer.op, kNodeColumns);
+  }
+  return node_text(holder.producer, "-");
 }
 
 void add_holder(TextTable& table, const PeakHolder& holder, Bytes load) {
   const bool is_scratch = holder.tensor.empty();
   StyledText tensor(is_scratch ? "(scratch)" : shown_name(holder.tensor, kTensorColumns));
   if (holder.sharing > 0) tensor.add(" +" + std::to_string(holder.sharing), Style::dim);
-  StyledText nodes(node_text(holder.producer, "-"));
+  StyledText nodes(producer_text(holder));
   if (!is_scratch) {
     nodes.add(" -> ", Style::dim);
     nodes.add(node_text(holder.last_reader, holder.kind == BufferKind::output ? "the caller" : "nobody"));
@@ -146,15 +161,16 @@ StyledText verdict_text(const Plan& plan, const PlanVerdict& verdict) {
   }
   if (!verdict.capacity) return out;
   if (verdict.shortfall == Bytes(0)) {
-    out.add("  Fits", Style::good).add(" the budget of " + format_bytes(*verdict.capacity) + "; ");
+    out.add("  Fits", Style::good).add(" " + format_bytes(*verdict.capacity) + "; ");
     return out.add(format_bytes(*verdict.capacity - arena) + " to spare.").end_line();
   }
-  out.add("  Does not fit", Style::bad).add(" the budget of " + format_bytes(*verdict.capacity) + ": ");
+  out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
   out.add(format_bytes(verdict.shortfall), Style::strong).add(" too much.").end_line();
   if (verdict.proven_infeasible) {
-    out.add("  Proven: no order fits, for the bound alone is " + format_bytes(plan.claims.bound - *verdict.capacity) + " above the budget.");
+    const Bytes certain = plan.claims.bound - *verdict.capacity;
+    out.add("  Proven: no order fits, for the bound alone is " + format_bytes(certain) + " too much.");
   } else {
-    out.add("  Not proven: the bound is below the budget, so a better plan may exist.");
+    out.add("  Not proven: the bound would fit, so a better plan may exist.");
   }
   return out.end_line();
 }
@@ -178,9 +194,7 @@ std::string shown_name(const std::string& name, std::size_t columns) {
     if (is_start(safe[at])) starts.push_back(at);
   }
   if (starts.size() <= columns || columns < 8) return safe;
-  const std::size_t front = (columns - 3) / 2;
-  const std::size_t back = columns - 3 - front;
-  return safe.substr(0, starts[front]) + "..." + safe.substr(starts[starts.size() - back]);
+  return "..." + safe.substr(starts[starts.size() - (columns - 3)]);
 }
 
 StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection, const SummaryOptions& options) {
@@ -216,6 +230,13 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
              StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal)));
   add_figure(table, "arena", arena, percent(arena.count(), sum),
              StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong);
+  if (plan.regions.size() > 1) {
+    for (std::size_t at = 0; at < plan.regions.size(); ++at) {
+      const std::optional<Bytes>& capacity = plan.regions[at].capacity;
+      add_figure(table, "  in " + shown_name(plan.regions[at].name, kNodeColumns), plan.arena[at], "",
+                 capacity ? "of " + format_bytes(*capacity) : "without a limit");
+    }
+  }
   add_figure(table, "bound", claims.bound, percent(claims.bound.count(), sum),
              claims.bound_name + ", gap " + gap_text(arena, claims.bound));
   out.end_line().append(table.text()).end_line();

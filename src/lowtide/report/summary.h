@@ -56,7 +56,8 @@ struct PlanVerdict {
 // (achieved - bound) / bound; 0 if the bound is 0.
 [[nodiscard]] double gap_of(Bytes achieved, Bytes bound);
 
-// A name in a table: as it is where it is plain, else quoted; cut in the middle to `columns`.
+// A name in a table: as it is where it is plain, else quoted. What is longer than `columns` loses its front, since long
+// names are paths whose ends tell them apart.
 [[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns);
 
 }  // namespace lowtide

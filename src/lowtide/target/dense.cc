@@ -1,6 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lowtide/target/target.h"
@@ -41,8 +43,8 @@ class DenseCatalogue final : public Catalogue {
       const std::size_t candidates =
           rule == InPlaceKind::first_input ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size();
       for (std::size_t input = 0; input < candidates; ++input) {
-        if (may_overwrite(graph, node, input, *node.outputs[0]))
-          kernel.in_place.emplace_back(static_cast<int>(input), 0);
+        if (!may_overwrite(graph, node, input, *node.outputs[0]) || may_be_repeated(graph, node, *node.inputs[input])) continue;
+        kernel.in_place.emplace_back(static_cast<int>(input), 0);
       }
     }
     return {std::move(kernel)};

@@ -12,8 +12,8 @@
 
 namespace lowtide::detail {
 
-// One kernel of a description. With the bytes of a node's distinct inputs that are no constants (I), of its outputs (O) and
-// of its distinct constant inputs (W):
+// One kernel of a description. With the bytes of a node's distinct inputs that are no constants (I), of its outputs
+// (O) and of its distinct constant inputs (W):
 //   scratch = scratch + scratch_per_input_byte x I + scratch_per_output_byte x O + scratch_per_weight_byte x W
 //   cost    = cost_seconds + cost_seconds_per_byte x (I + O + W)
 struct KernelRule {

@@ -146,6 +146,27 @@ class TargetReader {
   std::set<std::vector<std::string>> kernel_names_;
 };
 
+bool gives_up(std::string_view text) {
+  try {
+    (void)toml::parse(text);
+  } catch (const toml::parse_error&) {
+    return false;
+  } catch (const detail::TomlBelief&) {
+    return true;
+  }
+  return false;
+}
+
+// The line in which the parser gives up: it reads from the front, so with fewer lines it does not, and with more it does.
+std::uint32_t line_of_giving_up(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
+    ends.push_back(at + 1);
+  const auto first =
+      std::partition_point(ends.begin(), ends.end(), [&](std::size_t end) { return !gives_up(text.substr(0, end)); });
+  return static_cast<std::uint32_t>(first - ends.begin()) + 1;
+}
+
 // Nothing: the errors say why.
 std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors) {
   try {
@@ -153,7 +174,8 @@ std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors)
   } catch (const toml::parse_error& error) {
     errors.refuse(error.source().begin, "not TOML: " + quoted(error.description(), 300), ErrorCode::malformed);
   } catch (const detail::TomlBelief&) {
-    errors.refuse({1, 1}, "not TOML: the text has a form that the parser gives up on, such as a key that is cut off",
+    errors.refuse({line_of_giving_up(text), 1},
+                  "not TOML: the parser gives up in this line; is something cut off, or a bracket missing?",
                   ErrorCode::malformed);
   }
   return std::nullopt;

@@ -20,8 +20,8 @@ std::size_t length_of_text(std::string_view line) {
   return line.size();
 }
 
-// Where something stands that toml++ may take for the end of a line: control characters other than tabs, and the separators
-// U+0085, U+2028 and U+2029; npos if nowhere. TOML allows none of the first kind.
+// Where something stands that toml++ may take for the end of a line: control characters other than tabs, and the
+// separators U+0085, U+2028 and U+2029; npos if nowhere. TOML allows none of the first kind.
 std::size_t find_separator(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -61,7 +61,8 @@ struct Offence {
   ErrorCode code = ErrorCode::invalid;
 };
 
-// Texts in quotes end in their line, so each line is read by itself. toml++ reads up to its first error in the same way.
+// Texts in quotes end in their line, so each line is read by itself. toml++ reads up to its first error in the same
+// way.
 std::optional<Offence> offence_in(std::string_view line) {
   if (const std::size_t at = find_separator(line); at != std::string_view::npos) {
     return Offence{"a control character or line separator: " + quoted(line.substr(at, 3)) + "; lines end in a newline",

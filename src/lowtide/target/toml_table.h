@@ -7,8 +7,8 @@
 
 namespace lowtide::detail {
 
-// toml++ states what it believes of a text, and some texts are otherwise. It would abort then, or let the compiler rely on
-// it; here it throws, and the text is refused.
+// toml++ states what it believes of a text, and some texts are otherwise. It would abort then, or let the compiler
+// rely on it; here it throws, and the text is refused.
 class TomlBelief : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -55,8 +55,8 @@ class TomlErrors {
   std::optional<Error> first_;
 };
 
-// One table of a description. Each reader gives the value of a key, or the fallback if the key is not there; what is wrong with
-// it goes to the errors. `keys` are all that may stand in the table.
+// One table of a description. Each reader gives the value of a key, or the fallback if the key is not there; what is
+// wrong with it goes to the errors. `keys` are all that may stand in the table.
 class TomlTable {
  public:
   TomlTable(const toml::table& table, std::string what, std::initializer_list<std::string_view> keys,
@@ -86,9 +86,10 @@ class TomlTable {
   TomlErrors& errors_;
 };
 
-// Refuses what no description needs and toml++ 3.3 does not bear (it says "unreachable" of most characters outside ASCII
-// that it meets between tokens, and frees nested tables by recursion): control characters, characters outside ASCII elsewhere than
-// in comments and in lines `key = "text"`, texts in three quotes, and more than limits::kMaxTextDepth dots of keys on a line.
+// Refuses what no description needs and toml++ 3.3 does not bear (it says "unreachable" of most characters outside
+// ASCII that it meets between tokens, and frees nested tables by recursion): control characters, characters outside
+// ASCII elsewhere than in comments and in lines `key = "text"`, texts in three quotes, and more than
+// limits::kMaxTextDepth dots of keys on a line.
 [[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
 
 }  // namespace lowtide::detail

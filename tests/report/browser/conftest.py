@@ -91,7 +91,9 @@ class Opened:
 
     def css(self, name):
         """A colour of the style sheet: [red, green, blue]."""
-        text = self.run("(name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()", name)
+        text = self.run(
+            "(name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()", name
+        )
         return [int(text[at : at + 2], 16) for at in (1, 3, 5)]
 
     def view(self):
@@ -122,7 +124,10 @@ def open_page(request, browser):
         page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("dialog", lambda dialog: problems.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda asked: problems.append(asked.url) if not asked.url.startswith((address, "blob:", "data:")) else None)
+        page.on(
+            "request",
+            lambda asked: problems.append(asked.url) if not asked.url.startswith((address, "blob:", "data:")) else None,
+        )
         page.goto(address)
         page.wait_for_selector("body[data-ready=yes]", state="attached", timeout=30000)
         one = Opened(page, problems, screenshots)

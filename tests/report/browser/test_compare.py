@@ -9,7 +9,7 @@ def test_differences_are_stated(open_page):
     opened = open_page("compare.html")
     opened.shoot("compare")
     words = opened.text("#comparison")
-    # Before: cat is a copy at 512 KiB, so the arena is 768 KiB; the load is 576 KiB in step 2 (256 + 256 ... see below).
+    # Before, cat is a copy that ends at 768 KiB.
     assert "arena 768 KiB → 576 KiB −192 KiB (−25 %)" in words
     # Step 2 holds b, c and scratch: 256 + 128 + 64; step 1 a and b: 512; step 4 c, d, cat: 512. So 512, after it 576.
     assert "load 512 KiB → 576 KiB +64 KiB (+13 %)" in words
@@ -39,7 +39,10 @@ def test_what_changed_is_listed_and_coloured(open_page):
     opened = open_page("compare.html")
     assert opened.run("() => lowtide.state.colourBy") == "change"
     opened.page.click("#tabs >> text=Changes")
-    rows = {row.query_selector_all("td")[0].inner_text(): row.query_selector_all("td")[1].inner_text() for row in opened.page.query_selector_all("#table tbody tr")}
+    rows = {
+        row.query_selector_all("td")[0].inner_text(): row.query_selector_all("td")[1].inner_text()
+        for row in opened.page.query_selector_all("#table tbody tr")
+    }
     # b was at 256 KiB and is at 0; cat was at 512 KiB and is at 256. Scratch, pool and outputs are where they were.
     assert rows == {"b": "other address", "cat": "other address"}
     moved = opened.css("change-moved")

@@ -22,11 +22,7 @@ def test_svg_holds_every_buffer_in_its_place(open_page):
     assert name == "small_memory.svg"
     root = xml.etree.ElementTree.fromstring(content)
     assert root.tag == f"{SVG}svg"
-    titles = {
-        title.text: rect
-        for rect in root.iter(f"{SVG}rect")
-        for title in rect.findall(f"{SVG}title")
-    }
+    titles = {title.text: rect for rect in root.iter(f"{SVG}rect") for title in rect.findall(f"{SVG}title")}
     assert set(titles) == {
         "b, 262,144 B, steps 0 to 3",
         "cat, 262,144 B, steps 2 to 5",
@@ -36,7 +32,11 @@ def test_svg_holds_every_buffer_in_its_place(open_page):
     width = float(titles["b, 262,144 B, steps 0 to 3"].get("width"))
     assert abs(width - opened.run("() => lowtide.charts[0].layout.map.w") * 4 / 9) < 0.1
     # The outputs of 4 KiB are 2 pixels high: too thin for a rectangle, so they are joined into paths.
-    thin = [path for path in root.iter(f"{SVG}path") if "h" in path.get("d") and path.get("fill") != "none" and "z" in path.get("d")]
+    thin = [
+        path
+        for path in root.iter(f"{SVG}path")
+        if "h" in path.get("d") and path.get("fill") != "none" and "z" in path.get("d")
+    ]
     assert sum(path.get("d").count("M") for path in thin) == 2
     texts = [text.text for text in root.iter(f"{SVG}text")]
     assert "small: arena 576 KiB, load 576 KiB, bound 576 KiB, gap 0 %" in texts
@@ -50,7 +50,11 @@ def test_svg_shows_the_view_not_the_plan(open_page):
     root = xml.etree.ElementTree.fromstring(saved(opened, "#save-svg")[1])
     in_sight = opened.run("() => lowtide.frames()[0].buffers")
     rectangles = sum(1 for rect in root.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None)
-    thin = sum(path.get("d").count("M") for path in root.iter(f"{SVG}path") if path.get("fill", "none").startswith("#") and "h" in path.get("d"))
+    thin = sum(
+        path.get("d").count("M")
+        for path in root.iter(f"{SVG}path")
+        if path.get("fill", "none").startswith("#") and "h" in path.get("d")
+    )
     assert in_sight < 400
     assert rectangles + thin == in_sight
 

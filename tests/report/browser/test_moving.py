@@ -178,7 +178,11 @@ def test_everything_can_be_reached_by_keyboard(open_page):
     seen = []
     for _ in range(60):
         opened.page.keyboard.press("Tab")
-        seen.append(opened.run("() => document.activeElement.id || document.activeElement.getAttribute('role') || document.activeElement.tagName"))
+        seen.append(
+            opened.run(
+                "() => document.activeElement.id || document.activeElement.getAttribute('role') || document.activeElement.tagName"
+            )
+        )
     for part in ("search", "save-svg", "save-png", "theme", "open-help", "radio", "application", "tab", "TR", "panel"):
         assert part in seen, part
     opened.page.focus("#table tbody tr >> nth=0")

@@ -24,7 +24,10 @@ def test_concat_slices_say_that_they_were_born_early(open_page):
     opened.click_buffer("cat")
     panel = opened.text("#panel")
     # c is written in step 2, cat is complete in step 4.
-    assert "Born early: it is the place of cat, complete at step 4 · Concat concat, and its slice c is written by step 2 · Conv conv2 already, 2 steps before." in panel
+    assert (
+        "Born early: it is the place of cat, complete at step 4 · Concat concat, and its slice c is written by step 2 · Conv conv2 already, 2 steps before."
+        in panel
+    )
     assert "It ends with its last reader, step 5 · MaxPool pool, which reads cat (the last of 2 readers)." in panel
     assert "How slice of cat: written straight to its byte 131,072" in panel
     assert "How gathers c, d: written into their places here, nothing is copied" in panel
@@ -45,13 +48,18 @@ def test_results_in_place_and_views_are_told_apart(open_page):
 def test_outputs_stay_to_the_end(open_page):
     opened = open_page("small.html")
     opened.click_buffer("logits")
-    assert "It stays to the end: it holds the output logits, which the caller takes after the last step." in opened.text("#panel")
+    assert (
+        "It stays to the end: it holds the output logits, which the caller takes after the last step."
+        in opened.text("#panel")
+    )
 
 
 def test_scratch_names_its_kernel(open_page):
     opened = open_page("small.html")
     opened.click_buffer("scratch of Conv conv2")
-    assert "Scratch: step 2 · Conv conv2 needs these bytes while it runs, and nobody does afterwards." in opened.text("#panel")
+    assert "Scratch: step 2 · Conv conv2 needs these bytes while it runs, and nobody does afterwards." in opened.text(
+        "#panel"
+    )
 
 
 def test_waiting_is_counted(open_page):
@@ -59,7 +67,10 @@ def test_waiting_is_counted(open_page):
     opened.click_buffer("/encoder/level0/conv2/relu_output_0")
     # Written in steps 2 and 3, read in 4 by the pool and in 56 by the concat: idle in 5 to 55, 51 of 55 steps.
     panel = opened.text("#panel")
-    assert "Nobody touches it in steps 5 to 55 (93 % of its life): it waits for step 56 · Concat /decoder/level0/concat." in panel
+    assert (
+        "Nobody touches it in steps 5 to 55 (93 % of its life): it waits for step 56 · Concat /decoder/level0/concat."
+        in panel
+    )
     assert "would free 2 MiB for 51 steps" in panel
 
 
@@ -83,7 +94,10 @@ def test_click_beside_lets_go(open_page):
 def test_bodies_open_and_close(open_page):
     opened = open_page("bodies.html")
     opened.click_buffer("scratch of If if")
-    assert "It holds the arena of then_branch and else_branch, planned on their own; they share bytes, since one of them runs." in opened.text("#panel")
+    assert (
+        "It holds the arena of then_branch and else_branch, planned on their own; they share bytes, since one of them runs."
+        in opened.text("#panel")
+    )
     opened.shoot("bodies")
     opened.page.click("#panel >> text=Open the plan of then_branch")
     opened.settle()

@@ -29,7 +29,10 @@ def test_rectangles_stand_at_their_steps_and_addresses(open_page, theme):
     opened = open_page("small.html", theme)
     opened.shoot(f"small_{theme}")
     layout = opened.run("() => lowtide.charts[0].layout.map")
-    bounds = opened.run("() => { const {left, top} = lowtide.charts[0].scene.getBoundingClientRect(); return {left, top}; }")
+    bounds = opened.run(
+        "() => { const {left, top} = lowtide.charts[0].scene.getBoundingClientRect(); return {left, top}; }"
+    )
+
     # Nine steps over the width; the arena of 576 KiB with 6 % of air over the height.
     def at(step, kib):
         return (
@@ -85,7 +88,10 @@ def test_peak_table_lists_who_lives_then_largest_first(open_page):
     assert "In the peak, step 2" in opened.text("#tabs")
     heads = [cell.inner_text().strip(" ↓↑\n") for cell in opened.page.query_selector_all("#table th")]
     assert heads == ["Buffer", "Kind", "Size", "Share", "Tensors", "Producer", "Last reader", "Lives", "Address"]
-    rows = [[cell.inner_text() for cell in row.query_selector_all("td")] for row in opened.page.query_selector_all("#table tbody tr")]
+    rows = [
+        [cell.inner_text() for cell in row.query_selector_all("td")]
+        for row in opened.page.query_selector_all("#table tbody tr")
+    ]
     # 256 of 576 KiB is 44 %, 64 is 11 %.
     assert rows == [
         ["b", "temporary", "256 KiB", "44 %", "a, b", "Conv conv1", "Conv conv3", "0 to 3", "0"],
@@ -98,10 +104,16 @@ def test_table_sorts_by_any_column(open_page):
     opened = open_page("network.html")
     opened.page.click("#tabs >> text=All buffers")
     opened.page.click("#table th >> text=Lives")
-    first = [int(row.query_selector_all("td")[7].inner_text().split(" ")[0]) for row in opened.page.query_selector_all("#table tbody tr")]
+    first = [
+        int(row.query_selector_all("td")[7].inner_text().split(" ")[0])
+        for row in opened.page.query_selector_all("#table tbody tr")
+    ]
     assert first == sorted(first, reverse=True) and len(set(first)) > 10
     opened.page.click("#table th >> text=Lives")
-    first = [int(row.query_selector_all("td")[7].inner_text().split(" ")[0]) for row in opened.page.query_selector_all("#table tbody tr")]
+    first = [
+        int(row.query_selector_all("td")[7].inner_text().split(" ")[0])
+        for row in opened.page.query_selector_all("#table tbody tr")
+    ]
     assert first == sorted(first)
     assert opened.page.get_attribute("#table th:nth-child(8)", "aria-sort") == "ascending"
 
@@ -124,7 +136,9 @@ def test_tooltip_tells_what_is_under_the_pointer(open_page):
     assert tip == "cat and 2 values more temporary from Concat, 256 KiB (262,144 B) steps 2 to 5, address 262,144"
     layout = opened.run("() => lowtide.charts[0].layout.load")
     bounds = opened.page.query_selector(".overlay").bounding_box()
-    opened.page.mouse.move(bounds["x"] + layout["x"] + layout["w"] * 5.5 / 9, bounds["y"] + layout["y"] + layout["h"] / 2)
+    opened.page.mouse.move(
+        bounds["x"] + layout["x"] + layout["w"] * 5.5 / 9, bounds["y"] + layout["y"] + layout["h"] / 2
+    )
     opened.settle()
     # Step 5: cat with 256 KiB and e with 64.
     assert opened.text("#tooltip") == "step 5 MaxPool pool load 320 KiB (327,680 B)"
@@ -170,7 +184,10 @@ def test_regions_have_a_picture_each(open_page):
     assert opened.run("() => lowtide.view.top") == 192 * KIB
 
 
-@pytest.mark.parametrize("name, words", [("empty.html", "This plan has no steps."), ("unplaced.html", "No buffer of this plan has a place here.")])
+@pytest.mark.parametrize(
+    "name, words",
+    [("empty.html", "This plan has no steps."), ("unplaced.html", "No buffer of this plan has a place here.")],
+)
 def test_plans_of_nothing_are_said_to_be_so(open_page, name, words):
     opened = open_page(name)
     opened.shoot(name.removesuffix(".html"))

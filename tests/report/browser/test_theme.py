@@ -18,7 +18,9 @@ SIGHTS = {
 
 
 def linear(colour):
-    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (one / 255 for one in colour)]
+    return [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (one / 255 for one in colour)
+    ]
 
 
 def luminance(colour):
@@ -34,9 +36,17 @@ def oklab(rgb):
     """Ottosson, "A perceptual color space for image processing" (2020), from linear RGB."""
     cones = [
         math.copysign(abs(sum(weight * part for weight, part in zip(row, rgb))) ** (1 / 3), 1)
-        for row in ([0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005])
+        for row in (
+            [0.4122214708, 0.5363325363, 0.0514459929],
+            [0.2119034982, 0.6806995451, 0.1073969566],
+            [0.0883024619, 0.2817188376, 0.6299787005],
+        )
     ]
-    rows = ([0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660])
+    rows = (
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    )
     return [sum(weight * cone for weight, cone in zip(row, cones)) for row in rows]
 
 

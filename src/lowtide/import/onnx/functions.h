@@ -12,8 +12,8 @@
 namespace lowtide::detail {
 
 // Replaces every call of a function of the model, in bodies too, by the nodes of the function, within the budget of
-// call_costs.h. Names of the graph and its bodies stay; a name inside a function becomes "<call>/<name>", where <call> is
-// the name of the calling node (or its operator), made unique. A function comes before an operator of the same name.
+// call_costs.h. Names of the graph and its bodies stay; a name inside a function becomes "<call>/<name>", where <call>
+// is the name of the calling node (or its operator), made unique. A function comes before an operator of the same name.
 // Where a function follows other opset versions than the model, `opsets` knows so for each of its nodes.
 // Require: the model is on no arena (messages keep their addresses when they are swapped).
 // Errors: those of check_call_costs; a call that does not fit its function, a name that nothing in the function makes

@@ -29,12 +29,12 @@ struct WalkContext {
   ContentBudget content;  // known content that is held at a time
   FreeNames free_names;
 
-  // Bodies may be inferred more than once (a Loop, until the sizes of what it carries are stable), which multiplies along
-  // nested loops; and contents are computed. What is left of the work that a model of this size may cause:
+  // Bodies may be inferred more than once (a Loop, until the sizes of what it carries are stable), which multiplies
+  // along nested loops; and contents are computed. What is left of the work that a model of this size may cause:
   std::int64_t node_visits_left;
   std::int64_t content_work_left;  // elements
 
-  // Whether the error that is on its way says that sizes do not fit each other, rather than that the graph is malformed.
+  // Whether the error that is on its way says that sizes do not fit each other, not that the graph is malformed.
   bool is_error_of_sizes = false;
 };
 
@@ -47,15 +47,15 @@ struct WalkedGraph {
 };
 
 // Turns one GraphProto into a Graph: visits its nodes in topological order, asks infer_node for the facts of their
-// outputs, and gives both to a GraphBuilder. A body is walked when the node that holds it is inferred, with what is known
-// of its inputs then; it sees the names of the graphs around through `around`.
+// outputs, and gives both to a GraphBuilder. A body is walked when the node that holds it is inferred, with what is
+// known of its inputs then; it sees the names of the graphs around through `around`.
 class GraphWalk {
  public:
   // `around`: the walk over the graph that holds this body, or nullptr. Both outlive this.
   GraphWalk(WalkContext& context, const onnx::GraphProto& graph, GraphWalk* around)
       : context_(context), graph_(graph), around_(around), builder_(graph.name()) {}
 
-  // Visits everything. `inputs`: one fact for each input of the graph. What is not known becomes a finding, not an error.
+  // Visits everything. `inputs`: one fact for each input of the graph. What is not known is a finding, not an error.
   [[nodiscard]] Result<void> visit_all(std::span<const TensorFact> inputs);
   // Makes the graph. Require: visit_all was content. The GraphProto is not used any more, and may be gone.
   [[nodiscard]] Result<WalkedGraph> finish();

@@ -13,8 +13,8 @@
 namespace lowtide::detail {
 namespace {
 
-// Not in the list, on purpose: Slice (counts from the end), Split without sizes (its last part can fall), Reshape (its -1
-// is a quotient), Range (falls with its start), Resize (keep_aspect_ratio_policy), Compress, NonZero, Unique,
+// Not in the list, on purpose: Slice (counts from the end), Split without sizes (its last part can fall), Reshape (its
+// -1 is a quotient), Range (falls with its start), Resize (keep_aspect_ratio_policy), Compress, NonZero, Unique,
 // NonMaxSuppression (depend on data): those have rules of their own. DFT, STFT, Col2Im, MaxUnpool, CenterCropPad,
 // StringSplit, SpaceToDepth of a remainder: unknown.
 constexpr std::string_view kMonotonic[] = {

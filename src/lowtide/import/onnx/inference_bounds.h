@@ -20,7 +20,8 @@ namespace lowtide::detail {
 //   result                                     [<=200,8]
 //
 // The second run counts only for operators of which no output extent falls when an input extent, or a content that is
-// read as a size, rises (is_monotonic, an explicit list). For others an extent that only the second run knows is unknown.
+// read as a size, rises (is_monotonic, an explicit list). For others an extent that only the second run knows is
+// unknown.
 
 // Whether an extent or an element of the inputs is only bounded.
 [[nodiscard]] bool has_bounds(std::span<const TensorFact* const> inputs);

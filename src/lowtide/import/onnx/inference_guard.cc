@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,10 @@
 namespace lowtide::detail {
 namespace {
 
-constexpr std::int64_t kMostSpatial = (std::int64_t{1} << 31) - 1;  // kernels, strides, dilations, pads
-constexpr std::int64_t kMostDataType = 255;                         // far above ONNX's numbers of element types
+constexpr std::int64_t kMostSpatial = (std::int64_t{1} << 31) - 1;          // kernels, strides, dilations, pads
+constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();  // no limit
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMostDataType = 255;  // far above ONNX's numbers of element types
 
 // What the numbers of an attribute of this name may be, whatever the operator.
 struct AttributeLimits {
@@ -31,7 +34,7 @@ constexpr AttributeLimits kAttributeLimits[] = {
     {"axes", -kRank, kRank},
     {"axis", -kRank, kRank},
     {"batch_axis", -kRank, kRank},
-    {"batch_dims", -kRank, kRank},
+    {"batch_dims", 0, kRank},
     {"blocksize", 1, kMostSpatial},
     {"dilations", 1, kMostSpatial},
     {"dtype", 0, kMostDataType},
@@ -177,9 +180,12 @@ constexpr ContentLimits kContentLimits[] = {
     {"ReduceSum", 1, -kRank, kRank},
     {"ReduceSumSquare", 1, -kRank, kRank},
     {"Reshape", 1, -1, kSize},
+    {"Resize", 2, kLowest, kHighest},
     {"Resize", 3, 0, kSize},
     {"STFT", 1, 1, kSize},
     {"STFT", 3, 1, kSize},
+    {"Slice", 1, kLowest, kHighest},
+    {"Slice", 2, kLowest, kHighest},
     {"Slice", 3, -kRank, kRank},
     {"Split", 1, 0, kSize},
     {"SplitToSequence", 1, 0, kSize},
@@ -187,6 +193,7 @@ constexpr ContentLimits kContentLimits[] = {
     {"Tile", 1, 0, kSize},
     {"TopK", 1, 0, kSize},
     {"Unsqueeze", 1, -kRank, kRank},
+    {"Upsample", 1, kLowest, kHighest},
 };
 constexpr bool is_before(const ContentLimits& a, const ContentLimits& b) { return a.type < b.type; }
 static_assert(std::is_sorted(std::begin(kContentLimits), std::end(kContentLimits), is_before));
@@ -196,21 +203,28 @@ const KnownContent* content_of(std::span<const TensorFact* const> inputs, std::s
   return inputs[index]->known.content.get();
 }
 
+// A list of one or two numbers an axis cannot be longer than that; the library makes an axis of every element, known
+// or not. Split's list has a number for each part.
+Result<void> guard_length(const onnx::NodeProto& node, const TensorFact& fact, const ContentLimits& bounds) {
+  if (!fact.known.extents || bounds.type == "Split" || bounds.type == "SplitToSequence") return {};
+  const std::vector<KnownExtent>& extents = *fact.known.extents;
+  constexpr std::int64_t kMostNumbers = 2 * kRank;
+  const std::int64_t length = extents.empty() ? 1 : extents.front().extent;
+  if (extents.size() <= 1 && length <= kMostNumbers) return {};
+  return Error{ErrorCode::invalid,
+               "input " + quoted(node.input(bounds.input)) + " has rank " + std::to_string(extents.size()) +
+                   " and a first extent of " + std::to_string(length) + "; expected a list of at most " +
+                   std::to_string(kMostNumbers) + " numbers",
+               ""};
+}
+
 Result<void> guard_content(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                            const ContentLimits& bounds) {
   const auto index = static_cast<std::size_t>(bounds.input);
+  if (index >= inputs.size() || inputs[index] == nullptr) return {};
+  LOWTIDE_RETURN_IF_ERROR(guard_length(node, *inputs[index], bounds));
   const KnownContent* content = content_of(inputs, index);
   if (content == nullptr) return {};
-  if (content->extents.size() > 1 || static_cast<std::int64_t>(content->elements.size()) > 4 * kRank) {
-    const bool may_be_long = bounds.type == "Split" || bounds.type == "SplitToSequence";
-    if (content->extents.size() > 1 || !may_be_long) {
-      return Error{ErrorCode::invalid,
-                   "input " + quoted(node.input(bounds.input)) + " has " + std::to_string(content->elements.size()) +
-                       " numbers in rank " + std::to_string(content->extents.size()) +
-                       "; expected a list of one number an axis",
-                   ""};
-    }
-  }
   for (const KnownElement& element : content->elements) {
     if (element.knowledge == Knowledge::unknown) continue;
     if (element.integer < bounds.least || element.integer > bounds.most) {
@@ -253,6 +267,32 @@ Result<void> guard_range(std::span<const TensorFact* const> inputs) {
                ""};
 }
 
+// Letters, with at most one ellipsis a term, and no more than one arrow: on anything else the library never returns.
+Result<void> guard_equation(const onnx::NodeProto& node) {
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() != "equation") continue;
+    const Error refused = {ErrorCode::invalid,
+                           "attribute 'equation' is " + quoted(attribute.s()) + ", no einsum equation", ""};
+    std::string text = attribute.s();
+    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    if (const std::size_t arrow = text.find("->"); arrow != std::string::npos) text.replace(arrow, 2, ",");
+    bool has_ellipsis = false;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      const char c = text[at];
+      if (c == ',') {
+        has_ellipsis = false;
+      } else if (c == '.') {
+        if (has_ellipsis || text.compare(at, 3, "...") != 0) return refused;
+        has_ellipsis = true;
+        at += 2;
+      } else if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))) {
+        return refused;
+      }
+    }
+  }
+  return {};
+}
+
 Result<void> guard_steps(std::span<const TensorFact* const> inputs) {
   const KnownContent* steps = content_of(inputs, 4);
   if (steps == nullptr) return {};
@@ -285,6 +325,7 @@ Result<void> guard_node(const onnx::NodeProto& node, std::span<const TensorFact*
   if (type == "Resize") return guard_scale_input(node, inputs, inputs.size() > 2 ? 2 : 1);  // opset 10: X, scales
   if (type == "Range") return guard_range(inputs);
   if (type == "Slice") return guard_steps(inputs);
+  if (type == "Einsum") return guard_equation(node);
   return {};
 }
 

@@ -10,9 +10,9 @@
 
 namespace lowtide::detail {
 
-// Fills in extents that the library leaves unknown, where the operator's definition and what is known of its inputs give
-// a number or a proven upper bound. Never touches an extent that is exact. By operator, n being the elements, or the
-// extent of the axis, of the input:
+// Fills in extents that the library leaves unknown, where the operator's definition and what is known of its inputs
+// give a number or a proven upper bound. Never touches an extent that is exact. By operator, n being the elements, or
+// the extent of the axis, of the input:
 //
 //   NonZero             [rank, <= n]                     Unique    [<= n]
 //   NonMaxSuppression   [<= batches x classes x min(max_output_boxes_per_class, boxes), 3]

@@ -11,8 +11,8 @@ namespace lowtide::detail {
 
 // Checks every node, in bodies too, against the definition of its operator: number of inputs and outputs, which of them
 // may be left out, attributes. Require: functions are inlined.
-// Errors: unsupported, listing every operator that has no definition here or works only on sequences, maps, optionals or
-// strings; else invalid, of the first node that is not as its operator demands.
+// Errors: unsupported, listing every operator that has no definition here or works only on sequences, maps, optionals
+// or strings; else invalid, of the first node that is not as its operator demands.
 [[nodiscard]] Result<void> check_operators(const onnx::GraphProto& graph, const OpsetScopes& opsets);
 
 }  // namespace lowtide::detail

@@ -42,8 +42,8 @@ class OpsetScopes {
 using OpsetField = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
 
 // Reads and checks the imports of a model or function. Domains that the onnx library does not know may be imported, and
-// only matter where a node uses them. Errors: two versions for one domain, a version below 1 (invalid); a version that is
-// newer than the library knows, or of the standard domain older than kOldestOpset (unsupported).
+// only matter where a node uses them. Errors: two versions for one domain, a version below 1 (invalid); a version that
+// is newer than the library knows, or of the standard domain older than kOldestOpset (unsupported).
 [[nodiscard]] Result<OpsetImports> opset_imports_from(const OpsetField& field);
 
 }  // namespace lowtide::detail

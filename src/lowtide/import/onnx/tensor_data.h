@@ -19,7 +19,8 @@ namespace lowtide::detail {
 // Whether `read_elements` can read this type: integers of 8 bits and more, bool, and f16, bf16, f32, f64.
 [[nodiscard]] bool is_readable(DType dtype);
 
-// The elements, each exact (but those of u64 from 2^63 on, unknown). Require: check_tensor_data was content, is_readable(dtype), the data are not external.
+// The elements, each exact (but those of u64 from 2^63 on, unknown). Require: check_tensor_data was content,
+// is_readable(dtype), the data are not external.
 [[nodiscard]] std::vector<KnownElement> read_elements(const onnx::TensorProto& tensor, DType dtype,
                                                       std::int64_t elements);
 

@@ -31,7 +31,7 @@ struct WireSummary {
 // Errors: malformed (place: the byte), over_limit (body nesting, message depth, nodes, parse_budget).
 [[nodiscard]] Result<WireSummary> scan_model(std::string_view bytes);
 
-// "a gzip file", "a TensorFlow Lite model", ...: what bytes that are not an ONNX model look like; empty if nothing known.
+// "a gzip file", "a TensorFlow Lite model", ...: what bytes that are no ONNX model look like; empty if nothing known.
 [[nodiscard]] std::string_view looks_like(std::string_view bytes);
 
 }  // namespace lowtide::detail

@@ -4,7 +4,7 @@
 // What a user can do, whether by pointer, key or button.
 
 const view = new View();
-const charts = [];  // one, or two side by side
+const charts = []; // one, or two side by side
 
 // Which sheets are drawn follows from the mode of the comparison.
 function sheetsOfMode(mode) {
@@ -24,8 +24,14 @@ function openSheet(sheet) {
   const inSight = isRoot ? sheetsOfMode(state.mode) : [sheet];
   const isLost = state.selected && !inSight.includes(state.selected.sheet);
   const colourBy = state.colourBy === 'change' && !isRoot ? 'kind' : state.colourBy;
-  update({inSight, region: sheet.usedRegions()[0], step: null, onlyClass: null, colourBy,
-          selected: isLost ? null : state.selected});
+  update({
+    inSight,
+    region: sheet.usedRegions()[0],
+    step: null,
+    onlyClass: null,
+    colourBy,
+    selected: isLost ? null : state.selected,
+  });
   announce(`Plan of ${sheet.parent ? sheet.parent[2] : sheet.facts.graph}`);
 }
 
@@ -83,10 +89,13 @@ function select(sheet, buffer = kNone, show = false) {
     update({selected: null});
     return;
   }
-  if (state.selected?.sheet !== sheet || state.selected.buffer !== buffer) update({active: sheet, selected: {sheet, buffer}});
+  if (state.selected?.sheet !== sheet || state.selected.buffer !== buffer)
+    update({active: sheet, selected: {sheet, buffer}});
   if (show) showBuffer(sheet, buffer);
-  announce(`${sheet.bufferText(buffer)}, ${sheet.kindOf(buffer)}, ${exactBytes(sheet.bufferSize[buffer])}, ` +
-           spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]));
+  announce(
+    `${sheet.bufferText(buffer)}, ${sheet.kindOf(buffer)}, ${exactBytes(sheet.bufferSize[buffer])}, ` +
+      spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]),
+  );
 }
 
 // The next buffer of the region in the order of first steps; -1 for the one before.

@@ -12,13 +12,20 @@ class Blocks {
     this.sheet = sheet;
     this.sorted = sorted;
     const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = sheet;
-    this.boxes = [Blocks.boxLevel(sorted.length, (row) => {
-      const buffer = sorted[row];
-      return [bufferBegin[buffer], bufferEnd[buffer], bufferOffset[buffer], bufferOffset[buffer] + bufferSize[buffer]];
-    })];
+    this.boxes = [
+      Blocks.boxLevel(sorted.length, (row) => {
+        const buffer = sorted[row];
+        return [
+          bufferBegin[buffer],
+          bufferEnd[buffer],
+          bufferOffset[buffer],
+          bufferOffset[buffer] + bufferSize[buffer],
+        ];
+      }),
+    ];
     const inner = this.boxes[0];
     this.boxes.push(Blocks.boxLevel(inner.length / 4, (row) => inner.subarray(4 * row, 4 * row + 4)));
-    this.examined = 0;  // boxes and buffers looked at since the last reset: what a frame costs
+    this.examined = 0; // boxes and buffers looked at since the last reset: what a frame costs
   }
 
   // Boxes [x begin, x end, y begin, y end] around each kBlockSize of `count` rows.
@@ -41,8 +48,7 @@ class Blocks {
   visit(x0, x1, y0, y1, found) {
     const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = this.sheet;
     const [inner, outer] = this.boxes;
-    const misses = (boxes, at) =>
-        boxes[at] >= x1 || boxes[at + 1] <= x0 || boxes[at + 2] > y1 || boxes[at + 3] < y0;
+    const misses = (boxes, at) => boxes[at] >= x1 || boxes[at + 1] <= x0 || boxes[at + 2] > y1 || boxes[at + 3] < y0;
     for (let group = 0; 4 * group < outer.length; ++group) {
       ++this.examined;
       if (misses(outer, 4 * group)) continue;
@@ -54,7 +60,7 @@ class Blocks {
         this.examined += end - block * kBlockSize;
         for (let row = block * kBlockSize; row < end; ++row) {
           const buffer = this.sorted[row];
-          if (bufferBegin[buffer] >= x1) break;  // sorted: the rest of the block begins later
+          if (bufferBegin[buffer] >= x1) break; // sorted: the rest of the block begins later
           if (bufferEnd[buffer] <= x0 || bufferOffset[buffer] > y1) continue;
           if (bufferOffset[buffer] + bufferSize[buffer] < y0) continue;
           found(buffer);

@@ -22,9 +22,21 @@ function layOut(width, height) {
 
 // Colours that drawings use, under the present theme.
 function readInk() {
-  const names = {text: 'text', muted: 'muted', grid: 'grid', axis: 'axis', map: 'map', load: 'load', bound: 'bound',
-                 arena: 'arena', peak: 'peak', accent: 'accent', stripFill: 'strip', stripLoad: 'strip-load',
-                 panel: 'panel'};
+  const names = {
+    text: 'text',
+    muted: 'muted',
+    grid: 'grid',
+    axis: 'axis',
+    map: 'map',
+    load: 'load',
+    bound: 'bound',
+    arena: 'arena',
+    peak: 'peak',
+    accent: 'accent',
+    stripFill: 'strip',
+    stripLoad: 'strip-load',
+    panel: 'panel',
+  };
   const ink = Object.fromEntries(Object.entries(names).map(([key, css]) => [key, cssColor(css)]));
   ink.loadFill = `${ink.load}33`;
   ink.peakFill = `${ink.peak}2e`;
@@ -44,8 +56,8 @@ class Chart {
     this.stage.append(this.note);
     host.append(this.title, this.stage);
     this.raster = new Raster();
-    this.hover = null;  // {x, y, step, buffer}
-    this.box = null;    // a box being drawn with the pointer, in pixels
+    this.hover = null; // {x, y, step, buffer}
+    this.box = null; // a box being drawn with the pointer, in pixels
     this.frame = {count: 0};
     this.pending = {scene: false, overlay: false};
   }
@@ -53,14 +65,18 @@ class Chart {
   setSheet(sheet, title) {
     this.sheet = sheet;
     this.facts = regionFacts(sheet, state.region);
-    this.visible = new Int32Array(this.facts.placed.length);  // what collectVisible finds
+    this.visible = new Int32Array(this.facts.placed.length); // what collectVisible finds
     this.boxes = new Float64Array(4 * this.facts.placed.length);
-    this.layer = null;  // what makeLayer made last
+    this.layer = null; // what makeLayer made last
     this.hover = null;
     fill(this.title, title);
     this.title.hidden = title === '';
-    this.overlay.setAttribute('aria-label', `Map of ${plural(this.facts.placed.length, 'buffer')} over ` +
-        `${plural(sheet.stepCount, 'step')}: arrows pan, plus and minus zoom, comma and full stop go from buffer to buffer`);
+    this.overlay.setAttribute(
+      'aria-label',
+      `Map of ${plural(this.facts.placed.length, 'buffer')} over ` +
+        `${plural(sheet.stepCount, 'step')}: ` +
+        'arrows pan, plus and minus zoom, comma and full stop go from buffer to buffer',
+    );
     const isEmpty = this.facts.placed.length === 0;
     this.note.hidden = !isEmpty;
     fill(this.note, sheet.stepCount === 0 ? 'This plan has no steps.' : 'No buffer of this plan has a place here.');

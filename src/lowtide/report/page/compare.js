@@ -51,17 +51,24 @@ function counterpartsOf(sheet, other) {
 function changeClass(sheet, buffer, other, counterpart) {
   if (counterpart === kNone) return kOnlyHere;
   if (sheet.bufferSize[buffer] !== other.bufferSize[counterpart]) return kResized;
-  if (sheet.bufferRegion[buffer] !== other.bufferRegion[counterpart] ||
-      sheet.bufferOffset[buffer] !== other.bufferOffset[counterpart]) return kMoved;
-  const sameSteps = sheet.bufferBegin[buffer] === other.bufferBegin[counterpart] &&
-      sheet.bufferEnd[buffer] === other.bufferEnd[counterpart];
+  if (
+    sheet.bufferRegion[buffer] !== other.bufferRegion[counterpart] ||
+    sheet.bufferOffset[buffer] !== other.bufferOffset[counterpart]
+  )
+    return kMoved;
+  const sameSteps =
+    sheet.bufferBegin[buffer] === other.bufferBegin[counterpart] &&
+    sheet.bufferEnd[buffer] === other.bufferEnd[counterpart];
   return sameSteps ? kSame : kRetimed;
 }
 
 // For each of two sheets: Map(sheet -> {other, counterparts, changes}).
 function compareSheets(before, after) {
   const comparison = new Map();
-  for (const [sheet, other] of [[before, after], [after, before]]) {
+  for (const [sheet, other] of [
+    [before, after],
+    [after, before],
+  ]) {
     const counterparts = counterpartsOf(sheet, other);
     const changes = new Uint8Array(sheet.bufferCount);
     for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
@@ -105,7 +112,8 @@ function changeWords(sheet, buffer) {
   if (sheet.bufferOffset[buffer] !== other.bufferOffset[match]) {
     words.push(other.isPlaced(match) ? `address ${countText(other.bufferOffset[match])}` : 'no place in an arena');
   }
-  const sameSteps = sheet.bufferBegin[buffer] === other.bufferBegin[match] && sheet.bufferEnd[buffer] === other.bufferEnd[match];
+  const sameSteps =
+    sheet.bufferBegin[buffer] === other.bufferBegin[match] && sheet.bufferEnd[buffer] === other.bufferEnd[match];
   if (!sameSteps) words.push(spanText(other.bufferBegin[match], other.bufferEnd[match]));
   return `${there === 'before' ? 'Before' : 'After'}: ${words.join(', ') || 'another region'}.`;
 }

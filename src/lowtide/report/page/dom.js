@@ -27,10 +27,20 @@ function fill(host, ...children) {
 
 // Something to press inside a sentence: a link, because a button does not break across lines.
 function textButton(text, title, onclick) {
-  return make('a', {class: 'inline', role: 'button', href: '#', title, onclick: (event) => {
-    event.preventDefault();
-    onclick();
-  }}, text);
+  return make(
+    'a',
+    {
+      class: 'inline',
+      role: 'button',
+      href: '#',
+      title,
+      onclick: (event) => {
+        event.preventDefault();
+        onclick();
+      },
+    },
+    text,
+  );
 }
 
 // Read by a screen reader without moving the focus.

@@ -49,7 +49,12 @@ function half(at) {
 }
 
 function drawAxes(chart, context) {
-  const {layout: {map, load, left, axisY}, view, facts, ink} = chart;
+  const {
+    layout: {map, load, left, axisY},
+    view,
+    facts,
+    ink,
+  } = chart;
   context.font = kFont;
   for (const at of byteTicks(view.y0, view.y1, map.h)) {
     const y = chart.yOf(at);
@@ -71,7 +76,12 @@ function drawAxes(chart, context) {
 }
 
 function drawArenaLabel(chart, context) {
-  const {layout: {map}, view, facts, ink} = chart;
+  const {
+    layout: {map},
+    view,
+    facts,
+    ink,
+  } = chart;
   const y = chart.yOf(facts.arena);
   if (facts.arena <= 0 || facts.arena <= view.y0 || facts.arena > view.y1 || y - map.y < 12) return;
   context.font = kFont;
@@ -95,7 +105,14 @@ function traceLoad(chart, context, area, x0, x1, yOf) {
 }
 
 function drawLoad(chart, context) {
-  const {layout: {load, left}, view, facts, ink, sheet, loadTop} = chart;
+  const {
+    layout: {load, left},
+    view,
+    facts,
+    ink,
+    sheet,
+    loadTop,
+  } = chart;
   const yOf = (bytes) => load.y + load.h - (bytes / loadTop) * load.h;
   context.save();
   context.font = kFont;
@@ -123,7 +140,9 @@ function drawLoad(chart, context) {
 }
 
 function drawLimit(chart, context, bytes, name, yOf, color, dash, side) {
-  const {layout: {load}} = chart;
+  const {
+    layout: {load},
+  } = chart;
   const y = half(yOf(bytes));
   drawLine(context, load.x, y, load.x + load.w, y, color, dash);
   drawText(context, `${name} ${shortBytes(bytes)}`, load.x + load.w - 4, y + side, color, 'right', chart.ink.panel);
@@ -131,7 +150,13 @@ function drawLimit(chart, context, bytes, name, yOf, color, dash, side) {
 
 // The step of the largest load: a band through both pictures, and its number.
 function drawPeak(chart, context, yOf) {
-  const {layout: {load, map}, facts, ink, view, scaleX} = chart;
+  const {
+    layout: {load, map},
+    facts,
+    ink,
+    view,
+    scaleX,
+  } = chart;
   if (facts.largestLoad <= 0 || facts.peakStep + 1 <= view.x0 || facts.peakStep >= view.x1) return;
   const x = chart.xOf(facts.peakStep);
   const width = Math.max(scaleX, 1);
@@ -158,7 +183,12 @@ function drawPeak(chart, context, yOf) {
 
 // The whole program in a strip, with what is in sight marked on it.
 function drawStrip(chart, context) {
-  const {layout: {strip}, view, ink, facts} = chart;
+  const {
+    layout: {strip},
+    view,
+    ink,
+    facts,
+  } = chart;
   context.fillStyle = ink.stripFill;
   context.fillRect(strip.x, strip.y, strip.w, strip.h);
   context.beginPath();
@@ -173,5 +203,5 @@ function drawStrip(chart, context) {
   context.fillRect(x1, strip.y, strip.x + strip.w - x1, strip.h);
   context.strokeStyle = ink.load;
   context.lineWidth = 1;
-  context.strokeRect(half(x0) , half(strip.y), Math.max(1, Math.round(x1 - x0) - 1), strip.h - 1);
+  context.strokeRect(half(x0), half(strip.y), Math.max(1, Math.round(x1 - x0) - 1), strip.h - 1);
 }

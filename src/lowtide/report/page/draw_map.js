@@ -6,12 +6,12 @@
 // names has a limit, so a frame's cost depends on the window, not on the plan. While one pans, rectangles and raster
 // of a somewhat larger area are kept and only moved.
 
-const kCrispSide = 3;     // pixels
-const kMostCrisp = 4000;  // rectangles a frame; beyond, the threshold rises
+const kCrispSide = 3; // pixels
+const kMostCrisp = 4000; // rectangles a frame; beyond, the threshold rises
 const kMostLabels = 300;
-const kPanMargin = 0.3;   // of the view, kept ready on each side while one pans
+const kPanMargin = 0.3; // of the view, kept ready on each side while one pans
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
-const kLetterWidth = 6.2;  // of kFont, on average; names are cut by it
+const kLetterWidth = 6.2; // of kFont, on average; names are cut by it
 
 // Fills chart.visible with the buffers in an area and chart.boxes with their sides in pixels of it: left, right, top,
 // bottom. Returns how many there are and the least side of a rectangle: no more than kMostCrisp reach it.
@@ -40,15 +40,28 @@ function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
   return {count, side};
 }
 
-// Rectangles and raster of an area: `margin` of the view's width and height on each side, where there is something.
+// Rectangles and raster of an area: the view and, where there is something, `margin` of its size on each side, in whole
+// pixels.
 function makeLayer(chart, margin) {
-  const {view, scaleX, scaleY, raster, visible, boxes, paints, table} = chart;
-  const beside = (view.x1 - view.x0) * margin;
-  const above = (view.y1 - view.y0) * margin;
+  const {
+    view,
+    scaleX,
+    scaleY,
+    layout: {map},
+    raster,
+    visible,
+    boxes,
+    paints,
+    table,
+  } = chart;
+  const pixels = (size, available) => Math.max(0, Math.ceil(Math.min(size * margin, available)));
   const area = {
-    x0: Math.min(view.x0, Math.max(0, view.x0 - beside)), x1: Math.max(view.x1, Math.min(view.steps, view.x1 + beside)),
-    y0: Math.min(view.y0, Math.max(0, view.y0 - above)), y1: Math.max(view.y1, Math.min(view.top, view.y1 + above)),
-    scaleX, scaleY,
+    x0: view.x0 - pixels(map.w, view.x0 * scaleX) / scaleX,
+    x1: view.x1 + pixels(map.w, (view.steps - view.x1) * scaleX) / scaleX,
+    y0: view.y0 - pixels(map.h, view.y0 * scaleY) / scaleY,
+    y1: view.y1 + pixels(map.h, (view.top - view.y1) * scaleY) / scaleY,
+    scaleX,
+    scaleY,
   };
   const {count, side} = collectVisible(chart, area);
   raster.begin(Math.ceil((area.x1 - area.x0) * scaleX), Math.ceil((area.y1 - area.y0) * scaleY));
@@ -68,8 +81,14 @@ function makeLayer(chart, margin) {
 // Whether a layer was made for what is drawn now, at this scale.
 function hasScaleOf(chart, layer) {
   const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * b;
-  return layer !== null && layer.paints === chart.paints && layer.table === chart.table && layer.facts === chart.facts &&
-      isNear(layer.scaleX, chart.scaleX) && isNear(layer.scaleY, chart.scaleY);
+  return (
+    layer !== null &&
+    layer.paints === chart.paints &&
+    layer.table === chart.table &&
+    layer.facts === chart.facts &&
+    isNear(layer.scaleX, chart.scaleX) &&
+    isNear(layer.scaleY, chart.scaleY)
+  );
 }
 
 function covers(layer, {x0, x1, y0, y1}) {
@@ -79,7 +98,13 @@ function covers(layer, {x0, x1, y0, y1}) {
 }
 
 function drawMap(chart, context) {
-  const {layout: {map}, view, raster, scaleX, scaleY} = chart;
+  const {
+    layout: {map},
+    view,
+    raster,
+    scaleX,
+    scaleY,
+  } = chart;
   chart.facts.blocks.examined = 0;
   const isSameScale = hasScaleOf(chart, chart.layer);
   const isKept = isSameScale && covers(chart.layer, view);
@@ -94,18 +119,31 @@ function drawMap(chart, context) {
     context.imageSmoothingEnabled = false;
     context.drawImage(raster.canvas, map.x + left, map.y + top, raster.width, raster.height);
   }
-  const crisp = chart.layer.crisp.map(({buffer, x0, x1, y0, y1}) => ({buffer, x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top}))
-      .filter(({x0, x1, y0, y1}) => x1 > 0 && x0 < map.w && y1 > 0 && y0 < map.h);
+  const crisp = chart.layer.crisp
+    .map(({buffer, x0, x1, y0, y1}) => ({buffer, x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top}))
+    .filter(({x0, x1, y0, y1}) => x1 > 0 && x0 < map.w && y1 > 0 && y0 < map.h);
   drawRectangles(chart, context, crisp);
   const names = drawNames(chart, context, crisp);
   context.restore();
-  Object.assign(chart.frame, {isKept, names, rectangles: crisp.length, examined: chart.facts.blocks.examined,
-                              buffers: isKept ? 0 : chart.layer.count, cells: isKept ? 0 : raster.cells});
+  Object.assign(chart.frame, {
+    isKept,
+    names,
+    rectangles: crisp.length,
+    examined: chart.facts.blocks.examined,
+    buffers: isKept ? 0 : chart.layer.count,
+    cells: isKept ? 0 : raster.cells,
+  });
 }
 
 // Clipped to the map and set on whole device pixels, a hair apart.
 function drawRectangles(chart, context, crisp) {
-  const {layout: {map}, sheet, paints, table, ratio} = chart;
+  const {
+    layout: {map},
+    sheet,
+    paints,
+    table,
+    ratio,
+  } = chart;
   const snap = (at) => Math.round(at * ratio) / ratio;
   const scratch = sheet.kinds.indexOf('scratch');
   let style = '';
@@ -119,7 +157,7 @@ function drawRectangles(chart, context, crisp) {
     if (css !== style) context.fillStyle = style = css;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
     if (sheet.bufferKind[box.buffer] !== scratch || box.right - box.left < 6) continue;
-    context.fillStyle = style = chart.hatch;  // scratch is told by more than its colour
+    context.fillStyle = style = chart.hatch; // scratch is told by more than its colour
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   }
 }
@@ -127,7 +165,8 @@ function drawRectangles(chart, context, crisp) {
 // Letters are wider in some names than in others: shortened until it fits.
 function nameThatFits(context, name, letters, room) {
   let shown = shortName(name, letters);
-  for (let most = shown.length - 1; most > 2 && context.measureText(shown).width > room; --most) shown = elide(shown, most);
+  for (let most = shown.length - 1; most > 2 && context.measureText(shown).width > room; --most)
+    shown = elide(shown, most);
   return shown;
 }
 

@@ -3,14 +3,16 @@
 
 // The view as a picture to keep: SVG and PNG with title and legend.
 
-const kExportScale = 2;  // device pixels a pixel, so that a PNG prints well
-const kMostExportPixels = 16000;  // a side of a canvas; beyond, browsers draw nothing
+const kExportScale = 2; // device pixels a pixel, so that a PNG prints well
+const kMostExportPixels = 16000; // a side of a canvas; beyond, browsers draw nothing
 
 function exportTitle() {
   const sheet = state.inSight.at(-1);
   const now = totals(sheet);
-  const gap = now.gap === null ? '' : `, bound ${shortBytes(now.bound)}, gap ${percentText(now.arena - now.bound, now.bound)}`;
-  return `${elide(sheet.facts.graph || 'plan', 60)}: arena ${shortBytes(now.arena)}, load ${shortBytes(now.load)}${gap}`;
+  const gap =
+    now.gap === null ? '' : `, bound ${shortBytes(now.bound)}, gap ${percentText(now.arena - now.bound, now.bound)}`;
+  const name = elide(sheet.facts.graph || 'plan', 60);
+  return `${name}: arena ${shortBytes(now.arena)}, load ${shortBytes(now.load)}${gap}`;
 }
 
 // Where everything stands in the picture.
@@ -24,15 +26,28 @@ function exportLayout() {
     return place;
   });
   const height = Math.max(...charts.map((chart) => chart.layout.height));
-  const used = new Set(charts.flatMap((chart) => Array.from(chart.facts.placed, (buffer) => Math.floor((chart.paints[buffer] % kDimmed) / kShades))));
+  const used = new Set(
+    charts.flatMap((chart) =>
+      Array.from(chart.facts.placed, (buffer) => Math.floor((chart.paints[buffer] % kDimmed) / kShades)),
+    ),
+  );
   let legendX = charts[0].layout.map.x;
-  const items = [...used].sort((a, b) => a - b).map((at) => {
-    const {name, color} = charts[0].classes[at];
-    const item = {x: legendX, name: elide(name || '(no operator)', 28), color: cssColor(color)};
-    legendX += 34 + item.name.length * kLetterWidth;
-    return item;
-  });
-  return {width: Math.max(x, legendX), height: top + height + 26, title: exportTitle(), places, legend: items, legendY: top + height + 12};
+  const items = [...used]
+    .sort((a, b) => a - b)
+    .map((at) => {
+      const {name, color} = charts[0].classes[at];
+      const item = {x: legendX, name: elide(name || '(no operator)', 28), color: cssColor(color)};
+      legendX += 34 + item.name.length * kLetterWidth;
+      return item;
+    });
+  return {
+    width: Math.max(x, legendX),
+    height: top + height + 26,
+    title: exportTitle(),
+    places,
+    legend: items,
+    legendY: top + height + 12,
+  };
 }
 
 function drawPicture(parts, scale) {

@@ -51,7 +51,9 @@ class RegionFacts {
     this.peakStep = Math.max(0, this.load.indexOf(this.largestLoad));
     const stated = sheet.regions[region]?.arena ?? 0;
     this.arena = this.placed.reduce(
-        (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]), stated);
+      (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]),
+      stated,
+    );
   }
 
   // Bytes of the buffers that live at each step, without alignment.

@@ -4,9 +4,13 @@
 // The head of the page: what was planned, and the figures that one asks for first.
 
 function metric(label, value, detail, {title = null, tone = null} = {}) {
-  return make('div', {class: tone ? `metric ${tone}` : 'metric', title},
-              make('span', {class: 'label'}, label), make('span', {class: 'value'}, value),
-              make('span', {class: 'detail'}, detail));
+  return make(
+    'div',
+    {class: tone ? `metric ${tone}` : 'metric', title},
+    make('span', {class: 'label'}, label),
+    make('span', {class: 'value'}, value),
+    make('span', {class: 'detail'}, detail),
+  );
 }
 
 // "was 5.1 MiB, −37 %" where there is another plan, else the detail.
@@ -20,7 +24,9 @@ function gapMetric(now) {
   if (now.gap === null) return metric('Gap', '-', 'no bound');
   const title = 'How far the arena is above the proven lower bound: (arena − bound) / bound';
   if (now.gap <= 0) return metric('Gap', '0 %', 'nothing left to gain', {title, tone: 'good'});
-  return metric('Gap', percentText(now.arena - now.bound, now.bound), `${shortBytes(now.arena - now.bound)} above`, {title});
+  return metric('Gap', percentText(now.arena - now.bound, now.bound), `${shortBytes(now.arena - now.bound)} above`, {
+    title,
+  });
 }
 
 function metricsOf(sheet, other) {
@@ -30,31 +36,47 @@ function metricsOf(sheet, other) {
   const was = (key) => (before === null ? null : before[key]);
   const waste = now.arena - now.load;
   return [
-    metric('Arena', shortBytes(now.arena), against(now.arena, was('arena'), exactBytes(now.arena)),
-           {title: `Bytes to reserve: ${bothBytes(now.arena)}`, tone: 'main'}),
-    metric('Load', shortBytes(now.load),
-           against(now.load, was('load'), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing'),
-           {title: `Most bytes alive at once: ${bothBytes(now.load)}`}),
-    metric('Bound', shortBytes(now.bound), against(now.bound, was('bound'), facts.bound_name || 'lower bound'),
-           {title: `No order needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`}),
+    metric('Arena', shortBytes(now.arena), against(now.arena, was('arena'), exactBytes(now.arena)), {
+      title: `Bytes to reserve: ${bothBytes(now.arena)}`,
+      tone: 'main',
+    }),
+    metric(
+      'Load',
+      shortBytes(now.load),
+      against(now.load, was('load'), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing'),
+      {title: `Most bytes alive at once: ${bothBytes(now.load)}`},
+    ),
+    metric('Bound', shortBytes(now.bound), against(now.bound, was('bound'), facts.bound_name || 'lower bound'), {
+      title: `No order needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
+    }),
     gapMetric(now),
-    now.loadAsGiven > 0 ?
-        metric('Load as given', shortBytes(now.loadAsGiven),
-               `arena ${percentText(Math.abs(now.arena - now.loadAsGiven), now.loadAsGiven)} ${now.arena > now.loadAsGiven ? 'higher' : 'lower'}`,
-               {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`}) : null,
-    metric('Program', plural(sheet.stepCount, 'step'),
-           `${plural(facts.nodes, 'node')}, ${plural(sheet.bufferCount, 'buffer')}`),
-    metric('Order', facts.schedule || '-', facts.schedule_optimal ? 'proven optimal' : 'best found',
-           {tone: facts.schedule_optimal ? 'good word' : 'word'}),
-    metric('Offsets', facts.allocate || '-', facts.allocate_optimal ? 'proven optimal' : 'best found',
-           {tone: facts.allocate_optimal ? 'good word' : 'word'}),
+    now.loadAsGiven > 0
+      ? metric(
+          'Load as given',
+          shortBytes(now.loadAsGiven),
+          `arena ${percentText(Math.abs(now.arena - now.loadAsGiven), now.loadAsGiven)} ${now.arena > now.loadAsGiven ? 'higher' : 'lower'}`,
+          {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`},
+        )
+      : null,
+    metric(
+      'Program',
+      plural(sheet.stepCount, 'step'),
+      `${plural(facts.nodes, 'node')}, ${plural(sheet.bufferCount, 'buffer')}`,
+    ),
+    metric('Order', facts.schedule || '-', facts.schedule_optimal ? 'proven optimal' : 'best found', {
+      tone: facts.schedule_optimal ? 'good word' : 'word',
+    }),
+    metric('Offsets', facts.allocate || '-', facts.allocate_optimal ? 'proven optimal' : 'best found', {
+      tone: facts.allocate_optimal ? 'good word' : 'word',
+    }),
   ];
 }
 
 function provenanceText(facts) {
   const digest = facts.model_sha256 ? `sha256 ${facts.model_sha256.slice(0, 12)}` : null;
   return [facts.dims.join(', ') || null, facts.target ? `target ${facts.target}` : null, digest, facts.tool || null]
-      .filter((text) => text !== null).join('  ·  ');
+    .filter((text) => text !== null)
+    .join('  ·  ');
 }
 
 // The path from the whole graph to the body in sight; each part but the last leads back.
@@ -64,9 +86,14 @@ function breadcrumb(sheet) {
     const name = part.parent ? part.parent[2] || 'body' : part.facts.graph || 'graph';
     const where = part.parent ? ` of ${path[at - 1].stepText(part.parent[1])}` : '';
     const text = elide(name + where, 60);
-    const crumb = at + 1 === path.length ?
-        make('span', {class: 'here', 'aria-current': 'page', title: name}, text) :
-        make('button', {class: 'crumb', type: 'button', title: `Back to ${name}`, onclick: () => openSheet(part)}, text);
+    const crumb =
+      at + 1 === path.length
+        ? make('span', {class: 'here', 'aria-current': 'page', title: name}, text)
+        : make(
+            'button',
+            {class: 'crumb', type: 'button', title: `Back to ${name}`, onclick: () => openSheet(part)},
+            text,
+          );
     return at === 0 ? [crumb] : [make('span', {class: 'muted', 'aria-hidden': 'true'}, '›'), crumb];
   });
 }

@@ -3,7 +3,7 @@
 
 // Keys, and the help that lists them: one table for both.
 
-const kPanShare = 0.12;  // of what is in sight, a press
+const kPanShare = 0.12; // of what is in sight, a press
 
 function panBy(shareX, shareY) {
   view.pan((view.x1 - view.x0) * shareX, (view.y1 - view.y0) * shareY);
@@ -23,7 +23,12 @@ const kKeys = [
   [['0', 'f'], '0 or F', 'Show everything', fitView],
   [['.'], '.', 'Next buffer', () => selectNext(1)],
   [[','], ',', 'Buffer before', () => selectNext(-1)],
-  [['Enter'], 'Enter', 'Select the buffer under the pointer, else the largest at the step; in a table, the row', selectHere],
+  [
+    ['Enter'],
+    'Enter',
+    'Select the buffer under the pointer, else the largest at the step; in a table, the row',
+    selectHere,
+  ],
   [['['], '[', 'Step before', () => goToStep(activeStep() - 1)],
   [[']'], ']', 'Step after', () => goToStep(activeStep() + 1)],
   [['p'], 'P', 'Go to the peak', goToPeak],
@@ -74,9 +79,16 @@ function letGo() {
 }
 
 function drawHelp() {
-  const line = (keys, words) => make('tr', {}, make('th', {scope: 'row'}, make('kbd', {}, keys)), make('td', {}, words));
-  fill(byId('help-keys'), kKeys.map(([, keys, words]) => line(keys, words)));
-  fill(byId('help-pointer'), kPointerHelp.map(([keys, words]) => line(keys, words)));
+  const line = (keys, words) =>
+    make('tr', {}, make('th', {scope: 'row'}, make('kbd', {}, keys)), make('td', {}, words));
+  fill(
+    byId('help-keys'),
+    kKeys.map(([, keys, words]) => line(keys, words)),
+  );
+  fill(
+    byId('help-pointer'),
+    kPointerHelp.map(([keys, words]) => line(keys, words)),
+  );
 }
 
 function onKey(event) {

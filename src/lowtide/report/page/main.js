@@ -36,8 +36,11 @@ function paintCharts() {
     const painted = paintSheet(chart.sheet, state.colourBy, ops, isRootComparison() ? changesOf(chart.sheet) : null);
     const found = state.found?.get(chart.sheet) ?? null;
     const {onlyClass} = state;
-    const lit = found === null && onlyClass === null ? null :
-        (buffer) => (found === null || found[buffer] === 1) && (onlyClass === null || painted.classOf[buffer] === onlyClass);
+    const lit =
+      found === null && onlyClass === null
+        ? null
+        : (buffer) =>
+            (found === null || found[buffer] === 1) && (onlyClass === null || painted.classOf[buffer] === onlyClass);
     chart.setPaint(painted, lit);
   }
 }
@@ -110,7 +113,9 @@ function startButtons() {
 // What a console, or a test, may ask: where a buffer is on the screen and what the last frame cost.
 function openConsole() {
   window.lowtide = {
-    state, view, charts,
+    state,
+    view,
+    charts,
     boxOf(buffer, at = 0) {
       const chart = charts[at];
       const bounds = chart.overlay.getBoundingClientRect();
@@ -119,7 +124,9 @@ function openConsole() {
     },
     frames: () => charts.map((chart) => ({...chart.frame})),
     svg: () => svgOf(exportLayout()),
-    update, select, goToStep,
+    update,
+    select,
+    goToStep,
   };
 }
 

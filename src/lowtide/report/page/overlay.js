@@ -4,10 +4,13 @@
 // What lies over the picture: the pointer's step, the buffer under it, the selected buffer with its values, the step
 // that the table shows, what a search found.
 
-const kMostMarks = 400;  // of found buffers; where more are in sight, their colour is enough
+const kMostMarks = 400; // of found buffers; where more are in sight, their colour is enough
 
 function boxOf(chart, buffer) {
-  const {sheet, layout: {map}} = chart;
+  const {
+    sheet,
+    layout: {map},
+  } = chart;
   const x0 = chart.xOf(sheet.bufferBegin[buffer]);
   const x1 = chart.xOf(sheet.bufferEnd[buffer]);
   const y1 = chart.yOf(sheet.bufferOffset[buffer]);
@@ -25,7 +28,11 @@ function outline(context, {x0, x1, y0, y1}, color, width) {
 
 function drawOverlay(chart) {
   if (!chart.layout || !chart.paints) return;
-  const {layout: {map, load, width, height}, ratio, ink} = chart;
+  const {
+    layout: {map, load, width, height},
+    ratio,
+    ink,
+  } = chart;
   const context = chart.overlay.getContext('2d');
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
@@ -45,14 +52,23 @@ function drawOverlay(chart) {
     context.fillStyle = `${ink.accent}22`;
     context.fillRect(x0, y0, x1 - x0, y1 - y0);
     context.setLineDash([4, 3]);
-    outline(context, {x0: Math.min(x0, x1), x1: Math.max(x0, x1), y0: Math.min(y0, y1), y1: Math.max(y0, y1)}, ink.accent, 1);
+    outline(
+      context,
+      {x0: Math.min(x0, x1), x1: Math.max(x0, x1), y0: Math.min(y0, y1), y1: Math.max(y0, y1)},
+      ink.accent,
+      1,
+    );
     context.setLineDash([]);
   }
   context.restore();
 }
 
 function drawStepLine(chart, context) {
-  const {layout: {map, load}, ink, scaleX} = chart;
+  const {
+    layout: {map, load},
+    ink,
+    scaleX,
+  } = chart;
   const bottom = map.y + map.h;
   if (state.step !== null) {
     context.fillStyle = `${ink.accent}3a`;
@@ -116,7 +132,8 @@ function drawValue(chart, context, value, written, readers) {
   const {sheet, ink} = chart;
   const buffer = sheet.valueBuffer[value];
   const begin = written === kNone ? sheet.bufferBegin[buffer] : written;
-  const isOutput = sheet.valueTensor[value] !== kNone && sheet.roles[sheet.tensorRole[sheet.valueTensor[value]]] === 'output';
+  const isOutput =
+    sheet.valueTensor[value] !== kNone && sheet.roles[sheet.tensorRole[sheet.valueTensor[value]]] === 'output';
   const end = isOutput ? sheet.bufferEnd[buffer] : readers.length > 0 ? readers.at(-1) + 1 : begin + 1;
   const low = sheet.bufferOffset[buffer] + sheet.valueOffset[value];
   const x0 = chart.xOf(begin) + 2;

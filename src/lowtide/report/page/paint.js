@@ -5,7 +5,7 @@
 // by buffer id, keep neighbours of one class apart.
 
 const kShades = 3;
-const kDimmed = 128;  // added to a paint: outside of what is searched for or singled out
+const kDimmed = 128; // added to a paint: outside of what is searched for or singled out
 
 // Classes of the ways to colour: [{name, color (a css name), has(buffer)}]; classOf[buffer] is an index into it.
 function kindClasses(sheet) {
@@ -65,7 +65,10 @@ function mixPaints(classes) {
     for (let shade = 0; shade < kShades; ++shade) {
       const rgb = shade === 0 ? base : mix(base, shade === 1 ? lighter : darker, shade === 1 ? 0.06 : 0.08);
       const faded = mix(ground, rgb, 0.22);
-      for (const [paint, shown] of [[at * kShades + shade, rgb], [at * kShades + shade + kDimmed, faded]]) {
+      for (const [paint, shown] of [
+        [at * kShades + shade, rgb],
+        [at * kShades + shade + kDimmed, faded],
+      ]) {
         const text = contrast(shown, lighter) >= contrast(shown, darker) ? '#ffffff' : '#000000';
         table[paint] = {css: hexOf(shown), text, rgb: shown.map(Math.round)};
       }

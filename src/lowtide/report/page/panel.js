@@ -3,7 +3,7 @@
 
 // The panel at the side: the selected buffer, or the plan if none is.
 
-const kMostReaders = 12;  // listed at once
+const kMostReaders = 12; // listed at once
 const kMostValues = 40;
 
 // Sentences of why.js and sharing.js as elements.
@@ -16,7 +16,9 @@ function sentence(sheet, parts) {
 }
 
 function stepButton(sheet, step) {
-  return textButton(`step ${countText(step)} · ${elide(sheet.stepText(step), 56)}`, 'Show this step', () => goToStep(step));
+  return textButton(`step ${countText(step)} · ${elide(sheet.stepText(step), 56)}`, 'Show this step', () =>
+    goToStep(step),
+  );
 }
 
 function row(label, ...content) {
@@ -32,30 +34,52 @@ function readersList(sheet, value) {
   const steps = [...new Set(sheet.readersOf(value))];
   if (steps.length === 0) return [make('span', {class: 'muted'}, 'nobody')];
   const items = steps.slice(0, kMostReaders).map((step) => make('div', {}, stepButton(sheet, step)));
-  if (steps.length > kMostReaders) items.push(make('div', {class: 'muted'}, `and ${countText(steps.length - kMostReaders)} more`));
+  if (steps.length > kMostReaders)
+    items.push(make('div', {class: 'muted'}, `and ${countText(steps.length - kMostReaders)} more`));
   return items;
 }
 
 function valueCard(sheet, value) {
   const offset = sheet.valueOffset[value];
   const written = sheet.valueWritten[value];
-  return make('li', {class: 'value-card'},
-      make('div', {class: 'name'}, sheet.tensorNameOf(value)),
-      make('div', {class: 'muted'}, `${roleText(sheet, value)}, ${bothBytes(sheet.valueSize(value))}`),
-      make('dl', {},
-           row('Bytes', `${countText(offset)} to ${countText(offset + sheet.valueSize(value))} of the buffer`),
-           row('How', sentence(sheet, sharingWords(sheet, value))),
-           row('Written by', written === kNone ? make('span', {class: 'muted'}, 'nobody: there before the run') : stepButton(sheet, written)),
-           row('Read by', readersList(sheet, value))));
+  return make(
+    'li',
+    {class: 'value-card'},
+    make('div', {class: 'name'}, sheet.tensorNameOf(value)),
+    make('div', {class: 'muted'}, `${roleText(sheet, value)}, ${bothBytes(sheet.valueSize(value))}`),
+    make(
+      'dl',
+      {},
+      row('Bytes', `${countText(offset)} to ${countText(offset + sheet.valueSize(value))} of the buffer`),
+      row('How', sentence(sheet, sharingWords(sheet, value))),
+      row(
+        'Written by',
+        written === kNone ? make('span', {class: 'muted'}, 'nobody: there before the run') : stepButton(sheet, written),
+      ),
+      row('Read by', readersList(sheet, value)),
+    ),
+  );
 }
 
 function bodyButtons(sheet, buffer) {
   const bodies = sheet.bodies.get(sheet.scratchStep[buffer]) ?? [];
   if (bodies.length === 0) return null;
-  return make('div', {class: 'bodies'}, bodies.map((body) => make('button', {
-    type: 'button', class: 'open-body', onclick: () => openSheet(body),
-  }, `Open the plan of ${elide(body.parent[2] || 'the body', 40)}`,
-     make('span', {class: 'muted'}, ` ${shortBytes(totals(body).arena)}, ${plural(body.stepCount, 'step')}`))));
+  return make(
+    'div',
+    {class: 'bodies'},
+    bodies.map((body) =>
+      make(
+        'button',
+        {
+          type: 'button',
+          class: 'open-body',
+          onclick: () => openSheet(body),
+        },
+        `Open the plan of ${elide(body.parent[2] || 'the body', 40)}`,
+        make('span', {class: 'muted'}, ` ${shortBytes(totals(body).arena)}, ${plural(body.stepCount, 'step')}`),
+      ),
+    ),
+  );
 }
 
 function restsOnText(sheet, buffer) {
@@ -64,9 +88,12 @@ function restsOnText(sheet, buffer) {
   if (below.length === 0) return ['nothing: free below'];
   const top = sheet.bufferOffset[below[0]] + sheet.bufferSize[below[0]];
   const air = sheet.bufferOffset[buffer] - top;
-  const shown = below.slice(0, 3).flatMap((other, at) => [
-    at === 0 ? '' : ', ',
-    textButton(elide(sheet.bufferText(other), 48), 'Select this buffer', () => select(sheet, other, true))]);
+  const shown = below
+    .slice(0, 3)
+    .flatMap((other, at) => [
+      at === 0 ? '' : ', ',
+      textButton(elide(sheet.bufferText(other), 48), 'Select this buffer', () => select(sheet, other, true)),
+    ]);
   if (below.length > 3) shown.push(` and ${countText(below.length - 3)} more`);
   if (air > 0) shown.push(`, ${exactBytes(air)} above ${below.length > 1 ? 'them' : 'it'}`);
   return shown;
@@ -78,8 +105,11 @@ function placeRows(sheet, buffer) {
   const high = low + sheet.bufferSize[buffer];
   const region = sheet.bufferRegion[buffer];
   return [
-    ...row('Address', `${countText(low)} to ${countText(high)} `,
-           make('span', {class: 'muted'}, `0x${low.toString(16)} to 0x${high.toString(16)}`)),
+    ...row(
+      'Address',
+      `${countText(low)} to ${countText(high)} `,
+      make('span', {class: 'muted'}, `0x${low.toString(16)} to 0x${high.toString(16)}`),
+    ),
     ...(sheet.regions.length > 1 ? row('Region', sheet.regions[region].name) : []),
     ...row('Rests on', restsOnText(sheet, buffer)),
   ];
@@ -99,22 +129,45 @@ function bufferPanel(sheet, buffer) {
   swatch.style.setProperty('--swatch', `var(--kind-${sheet.kindOf(buffer)})`);
   const whose = state.against === null || !isRootComparison() ? '' : sheet === state.shown ? ', after' : ', before';
   return [
-    make('div', {class: 'panel-head'},
-         make('h2', {}, sheet.bufferText(buffer)),
-         tool('×', 'Close (Esc)', () => select(null))),
-    make('p', {class: 'tagline'}, swatch, `${sheet.kindOf(buffer)}${op === '' ? '' : `, from ${op}`}, buffer ${buffer}${whose}`),
+    make(
+      'div',
+      {class: 'panel-head'},
+      make('h2', {}, sheet.bufferText(buffer)),
+      tool('×', 'Close (Esc)', () => select(null)),
+    ),
+    make(
+      'p',
+      {class: 'tagline'},
+      swatch,
+      `${sheet.kindOf(buffer)}${op === '' ? '' : `, from ${op}`}, buffer ${buffer}${whose}`,
+    ),
     bodyButtons(sheet, buffer),
-    make('dl', {class: 'facts'},
-         row('Size', bothBytes(sheet.bufferSize[buffer])),
-         row('Lives', `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])} `,
-             make('span', {class: 'muted'}, `(${plural(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer], 'step')})`)),
-         placeRows(sheet, buffer), peakRow(sheet, buffer)),
+    make(
+      'dl',
+      {class: 'facts'},
+      row('Size', bothBytes(sheet.bufferSize[buffer])),
+      row(
+        'Lives',
+        `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])} `,
+        make('span', {class: 'muted'}, `(${plural(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer], 'step')})`),
+      ),
+      placeRows(sheet, buffer),
+      peakRow(sheet, buffer),
+    ),
     isRootComparison() ? make('p', {class: 'change-words'}, changeWords(sheet, buffer)) : null,
     make('h3', {}, 'Why it lives so long'),
     whyItLives(sheet, buffer).map((parts) => make('p', {class: 'why'}, sentence(sheet, parts))),
-    values.length > 0 ? make('h3', {}, values.length > 1 ? `${countText(values.length)} values share its bytes` : 'Its value') : null,
-    make('ul', {class: 'values'}, values.slice(0, kMostValues).map((value) => valueCard(sheet, value))),
-    values.length > kMostValues ? make('p', {class: 'muted'}, `and ${countText(values.length - kMostValues)} more`) : null,
+    values.length > 0
+      ? make('h3', {}, values.length > 1 ? `${countText(values.length)} values share its bytes` : 'Its value')
+      : null,
+    make(
+      'ul',
+      {class: 'values'},
+      values.slice(0, kMostValues).map((value) => valueCard(sheet, value)),
+    ),
+    values.length > kMostValues
+      ? make('p', {class: 'muted'}, `and ${countText(values.length - kMostValues)} more`)
+      : null,
   ];
 }
 
@@ -122,8 +175,11 @@ function regionRows(sheet) {
   return sheet.regions.flatMap((region, at) => {
     const {largestLoad} = regionFacts(sheet, at);
     const capacity = region.capacity === null ? '' : ` of ${shortBytes(region.capacity)}`;
-    return row(region.name || `region ${at}`, `arena ${shortBytes(region.arena)}${capacity}, load ${shortBytes(largestLoad)}`,
-               make('span', {class: 'muted'}, `, alignment ${exactBytes(region.alignment)}`));
+    return row(
+      region.name || `region ${at}`,
+      `arena ${shortBytes(region.arena)}${capacity}, load ${shortBytes(largestLoad)}`,
+      make('span', {class: 'muted'}, `, alignment ${exactBytes(region.alignment)}`),
+    );
   });
 }
 
@@ -138,23 +194,50 @@ function planPanel(sheet) {
   }
   return [
     make('div', {class: 'panel-head'}, make('h2', {}, facts.graph || 'Plan')),
-    make('p', {class: 'muted'}, 'Click a buffer to see what it holds and why it lives so long; click the load curve to see who lives at a step. Press ? for all keys.'),
+    make(
+      'p',
+      {class: 'muted'},
+      'Click a buffer to see what it holds and why it lives so long; click the load curve to see who lives at a ' +
+        'step. Press ? for all keys.',
+    ),
     make('h3', {}, 'The plan'),
-    make('dl', {class: 'facts'},
-         row('Arena', bothBytes(now.arena)), row('Load', bothBytes(now.load)), row('Bound', `${bothBytes(now.bound)} `, make('span', {class: 'muted'}, facts.bound_name)),
-         row('Gap', now.gap === null ? '-' : percentText(now.arena - now.bound, now.bound)),
-         row('As given', bothBytes(now.loadAsGiven)),
-         row('Order', `${facts.schedule || '-'} `, make('span', {class: 'muted'}, facts.schedule_optimal ? '(proven optimal)' : '')),
-         row('Offsets', `${facts.allocate || '-'} `, make('span', {class: 'muted'}, facts.allocate_optimal ? '(proven optimal)' : ''))),
+    make(
+      'dl',
+      {class: 'facts'},
+      row('Arena', bothBytes(now.arena)),
+      row('Load', bothBytes(now.load)),
+      row('Bound', `${bothBytes(now.bound)} `, make('span', {class: 'muted'}, facts.bound_name)),
+      row('Gap', now.gap === null ? '-' : percentText(now.arena - now.bound, now.bound)),
+      row('As given', bothBytes(now.loadAsGiven)),
+      row(
+        'Order',
+        `${facts.schedule || '-'} `,
+        make('span', {class: 'muted'}, facts.schedule_optimal ? '(proven optimal)' : ''),
+      ),
+      row(
+        'Offsets',
+        `${facts.allocate || '-'} `,
+        make('span', {class: 'muted'}, facts.allocate_optimal ? '(proven optimal)' : ''),
+      ),
+    ),
     make('h3', {}, sheet.regions.length > 1 ? 'Regions' : 'Region'),
     make('dl', {class: 'facts'}, regionRows(sheet)),
     make('h3', {}, 'Buffers'),
-    make('dl', {class: 'facts'}, [...kinds].flatMap(([kind, {count, bytes}]) => row(kind, `${countText(count)}, ${bothBytes(bytes)} in all`))),
+    make(
+      'dl',
+      {class: 'facts'},
+      [...kinds].flatMap(([kind, {count, bytes}]) => row(kind, `${countText(count)}, ${bothBytes(bytes)} in all`)),
+    ),
     make('h3', {}, 'Where it comes from'),
-    make('dl', {class: 'facts'},
-         row('Graph', `${facts.graph || '-'}, ${plural(facts.nodes, 'node')}, ${plural(facts.tensors, 'tensor')}`),
-         row('Sizes', facts.dims.join(', ') || 'fixed'), row('Target', facts.target || '-'),
-         row('Model', make('span', {class: 'digest'}, facts.model_sha256 || 'no file')), row('Tool', facts.tool || '-')),
+    make(
+      'dl',
+      {class: 'facts'},
+      row('Graph', `${facts.graph || '-'}, ${plural(facts.nodes, 'node')}, ${plural(facts.tensors, 'tensor')}`),
+      row('Sizes', facts.dims.join(', ') || 'fixed'),
+      row('Target', facts.target || '-'),
+      row('Model', make('span', {class: 'digest'}, facts.model_sha256 || 'no file')),
+      row('Tool', facts.tool || '-'),
+    ),
   ];
 }
 

@@ -4,7 +4,7 @@
 // Pointing, dragging, pinching and the wheel. Over the map both directions move; over the load curve and the axes only
 // their own.
 
-const kClickReach = 4;  // pixels that a click may stray
+const kClickReach = 4; // pixels that a click may stray
 
 function zoneAt(chart, x, y) {
   const {map, load, strip} = chart.layout;
@@ -41,20 +41,29 @@ function setHover(chart, event) {
   const {map} = chart.layout;
   const zone = zoneAt(chart, x, y);
   const isOver = (zone === 'map' || zone === 'load') && x >= map.x && x <= map.x + map.w;
-  chart.hover = isOver ? {x, y, step: Math.floor(chart.stepAt(x)), buffer: zone === 'map' ? chart.bufferAt(x, y) : kNone} : null;
+  chart.hover = isOver
+    ? {x, y, step: Math.floor(chart.stepAt(x)), buffer: zone === 'map' ? chart.bufferAt(x, y) : kNone}
+    : null;
   chart.overlay.dataset.zone = chart.hover && chart.hover.buffer !== kNone ? 'buffer' : zone;
   drawTooltip(chart, event, zone);
   chart.request('overlay');
 }
 
 function tooltipLines(chart, zone) {
-  const {sheet, facts, hover: {buffer, step}} = chart;
+  const {
+    sheet,
+    facts,
+    hover: {buffer, step},
+  } = chart;
   if (buffer !== kNone) {
     const more = sheet.valuesOfBuffer.of(buffer).length - 1;
     const op = sheet.bufferOp[buffer] === kNone ? '' : ` from ${sheet.ops[sheet.bufferOp[buffer]]}`;
-    return [elide(sheet.bufferText(buffer), 60) + (more > 0 ? ` and ${plural(more, 'value')} more` : ''),
-            `${sheet.kindOf(buffer)}${op}, ${bothBytes(sheet.bufferSize[buffer])}`,
-            `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])}, address ${countText(sheet.bufferOffset[buffer])}`];
+    return [
+      elide(sheet.bufferText(buffer), 60) + (more > 0 ? ` and ${plural(more, 'value')} more` : ''),
+      `${sheet.kindOf(buffer)}${op}, ${bothBytes(sheet.bufferSize[buffer])}`,
+      `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])}, ` +
+        `address ${countText(sheet.bufferOffset[buffer])}`,
+    ];
   }
   if (zone !== 'load' || step < 0 || step >= sheet.stepCount) return [];
   return [`step ${countText(step)}`, elide(sheet.stepText(step), 60), `load ${bothBytes(facts.load[step])}`];
@@ -65,10 +74,14 @@ function drawTooltip(chart, event, zone) {
   const lines = chart.hover ? tooltipLines(chart, zone) : [];
   tip.hidden = lines.length === 0;
   if (tip.hidden) return;
-  fill(tip, lines.map((line, at) => make('div', {class: at === 0 ? 'strong' : null}, line)));
+  fill(
+    tip,
+    lines.map((line, at) => make('div', {class: at === 0 ? 'strong' : null}, line)),
+  );
   const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
   const below = event.clientY + 18 + tip.offsetHeight < window.innerHeight;
-  tip.style.transform = `translate(${Math.max(4, left)}px, ${below ? event.clientY + 18 : event.clientY - tip.offsetHeight - 10}px)`;
+  const top = below ? event.clientY + 18 : event.clientY - tip.offsetHeight - 10;
+  tip.style.transform = `translate(${Math.max(4, left)}px, ${top}px)`;
 }
 
 function hideHover(chart) {
@@ -105,7 +118,10 @@ function drag(chart, pointer, at) {
     chart.box = {x0: pointer.startX, y0: pointer.startY, x1: at.x, y1: at.y};
     chart.request('overlay');
   } else {
-    view.pan(pointer.mode === 'bytes' ? 0 : -dx / chart.scaleX, pointer.mode === 'map' || pointer.mode === 'bytes' ? dy / chart.scaleY : 0);
+    view.pan(
+      pointer.mode === 'bytes' ? 0 : -dx / chart.scaleX,
+      pointer.mode === 'map' || pointer.mode === 'bytes' ? dy / chart.scaleY : 0,
+    );
     redraw();
   }
   Object.assign(pointer, at);
@@ -127,13 +143,18 @@ function finishBox(chart) {
   const {x0, y0, x1, y1} = chart.box;
   chart.box = null;
   if (Math.abs(x1 - x0) < kClickReach || Math.abs(y1 - y0) < kClickReach) return;
-  view.setBox(chart.stepAt(Math.min(x0, x1)), chart.stepAt(Math.max(x0, x1)), chart.bytesAt(Math.max(y0, y1)), chart.bytesAt(Math.min(y0, y1)));
+  view.setBox(
+    chart.stepAt(Math.min(x0, x1)),
+    chart.stepAt(Math.max(x0, x1)),
+    chart.bytesAt(Math.max(y0, y1)),
+    chart.bytesAt(Math.min(y0, y1)),
+  );
   redraw();
 }
 
 function startPointer(chart) {
   const canvas = chart.overlay;
-  const down = new Map();  // pointer id -> where it is, where it started and what it drags
+  const down = new Map(); // pointer id -> where it is, where it started and what it drags
   canvas.addEventListener('wheel', (event) => onWheel(chart, event), {passive: false});
   canvas.addEventListener('dblclick', () => fitView());
   canvas.addEventListener('pointerdown', (event) => {

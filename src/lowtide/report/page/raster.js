@@ -5,7 +5,7 @@
 // most of it and, as opacity, the share of it that is covered: so a million buffers cost as much as the pixels they
 // meet, and what is half empty looks half empty.
 
-const kLeastOpacity = 0.25;  // nothing that exists is invisible
+const kLeastOpacity = 0.25; // nothing that exists is invisible
 
 class Raster {
   constructor() {
@@ -31,7 +31,7 @@ class Raster {
       this.covered.fill(0);
       this.most.fill(0);
     }
-    this.cells = 0;  // pixels touched in this frame
+    this.cells = 0; // pixels touched in this frame
   }
 
   // Adds [x0, x1) x [y0, y1) in pixels. A dimmed paint yields to any other.

@@ -3,8 +3,8 @@
 
 // Search by the names of tensors, nodes and operators. What is found is lit in the picture; the list leads there.
 
-const kMostResults = 60;  // listed; all are lit
-const kTypingPause = 90;  // milliseconds before a search runs
+const kMostResults = 60; // listed; all are lit
+const kTypingPause = 90; // milliseconds before a search runs
 
 const finder = {results: [], total: 0, at: -1, timer: 0};
 
@@ -77,8 +77,9 @@ function search(text) {
     return;
   }
   const all = state.inSight.flatMap((sheet) => matches(sheet, query));
-  const ranked = all.map((result) => ({...result, rank: rank(result, query)}))
-      .sort((a, b) => a.rank - b.rank || a.name.length - b.name.length || a.id - b.id);
+  const ranked = all
+    .map((result) => ({...result, rank: rank(result, query)}))
+    .sort((a, b) => a.rank - b.rank || a.name.length - b.name.length || a.id - b.id);
   const found = new Map(state.inSight.map((sheet) => [sheet, new Uint8Array(sheet.bufferCount)]));
   for (const result of all) placesOf(result).buffers.forEach((buffer) => (found.get(result.sheet)[buffer] = 1));
   [finder.results, finder.total] = [ranked.slice(0, kMostResults), all.length];
@@ -101,16 +102,30 @@ function drawResults() {
   const isOpen = state.query !== '' && document.activeElement === byId('search');
   host.hidden = !isOpen;
   byId('search').setAttribute('aria-expanded', String(isOpen));
-  const items = finder.results.map(({kind, name, sheet}, at) => make('li', {
-    role: 'option', id: `result-${at}`, 'aria-selected': String(at === finder.at),
-    onmousedown: (event) => {
-      event.preventDefault();
-      goToResult(at);
-    },
-  }, make('span', {class: 'result-name', title: name}, elide(name || '(no name)', 70)),
-     make('span', {class: 'muted'}, state.inSight.length > 1 ? `${kind}, ${sheet === state.shown ? 'after' : 'before'}` : kind)));
-  if (finder.total > items.length) items.push(make('li', {class: 'muted'}, `${countText(finder.total - items.length)} more, all lit in the picture`));
-  if (finder.total === 0 && state.query !== '') items.push(make('li', {class: 'muted'}, 'No tensor, node or operator is called so.'));
+  const items = finder.results.map(({kind, name, sheet}, at) =>
+    make(
+      'li',
+      {
+        role: 'option',
+        id: `result-${at}`,
+        'aria-selected': String(at === finder.at),
+        onmousedown: (event) => {
+          event.preventDefault();
+          goToResult(at);
+        },
+      },
+      make('span', {class: 'result-name', title: name}, elide(name || '(no name)', 70)),
+      make(
+        'span',
+        {class: 'muted'},
+        state.inSight.length > 1 ? `${kind}, ${sheet === state.shown ? 'after' : 'before'}` : kind,
+      ),
+    ),
+  );
+  if (finder.total > items.length)
+    items.push(make('li', {class: 'muted'}, `${countText(finder.total - items.length)} more, all lit in the picture`));
+  if (finder.total === 0 && state.query !== '')
+    items.push(make('li', {class: 'muted'}, 'No tensor, node or operator is called so.'));
   fill(host, items);
   if (finder.at >= 0) {
     byId('search').setAttribute('aria-activedescendant', `result-${finder.at}`);

@@ -12,8 +12,10 @@ function rangesMeet(sheet, a, b) {
 
 function rangeContains(sheet, outer, inner) {
   const begin = sheet.valueOffset[outer];
-  return begin <= sheet.valueOffset[inner] &&
-      sheet.valueOffset[inner] + sheet.valueSize(inner) <= begin + sheet.valueSize(outer);
+  return (
+    begin <= sheet.valueOffset[inner] &&
+    sheet.valueOffset[inner] + sheet.valueSize(inner) <= begin + sheet.valueSize(outer)
+  );
 }
 
 // What the step that writes a value reads from the same bytes.
@@ -22,7 +24,8 @@ function partnersOf(sheet, value) {
   if (step === kNone) return [];
   const buffer = sheet.valueBuffer[value];
   const partners = Array.from(sheet.readsOf(step)).filter(
-      (read) => read !== kNone && sheet.valueBuffer[read] === buffer && rangesMeet(sheet, read, value));
+    (read) => read !== kNone && sheet.valueBuffer[read] === buffer && rangesMeet(sheet, read, value),
+  );
   return [...new Set(partners)];
 }
 
@@ -57,22 +60,32 @@ function sharingWords(sheet, value) {
   if (step === kNone) return ['there before the run'];
   const partners = partnersOf(sheet, value);
   if (sheet.stepAlias[step] !== 0) return aliasWords(sheet, value, partners);
-  const words = partners.length > 0 ?
-      ['in place over ', ...partners.flatMap((partner, at) => [at === 0 ? '' : ', ', {value: partner}]),
-       partners.length === 1 ? ', which dies here' : ', which die here'] :
-      [];
+  const words =
+    partners.length > 0
+      ? [
+          'in place over ',
+          ...partners.flatMap((partner, at) => [at === 0 ? '' : ', ', {value: partner}]),
+          partners.length === 1 ? ', which dies here' : ', which die here',
+        ]
+      : [];
   const whole = gatheredBy(sheet, value);
   if (whole !== kNone) {
     const at = sheet.valueOffset[value] - sheet.valueOffset[whole];
-    words.push(words.length > 0 ? '; ' : '', 'slice of ', {value: whole}, `: written straight to its byte ${countText(at)}`);
+    words.push(
+      words.length > 0 ? '; ' : '',
+      'slice of ',
+      {value: whole},
+      `: written straight to its byte ${countText(at)}`,
+    );
   }
   return words.length > 0 ? words : ['written into bytes of its own'];
 }
 
 // The values of a buffer in the order in which they come to be.
 function valuesInOrder(sheet, buffer) {
-  return Array.from(sheet.valuesOfBuffer.of(buffer))
-      .sort((a, b) => sheet.valueWritten[a] - sheet.valueWritten[b] || sheet.valueOffset[a] - sheet.valueOffset[b] || a - b);
+  return Array.from(sheet.valuesOfBuffer.of(buffer)).sort(
+    (a, b) => sheet.valueWritten[a] - sheet.valueWritten[b] || sheet.valueOffset[a] - sheet.valueOffset[b] || a - b,
+  );
 }
 
 // What a buffer stands on: buffers that live with it and end highest at or below its start. [] if it stands on the

@@ -41,8 +41,8 @@ class Sheet {
     this.readColumns(columns);
     this.link();
     this.nameBuffers();
-    this.bodies = new Map();  // step -> sheets of the bodies that it runs
-    this.prepared = new Map();  // facts of a region, made when first asked for
+    this.bodies = new Map(); // step -> sheets of the bodies that it runs
+    this.prepared = new Map(); // facts of a region, made when first asked for
   }
 
   readColumns({node, tensor, step, value, buffer}) {
@@ -77,7 +77,8 @@ class Sheet {
     this.valuesOfBuffer = new Groups(this.bufferCount, this.valueCount, (value) => this.valueBuffer[value]);
     this.writesOfStep = new Groups(this.stepCount, this.valueCount, (value) => this.valueWritten[value]);
     const stepOfRead = new Int32Array(this.read.length);
-    for (let step = 0; step < this.stepCount; ++step) stepOfRead.fill(step, this.readBegin[step], this.readBegin[step + 1]);
+    for (let step = 0; step < this.stepCount; ++step)
+      stepOfRead.fill(step, this.readBegin[step], this.readBegin[step + 1]);
     this.readsOfValue = new Groups(this.valueCount, this.read.length, (at) => this.read[at]);
     this.stepOfRead = stepOfRead;
     this.scratchStep = new Int32Array(this.bufferCount).fill(kNone);
@@ -101,7 +102,8 @@ class Sheet {
         if (tensor === kNone) continue;
         const weight = this.tensorSize[tensor] + (this.tensorRole[tensor] === output ? 2 ** 60 : 0);
         const read = this.lastReadOf(value);
-        if (weight > bestWeight || (weight === bestWeight && read > bestRead)) [best, bestWeight, bestRead] = [value, weight, read];
+        if (weight > bestWeight || (weight === bestWeight && read > bestRead))
+          [best, bestWeight, bestRead] = [value, weight, read];
       }
       this.mainValue[buffer] = best;
       const step = best !== kNone ? this.valueWritten[best] : this.scratchStep[buffer];
@@ -162,11 +164,14 @@ class Sheet {
     return step === kNone ? `${this.kindOf(buffer)} ${buffer}` : `scratch of ${this.stepText(step, most)}`;
   }
 
-  // Regions that hold a buffer; the first region where none does.
+  // Regions that hold a buffer; the first region where none does. Counted once.
   usedRegions() {
-    const used = new Set(this.bufferRegion);
-    const list = this.regions.map((region, at) => at).filter((at) => used.has(at));
-    return list.length > 0 ? list : [0];
+    if (!this.used) {
+      const holding = new Set(this.bufferRegion);
+      const list = this.regions.map((region, at) => at).filter((at) => holding.has(at));
+      this.used = list.length > 0 ? list : [0];
+    }
+    return this.used;
   }
 
   // The sheets from the root to this one.

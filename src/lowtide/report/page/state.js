@@ -5,17 +5,17 @@
 
 const state = {
   sheets: [],
-  shown: null,     // sheet of the plan that the page is about
-  against: null,   // sheet that it is compared with, or null
-  inSight: [],     // sheets drawn: one, or before and after side by side
-  mode: 'after',   // of a comparison: 'both', 'before' or 'after'
+  shown: null, // sheet of the plan that the page is about
+  against: null, // sheet that it is compared with, or null
+  inSight: [], // sheets drawn: one, or before and after side by side
+  mode: 'after', // of a comparison: 'both', 'before' or 'after'
   region: 0,
   colourBy: 'kind',
-  active: null,    // the sheet that tables and panel speak of; null: the last in sight
-  selected: null,  // {sheet, buffer}
-  step: null,      // the step that the table shows; null: the peak
+  active: null, // the sheet that tables and panel speak of; null: the last in sight
+  selected: null, // {sheet, buffer}
+  step: null, // the step that the table shows; null: the peak
   query: '',
-  found: null,     // what is searched for, per sheet: Map(sheet -> Uint8Array, 1 for each buffer found)
+  found: null, // what is searched for, per sheet: Map(sheet -> Uint8Array, 1 for each buffer found)
   onlyClass: null, // a class of the legend singled out
   tab: 'step',
 };

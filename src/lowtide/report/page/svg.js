@@ -13,15 +13,23 @@ function fixed(number) {
 }
 
 function svgText(x, y, text, color, {align = 'start', size = 11, weight = null} = {}) {
-  return `<text x="${fixed(x)}" y="${fixed(y)}" fill="${color}" text-anchor="${align}" font-size="${size}"` +
-      `${weight ? ` font-weight="${weight}"` : ''}>${xmlText(text)}</text>`;
+  return (
+    `<text x="${fixed(x)}" y="${fixed(y)}" fill="${color}" text-anchor="${align}" font-size="${size}"` +
+    `${weight ? ` font-weight="${weight}"` : ''}>${xmlText(text)}</text>`
+  );
 }
 
 function svgLine(x0, y0, x1, y1, color, dash = null) {
-  return `<path d="M${fixed(x0)} ${fixed(y0)}L${fixed(x1)} ${fixed(y1)}" stroke="${color}" fill="none"${dash ? ` stroke-dasharray="${dash}"` : ''}/>`;
+  const dashes = dash ? ` stroke-dasharray="${dash}"` : '';
+  return `<path d="M${fixed(x0)} ${fixed(y0)}L${fixed(x1)} ${fixed(y1)}" stroke="${color}" fill="none"${dashes}/>`;
 }
 
-function svgAxes({layout: {map, load, left, axisY}, view: seen, ink, ...rest}, chart) {
+function svgAxes(chart) {
+  const {
+    layout: {map, load, left, axisY},
+    view: seen,
+    ink,
+  } = chart;
   const parts = [];
   for (const at of byteTicks(seen.y0, seen.y1, map.h)) {
     parts.push(svgLine(map.x, chart.yOf(at), map.x + map.w, chart.yOf(at), ink.grid));
@@ -36,7 +44,10 @@ function svgAxes({layout: {map, load, left, axisY}, view: seen, ink, ...rest}, c
 
 // One buffer's box, cut to the map; null if nothing of it is left.
 function svgBox(chart, buffer) {
-  const {sheet, layout: {map}} = chart;
+  const {
+    sheet,
+    layout: {map},
+  } = chart;
   const x0 = Math.max(map.x, chart.xOf(sheet.bufferBegin[buffer]));
   const x1 = Math.min(map.x + map.w, chart.xOf(sheet.bufferEnd[buffer]));
   const y0 = Math.max(map.y, chart.yOf(sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]));
@@ -44,56 +55,94 @@ function svgBox(chart, buffer) {
   return x1 > x0 && y1 >= y0 ? {x: x0, y: y0, w: x1 - x0, h: y1 - y0} : null;
 }
 
+function svgRect({x, y, w, h}, fill, more = '') {
+  return `<rect x="${fixed(x)}" y="${fixed(y)}" width="${fixed(w)}" height="${fixed(h)}" fill="${fill}"${more}/>`;
+}
+
+// A rectangle that says what it is when pointed at, and its name where there is room.
+function svgNamed(chart, buffer, {x, y, w, h}, {css, text}) {
+  const {sheet, ink} = chart;
+  const name = sheet.bufferText(buffer);
+  const lives = spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]);
+  const title = `<title>${xmlText(`${name}, ${exactBytes(sheet.bufferSize[buffer])}, ${lives}`)}</title>`;
+  const rect = svgRect({x, y, w, h}, css, ` stroke="${ink.map}" stroke-width="0.6"`).replace(
+    /\/>$/,
+    () => `>${title}</rect>`,
+  );
+  if (w < 44 || h < 13) return rect;
+  return rect + svgText(x + 5, y + h / 2 + 4, shortName(name, Math.floor((w - 9) / kLetterWidth)), text);
+}
+
 function svgBuffers(chart) {
-  const {sheet, facts, view: seen, paints, table, ink} = chart;
-  const large = [];
-  const thin = new Map();  // paint -> path
+  const {facts, view: seen, paints, table} = chart;
+  const named = [];
+  const thin = new Map(); // paint -> pieces of its path
   facts.blocks.visit(seen.x0, seen.x1, seen.y0, seen.y1, (buffer) => {
     const box = svgBox(chart, buffer);
     if (box === null) return;
-    const {css, text} = table[paints[buffer]];
-    if (Math.min(box.w, box.h) < kCrispSide || large.length >= 2 * kMostCrisp) {
-      const path = `M${fixed(box.x)} ${fixed(box.y)}h${fixed(box.w)}v${fixed(Math.max(box.h, 0.1))}h-${fixed(box.w)}z`;
-      thin.set(paints[buffer], [...(thin.get(paints[buffer]) ?? []), path]);
+    const paint = paints[buffer];
+    if (Math.min(box.w, box.h) >= kCrispSide && named.length < kMostCrisp) {
+      named.push(svgNamed(chart, buffer, box, table[paint]));
       return;
     }
-    const title = `${sheet.bufferText(buffer)}, ${exactBytes(sheet.bufferSize[buffer])}, ${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])}`;
-    large.push(`<rect x="${fixed(box.x)}" y="${fixed(box.y)}" width="${fixed(box.w)}" height="${fixed(box.h)}" fill="${css}" ` +
-               `stroke="${ink.map}" stroke-width="0.6"><title>${xmlText(title)}</title></rect>`);
-    if (box.w >= 44 && box.h >= 13) {
-      large.push(svgText(box.x + 5, box.y + box.h / 2 + 4, shortName(sheet.bufferText(buffer), Math.floor((box.w - 9) / kLetterWidth)), text));
-    }
+    if (!thin.has(paint)) thin.set(paint, []);
+    const [wide, tall] = [fixed(box.w), fixed(Math.max(box.h, 0.1))];
+    thin.get(paint).push(`M${fixed(box.x)} ${fixed(box.y)}h${wide}v${tall}h-${wide}z`);
   });
-  const joined = [...thin].map(([paint, path]) => `<path d="${path.join('')}" fill="${table[paint].css}"/>`);
-  return [...joined, ...large];
+  const joined = [...thin].map(([paint, pieces]) => `<path d="${pieces.join('')}" fill="${table[paint].css}"/>`);
+  return [...joined, ...named];
 }
 
 function svgLoad(chart) {
-  const {layout: {load, left}, facts, ink, sheet, loadTop, view: seen} = chart;
+  const {
+    layout: {load, left},
+    facts,
+    ink,
+    sheet,
+    loadTop,
+    view: seen,
+  } = chart;
   const yOf = (bytes) => load.y + load.h - (bytes / loadTop) * load.h;
   const points = [];
-  const pen = {moveTo: (x, y) => points.push(`M${fixed(x)} ${fixed(y)}`), lineTo: (x, y) => points.push(`L${fixed(x)} ${fixed(y)}`)};
+  const pen = {
+    moveTo: (x, y) => points.push(`M${fixed(x)} ${fixed(y)}`),
+    lineTo: (x, y) => points.push(`L${fixed(x)} ${fixed(y)}`),
+  };
   traceLoad(chart, pen, load, seen.x0, seen.x1, yOf);
   const limit = (bytes, name, color, dash, shift) => [
     svgLine(load.x, yOf(bytes), load.x + load.w, yOf(bytes), color, dash),
-    svgText(load.x + load.w - 4, yOf(bytes) + shift, `${name} ${shortBytes(bytes)}`, color, {align: 'end'})];
+    svgText(load.x + load.w - 4, yOf(bytes) + shift, `${name} ${shortBytes(bytes)}`, color, {align: 'end'}),
+  ];
   return [
     `<path d="${points.join('')}" fill="${ink.load}" fill-opacity="0.2" stroke="${ink.load}"/>`,
     svgText(left - 8, load.y + load.h, 'load', ink.muted, {align: 'end'}),
     ...(facts.arena > 0 ? limit(facts.arena, 'arena', ink.arena, '6 3', -4) : []),
-    ...(sheet.usedRegions().length === 1 && sheet.facts.bound > 0 ? limit(sheet.facts.bound, 'bound', ink.bound, '2 3', 12) : []),
+    ...(sheet.usedRegions().length === 1 && sheet.facts.bound > 0
+      ? limit(sheet.facts.bound, 'bound', ink.bound, '2 3', 12)
+      : []),
   ];
 }
 
+// The peak's band over the map, cut to what is in sight.
+function svgPeak(chart) {
+  const {layout, facts, ink, scaleX} = chart;
+  const {map} = layout;
+  const peak = chart.xOf(facts.peakStep);
+  const begin = Math.max(map.x, peak);
+  const end = Math.min(map.x + map.w, peak + Math.max(scaleX, 1));
+  if (facts.largestLoad <= 0 || end <= begin) return '';
+  return svgRect({x: begin, y: map.y, w: end - begin, h: map.h}, ink.peak, ' fill-opacity="0.18"');
+}
+
 function svgChart(chart, x, y) {
-  const {layout: {map}, facts, ink, scaleX, view: seen} = chart;
-  const isPeakSeen = facts.largestLoad > 0 && facts.peakStep + 1 > seen.x0 && facts.peakStep < seen.x1;
-  const peakX = Math.max(map.x, chart.xOf(facts.peakStep));
+  const {layout, ink} = chart;
   return [
     `<g transform="translate(${fixed(x)} ${fixed(y)})">`,
-    `<rect x="${map.x}" y="${map.y}" width="${fixed(map.w)}" height="${fixed(map.h)}" fill="${ink.map}"/>`,
-    ...svgAxes(chart, chart), ...svgBuffers(chart), ...svgLoad(chart),
-    isPeakSeen ? `<rect x="${fixed(peakX)}" y="${map.y}" width="${fixed(Math.min(Math.max(scaleX, 1), map.x + map.w - peakX))}" height="${fixed(map.h)}" fill="${ink.peak}" fill-opacity="0.18"/>` : '',
+    svgRect(layout.map, ink.map),
+    ...svgAxes(chart),
+    ...svgBuffers(chart),
+    ...svgLoad(chart),
+    svgPeak(chart),
     '</g>',
   ].join('\n');
 }
@@ -102,13 +151,21 @@ function svgChart(chart, x, y) {
 function svgOf({width, height, title, places, legend: items, legendY}) {
   const {ink} = charts[0];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${fixed(width)}" height="${fixed(height)}" viewBox="0 0 ${fixed(width)} ${fixed(height)}" ` +
-        'font-family="system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif">',
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${fixed(width)}" height="${fixed(height)}" ` +
+      `viewBox="0 0 ${fixed(width)} ${fixed(height)}" ` +
+      'font-family="system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif">',
     `<title>${xmlText(title)}</title>`,
     `<rect width="100%" height="100%" fill="${ink.panel}"/>`,
     svgText(14, 22, title, ink.text, {size: 13, weight: 600}),
-    ...places.map(({chart, x, y, caption}) => (caption ? svgText(x + chart.layout.map.x, y - 4, caption, ink.muted) : '') + svgChart(chart, x, y)),
-    ...items.map(({x, name, color}) => `<rect x="${fixed(x)}" y="${legendY - 9}" width="11" height="11" fill="${color}"/>` + svgText(x + 16, legendY, name, ink.text)),
+    ...places.map(
+      ({chart, x, y, caption}) =>
+        (caption ? svgText(x + chart.layout.map.x, y - 4, caption, ink.muted) : '') + svgChart(chart, x, y),
+    ),
+    ...items.map(
+      ({x, name, color}) =>
+        `<rect x="${fixed(x)}" y="${legendY - 9}" width="11" height="11" fill="${color}"/>` +
+        svgText(x + 16, legendY, name, ink.text),
+    ),
     '</svg>\n',
   ].join('\n');
 }

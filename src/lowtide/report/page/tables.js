@@ -8,28 +8,49 @@ const kRowsAtOnce = 200;
 
 const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
-const kCellLetters = 20;  // of a name in a cell; the whole name is its title
+const kCellLetters = 20; // of a name in a cell; the whole name is its title
 
 // text(sheet, buffer, most letters of a name); number: what to sort by, and set to the right.
 const columns = {
   buffer: {title: 'Buffer', isName: true, text: (sheet, buffer, most) => sheet.bufferText(buffer, most)},
   kind: {title: 'Kind', text: (sheet, buffer) => sheet.kindOf(buffer)},
-  size: {title: 'Size', number: (sheet, buffer) => sheet.bufferSize[buffer],
-         text: (sheet, buffer) => shortBytes(sheet.bufferSize[buffer])},
-  bytes: {title: 'Bytes', number: (sheet, buffer) => sheet.bufferSize[buffer],
-          text: (sheet, buffer) => countText(sheet.bufferSize[buffer])},
-  share: {title: 'Share', isShare: true, number: (sheet, buffer) => sheet.bufferSize[buffer],
-          text: (sheet, buffer) => percentText(sheet.bufferSize[buffer], tableView.whole)},
+  size: {
+    title: 'Size',
+    number: (sheet, buffer) => sheet.bufferSize[buffer],
+    text: (sheet, buffer) => shortBytes(sheet.bufferSize[buffer]),
+  },
+  bytes: {
+    title: 'Bytes',
+    number: (sheet, buffer) => sheet.bufferSize[buffer],
+    text: (sheet, buffer) => countText(sheet.bufferSize[buffer]),
+  },
+  share: {
+    title: 'Share',
+    isShare: true,
+    number: (sheet, buffer) => sheet.bufferSize[buffer],
+    text: (sheet, buffer) => percentText(sheet.bufferSize[buffer], tableView.whole),
+  },
   tensors: {title: 'Tensors', isName: true, text: tensorsText},
   producer: {title: 'Producer', isName: true, text: producerText},
   reader: {title: 'Last reader', isName: true, text: readerText},
-  lives: {title: 'Lives', number: (sheet, buffer) => sheet.bufferBegin[buffer],
-          text: (sheet, buffer) => (sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer] ?
-              `${countText(sheet.bufferBegin[buffer])} to ${countText(sheet.bufferEnd[buffer] - 1)}` : '-')},
-  length: {title: 'Steps', number: (sheet, buffer) => sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer],
-           text: (sheet, buffer) => countText(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer])},
-  address: {title: 'Address', number: (sheet, buffer) => sheet.bufferOffset[buffer],
-            text: (sheet, buffer) => (sheet.isPlaced(buffer) ? countText(sheet.bufferOffset[buffer]) : '-')},
+  lives: {
+    title: 'Lives',
+    number: (sheet, buffer) => sheet.bufferBegin[buffer],
+    text: (sheet, buffer) =>
+      sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer]
+        ? `${countText(sheet.bufferBegin[buffer])} to ${countText(sheet.bufferEnd[buffer] - 1)}`
+        : '-',
+  },
+  length: {
+    title: 'Steps',
+    number: (sheet, buffer) => sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer],
+    text: (sheet, buffer) => countText(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer]),
+  },
+  address: {
+    title: 'Address',
+    number: (sheet, buffer) => sheet.bufferOffset[buffer],
+    text: (sheet, buffer) => (sheet.isPlaced(buffer) ? countText(sheet.bufferOffset[buffer]) : '-'),
+  },
   change: {title: 'Change', text: (sheet, buffer) => changeNote(sheet, buffer)},
 };
 
@@ -64,8 +85,11 @@ function tabContent(sheet) {
   const placed = regionFacts(sheet, state.region).placed;
   switch (state.tab) {
     case 'all':
-      return {keys: ['buffer', 'kind', 'size', 'bytes', 'tensors', 'producer', 'reader', 'lives', 'length', 'address'],
-              list: Array.from(placed), sortBy: 'size'};
+      return {
+        keys: ['buffer', 'kind', 'size', 'bytes', 'tensors', 'producer', 'reader', 'lives', 'length', 'address'],
+        list: Array.from(placed),
+        sortBy: 'size',
+      };
     case 'unplaced': {
       const list = [];
       for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) if (!sheet.isPlaced(buffer)) list.push(buffer);
@@ -73,14 +97,20 @@ function tabContent(sheet) {
     }
     case 'changes': {
       const changes = changesOf(sheet);
-      return {keys: ['buffer', 'change', 'size', 'tensors', 'producer', 'lives', 'address'], sortBy: 'size',
-              list: Array.from(placed).filter((buffer) => changes[buffer] !== kSame)};
+      return {
+        keys: ['buffer', 'change', 'size', 'tensors', 'producer', 'lives', 'address'],
+        sortBy: 'size',
+        list: Array.from(placed).filter((buffer) => changes[buffer] !== kSame),
+      };
     }
     default: {
       const facts = regionFacts(sheet, state.region);
       tableView.whole = facts.load[activeStep()] ?? 0;
-      return {keys: ['buffer', 'kind', 'size', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
-              list: facts.liveAt(activeStep()), sortBy: 'size'};
+      return {
+        keys: ['buffer', 'kind', 'size', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
+        list: facts.liveAt(activeStep()),
+        sortBy: 'size',
+      };
     }
   }
 }
@@ -98,20 +128,34 @@ function headCell(key, sortBy) {
   const isSorted = key === sortBy;
   const order = isSorted ? (tableView.descending ? 'descending' : 'ascending') : 'none';
   const isNumber = column.number !== undefined;
-  return make('th', {scope: 'col', 'aria-sort': order, class: isNumber ? 'number' : null},
-      make('button', {type: 'button', onclick: () => {
-        tableView.descending = isSorted ? !tableView.descending : Boolean(column.number);
-        tableView.sortBy = key;
-        drawTable();
-      }}, column.title, make('span', {'aria-hidden': 'true'}, isSorted ? (tableView.descending ? ' ↓' : ' ↑') : '')));
+  return make(
+    'th',
+    {scope: 'col', 'aria-sort': order, class: isNumber ? 'number' : null},
+    make(
+      'button',
+      {
+        type: 'button',
+        onclick: () => {
+          tableView.descending = isSorted ? !tableView.descending : Boolean(column.number);
+          tableView.sortBy = key;
+          drawTable();
+        },
+      },
+      column.title,
+      make('span', {'aria-hidden': 'true'}, isSorted ? (tableView.descending ? ' ↓' : ' ↑') : ''),
+    ),
+  );
 }
 
 function bodyCell(sheet, buffer, key, colour) {
   const column = columns[key];
   const isNumber = column.number !== undefined;
   const title = column.isName ? elide(column.text(sheet, buffer, Infinity), 600) : null;
-  const cell = make('td', {class: isNumber ? 'number' : column.isName ? 'name' : null, title},
-                    column.text(sheet, buffer, kCellLetters));
+  const cell = make(
+    'td',
+    {class: isNumber ? 'number' : column.isName ? 'name' : null, title},
+    column.text(sheet, buffer, kCellLetters),
+  );
   if (key === 'buffer') {
     const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
     swatch.style.setProperty('--swatch', colour(buffer));
@@ -126,9 +170,16 @@ function bodyCell(sheet, buffer, key, colour) {
 
 function bodyRow(sheet, buffer, keys, colour) {
   const isSelected = state.selected?.sheet === sheet && state.selected.buffer === buffer;
-  return make('tr', {tabindex: '0', 'aria-selected': String(isSelected), 'data-buffer': buffer,
-                     onclick: () => select(sheet, buffer, true)},
-              keys.map((key) => bodyCell(sheet, buffer, key, colour)));
+  return make(
+    'tr',
+    {
+      tabindex: '0',
+      'aria-selected': String(isSelected),
+      'data-buffer': buffer,
+      onclick: () => select(sheet, buffer, true),
+    },
+    keys.map((key) => bodyCell(sheet, buffer, key, colour)),
+  );
 }
 
 function colourOf(sheet) {
@@ -148,15 +199,42 @@ function drawTable() {
   const shown = sorted.slice(0, tableView.rows);
   const more = sorted.length - shown.length;
   const colour = colourOf(sheet);
-  fill(byId('table'),
-       make('table', {'aria-label': `${plural(sorted.length, 'buffer')}`},
-            make('thead', {}, make('tr', {}, keys.map((key) => headCell(key, sortBy)))),
-            make('tbody', {onkeydown: moveInTable}, shown.map((buffer) => bodyRow(sheet, buffer, keys, colour)))),
-       sorted.length === 0 ? make('p', {class: 'nothing'}, 'Nothing here.') : null,
-       more > 0 ? make('button', {type: 'button', class: 'more', onclick: () => {
-         tableView.rows += 5 * kRowsAtOnce;
-         drawTable();
-       }}, `Show ${countText(Math.min(more, 5 * kRowsAtOnce))} more of ${countText(sorted.length)}`) : null);
+  fill(
+    byId('table'),
+    make(
+      'table',
+      {'aria-label': `${plural(sorted.length, 'buffer')}`},
+      make(
+        'thead',
+        {},
+        make(
+          'tr',
+          {},
+          keys.map((key) => headCell(key, sortBy)),
+        ),
+      ),
+      make(
+        'tbody',
+        {onkeydown: moveInTable},
+        shown.map((buffer) => bodyRow(sheet, buffer, keys, colour)),
+      ),
+    ),
+    sorted.length === 0 ? make('p', {class: 'nothing'}, 'Nothing here.') : null,
+    more > 0
+      ? make(
+          'button',
+          {
+            type: 'button',
+            class: 'more',
+            onclick: () => {
+              tableView.rows += 5 * kRowsAtOnce;
+              drawTable();
+            },
+          },
+          `Show ${countText(Math.min(more, 5 * kRowsAtOnce))} more of ${countText(sorted.length)}`,
+        )
+      : null,
+  );
 }
 
 function moveInTable(event) {
@@ -182,13 +260,27 @@ function markRow() {
 function stepControls(sheet) {
   const step = activeStep();
   const load = regionFacts(sheet, state.region).load[step] ?? 0;
-  const field = make('input', {type: 'number', min: '0', max: String(Math.max(0, sheet.stepCount - 1)), value: String(step),
-                               'aria-label': 'Step', onchange: (event) => goToStep(Number(event.target.value))});
-  return make('div', {class: 'step-controls'},
-      tool('‹', 'Step before ([)', () => goToStep(activeStep() - 1)), field,
-      tool('›', 'Step after (])', () => goToStep(activeStep() + 1)),
-      make('span', {class: 'step-text'}, sheet.stepCount > 0 ? elide(sheet.stepText(step), 48) : '',
-           make('span', {class: 'muted'}, `  load ${shortBytes(load)}`)));
+  const field = make('input', {
+    type: 'number',
+    min: '0',
+    max: String(Math.max(0, sheet.stepCount - 1)),
+    value: String(step),
+    'aria-label': 'Step',
+    onchange: (event) => goToStep(Number(event.target.value)),
+  });
+  return make(
+    'div',
+    {class: 'step-controls'},
+    tool('‹', 'Step before ([)', () => goToStep(activeStep() - 1)),
+    field,
+    tool('›', 'Step after (])', () => goToStep(activeStep() + 1)),
+    make(
+      'span',
+      {class: 'step-text'},
+      sheet.stepCount > 0 ? elide(sheet.stepText(step), 48) : '',
+      make('span', {class: 'muted'}, `  load ${shortBytes(load)}`),
+    ),
+  );
 }
 
 // "After: " where two plans are in sight.
@@ -208,9 +300,25 @@ function drawTabs() {
     ...(isRootComparison() ? [['changes', 'Changes']] : []),
   ];
   if (!tabs.some(([key]) => key === state.tab)) state.tab = 'step';
-  fill(byId('tabs'),
-       make('div', {role: 'tablist', 'aria-label': 'Tables'}, tabs.map(([key, text]) => make('button', {
-         type: 'button', role: 'tab', 'aria-selected': String(key === state.tab), 'aria-controls': 'table', onclick: () => update({tab: key}),
-       }, text))),
-       state.tab === 'step' ? stepControls(sheet) : null);
+  fill(
+    byId('tabs'),
+    make(
+      'div',
+      {role: 'tablist', 'aria-label': 'Tables'},
+      tabs.map(([key, text]) =>
+        make(
+          'button',
+          {
+            type: 'button',
+            role: 'tab',
+            'aria-selected': String(key === state.tab),
+            'aria-controls': 'table',
+            onclick: () => update({tab: key}),
+          },
+          text,
+        ),
+      ),
+    ),
+    state.tab === 'step' ? stepControls(sheet) : null,
+  );
 }

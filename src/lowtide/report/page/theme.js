@@ -3,7 +3,7 @@
 
 // Light and dark, and the colours of both. page.css holds every colour once; drawings read them from there.
 
-const kHueCount = 8;  // operators with a colour of their own; the rest share one
+const kHueCount = 8; // operators with a colour of their own; the rest share one
 
 const theme = {name: 'light', isChosen: false};
 

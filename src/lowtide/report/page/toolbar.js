@@ -5,45 +5,76 @@
 
 // One of several: [{key, text, title}]. Arrow keys move in it, as in any group of radio buttons.
 function choice(label, options, current, choose) {
-  const buttons = options.map(({key, text, title}) => make('button', {
-    type: 'button', role: 'radio', 'aria-checked': String(key === current), tabindex: key === current ? '0' : '-1',
-    title: title ?? null, onclick: () => choose(key),
-  }, text));
-  return make('div', {
-    class: 'choice', role: 'radiogroup', 'aria-label': label,
-    onkeydown: (event) => {
-      const shift = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
-      const at = buttons.indexOf(document.activeElement);
-      if (!shift || at < 0) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const next = (at + shift + buttons.length) % buttons.length;
-      choose(options[next].key);
-      byId('toolbar').querySelector(`[aria-label="${label}"] [aria-checked="true"]`)?.focus();
+  const buttons = options.map(({key, text, title}) =>
+    make(
+      'button',
+      {
+        type: 'button',
+        role: 'radio',
+        'aria-checked': String(key === current),
+        tabindex: key === current ? '0' : '-1',
+        title: title ?? null,
+        onclick: () => choose(key),
+      },
+      text,
+    ),
+  );
+  return make(
+    'div',
+    {
+      class: 'choice',
+      role: 'radiogroup',
+      'aria-label': label,
+      onkeydown: (event) => {
+        const shift = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+        const at = buttons.indexOf(document.activeElement);
+        if (!shift || at < 0) return;
+        event.preventDefault();
+        event.stopPropagation();
+        const next = (at + shift + buttons.length) % buttons.length;
+        choose(options[next].key);
+        byId('toolbar').querySelector(`[aria-label="${label}"] [aria-checked="true"]`)?.focus();
+      },
     },
-  }, buttons);
+    buttons,
+  );
 }
 
 function comparisonChoice() {
   if (!isRootComparison()) return null;
-  return choice('Plan in sight', [
-    {key: 'both', text: 'Side by side'},
-    {key: 'before', text: 'Before', title: 'B switches'},
-    {key: 'after', text: 'After', title: 'B switches'},
-  ], state.mode, setMode);
+  return choice(
+    'Plan in sight',
+    [
+      {key: 'both', text: 'Side by side'},
+      {key: 'before', text: 'Before', title: 'B switches'},
+      {key: 'after', text: 'After', title: 'B switches'},
+    ],
+    state.mode,
+    setMode,
+  );
 }
 
 function regionChoice() {
   const regions = [...new Set(state.inSight.flatMap((sheet) => sheet.usedRegions()))].sort((a, b) => a - b);
   if (regions.length < 2) return null;
   const {regions: known} = state.inSight.at(-1);
-  return choice('Region', regions.map((region) => ({
-    key: region, text: elide(known[region]?.name || `region ${region}`, 24), title: shortBytes(known[region]?.arena ?? 0),
-  })), state.region, setRegion);
+  return choice(
+    'Region',
+    regions.map((region) => ({
+      key: region,
+      text: elide(known[region]?.name || `region ${region}`, 24),
+      title: shortBytes(known[region]?.arena ?? 0),
+    })),
+    state.region,
+    setRegion,
+  );
 }
 
 function colourChoice() {
-  const options = [{key: 'kind', text: 'Kind'}, {key: 'operator', text: 'Operator'}];
+  const options = [
+    {key: 'kind', text: 'Kind'},
+    {key: 'operator', text: 'Operator'},
+  ];
   if (isRootComparison()) options.push({key: 'change', text: 'Change'});
   return choice('Colour by', options, state.colourBy, (colourBy) => update({colourBy, onlyClass: null}));
 }
@@ -58,16 +89,26 @@ function legend() {
       present.set(at, (present.get(at) ?? 0) + 1);
     }
   }
-  const items = [...present.keys()].sort((a, b) => a - b).map((at) => {
-    const {name, color} = chart.classes[at];
-    const swatch = make('span', {class: name === 'scratch' ? 'swatch hatched' : 'swatch', 'aria-hidden': 'true'});
-    swatch.style.setProperty('--swatch', `var(--${color})`);
-    const isOnly = state.onlyClass === at;
-    return make('button', {
-      type: 'button', class: 'legend-item', 'aria-pressed': String(isOnly), title: `${plural(present.get(at), 'buffer')}: show only these`,
-      onclick: () => update({onlyClass: isOnly ? null : at}),
-    }, swatch, elide(name || '(no operator)', 28));
-  });
+  const items = [...present.keys()]
+    .sort((a, b) => a - b)
+    .map((at) => {
+      const {name, color} = chart.classes[at];
+      const swatch = make('span', {class: name === 'scratch' ? 'swatch hatched' : 'swatch', 'aria-hidden': 'true'});
+      swatch.style.setProperty('--swatch', `var(--${color})`);
+      const isOnly = state.onlyClass === at;
+      return make(
+        'button',
+        {
+          type: 'button',
+          class: 'legend-item',
+          'aria-pressed': String(isOnly),
+          title: `${plural(present.get(at), 'buffer')}: show only these`,
+          onclick: () => update({onlyClass: isOnly ? null : at}),
+        },
+        swatch,
+        elide(name || '(no operator)', 28),
+      );
+    });
   return make('div', {class: 'legend', role: 'group', 'aria-label': 'Legend'}, items);
 }
 
@@ -77,13 +118,22 @@ function tool(text, title, onclick) {
 
 function drawToolbar() {
   const labelled = (label, control) =>
-      (control === null ? null : make('div', {class: 'labelled'}, make('span', {class: 'label'}, label), control));
-  fill(byId('toolbar'),
-       labelled('Show', comparisonChoice()), labelled('Region', regionChoice()), labelled('Colour', colourChoice()), legend(),
-       make('div', {class: 'tools'},
-            tool('Peak', 'Go to the peak (P)', goToPeak),
-            tool('−', 'Zoom out (-)', () => zoomBy(1.6)), tool('+', 'Zoom in (+)', () => zoomBy(1 / 1.6)),
-            tool('Fit', 'Show everything (0)', fitView)));
+    control === null ? null : make('div', {class: 'labelled'}, make('span', {class: 'label'}, label), control);
+  fill(
+    byId('toolbar'),
+    labelled('Show', comparisonChoice()),
+    labelled('Region', regionChoice()),
+    labelled('Colour', colourChoice()),
+    legend(),
+    make(
+      'div',
+      {class: 'tools'},
+      tool('Peak', 'Go to the peak (P)', goToPeak),
+      tool('−', 'Zoom out (-)', () => zoomBy(1.6)),
+      tool('+', 'Zoom in (+)', () => zoomBy(1 / 1.6)),
+      tool('Fit', 'Show everything (0)', fitView),
+    ),
+  );
 }
 
 // Before and after in one sentence a figure.
@@ -92,22 +142,35 @@ function drawComparison() {
   host.hidden = !isRootComparison();
   if (host.hidden) return;
   const [before, after] = [totals(state.against), totals(state.shown)];
-  const figure = (label, from, to, text, change) => make('div', {class: 'difference'},
+  const figure = (label, from, to, text, change) =>
+    make(
+      'div',
+      {class: 'difference'},
       make('span', {class: 'label'}, label),
       make('span', {}, `${text(from)} → ${text(to)} `),
-      make('span', {class: to < from ? 'better' : to > from ? 'worse' : 'muted'}, change(to - from)));
+      make('span', {class: to < from ? 'better' : to > from ? 'worse' : 'muted'}, change(to - from)),
+    );
   const countChange = (by) => (by === 0 ? '±0' : `${by > 0 ? '+' : '−'}${countText(Math.abs(by))}`);
-  const bytesChange = (from) => (by) => `${changeBytes(by)}${by === 0 ? '' : ` (${by > 0 ? '+' : ''}${percentText(by, from)})`}`;
+  const bytesChange = (from) => (by) =>
+    `${changeBytes(by)}${by === 0 ? '' : ` (${by > 0 ? '+' : ''}${percentText(by, from)})`}`;
   const changes = countChanges(state.shown);
   const changed = after.placed - changes[kSame];
   const gone = countChanges(state.against)[kOnlyHere];
-  fill(host,
-       make('strong', {}, 'Before → after'),
-       figure('arena', before.arena, after.arena, shortBytes, bytesChange(before.arena)),
-       figure('load', before.load, after.load, shortBytes, bytesChange(before.load)),
-       figure('steps', state.against.stepCount, state.shown.stepCount, countText, countChange),
-       figure('buffers', before.placed, after.placed, countText, countChange),
-       make('div', {class: 'difference'}, make('span', {class: 'label'}, 'changed'),
-            textButton(`${countText(changed)} of ${countText(after.placed)}`, 'List the changes', () => update({tab: 'changes', colourBy: 'change'})),
-            make('span', {class: 'muted'}, gone > 0 ? ` ${countText(gone)} gone` : '')));
+  fill(
+    host,
+    make('strong', {}, 'Before → after'),
+    figure('arena', before.arena, after.arena, shortBytes, bytesChange(before.arena)),
+    figure('load', before.load, after.load, shortBytes, bytesChange(before.load)),
+    figure('steps', state.against.stepCount, state.shown.stepCount, countText, countChange),
+    figure('buffers', before.placed, after.placed, countText, countChange),
+    make(
+      'div',
+      {class: 'difference'},
+      make('span', {class: 'label'}, 'changed'),
+      textButton(`${countText(changed)} of ${countText(after.placed)}`, 'List the changes', () =>
+        update({tab: 'changes', colourBy: 'change'}),
+      ),
+      make('span', {class: 'muted'}, gone > 0 ? ` ${countText(gone)} gone` : ''),
+    ),
+  );
 }

@@ -3,8 +3,8 @@
 
 // Why a buffer lives as long as it does, in sentences (lists of parts, as in sharing.js).
 
-const kLongWait = 3;       // steps without a touch that are worth a word,
-const kLongShare = 0.15;  // if they are as much of the buffer's life
+const kLongWait = 3; // steps without a touch that are worth a word,
+const kLongShare = 0.15; // if they are as much of the buffer's life
 
 // Steps that write or read the buffer, ascending, each once.
 function touchesOf(sheet, buffer) {
@@ -24,8 +24,10 @@ function whyScratch(sheet, buffer) {
   if (bodies.length > 0) {
     const names = bodies.map((body) => body.parent[2] || 'a body').join(' and ');
     const shared = bodies.length > 1 && new Set(bodies.map((body) => body.parent[3])).size < bodies.length;
-    words.push([`It holds the arena of ${names}, planned on ${bodies.length > 1 ? 'their' : 'its'} own` +
-                (shared ? '; they share bytes, since one of them runs.' : '.')]);
+    words.push([
+      `It holds the arena of ${names}, planned on ${bodies.length > 1 ? 'their' : 'its'} own` +
+        (shared ? '; they share bytes, since one of them runs.' : '.'),
+    ]);
   }
   return words;
 }
@@ -34,18 +36,29 @@ function whyBegins(sheet, buffer) {
   const first = firstWriter(sheet, buffer);
   const begin = sheet.bufferBegin[buffer];
   if (first === null) {
-    return sheet.kindOf(buffer) === 'input' ?
-        ['It is there from the start: an input of this body, which nobody else holds.'] :
-        ['No step writes it.'];
+    return sheet.kindOf(buffer) === 'input'
+      ? ['It is there from the start: an input of this body, which nobody else holds.']
+      : ['No step writes it.'];
   }
-  const reserved = first.step > begin ?
-      [` Its bytes are reserved from step ${countText(begin)} on, ${plural(first.step - begin, 'step')} before.`] : [];
+  const reserved =
+    first.step > begin
+      ? [` Its bytes are reserved from step ${countText(begin)} on, ${plural(first.step - begin, 'step')} before.`]
+      : [];
   const whole = gatheredBy(sheet, first.value);
   if (whole !== kNone && sheet.valueWritten[whole] > first.step) {
     const early = sheet.valueWritten[whole] - first.step;
-    return ['Born early: it is the place of ', {value: whole}, ', complete at ', {step: sheet.valueWritten[whole]},
-            ', and its slice ', {value: first.value}, ' is written by ', {step: first.step}, ` already, ${plural(early, 'step')} before.`,
-            ...reserved];
+    return [
+      'Born early: it is the place of ',
+      {value: whole},
+      ', complete at ',
+      {step: sheet.valueWritten[whole]},
+      ', and its slice ',
+      {value: first.value},
+      ' is written by ',
+      {step: first.step},
+      ` already, ${plural(early, 'step')} before.`,
+      ...reserved,
+    ];
   }
   return ['It begins when ', {step: first.step}, ' writes ', {value: first.value}, '.', ...reserved];
 }
@@ -55,17 +68,23 @@ function whyEnds(sheet, buffer) {
   const last = lastReader(sheet, buffer);
   const output = sheet.roles.indexOf('output');
   const handedOut = Array.from(sheet.valuesOfBuffer.of(buffer)).filter(
-      (value) => sheet.valueTensor[value] !== kNone && sheet.tensorRole[sheet.valueTensor[value]] === output);
+    (value) => sheet.valueTensor[value] !== kNone && sheet.tensorRole[sheet.valueTensor[value]] === output,
+  );
   if (sheet.kindOf(buffer) === 'output' || handedOut.length > 0) {
     const names = handedOut.flatMap((value, at) => [at === 0 ? '' : ', ', {value}]);
-    return ['It stays to the end: it holds ', handedOut.length > 1 ? 'the outputs ' : 'the output ', ...names,
-            ', which the caller takes after the last step.'];
+    return [
+      'It stays to the end: it holds ',
+      handedOut.length > 1 ? 'the outputs ' : 'the output ',
+      ...names,
+      ', which the caller takes after the last step.',
+    ];
   }
   if (last === null) return ['Nobody reads it; it lives while it is written.'];
   const others = new Set(Array.from(sheet.valuesOfBuffer.of(buffer)).flatMap((value) => sheet.readersOf(value)));
   const words = ['It ends with its last reader, ', {step: last.step}, ', which reads ', {value: last.value}];
   words.push(others.size > 1 ? ` (the last of ${plural(others.size, 'reader')}).` : ' (the only reader).');
-  if (end > last.step + 1) words.push(` It is kept ${plural(end - last.step - 1, 'step')} longer, to step ${countText(end - 1)}.`);
+  if (end > last.step + 1)
+    words.push(` It is kept ${plural(end - last.step - 1, 'step')} longer, to step ${countText(end - 1)}.`);
   return words;
 }
 
@@ -83,9 +102,12 @@ function whyWaits(sheet, buffer) {
     return [`For its last ${plural(tail, 'step')} (${percentText(tail, lived)} of its life) nobody touches it.`];
   }
   if (wait.steps < kLongWait || wait.steps < kLongShare * lived) return null;
-  return [`Nobody touches it in ${spanText(wait.from, wait.until)} (${percentText(wait.steps, lived)} of its life): it waits for `,
-          {step: wait.until}, `. Computing it again there, or moving it out meanwhile, would free ` +
-          `${shortBytes(sheet.bufferSize[buffer])} for ${plural(wait.steps, 'step')}.`];
+  return [
+    `Nobody touches it in ${spanText(wait.from, wait.until)} (${percentText(wait.steps, lived)} of its life): it waits for `,
+    {step: wait.until},
+    `. Computing it again there, or moving it out meanwhile, would free ` +
+      `${shortBytes(sheet.bufferSize[buffer])} for ${plural(wait.steps, 'step')}.`,
+  ];
 }
 
 function whyItLives(sheet, buffer) {

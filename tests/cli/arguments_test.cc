@@ -1,0 +1,119 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/outcome.h"
+
+namespace lowtide::detail {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Arguments parsed(const std::vector<std::string>& words) { return parse_arguments(*find_verb("plan"), words); }
+
+std::string refusal(const std::vector<std::string>& words) {
+  try {
+    const Arguments arguments = parsed(words);
+    static_cast<void>(read_size(arguments, "--budget"));
+    static_cast<void>(read_bindings(arguments));
+  } catch (const Stop& stop) {
+    EXPECT_EQ(stop.code(), ExitCode::usage);
+    return stop.what();
+  }
+  return "";
+}
+
+TEST(Arguments, AreReadInEverySpelling) {
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"m.onnx", "--output", "p.json"},
+                                                {"m.onnx", "--output=p.json"},
+                                                {"-o", "p.json", "m.onnx"},
+                                                {"-op.json", "m.onnx"},
+                                                {"-qo", "p.json", "--", "m.onnx"}}) {
+    const Arguments arguments = parsed(words);
+    EXPECT_EQ(arguments.place("MODEL"), "m.onnx");
+    EXPECT_EQ(arguments.value("--output"), "p.json");
+    EXPECT_FALSE(arguments.has("--json"));
+  }
+}
+
+TEST(Arguments, AnOptionTakesOneWordAndLeavesTheNextToThePlace) {
+  const Arguments arguments = parsed({"--dim", "a=1", "m.onnx", "--dim", "b=2"});
+  EXPECT_EQ(arguments.place("MODEL"), "m.onnx");
+  EXPECT_THAT(arguments.values("--dim"), ElementsAre("a=1", "b=2"));
+}
+
+TEST(Arguments, AValueMayBeginWithADash) {
+  EXPECT_THAT(refusal({"m.onnx", "--budget", "-1"}), HasSubstr("not negative"));
+  EXPECT_EQ(parsed({"m.onnx", "-o", "-"}).value("--output"), "-");
+}
+
+TEST(Arguments, AVerbOrAnOptionAsTheNameOfAFileIsAFile) {
+  EXPECT_EQ(parsed({"plan"}).place("MODEL"), "plan");
+  EXPECT_EQ(parsed({"--", "--json"}).place("MODEL"), "--json");
+}
+
+TEST(Suggestion, IsTheNearestWordAndNothingIfNoneIsNear) {
+  EXPECT_EQ(suggestion("--jsno", {"--html", "--json"}), "; did you mean '--json'?");  // two letters swapped: 1 step
+  EXPECT_EQ(suggestion("inspct", {"inspect", "plan"}), "; did you mean 'inspect'?");
+  EXPECT_EQ(suggestion("frobnicate", {"inspect", "plan"}), "");
+  EXPECT_EQ(suggestion("-x", {"-o", "-q"}), "");
+  EXPECT_EQ(suggestion(std::string(1'000'000, 'a'), {"plan"}), "");
+}
+
+TEST(Commands, EveryNameAndLetterIsThereOnce) {
+  for (const VerbSpec& verb : verbs()) {
+    std::set<std::string_view> names;
+    for (const OptionSpec* option : options_of(verb)) {
+      EXPECT_TRUE(names.insert(option->name).second) << verb.name << " " << option->name;
+      if (!option->letter.empty()) EXPECT_TRUE(names.insert(option->letter).second) << verb.name << " " << option->letter;
+      EXPECT_EQ(option->value.empty(), option->kind == ArgumentKind::none) << verb.name << " " << option->name;
+      EXPECT_EQ(option->kind == ArgumentKind::choice, !option->choices.empty()) << verb.name << " " << option->name;
+    }
+    EXPECT_GE(verb.examples.size(), 2U) << verb.name;
+  }
+}
+
+TEST(Bindings, AreSplitAtTheLastEqualsSign) {
+  const ImportOptions bindings = read_bindings(parsed({"m.onnx", "--dim", "a=b=3", "--shape", "x=1x?x640"}));
+  EXPECT_EQ(bindings.dims.at("a=b"), 3);
+  EXPECT_THAT(bindings.shapes.at("x"), ElementsAre(1, -1, 640));
+}
+
+TEST(Bindings, ThatAPlanKeepsComeBack) {
+  // A dim and an input of rank 1 with the same name stay apart.
+  const ImportOptions bindings{.dims = {{"x", 8}, {"a=b", 3}}, .shapes = {{"x", {8}}, {"y", {1, -1}}}};
+  const std::vector<std::string> written = written_bindings(bindings);
+  EXPECT_THAT(written, ElementsAre("a=b=3", "x=8", "x=[8]", "y=[1,?]"));
+  ImportOptions read;
+  add_written_bindings(written, read);
+  EXPECT_EQ(read.dims, bindings.dims);
+  EXPECT_EQ(read.shapes, bindings.shapes);
+}
+
+TEST(Bindings, OfTheCommandLineComeBeforeThoseOfThePlan) {
+  ImportOptions bindings{.dims = {{"batch", 2}}};
+  add_written_bindings({"batch=8", "seq=5", "no binding", "", "=3", "x=[1,"}, bindings);
+  EXPECT_EQ(bindings.dims, (std::map<std::string, std::int64_t>{{"batch", 2}, {"seq", 5}}));
+  EXPECT_TRUE(bindings.shapes.empty());
+}
+
+TEST(Bindings, ThatAreNoneAreRefused) {
+  for (const char* word : {"batch", "batch=", "=8", "batch=-1", "batch=1.5", "batch=9223372036854775808", "batch= 8"}) {
+    EXPECT_THAT(refusal({"m.onnx", "--dim", word}), HasSubstr("is like batch=8")) << word;
+  }
+  for (const char* word : {"x", "x=", "=1x2", "x=1xx2", "x=1x", "x=x1", "x=1x-2", "x=axb"}) {
+    EXPECT_THAT(refusal({"m.onnx", "--shape", word}), HasSubstr("is like image=")) << word;
+  }
+  EXPECT_THAT(refusal({"m.onnx", "--shape", "x=1", "--shape", "x=2"}), HasSubstr("twice"));
+}
+
+}  // namespace
+}  // namespace lowtide::detail

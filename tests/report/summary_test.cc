@@ -1,0 +1,185 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/inspection.h"
+#include "lowtide/report/page.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::graph_of;
+
+// 256 bytes each but d. As given, a, b and c live at the Add; in a plan c is written over a.
+constexpr const char* kSmall = R"(graph "small" {
+  input x : f32[64]
+  a = Relu(x) "relu" : f32[64]
+  b = Sigmoid(a) "sigmoid" : f32[64]
+  c = Add(a, b) "add" : f32[64]
+  d = ReduceSum(c) "sum" : f32[1]
+  output d
+})";
+
+// The branches need 3 x 256 and 2 x 256 bytes; y lives outside while they run, and so does z.
+constexpr const char* kBranches = R"(graph "branches" {
+  input condition : bool[]
+  input x : f32[64]
+  y = Relu(x) : f32[64]
+  z = If(condition) "if" {
+    then_branch = graph "then" captures (y = inner) {
+      captured input inner : f32[64]
+      p = Relu(inner) "p" : f32[64]
+      q = Sigmoid(inner) "q" : f32[64]
+      r = Add(p, q) "r" : f32[64]
+      output r
+    }
+    else_branch = graph "else" captures (y = inner) {
+      captured input inner : f32[64]
+      s = Relu(inner) "s" : f32[64]
+      t = Sigmoid(s) "t" : f32[64]
+      output t
+    }
+  } : f32[64]
+  w = Add(y, z) "add" : f32[64]
+  output w
+})";
+
+PlannedGraph planned(const Graph& graph, std::optional<Bytes> budget = std::nullopt) {
+  return plan_graph(graph, dense_target(), {.budget = budget}).value();
+}
+
+std::string summary(const Graph& graph, const PlannedGraph& planned, const std::string& name = "small.onnx") {
+  const Labels labels = labels_of(graph);
+  return plan_summary({.path = name, .format = "onnx", .sha256 = std::string(64, 'a'), .nodes = 4, .planned_nodes = 4, .tensors = 5},
+                      {planned.plan, labels},
+                      {planned.plain, planned.orders_tried, planned.capacity, planned.shortfall, planned.proven_infeasible})
+      .render(false);
+}
+
+TEST(Peak, AsGivenIsWhatPlainFiguresSay) {
+  const Graph graph = graph_of(kSmall);
+  const std::vector<Peak> peaks = peak_as_given(graph);
+  ASSERT_EQ(peaks.size(), 1U);
+  EXPECT_EQ(peaks[0].load, Bytes(3 * 256));
+  EXPECT_EQ(peaks[0].load, plain_figures(graph).load_as_given);
+  EXPECT_EQ(peaks[0].step, 2);  // the Add
+  ASSERT_EQ(peaks[0].holders.size(), 3U);
+  EXPECT_EQ(peaks[0].holders[0].tensor, "a");
+  EXPECT_EQ(peaks[0].holders[0].producer.name, "relu");
+  EXPECT_EQ(peaks[0].holders[0].last_reader.name, "add");
+  EXPECT_EQ(peaks[0].holders[0].steps, (Interval<std::int64_t>{0, 3}));
+}
+
+TEST(Peak, OfAPlanIsItsLoadAndNamesWhatLivesThere) {
+  const Graph graph = graph_of(kSmall);
+  const PlannedGraph plan = planned(graph);
+  const Labels labels = labels_of(graph);
+  const std::vector<Peak> peaks = peak_of({plan.plan, labels});
+  ASSERT_EQ(peaks.size(), 1U);
+  EXPECT_EQ(peaks[0].load, plan.plan.claims.load);
+  EXPECT_EQ(peaks[0].load, Bytes(2 * 256));
+  ASSERT_EQ(peaks[0].holders.size(), 2U);
+  EXPECT_EQ(peaks[0].node.name, "sigmoid");  // the first of the steps where a and b live
+  EXPECT_EQ(peaks[0].holders[0].tensor, "a");
+  EXPECT_EQ(peaks[0].holders[1].tensor, "b");
+}
+
+TEST(Peak, GoesIntoTheLargestBody) {
+  const Graph graph = graph_of(kBranches);
+  const std::vector<Peak> given = peak_as_given(graph);
+  ASSERT_EQ(given.size(), 2U);
+  // y and z of 256 each, and p, q, r inside; r is the branch's result.
+  EXPECT_EQ(given[0].load, Bytes(5 * 256));
+  EXPECT_EQ(given[0].load, plain_figures(graph).load_as_given);
+  EXPECT_EQ(given[0].holders[0].kind, BufferKind::scratch);
+  EXPECT_EQ(given[0].holders[0].size, Bytes(3 * 256));
+  EXPECT_EQ(given[1].inside, "then_branch");
+  EXPECT_EQ(given[1].load, Bytes(3 * 256));
+
+  const PlannedGraph plan = planned(graph);
+  ASSERT_TRUE(plan.violations.empty());
+  const Labels labels = labels_of(graph);
+  const std::vector<Peak> peaks = peak_of({plan.plan, labels});
+  EXPECT_EQ(peaks[0].load, plan.plan.claims.load);
+  ASSERT_EQ(peaks.size(), 2U);
+  EXPECT_EQ(peaks[1].load, Bytes(2 * 256));
+}
+
+TEST(Peak, OfNothingIsEmpty) {
+  const Graph graph = graph_of("graph \"empty\" {\n  input x : f32[4]\n  output x\n}");
+  EXPECT_EQ(peak_as_given(graph)[0].steps, 0);
+  const PlannedGraph plan = planned(graph);
+  EXPECT_THAT(summary(graph, plan), HasSubstr("arena      0 B"));
+}
+
+TEST(Inspection, CountsOperatorsAlsoInsideBodies) {
+  const Inspection inspection = inspect_graph(graph_of(kBranches), dense_target());
+  // 2 Add, 3 Relu, 2 Sigmoid and the If, of 256 bytes each.
+  ASSERT_EQ(inspection.operators.size(), 4U);
+  EXPECT_EQ(inspection.operators[0].op, "Relu");
+  EXPECT_EQ(inspection.operators[0].nodes, 3);
+  EXPECT_EQ(inspection.operators[0].outputs, Bytes(3 * 256));
+  EXPECT_EQ(inspection.operators[3].op, "If");
+}
+
+TEST(Inspection, BoundIsThatOfThePlan) {
+  const Graph graph = graph_of(kSmall);
+  EXPECT_EQ(inspect_graph(graph, dense_target()).bound.bytes, planned(graph).plan.claims.bound);
+  // Inside bodies it is what no plan of the body saves: never above what a plan of the whole needs.
+  const Graph branches = graph_of(kBranches);
+  EXPECT_LE(inspect_graph(branches, dense_target()).bound.bytes, arena_bytes(planned(branches).plan));
+}
+
+TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
+  const Graph graph = graph_of(kSmall);
+  EXPECT_THAT(summary(graph, planned(graph, Bytes(512))), HasSubstr("Fits 512 B; 0 B to spare."));
+  const std::string missing = summary(graph, planned(graph, Bytes(448)));
+  EXPECT_THAT(missing, HasSubstr("Does not fit 448 B: 64 B too much."));
+  EXPECT_THAT(missing, HasSubstr("Proven: no order fits, for the bound alone is 64 B too much."));
+}
+
+TEST(PlanSummary, NamesCannotActOnATerminal) {
+  const Graph graph = graph_of("graph \"g\" {\n  input x : f32[64]\n  \"\\x1b[31m\\x0aerror\" = Relu(x) \"\\x07\" : f32[64]\n"
+                               "  output \"\\x1b[31m\\x0aerror\"\n}");
+  const std::string text = summary(graph, planned(graph), "\x1b]0;title\x07.onnx");
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\x07")));
+  EXPECT_THAT(text, Not(HasSubstr("\nerror")));
+  EXPECT_THAT(text, HasSubstr("'\\x1b[31m\\x0aerror'"));
+}
+
+TEST(PackingSummary, SaysWhenTheLoadIsTooMuch) {
+  PackingProblem problem;
+  problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(64)});
+  problem.buffers.push_back({.lifespan = {2, 6}, .size = Bytes(64)});
+  problem.capacity = Bytes(100);
+  Packing packing{.outcome = PackingOutcome::infeasible, .height = Bytes(128), .bound = Bytes(128), .proven_optimal = true,
+                  .strategy = "best_fit", .witness_time = 2};
+  const std::string text = packing_summary("b.csv", problem, packing).render(false);
+  EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: 28 B too much."));
+  EXPECT_THAT(text, HasSubstr("the load at time 2 alone exceeds it"));
+}
+
+TEST(Gap, IsRelativeToTheBound) {
+  EXPECT_EQ(gap_of(Bytes(150), Bytes(100)), 0.5);
+  EXPECT_EQ(gap_of(Bytes(0), Bytes(0)), 0);
+}
+
+TEST(ShownName, KeepsTheEndOfALongName) {
+  EXPECT_EQ(shown_name("/layer1/conv1/Conv", 30), "/layer1/conv1/Conv");
+  EXPECT_EQ(shown_name("/layer1/layer1.0/conv1/Conv", 14), "...conv1/Conv");
+  EXPECT_EQ(shown_name("two words", 30), "'two words'");
+  EXPECT_EQ(shown_name("", 30), "''");
+  EXPECT_EQ(shown_name(std::string(1'000'000, 'a'), 10), "...aaaaaaa");
+}
+
+}  // namespace
+}  // namespace lowtide
