@@ -19,5 +19,5 @@ if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
   # Paths below the checkout count as relative, so that two checkouts share results.
   CCACHE_BASEDIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) || return 1
-  export CCACHE_BASEDIR
+  export CCACHE_BASEDIR CCACHE_NOHASHDIR=1
 fi

@@ -73,7 +73,7 @@ TEST(Commands, EveryNameAndLetterIsThereOnce) {
     std::set<std::string_view> names;
     for (const OptionSpec* option : options_of(verb)) {
       EXPECT_TRUE(names.insert(option->name).second) << verb.name << " " << option->name;
-      if (!option->letter.empty()) EXPECT_TRUE(names.insert(option->letter).second) << verb.name << " " << option->letter;
+      EXPECT_TRUE(option->letter.empty() || names.insert(option->letter).second) << verb.name << " " << option->letter;
       EXPECT_EQ(option->value.empty(), option->kind == ArgumentKind::none) << verb.name << " " << option->name;
       EXPECT_EQ(option->kind == ArgumentKind::choice, !option->choices.empty()) << verb.name << " " << option->name;
     }

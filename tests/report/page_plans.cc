@@ -58,6 +58,7 @@ PlanSketch Sketcher::finish(std::int64_t bound, const std::string& schedule, con
   std::vector<std::int64_t> change(plan.program.size() + 1, 0);
   for (const Buffer& buffer : plan.buffers) {
     if (!buffer.placement) continue;
+    if (buffer.placement->region.index() >= plan.arena.size()) plan.arena.resize(buffer.placement->region.index() + 1);
     Bytes& top = plan.arena[buffer.placement->region.index()];
     top = std::max(top, (buffer.placement->offset + buffer.size) - Offset(0));
     change[buffer.lifespan.begin.index()] += buffer.size.count();

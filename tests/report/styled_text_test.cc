@@ -24,9 +24,7 @@ TEST(StyledText, WithColoursEachPieceEndsItsOwn) {
   EXPECT_EQ(text.render(true), "a\x1b[2mbc\x1b[0md");  // neighbours of one style are one piece
 }
 
-TEST(StyledText, WidthCountsCodePointsAndNoEscapes) {
-  EXPECT_EQ(StyledText("äöü", Style::bad).width(), 3U);
-}
+TEST(StyledText, WidthCountsCodePointsAndNoEscapes) { EXPECT_EQ(StyledText("äöü", Style::bad).width(), 3U); }
 
 TEST(TextTable, AlignsColumnsAndEndsNoLineInBlanks) {
   TextTable table({Align::left, Align::right, Align::left});

@@ -14,9 +14,9 @@
 namespace lowtide {
 namespace {
 
+using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::graph_of;
 
 // 256 bytes each but d. As given, a, b and c live at the Add; in a plan c is written over a.
 constexpr const char* kSmall = R"(graph "small" {
@@ -58,9 +58,15 @@ PlannedGraph planned(const Graph& graph, std::optional<Bytes> budget = std::null
 
 std::string summary(const Graph& graph, const PlannedGraph& planned, const std::string& name = "small.onnx") {
   const Labels labels = labels_of(graph);
-  return plan_summary({.path = name, .format = "onnx", .sha256 = std::string(64, 'a'), .nodes = 4, .planned_nodes = 4, .tensors = 5},
-                      {planned.plan, labels},
-                      {planned.plain, planned.orders_tried, planned.capacity, planned.shortfall, planned.proven_infeasible})
+  return plan_summary(
+             {.path = name,
+              .format = "onnx",
+              .sha256 = std::string(64, 'a'),
+              .nodes = 4,
+              .planned_nodes = 4,
+              .tensors = 5},
+             {planned.plan, labels},
+             {planned.plain, planned.orders_tried, planned.capacity, planned.shortfall, planned.proven_infeasible})
       .render(false);
 }
 
@@ -147,8 +153,9 @@ TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
 }
 
 TEST(PlanSummary, NamesCannotActOnATerminal) {
-  const Graph graph = graph_of("graph \"g\" {\n  input x : f32[64]\n  \"\\x1b[31m\\x0aerror\" = Relu(x) \"\\x07\" : f32[64]\n"
-                               "  output \"\\x1b[31m\\x0aerror\"\n}");
+  const Graph graph = graph_of(
+      "graph \"g\" {\n  input x : f32[64]\n  \"\\x1b[31m\\x0aerror\" = Relu(x) \"\\x07\" : f32[64]\n"
+      "  output \"\\x1b[31m\\x0aerror\"\n}");
   const std::string text = summary(graph, planned(graph), "\x1b]0;title\x07.onnx");
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, Not(HasSubstr("\x07")));
@@ -161,8 +168,12 @@ TEST(PackingSummary, SaysWhenTheLoadIsTooMuch) {
   problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(64)});
   problem.buffers.push_back({.lifespan = {2, 6}, .size = Bytes(64)});
   problem.capacity = Bytes(100);
-  Packing packing{.outcome = PackingOutcome::infeasible, .height = Bytes(128), .bound = Bytes(128), .proven_optimal = true,
-                  .strategy = "best_fit", .witness_time = 2};
+  Packing packing{.outcome = PackingOutcome::infeasible,
+                  .height = Bytes(128),
+                  .bound = Bytes(128),
+                  .proven_optimal = true,
+                  .strategy = "best_fit",
+                  .witness_time = 2};
   const std::string text = packing_summary("b.csv", problem, packing).render(false);
   EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: 28 B too much."));
   EXPECT_THAT(text, HasSubstr("the load at time 2 alone exceeds it"));

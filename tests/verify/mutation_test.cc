@@ -38,9 +38,12 @@ bool is_near(const Plan& plan) {
   });
 }
 
-// So that damage can be done without arithmetic that overflows.
+// So that more damage can be done without stumbling over the first.
 bool has_numbers_in_range(const Plan& plan) {
-  return is_near(plan) &&
+  const bool has_steps = std::all_of(plan.values.begin(), plan.values.end(), [&](const Value& value) {
+    return !value.written || plan.program.contains(*value.written);
+  });
+  return has_steps && is_near(plan) &&
          std::all_of(plan.regions.begin(), plan.regions.end(),
                      [](const Region& region) { return is_power_of_two(region.alignment.count()); }) &&
          std::all_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer& buffer) {

@@ -149,7 +149,8 @@ bool in_place_one_byte_further(Random& random, Mutant& mutant) {
 bool alias_to_a_dead_root(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto alias = some_id<ValueId>(random, plan.values.size(), [&](ValueId id) {
-    return is_written(mutant, id) && plan.program[*plan.values[id].written].kind == StepKind::alias;
+    return is_written(mutant, id) && plan.program.contains(*plan.values[id].written) &&
+           plan.program[*plan.values[id].written].kind == StepKind::alias;
   });
   const auto root = some_written(random, mutant);
   if (!alias || plan.values[*alias].buffer == plan.values[*root].buffer) return false;

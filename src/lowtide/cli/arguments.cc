@@ -73,7 +73,8 @@ std::vector<std::string> words_for_places(const VerbSpec& verb, const std::vecto
     const OptionSpec* option = spelled(words[at].substr(0, words[at].find('=')));
     if (option == nullptr) continue;
     if (option->value.empty()) {
-      if (words[at].find('=') != std::string::npos) stop_usage("option '" + std::string(option->name) + "' takes no value");
+      if (words[at].find('=') != std::string::npos)
+        stop_usage("option '" + std::string(option->name) + "' takes no value");
       continue;
     }
     if (at + 1 == words.size() || spelled(words[at + 1]) != nullptr) {

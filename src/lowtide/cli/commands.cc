@@ -49,17 +49,18 @@ std::vector<std::string> order_choices() {
 }
 
 VerbSpec inspect_verb() {
-  return {.name = "inspect",
-          .summary = "what is in a model and what it needs, before any planning",
-          .description =
-              "Reads a model, never its weights, and prints its constants, inputs and outputs, the sum of its temporaries, "
-              "the load in the order of the file, proven lower bounds, the operators by the bytes they produce, and the "
-              "tensors at the peak with their producers and last readers.",
-          .places = {{.name = "MODEL", .summary = "an ONNX file"}},
-          .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
-          .examples = {{"lowtide inspect model.onnx", "What does it need?"},
-                       {"lowtide inspect model.onnx --dim batch=8 --json", "The same for a batch of 8, for a script."}},
-          .run = run_inspect};
+  return {
+      .name = "inspect",
+      .summary = "what is in a model and what it needs, before any planning",
+      .description =
+          "Reads a model, never its weights, and prints its constants, inputs and outputs, the sum of its temporaries, "
+          "the load in the order of the file, proven lower bounds, the operators by the bytes they produce, and the "
+          "tensors at the peak with their producers and last readers.",
+      .places = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
+      .examples = {{"lowtide inspect model.onnx", "What does it need?"},
+                   {"lowtide inspect model.onnx --dim batch=8 --json", "The same for a batch of 8, for a script."}},
+      .run = run_inspect};
 }
 
 VerbSpec plan_verb() {
@@ -71,16 +72,33 @@ VerbSpec plan_verb() {
               "With --budget the answer may be no: then nothing is written, the shortfall and what holds the peak are "
               "printed, and the exit code is 1.",
           .places = {{.name = "MODEL", .summary = "an ONNX file"}},
-          .options = {{.name = "--output", .letter = "-o", .value = "FILE", .summary = "write the plan (JSON); - is stdout", .kind = ArgumentKind::file},
-                      {.name = "--html", .value = "FILE", .summary = "write the picture, one offline page; - is stdout", .kind = ArgumentKind::file},
-                      {.name = "--budget", .value = "SIZE", .summary = "the arena must fit, such as 64MiB; exit code 1 if it does not", .kind = ArgumentKind::text},
+          .options = {{.name = "--output",
+                       .letter = "-o",
+                       .value = "FILE",
+                       .summary = "write the plan (JSON); - is stdout",
+                       .kind = ArgumentKind::file},
+                      {.name = "--html",
+                       .value = "FILE",
+                       .summary = "write the picture, one offline page; - is stdout",
+                       .kind = ArgumentKind::file},
+                      {.name = "--budget",
+                       .value = "SIZE",
+                       .summary = "the arena must fit, such as 64MiB; exit code 1 if it does not",
+                       .kind = ArgumentKind::text},
                       dim_option(),
                       shape_option(),
                       target_option(),
-                      {.name = "--order", .value = "NAME", .summary = "the strategy for the order; default auto: all, the best is kept", .kind = ArgumentKind::choice, .choices = order_choices()},
+                      {.name = "--order",
+                       .value = "NAME",
+                       .summary = "the strategy for the order; default auto: all, the best is kept",
+                       .kind = ArgumentKind::choice,
+                       .choices = order_choices()},
                       {.name = "--no-in-place", .summary = "no operator writes over its input"},
                       {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"},
-                      {.name = "--effort", .value = "N", .summary = "work units for the search of offsets; default 200000000, about a second", .kind = ArgumentKind::text},
+                      {.name = "--effort",
+                       .value = "N",
+                       .summary = "work units for the search of offsets; default 200000000, about a second",
+                       .kind = ArgumentKind::text},
                       top_option(),
                       json_option()},
           .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Plan, keep the plan, draw it."},
@@ -89,55 +107,80 @@ VerbSpec plan_verb() {
 }
 
 VerbSpec verify_verb() {
-  return {.name = "verify",
-          .summary = "check a plan against its model, step by step",
-          .description =
-              "Replays the plan from first principles, with nothing that the planner computed: data flow, bytes, alignment, "
-              "capacity, aliases, roles, and the figures that the plan states about itself. Extents that the plan was made "
-              "for are taken from the plan.",
-          .places = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"}, {.name = "PLAN", .summary = "a plan file; - is stdin"}},
-          .options = {dim_option(), shape_option(), json_option()},
-          .examples = {{"lowtide verify model.onnx plan.json", "Is the plan right?"},
-                       {"lowtide plan model.onnx -o - | lowtide verify model.onnx -", "The same without a file."}},
-          .run = run_verify};
+  return {
+      .name = "verify",
+      .summary = "check a plan against its model, step by step",
+      .description =
+          "Replays the plan from first principles, with nothing that the planner computed: data flow, bytes, "
+          "alignment, "
+          "capacity, aliases, roles, and the figures that the plan states about itself. Extents that the plan was made "
+          "for are taken from the plan.",
+      .places = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
+                 {.name = "PLAN", .summary = "a plan file; - is stdin"}},
+      .options = {dim_option(), shape_option(), json_option()},
+      .examples = {{"lowtide verify model.onnx plan.json", "Is the plan right?"},
+                   {"lowtide plan model.onnx -o - | lowtide verify model.onnx -", "The same without a file."}},
+      .run = run_verify};
 }
 
 VerbSpec view_verb() {
-  return {.name = "view",
-          .summary = "draw a plan as one self-contained HTML page",
-          .description =
-              "The page works offline in any browser: steps to the right, addresses upwards, a rectangle a buffer. With "
-              "--against it compares two plans, the other one being the before.",
-          .places = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
-          .options = {{.name = "--output", .letter = "-o", .value = "FILE", .summary = "where the page goes; - is stdout", .kind = ArgumentKind::file},
-                      {.name = "--against", .value = "PLAN", .summary = "a second plan to compare with", .kind = ArgumentKind::file}},
-          .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
-                       {"lowtide view new.json --against old.json -o change.html", "Draw what a change did."}},
-          .run = run_view};
+  return {
+      .name = "view",
+      .summary = "draw a plan as one self-contained HTML page",
+      .description =
+          "The page works offline in any browser: steps to the right, addresses upwards, a rectangle a buffer. With "
+          "--against it compares two plans, the other one being the before.",
+      .places = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
+      .options = {{.name = "--output",
+                   .letter = "-o",
+                   .value = "FILE",
+                   .summary = "where the page goes; - is stdout",
+                   .kind = ArgumentKind::file},
+                  {.name = "--against",
+                   .value = "PLAN",
+                   .summary = "a second plan to compare with",
+                   .kind = ArgumentKind::file}},
+      .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
+                   {"lowtide view new.json --against old.json -o change.html", "Draw what a change did."}},
+      .run = run_view};
 }
 
 VerbSpec pack_verb() {
-  return {.name = "pack",
-          .summary = "give offsets to the buffers of a CSV file",
-          .description =
-              "The file has a header line and one buffer a line: id, lower, upper, size, and optionally alignment, offset "
-              "(fixed) and gaps. Lifespans are half-open. The offsets are checked by code that shares nothing with the "
-              "search.",
-          .places = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
-          .options = {{.name = "--output", .letter = "-o", .value = "FILE", .summary = "write the file with offsets; - is stdout", .kind = ArgumentKind::file},
-                      {.name = "--capacity", .value = "SIZE", .summary = "the buffers must fit, such as 1MiB; exit code 1 if they do not", .kind = ArgumentKind::text},
-                      {.name = "--effort", .value = "N", .summary = "work units for the search; default 200000000, about a second", .kind = ArgumentKind::text},
-                      json_option()},
-          .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and keep them."},
-                       {"lowtide pack buffers.csv --capacity 1MiB --json", "Do they fit 1 MiB? For a script."}},
-          .run = run_pack};
+  return {
+      .name = "pack",
+      .summary = "give offsets to the buffers of a CSV file",
+      .description =
+          "The file has a header line and one buffer a line: id, lower, upper, size, and optionally alignment, offset "
+          "(fixed) and gaps. Lifespans are half-open. The offsets are checked by code that shares nothing with the "
+          "search.",
+      .places = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
+      .options = {{.name = "--output",
+                   .letter = "-o",
+                   .value = "FILE",
+                   .summary = "write the file with offsets; - is stdout",
+                   .kind = ArgumentKind::file},
+                  {.name = "--capacity",
+                   .value = "SIZE",
+                   .summary = "the buffers must fit, such as 1MiB; exit code 1 if they do not",
+                   .kind = ArgumentKind::text},
+                  {.name = "--effort",
+                   .value = "N",
+                   .summary = "work units for the search; default 200000000, about a second",
+                   .kind = ArgumentKind::text},
+                  json_option()},
+      .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and keep them."},
+                   {"lowtide pack buffers.csv --capacity 1MiB --json", "Do they fit 1 MiB? For a script."}},
+      .run = run_pack};
 }
 
 VerbSpec completion_verb() {
   return {.name = "completion",
           .summary = "print the completion script of a shell",
           .description = "Prints a script that makes the shell complete verbs, options, their values and files.",
-          .places = {{.name = "SHELL", .summary = "bash, zsh or fish", .kind = ArgumentKind::choice, .choices = {"bash", "zsh", "fish"}}},
+          .places = {{.name = "SHELL",
+                      .summary = "bash, zsh or fish",
+                      .kind = ArgumentKind::choice,
+                      .choices = {"bash", "zsh", "fish"}}},
           .options = {},
           .examples = {{"lowtide completion bash > ~/.local/share/bash-completion/completions/lowtide", "For bash."},
                        {"lowtide completion fish > ~/.config/fish/completions/lowtide.fish", "For fish."}},
@@ -145,14 +188,18 @@ VerbSpec completion_verb() {
 }
 
 VerbSpec help_verb() {
-  return {.name = "help",
-          .summary = "explain lowtide or one of its verbs",
-          .description = "Without a verb: the list of verbs and the exit codes.",
-          .places = {{.name = "VERB", .summary = "the verb to explain", .kind = ArgumentKind::choice,
-                      .choices = {"inspect", "plan", "verify", "view", "pack", "completion", "help"}, .is_optional = true}},
-          .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
-          .examples = {{"lowtide help plan", "What can plan do?"}, {"lowtide help --man | man -l -", "The whole manual."}},
-          .run = run_help};
+  return {
+      .name = "help",
+      .summary = "explain lowtide or one of its verbs",
+      .description = "Without a verb: the list of verbs and the exit codes.",
+      .places = {{.name = "VERB",
+                  .summary = "the verb to explain",
+                  .kind = ArgumentKind::choice,
+                  .choices = {"inspect", "plan", "verify", "view", "pack", "completion", "help"},
+                  .is_optional = true}},
+      .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
+      .examples = {{"lowtide help plan", "What can plan do?"}, {"lowtide help --man | man -l -", "The whole manual."}},
+      .run = run_help};
 }
 
 }  // namespace
@@ -166,14 +213,18 @@ const std::vector<VerbSpec>& verbs() {
 const std::vector<OptionSpec>& common_options() {
   static const std::vector<OptionSpec> common = {
       {.name = "--quiet", .letter = "-q", .summary = "no remarks on stderr, only errors"},
-      {.name = "--color", .value = "WHEN", .summary = "auto, always or never; auto honours NO_COLOR and CLICOLOR_FORCE",
-       .kind = ArgumentKind::choice, .choices = {"auto", "always", "never"}},
+      {.name = "--color",
+       .value = "WHEN",
+       .summary = "auto, always or never; auto honours NO_COLOR and CLICOLOR_FORCE",
+       .kind = ArgumentKind::choice,
+       .choices = {"auto", "always", "never"}},
       {.name = "--help", .letter = "-h", .summary = "print this help"}};
   return common;
 }
 
 const VerbSpec* find_verb(std::string_view name) {
-  const auto found = std::find_if(verbs().begin(), verbs().end(), [&](const VerbSpec& verb) { return verb.name == name; });
+  const auto found =
+      std::find_if(verbs().begin(), verbs().end(), [&](const VerbSpec& verb) { return verb.name == name; });
   return found == verbs().end() ? nullptr : &*found;
 }
 

@@ -52,7 +52,8 @@ std::string bash_value_cases(const VerbSpec& verb) {
   for (const OptionSpec* option : options_of(verb)) {
     const std::string names = joined(spellings(*option), "|");
     if (option->kind == ArgumentKind::choice) {
-      out += "        " + names + ") COMPREPLY=($(compgen -W '" + joined(option->choices, " ") + "' -- \"$current\")); return ;;\n";
+      out += "        " + names + ") COMPREPLY=($(compgen -W '" + joined(option->choices, " ") +
+             "' -- \"$current\")); return ;;\n";
     }
     if (option->kind == ArgumentKind::file) files += (files.empty() ? "" : "|") + names;
     if (option->kind == ArgumentKind::text) texts += (texts.empty() ? "" : "|") + names;
@@ -99,7 +100,8 @@ std::string bash_completion() {
     }
     const PlaceSpec& first = verb.places.front();
     out += "    " + std::string(verb.name) + ")\n      case $previous in\n" + bash_value_cases(verb) + "      esac\n";
-    out += "      case $current in\n        -*) COMPREPLY=($(compgen -W '" + joined(names, " ") + "' -- \"$current\")); return ;;\n      esac\n";
+    out += "      case $current in\n        -*) COMPREPLY=($(compgen -W '" + joined(names, " ") +
+           "' -- \"$current\")); return ;;\n      esac\n";
     out += first.kind == ArgumentKind::choice
                ? "      COMPREPLY=($(compgen -W '" + joined(first.choices, " ") + "' -- \"$current\")) ;;\n"
                : std::string("      COMPREPLY=($(compgen -f -- \"$current\")) ;;\n");
@@ -130,12 +132,14 @@ std::string fish_completion() {
   };
   std::string out = "# fish completion of lowtide\ncomplete -c lowtide -n __fish_use_subcommand -f\n";
   for (const VerbSpec& verb : verbs()) {
-    out += "complete -c lowtide -n __fish_use_subcommand -a " + std::string(verb.name) + " -d " + quoted_for_fish(verb.summary) + "\n";
+    out += "complete -c lowtide -n __fish_use_subcommand -a " + std::string(verb.name) + " -d " +
+           quoted_for_fish(verb.summary) + "\n";
   }
   for (const VerbSpec& verb : verbs()) {
     const std::string start = "complete -c lowtide -n '__fish_seen_subcommand_from " + std::string(verb.name) + "'";
     for (const PlaceSpec& place : verb.places) {
-      if (place.kind == ArgumentKind::choice) out += start + " -f -a " + quoted_for_fish(joined(place.choices, " ")) + "\n";
+      if (place.kind == ArgumentKind::choice)
+        out += start + " -f -a " + quoted_for_fish(joined(place.choices, " ")) + "\n";
     }
     for (const OptionSpec* option : options_of(verb)) {
       out += start + " -l " + std::string(option->name.substr(2));

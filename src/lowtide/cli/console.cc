@@ -70,6 +70,8 @@ void Console::error(std::string_view message) {
   static_cast<void>(write_all(STDERR_FILENO, text.render(colors_stderr_)));
 }
 
-bool Console::shows_progress() const { return !is_quiet_ && isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb"; }
+bool Console::shows_progress() const {
+  return !is_quiet_ && isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb";
+}
 
 }  // namespace lowtide::detail

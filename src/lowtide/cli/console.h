@@ -15,7 +15,7 @@ enum class ColorChoice : std::uint8_t { automatic, always, never };
 // The two streams of the program: results go to stdout, everything else to stderr. Every write is checked.
 class Console {
  public:
-  // `automatic` follows, in this order: NO_COLOR set and not empty: no; CLICOLOR_FORCE set and neither empty nor 0: yes;
+  // `automatic` follows, in this order: NO_COLOR set and not empty: no; CLICOLOR_FORCE set, not empty and not 0: yes;
   // TERM=dumb: no; else whether the stream is a terminal.
   void set_colors(ColorChoice choice);
   void set_quiet(bool is_quiet) { is_quiet_ = is_quiet; }

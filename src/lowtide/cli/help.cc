@@ -35,7 +35,8 @@ StyledText wrapped(std::string_view text, std::string_view indent) {
 
 StyledText option_table(const std::vector<OptionSpec>& options) {
   TextTable table({TextTable::Align::left, TextTable::Align::left});
-  for (const OptionSpec& option : options) table.add_row({StyledText(option_names(option), Style::strong), option.summary});
+  for (const OptionSpec& option : options)
+    table.add_row({StyledText(option_names(option), Style::strong), option.summary});
   return table.text();
 }
 
@@ -73,7 +74,8 @@ StyledText general_help() {
   out.add("  lowtide plan model.onnx -o plan.json --html map.html").end_line();
   out.end_line().add("exit codes", Style::heading).end_line();
   TextTable codes({TextTable::Align::left, TextTable::Align::left});
-  for (const ExitCodeSpec& code : exit_codes()) codes.add_row({std::to_string(static_cast<int>(code.code)), code.meaning});
+  for (const ExitCodeSpec& code : exit_codes())
+    codes.add_row({std::to_string(static_cast<int>(code.code)), code.meaning});
   out.append(codes.text());
   out.end_line().add("'lowtide VERB --help' explains a verb; 'lowtide --version' prints the version.").end_line();
   return out;
@@ -88,7 +90,8 @@ StyledText verb_help(const VerbSpec& verb) {
     for (const PlaceSpec& place : verb.places) table.add_row({StyledText(place.name, Style::strong), place.summary});
     out.append(table.text());
   }
-  if (!verb.options.empty()) out.end_line().add("options", Style::heading).end_line().append(option_table(verb.options));
+  if (!verb.options.empty())
+    out.end_line().add("options", Style::heading).end_line().append(option_table(verb.options));
   out.end_line().add("common options", Style::heading).end_line().append(option_table(common_options()));
   out.end_line().add("examples", Style::heading).end_line();
   for (const ExampleSpec& example : verb.examples) {

@@ -58,7 +58,8 @@ Json json_of(const std::vector<Peak>& peaks, std::size_t top) {
   for (const Peak& peak : peaks) {
     if (peak.steps == 0) continue;
     Json holders = Json::array();
-    for (std::size_t at = 0; at < std::min(top, peak.holders.size()); ++at) holders.push_back(json_of_holder(peak.holders[at]));
+    for (std::size_t at = 0; at < std::min(top, peak.holders.size()); ++at)
+      holders.push_back(json_of_holder(peak.holders[at]));
     levels.push_back({{"inside", peak.inside.empty() ? Json(nullptr) : Json(json_text(peak.inside))},
                       {"bytes", peak.load.count()},
                       {"step", peak.step},

@@ -65,15 +65,18 @@ std::string manual_page() {
   out += ".SH DESCRIPTION\n";
   out +=
       "Lowtide decides when every operator of a neural network runs and where and how long every tensor lives, so that "
-      "the network fits the memory there is, and proves it: every plan is verified against its model, and printed beside "
+      "the network fits the memory there is, and proves it: every plan is verified against its model, and printed "
+      "beside "
       "a lower bound that no plan can beat.\n.PP\n"
-      "Results go to stdout, everything else to stderr. The same model and options give the same output, byte for byte.\n";
+      "Results go to stdout, everything else to stderr. The same model and options give the same output, byte for "
+      "byte.\n";
   out += ".SH VERBS\n";
   for (const VerbSpec& verb : verbs()) out += verb_section(verb);
   out += ".SH COMMON OPTIONS\n";
   for (const OptionSpec& option : common_options()) out += option_entry(option);
   out += ".SH EXIT STATUS\n";
-  for (const ExitCodeSpec& code : exit_codes()) out += tagged(std::to_string(static_cast<int>(code.code)), code.meaning);
+  for (const ExitCodeSpec& code : exit_codes())
+    out += tagged(std::to_string(static_cast<int>(code.code)), code.meaning);
   out += ".SH ENVIRONMENT\n";
   out += tagged("NO_COLOR", "set and not empty: no colours, unless --color=always");
   out += tagged("CLICOLOR_FORCE", "set, not empty and not 0: colours also where stdout is no terminal");

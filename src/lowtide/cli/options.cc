@@ -14,8 +14,6 @@
 namespace lowtide::detail {
 namespace {
 
-
-
 std::optional<std::int64_t> whole_number(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -47,7 +45,8 @@ std::vector<std::int64_t> read_extents(std::string_view option, const std::strin
     const std::string_view extent = text.substr(0, end);
     const std::optional<std::int64_t> number = extent == "?" ? -1 : whole_number(extent);
     if (!number || (*number < 0 && extent != "?")) {
-      stop_usage("'" + std::string(option) + "' is like image=1x3x224x224 (? keeps what the file says), not " + quoted(word, 60));
+      stop_usage("'" + std::string(option) + "' is like image=1x3x224x224 (? keeps what the file says), not " +
+                 quoted(word, 60));
     }
     extents.push_back(*number);
     if (end == text.size()) return extents;
@@ -97,7 +96,8 @@ std::optional<Bytes> read_size(const Arguments& arguments, std::string_view opti
   if (!text) return std::nullopt;
   const std::optional<Bytes> size = parse_bytes(*text);
   if (!size) {
-    stop_usage("'" + std::string(option) + "' is a size such as 64MiB, 1.5GiB or 4096, not " + quoted(*text, 60) + size_hint(*text));
+    stop_usage("'" + std::string(option) + "' is a size such as 64MiB, 1.5GiB or 4096, not " + quoted(*text, 60) +
+               size_hint(*text));
   }
   if (*size == Bytes(0)) {
     stop_usage("'" + std::string(option) + "' of 0 bytes holds nothing; leave it away for no limit");
@@ -110,7 +110,8 @@ std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_v
   if (!text) return std::nullopt;
   const std::optional<std::int64_t> number = whole_number(*text);
   if (!number || *number < least) {
-    stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to 2^63 - 1, not " + quoted(*text, 60));
+    stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to 2^63 - 1, not " +
+               quoted(*text, 60));
   }
   return number;
 }
@@ -123,8 +124,8 @@ ImportOptions read_bindings(const Arguments& arguments) {
     if (!extent || *extent < 0) stop_usage("'--dim' is like batch=8, not " + quoted(word, 60));
     const auto [at, is_new] = bindings.dims.emplace(binding->name, *extent);
     if (!is_new && at->second != *extent) {
-      stop_usage("'--dim' binds " + quoted(binding->name, 60) + " twice, to " + std::to_string(at->second) + " and to " +
-                 std::to_string(*extent));
+      stop_usage("'--dim' binds " + quoted(binding->name, 60) + " twice, to " + std::to_string(at->second) +
+                 " and to " + std::to_string(*extent));
     }
   }
   for (const std::string& word : arguments.values("--shape")) {

@@ -21,9 +21,10 @@ namespace lowtide::detail {
 [[nodiscard]] std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option);
 
 // A whole number of at least `least`; nothing if the option was not given.
-[[nodiscard]] std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option, std::int64_t least);
+[[nodiscard]] std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option,
+                                                     std::int64_t least);
 
-// --dim NAME=EXTENT and --shape INPUT=AxBxC ("?" keeps the extent of the file). Names may hold "=": the last one counts.
+// --dim NAME=EXTENT and --shape INPUT=AxBxC ("?" keeps the extent of the file). Of several "=" the last one counts.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);
 
 // Bindings as a plan keeps them, sorted: "batch=8" of --dim, "x=[1,3,?,?]" of --shape.

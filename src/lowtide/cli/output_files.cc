@@ -25,7 +25,8 @@ bool are_same(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-OutputFiles::OutputFiles(std::vector<std::string> destinations, const std::vector<std::string>& inputs, bool prints_json) {
+OutputFiles::OutputFiles(std::vector<std::string> destinations, const std::vector<std::string>& inputs,
+                         bool prints_json) {
   for (std::size_t at = 0; at < destinations.size(); ++at) {
     take(check_destination(destinations[at], inputs));
     for (std::size_t other = 0; other < at; ++other) {

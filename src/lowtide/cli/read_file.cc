@@ -23,7 +23,8 @@ Error io_error(const std::string& path, const std::string& what) {
 }
 
 Error too_large(const std::string& path, std::int64_t most_bytes) {
-  return {ErrorCode::over_limit, "the file is larger than the limit of " + format_bytes(Bytes(most_bytes)), quoted(path, 200)};
+  return {ErrorCode::over_limit, "the file is larger than the limit of " + format_bytes(Bytes(most_bytes)),
+          quoted(path, 200)};
 }
 
 Result<std::string> read_to_end(int file, const std::string& path, std::int64_t most_bytes) {

@@ -18,7 +18,8 @@
 namespace lowtide::detail {
 namespace {
 
-constexpr std::string_view kReport = "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.";
+constexpr std::string_view kReport =
+    "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.";
 
 ColorChoice color_choice(const Arguments& arguments) {
   const std::string choice = arguments.value("--color").value_or("auto");
@@ -77,7 +78,8 @@ int run(const std::vector<std::string>& words) noexcept {
     } catch (const std::bad_alloc&) {
       return report(console, ExitCode::internal, "out of memory");
     } catch (const std::exception& exception) {
-      return report(console, ExitCode::internal, "unexpected: " + quoted(exception.what(), 2000) + std::string(kReport));
+      return report(console, ExitCode::internal,
+                    "unexpected: " + quoted(exception.what(), 2000) + std::string(kReport));
     }
   } catch (...) {
     // Not even the message could be made; this one needs no memory.

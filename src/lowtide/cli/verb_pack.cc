@@ -35,7 +35,8 @@ Json feasible(const PackingProblem& problem, const Packing& packing) {
   return packing.outcome == PackingOutcome::infeasible ? Json(false) : Json(nullptr);
 }
 
-Json json_of_packing(const std::string& path, const PackingProblem& problem, const Packing& packing, const Seconds& seconds) {
+Json json_of_packing(const std::string& path, const PackingProblem& problem, const Packing& packing,
+                     const Seconds& seconds) {
   Json json = json_head("pack");
   json["path"] = json_text(path);
   json["buffers"] = problem.buffers.size();
@@ -61,7 +62,8 @@ void check_verified(PackingProblem problem, const Packing& packing) {
   if (wrong.empty()) return;
   std::string lines = "the offsets that were found are wrong; nothing was written";
   for (const std::string& line : wrong) lines += "\n  " + line;
-  throw Stop(ExitCode::internal, lines + "\nThis is a bug in lowtide. Please report it with the command line, and the file if you can.");
+  throw Stop(ExitCode::internal,
+             lines + "\nThis is a bug in lowtide. Please report it with the command line, and the file if you can.");
 }
 
 }  // namespace
@@ -99,7 +101,8 @@ ExitCode run_pack(const Arguments& arguments, Console& console) {
   } else {
     console.result(packing_summary(path, problem, packing));
   }
-  if (destination && !is_written) console.remark(StyledText("nothing was written, since the buffers do not fit").end_line());
+  if (destination && !is_written)
+    console.remark(StyledText("nothing was written, since the buffers do not fit").end_line());
   return fits(problem, packing) ? ExitCode::done : ExitCode::no;
 }
 

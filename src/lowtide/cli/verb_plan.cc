@@ -63,8 +63,10 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
 void check_verified(const PlannedGraph& planned) {
   if (planned.violations.empty()) return;
   std::string lines = "the plan that was made is wrong; nothing was written";
-  for (const Violation& violation : planned.violations) lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
-  throw Stop(ExitCode::internal, lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
+  for (const Violation& violation : planned.violations)
+    lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
+  throw Stop(ExitCode::internal,
+             lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
 }
 
 Seconds seconds_of(const PlannedGraph& planned, double import, double all) {
@@ -86,7 +88,8 @@ Json json_of_budget(const PlannedGraph& planned) {
   return json;
 }
 
-Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks, std::size_t top) {
+Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks,
+                  std::size_t top) {
   const Plan& plan = planned.plan;
   const Bytes arena = arena_bytes(plan);
   Json json = json_head("plan");
@@ -122,7 +125,8 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
 
 void remark_seconds(const Seconds& seconds, Console& console) {
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "import %.2f s, plan %.2f s, verify %.2f s", seconds.import, seconds.plan, seconds.verify);
+  std::snprintf(text.data(), text.size(), "import %.2f s, plan %.2f s, verify %.2f s", seconds.import, seconds.plan,
+                seconds.verify);
   console.remark(StyledText(text.data(), Style::dim).end_line());
 }
 
@@ -156,12 +160,14 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
-    const PlanVerdict verdict{planned.plain, planned.orders_tried, planned.capacity, planned.shortfall, planned.proven_infeasible};
+    const PlanVerdict verdict{planned.plain, planned.orders_tried, planned.capacity, planned.shortfall,
+                              planned.proven_infeasible};
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
     remark_seconds(seconds, console);
   }
   if (planned.fits()) return ExitCode::done;
-  if (request.plan_file || request.page_file) console.remark(StyledText("nothing was written, since the plan does not fit").end_line());
+  if (request.plan_file || request.page_file)
+    console.remark(StyledText("nothing was written, since the plan does not fit").end_line());
   return ExitCode::no;
 }
 

@@ -36,12 +36,14 @@ Json json_of_violation(const Violation& violation) {
   json["tensors"] = Json::array();
   for (TensorId tensor : violation.tensors) json["tensors"].push_back(tensor.value());
   json["region"] = violation.region ? Json(violation.region->value()) : Json(nullptr);
-  json["bytes"] = violation.bytes ? Json{{"begin", violation.bytes->begin}, {"end", violation.bytes->end}} : Json(nullptr);
+  json["bytes"] =
+      violation.bytes ? Json{{"begin", violation.bytes->begin}, {"end", violation.bytes->end}} : Json(nullptr);
   json["body"] = violation.body.empty() ? Json(nullptr) : Json(json_text(violation.body));
   return json;
 }
 
-Json json_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan, const std::vector<Violation>& violations) {
+Json json_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan,
+                   const std::vector<Violation>& violations) {
   Json json = json_head("verify");
   json["model"] = json_of(loaded.facts);
   json["plan"] = {{"path", json_text(path)},
@@ -49,22 +51,28 @@ Json json_of_check(const LoadedModel& loaded, const std::string& path, const Pla
                   {"model_sha256", json_text(plan.provenance.model_sha256)},
                   {"steps", plan.program.size()},
                   {"buffers", plan.buffers.size()}};
-  json["bytes"] = {{"arena", arena_bytes(plan).count()}, {"load", plan.claims.load.count()}, {"bound", plan.claims.bound.count()}};
+  json["bytes"] = {
+      {"arena", arena_bytes(plan).count()}, {"load", plan.claims.load.count()}, {"bound", plan.claims.bound.count()}};
   json["verified"] = violations.empty();
   json["violations"] = Json::array();
   for (const Violation& violation : violations) json["violations"].push_back(json_of_violation(violation));
   return json;
 }
 
-StyledText text_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan, const std::vector<Violation>& violations) {
+StyledText text_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan,
+                         const std::vector<Violation>& violations) {
   StyledText out;
   if (violations.empty()) {
-    out.add("ok", Style::good).add("  " + shown_plan(path) + " is right for " + shown_name(loaded.facts.path, 60)).end_line();
+    out.add("ok", Style::good)
+        .add("  " + shown_plan(path) + " is right for " + shown_name(loaded.facts.path, 60))
+        .end_line();
     out.add("    " + with_thousands(static_cast<std::int64_t>(plan.program.size())) + " steps, ");
     out.add(with_thousands(static_cast<std::int64_t>(plan.buffers.size())) + " buffers, arena ");
     return out.add(format_bytes(arena_bytes(plan))).end_line();
   }
-  out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not right for " + shown_name(loaded.facts.path, 60)).end_line();
+  out.add("wrong", Style::bad)
+      .add("  " + shown_plan(path) + " is not right for " + shown_name(loaded.facts.path, 60))
+      .end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
   for (const Violation& violation : violations) {
     const std::string inside = violation.body.empty() ? "" : " (inside " + violation.body + ")";

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/base/limits.h"
-#include "lowtide/cli/output_files.h"
 #include "lowtide/cli/outcome.h"
+#include "lowtide/cli/output_files.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/cli/verbs.h"
 #include "lowtide/plan/plan_json.h"

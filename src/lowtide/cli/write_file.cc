@@ -133,13 +133,15 @@ Result<void> check_destination(const std::string& path, const std::vector<std::s
     const std::string folder = split(path).folder;
     struct stat folder_facts {};
     if (path.back() == '/') return write_error(path, "it is a directory; name a file in it");
-    if (stat(folder.c_str(), &folder_facts) != 0) return write_error(path, "there is no directory " + quoted(folder, 200));
+    if (stat(folder.c_str(), &folder_facts) != 0)
+      return write_error(path, "there is no directory " + quoted(folder, 200));
     return {};
   }
   LOWTIDE_RETURN_IF_ERROR(check_kind(path, facts));
   for (const std::string& input : inputs) {
     struct stat input_facts {};
-    if (stat(input.c_str(), &input_facts) == 0 && input_facts.st_dev == facts.st_dev && input_facts.st_ino == facts.st_ino) {
+    if (stat(input.c_str(), &input_facts) == 0 && input_facts.st_dev == facts.st_dev &&
+        input_facts.st_ino == facts.st_ino) {
       return write_error(path, "it is the input " + quoted(input, 200) + " itself; choose another name");
     }
   }

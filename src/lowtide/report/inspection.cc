@@ -37,7 +37,8 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_loop_bod
 
   const AliasOptions aliases{.alignment = alignment, .inputs_live_throughout = is_loop_body};
   const BoundOptions options{.alignment = alignment, .inputs_live_throughout = is_loop_body};
-  const std::vector<Bytes> profile = load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases);
+  const std::vector<Bytes> profile =
+      load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases);
   return {load_bound(graph, kernels, order, profile, options), largest_step(graph, kernels, options).bytes};
 }
 

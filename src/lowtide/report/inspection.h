@@ -26,8 +26,8 @@ struct OperatorBytes {
 // What a graph needs before anything is planned.
 struct Inspection {
   PlainFigures plain;
-  Bytes largest_step;  // the largest node alone
-  LoadBound bound;     // no plan of the graph on this target has a smaller arena
+  Bytes largest_step;                    // the largest node alone
+  LoadBound bound;                       // no plan of the graph on this target has a smaller arena
   std::vector<OperatorBytes> operators;  // of all bodies too; by bytes, then by name
   std::vector<Peak> peaks;               // of the order as given, level by level
 };

@@ -25,13 +25,13 @@ struct ShownNode {
 struct PeakHolder {
   BufferKind kind = BufferKind::temporary;
   Bytes size;
-  std::string tensor;       // the largest that it holds then; empty for scratch
+  std::string tensor;  // the largest that it holds then; empty for scratch
   DType dtype = DType::f32;
   Shape shape;
   std::int64_t sharing = 0;      // further tensors in the same bytes at that step
   Interval<std::int64_t> steps;  // [first write, last use + 1)
-  ShownNode producer;       // of the tensor
-  ShownNode last_reader;    // of any tensor in these bytes; none for an output
+  ShownNode producer;            // of the tensor
+  ShownNode last_reader;         // of any tensor in these bytes; none for an output
 };
 
 // The step with the largest load and all that lives there, the largest first.

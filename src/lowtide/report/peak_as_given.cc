@@ -21,7 +21,7 @@ struct Inside {
   const Body* body = nullptr;
 };
 
-// The body that needs most while its node runs. In a Loop or Scan the body's inputs count, since nobody else holds them.
+// The body that needs most while its node runs. In a Loop or Scan its inputs count, since nobody else holds them.
 Inside largest_body(const Graph& graph, NodeId id) {
   Inside largest;
   for (const Body& body : graph.node(id).bodies) {
@@ -85,7 +85,8 @@ Peak peak_of_level(const Graph& graph, Inside& inside) {
   peak.step = node.value();
   peak.node = shown(graph, node);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    if (graph.tensor(id).producer && life_of(graph, id).contains(peak.step)) peak.holders.push_back(holder_of(graph, id));
+    if (graph.tensor(id).producer && life_of(graph, id).contains(peak.step))
+      peak.holders.push_back(holder_of(graph, id));
   }
   inside = largest_body(graph, node);
   if (inside.load > Bytes(0)) {

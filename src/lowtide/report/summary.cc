@@ -27,14 +27,15 @@ std::string counted(std::int64_t count, std::string_view one) {
 StyledText title(const ModelFacts& model) {
   StyledText out(shown_name(model.path, kPathColumns), Style::heading);
   out.add("  ").add(counted(model.nodes, "node")).add(", ").add(counted(model.tensors, "tensor"));
-  if (model.planned_nodes != model.nodes) out.add(", ").add(with_thousands(model.planned_nodes)).add(" of the nodes run");
+  if (model.planned_nodes != model.nodes)
+    out.add(", ").add(with_thousands(model.planned_nodes)).add(" of the nodes run");
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
   return out.end_line();
 }
 
 // "  load   9,633,792 B   9.19 MiB   12.3 %   as_given"
-void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share, const StyledText& note = {},
-                Style style = Style::plain) {
+void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share,
+                const StyledText& note = {}, Style style = Style::plain) {
   table.add_row({StyledText(name, style), StyledText(exact(size), style),
                  StyledText(size >= Bytes(1024) ? format_bytes_short(size) : "", Style::dim), StyledText(share), note});
 }
@@ -78,12 +79,12 @@ void add_holder(TextTable& table, const PeakHolder& holder, Bytes load) {
     nodes.add(" -> ", Style::dim);
     nodes.add(node_text(holder.last_reader, holder.kind == BufferKind::output ? "the caller" : "nobody"));
   }
-  const std::string type =
-      is_scratch ? "" : std::string(to_string(holder.dtype)) + to_string(holder.shape);
-  table.add_row({StyledText(exact(holder.size)), StyledText(percent(holder.size.count(), load.count())), tensor,
-                 StyledText(type, Style::dim),
-                 StyledText("[" + std::to_string(holder.steps.begin) + "," + std::to_string(holder.steps.end) + ")", Style::dim),
-                 nodes});
+  const std::string type = is_scratch ? "" : std::string(to_string(holder.dtype)) + to_string(holder.shape);
+  table.add_row(
+      {StyledText(exact(holder.size)), StyledText(percent(holder.size.count(), load.count())), tensor,
+       StyledText(type, Style::dim),
+       StyledText("[" + std::to_string(holder.steps.begin) + "," + std::to_string(holder.steps.end) + ")", Style::dim),
+       nodes});
 }
 
 StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::string_view what) {
@@ -91,7 +92,8 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
   if (peak.steps == 0 || peak.holders.empty()) return out;
   out.end_line().add(what, Style::heading);
   if (!peak.inside.empty()) out.add(" inside " + shown_name(peak.inside, kNodeColumns));
-  out.add(": " + format_bytes(peak.load) + " at step " + with_thousands(peak.step) + " of " + with_thousands(peak.steps));
+  out.add(": " + format_bytes(peak.load) + " at step " + with_thousands(peak.step) + " of " +
+          with_thousands(peak.steps));
   out.add(", " + node_text(peak.node, "")).end_line();
 
   TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left});
@@ -103,7 +105,8 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
   if (shown < peak.holders.size()) {
     Bytes rest;
     for (std::size_t at = shown; at < peak.holders.size(); ++at) rest += peak.holders[at].size;
-    table.add_row({StyledText(exact(rest), Style::dim), StyledText(percent(rest.count(), peak.load.count()), Style::dim),
+    table.add_row({StyledText(exact(rest), Style::dim),
+                   StyledText(percent(rest.count(), peak.load.count()), Style::dim),
                    StyledText("and " + std::to_string(peak.holders.size() - shown) + " more", Style::dim)});
   }
   return out.append(table.text());
@@ -203,9 +206,10 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
   const std::int64_t sum = plain.temporaries_sum.count();
   TextTable table = figures_table();
   add_outside_figures(table, plain);
-  add_figure(table, "no reuse", plain.temporaries_sum, percent(sum, sum), "every temporary and output in bytes of its own");
-  add_figure(table, "load as given", plain.load_as_given, percent(plain.load_as_given.count(), sum), "alive at once in the file's order",
-             Style::strong);
+  add_figure(table, "no reuse", plain.temporaries_sum, percent(sum, sum),
+             "every temporary and output in bytes of its own");
+  add_figure(table, "load as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
+             "alive at once in the file's order", Style::strong);
   add_figure(table, "bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
              "no plan needs less (" + std::string(inspection.bound.name) + ")");
   add_figure(table, "largest step", inspection.largest_step, percent(inspection.largest_step.count(), sum),
@@ -267,7 +271,8 @@ StyledText packing_summary(const std::string& path, const PackingProblem& proble
   out.add(format_bytes(packing.height - *problem.capacity), Style::strong).add(" too much.").end_line();
   if (packing.outcome == PackingOutcome::infeasible) {
     out.add("  Proven: no offsets fit");
-    if (packing.witness_time) out.add("; the load at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
+    if (packing.witness_time)
+      out.add("; the load at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
     return out.add(".").end_line();
   }
   return out.add("  Not proven: the best offsets found do not fit, and others may.").end_line();

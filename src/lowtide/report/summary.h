@@ -51,7 +51,8 @@ struct PlanVerdict {
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
                                       const SummaryOptions& options = {});
 
-[[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem, const Packing& packing);
+[[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem,
+                                         const Packing& packing);
 
 // (achieved - bound) / bound; 0 if the bound is 0.
 [[nodiscard]] double gap_of(Bytes achieved, Bytes bound);

@@ -34,8 +34,7 @@ using InferBody =
 // Facts of a node's outputs (one each, also for those left out) from the facts of its inputs (nullptr: left out): the
 // onnx library's inference for the operator, helped by what `fold` knows of the contents, and proven upper bounds for
 // operators whose sizes depend on data (NonZero, NonMaxSuppression, Unique, Compress, TopK of unknown k, ...).
-// A null input is one that is left out. Where the library and the bounds know nothing, extents are unknown with a
-// symbol that names the output: "y[0]".
+// Where the library and the bounds know nothing, extents are unknown with a symbol that names the output: "y[0]".
 // An If of which one branch is invalid has the facts of the other one, which every run takes: see inference_bodies.h.
 // Errors: what the library finds wrong with the node (invalid; its text without its own prefixes), numbers that no
 // arithmetic survives (invalid, over_limit), an operator it does not know (unsupported). The place is left to the

@@ -162,12 +162,13 @@ function drawRectangles(chart, context, crisp) {
   }
 }
 
-// Letters are wider in some names than in others: shortened until it fits.
+// Letters are wider in some names than in others: fewer of them until they fit.
 function nameThatFits(context, name, letters, room) {
-  let shown = shortName(name, letters);
-  for (let most = shown.length - 1; most > 2 && context.measureText(shown).width > room; --most)
-    shown = elide(shown, most);
-  return shown;
+  for (let most = Math.min(letters, name.length); most > 2; --most) {
+    const shown = shortName(name, most);
+    if (context.measureText(shown).width <= room) return shown;
+  }
+  return '';
 }
 
 function drawNames(chart, context, crisp) {

@@ -35,6 +35,7 @@ function metricsOf(sheet, other) {
   const {facts} = sheet;
   const was = (key) => (before === null ? null : before[key]);
   const waste = now.arena - now.load;
+  const saved = now.loadAsGiven - now.arena;
   return [
     metric('Arena', shortBytes(now.arena), against(now.arena, was('arena'), exactBytes(now.arena)), {
       title: `Bytes to reserve: ${bothBytes(now.arena)}`,
@@ -54,7 +55,7 @@ function metricsOf(sheet, other) {
       ? metric(
           'Load as given',
           shortBytes(now.loadAsGiven),
-          `arena ${percentText(Math.abs(now.arena - now.loadAsGiven), now.loadAsGiven)} ${now.arena > now.loadAsGiven ? 'higher' : 'lower'}`,
+          `arena ${percentText(Math.abs(saved), now.loadAsGiven)} ${saved < 0 ? 'higher' : 'lower'}`,
           {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`},
         )
       : null,

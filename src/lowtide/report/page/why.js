@@ -103,9 +103,10 @@ function whyWaits(sheet, buffer) {
   }
   if (wait.steps < kLongWait || wait.steps < kLongShare * lived) return null;
   return [
-    `Nobody touches it in ${spanText(wait.from, wait.until)} (${percentText(wait.steps, lived)} of its life): it waits for `,
+    `Nobody touches it in ${spanText(wait.from, wait.until)} ` +
+      `(${percentText(wait.steps, lived)} of its life): it waits for `,
     {step: wait.until},
-    `. Computing it again there, or moving it out meanwhile, would free ` +
+    '. Computing it again there, or moving it out meanwhile, would free ' +
       `${shortBytes(sheet.bufferSize[buffer])} for ${plural(wait.steps, 'step')}.`,
   ];
 }
