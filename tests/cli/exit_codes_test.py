@@ -80,7 +80,7 @@ class ExitCodes(ProgramTest):
         for size, part in {
             "0": "holds nothing", "-1": "not negative", "18446744073709551616": "below 2^63",
             "9223372036854775808": "below 2^63", "8388608TiB": "below 2^63", "64MB": "did you mean '64MiB'",
-            "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "1e6": "is a size such as", "": "is a size such as",
+            "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "1e6": "is a size such as", "": "needs a value",
             "64 000": "is a size such as", "NaN": "is a size such as",
         }.items():
             with self.subTest(size):

@@ -34,14 +34,14 @@ constexpr const char* kBranches = R"(graph "branches" {
   input x : f32[64]
   y = Relu(x) : f32[64]
   z = If(condition) "if" {
-    then_branch = graph "then" captures (y = inner) {
+    then_branch = graph "then" captures (inner = y) {
       captured input inner : f32[64]
       p = Relu(inner) "p" : f32[64]
       q = Sigmoid(inner) "q" : f32[64]
       r = Add(p, q) "r" : f32[64]
       output r
-    }
-    else_branch = graph "else" captures (y = inner) {
+    },
+    else_branch = graph "else" captures (inner = y) {
       captured input inner : f32[64]
       s = Relu(inner) "s" : f32[64]
       t = Sigmoid(s) "t" : f32[64]
@@ -123,7 +123,7 @@ TEST(Peak, OfNothingIsEmpty) {
   const Graph graph = graph_of("graph \"empty\" {\n  input x : f32[4]\n  output x\n}");
   EXPECT_EQ(peak_as_given(graph)[0].steps, 0);
   const PlannedGraph plan = planned(graph);
-  EXPECT_THAT(summary(graph, plan), HasSubstr("arena      0 B"));
+  EXPECT_THAT(summary(graph, plan), HasSubstr("arena           0 B"));
 }
 
 TEST(Inspection, CountsOperatorsAlsoInsideBodies) {
@@ -186,7 +186,7 @@ TEST(Gap, IsRelativeToTheBound) {
 
 TEST(ShownName, KeepsTheEndOfALongName) {
   EXPECT_EQ(shown_name("/layer1/conv1/Conv", 30), "/layer1/conv1/Conv");
-  EXPECT_EQ(shown_name("/layer1/layer1.0/conv1/Conv", 14), "...conv1/Conv");
+  EXPECT_EQ(shown_name("/layer1/layer1.0/conv1/Conv", 14), ".../conv1/Conv");
   EXPECT_EQ(shown_name("two words", 30), "'two words'");
   EXPECT_EQ(shown_name("", 30), "''");
   EXPECT_EQ(shown_name(std::string(1'000'000, 'a'), 10), "...aaaaaaa");

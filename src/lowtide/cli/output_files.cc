@@ -17,9 +17,9 @@ namespace {
 // Whether two names are one file, also when it is not there yet.
 bool are_same(const std::string& a, const std::string& b) {
   std::error_code error;
-  const std::filesystem::path first = std::filesystem::weakly_canonical(a, error);
+  const std::filesystem::path first = std::filesystem::weakly_canonical(std::filesystem::absolute(a), error);
   if (error) return a == b;
-  const std::filesystem::path second = std::filesystem::weakly_canonical(b, error);
+  const std::filesystem::path second = std::filesystem::weakly_canonical(std::filesystem::absolute(b), error);
   return error ? a == b : first == second;
 }
 
