@@ -11,6 +11,8 @@ import unittest
 import small_models
 
 PROGRAM = os.environ.get("LOWTIDE_PROGRAM", "")
+if not PROGRAM:
+    raise SystemExit("set LOWTIDE_PROGRAM to the path of the lowtide program")
 FILES = pathlib.Path(__file__).resolve().parent.parent / "files" / "cli"
 
 # What decides about colours is set by the tests that are about it.

@@ -71,10 +71,10 @@ def chain(length, name="t"):
 
 
 def hostile_names():
-    """Escapes, a line end with a false line after it, invalid UTF-8, and a very long name."""
-    names = ["x", "\x1b[31mred\x1b[0m", "a\nerror: false", b"\xff\xfe\x80", "n" * 3000, "d"]
+    """Escapes, a line end with a false line after it, a very long name; a backslash and a byte that is no UTF-8."""
+    names = ["x", "\x1b[31mred\x1b[0m", "a\nerror: false", "n" * 3000, b"\\\xfe"]
     return model(
         [node("Softmax", [names[i]], [names[i + 1]], names[i + 1]) for i in range(len(names) - 1)],
         [value_info("x", [64])],
-        [value_info("d", [64])],
+        [value_info(names[-1], [64])],
     )
