@@ -76,7 +76,7 @@ class Maker:
             # Without the odd ones every sum is exact, whatever its order.
             special = [numpy.inf, -numpy.inf, numpy.nan, -0.0] + ([0.1, 3.0e4, 1e-3] if odd else [])
             values = [
-                self.random.choice(special) if self.random.random() < 0.08 else self.random.randint(4 * low, 4 * high) / 4
+                self.random.choice(special) if self.rarely(0.08) else self.random.randint(4 * low, 4 * high) / 4
                 for _ in range(count)
             ]
         else:
@@ -84,10 +84,13 @@ class Maker:
             low = max(low, int(info.min))
             most = min(int(info.max), 2**63 - 1)
             values = [
-                self.random.choice([int(info.min), most]) if self.random.random() < 0.05 else self.random.randint(low, high)
+                self.random.choice([int(info.min), most]) if self.rarely(0.05) else self.random.randint(low, high)
                 for _ in range(count)
             ]
         return numpy.array(values, dtype=numpy_type).reshape(extents)
+
+    def rarely(self, share):
+        return self.random.random() < share
 
     def extents(self, least_rank=0, most_rank=3, empty=True):
         rank = self.random.randint(least_rank, most_rank)
@@ -156,11 +159,13 @@ class Maker:
 
     def CastLike(self, kind):
         names = NUMBERS + ["bool"]
-        return Case(kind, [self.array(self.random.choice(names), self.extents()), self.array(self.random.choice(names), [1])])
+        data = self.array(self.random.choice(names), self.extents())
+        return Case(kind, [data, self.array(self.random.choice(names), [1])])
 
     def Clip(self, kind):
         name = self.random.choice(NUMBERS)
-        limits = sorted(self.random.randint(-3, 6) if not name.startswith("u") else self.random.randint(0, 6) for _ in range(2))
+        least = 0 if name.startswith("u") else -3
+        limits = sorted(self.random.randint(least, 6) for _ in range(2))
         limits = [None if self.random.random() < 0.2 else numpy.array(limit, DTYPES[name][0]) for limit in limits]
         return Case(kind, [self.array(name, self.extents()), *limits])
 
@@ -201,7 +206,8 @@ class Maker:
     def GatherElements(self, kind):
         shape = self.extents(1, empty=False)
         axis = self.axis(len(shape))
-        return Case(kind, [self.array(self.random.choice(NUMBERS), shape), self.aligned_indices(shape, axis)], axis=axis)
+        data = self.array(self.random.choice(NUMBERS), shape)
+        return Case(kind, [data, self.aligned_indices(shape, axis)], axis=axis)
 
     def ScatterElements(self, kind):
         shape = self.extents(1, empty=False)
@@ -242,8 +248,10 @@ class Maker:
         far = [-2**63, 2**63 - 1]
         # With a negative step and a start before the first element, ONNX's text and numpy differ: not tried.
         steps = [self.random.choice([-2, -1, 1, 1, 2, 3]) for _ in axes]
-        starts = [self.random.randint(-shape[axis], 5) if step < 0 else self.random.choice([self.random.randint(-6, 6), far[0]])
-                  for axis, step in zip(axes, steps)]
+        starts = [
+            self.random.randint(-shape[axis], 5) if step < 0 else self.random.choice([self.random.randint(-6, 6), far[0]])
+            for axis, step in zip(axes, steps)
+        ]
         ends = [self.random.choice([self.random.randint(-6, 6), *far]) for _ in axes]
         lists = [numpy.array(numbers, numpy.int64) for numbers in (starts, ends, axes, steps)]
         return Case(kind, [self.array(self.random.choice(NUMBERS), shape), *lists])
@@ -285,7 +293,8 @@ class Maker:
 
     def Flatten(self, kind):
         shape = self.extents(1)
-        return Case(kind, [self.array(self.random.choice(NUMBERS), shape)], axis=self.random.randint(-len(shape), len(shape)))
+        axis = self.random.randint(-len(shape), len(shape))
+        return Case(kind, [self.array(self.random.choice(NUMBERS), shape)], axis=axis)
 
     def Transpose(self, kind):
         shape = self.extents()
@@ -305,12 +314,13 @@ class Maker:
     def Pad(self, kind):
         shape = self.extents(1, empty=False)
         mode = self.random.choice(["constant", "reflect", "edge", "wrap"])
-        # The evaluator leaves reflections of more than one axis length and cuts to other modes than "constant" to numpy.
+        # Cuts in modes other than "constant" are left to numpy by the evaluator, and differ.
         least, most = (-1, 3) if mode == "constant" else (0, 3)
         pads = [self.random.randint(least, most) for _ in range(2 * len(shape))]
         if any(extent + pads[i] + pads[len(shape) + i] < 0 for i, extent in enumerate(shape)):
             return self.Pad(kind)
-        if mode == "constant" and any(extent + min(pads[i], 0) + min(pads[len(shape) + i], 0) < 0 for i, extent in enumerate(shape)):
+        cuts = [min(pads[i], 0) + min(pads[len(shape) + i], 0) for i in range(len(shape))]
+        if any(extent + cut < 0 for extent, cut in zip(shape, cuts)):
             return self.Pad(kind)
         if mode == "reflect" and any(extent == 1 for extent in shape):
             return self.Pad(kind)
@@ -329,7 +339,8 @@ class Maker:
         axes = [axis - len(shape) if self.random.random() < 0.3 else axis for axis in axes]
         given = [numpy.array(axes, numpy.int64)] if self.random.random() < 0.8 else []
         name = self.random.choice(["i64", "i32"] + REALS if kind != "ReduceMean" else REALS)
-        return Case(kind, [self.array(name, shape, -3, 4, odd=False), *given], keepdims=self.flag(), noop_with_empty_axes=self.flag())
+        data = self.array(name, shape, -3, 4, odd=False)
+        return Case(kind, [data, *given], keepdims=self.flag(), noop_with_empty_axes=self.flag())
 
     ReduceSum = ReduceProd = ReduceMax = ReduceMin = ReduceMean = reduction
 
@@ -371,15 +382,18 @@ class Maker:
 
     def OneHot(self, kind):
         shape = self.extents(0, 2)  # of integers: the evaluator makes it by arithmetic, so that inf becomes nan
-        return Case(kind, [self.array("i64", shape, -3, 4).clip(-5, 5), numpy.array(self.random.randint(1, 5), numpy.int64),
-                           self.array(self.random.choice(["i64", "i32"]), [2])], axis=self.axis(len(shape) + 1))
+        indices = self.array("i64", shape, -3, 4).clip(-5, 5)
+        depth = numpy.array(self.random.randint(1, 5), numpy.int64)
+        values = self.array(self.random.choice(["i64", "i32"]), [2])
+        return Case(kind, [indices, depth, values], axis=self.axis(len(shape) + 1))
 
     def TopK(self, kind):
         shape = self.extents(1, empty=False)
         axis = self.axis(len(shape))
         data = self.array(self.random.choice(["i64", "f32"]), shape)
         data = numpy.nan_to_num(data)
-        return Case(kind, [data, numpy.array([self.random.randint(1, shape[axis])], numpy.int64)], 2, axis=axis, largest=self.flag())
+        k = numpy.array([self.random.randint(1, shape[axis])], numpy.int64)
+        return Case(kind, [data, k], 2, axis=axis, largest=self.flag())
 
     def Unique(self, kind):
         return Case(kind, [self.array("i64", self.extents(1, empty=False), 0, 4)], 4, sorted=self.flag())
@@ -445,7 +459,8 @@ def reference_of(case):
     graph = helper.make_graph([node], "case", infos, [helper.make_empty_tensor_value_info(name) for name in outputs])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", case.opset)])
     try:
-        return ReferenceEvaluator(model).run(None, {f"x{i}": array for i, array in enumerate(case.inputs) if array is not None})
+        feeds = {f"x{i}": array for i, array in enumerate(case.inputs) if array is not None}
+        return ReferenceEvaluator(model).run(None, feeds)
     except Exception:  # the evaluator lets every kind through  # noqa: BLE001
         return None
 
@@ -468,7 +483,8 @@ def difference(case, folded, expected):
         number, truth = float.fromhex(word), float(truth)
         if number == truth or (number != number and truth != truth):
             continue
-        if case.kind in INEXACT and abs(number - truth) <= 2 * float(numpy.abs(numpy.spacing(expected.dtype.type(truth)))):
+        last_place = float(numpy.abs(numpy.spacing(expected.dtype.type(truth))))
+        if case.kind in INEXACT and abs(number - truth) <= 2 * last_place:
             continue
         return f"element {at} is {number!r}, expected {truth!r}"
     return ""
@@ -495,7 +511,8 @@ def main():
 
     kinds = sorted(name for name in dir(Maker) if name[0].isupper() and (arguments.only in (None, name)))
     maker = Maker(arguments.seed)
-    cases = [case for kind in kinds for case in (getattr(maker, kind)(kind) for _ in range(arguments.cases)) if is_settled(case)]
+    cases = [getattr(maker, kind)(kind) for kind in kinds for _ in range(arguments.cases)]
+    cases = [case for case in cases if is_settled(case)]
     program = subprocess.run([arguments.program], input="".join(line_of(case) + "\n" for case in cases), text=True,
                              capture_output=True, check=True)
     answers = program.stdout.splitlines()
@@ -516,7 +533,8 @@ def main():
                 silent[case.kind] += 1
                 continue
             compared[case.kind] += 1
-            problems = [text for tensor, truth in zip(folded, expected) if tensor and (text := difference(case, tensor, truth))]
+            texts = [difference(case, tensor, truth) for tensor, truth in zip(folded, expected) if tensor]
+            problems = [text for text in texts if text]
         if problems:
             wrong[case.kind] += 1
             if wrong[case.kind] <= 3:
