@@ -248,10 +248,9 @@ class Maker:
         far = [-2**63, 2**63 - 1]
         # With a negative step and a start before the first element, ONNX's text and numpy differ: not tried.
         steps = [self.random.choice([-2, -1, 1, 1, 2, 3]) for _ in axes]
-        starts = [
-            self.random.randint(-shape[axis], 5) if step < 0 else self.random.choice([self.random.randint(-6, 6), far[0]])
-            for axis, step in zip(axes, steps)
-        ]
+        starts = [self.random.choice([self.random.randint(-6, 6), far[0]]) for _ in axes]
+        starts = [self.random.randint(-shape[axis], 5) if step < 0 else start
+                  for axis, step, start in zip(axes, steps, starts)]
         ends = [self.random.choice([self.random.randint(-6, 6), *far]) for _ in axes]
         lists = [numpy.array(numbers, numpy.int64) for numbers in (starts, ends, axes, steps)]
         return Case(kind, [self.array(self.random.choice(NUMBERS), shape), *lists])

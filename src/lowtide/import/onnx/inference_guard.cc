@@ -43,6 +43,7 @@ constexpr AttributeLimits kAttributeLimits[] = {
     {"kernel_shape", 1, kMostSpatial},
     {"kv_num_heads", 0, kSize},
     {"max_gram_length", 0, kMostSpatial},
+    {"ngram_indexes", 0, kSize},
     {"num_groups", 1, kSize},
     {"num_heads", 0, kSize},
     {"num_outputs", 1, kMostSpatial},
