@@ -103,6 +103,32 @@ PackingProblem network_like_problem(std::size_t count, std::uint64_t seed) {
   return problem;
 }
 
+PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut) {
+  struct Piece {
+    TimeSpan time;
+    Interval<std::int64_t> bytes;
+  };
+  Random random(seed);
+  std::vector<Piece> pieces = {{{0, cut.moments}, {0, cut.bytes}}};
+  while (pieces.size() < cut.pieces) {
+    Piece& piece = pieces[random.below(pieces.size())];
+    Piece rest = piece;
+    if (random.chance(50) && piece.time.end - piece.time.begin > 1) {
+      piece.time.end = rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 1);
+    } else if (piece.bytes.end - piece.bytes.begin > 1) {
+      piece.bytes.end = rest.bytes.begin = random.between(piece.bytes.begin + 1, piece.bytes.end - 1);
+    } else {
+      continue;
+    }
+    pieces.push_back(rest);
+  }
+  PackingProblem problem;
+  for (const Piece& piece : pieces) {
+    problem.buffers.push_back({.lifespan = piece.time, .gaps = {}, .size = Bytes(piece.bytes.end - piece.bytes.begin)});
+  }
+  return problem;
+}
+
 bool live_together(const PackingBuffer& a, const PackingBuffer& b) {
   for (const TimeSpan& of_a : active_parts(a)) {
     for (const TimeSpan& of_b : active_parts(b)) {

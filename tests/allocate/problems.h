@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -39,6 +40,15 @@ struct Features {
 
 // The activations of a network of `count` operators: most live until the next operator, some skip a few, few skip many.
 [[nodiscard]] PackingProblem network_like_problem(std::size_t count, std::uint64_t seed);
+
+// A rectangle cut into pieces, each cut through one piece: the load is `bytes` at every moment, and a packing without a
+// single free byte exists.
+struct Cut {
+  std::int64_t moments = 200;
+  std::int64_t bytes = 1000;
+  std::size_t pieces = 120;
+};
+[[nodiscard]] PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut);
 
 // Whether two buffers are active at the same time, straight from their spans.
 [[nodiscard]] bool live_together(const PackingBuffer& a, const PackingBuffer& b);

@@ -96,34 +96,6 @@ TEST(Quality, IsNearlyOptimalOnSmallProblemsWithEverything) {
   EXPECT_GE(quality.proven, 800);
 }
 
-// A rectangle of 1,000 bytes and 200 moments cut into pieces, each cut through one piece: the load is 1,000 at every
-// moment, and a packing without a single free byte exists.
-PackingProblem cut_rectangle(std::uint64_t seed, std::size_t pieces) {
-  struct Piece {
-    TimeSpan time;
-    Interval<std::int64_t> bytes;
-  };
-  Random random(seed);
-  std::vector<Piece> cut = {{{0, 200}, {0, 1000}}};
-  while (cut.size() < pieces) {
-    Piece& piece = cut[random.below(cut.size())];
-    Piece rest = piece;
-    if (random.chance(50) && piece.time.end - piece.time.begin > 1) {
-      piece.time.end = rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 1);
-    } else if (piece.bytes.end - piece.bytes.begin > 1) {
-      piece.bytes.end = rest.bytes.begin = random.between(piece.bytes.begin + 1, piece.bytes.end - 1);
-    } else {
-      continue;
-    }
-    cut.push_back(rest);
-  }
-  PackingProblem problem;
-  for (const Piece& piece : cut) {
-    problem.buffers.push_back({.lifespan = piece.time, .gaps = {}, .size = Bytes(piece.bytes.end - piece.bytes.begin)});
-  }
-  return problem;
-}
-
 // No slack anywhere: the hardest of their size. The orders alone stay 4 % above the bound; the search
 // comes near it.
 TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
@@ -131,7 +103,7 @@ TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
   double all = 0;
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round) {
-    const PackingProblem problem = cut_rectangle(static_cast<std::uint64_t>(round), 120);
+    const PackingProblem problem = testing::cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .pieces = 120});
     const Result<Packing> without = allocate(problem, {.effort = 30'000});  // ends before the search
     const Result<Packing> with = allocate(problem, {.effort = 20'000'000});
     EXPECT_EQ(with->bound, Bytes(1000));

@@ -42,7 +42,7 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
     strategies.insert(packing->strategy);
   }
-  EXPECT_EQ(strategies.size(), 10U);  // best fit, four orders with two rules each, ejection: each is the best at times
+  EXPECT_EQ(strategies.size(), 12U);  // best fit, four orders with two rules each, ejection: each is the best at times
 }
 
 }  // namespace

@@ -13,11 +13,13 @@
 #include "lowtide/allocate/best_fit.h"
 #include "lowtide/allocate/compressed.h"
 #include "lowtide/allocate/conflict_graph.h"
+#include "lowtide/allocate/descent.h"
 #include "lowtide/allocate/effort.h"
 #include "lowtide/allocate/ejection.h"
 #include "lowtide/allocate/load_bound.h"
 #include "lowtide/allocate/orders.h"
 #include "lowtide/allocate/placer.h"
+#include "lowtide/allocate/sections.h"
 #include "lowtide/allocate/validate.h"
 #include "lowtide/base/limits.h"
 
@@ -35,11 +37,12 @@ struct GreedyStrategy {
 
 // Lowest gap before tightest: on hard problems it wins more often. Size before the others for the same reason, and
 // because a problem with many pairs may leave effort for one.
-constexpr std::array<GreedyStrategy, 8> kGreedyStrategies = {{
+constexpr std::array<GreedyStrategy, 9> kGreedyStrategies = {{
     {"greedy_by_size", greedy_by_size, GapRule::lowest},
     {"greedy_by_size_tightest", greedy_by_size, GapRule::tightest},
     {"greedy_by_breadth", greedy_by_breadth, GapRule::lowest},
     {"greedy_by_breadth_tightest", greedy_by_breadth, GapRule::tightest},
+    {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, GapRule::tightest},
     {"greedy_by_lifespan", greedy_by_lifespan, GapRule::lowest},
     {"greedy_by_lifespan_tightest", greedy_by_lifespan, GapRule::tightest},
     {"greedy_by_area", greedy_by_area, GapRule::lowest},
@@ -58,6 +61,8 @@ class Goal {
     return (placements.height + unit_ - 1) / unit_ <= (bound_ + unit_ - 1) / unit_;
   }
   [[nodiscard]] std::int64_t bound() const { return bound_; }
+  // A search has shown more than the load does.
+  void raise(std::int64_t bound) { bound_ = std::max(bound_, bound); }
 
  private:
   std::int64_t bound_;
@@ -82,7 +87,45 @@ void try_greedy_orders(const CompressedProblem& problem, const ConflictGraph* gr
   }
 }
 
-Best find_placements(const CompressedProblem& problem, const Goal& goal, Effort& effort) {
+// The searches take turns, with shares that double: which of them gains more differs from problem to problem, and neither
+// has a natural end.
+void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, Goal& goal, Best& best,
+                  Effort& effort) {
+  const std::optional<SectionedProblem> sections = sectioned(problem);
+  std::optional<Descent> descent;
+  if (sections) descent.emplace(problem, *sections, goal.bound());
+  const auto with_share = [&](std::int64_t limit, std::string_view strategy, auto&& search) {
+    if (goal.is_met(best.placements)) return;
+    Effort share{.limit = std::min(limit, effort.left())};
+    if (search(share)) best.strategy = strategy;
+    if (descent) goal.raise(descent->bound());
+    effort.spend(std::max<std::int64_t>(share.spent, 1));
+  };
+  if (descent) {
+    with_share(effort.limit / 4, "search", [&](Effort& share) { return descent->try_bound(best.placements, share); });
+  }
+  std::uint64_t seed = 0;
+  for (std::int64_t limit = effort.limit / 128; !goal.is_met(best.placements) && !effort.exhausted(); limit *= 2) {
+    if (graph == nullptr && !descent) return;
+    if (graph != nullptr) {
+      with_share(limit, "ejection", [&](Effort& share) {
+        return lower_by_ejection(problem, *graph, goal.bound(), ++seed, best.placements, share);
+      });
+    }
+    if (descent) {
+      with_share(limit, "search", [&](Effort& share) {
+        bool is_lower = false;
+        while (!goal.is_met(best.placements) && !share.exhausted()) {
+          is_lower = descent->step(best.placements, share) || is_lower;
+          goal.raise(descent->bound());
+        }
+        return is_lower;
+      });
+    }
+  }
+}
+
+Best find_placements(const CompressedProblem& problem, Goal& goal, Effort& effort) {
   // First the one that needs no pairs: it answers for any size, and on most networks it meets the bound.
   Best best{best_fit(problem, effort), "best_fit"};
   if (goal.is_met(best.placements)) return best;
@@ -93,12 +136,7 @@ Best find_placements(const CompressedProblem& problem, const Goal& goal, Effort&
   if (pairs <= kMostGraphPairs && pairs <= effort.left()) graph = conflict_graph(problem, effort);
 
   try_greedy_orders(problem, graph ? &*graph : nullptr, pairs, goal, best, effort);
-  if (goal.is_met(best.placements) || !graph) return best;
-
-  // Last what has no natural end: a tenth of the effort at most, since it seldom gains once it has stalled.
-  Effort share{.limit = std::min(effort.left(), effort.limit / 10)};
-  if (lower_by_ejection(problem, *graph, goal.bound(), best.placements, share)) best.strategy = "ejection";
-  effort.spend(share.spent);
+  search_lower(problem, graph ? &*graph : nullptr, goal, best, effort);
   return best;
 }
 
@@ -115,15 +153,16 @@ Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& o
   const HeightBound bound = height_bound(compressed);
 
   Effort effort{.limit = options.effort};
-  const Best best = find_placements(compressed, Goal(compressed, bound.height), effort);
-  LOWTIDE_CHECK(best.placements.height >= bound.height, "no packing is lower than the bound");
+  Goal goal(compressed, bound.height);
+  const Best best = find_placements(compressed, goal, effort);
+  LOWTIDE_CHECK(best.placements.height >= goal.bound(), "no packing is lower than the bound");
 
   Packing packing;
   packing.offsets.reserve(problem.buffers.size());
   for (std::int64_t offset : best.placements.offsets) packing.offsets.push_back(Offset(offset));
   packing.height = Bytes(best.placements.height);
-  packing.bound = Bytes(bound.height);
-  packing.proven_optimal = best.placements.height == bound.height;
+  packing.bound = Bytes(goal.bound());
+  packing.proven_optimal = best.placements.height == goal.bound();
   packing.strategy = best.strategy;
   if (!problem.buffers.empty()) packing.witness_time = compressed.times[bound.witness];
   packing.outcome = outcome_of(packing, problem.capacity);

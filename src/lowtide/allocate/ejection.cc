@@ -20,7 +20,6 @@ constexpr std::int64_t kMovesPerBuffer = 2000;  // in one step, before it counts
 constexpr std::int64_t kMostSteps = 16;         // a step that takes a larger share of the effort counts as failed too
 constexpr int kMostFailures = 8;                // steps in a row
 constexpr std::int64_t kFirstDivisor = 8;       // of the gap: the first step asks for an eighth of it
-constexpr std::uint64_t kSeed = 1;
 
 // More than any sum of weights of movable buffers: a step begins with one each and adds at most kMovesPerBuffer each,
 // so with limits::kMaxTensors buffers the sum stays below 10^11. A graph has at most 2^22 pairs, so sums of immovable
@@ -35,8 +34,8 @@ struct Place {
 
 class Ejection {
  public:
-  Ejection(const CompressedProblem& problem, const ConflictGraph& graph)
-      : problem_(problem), graph_(graph), ranges_(problem.buffers.size()), weights_(problem.buffers.size()) {}
+  Ejection(const CompressedProblem& problem, const ConflictGraph& graph, std::uint64_t seed)
+      : problem_(problem), graph_(graph), random_(seed), ranges_(problem.buffers.size()), weights_(problem.buffers.size()) {}
 
   // Starts from `from` and returns the offsets of everything below the target, or nothing.
   std::optional<IdVector<PackingId, AddressRange>> reach(std::int64_t target, const Placements& from, Effort& effort) {
@@ -153,7 +152,7 @@ class Ejection {
 
   const CompressedProblem& problem_;
   const ConflictGraph& graph_;
-  Random random_{kSeed};
+  Random random_;
   IdVector<PackingId, AddressRange> ranges_;  // empty: outside
   IdVector<PackingId, std::int64_t> weights_;
   std::vector<PackingId> outside_;
@@ -175,8 +174,8 @@ std::optional<Placements> drop(const CompressedProblem& problem, Placer& placer,
 }  // namespace
 
 bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph& graph, std::int64_t bound,
-                       Placements& best, Effort& effort) {
-  Ejection ejection(problem, graph);
+                       std::uint64_t seed, Placements& best, Effort& effort) {
+  Ejection ejection(problem, graph, seed);
   Placer placer(problem, &graph);
   const std::int64_t before = best.height;
   std::int64_t divisor = kFirstDivisor;

@@ -46,18 +46,36 @@ class RangeMinimum {
   std::vector<std::vector<Moment>> rows_;
 };
 
-}  // namespace
-
-std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem) {
+// Position of the busiest moment of each buffer, from the busiest of all.
+IdVector<PackingId, Moment> breadth_ranks(const CompressedProblem& problem) {
   const RangeMinimum busiest(ranks_by_load(load_profile(problem)));
   IdVector<PackingId, Moment> rank(problem.buffers.size());
   for (PackingId id : problem.movable) {
     rank[id] = std::numeric_limits<Moment>::max();
     for (const MomentSpan& part : problem.parts_of(id)) rank[id] = std::min(rank[id], busiest.of(part));
   }
+  return rank;
+}
+
+}  // namespace
+
+std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem) {
+  const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
   std::vector<PackingId> order = problem.movable;
   const auto key = [&](PackingId id) { return std::tuple(rank[id], -problem.buffers[id].size, id); };
   std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) { return key(a) < key(b); });
+  return order;
+}
+
+std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& problem) {
+  const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
+  std::vector<PackingId> order = problem.movable;
+  std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) {
+    const CompressedProblem::Buffer& first = problem.buffers[a];
+    const CompressedProblem::Buffer& second = problem.buffers[b];
+    return std::tuple(rank[a], second.hull.end, first.hull.begin, a) <
+           std::tuple(rank[b], first.hull.end, second.hull.begin, b);
+  });
   return order;
 }
 

@@ -17,12 +17,17 @@ namespace lowtide {
 //                       late and finds no stretch that stays free for so long.
 //   greedy_by_breadth   by the load of the busiest moment that the buffer sees: the crowded moments are packed while
 //                       they are still alone in the arena (same paper, moments in place of operators).
+//   greedy_by_breadth_last_end
+//                       as by breadth, and within a moment those that live on longest first: what backward steps free
+//                       last lies lowest, so training graphs become a stack. With the tightest gap it reaches the bound
+//                       on graphs where nested lifespans meet in one busy moment.
 //   greedy_by_lifespan  longest first, in moments: the long ones lie at the bottom, side by side in time with few.
 //                       Poor where many short large ones follow.
 //   greedy_by_area      largest size x lifespan first, between size and lifespan.
 
 [[nodiscard]] std::vector<PackingId> greedy_by_size(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem);
+[[nodiscard]] std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_lifespan(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_area(const CompressedProblem& problem);
 

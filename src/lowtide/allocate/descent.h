@@ -1,0 +1,47 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "lowtide/allocate/capacity_search.h"
+#include "lowtide/allocate/effort.h"
+#include "lowtide/allocate/placer.h"
+#include "lowtide/allocate/sections.h"
+
+namespace lowtide {
+
+// Lowers the best placements by asking, again and again, whether a lower capacity holds the buffers. Lowest first: on
+// real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest sections and
+// few options are left. Where it stays open, capacities between the bound and the best follow, each with more effort than
+// the last one that failed.
+class Descent {
+ public:
+  // `problem` and `sections`, which is of it, must outlive the descent. `bound`: no packing is lower.
+  Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound);
+
+  // Whether the bound can be reached. True if `best` has changed; `bound` may have risen.
+  bool try_bound(Placements& best, Effort& effort);
+
+  // One capacity between the two. True if `best` has changed; `bound` may have risen.
+  bool step(Placements& best, Effort& effort);
+
+  // No packing is lower: as given, or the search has refuted everything below.
+  [[nodiscard]] std::int64_t bound() const { return bound_; }
+  [[nodiscard]] std::int64_t nodes() const { return search_.nodes(); }
+
+ private:
+  SearchOutcome ask(std::int64_t capacity, std::int64_t rounds, Placements& best, Effort& effort);
+  void take(Placements& best) const;
+
+  const CompressedProblem& problem_;
+  const SectionedProblem& sections_;
+  CapacitySearch search_;
+  std::int64_t grain_ = 1;  // every height of a packing that rests is a multiple
+  std::int64_t bound_ = 0;
+  std::int64_t divisor_ = 2;  // of the gap: how much is asked for
+  std::int64_t rounds_ = 1;   // of the search, before a question counts as open
+};
+
+}  // namespace lowtide

@@ -1,0 +1,66 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace lowtide {
+
+// What identifies the state of a part of a search: 128 bits, so that among the 10^9 states that a search may see, two
+// different ones with one key have a chance below 10^-20.
+struct StateKey {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  friend bool operator==(const StateKey&, const StateKey&) = default;
+};
+
+// States from which the search is known to fail. Forgets when it is full: that costs time, never an answer.
+class RefutedStates {
+ public:
+  [[nodiscard]] bool contains(StateKey key) const {
+    if (slots_.empty()) return false;
+    const std::size_t first = slot_of(key);
+    return slots_[first] == key || slots_[first ^ 1U] == key;
+  }
+
+  void insert(StateKey key) {
+    if (2 * (count_ + 1) > slots_.size() && slots_.size() < kMostSlots) grow();
+    put(key);
+  }
+
+  void clear() {
+    slots_.clear();
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t kFirstSlots = 1024;
+  static constexpr std::size_t kMostSlots = std::size_t{1} << 18U;  // 4 MiB
+
+  [[nodiscard]] std::size_t slot_of(StateKey key) const { return key.low & (slots_.size() - 1); }
+
+  // Two neighbouring slots can hold it: a free one, else the second, whose content moves out.
+  void put(StateKey key) {
+    const std::size_t first = slot_of(key);
+    const std::size_t slot = slots_[first] == StateKey{} ? first : first ^ 1U;
+    if (slots_[slot] == StateKey{}) ++count_;
+    slots_[slot] = key;
+  }
+
+  void grow() {
+    std::vector<StateKey> old(slots_.empty() ? kFirstSlots : 2 * slots_.size());
+    old.swap(slots_);
+    count_ = 0;
+    for (StateKey key : old) {
+      if (key != StateKey{}) put(key);
+    }
+  }
+
+  std::vector<StateKey> slots_;  // {}: free
+  std::size_t count_ = 0;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,191 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/valley_search.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "lowtide/allocate/capacity_search.h"
+#include "lowtide/allocate/descent.h"
+#include "lowtide/allocate/load_bound.h"
+#include "tests/allocate/problems.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
+
+struct Answer {
+  SearchOutcome outcome = SearchOutcome::undecided;
+  std::string defect;  // of the offsets, if it fits
+  std::int64_t nodes = 0;
+};
+
+Answer ask(const PackingProblem& problem, std::int64_t capacity, const ValleyRules& rules = {},
+           SectionRule rule = SectionRule::fewest_options, std::int64_t node_limit = kNoLimit) {
+  const SectionedProblem sections = *sectioned(compress(problem));
+  ValleySearch search(sections, rules);
+  search.set_rule(rule);
+  search.set_capacity(capacity);
+  Answer answer{.outcome = search.run(node_limit, kNoLimit)};
+  answer.nodes = search.nodes();
+  if (answer.outcome != SearchOutcome::fits) return answer;
+  IdVector<PackingId, Offset> offsets(problem.buffers.size(), Offset(0));
+  for (std::uint32_t at = 0; at < sections.buffers.size(); ++at) {
+    const PackingId id = sections.buffers[at].id;
+    offsets[id] = Offset(search.offset(at));
+    if (search.offset(at) + problem.buffers[id].size.count() > capacity) answer.defect = "above the capacity";
+  }
+  if (answer.defect.empty()) answer.defect = testing::defect_of(problem, offsets);
+  return answer;
+}
+
+// Both at time 1: 5 + 7.
+TEST(ValleySearch, FitsTheLoadAndNoByteLess) {
+  const PackingProblem problem = testing::problem_of({{0, 2, 5}, {1, 3, 7}});
+  const Answer fits = ask(problem, 12);
+  EXPECT_EQ(fits.outcome, SearchOutcome::fits);
+  EXPECT_EQ(fits.defect, "");
+  EXPECT_EQ(ask(problem, 11).outcome, SearchOutcome::does_not_fit);
+}
+
+// Pisarchyk and Lee's greedy by size gives 1,088 here; the load is 768 and can be had.
+TEST(ValleySearch, FindsWhatGreedyBySizeMisses) {
+  const PackingProblem problem = testing::problem_of_inclusive(
+      {{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
+  const Answer answer = ask(problem, 768);
+  EXPECT_EQ(answer.outcome, SearchOutcome::fits);
+  EXPECT_EQ(answer.defect, "");
+}
+
+// Not deciding is not an answer: a limit that is too small says so, and the search can go on from there.
+TEST(ValleySearch, SaysWhenTheLimitCameFirst) {
+  const PackingProblem problem = testing::problem_of({{0, 2, 5}, {1, 3, 7}, {2, 5, 1}});
+  const SectionedProblem sections = *sectioned(compress(problem));
+  ValleySearch search(sections, {});
+  search.set_capacity(12);
+  EXPECT_EQ(search.run(1, kNoLimit), SearchOutcome::undecided);
+  EXPECT_EQ(search.run(kNoLimit, kNoLimit), SearchOutcome::fits);
+}
+
+struct RuleCase {
+  const char* name;
+  ValleyRules rules;
+};
+const RuleCase kRuleCases[] = {
+    {"all", {}},
+    {"without walls", {.walls = false}},
+    {"without twins", {.twins = false}},
+    {"without components", {.components = false}},
+    {"without memory", {.memory = false}},
+    {"without any", {.walls = false, .twins = false, .components = false, .memory = false}},
+};
+
+// At the least height that brute force finds it fits; one byte below it does not: for every rule switched off.
+void compare_with_brute_force(const testing::Features& features, std::uint64_t seed, int rounds) {
+  Random random(seed);
+  for (int round = 0; round < rounds; ++round) {
+    const PackingProblem problem = testing::random_problem(random, features);
+    const std::int64_t least = testing::least_height(problem);
+    for (const RuleCase& rule_case : kRuleCases) {
+      for (SectionRule rule : {SectionRule::fewest_options, SectionRule::most_failures, SectionRule::least_slack}) {
+        const Answer at = ask(problem, least, rule_case.rules, rule);
+        ASSERT_EQ(at.outcome, SearchOutcome::fits) << rule_case.name << ", round " << round;
+        ASSERT_EQ(at.defect, "") << rule_case.name << ", round " << round;
+        ASSERT_EQ(ask(problem, least - 1, rule_case.rules, rule).outcome, SearchOutcome::does_not_fit)
+            << rule_case.name << ", round " << round;
+      }
+    }
+  }
+}
+
+TEST(ValleySearch, AgreesWithBruteForceWhateverRuleIsOff) {
+  compare_with_brute_force({.most_buffers = 6, .most_size = 6, .moments = 6}, 31, 400);
+}
+
+// Mixed alignments, so that sizes cannot be rounded beforehand.
+TEST(ValleySearch, AgreesWithBruteForceWithAlignments) {
+  Random random(32);
+  int mixed = 0;
+  for (int round = 0; round < 600; ++round) {
+    const PackingProblem problem =
+        testing::random_problem(random, {.most_buffers = 6, .most_size = 16, .moments = 6, .alignments = true});
+    if (sectioned(compress(problem))->unit != 1) continue;
+    ++mixed;
+    const std::int64_t least = testing::least_height(problem);
+    for (const RuleCase& rule_case : kRuleCases) {
+      const Answer at = ask(problem, least, rule_case.rules);
+      ASSERT_EQ(at.outcome, SearchOutcome::fits) << rule_case.name << ", round " << round;
+      ASSERT_EQ(at.defect, "") << rule_case.name << ", round " << round;
+      ASSERT_EQ(ask(problem, least - 1, rule_case.rules).outcome, SearchOutcome::does_not_fit)
+          << rule_case.name << ", round " << round;
+    }
+  }
+  EXPECT_GE(mixed, 200);
+}
+
+// What a rule saves. Rectangles of 30 bytes and 30 moments cut into 60 pieces: no byte may be wasted, and many pieces are
+// alike. With all rules they take 120 decisions on average; without any, two in forty are still open after 20,000.
+TEST(ValleySearch, EachRulePrunes) {
+  constexpr std::int64_t kLimit = 20'000;
+  std::int64_t all = 0;
+  std::int64_t without[5] = {};
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const PackingProblem problem = testing::cut_rectangle(seed, {.moments = 30, .bytes = 30, .pieces = 60});
+    const Answer with = ask(problem, 30, {}, SectionRule::fewest_options, kLimit);
+    ASSERT_EQ(with.outcome, SearchOutcome::fits);
+    ASSERT_EQ(with.defect, "");
+    all += with.nodes;
+    for (int at = 0; at < 5; ++at) {
+      const Answer answer = ask(problem, 30, kRuleCases[at + 1].rules, SectionRule::fewest_options, kLimit);
+      ASSERT_NE(answer.outcome, SearchOutcome::does_not_fit) << kRuleCases[at + 1].name;
+      without[at] += answer.nodes;
+    }
+  }
+  EXPECT_LT(all, 40 * 150);
+  for (int at = 0; at < 5; ++at) EXPECT_GT(without[at], all) << kRuleCases[at + 1].name;
+}
+
+TEST(CapacitySearch, EndsWithAProofEitherWay) {
+  Random random(34);
+  for (int round = 0; round < 200; ++round) {
+    const PackingProblem problem = testing::random_problem(random, {.most_buffers = 6, .moments = 6});
+    const SectionedProblem sections = *sectioned(compress(problem));
+    const std::int64_t least = testing::least_height(problem);
+    CapacitySearch search(sections, {});
+    Effort effort{.limit = 100'000'000};
+    search.set_capacity(least - 1);
+    ASSERT_EQ(search.run_round(effort), SearchOutcome::does_not_fit) << "round " << round;
+    search.set_capacity(least);
+    ASSERT_EQ(search.run_round(effort), SearchOutcome::fits) << "round " << round;
+  }
+}
+
+// Where alignments differ, the optimum is often above what the load proves: there a search that ends is the only proof.
+TEST(Descent, RaisesTheBoundToTheOptimum) {
+  Random random(35);
+  int raised = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const PackingProblem problem =
+        testing::random_problem(random, {.most_buffers = 6, .most_size = 16, .moments = 6, .alignments = true});
+    const CompressedProblem compressed = compress(problem);
+    const SectionedProblem sections = *sectioned(compressed);
+    const std::int64_t load = height_bound(compressed).height;
+    const std::int64_t least = testing::least_height(problem);
+    if (least == load || sections.unit > 1) continue;
+    ++raised;
+    Descent descent(compressed, sections, load);
+    Placements best{.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size()),
+                    .height = std::numeric_limits<std::int64_t>::max() / 4};
+    Effort effort{.limit = 10'000'000};
+    EXPECT_TRUE(descent.try_bound(best, effort));
+    ASSERT_EQ(best.height, least) << "round " << round;
+    ASSERT_EQ(descent.bound(), least) << "round " << round;
+  }
+  EXPECT_GE(raised, 20);
+}
+
+}  // namespace
+}  // namespace lowtide
