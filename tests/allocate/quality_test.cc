@@ -103,7 +103,8 @@ TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
   double all = 0;
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round) {
-    const PackingProblem problem = testing::cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .pieces = 120});
+    const PackingProblem problem =
+        testing::cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .pieces = 120});
     const Result<Packing> without = allocate(problem, {.effort = 30'000});  // ends before the search
     const Result<Packing> with = allocate(problem, {.effort = 20'000'000});
     EXPECT_EQ(with->bound, Bytes(1000));

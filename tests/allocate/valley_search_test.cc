@@ -53,8 +53,8 @@ TEST(ValleySearch, FitsTheLoadAndNoByteLess) {
 
 // Pisarchyk and Lee's greedy by size gives 1,088 here; the load is 768 and can be had.
 TEST(ValleySearch, FindsWhatGreedyBySizeMisses) {
-  const PackingProblem problem = testing::problem_of_inclusive(
-      {{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
+  const PackingProblem problem =
+      testing::problem_of_inclusive({{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
   const Answer answer = ask(problem, 768);
   EXPECT_EQ(answer.outcome, SearchOutcome::fits);
   EXPECT_EQ(answer.defect, "");

@@ -26,8 +26,12 @@
 namespace lowtide {
 namespace {
 
-// A graph of 4 million pairs takes 32 MB; beyond it, the index over time serves the few orders that there is time for.
-constexpr std::int64_t kMostGraphPairs = 4'000'000;
+// A graph of 16 million pairs takes 128 MB; beyond it, the index over time serves the few orders that there is time for.
+constexpr std::int64_t kMostGraphPairs = 16'000'000;
+
+// One descent from nothing to a whole packing looks at every section for every buffer; where that is more than this, few
+// would be made and none of them repeated.
+constexpr std::int64_t kMostSearched = 4'000'000;
 
 struct GreedyStrategy {
   std::string_view name;
@@ -80,7 +84,7 @@ void try_greedy_orders(const CompressedProblem& problem, const ConflictGraph* gr
   Placer placer(problem, graph);
   for (const GreedyStrategy& strategy : kGreedyStrategies) {
     // Every pair is looked at once at least: without effort for that it would be abandoned half-way.
-    if (goal.is_met(best.placements) || effort.left() < pairs) return;
+    if (goal.is_met(best.placements) || effort.left() < pairs || effort.spent > effort.limit / 4) return;
     std::optional<Placements> placements = place_in_order(placer, strategy.order(problem), strategy.rule, effort);
     if (!placements) return;
     if (placements->height < best.placements.height) best = {*std::move(placements), strategy.name};
@@ -93,7 +97,9 @@ void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, 
                   Effort& effort) {
   const std::optional<SectionedProblem> sections = sectioned(problem);
   std::optional<Descent> descent;
-  if (sections) descent.emplace(problem, *sections, goal.bound());
+  if (sections && static_cast<std::int64_t>(sections->buffers.size()) * sections->sections <= kMostSearched) {
+    descent.emplace(problem, *sections, goal.bound());
+  }
   const auto with_share = [&](std::int64_t limit, std::string_view strategy, auto&& search) {
     if (goal.is_met(best.placements)) return;
     Effort share{.limit = std::min(limit, effort.left())};
@@ -105,7 +111,7 @@ void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, 
     with_share(effort.limit / 4, "search", [&](Effort& share) { return descent->try_bound(best.placements, share); });
   }
   std::uint64_t seed = 0;
-  for (std::int64_t limit = effort.limit / 128; !goal.is_met(best.placements) && !effort.exhausted(); limit *= 2) {
+  for (std::int64_t limit = effort.limit / 16; !goal.is_met(best.placements) && !effort.exhausted(); limit *= 2) {
     if (graph == nullptr && !descent) return;
     if (graph != nullptr) {
       with_share(limit, "ejection", [&](Effort& share) {

@@ -11,7 +11,7 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kShare = 1000;  // decisions of the shortest turn; at least two a buffer
+constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn; at least two a buffer
 constexpr std::int64_t kWorkOfEffort = 2;  // what the search looks at is nearer than what `Effort` counts
 constexpr std::uint64_t kSeed = 7;
 
@@ -96,9 +96,15 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken
     // From 3/4 to 4/3, in steps of a thousandth. One product a key: no machine rounds it in another way.
     const double shake = is_shaken ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
     switch (rule) {
-      case BufferRule::longest: keys.push_back({static_cast<double>(length) * shake, buffer.size, at}); break;
-      case BufferRule::largest: keys.push_back({size * shake, length, at}); break;
-      case BufferRule::most_area: keys.push_back({size * (static_cast<double>(length) * shake), length, at}); break;
+      case BufferRule::longest:
+        keys.push_back({static_cast<double>(length) * shake, buffer.size, at});
+        break;
+      case BufferRule::largest:
+        keys.push_back({size * shake, length, at});
+        break;
+      case BufferRule::most_area:
+        keys.push_back({size * (static_cast<double>(length) * shake), length, at});
+        break;
       case BufferRule::most_crowded:
         keys.push_back({static_cast<double>(crowd_[at]) * shake, length * buffer.size, at});
         break;

@@ -22,9 +22,9 @@ constexpr int kMostFailures = 8;                // steps in a row
 constexpr std::int64_t kFirstDivisor = 8;       // of the gap: the first step asks for an eighth of it
 
 // More than any sum of weights of movable buffers: a step begins with one each and adds at most kMovesPerBuffer each,
-// so with limits::kMaxTensors buffers the sum stays below 10^11. A graph has at most 2^22 pairs, so sums of immovable
+// so with limits::kMaxTensors buffers the sum stays below 10^11. A graph has at most 2^24 pairs, so sums of immovable
 // weights stay below 2^63.
-constexpr std::int64_t kImmovable = std::int64_t{1} << 40;
+constexpr std::int64_t kImmovable = std::int64_t{1} << 38;
 
 // A place for one buffer, and the weight of who is in the way.
 struct Place {
@@ -35,7 +35,13 @@ struct Place {
 class Ejection {
  public:
   Ejection(const CompressedProblem& problem, const ConflictGraph& graph, std::uint64_t seed)
-      : problem_(problem), graph_(graph), random_(seed), ranges_(problem.buffers.size()), weights_(problem.buffers.size()) {}
+      : problem_(problem),
+        graph_(graph),
+        random_(seed),
+        ranges_(problem.buffers.size()),
+        is_placed_(problem.buffers.size()),
+        weights_(problem.buffers.size()),
+        sorted_(problem.buffers.size()) {}
 
   // Starts from `from` and returns the offsets of everything below the target, or nothing.
   std::optional<IdVector<PackingId, AddressRange>> reach(std::int64_t target, const Placements& from, Effort& effort) {
@@ -54,21 +60,24 @@ class Ejection {
   }
 
  private:
+  // Neighbours of a buffer, in the order of addresses of the last time that somebody looked.
+  struct Sorted {
+    std::vector<PackingId> by_begin;
+    std::vector<PackingId> by_end;
+  };
+
   void start(std::int64_t target, const Placements& from) {
     outside_.clear();
-    std::fill(ranges_.begin(), ranges_.end(), AddressRange{});
     for (PackingId id : problem_.fixed) {
       weights_[id] = kImmovable;
       ranges_[id] = range_at(id, from.offsets[id]);
+      is_placed_[id] = 1;
     }
     for (PackingId id : problem_.movable) {
       weights_[id] = 1;
-      const AddressRange range = range_at(id, from.offsets[id]);
-      if (range.end <= target) {
-        ranges_[id] = range;
-      } else {
-        outside_.push_back(id);
-      }
+      ranges_[id] = range_at(id, from.offsets[id]);
+      is_placed_[id] = ranges_[id].end <= target ? 1 : 0;
+      if (is_placed_[id] == 0) outside_.push_back(id);
     }
   }
 
@@ -93,14 +102,18 @@ class Ejection {
   // size) is that of the neighbours which begin below its end, less that of those which end at or below its begin.
   Place lightest_place(PackingId buffer, std::int64_t target, Effort& effort) {
     const CompressedProblem::Buffer& self = problem_.buffers[buffer];
-    collect(buffer, target, effort);
+    collect(buffer, effort);
+    const std::int64_t highest = (target - self.size) & -self.alignment;
     Place best;
     std::uint64_t ties = 0;
     std::int64_t begun_weight = 0;
     std::int64_t ended_weight = 0;
     auto begun = begins_.begin();
     auto ended = ends_.begin();
-    for (std::int64_t offset : candidates_) {
+    // Candidates in ascending order: the floor, the ends of neighbours and what lies right below them, the top.
+    auto above = ends_.begin();
+    auto below = begins_.begin();
+    for (std::int64_t offset = 0; offset <= highest;) {
       for (; begun != begins_.end() && begun->first < offset + self.size; ++begun) begun_weight += begun->second;
       for (; ended != ends_.end() && ended->first <= offset; ++ended) ended_weight += ended->second;
       const std::int64_t weight = begun_weight - ended_weight;
@@ -110,55 +123,89 @@ class Ejection {
       } else if (weight == best.weight && weight > 0 && random_.below(++ties) == 0) {
         best.offset = offset;
       }
-      if (weight == 0) break;  // the lowest free place
+      if (weight == 0 || offset == highest) break;  // the lowest free place, or the last
+      std::int64_t next = highest;
+      const auto place_above = [&] { return (above->first + self.alignment - 1) & -self.alignment; };
+      const auto place_below = [&] { return (below->first - self.size) & -self.alignment; };
+      while (above != ends_.end() && place_above() <= offset) ++above;
+      while (below != begins_.end() && place_below() <= offset) ++below;
+      if (above != ends_.end()) next = std::min(next, place_above());
+      if (below != begins_.end()) next = std::min(next, place_below());
+      offset = next;
     }
     return best;
   }
 
-  void collect(PackingId buffer, std::int64_t target, Effort& effort) {
-    const CompressedProblem::Buffer& self = problem_.buffers[buffer];
-    const std::int64_t highest = (target - self.size) & -self.alignment;
+  // Ends and begins of the placed neighbours, sorted, with their weights.
+  void collect(PackingId buffer, Effort& effort) {
+    Sorted& sorted = sorted_[buffer];
+    const std::span<const PackingId> neighbours = graph_.neighbours(buffer);
+    if (sorted.by_begin.empty()) {
+      sorted.by_begin.assign(neighbours.begin(), neighbours.end());
+      sorted.by_end = sorted.by_begin;
+    }
+    sort_again(
+        sorted.by_begin, [&](PackingId id) { return ranges_[id].begin; }, effort);
+    sort_again(
+        sorted.by_end, [&](PackingId id) { return ranges_[id].end; }, effort);
     begins_.clear();
     ends_.clear();
-    candidates_.assign({0, highest});
-    for (PackingId other : graph_.neighbours(buffer)) {
-      const AddressRange& range = ranges_[other];
-      if (range.empty()) continue;
-      begins_.emplace_back(range.begin, weights_[other]);
-      ends_.emplace_back(range.end, weights_[other]);
-      const std::int64_t above = (range.end + self.alignment - 1) & -self.alignment;
-      if (above <= highest) candidates_.push_back(above);
-      if (range.begin >= self.size) candidates_.push_back((range.begin - self.size) & -self.alignment);
+    for (PackingId other : sorted.by_begin) {
+      if (is_placed_[other] != 0) begins_.emplace_back(ranges_[other].begin, weights_[other]);
     }
-    std::sort(begins_.begin(), begins_.end());
-    std::sort(ends_.begin(), ends_.end());
-    std::sort(candidates_.begin(), candidates_.end());
-    candidates_.erase(std::unique(candidates_.begin(), candidates_.end()), candidates_.end());
-    effort.spend(static_cast<std::int64_t>(graph_.neighbours(buffer).size()) + 1);
+    for (PackingId other : sorted.by_end) {
+      if (is_placed_[other] != 0) ends_.emplace_back(ranges_[other].end, weights_[other]);
+    }
+    effort.spend(static_cast<std::int64_t>(neighbours.size()) + 1);
+  }
+
+  // Few neighbours have moved since the last time, so the order is nearly right: inserting is nearly linear. Where it
+  // is not, the rest is sorted from scratch.
+  template <typename Key>
+  void sort_again(std::vector<PackingId>& ids, const Key& key, Effort& effort) {
+    keyed_.clear();
+    for (PackingId id : ids) keyed_.emplace_back(key(id), id);
+    std::size_t shifts = 0;
+    const std::size_t most_shifts = 8 * keyed_.size();
+    for (std::size_t at = 1; at < keyed_.size() && shifts <= most_shifts; ++at) {
+      if (keyed_[at - 1].first <= keyed_[at].first) continue;
+      const std::pair<std::int64_t, PackingId> moving = keyed_[at];
+      std::size_t to = at;
+      for (; to > 0 && keyed_[to - 1].first > moving.first; --to) keyed_[to] = keyed_[to - 1];
+      keyed_[to] = moving;
+      shifts += at - to;
+    }
+    if (shifts > most_shifts) std::sort(keyed_.begin(), keyed_.end());
+    if (shifts == 0) return;
+    effort.spend(static_cast<std::int64_t>(shifts / 8));
+    for (std::size_t at = 0; at < ids.size(); ++at) ids[at] = keyed_[at].second;
   }
 
   void settle(PackingId buffer, const Place& place) {
     const AddressRange range = range_at(buffer, place.offset);
     if (place.weight > 0) {
       for (PackingId other : graph_.neighbours(buffer)) {
-        if (!ranges_[other].meets(range)) continue;
-        ranges_[other] = {};
+        if (is_placed_[other] == 0 || !ranges_[other].meets(range)) continue;
+        is_placed_[other] = 0;
         outside_.push_back(other);
       }
       ++weights_[buffer];
     }
     ranges_[buffer] = range;
+    is_placed_[buffer] = 1;
   }
 
   const CompressedProblem& problem_;
   const ConflictGraph& graph_;
   Random random_;
-  IdVector<PackingId, AddressRange> ranges_;  // empty: outside
+  IdVector<PackingId, AddressRange> ranges_;  // where it is, or was before it was pushed out
+  IdVector<PackingId, char> is_placed_;
   IdVector<PackingId, std::int64_t> weights_;
   std::vector<PackingId> outside_;
   std::vector<std::pair<std::int64_t, std::int64_t>> begins_;  // of placed neighbours: address, weight
   std::vector<std::pair<std::int64_t, std::int64_t>> ends_;
-  std::vector<std::int64_t> candidates_;
+  IdVector<PackingId, Sorted> sorted_;                     // of those that have been looked at
+  std::vector<std::pair<std::int64_t, PackingId>> keyed_;  // scratch of sort_again
 };
 
 // Places everything again from the floor up, each at the lowest place free. None ends higher than before: whoever was

@@ -23,7 +23,7 @@ enum class SectionRule : std::uint8_t {
 
 enum class SearchOutcome : std::uint8_t {
   fits,          // every buffer has an offset
-  does_not_fit, // all possibilities were tried
+  does_not_fit,  // all possibilities were tried
   undecided,     // the limit came first
 };
 

@@ -203,8 +203,8 @@ std::optional<Section> ValleyState::evaluate_run(SectionRange run) {
     if (remaining_[section] == 0 || dead) continue;
     const std::int64_t slack = this->slack(section);
     // What crosses a wall lies above it; what lives within may not reach up to there.
-    const bool shallow = rules_.walls && within < remaining_[section] && wall != kNoHeight &&
-                         wall - floor - within > slack;
+    const bool shallow =
+        rules_.walls && within < remaining_[section] && wall != kNoHeight && wall - floor - within > slack;
     if (slack < 0 || (slack == 0 && count == 0) || shallow) dead = section;
   }
   count_change_[run.end] = 0;
@@ -226,8 +226,9 @@ void ValleyState::append_candidates(Section section, SectionRange run, std::vect
     for (std::uint32_t buffer = first_[begin]; buffer != kNone; buffer = next_[buffer]) {
       const SectionedProblem::Buffer& self = problem_.buffers[buffer];
       if (self.end <= section || self.end > run.end || (floor & (self.alignment - 1)) != 0) continue;
-      const bool has_twin = rules_.twins && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first_here), out.end(),
-                                                        [&](std::uint32_t other) { return alike(other, buffer); });
+      const bool has_twin =
+          rules_.twins && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first_here), out.end(),
+                                      [&](std::uint32_t other) { return alike(other, buffer); });
       if (!has_twin) out.push_back(buffer);
     }
   }

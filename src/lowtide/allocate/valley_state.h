@@ -59,9 +59,7 @@ class ValleyState {
   [[nodiscard]] std::int64_t height(Section section) const { return height_[section]; }
   [[nodiscard]] std::int64_t remaining(Section section) const { return remaining_[section]; }
   // Bytes of the section that may stay unused: below 0, it cannot hold what remains.
-  [[nodiscard]] std::int64_t slack(Section section) const {
-    return capacity_ - height_[section] - remaining_[section];
-  }
+  [[nodiscard]] std::int64_t slack(Section section) const { return capacity_ - height_[section] - remaining_[section]; }
   // Buffers that may be placed lowest in the section; kNotInValley where that cannot be said. As of `evaluate`.
   [[nodiscard]] std::uint32_t candidates(Section section) const { return candidates_[section]; }
   // Whether a remaining buffer lives on both sides of the begin of the section.
@@ -130,7 +128,7 @@ class ValleyState {
   std::vector<StateKey> buffer_key_;
   std::vector<std::int32_t> count_change_;  // scratch of evaluate_run, by section
   std::vector<std::int64_t> bytes_change_;
-  std::vector<std::int64_t> rest_;         // scratch of next_height, by section
+  std::vector<std::int64_t> rest_;  // scratch of next_height, by section
   std::vector<Move> trail_;
   SectionRange touched_;  // sections changed since `evaluate`
   std::int64_t work_ = 0;
