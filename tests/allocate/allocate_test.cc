@@ -159,6 +159,48 @@ TEST(Allocate, AcceptsFixedBuffersThatTakeTurns) {
   EXPECT_EQ(allocate_or_die(problem).height, Bytes(12));
 }
 
+// Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2, all at once: the best is 4 + 4 + 2 = 10, the padding
+// proves 9 (4 + 4 + 2, less the 1 byte that the topmost may save), and only a search tells that 9 is not enough.
+TEST(Allocate, ProvesByTryingEverythingThatACapacityIsTooSmall) {
+  PackingProblem problem = testing::problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}});
+  problem.buffers[PackingId(0)].alignment = Bytes(4);
+  problem.buffers[PackingId(1)].alignment = Bytes(4);
+  problem.buffers[PackingId(2)].alignment = Bytes(2);
+  problem.capacity = Bytes(9);
+  const Result<Packing> packing = allocate(problem);
+  EXPECT_EQ(packing->outcome, PackingOutcome::infeasible);
+  EXPECT_TRUE(packing->is_bound_searched);
+  EXPECT_GT(packing->decisions, 0);
+  EXPECT_EQ(packing->bound, Bytes(10));
+  EXPECT_EQ(packing->height, Bytes(10));
+
+  problem.capacity = Bytes(10);
+  EXPECT_EQ(allocate(problem)->outcome, PackingOutcome::found);
+}
+
+// Around a fixed buffer nothing can be gained here, and no exact search runs: the local search gives up at once, however
+// much effort is left. It took twenty seconds when giving up cost nothing.
+TEST(Allocate, EndsWhenNothingCanBeGained) {
+  PackingProblem problem = testing::problem_of({{0, 9, 64}, {2, 10, 128}, {3, 5, 4096}, {10, 11, 1}});
+  problem.buffers[PackingId(1)].fixed_offset = Offset(128);
+  problem.buffers[PackingId(2)].alignment = Bytes(8);
+  const Result<Packing> packing = allocate(problem, {.effort = 1'000'000'000'000});
+  EXPECT_EQ(packing->height, Bytes(128 + 128 + 4096));
+}
+
+// A capacity is a question: the first answer will do. The bound is 1,000, and without a capacity the search goes there.
+TEST(Allocate, StopsAtTheFirstOffsetsThatFit) {
+  PackingProblem problem = testing::cut_rectangle(3, {.moments = 200, .bytes = 1000, .pieces = 120});
+  EXPECT_EQ(allocate(problem)->height, Bytes(1000));
+  problem.capacity = Bytes(1200);
+  const Result<Packing> packing = allocate(problem);
+  EXPECT_EQ(packing->outcome, PackingOutcome::found);
+  EXPECT_GT(packing->height, Bytes(1000));
+  EXPECT_LE(packing->height, Bytes(1200));
+  EXPECT_EQ(packing->bound, Bytes(1000));
+  EXPECT_FALSE(packing->proven_optimal);
+}
+
 TEST(Allocate, NamesTheMomentWhoseLoadExceedsTheCapacity) {
   PackingProblem problem = problem_of({{0, 3, 10}, {2, 5, 20}, {4, 6, 5}});
   problem.capacity = Bytes(29);  // at 2: 10 + 20

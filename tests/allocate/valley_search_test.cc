@@ -176,11 +176,11 @@ TEST(Descent, RaisesTheBoundToTheOptimum) {
     const std::int64_t least = testing::least_height(problem);
     if (least == load || sections.unit > 1) continue;
     ++raised;
-    Descent descent(compressed, sections, load);
+    Descent descent(compressed, sections, load, load);
     Placements best{.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size()),
                     .height = std::numeric_limits<std::int64_t>::max() / 4};
     Effort effort{.limit = 10'000'000};
-    EXPECT_TRUE(descent.try_bound(best, effort));
+    EXPECT_TRUE(descent.try_lowest(best, effort));
     ASSERT_EQ(best.height, least) << "round " << round;
     ASSERT_EQ(descent.bound(), least) << "round " << round;
   }

@@ -53,29 +53,42 @@ constexpr std::array<GreedyStrategy, 9> kGreedyStrategies = {{
     {"greedy_by_area_tightest", greedy_by_area, GapRule::tightest},
 }};
 
-// When there is nothing left to gain. Offsets are multiples of the smallest alignment, and so is what an arena is made
-// of: a height that reaches into the same unit as the bound costs nothing more, and the bytes between them are only the
-// padding of whichever buffer happens to be on top.
+// When there is nothing left to gain: the capacity holds everything, if one is asked for; else the bound is met. Offsets
+// are multiples of the smallest alignment, and so is what an arena is made of: a height that reaches into the same unit as
+// the bound costs nothing more, and the bytes between them are only the padding of whichever buffer happens to be on top.
 class Goal {
  public:
-  Goal(const CompressedProblem& problem, std::int64_t bound) : bound_(bound), unit_(limits::kMaxAlignment) {
+  Goal(const CompressedProblem& problem, std::int64_t bound, std::optional<Bytes> capacity)
+      : bound_(bound), unit_(limits::kMaxAlignment) {
     for (const CompressedProblem::Buffer& buffer : problem.buffers) unit_ = std::min(unit_, buffer.alignment);
+    if (capacity) {
+      has_capacity_ = true;
+      capacity_ = capacity->count();
+    }
   }
   [[nodiscard]] bool is_met(const Placements& placements) const {
+    if (has_capacity_ && bound_ <= capacity_) return placements.height <= capacity_;
     return (placements.height + unit_ - 1) / unit_ <= (bound_ + unit_ - 1) / unit_;
   }
+  // Nothing fits: the lowest height is of little use then, and not worth a search.
+  [[nodiscard]] bool is_out_of_reach() const { return has_capacity_ && bound_ > capacity_; }
   [[nodiscard]] std::int64_t bound() const { return bound_; }
+  // The height to search for.
+  [[nodiscard]] std::int64_t target() const { return std::max(bound_, capacity_); }
   // A search has shown more than the load does.
   void raise(std::int64_t bound) { bound_ = std::max(bound_, bound); }
 
  private:
   std::int64_t bound_;
   std::int64_t unit_;
+  bool has_capacity_ = false;
+  std::int64_t capacity_ = 0;
 };
 
 struct Best {
   Placements placements;
   std::string_view strategy;
+  std::int64_t decisions = 0;  // of the exact search
 };
 
 // Tries each order until one meets the goal or the effort ends.
@@ -87,7 +100,9 @@ void try_greedy_orders(const CompressedProblem& problem, const ConflictGraph* gr
     if (goal.is_met(best.placements) || effort.left() < pairs || effort.spent > effort.limit / 4) return;
     std::optional<Placements> placements = place_in_order(placer, strategy.order(problem), strategy.rule, effort);
     if (!placements) return;
-    if (placements->height < best.placements.height) best = {*std::move(placements), strategy.name};
+    if (placements->height < best.placements.height) {
+      best = {.placements = *std::move(placements), .strategy = strategy.name};
+    }
   }
 }
 
@@ -98,30 +113,32 @@ void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, 
   const std::optional<SectionedProblem> sections = sectioned(problem);
   std::optional<Descent> descent;
   if (sections && static_cast<std::int64_t>(sections->buffers.size()) * sections->sections <= kMostSearched) {
-    descent.emplace(problem, *sections, goal.bound());
+    descent.emplace(problem, *sections, goal.bound(), goal.target());
   }
   const auto with_share = [&](std::int64_t limit, std::string_view strategy, auto&& search) {
-    if (goal.is_met(best.placements)) return;
+    if (goal.is_met(best.placements) || goal.is_out_of_reach()) return;
     Effort share{.limit = std::min(limit, effort.left())};
     if (search(share)) best.strategy = strategy;
     if (descent) goal.raise(descent->bound());
-    effort.spend(std::max<std::int64_t>(share.spent, 1));
+    if (descent) best.decisions = descent->nodes();
+    // A turn that gives up at once costs something too: else one that can do nothing would be asked without end.
+    effort.spend(std::max(share.spent, limit / 8));
   };
   if (descent) {
-    with_share(effort.limit / 4, "search", [&](Effort& share) { return descent->try_bound(best.placements, share); });
+    with_share(effort.limit / 4, "search", [&](Effort& share) { return descent->try_lowest(best.placements, share); });
   }
   std::uint64_t seed = 0;
   for (std::int64_t limit = effort.limit / 16; !goal.is_met(best.placements) && !effort.exhausted(); limit *= 2) {
-    if (graph == nullptr && !descent) return;
+    if ((graph == nullptr && !descent) || goal.is_out_of_reach()) return;
     if (graph != nullptr) {
       with_share(limit, "ejection", [&](Effort& share) {
-        return lower_by_ejection(problem, *graph, goal.bound(), ++seed, best.placements, share);
+        return lower_by_ejection(problem, *graph, goal.target(), ++seed, best.placements, share);
       });
     }
     if (descent) {
       with_share(limit, "search", [&](Effort& share) {
         bool is_lower = false;
-        while (!goal.is_met(best.placements) && !share.exhausted()) {
+        while (!goal.is_met(best.placements) && !goal.is_out_of_reach() && !share.exhausted()) {
           is_lower = descent->step(best.placements, share) || is_lower;
           goal.raise(descent->bound());
         }
@@ -133,7 +150,7 @@ void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, 
 
 Best find_placements(const CompressedProblem& problem, Goal& goal, Effort& effort) {
   // First the one that needs no pairs: it answers for any size, and on most networks it meets the bound.
-  Best best{best_fit(problem, effort), "best_fit"};
+  Best best{.placements = best_fit(problem, effort), .strategy = "best_fit"};
   if (goal.is_met(best.placements)) return best;
 
   // The orders and the search ask for the same conflicts again and again: kept where they fit.
@@ -142,7 +159,7 @@ Best find_placements(const CompressedProblem& problem, Goal& goal, Effort& effor
   if (pairs <= kMostGraphPairs && pairs <= effort.left()) graph = conflict_graph(problem, effort);
 
   try_greedy_orders(problem, graph ? &*graph : nullptr, pairs, goal, best, effort);
-  search_lower(problem, graph ? &*graph : nullptr, goal, best, effort);
+  if (!goal.is_met(best.placements)) search_lower(problem, graph ? &*graph : nullptr, goal, best, effort);
   return best;
 }
 
@@ -159,7 +176,7 @@ Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& o
   const HeightBound bound = height_bound(compressed);
 
   Effort effort{.limit = options.effort};
-  Goal goal(compressed, bound.height);
+  Goal goal(compressed, bound.height, problem.capacity);
   const Best best = find_placements(compressed, goal, effort);
   LOWTIDE_CHECK(best.placements.height >= goal.bound(), "no packing is lower than the bound");
 
@@ -170,6 +187,8 @@ Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& o
   packing.bound = Bytes(goal.bound());
   packing.proven_optimal = best.placements.height == goal.bound();
   packing.strategy = best.strategy;
+  packing.is_bound_searched = goal.bound() > bound.height;
+  packing.decisions = best.decisions;
   if (!problem.buffers.empty()) packing.witness_time = compressed.times[bound.witness];
   packing.outcome = outcome_of(packing, problem.capacity);
   return packing;

@@ -24,27 +24,32 @@ std::int64_t common_grain(const SectionedProblem& problem) {
 
 }  // namespace
 
-Descent::Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound)
+Descent::Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound,
+                 std::int64_t target)
     : problem_(problem),
       sections_(sections),
       search_(sections, ValleyRules{}),
       grain_(common_grain(sections)),
-      bound_(bound) {}
+      bound_(bound),
+      target_(target) {}
 
-bool Descent::try_bound(Placements& best, Effort& effort) {
+bool Descent::try_lowest(Placements& best, Effort& effort) {
   const std::int64_t before = best.height;
-  SearchOutcome outcome = SearchOutcome::does_not_fit;
-  // A refuted bound rises by a grain, and is asked again.
-  while (outcome == SearchOutcome::does_not_fit && best.height > bound_ && !effort.exhausted()) {
-    outcome = ask(bound_, kRoundsAtBound, best, effort);
+  // A refuted bound rises by a grain, and is asked again; what was asked for from outside is not.
+  while (best.height > target_ && !effort.exhausted()) {
+    const bool is_bound = target_ == bound_;
+    const SearchOutcome outcome = ask(target_, kRoundsAtBound, best, effort);
+    if (outcome != SearchOutcome::does_not_fit || !is_bound) break;
+    target_ = bound_;
   }
   return best.height < before;
 }
 
 bool Descent::step(Placements& best, Effort& effort) {
-  if (best.height <= bound_) return false;
-  const std::int64_t drop = std::max((best.height - bound_) / divisor_, grain_);
-  const SearchOutcome outcome = ask(std::max(best.height - drop, bound_), rounds_, best, effort);
+  if (best.height <= target_) return false;
+  target_ = std::max(target_, bound_);
+  const std::int64_t drop = std::max((best.height - target_) / divisor_, grain_);
+  const SearchOutcome outcome = ask(std::max(best.height - drop, target_), rounds_, best, effort);
   if (outcome == SearchOutcome::fits) {
     divisor_ = std::max<std::int64_t>(divisor_ / 2, 2);
     return true;

@@ -18,13 +18,14 @@ namespace lowtide {
 // the last one that failed.
 class Descent {
  public:
-  // `problem` and `sections`, which is of it, must outlive the descent. `bound`: no packing is lower.
-  Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound);
+  // `problem` and `sections`, which is of it, must outlive the descent. `bound`: no packing is lower. `target`: nothing
+  // lower is asked for. Require: bound <= target.
+  Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound, std::int64_t target);
 
-  // Whether the bound can be reached. True if `best` has changed; `bound` may have risen.
-  bool try_bound(Placements& best, Effort& effort);
+  // Whether the target can be reached. True if `best` has changed; `bound` may have risen.
+  bool try_lowest(Placements& best, Effort& effort);
 
-  // One capacity between the two. True if `best` has changed; `bound` may have risen.
+  // One capacity between target and best. True if `best` has changed; `bound` may have risen.
   bool step(Placements& best, Effort& effort);
 
   // No packing is lower: as given, or the search has refuted everything below.
@@ -40,6 +41,7 @@ class Descent {
   CapacitySearch search_;
   std::int64_t grain_ = 1;  // every height of a packing that rests is a multiple
   std::int64_t bound_ = 0;
+  std::int64_t target_ = 0;
   std::int64_t divisor_ = 2;  // of the gap: how much is asked for
   std::int64_t rounds_ = 1;   // of the search, before a question counts as open
 };

@@ -21,10 +21,10 @@ using TimeSpan = Interval<std::int64_t>;
 
 // One rectangle: `size` bytes during `lifespan`, except in `gaps`.
 struct PackingBuffer {
-  TimeSpan lifespan;           // not empty
-  std::vector<TimeSpan> gaps;  // inside lifespan, sorted, disjoint: the bytes need not be kept there
-  Bytes size;                  // >= 0
-  Bytes alignment = Bytes(1);  // of its offset; a power of two
+  TimeSpan lifespan;                   // not empty
+  std::vector<TimeSpan> gaps;          // inside lifespan, sorted, disjoint: the bytes need not be kept there
+  Bytes size;                          // >= 0
+  Bytes alignment = Bytes(1);          // of its offset; a power of two
   std::optional<Offset> fixed_offset;  // it must be there
   friend bool operator==(const PackingBuffer&, const PackingBuffer&) = default;
 };
@@ -45,18 +45,21 @@ struct PackingConflict {
 
 enum class PackingOutcome : std::uint8_t {
   found,       // offsets hold, and fit the capacity if there is one
-  infeasible,  // proven: no offsets fit; `witness_time` is a moment whose load alone exceeds the capacity
+  infeasible,  // proven: no offsets fit; the load at `witness_time` alone exceeds the capacity, or, if
+               // `is_bound_searched`, all possibilities were tried
   not_found,   // the best offsets found do not fit the capacity, and no proof that none do
 };
 
 struct Packing {
   PackingOutcome outcome = PackingOutcome::found;
-  IdVector<PackingId, Offset> offsets;  // the best found, also when it does not fit
-  Bytes height;                         // highest end of a buffer
-  Bytes bound;                          // proven lower bound of the height: at least the largest load
-  bool proven_optimal = false;          // height == bound
-  std::string strategy;                 // "greedy_by_size"
+  IdVector<PackingId, Offset> offsets;       // the best found, also when it does not fit
+  Bytes height;                              // highest end of a buffer
+  Bytes bound;                               // proven lower bound of the height: at least the largest load
+  bool proven_optimal = false;               // height == bound
+  std::string strategy;                      // "greedy_by_size"
   std::optional<std::int64_t> witness_time;  // when the load is largest
+  bool is_bound_searched = false;            // the bound is above what the load proves: a search refuted what is lower
+  std::int64_t decisions = 0;                // of that search, and of the searches that found nothing to refute
 };
 
 }  // namespace lowtide
