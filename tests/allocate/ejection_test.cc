@@ -51,7 +51,7 @@ TEST(Ejection, UndoesAPoorStart) {
   start.placements.offsets[PackingId(2)] = 14;
   start.placements.height = 24;
   Effort effort{.limit = 10'000};
-  EXPECT_TRUE(lower_by_ejection(start.problem, *start.graph, start.bound, 1, start.placements, effort));
+  EXPECT_TRUE(lower_by_ejection(start.problem, &*start.graph, start.bound, 1, start.placements, effort));
   EXPECT_EQ(start.placements.height, 14);
   EXPECT_EQ(defect(problem, start.placements), "");
 }
@@ -60,7 +60,7 @@ TEST(Ejection, DoesNothingAtTheBound) {
   Start start = start_of(testing::problem_of({{0, 2, 10}, {1, 4, 4}}));
   const auto before = start.placements.offsets;
   Effort effort{.limit = 10'000};
-  EXPECT_FALSE(lower_by_ejection(start.problem, *start.graph, start.bound, 1, start.placements, effort));
+  EXPECT_FALSE(lower_by_ejection(start.problem, &*start.graph, start.bound, 1, start.placements, effort));
   EXPECT_EQ(start.placements.offsets, before);
   EXPECT_EQ(effort.spent, 0);
 }
@@ -71,7 +71,7 @@ TEST(Ejection, GivesUpWhereFixedBuffersAreInTheWay) {
   problem.buffers[PackingId(0)].fixed_offset = Offset(5);
   Start start = start_of(problem);
   Effort effort{.limit = 1'000'000};
-  EXPECT_FALSE(lower_by_ejection(start.problem, *start.graph, start.bound, 1, start.placements, effort));
+  EXPECT_FALSE(lower_by_ejection(start.problem, &*start.graph, start.bound, 1, start.placements, effort));
   EXPECT_EQ(start.placements.height, 16);
   EXPECT_FALSE(effort.exhausted());
 }
@@ -89,7 +89,7 @@ TEST(Ejection, NeverRaisesAndStaysValid) {
     Start start = start_of(problem);
     const std::int64_t before = start.placements.height;
     Effort effort{.limit = 200'000};
-    const bool is_lower = lower_by_ejection(start.problem, *start.graph, start.bound, 1, start.placements, effort);
+    const bool is_lower = lower_by_ejection(start.problem, &*start.graph, start.bound, 1, start.placements, effort);
     ASSERT_EQ(is_lower, start.placements.height < before);
     ASSERT_LE(start.placements.height, before);
     ASSERT_GE(start.placements.height, start.bound);
@@ -107,7 +107,7 @@ TEST(Ejection, GivesTheSameAnswerTwice) {
   Start second = start_of(problem);
   for (Start* start : {&first, &second}) {
     Effort effort{.limit = 100'000};
-    (void)lower_by_ejection(start->problem, *start->graph, start->bound, 1, start->placements, effort);
+    (void)lower_by_ejection(start->problem, &*start->graph, start->bound, 1, start->placements, effort);
   }
   EXPECT_EQ(first.placements.offsets, second.placements.offsets);
 }

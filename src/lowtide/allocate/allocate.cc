@@ -129,12 +129,10 @@ void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, 
   }
   std::uint64_t seed = 0;
   for (std::int64_t limit = effort.limit / 16; !goal.is_met(best.placements) && !effort.exhausted(); limit *= 2) {
-    if ((graph == nullptr && !descent) || goal.is_out_of_reach()) return;
-    if (graph != nullptr) {
-      with_share(limit, "ejection", [&](Effort& share) {
-        return lower_by_ejection(problem, *graph, goal.target(), ++seed, best.placements, share);
-      });
-    }
+    if (goal.is_out_of_reach()) return;
+    with_share(limit, "ejection", [&](Effort& share) {
+      return lower_by_ejection(problem, graph, goal.target(), ++seed, best.placements, share);
+    });
     if (descent) {
       with_share(limit, "search", [&](Effort& share) {
         bool is_lower = false;

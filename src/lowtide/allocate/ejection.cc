@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/allocate/placed_index.h"
 #include "lowtide/base/random.h"
 
 namespace lowtide {
 namespace {
 
 constexpr std::int64_t kMovesPerBuffer = 2000;  // in one step, before it counts as failed
-constexpr std::int64_t kMostSteps = 16;         // a step that takes a larger share of the effort counts as failed too
+constexpr std::int64_t kMostSteps = 4;          // a step that takes a larger share of the effort counts as failed too
 constexpr int kMostFailures = 8;                // steps in a row
 constexpr std::int64_t kFirstDivisor = 8;       // of the gap: the first step asks for an eighth of it
 
@@ -34,14 +35,20 @@ struct Place {
 
 class Ejection {
  public:
-  Ejection(const CompressedProblem& problem, const ConflictGraph& graph, std::uint64_t seed)
+  Ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::uint64_t seed)
       : problem_(problem),
         graph_(graph),
         random_(seed),
         ranges_(problem.buffers.size()),
         is_placed_(problem.buffers.size()),
         weights_(problem.buffers.size()),
-        sorted_(problem.buffers.size()) {}
+        sorted_(problem.buffers.size()) {
+    if (graph_ != nullptr) return;
+    std::vector<PackingId> all = problem.movable;
+    all.insert(all.end(), problem.fixed.begin(), problem.fixed.end());
+    index_.emplace(problem, all);
+    for (PackingId id : all) index_->insert(id);
+  }
 
   // Starts from `from` and returns the offsets of everything below the target, or nothing.
   std::optional<IdVector<PackingId, AddressRange>> reach(std::int64_t target, const Placements& from, Effort& effort) {
@@ -139,9 +146,8 @@ class Ejection {
   // Ends and begins of the placed neighbours, sorted, with their weights.
   void collect(PackingId buffer, Effort& effort) {
     Sorted& sorted = sorted_[buffer];
-    const std::span<const PackingId> neighbours = graph_.neighbours(buffer);
     if (sorted.by_begin.empty()) {
-      sorted.by_begin.assign(neighbours.begin(), neighbours.end());
+      find_neighbours(buffer, sorted.by_begin, effort);
       sorted.by_end = sorted.by_begin;
     }
     sort_again(
@@ -156,7 +162,18 @@ class Ejection {
     for (PackingId other : sorted.by_end) {
       if (is_placed_[other] != 0) ends_.emplace_back(ranges_[other].end, weights_[other]);
     }
-    effort.spend(static_cast<std::int64_t>(neighbours.size()) + 1);
+    effort.spend(static_cast<std::int64_t>(sorted.by_begin.size()) + 1);
+  }
+
+  void find_neighbours(PackingId buffer, std::vector<PackingId>& out, Effort& effort) const {
+    if (graph_ != nullptr) {
+      const std::span<const PackingId> neighbours = graph_->neighbours(buffer);
+      out.assign(neighbours.begin(), neighbours.end());
+      return;
+    }
+    index_->for_each_meeting(problem_.buffers[buffer].hull, effort, [&](PackingId other) {
+      if (other != buffer && share_a_moment(problem_, buffer, other)) out.push_back(other);
+    });
   }
 
   // Few neighbours have moved since the last time, so the order is nearly right: inserting is nearly linear. Where it
@@ -184,7 +201,7 @@ class Ejection {
   void settle(PackingId buffer, const Place& place) {
     const AddressRange range = range_at(buffer, place.offset);
     if (place.weight > 0) {
-      for (PackingId other : graph_.neighbours(buffer)) {
+      for (PackingId other : sorted_[buffer].by_begin) {
         if (is_placed_[other] == 0 || !ranges_[other].meets(range)) continue;
         is_placed_[other] = 0;
         outside_.push_back(other);
@@ -196,7 +213,8 @@ class Ejection {
   }
 
   const CompressedProblem& problem_;
-  const ConflictGraph& graph_;
+  const ConflictGraph* graph_;
+  std::optional<PlacedIndex> index_;  // of all buffers, without a graph
   Random random_;
   IdVector<PackingId, AddressRange> ranges_;  // where it is, or was before it was pushed out
   IdVector<PackingId, char> is_placed_;
@@ -220,10 +238,12 @@ std::optional<Placements> drop(const CompressedProblem& problem, Placer& placer,
 
 }  // namespace
 
-bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph& graph, std::int64_t bound,
+bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
                        std::uint64_t seed, Placements& best, Effort& effort) {
   Ejection ejection(problem, graph, seed);
-  Placer placer(problem, &graph);
+  // Dropping looks at all pairs: where there are too many for a graph, a step keeps what it has reached.
+  std::optional<Placer> placer;
+  if (graph != nullptr) placer.emplace(problem, graph);
   const std::int64_t before = best.height;
   std::int64_t divisor = kFirstDivisor;
   for (int failures = 0; failures < kMostFailures && best.height > bound && !effort.exhausted();) {
@@ -237,7 +257,8 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph& gr
     failures = 0;
     divisor = std::max<std::int64_t>(divisor * 2 / 3, 1);
     best = placements_of(problem, *ranges);
-    const std::optional<Placements> dropped = drop(problem, placer, *ranges, effort);
+    if (!placer) continue;
+    const std::optional<Placements> dropped = drop(problem, *placer, *ranges, effort);
     if (dropped && dropped->height <= best.height) best = *dropped;
   }
   return best.height < before;
