@@ -87,7 +87,8 @@ class Network {
       return node("Reshape", {flat, numbers({1, kChannels, kSide, kSide})});
     }
     const std::string first = conv(x, kChannels, kChannels);
-    const std::string scaled = node("BatchNormalization", {first, weight({kChannels}), weight({kChannels}), weight({kChannels}), weight({kChannels})});
+    const std::string scaled = node("BatchNormalization", {first, weight({kChannels}), weight({kChannels}),
+                                                           weight({kChannels}), weight({kChannels})});
     const std::string second = conv(node("Relu", {scaled}), kChannels, kChannels);
     return node("Add", {x, second});
   }
@@ -98,10 +99,12 @@ class Network {
   static constexpr std::int64_t kSide = 14;
 
  private:
-  static void declare(onnx::ValueInfoProto& info, const std::string& name, std::initializer_list<std::int64_t> extents) {
+  static void declare(onnx::ValueInfoProto& info, const std::string& name,
+                      std::initializer_list<std::int64_t> extents) {
     info.set_name(name);
     info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-    for (std::int64_t extent : extents) info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(extent);
+    for (std::int64_t extent : extents)
+      info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(extent);
   }
 
   onnx::GraphProto& graph_;

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "fuzz/plan_and_verify.h"
 #include "lowtide/graph/text.h"
-#include "lowtide/pipeline/plan_graph.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto graph = lowtide::parse_graph({reinterpret_cast<const char*>(bytes), size}, "fuzz");
@@ -17,7 +17,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string text = lowtide::print_graph(*graph);
   const auto again = lowtide::parse_graph(text, "printed");
   if (!again || lowtide::print_graph(*again) != text) std::abort();
-  const auto planned = lowtide::plan_graph(*graph, lowtide::dense_target());
-  if (planned && !planned->violations.empty()) std::abort();
+  lowtide::plan_and_verify(*graph);
   return 0;
 }

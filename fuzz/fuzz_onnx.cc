@@ -10,8 +10,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "fuzz/plan_and_verify.h"
 #include "lowtide/import/import.h"
-#include "lowtide/pipeline/plan_graph.h"
 
 namespace {
 
@@ -32,7 +32,6 @@ std::string write_input(const std::uint8_t* bytes, std::size_t size) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto model = lowtide::import_model(write_input(bytes, size));
   if (!model) return 0;
-  const auto planned = lowtide::plan_graph(model->graph, lowtide::dense_target());
-  if (planned && !planned->violations.empty()) std::abort();
+  lowtide::plan_and_verify(model->graph);
   return 0;
 }

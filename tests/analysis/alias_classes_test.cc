@@ -39,7 +39,8 @@ Decided decide(const std::string& text, const AliasOptions& options = {}) {
 
 // A chain of 4-byte convolutions with a Relu: the Relu writes over what it reads.
 TEST(InPlace, TakesOverAnInputThatDies) {
-  const Decided d = decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Conv(b) : f32[1]\n output c");
+  const Decided d =
+      decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Conv(b) : f32[1]\n output c");
   EXPECT_TRUE(d.share("a", "b"));
   EXPECT_FALSE(d.share("b", "c"));
   EXPECT_EQ(d.load, Bytes(8));  // b and c at the last step
@@ -51,7 +52,8 @@ TEST(InPlace, NeverOnAnInputOfTheGraph) {
 }
 
 TEST(InPlace, NotWhileAnotherReaderComesLater) {
-  const Decided d = decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Mul(a, b) : f32[1]\n output c");
+  const Decided d =
+      decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Mul(a, b) : f32[1]\n output c");
   EXPECT_FALSE(d.share("a", "b"));
   EXPECT_TRUE(d.share("a", "c") || d.share("b", "c"));
   EXPECT_EQ(d.load, Bytes(8));
@@ -59,8 +61,9 @@ TEST(InPlace, NotWhileAnotherReaderComesLater) {
 
 // The last reader of *all* aliases must be this node: r is a view of a and is read after the Relu.
 TEST(InPlace, NotWhileAnAliasIsReadLater) {
-  const Decided d = decide("input x : f32[1]\n a = Conv(x) : f32[1]\n r = Reshape(a) : f32[1,1]\n b = Relu(a) : f32[1]\n"
-                           "c = Conv(r, b) : f32[1]\n output c");
+  const Decided d = decide(
+      "input x : f32[1]\n a = Conv(x) : f32[1]\n r = Reshape(a) : f32[1,1]\n b = Relu(a) : f32[1]\n"
+      "c = Conv(r, b) : f32[1]\n output c");
   EXPECT_TRUE(d.share("a", "r"));
   EXPECT_FALSE(d.share("a", "b"));
 }
@@ -72,14 +75,16 @@ TEST(InPlace, NotOnAnOutput) {
 
 // Add(a, slice of a): writing row 0 would destroy what row 1 still needs to read through the slice.
 TEST(InPlace, NotWhileAnotherInputLiesInTheSameBytes) {
-  const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[2,4]\n s = Slice(a) {starts = [0], ends = [1], axes = [0]} : f32[1,4]\n"
-                           "b = Add(a, s) : f32[2,4]\n h = Conv(x) : f32[100]\n output b, h");
+  const Decided d = decide(
+      "input x : f32[4]\n a = Conv(x) : f32[2,4]\n s = Slice(a) {starts = [0], ends = [1], axes = [0]} : f32[1,4]\n"
+      "b = Add(a, s) : f32[2,4]\n h = Conv(x) : f32[100]\n output b, h");
   EXPECT_TRUE(d.share("a", "s"));  // h is the peak, so the view costs nothing and saves a copy
   EXPECT_FALSE(d.share("a", "b"));
 }
 
 TEST(InPlace, OnBothInputsWhenTheyAreTheSameBytes) {
-  const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[4]\n b = Add(a, r) : f32[4]\n output b");
+  const Decided d =
+      decide("input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[4]\n b = Add(a, r) : f32[4]\n output b");
   EXPECT_TRUE(d.share("a", "b"));
   EXPECT_EQ(d.load, Bytes(16));
 }
@@ -109,8 +114,9 @@ TEST(Aliases, TwoOutputsNeverShare) {
 // a and b are born one after the other and read by the Concat only: written into its slices, nothing is copied.
 //   with copies: at the Concat a + b + c = 8 + 8 + 16 = 32;  without: 16
 TEST(Aliases, ConcatInputsAreWrittenIntoTheirSlices) {
-  const Decided d = decide("input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
-                           "c = Concat(a, b) {axis = 0} : f32[2,2]\n output c");
+  const Decided d = decide(
+      "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
+      "c = Concat(a, b) {axis = 0} : f32[2,2]\n output c");
   EXPECT_TRUE(d.share("a", "c"));
   EXPECT_EQ(d.offset("a"), 0);
   EXPECT_EQ(d.offset("b"), 8);
@@ -120,23 +126,26 @@ TEST(Aliases, ConcatInputsAreWrittenIntoTheirSlices) {
 // a is born before a step that needs 100 rows, the rest of the concat (20 rows) after it. Joined, the buffer of 21 rows
 // would live through that step: 21 + 100 > 1 + 100. Copied, the Concat step costs 1 + 20 + 21 = 42 rows.
 TEST(Aliases, ConcatThatWouldLiftThePeakCopies) {
-  const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[1,4]\n h = Conv(x) : f32[100,4]\n s = Conv(h) : f32[1,4]\n"
-                           "b = Conv(s) : f32[20,4]\n c = Concat(a, b) {axis = 0} : f32[21,4]\n output c");
+  const Decided d = decide(
+      "input x : f32[4]\n a = Conv(x) : f32[1,4]\n h = Conv(x) : f32[100,4]\n s = Conv(h) : f32[1,4]\n"
+      "b = Conv(s) : f32[20,4]\n c = Concat(a, b) {axis = 0} : f32[21,4]\n output c");
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // a, h and s
 }
 
 // One row of ten stays in use for long: as a view it keeps all ten alive through the step of 100.
 TEST(Aliases, SliceThatWouldKeepALargeTensorAliveThroughThePeakCopies) {
-  const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[10,4]\n s = Slice(a) {starts = [0], ends = [1], axes = [0]} : f32[1,4]\n"
-                           "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b");
+  const Decided d = decide(
+      "input x : f32[4]\n a = Conv(x) : f32[10,4]\n s = Slice(a) {starts = [0], ends = [1], axes = [0]} : f32[1,4]\n"
+      "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b");
   EXPECT_FALSE(d.share("a", "s"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // s, h and b
 }
 
 TEST(Aliases, SplitPartsAreTheWholeWhereThatSaves) {
-  const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[4,4]\n p, q = Split(a) {axis = 0} : f32[2,4], f32[2,4]\n"
-                           "b = Add(p, q) : f32[2,4]\n output b");
+  const Decided d = decide(
+      "input x : f32[4]\n a = Conv(x) : f32[4,4]\n p, q = Split(a) {axis = 0} : f32[2,4], f32[2,4]\n"
+      "b = Add(p, q) : f32[2,4]\n output b");
   EXPECT_TRUE(d.share("a", "p"));
   EXPECT_EQ(d.offset("q"), 32);
   EXPECT_EQ(d.aliases.step_kinds[NodeId(1)], StepKind::alias);
@@ -144,15 +153,17 @@ TEST(Aliases, SplitPartsAreTheWholeWhereThatSaves) {
 
 // In place into the slice of a concat: the Relu's input is born inside the lifespan of the concat's buffer.
 TEST(Aliases, InPlaceReachesIntoAConcatSlice) {
-  const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[2,4]\n p = Conv(x) : f32[2,4]\n b = Relu(p) : f32[2,4]\n"
-                           "c = Concat(a, b) {axis = 0} : f32[4,4]\n output c");
+  const Decided d = decide(
+      "input x : f32[4]\n a = Conv(x) : f32[2,4]\n p = Conv(x) : f32[2,4]\n b = Relu(p) : f32[2,4]\n"
+      "c = Concat(a, b) {axis = 0} : f32[4,4]\n output c");
   EXPECT_TRUE(d.share("p", "c"));
   EXPECT_EQ(d.offset("p"), 32);
   EXPECT_EQ(d.load, Bytes(64));
 }
 
 TEST(Aliases, SwitchesTurnThemOff) {
-  const std::string text = "input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[4]\n b = Relu(r) : f32[4]\n output b";
+  const std::string text =
+      "input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[4]\n b = Relu(r) : f32[4]\n output b";
   EXPECT_EQ(decide(text).load, Bytes(16));
   EXPECT_EQ(decide(text, {.views = false}).load, Bytes(32));
   EXPECT_EQ(decide(text, {.in_place = false}).load, Bytes(32));

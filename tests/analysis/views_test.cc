@@ -18,23 +18,28 @@ std::string views_of_last(const std::string& text) {
   const Graph graph = graph_of("graph \"g\" {\n" + text + "\n}\n");
   std::string lines;
   for (const View& view : views_of(graph, NodeId(static_cast<std::uint32_t>(graph.nodes().size() - 1)))) {
-    lines += graph.tensor(view.part).name + " in " + graph.tensor(view.whole).name + " at " + std::to_string(view.offset.count()) + "\n";
+    lines += graph.tensor(view.part).name + " in " + graph.tensor(view.whole).name + " at " +
+             std::to_string(view.offset.count()) + "\n";
   }
   return lines;
 }
 
 TEST(Views, ReshapeIsItsInput) {
-  EXPECT_EQ(views_of_last("input x : f32[2,6]\n constant s : i64[2]\n y = Reshape(x, s) : f32[3,4]\n output y"), "y in x at 0\n");
+  EXPECT_EQ(views_of_last("input x : f32[2,6]\n constant s : i64[2]\n y = Reshape(x, s) : f32[3,4]\n output y"),
+            "y in x at 0\n");
 }
 
 TEST(Views, DropoutIsItsInputOnlyInInference) {
   EXPECT_EQ(views_of_last("input x : f32[4]\n y = Dropout(x) : f32[4]\n output y"), "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[4]\n constant r : f32[]\n constant t : bool[] = [0]\n"
-                          "y = Dropout(x, r, t) : f32[4]\n output y"), "y in x at 0\n");
+                          "y = Dropout(x, r, t) : f32[4]\n output y"),
+            "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[4]\n constant r : f32[]\n constant t : bool[] = [1]\n"
-                          "y = Dropout(x, r, t) : f32[4]\n output y"), "");
+                          "y = Dropout(x, r, t) : f32[4]\n output y"),
+            "");
   EXPECT_EQ(views_of_last("input x : f32[4]\n input r : f32[]\n input t : bool[]\n"
-                          "y = Dropout(x, r, t) : f32[4]\n output y"), "");
+                          "y = Dropout(x, r, t) : f32[4]\n output y"),
+            "");
 }
 
 TEST(Views, DropoutWithAMaskComputes) {
@@ -43,60 +48,82 @@ TEST(Views, DropoutWithAMaskComputes) {
 
 TEST(Views, SliceOfOuterRowsIsOneRun) {
   // Rows 2..5 of 8 rows of 3 floats: 2 * 3 * 4 = 24 bytes before them.
-  EXPECT_EQ(views_of_last("input x : f32[8,3]\n constant b : i64[1] = [2]\n constant e : i64[1] = [5]\n constant a : i64[1] = [0]\n"
-                          "y = Slice(x, b, e, a) : f32[3,3]\n output y"), "y in x at 24\n");
+  EXPECT_EQ(
+      views_of_last(
+          "input x : f32[8,3]\n constant b : i64[1] = [2]\n constant e : i64[1] = [5]\n constant a : i64[1] = [0]\n"
+          "y = Slice(x, b, e, a) : f32[3,3]\n output y"),
+      "y in x at 24\n");
 }
 
 TEST(Views, SliceWithNegativeStartCountsFromTheEnd) {
   // Row -2 of 8 is row 6: 6 * 12 = 72.
-  EXPECT_EQ(views_of_last("input x : f32[8,3]\n constant b : i64[1] = [-2]\n constant e : i64[1] = [100]\n constant a : i64[1] = [-2]\n"
-                          "y = Slice(x, b, e, a) : f32[2,3]\n output y"), "y in x at 72\n");
+  EXPECT_EQ(
+      views_of_last(
+          "input x : f32[8,3]\n constant b : i64[1] = [-2]\n constant e : i64[1] = [100]\n constant a : i64[1] = [-2]\n"
+          "y = Slice(x, b, e, a) : f32[2,3]\n output y"),
+      "y in x at 72\n");
 }
 
 TEST(Views, SliceOfColumnsIsOneRunOnlyInOneRow) {
   const std::string numbers = "constant b : i64[1] = [1]\n constant e : i64[1] = [3]\n constant a : i64[1] = [1]\n";
   EXPECT_EQ(views_of_last("input x : f32[2,4]\n" + numbers + "y = Slice(x, b, e, a) : f32[2,2]\n output y"), "");
-  EXPECT_EQ(views_of_last("input x : f32[1,4]\n" + numbers + "y = Slice(x, b, e, a) : f32[1,2]\n output y"), "y in x at 4\n");
+  EXPECT_EQ(views_of_last("input x : f32[1,4]\n" + numbers + "y = Slice(x, b, e, a) : f32[1,2]\n output y"),
+            "y in x at 4\n");
 }
 
 TEST(Views, SliceThatPicksOnePlaneInsideOneRowOfAnother) {
   // x[3, 1:2, :] of [5,4,6]: (3 * 4 + 1) * 6 * 4 bytes = 312.
   EXPECT_EQ(views_of_last("input x : f32[5,4,6]\n constant b : i64[2] = [3, 1]\n constant e : i64[2] = [4, 3]\n"
-                          "constant a : i64[2] = [0, 1]\n y = Slice(x, b, e, a) : f32[1,2,6]\n output y"), "y in x at 312\n");
+                          "constant a : i64[2] = [0, 1]\n y = Slice(x, b, e, a) : f32[1,2,6]\n output y"),
+            "y in x at 312\n");
 }
 
 TEST(Views, SliceWithAStepCopiesUnlessItTakesOneElement) {
-  const std::string head = "input x : f32[8,3]\n constant b : i64[1] = [2]\n constant e : i64[1] = [8]\n constant a : i64[1] = [0]\n";
+  const std::string head =
+      "input x : f32[8,3]\n constant b : i64[1] = [2]\n constant e : i64[1] = [8]\n constant a : i64[1] = [0]\n";
   EXPECT_EQ(views_of_last(head + "constant s : i64[1] = [2]\n y = Slice(x, b, e, a, s) : f32[3,3]\n output y"), "");
-  EXPECT_EQ(views_of_last(head + "constant s : i64[1] = [9]\n y = Slice(x, b, e, a, s) : f32[1,3]\n output y"), "y in x at 24\n");
+  EXPECT_EQ(views_of_last(head + "constant s : i64[1] = [9]\n y = Slice(x, b, e, a, s) : f32[1,3]\n output y"),
+            "y in x at 24\n");
 }
 
 TEST(Views, SliceWithUnknownStartsCopies) {
-  EXPECT_EQ(views_of_last("input x : f32[8,3]\n input b : i64[1]\n constant e : i64[1] = [5]\n constant a : i64[1] = [0]\n"
-                          "y = Slice(x, b, e, a) : f32[3,3]\n output y"), "");
+  EXPECT_EQ(
+      views_of_last("input x : f32[8,3]\n input b : i64[1]\n constant e : i64[1] = [5]\n constant a : i64[1] = [0]\n"
+                    "y = Slice(x, b, e, a) : f32[3,3]\n output y"),
+      "");
 }
 
 TEST(Views, SliceOfOldOpsetsHasAttributes) {
-  EXPECT_EQ(views_of_last("input x : f32[8,3]\n y = Slice(x) {starts = [2], ends = [5], axes = [0]} : f32[3,3]\n output y"), "y in x at 24\n");
+  EXPECT_EQ(
+      views_of_last("input x : f32[8,3]\n y = Slice(x) {starts = [2], ends = [5], axes = [0]} : f32[3,3]\n output y"),
+      "y in x at 24\n");
 }
 
 TEST(Views, UpperBoundExtentsAreNeverSlicedWithoutACopy) {
-  EXPECT_EQ(views_of_last("input x : f32[<=8,3]\n y = Slice(x) {starts = [2], ends = [5], axes = [0]} : f32[3,3]\n output y"), "");
+  EXPECT_EQ(
+      views_of_last("input x : f32[<=8,3]\n y = Slice(x) {starts = [2], ends = [5], axes = [0]} : f32[3,3]\n output y"),
+      "");
 }
 
 TEST(Views, HalfBytesMustStartOnAByte) {
-  EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [2], ends = [4], axes = [0]} : i4[2]\n output y"), "y in x at 1\n");
-  EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [1], ends = [3], axes = [0]} : i4[2]\n output y"), "");
+  EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [2], ends = [4], axes = [0]} : i4[2]\n output y"),
+            "y in x at 1\n");
+  EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [1], ends = [3], axes = [0]} : i4[2]\n output y"),
+            "");
 }
 
 TEST(Views, SplitOnTheOuterAxisGivesConsecutiveParts) {
-  EXPECT_EQ(views_of_last("input x : f32[1,6,2]\n a, b = Split(x) {axis = 1} : f32[1,2,2], f32[1,4,2]\n output a, b"), "a in x at 0\nb in x at 16\n");
+  EXPECT_EQ(views_of_last("input x : f32[1,6,2]\n a, b = Split(x) {axis = 1} : f32[1,2,2], f32[1,4,2]\n output a, b"),
+            "a in x at 0\nb in x at 16\n");
   EXPECT_EQ(views_of_last("input x : f32[2,6]\n a, b = Split(x) {axis = 1} : f32[2,2], f32[2,4]\n output a, b"), "");
 }
 
 TEST(Views, ConcatPutsItsInputsInItsSlices) {
-  EXPECT_EQ(views_of_last("input a : f32[1,2]\n input b : f32[1,3]\n c = Concat(a, b) {axis = -1} : f32[1,5]\n output c"), "a in c at 0\nb in c at 8\n");
-  EXPECT_EQ(views_of_last("input a : f32[2,2]\n input b : f32[2,3]\n c = Concat(a, b) {axis = 1} : f32[2,5]\n output c"), "");
+  EXPECT_EQ(
+      views_of_last("input a : f32[1,2]\n input b : f32[1,3]\n c = Concat(a, b) {axis = -1} : f32[1,5]\n output c"),
+      "a in c at 0\nb in c at 8\n");
+  EXPECT_EQ(
+      views_of_last("input a : f32[2,2]\n input b : f32[2,3]\n c = Concat(a, b) {axis = 1} : f32[2,5]\n output c"), "");
 }
 
 TEST(Views, ConcatOfATensorWithItselfCopies) {
@@ -104,7 +131,8 @@ TEST(Views, ConcatOfATensorWithItselfCopies) {
 }
 
 TEST(Views, ExpandIsItsInputWhereNothingRepeats) {
-  EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[1,3]\n output y"), "y in x at 0\n");
+  EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[1,3]\n output y"),
+            "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[2,3]\n output y"), "");
 }
 

@@ -36,6 +36,16 @@ TEST(Quote, ControlBytesAndInvalidUtf8AreShownInHex) {
   EXPECT_EQ(escaped("say \"a\""), "\"say \\\"a\\\"\"");
 }
 
+TEST(Quote, WhatIsNotSeenOrTurnsTheTextAroundItIsShownInHex) {
+  EXPECT_EQ(quoted("a\u202Eb"), "'a\\xe2\\x80\\xaeb'");                     // right-to-left override
+  EXPECT_EQ(quoted("\u2066a\u2069"), "'\\xe2\\x81\\xa6a\\xe2\\x81\\xa9'");  // isolates
+  EXPECT_EQ(quoted("a\u200Bb"), "'a\\xe2\\x80\\x8bb'");                     // zero-width space
+  EXPECT_EQ(quoted("a\u2028b"), "'a\\xe2\\x80\\xa8b'");                     // line separator
+  EXPECT_EQ(quoted("\uFEFFid"), "'\\xef\\xbb\\xbfid'");                     // byte order mark
+  EXPECT_EQ(quoted("\U000E0041"), "'\\xf3\\xa0\\x81\\x81'");                // tag
+  EXPECT_EQ(quoted("שלום, 名前, émoji 🌊"), "'שלום, 名前, émoji 🌊'") << "letters of any script are seen";
+}
+
 TEST(Quote, LongNamesAreCutInTheMiddle) {
   EXPECT_EQ(quoted("0123456789", 10), "'0123456789'");
   EXPECT_EQ(quoted("0123456789x", 10), "'01234...6789x' (11 bytes)");

@@ -2,6 +2,9 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Exit codes, and what goes to stdout and what to stderr."""
+import os
+import re
+import shlex
 import unittest
 
 import small_models
@@ -44,6 +47,59 @@ class ExitCodes(ProgramTest):
         result = self.expect(NO, "verify", "other.onnx", "plan.json")
         self.assertIn("wrong_model", result.stdout)
 
+    def test_a_plan_for_another_model_is_no_where_the_sizes_of_that_are_open(self):
+        self.write("other.onnx", small_models.small("batch"))
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        self.assertIn("wrong_model", self.expect(NO, "verify", "other.onnx", "plan.json").stdout)
+        report = self.json(NO, "verify", "other.onnx", "plan.json")
+        self.assertEqual([violation["kind"] for violation in report["violations"]], ["wrong_model"])
+        self.assertEqual(len(report["model"]["sha256"]), 64)
+        self.assertIsNone(report["model"]["nodes"])
+        # The plan's bindings mean nothing to the other model.
+        self.expect(DONE, "plan", "other.onnx", "--dim", "batch=2", "-o", "plan.json")
+        self.assertIn("wrong_model", self.expect(NO, "verify", "model.onnx", "plan.json").stdout)
+        # But what is no model is no other model.
+        self.write("text.onnx", b"this is not a model")
+        self.expect(BAD_INPUT, "verify", "text.onnx", "plan.json")
+        self.expect(BAD_INPUT, "verify", "missing.onnx", "plan.json")
+
+    def test_other_sizes_than_those_of_the_plan_are_the_first_thing_said(self):
+        self.write("open.onnx", small_models.small("batch"))
+        self.expect(DONE, "plan", "open.onnx", "--dim", "batch=2", "-o", "plan.json")
+        self.expect(DONE, "verify", "open.onnx", "plan.json")
+        self.expect(DONE, "verify", "open.onnx", "plan.json", "--dim", "batch=2")
+        report = self.json(NO, "verify", "open.onnx", "plan.json", "--dim", "batch=4")
+        first, *rest = report["violations"]
+        self.assertEqual(first["kind"], "wrong_model")
+        self.assertEqual(first["message"], "the plan was made for 'batch=2', and the command line gives 'batch=4'")
+        self.assertTrue(rest)
+        # Where the sizes given do not even let the model be read, too.
+        self.assertRegex(self.expect(BAD_INPUT, "verify", "open.onnx", "plan.json", "--dim", "bach=4").stderr,
+                         "error: the plan was made for 'batch=2', and the command line gives 'bach=4': .*no symbol 'bach'")
+
+    def test_what_is_suggested_for_open_sizes_works_when_it_is_followed(self):
+        for symbol in ("ba\ntch", "it's", "a b", 'say "n"', "back\\slash", "ba\u202etch", b"\xff", "n=m"):
+            with self.subTest(symbol):
+                self.write("open.onnx", small_models.small(symbol))
+                said = self.expect(BAD_INPUT, "plan", "open.onnx").stderr
+                hint = re.search("give (--dim .*=)N$", said, re.MULTILINE)
+                self.assertTrue(hint, said)
+                words = shlex.split(hint[1] + "2")  # as a shell takes it
+                self.expect(DONE, "plan", "open.onnx", *words, "-o", "plan.json")
+                self.expect(DONE, "verify", "open.onnx", "plan.json")
+
+    def test_numbers_beyond_all_measure_are_called_too_large(self):
+        many = "99999999999999999999"
+        for words in (["--dim", f"n={many}"], ["--shape", f"x=1x{many}"], ["--effort", many], ["--budget", many],
+                      ["--budget", "8388608TiB"], ["--budget", f"{many}B"]):
+            self.expect_one_line(USAGE, "too large", "plan", "model.onnx", *words)
+
+    def test_a_model_from_a_pipe_is_refused_with_a_way_out(self):
+        os.mkfifo(self.folder / "pipe")
+        for name in ("pipe", "-", "/dev/zero"):
+            self.expect_one_line(BAD_INPUT, "write it to a file first", "plan", name)
+        self.expect_one_line(BAD_INPUT, "write it to a file first", "pack", "-")
+
     def test_a_damaged_plan_is_no_with_its_violation(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         text = (self.folder / "plan.json").read_text()
@@ -53,6 +109,19 @@ class ExitCodes(ProgramTest):
         report = self.json(NO, "verify", "model.onnx", "plan.json")
         self.assertFalse(report["verified"])
         self.assertIn("out_of_region", {violation["kind"] for violation in report["violations"]})
+
+    def test_a_plan_that_calls_things_by_other_names_is_no(self):
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        text = (self.folder / "plan.json").read_text()
+        sigmoid = '["sigmoid", "Sigmoid"]'
+        for before, after in ((sigmoid, '["sigmoid", "Tanh"]'), (sigmoid, '["", "Sigmoid"]'),
+                              ('["a", "f32', '["aa", "f32'), ('["a", "f32', '["a", "i32'),
+                              ('"temporary", 65536]', '"output", 65536]')):
+            damaged = text.replace(before, after, 1)
+            self.assertNotEqual(text, damaged, before)
+            self.write("plan.json", damaged)
+            report = self.json(NO, "verify", "model.onnx", "plan.json")
+            self.assertEqual([violation["kind"] for violation in report["violations"]], ["wrong_model"], before)
 
     def test_usage_errors_are_one_line_with_the_nearest_right_spelling(self):
         for part, words in {

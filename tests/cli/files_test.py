@@ -52,6 +52,17 @@ class Files(ProgramTest):
         self.expect(DONE, "plan", "a.onnx", "-o", "plan.json", "-q")
         self.assertEqual(self.listing(), ["a.onnx", "b.onnx", "model.onnx", "plan.json"])
 
+    def test_plans_without_steps_are_read_back(self):
+        for name, content in (("nothing", small_models.without_nodes()), ("branches", small_models.branches())):
+            self.write(f"{name}.onnx", content)
+            self.expect(DONE, "plan", f"{name}.onnx", "-o", "plan.json", "--html", "plan.html")
+            self.expect(DONE, "verify", f"{name}.onnx", "plan.json")
+            self.expect(DONE, "view", "plan.json", "-o", "view.html")
+            # The same picture; but of a plan file alone nobody knows whether it is right.
+            viewed, planned = ((self.folder / page).read_text() for page in ("view.html", "plan.html"))
+            self.assertEqual(viewed.replace('"verified":false', '"verified":true'), planned, name)
+            self.assertNotEqual(viewed, planned)
+
     def test_leftovers_are_removed_but_not_those_of_a_living_writer(self):
         self.write(".plan.json.123.lowtide-tmp", "half a pl")
         self.write(".plan.json.124.lowtide-tmp", "half a pl")
@@ -82,9 +93,21 @@ class Files(ProgramTest):
         self.expect_refused("is a directory", "plan", "model.onnx", "-o", "folder")
         self.expect_refused("is a directory", "plan", "model.onnx", "-o", "folder/")
         self.expect_refused("there is no directory", "plan", "model.onnx", "-o", "missing/plan.json")
-        self.expect_refused("not a regular file", "plan", "model.onnx", "-o", "/dev/null")
         self.expect_refused("Not a directory", "plan", "model.onnx", "-o", "model.onnx/plan.json")
-        self.expect_refused("not a regular file", "plan", "model.onnx", "-o", "pipe")
+        self.expect_refused("nobody reads", "plan", "model.onnx", "-o", "pipe")
+
+    def test_devices_and_pipes_are_written_straight_to(self):
+        self.expect(DONE, "plan", "model.onnx", "-o", "/dev/null", "--html", "/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        self.expect_refused("No space left", "plan", "model.onnx", "-o", "/dev/full")
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        os.mkfifo(self.folder / "pipe")
+        reader = subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE)
+        # As long as no reader is there, nothing waits for one.
+        while self.run_program("plan", "model.onnx", "-o", "pipe").returncode != DONE:
+            time.sleep(0.01)
+        self.assertEqual(reader.communicate(timeout=60)[0], self.plan_bytes())
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.folder / "pipe").st_mode))
 
     def test_a_folder_that_takes_nothing(self):
         if os.geteuid() == 0:

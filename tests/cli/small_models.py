@@ -22,9 +22,12 @@ def field(number, content):
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-def value_info(name, extents):
-    dims = b"".join(field(1, field(2, e) if isinstance(e, str) else field(1, e)) for e in extents)
-    tensor_type = field(1, 1) + field(2, dims)  # 1: float
+FLOAT, BOOL = 1, 9
+
+
+def value_info(name, extents, dtype=FLOAT):
+    dims = b"".join(field(1, field(1, e) if isinstance(e, int) else field(2, e)) for e in extents)
+    tensor_type = field(1, dtype) + field(2, dims)
     return field(1, name) + field(2, field(1, tensor_type))
 
 
@@ -33,20 +36,33 @@ def ints(name, numbers):
     return field(1, name) + b"".join(field(8, n) for n in numbers) + field(20, 7)
 
 
+def body(name, graph):
+    """An attribute that is a graph."""
+    return field(1, name) + field(6, graph) + field(20, 5)
+
+
+def zeros(name, count):
+    """An initializer of floats."""
+    return field(1, count) + field(2, FLOAT) + field(8, name) + field(9, bytes(4 * count))
+
+
 def node(op, inputs, outputs, name="", attributes=()):
     out = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs)
     out += (field(3, name) if name else b"") + field(4, op)
     return out + b"".join(field(5, a) for a in attributes)
 
 
+def graph(nodes, inputs, outputs, initializers=(), name="graph"):
+    out = b"".join(field(1, n) for n in nodes) + field(2, name) + b"".join(field(5, i) for i in initializers)
+    return out + b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs)
+
+
 def model(nodes, inputs, outputs, opset=17):
-    graph = b"".join(field(1, n) for n in nodes) + field(2, "graph")
-    graph += b"".join(field(11, i) for i in inputs) + b"".join(field(12, o) for o in outputs)
-    return field(1, 8) + field(7, graph) + field(8, field(2, opset))
+    return field(1, 8) + field(7, graph(nodes, inputs, outputs)) + field(8, field(2, opset))
 
 
 def small(batch=1):
-    """Three tensors of 64 KiB and one of 16 KiB for a batch of 1.
+    """Three tensors of 64 KiB and one of 16 KiB for a batch of 1; the batch may be a symbol.
 
     a = Relu(x); b = Sigmoid(a); c = a + b, which may overwrite a; d = MaxPool(c).
     """
@@ -64,10 +80,37 @@ def small(batch=1):
     )
 
 
-def chain(length, name="t"):
+def chain(length, name="t", batch=4):
     """Softmax after Softmax; names grow with the length, so the plan file does too."""
     nodes = [node("Softmax", [f"{name}{i}"], [f"{name}{i + 1}"], f"softmax{i}") for i in range(length)]
-    return model(nodes, [value_info(f"{name}0", [4, 256])], [value_info(f"{name}{length}", [4, 256])])
+    return model(nodes, [value_info(f"{name}0", [batch, 256])], [value_info(f"{name}{length}", [batch, 256])])
+
+
+def without_nodes():
+    """What goes in comes out."""
+    return model([], [value_info("x", [16])], [value_info("x", [16])])
+
+
+def branches():
+    """One branch hands out what is around it, the other a constant of its own: neither has a node."""
+    branch = {
+        "then_branch": graph([], [], [value_info("x", [16])], name="then"),
+        "else_branch": graph([], [], [value_info("k", [16])], [zeros("k", 16)], name="else"),
+    }
+    choose = node("If", ["c"], ["y"], "choose", [body(name, content) for name, content in branch.items()])
+    return model([choose], [value_info("c", [], BOOL), value_info("x", [16])], [value_info("y", [16])])
+
+
+def stale_branch(declared=9):
+    """The else branch joins x three times, 192 elements, declares what comes of that as it likes, and sums it up."""
+    join = node("Concat", ["x", "x", "x"], ["big"], "join", [field(1, "axis") + field(3, 0) + field(20, 2)])
+    nodes = [join, node("Exp", ["big"], ["e"], "exp"), node("ReduceMax", ["e"], ["r"], "most")]
+    branch = {
+        "then_branch": graph([node("ReduceMax", ["x"], ["t"])], [], [value_info("t", [1])], name="then"),
+        "else_branch": graph(nodes, [], [value_info("r", [1])], name="else") + field(13, value_info("big", [declared])),
+    }
+    choose = node("If", ["c"], ["y"], "choose", [body(name, content) for name, content in branch.items()])
+    return model([choose], [value_info("c", [], BOOL), value_info("x", [64])], [value_info("y", [1])])
 
 
 def hostile_names():

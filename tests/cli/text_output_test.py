@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import small_models
-from program import DONE, FILES, PLAIN, PROGRAM, ProgramTest
+from program import BAD_INPUT, DONE, FILES, PLAIN, PROGRAM, ProgramTest
 
 ESCAPE = "\x1b["
 
@@ -85,6 +85,33 @@ class TextOutput(ProgramTest):
         self.assertNotIn(ESCAPE, self.on_terminal({"TERM": "dumb"}))
         self.assertIn(ESCAPE, self.on_terminal({"TERM": "xterm", "NO_COLOR": ""}))
 
+    def test_one_thing_is_called_one(self):
+        self.write("one.onnx", small_models.chain(1))
+        self.assertIn("1 node, 2 tensors", self.expect(DONE, "inspect", "one.onnx").stdout)
+        self.expect(DONE, "plan", "one.onnx", "-o", "plan.json")
+        self.assertIn("1 step, 2 buffers", self.expect(DONE, "verify", "one.onnx", "plan.json").stdout)
+        self.write("open.onnx", small_models.chain(1, batch="n"))
+        self.assertIn("the sizes of 2 tensors", self.expect(BAD_INPUT, "plan", "open.onnx").stderr)
+        self.write("stale.onnx", small_models.stale_branch())
+        self.assertIn("1 declared size in a body is stale", self.expect(DONE, "plan", "stale.onnx").stderr)
+
+    def test_a_branch_with_a_stale_declared_size_is_planned(self):
+        """Joined: 192 elements of 4 bytes, which the plan must hold whatever is declared."""
+        self.write("stale.onnx", small_models.stale_branch())
+        self.write("right.onnx", small_models.stale_branch(192))
+        stale, right = (self.json(DONE, "plan", name) for name in ("stale.onnx", "right.onnx"))
+        self.assertEqual(stale["bytes"], right["bytes"])
+        self.assertGreaterEqual(stale["bytes"]["arena"], 192 * 4)
+        self.assertIn("'big' of graph 'else' is declared as f32[9]", stale["notes"][0])
+        self.assertEqual(len(stale["notes"]), len(right["notes"]) + 1)
+
+    def test_shares_beyond_measure_are_factors(self):
+        self.write("wide.csv", "id,lower,upper,size,alignment\na,0,1,1,1\nb,0,1,1,4096\nc,0,1,1,4096\n")
+        # 4,097 B for 3 B of buffers: 1,365 times as much.
+        shown = self.expect(DONE, "pack", "wide.csv").stdout
+        self.assertIn("1,365x", shown)
+        self.assertNotRegex(shown, r"\d{4,}[.]\d %")
+
     def test_names_cannot_act_on_the_terminal(self):
         self.write("hostile.onnx", small_models.hostile_names())
         for words in (["inspect", "hostile.onnx"], ["plan", "hostile.onnx", "-o", "plan.json"],
@@ -94,6 +121,12 @@ class TextOutput(ProgramTest):
                 self.assertNotIn("\x1b", text)
                 self.assertNotIn("\nerror: false", text)
             self.assertLess(max(map(len, result.stdout.splitlines())), 240)
+        self.write("turned.onnx", small_models.chain(2, "a\u202e\u200b\ufeff"))
+        for words in (["inspect", "turned.onnx"], ["plan", "turned.onnx", "-o", "plan.json"],
+                      ["verify", "turned.onnx", "plan.json", "--dim", "\u200b=1"]):
+            result = self.run_program(*words)
+            self.assertNotRegex(result.stdout + result.stderr, "[\u200b\u202e\ufeff]")
+            self.assertIn("\\xe2\\x80\\x8b", result.stdout + result.stderr)
         # As a file name, too.
         self.assertNotIn("\x1b", self.run_program("plan", "\x1b[31m.onnx").stderr)
 

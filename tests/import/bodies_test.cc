@@ -169,7 +169,7 @@ TEST(Bodies, WithAWrongNumberOfInputsOrOutputsAreRefused) {
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
                         "then_branch = t (float[2] z) => (float[2] a) { a = Relu(z) },"
                         "else_branch = e () => (float[2] b) { b = Abs(x) }> }"),
-                 ErrorCode::invalid, {"'choose'", "1 inputs"});
+                 ErrorCode::invalid, {"'choose'", "1 input,"});
 }
 
 TEST(Bodies, ThatNeverRunAreLeftOut) {
@@ -206,11 +206,54 @@ TEST(Bodies, ThatCannotWorkWithTheSizesGivenAreLeftOutAndSaidSo) {
   expect_refused(import(text, {.dims = {{"n", 7}}, .shapes = {}}), ErrorCode::invalid, {"'choose' (If)", "MatMul"});
 }
 
+TEST(Bodies, WithStaleDeclaredSizesArePlannedByWhatTheirOperatorsSay) {
+  // The declared sizes are left over: a runtime takes them for a warning, and both branches run. `big` is of 3 x 64.
+  const auto model = import(
+      "g (bool c, float[64] x) => (float[n] y) { [choose] y = If (c) <"
+      "then_branch = t () => (float[64] a) { a = Relu(x) },"
+      "else_branch = e () => (float[9] b) <float[3,64] big> { big = Concat<axis = 0>(x, x, x) b = Exp(big) }> }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  const Body* other = body_of(model->graph, "choose", "else_branch");
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(type_of(*other->graph, "big"), "f32[192]");
+  EXPECT_EQ(type_of(*other->graph, "b"), "f32[192]");
+  EXPECT_NE(body_of(model->graph, "choose", "then_branch"), nullptr);
+  ASSERT_EQ(model->notes.size(), 2U);  // the other one: y is of 64 or 192, planned at most
+  for (const char* word : {"2 declared sizes", "'big' of graph 'e' is declared as f32[3,64]", "f32[192]", "'b'"})
+    EXPECT_NE(model->notes[1].find(word), std::string::npos) << "lacks: " << word << "\n" << model->notes[1];
+}
+
+TEST(Bodies, ThatPassAValueOnWithAStaleDeclaredSizeArePlanned) {
+  const auto model = import(
+      "g (bool c, float[64] x) => (float[64] y) { [choose] y = If (c) <"
+      "then_branch = t () => (float[8,8] x) { },"
+      "else_branch = e () => (float[64] b) { b = Exp(x) }> }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  ASSERT_EQ(model->notes.size(), 1U);
+  EXPECT_NE(model->notes[0].find("1 declared size in a body"), std::string::npos) << model->notes[0];
+}
+
+TEST(Bodies, ThatAreMalformedBehindABranchThatCannotRunAreRefused) {
+  // What is wrong with the inner then_branch is of sizes, what is wrong after it is not.
+  expect_refused(import("g (bool c, float[2] x) => (float[n] y) <float[3,5] w = {0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0}> {"
+                        "p = Relu(x) [choose] y = If (c) <then_branch = t () => (float[q] a) {"
+                        "  u = If (c) <then_branch = tt () => (float[5] d) { d = MatMul(x, w) },"
+                        "              else_branch = te () => (float[2] f) { f = Abs(x) }>"
+                        "  [bad] p = Neg(u) a = Abs(u) },"
+                        "else_branch = e () => (float[2] b) { b = Abs(x) }> }"),
+                 ErrorCode::invalid, {"'bad' (Neg)", "makes 'p'"});
+}
+
 TEST(Bodies, ThatAreMalformedAreRefusedWhateverTheSizes) {
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
                         "then_branch = t () => (float[2] a) { [p] a = Neg(b) [q] b = Neg(a) },"
                         "else_branch = e () => (float[2] d) { d = Abs(x) }> }"),
                  ErrorCode::invalid, {"'choose' (If)", "cycle of 2 nodes"});
+  // Of the wrong element type, which no sizes change.
+  expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
+                        "then_branch = t () => (float[2] a) { a = Cast<to = 7>(x) },"
+                        "else_branch = e () => (float[2] d) { d = Abs(x) }> }"),
+                 ErrorCode::invalid, {"'choose' (If)", "'a': is declared as f32[2]", "i64[2]"});
 }
 
 // If in If in ..., `depth` levels.

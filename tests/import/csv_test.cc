@@ -53,13 +53,19 @@ TEST(PackingCsv, AcceptsCarriageReturnsAndEmptyLinesAtTheEnd) {
   EXPECT_TRUE(parse_packing("id,lower,upper,size\na,0,1,2").ok()) << "the last line needs no end";
 }
 
+TEST(PackingCsv, AcceptsAByteOrderMarkAtTheStartAlone) {
+  const Result<PackingProblem> problem = parse_packing("\xEF\xBB\xBFid,lower,upper,size\na,0,1,2\n");
+  ASSERT_TRUE(problem.ok()) << problem.error().describe();
+  EXPECT_EQ(problem->names[PackingId(0)], "a");
+  expect_refused("id,\xEF\xBB\xBFlower,upper,size\n", ErrorCode::malformed, {"'\\xef\\xbb\\xbflower'", "unknown"});
+}
+
 TEST(PackingCsv, RefusesHeadersThatAreNotUnderstood) {
   expect_refused("", ErrorCode::malformed, {"line 1", "no header"});
   expect_refused("\n", ErrorCode::malformed, {"line 1", "no header"});
   expect_refused("id,lower,upper\n", ErrorCode::malformed, {"column 'size'", "lacks"});
   expect_refused("id,lower,upper,size,end\n", ErrorCode::malformed, {"column 'end'", "unknown"});
   expect_refused("id,lower,upper,size,id\n", ErrorCode::malformed, {"column 'id'", "twice"});
-  expect_refused("\xEF\xBB\xBFid,lower,upper,size\n", ErrorCode::malformed, {"unknown column"});
 }
 
 TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
@@ -68,6 +74,7 @@ TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
   expect_refused(header + "a,0,1,2,\n", ErrorCode::malformed, {"line 2", "5 fields"});
   expect_refused(header + "a,0,1,2\n\nb,0,1,2\n", ErrorCode::malformed, {"line 3", "empty line"});
   expect_refused(header + std::string("a\0b,0,1,2\n", 10), ErrorCode::malformed, {"line 2", "zero byte"});
+  expect_refused(header + "a\rb,0,1,2\n", ErrorCode::malformed, {"line 2", "carriage return at position 2"});
   expect_refused(header + ",0,1,2\n", ErrorCode::malformed, {"line 2, column 'id'", "empty"});
   expect_refused(header + "a,0,1,2\nb,0,1,2\na,0,1,2\n", ErrorCode::invalid, {"line 4", "'a'", "line 2"});
   expect_refused(header + std::string(5000, 'n') + ",0,1,2\n", ErrorCode::over_limit, {"5000", "kMaxNameBytes"});

@@ -23,6 +23,7 @@ using namespace testing;  // NOLINT(google-build-using-namespace): the short wor
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
@@ -38,7 +39,8 @@ TEST(HostileNumbers, InConvolutionsAreRefusedByNameAndNumber) {
     const std::string numbers = name == "pads" ? "[9223372036854775807, 0, 0, 0]" : "[9223372036854775807, 1]";
     EXPECT_THAT(conv(name + " = " + numbers), AllOf(HasSubstr("'" + name + "'"), HasSubstr(kHighestText)));
   }
-  EXPECT_THAT(conv("auto_pad = \"GARBAGE\""), MatchesRegex("(invalid: .*|f32.*)"));
+  EXPECT_THAT(conv("auto_pad = \"GARBAGE\""), HasSubstr("attribute 'auto_pad' is 'GARBAGE'"));
+  EXPECT_THAT(conv("auto_pad = \"SAME_UPPER\""), HasSubstr("f32[1,4,9,9]"));
   const std::string widest = "[2147483647, 2147483647]";
   EXPECT_THAT(conv("dilations = " + widest), MatchesRegex("(invalid: .*|f32.*)"));
   EXPECT_THAT(sizes("y = ConvTranspose <strides = " + widest + "> (x, w)", inputs),
@@ -84,6 +86,21 @@ TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
   EXPECT_THAT(sizes("v, i = TopK(x, k)", {f32({5}), list({-1})}), AllOf(HasSubstr("'k'"), HasSubstr("-1")));
   EXPECT_THAT(sizes("y = Div(a, b)", {list({1}), list({0})}), HasSubstr("divided by 0"));
   EXPECT_THAT(sizes("y = Div(a, b)", {list({kLowest}), list({-1})}), HasSubstr("divided by -1"));
+}
+
+TEST(HostileNumbers, InReshapesThatDoNotKeepTheElementsAreRefused) {
+  const TensorFact x = f32({2, 3});
+  EXPECT_THAT(sizes("y = Reshape(x, s)", {x, list({7})}), HasSubstr("gives 'y' 7 elements, f32[7], but 'x' has 6"));
+  EXPECT_THAT(sizes("y = Reshape <allowzero = 1> (x, s)", {x, list({0, 3})}), HasSubstr("gives 'y' 0 elements"));
+  EXPECT_EQ(sizes("y = Reshape(x, s)", {x, list({0, 3})}), "f32[2,3]") << "0 copies the extent";
+  EXPECT_EQ(sizes("y = Reshape(x, s)", {x, list({3, 2})}), "f32[3,2]");
+  EXPECT_EQ(sizes("y = Reshape <allowzero = 1> (x, s)", {f32({0, 3}), list({5, 0})}), "f32[5,0]");
+}
+
+TEST(HostileNumbers, ThatTheLibraryDoesNotShowStandInTheShapesBehindItsWords) {
+  EXPECT_THAT(sizes("y = Add(x, w)", {f32({4}), f32({3})}), HasSubstr("; 'x' is f32[4], 'w' is f32[3]"));
+  EXPECT_THAT(sizes("y = Concat <axis = 5> (a, b, c, d, e)", Facts(5, f32({2}))),
+              AllOf(HasSubstr("'d' is f32[2], ..."), Not(HasSubstr("'e'"))));
 }
 
 // The library makes an axis of every element of such a list, even where none is known.

@@ -4,6 +4,7 @@
 """Installs a build into an empty folder and uses it as somebody who has never seen the source tree."""
 import argparse
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,21 @@ def run(*command, **options):
     return done.stdout
 
 
+def readme_example():
+    """The C++ program that README.md shows, as it would be copied."""
+    text = (HERE.parent.parent / "README.md").read_text()
+    return text.split("```cpp\n", 1)[1].split("```", 1)[0]
+
+
+def check_readme_example(program, folder):
+    """Plans model.onnx for a batch of 8, and says why where it cannot."""
+    missing = subprocess.run([program], cwd=folder, text=True, capture_output=True)
+    assert missing.returncode == 1 and "model.onnx: cannot be opened" in missing.stderr, missing
+    (folder / "model.onnx").write_bytes(small_models.small("batch"))
+    shown = run(program, cwd=folder)
+    assert shown == f"{8 * 131072}\n", shown
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, type=pathlib.Path)
@@ -49,13 +65,18 @@ def main():
                 assert f"#include <{foreign}" not in text and f'#include "{foreign}' not in text, f"{header} includes {foreign}"
 
         (folder / "model.onnx").write_bytes(small_models.small())
-        run("cmake", "-S", HERE / "stranger", "-B", folder / "build", "-G", given.generator,
+        source = folder / "stranger"
+        shutil.copytree(HERE / "stranger", source)
+        (source / "readme.cc").write_text(readme_example())
+        run("cmake", "-S", source, "-B", folder / "build", "-G", given.generator,
             f"-DCMAKE_CXX_COMPILER={given.compiler}", f"-DCMAKE_CXX_FLAGS={given.flags}",
             f"-DCMAKE_PREFIX_PATH={prefix};{given.prefix_path.replace(':', ';')}")
         run("cmake", "--build", folder / "build")
         shown = run(folder / "build" / "stranger", folder / "model.onnx")
         # 2 x 1,024 bytes, since MatMul cannot write over its input; 2 x 65,536 for the small model.
         assert shown == "own 2048\nmodel 131072\n", shown
+        (folder / "empty").mkdir()
+        check_readme_example(folder / "build" / "readme", folder / "empty")
         assert "arena" in run(prefix / "bin/lowtide", "plan", folder / "model.onnx")
     print("the installed package works")
 

@@ -38,6 +38,28 @@ TEST(PlanJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(again->labels.tensors[TensorId(2)].name, "scale \xff");
 }
 
+// A graph without nodes, or a branch that only hands out a constant: a program without steps, its buffers there all the
+// same.
+TEST(PlanJson, PlansWithoutStepsAreReadBack) {
+  PlanFile file;
+  file.labels.tensors.push_back({.name = "x", .role = Role::input, .shape = Shape({4}), .size = Bytes(16)});
+  file.plan.provenance.tensors = 1;
+  file.plan.regions = {Region{.name = "arena"}};
+  file.plan.arena = {Bytes(0)};
+  file.plan.buffers.push_back({.kind = BufferKind::input, .size = Bytes(16)});
+  file.plan.values.push_back({.tensor = TensorId(0), .buffer = BufferId(0)});
+  const std::string text = write_plan_json(file.plan, file.labels);
+  const Result<PlanFile> again = read_plan_json(text, "again.json");
+  ASSERT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_EQ(testing::difference(file, again.value()), "");
+  // Still, no buffer lives where the program does not go.
+  std::string beyond = text;
+  const std::size_t at = beyond.find("[\"input\", 16, 0, 0,");
+  ASSERT_NE(at, std::string::npos);
+  beyond.replace(at, 20, "[\"input\", 16, 1, 1,");
+  EXPECT_FALSE(read_plan_json(beyond, "beyond.json").ok());
+}
+
 TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
   Random random(11);
   int with_bodies = 0;

@@ -14,14 +14,15 @@
 namespace lowtide {
 namespace {
 
-bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch* against = nullptr) {
+bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch* against = nullptr,
+                bool is_verified = false) {
   const NamedPlan shown_names{shown.plan, shown.labels};
   std::ofstream out(path, std::ios::binary);
   if (against == nullptr) {
-    out << page(shown_names);
+    out << page(shown_names, {.is_verified = is_verified});
   } else {
     const NamedPlan against_names{against->plan, against->labels};
-    out << page(shown_names, &against_names);
+    out << page(shown_names, {.against = &against_names});
   }
   out.close();
   if (out.good()) return true;
@@ -33,7 +34,7 @@ bool write_all(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   const PlanSketch before = small_plan_before();
   const PlanSketch plain = encoder_decoder_plan(5, false);
-  return write_page(folder / "small.html", small_plan()) &&
+  return write_page(folder / "small.html", small_plan(), nullptr, true) &&
          write_page(folder / "compare.html", small_plan(), &before) &&
          write_page(folder / "bodies.html", bodies_plan()) && write_page(folder / "regions.html", regions_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&

@@ -34,7 +34,7 @@ using Json = nlohmann::json;
 std::string page_of(const PlanSketch& shown, const PlanSketch* against = nullptr) {
   if (against == nullptr) return page({shown.plan, shown.labels});
   const NamedPlan other{against->plan, against->labels};
-  return page({shown.plan, shown.labels}, &other);
+  return page({shown.plan, shown.labels}, {.against = &other});
 }
 
 std::size_t count_of(std::string_view text, std::string_view part) {

@@ -51,6 +51,12 @@ TEST(Numbers, HaveThousandsAndPercents) {
   EXPECT_EQ(with_thousands(-1234567), "-1,234,567");
   EXPECT_EQ(percent(1, 8), "12.5 %");
   EXPECT_EQ(percent(1, 0), "-");
+  EXPECT_EQ(percent(999, 100), "999.0 %");
+  EXPECT_EQ(percent(17, 1), "17.0x");
+  EXPECT_EQ(percent(4097, 3), "1,365x");
+  EXPECT_EQ(counted(0, "node"), "0 nodes");
+  EXPECT_EQ(counted(1, "node"), "1 node");
+  EXPECT_EQ(counted(1234, "node"), "1,234 nodes");
 }
 
 }  // namespace

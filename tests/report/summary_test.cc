@@ -94,8 +94,13 @@ TEST(Peak, OfAPlanIsItsLoadAndNamesWhatLivesThere) {
   EXPECT_EQ(peaks[0].load, Bytes(2 * 256));
   ASSERT_EQ(peaks[0].holders.size(), 2U);
   EXPECT_EQ(peaks[0].node.name, "sigmoid");  // the first of the steps where a and b live
-  EXPECT_EQ(peaks[0].holders[0].tensor, "a");
+  // c takes over the bytes of a and is read later: the buffer is called after c, also while it holds a.
+  EXPECT_EQ(peaks[0].holders[0].tensor, "c");
+  EXPECT_EQ(peaks[0].holders[0].sharing, 1);
+  EXPECT_EQ(peaks[0].holders[0].producer.name, "relu");  // the first that writes there
+  EXPECT_EQ(peaks[0].holders[0].last_reader.name, "sum");
   EXPECT_EQ(peaks[0].holders[1].tensor, "b");
+  EXPECT_EQ(peaks[0].holders[1].sharing, 0);
 }
 
 TEST(Peak, GoesIntoTheLargestBody) {
@@ -182,6 +187,7 @@ TEST(PackingSummary, SaysWhenTheLoadIsTooMuch) {
 TEST(Gap, IsRelativeToTheBound) {
   EXPECT_EQ(gap_of(Bytes(150), Bytes(100)), 0.5);
   EXPECT_EQ(gap_of(Bytes(0), Bytes(0)), 0);
+  EXPECT_EQ(gap_of(Bytes(150), Bytes(0)), std::nullopt);
 }
 
 TEST(ShownName, KeepsTheEndOfALongName) {

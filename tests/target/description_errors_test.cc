@@ -160,6 +160,11 @@ TEST(TargetDescriptionErrors, SizeAndNestingAreLimited) {
       {"[" + dotted + "]", "t:1:131: more than 64 dots", ErrorCode::over_limit},
       {tables, "not TOML: ", ErrorCode::malformed},
   });
+  // Each line keeps to the limit, but all together would be 1,200 x 60 tables. 1,092 x 60 dots are 65,520; the 17th dot
+  // of the next line, "[t1092.a.a...", is one too many: column 6 + 2 * 16 + 1.
+  std::string many;
+  for (int line = 0; line < 1200; ++line) many += "[t" + std::to_string(line) + dotted.substr(1, 120) + "]\n";
+  expect_refused({{many, "t:1093:39: more than 65536 dots in the file (kMostDots)", ErrorCode::over_limit}});
   // Neither a comment nor a name nests anything.
   EXPECT_TRUE(parse_target(with("# " + std::string(1000, '.')), "t").ok());
   EXPECT_TRUE(parse_target(with("[[worker]]\nname = \"a\\\"" + std::string(1000, '.') + "\"\ncount = 1"), "t").ok());

@@ -85,8 +85,10 @@ inline Graph random_graph(Random& random, int nodes) {
     return id;
   };
   const auto numbers = [&](std::vector<std::int64_t> content) {
-    const TensorId id = builder.add_tensor({.name = "c" + std::to_string(names++), .dtype = DType::i64,
-                                            .shape = Shape({static_cast<std::int64_t>(content.size())})}, Role::constant);
+    const TensorId id = builder.add_tensor({.name = "c" + std::to_string(names++),
+                                            .dtype = DType::i64,
+                                            .shape = Shape({static_cast<std::int64_t>(content.size())})},
+                                           Role::constant);
     builder.set_known_integers(id, std::move(content));
     return id;
   };
@@ -125,13 +127,18 @@ inline Graph random_graph(Random& random, int nodes) {
         if (first.rows >= 2) {
           const TensorId a = tensor(1);
           const TensorId b = tensor(first.rows - 1);
-          builder.add_node({.type = "Split", .inputs = {first.id}, .outputs = {a, b},
-                            .attributes = {{"axis", std::int64_t{0}}, {"split", std::vector<std::int64_t>{1, first.rows - 1}}}});
+          builder.add_node(
+              {.type = "Split",
+               .inputs = {first.id},
+               .outputs = {a, b},
+               .attributes = {{"axis", std::int64_t{0}}, {"split", std::vector<std::int64_t>{1, first.rows - 1}}}});
           break;
         }
         [[fallthrough]];
       default:
-        builder.add_node({.type = "Concat", .inputs = {first.id, second.id}, .outputs = {tensor(first.rows + second.rows)},
+        builder.add_node({.type = "Concat",
+                          .inputs = {first.id, second.id},
+                          .outputs = {tensor(first.rows + second.rows)},
                           .attributes = {{"axis", std::int64_t{0}}}});
     }
   }

@@ -108,6 +108,28 @@ TEST_F(IfBodies, KeepTheAlignmentOfTheirRegion) {
   EXPECT_EQ(kinds(verify(graph, make_plan())), "misaligned");
 }
 
+// x, y and the scratch live at the If: a load of 16 + 16 + 32. Of the scratch, what is not proven for `then` is not
+// proven for the whole either; `else` alone has an arena of 16.
+TEST_F(IfBodies, BoundOfTheWholeCountsBodiesAtTheirOwnBound) {
+  const auto check_bounds = [&](std::int64_t then_bound, std::int64_t else_bound, std::int64_t bound) {
+    const auto bounded = [](const Plan& plan, std::int64_t bytes) {
+      Plan copy = plan;
+      copy.claims.bound = Bytes(bytes);
+      return std::make_shared<const Plan>(std::move(copy));
+    };
+    Plan plan = make_plan();
+    plan.program[StepId(1)].bodies[0].plan = bounded(*then_plan, then_bound);
+    plan.program[StepId(1)].bodies[1].plan = bounded(*else_plan, else_bound);
+    plan.claims.bound = Bytes(bound);
+    return messages(verify(graph, plan));
+  };
+  EXPECT_EQ(check_bounds(32, 0, 16 + 16 + 32), "");
+  EXPECT_EQ(check_bounds(20, 16, 16 + 16 + 20), "");
+  EXPECT_THAT(check_bounds(20, 16, 16 + 16 + 21), HasSubstr("wrong_claim: bound 53 is above 52 bytes"));
+  EXPECT_EQ(check_bounds(0, 16, 16 + 16 + 16), "");
+  EXPECT_THAT(check_bounds(0, 0, 16 + 16 + 1), HasSubstr("wrong_claim: bound 33 is above 32 bytes"));
+}
+
 TEST_F(IfBodies, ViolationInsideABodyNamesIt) {
   Plan wrong = *then_plan;
   wrong.buffers[BufferId(2)].placement->offset = Offset(0);  // v over u
@@ -247,7 +269,7 @@ TEST_F(LoopBody, WithoutNodesHandsItsInputsOn) {
     planner.input_at(b, offset, 0);
     return planner.finish();
   };
-  EXPECT_EQ(plan_with_b_at(16).claims.load, Bytes(0));  // no step, no load: but the arena is there
+  EXPECT_EQ(plan_with_b_at(16).claims.load, Bytes(32));  // no step, but a moment in which both are there
   EXPECT_EQ(plan_with_b_at(16).arena[0], Bytes(32));
   EXPECT_EQ(check(plan_with_b_at(16)), "");
   EXPECT_EQ(check(plan_with_b_at(0)), "overlap; overlap");  // as buffers, and as outputs

@@ -6,6 +6,7 @@
 
 #include "lowtide/graph/builder.h"
 #include "tests/verify/mutations.h"
+#include "tests/verify/plain_claims.h"
 #include "tests/verify/small_plans.h"
 
 namespace lowtide::testing {
@@ -43,6 +44,14 @@ bool other_load_as_given(Random& random, Mutant& mutant) {
 bool bound_above_the_load(Random& random, Mutant& mutant) {
   Claims& claims = mutant.plan.claims;
   claims.bound = random.chance(80) ? claims.load + Bytes(random.between(1, 64)) : Bytes(-1);
+  return true;
+}
+
+bool bound_above_what_bodies_prove(Random& random, Mutant& mutant) {
+  const Bytes most = plain_proven_load(mutant.plan);
+  Claims& claims = mutant.plan.claims;
+  if (most == claims.load) return false;
+  claims.bound = Bytes(random.between(most.count() + 1, claims.load.count()));
   return true;
 }
 
@@ -177,6 +186,7 @@ std::vector<MutationKind> claim_mutations() {
           {"other_load", other_load, false},
           {"other_load_as_given", other_load_as_given, false},
           {"bound_above_the_load", bound_above_the_load, false},
+          {"bound_above_what_bodies_prove", bound_above_what_bodies_prove, false},
           {"order_claimed_optimal", order_claimed_optimal, false},
           {"offsets_claimed_optimal", offsets_claimed_optimal, false},
           {"other_provenance", other_provenance, false},

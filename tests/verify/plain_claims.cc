@@ -31,17 +31,39 @@ std::vector<Bytes> plain_arenas(const Plan& plan) {
   return arenas;
 }
 
-Bytes plain_load(const Plan& plan) {
+namespace {
+
+Bytes unproven_scratch(const Plan& plan, StepId step) {
+  Bytes arena, bound;
+  for (const BodyPlan& body : plan.program[step].bodies) {
+    const Bytes own = body.plan->arena.size() == 1 ? body.plan->arena[0] : Bytes(0);
+    arena = std::max(arena, own);
+    bound = std::max(bound, std::min(own, body.plan->claims.bound));
+  }
+  const auto& scratch = plan.program[step].scratch;
+  return scratch ? std::min(arena - bound, plan.buffers[*scratch].size) : Bytes(0);
+}
+
+Bytes largest_load(const Plan& plan, bool as_proven) {
   Bytes most;
+  if (plan.program.empty()) {  // one moment, in which everything lives
+    for (const Buffer& buffer : plan.buffers) most += buffer.placement ? buffer.size : Bytes(0);
+  }
   for (StepId step : all_ids<StepId>(plan.program.size())) {
     Bytes load;
     for (const Buffer& buffer : plan.buffers) {
       if (buffer.placement && buffer.lifespan.contains(step)) load += buffer.size;
     }
-    most = std::max(most, load);
+    most = std::max(most, as_proven ? load - unproven_scratch(plan, step) : load);
   }
   return most;
 }
+
+}  // namespace
+
+Bytes plain_load(const Plan& plan) { return largest_load(plan, false); }
+
+Bytes plain_proven_load(const Plan& plan) { return largest_load(plan, true); }
 
 Bytes plain_load_as_given(const Graph& graph) {
   Bytes most;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/verify/plain_claims.h"
 #include "tests/verify/random_places.h"
 #include "tests/verify/small_plans.h"
 
@@ -193,8 +194,9 @@ class RandomPlan {
 
   // Claims beyond the plain numbers, where they are so; and capacities that are just enough.
   void boast() {
-    if (random_.chance(50)) plan_.claims.bound = Bytes(random_.between(0, plan_.claims.load.count()));
-    if (random_.chance(30)) plan_.claims.bound = plan_.claims.load;
+    const Bytes most = plain_proven_load(plan_);
+    if (random_.chance(50)) plan_.claims.bound = Bytes(random_.between(0, most.count()));
+    if (random_.chance(30)) plan_.claims.bound = most;
     plan_.claims.schedule_optimal = plan_.claims.bound == plan_.claims.load && random_.chance(80);
     plan_.claims.allocate_optimal = arena_bytes(plan_) == plan_.claims.load && random_.chance(80);
     for (std::size_t at = 0; at < plan_.regions.size(); ++at) {

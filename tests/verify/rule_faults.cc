@@ -237,6 +237,7 @@ class Rules {
     must(claims.load == load, "the load is claimed right");
     must(claims.load_as_given == plain_load_as_given(graph_), "the load as given is claimed right");
     must(claims.bound >= Bytes(0) && claims.bound <= load, "the bound is not above the load");
+    must(claims.bound <= plain_proven_load(plan_), "the bound counts bodies at their own");
     must(!claims.schedule_optimal || claims.bound == load, "an optimal order meets its bound");
     must(!claims.allocate_optimal || arena_bytes(plan_) == load, "optimal offsets meet the load");
     for (const Step& step : plan_.program) {

@@ -32,13 +32,15 @@ struct Candidate {
 
 class Decision {
  public:
-  Decision(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order, const AliasOptions& options)
+  Decision(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
+           const AliasOptions& options)
       : graph_(graph), kernels_(kernels), order_(order), options_(options), position_(graph.nodes().size()) {
     for (std::size_t step = 0; step < order.size(); ++step) position_[order[step]] = static_cast<std::uint32_t>(step);
   }
 
   AliasClasses decide() {
-    Candidate base{AliasForest(graph_, position_), IdVector<NodeId, StepKind>(graph_.nodes().size(), StepKind::compute)};
+    Candidate base{AliasForest(graph_, position_),
+                   IdVector<NodeId, StepKind>(graph_.nodes().size(), StepKind::compute)};
     join_whole_views(base);
     AliasClasses none = finish(join_all(base, false));
     if (partial_.empty()) return none;
@@ -52,7 +54,9 @@ class Decision {
   }
 
  private:
-  [[nodiscard]] std::int64_t rounded(std::int64_t size) const { return round_up(Bytes(size), options_.alignment).count(); }
+  [[nodiscard]] std::int64_t rounded(std::int64_t size) const {
+    return round_up(Bytes(size), options_.alignment).count();
+  }
 
   void join(Candidate& candidate, NodeId node, const std::vector<AliasForest::Join>& joins) {
     for (const AliasForest::Join& one : joins) candidate.forest.hang(one.part, one.whole, one.offset);
@@ -68,7 +72,8 @@ class Decision {
       if (views.empty()) continue;
       const ViewKind kind = graph_.op(id).traits.view;
       const bool is_whole = kind == ViewKind::whole || kind == ViewKind::expand;
-      const bool is_of_external = kind != ViewKind::concat && candidate.forest.root(candidate.forest.find(views[0].whole).root).is_external;
+      const bool is_of_external =
+          kind != ViewKind::concat && candidate.forest.root(candidate.forest.find(views[0].whole).root).is_external;
       if (is_whole || is_of_external) {
         if (const auto joins = candidate.forest.plan_joins(graph_, views)) join(candidate, id, *joins);
       } else {
@@ -77,8 +82,10 @@ class Decision {
     }
     // Concats first and the last one first: it gathers most, and an earlier concat of some of its parts may then lie
     // in it. (Concats of ever more of the same tensors are what dense networks consist of.)
-    std::stable_partition(partial_.begin(), partial_.end(), [&](const PartialView& view) { return is_concat(view.node); });
-    const auto others = std::find_if_not(partial_.begin(), partial_.end(), [&](const PartialView& view) { return is_concat(view.node); });
+    std::stable_partition(partial_.begin(), partial_.end(),
+                          [&](const PartialView& view) { return is_concat(view.node); });
+    const auto others = std::find_if_not(partial_.begin(), partial_.end(),
+                                         [&](const PartialView& view) { return is_concat(view.node); });
     std::reverse(partial_.begin(), others);
   }
 
@@ -118,7 +125,8 @@ class Decision {
 
   // The change of load over the steps by a join, as pieces between the moments where one of the sets begins or ends.
   // Applies it to `load` and says yes, or leaves it alone.
-  bool raise_stays_below(AliasForest& forest, const std::vector<AliasForest::Join>& joins, RangeMax& load, Bytes limit) const {
+  bool raise_stays_below(AliasForest& forest, const std::vector<AliasForest::Join>& joins, RangeMax& load,
+                         Bytes limit) const {
     std::map<std::uint32_t, std::int64_t> change;
     const AliasForest::Root& whole = forest.root(joins[0].whole);
     std::uint32_t begin = whole.begin;
@@ -212,7 +220,10 @@ class Decision {
       const AliasForest::Place place = forest.find(id);
       if (!class_of_root[place.root]) {
         const AliasForest::Root& root = forest.root(place.root);
-        class_of_root[place.root] = out.classes.push_back({root.kind, Bytes(root.size), {StepId(root.begin), StepId(root.end)}});
+        class_of_root[place.root] = out.classes.push_back({.kind = root.kind,
+                                                           .size = Bytes(root.size),
+                                                           .lifespan = {StepId(root.begin), StepId(root.end)},
+                                                           .is_captured = graph_.tensor(place.root).is_captured});
       }
       out.class_of[id] = *class_of_root[place.root];
       out.offset_in_class[id] = Offset(place.offset);

@@ -22,7 +22,8 @@ using ChosenKernels = IdVector<NodeId, Kernel>;
 struct AliasClass {
   BufferKind kind = BufferKind::temporary;  // never scratch
   Bytes size;                               // of the buffer, not rounded
-  Lifespan lifespan;                        // steps of the order; from the first write (0 for what is there before) to the last use
+  Lifespan lifespan;         // steps of the order; from the first write (0 for what is there before) to the last use
+  bool is_captured = false;  // holds a tensor of a graph around this one: its bytes are there, not here
 };
 
 struct AliasClasses {
@@ -33,10 +34,10 @@ struct AliasClasses {
 };
 
 struct AliasOptions {
-  Bytes alignment = Bytes(1);  // sizes count rounded up to it in every comparison of loads
-  bool views = true;           // output of a view is its input's bytes; off: every node computes
-  bool in_place = true;        // a kernel may write over an input that dies there
-  bool inputs_live_throughout = false;  // inputs are placed and kept for the whole program (bodies of Loop and Scan)
+  Bytes alignment = Bytes(1);           // sizes count rounded up to it in every comparison of loads
+  bool views = true;                    // output of a view is its input's bytes; off: every node computes
+  bool in_place = true;                 // a kernel may write over an input that dies there
+  bool inputs_live_throughout = false;  // own inputs are placed and kept throughout (bodies of Loop and Scan)
 };
 
 // Decides, for one order, which tensors share bytes, so that the largest load is low:
@@ -48,12 +49,18 @@ struct AliasOptions {
 //      input is used later, and no other input of the node lies in these bytes.
 // Never joined: an output with an input, constant or state, or with another output; anything written with what must
 // stay untouched. `order` is a topological order of all nodes. O((nodes + edges) log nodes).
-[[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
-                                         const AliasOptions& options = {});
+[[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
+                                         const std::vector<NodeId>& order, const AliasOptions& options = {});
 
 // Whether a buffer of this kind takes bytes in the arena.
 [[nodiscard]] constexpr bool is_placed(BufferKind kind) {
   return kind == BufferKind::output || kind == BufferKind::temporary || kind == BufferKind::scratch;
+}
+
+// Whether this class takes bytes in the arena of this graph.
+[[nodiscard]] constexpr bool takes_room(const AliasClass& alias, const AliasOptions& options) {
+  return is_placed(alias.kind) ||
+         (alias.kind == BufferKind::input && options.inputs_live_throughout && !alias.is_captured);
 }
 
 }  // namespace lowtide

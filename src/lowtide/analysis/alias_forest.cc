@@ -85,21 +85,25 @@ bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& pa
 
 // A concat whose inputs lie one after the other already (they are the first parts of a larger concat, say) is these bytes.
 std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, const std::vector<View>& views) {
-  if (views.size() < 2 || views[0].whole != views[1].whole || !graph.tensor(views[0].part).producer) return std::nullopt;
+  if (views.size() < 2 || views[0].whole != views[1].whole || !graph.tensor(views[0].part).producer)
+    return std::nullopt;
   const Place first = find(views[0].part);
   const Place result = find(views[0].whole);
   const Root& whole = roots_[result.root];
-  if (first.root == result.root || result.offset != 0 || whole.size != graph.tensor(views[0].whole).size.count()) return std::nullopt;
+  if (first.root == result.root || result.offset != 0 || whole.size != graph.tensor(views[0].whole).size.count())
+    return std::nullopt;
   for (const View& view : views) {
     const Place place = find(view.part);
     if (place.root != first.root || place.offset - first.offset != view.offset.count()) return std::nullopt;
   }
   const Root& around = roots_[first.root];
-  if (whole.kind == BufferKind::output && (around.is_external || around.kind == BufferKind::output)) return std::nullopt;
+  if (whole.kind == BufferKind::output && (around.is_external || around.kind == BufferKind::output))
+    return std::nullopt;
   return Join{result.root, first.root, first.offset};
 }
 
-std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Graph& graph, const std::vector<View>& views) {
+std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Graph& graph,
+                                                                      const std::vector<View>& views) {
   if (const std::optional<Join> inside = plan_join_inside(graph, views)) return std::vector<Join>{*inside};
   std::vector<Join> joins;
   int outputs = 0;

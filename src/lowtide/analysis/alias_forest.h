@@ -25,8 +25,8 @@ class AliasForest {
   struct Root {
     BufferKind kind = BufferKind::temporary;
     std::int64_t size = 0;
-    std::uint32_t begin = 0;  // step of the first write
-    std::uint32_t end = 0;    // one past the last use
+    std::uint32_t begin = 0;   // step of the first write
+    std::uint32_t end = 0;     // one past the last use
     bool is_external = false;  // input, constant or state: never written
   };
   struct Place {

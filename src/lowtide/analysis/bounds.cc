@@ -29,6 +29,21 @@ class MustBeLive {
         content_(graph, kernels, options.alignment, options.inputs_live_throughout),
         live_(graph.tensors().size(), 0) {}
 
+  [[nodiscard]] const Content& content() const { return content_; }
+
+  // When the run ends, every output is there, and in the body of a Loop or Scan everything it was given.
+  [[nodiscard]] Bytes at_end() const {
+    std::int64_t sum = 0;
+    for (const std::vector<Holding>& holders : content_.origins()) {
+      const auto lives = std::find_if(holders.begin(), holders.end(), [&](const Holding& holding) {
+        const Tensor& tensor = graph_.tensor(holding.tensor);
+        return !tensor.producer || tensor.role == Role::output;
+      });
+      if (lives != holders.end()) sum += lives->bytes;
+    }
+    return round_up(Bytes(sum), alignment_);
+  }
+
   // The bound of each of at most 64 nodes.
   std::array<std::int64_t, kLanes> bounds(const std::vector<NodeId>& nodes) {
     mark_relatives(nodes);
@@ -113,16 +128,6 @@ class MustBeLive {
   std::vector<Lanes> after_;
 };
 
-std::vector<NodeId> by_falling_load(const std::vector<NodeId>& order, const std::vector<Bytes>& profile) {
-  std::vector<std::uint32_t> steps(order.size());
-  std::iota(steps.begin(), steps.end(), 0U);
-  std::stable_sort(steps.begin(), steps.end(), [&](std::uint32_t a, std::uint32_t b) { return profile[a] > profile[b]; });
-  std::vector<NodeId> nodes;
-  nodes.reserve(order.size());
-  for (std::uint32_t step : steps) nodes.push_back(order[step]);
-  return nodes;
-}
-
 // Whether an output of the node may lie in the bytes of an input that dies there.
 bool may_overwrite(const Graph& graph, const Node& node, const Kernel& kernel, TensorId output) {
   return std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const std::pair<int, int>& pair) {
@@ -139,12 +144,10 @@ std::vector<NodeId> nodes_that_hold(const Graph& graph, const ChosenKernels& ker
   return nodes;
 }
 
-}  // namespace
-
-LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options) {
-  if (graph.nodes().empty()) return {Bytes(0), "none", NodeId()};
-  const Content content(graph, kernels, options.alignment, options.inputs_live_throughout);
+// What each node alone needs: what it reads and writes, and its scratch.
+IdVector<NodeId, std::int64_t> sums_of_steps(const Graph& graph, const ChosenKernels& kernels, const Content& content) {
   IdVector<NodeId, std::int64_t> sum(graph.nodes().size(), 0);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) sum[id] = kernels[id].scratch.count();
   IdVector<NodeId, std::uint32_t> counted(graph.nodes().size(), 0);  // the last origin counted for a node, plus one
   std::uint32_t origin = 0;
   for (const std::vector<Holding>& holders : content.origins()) {
@@ -155,44 +158,75 @@ LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const B
       }
     }
   }
-  LoadBound bound{Bytes(-1), "largest_step", NodeId()};
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Bytes bytes = round_up(Bytes(sum[id]) + kernels[id].scratch, options.alignment);
-    if (bytes > bound.bytes) {
-      bound.bytes = bytes;
-      bound.node = id;
-    }
-  }
-  return bound;
+  return sum;
+}
+
+// The first of the largest. Require: there is one.
+NodeId largest_of(const IdVector<NodeId, std::int64_t>& sums) {
+  return NodeId(static_cast<std::uint32_t>(std::max_element(sums.begin(), sums.end()) - sums.begin()));
+}
+
+// Where a bound is likeliest to be high: at a high load, and there, for a plateau is common, at a large step.
+std::vector<NodeId> by_falling_load(const std::vector<NodeId>& order, const std::vector<Bytes>& profile,
+                                    const IdVector<NodeId, std::int64_t>& sums) {
+  std::vector<std::uint32_t> steps(order.size());
+  std::iota(steps.begin(), steps.end(), 0U);
+  std::stable_sort(steps.begin(), steps.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(profile[a], sums[order[a]]) > std::pair(profile[b], sums[order[b]]);
+  });
+  std::vector<NodeId> nodes;
+  nodes.reserve(order.size());
+  for (std::uint32_t step : steps) nodes.push_back(order[step]);
+  return nodes;
+}
+
+// Work of one look at 64 nodes.
+std::int64_t cost_of_look(const Graph& graph, const Content& content) {
+  std::int64_t edges = 0;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) edges += static_cast<std::int64_t>(graph.reads(id).size());
+  return 2 * edges + static_cast<std::int64_t>(graph.nodes().size() + graph.tensors().size()) + content.holdings();
+}
+
+}  // namespace
+
+LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options) {
+  if (graph.nodes().empty()) return {Bytes(0), "none", std::nullopt};
+  const Content content(graph, kernels, options.alignment, options.inputs_live_throughout);
+  const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, content);
+  const NodeId node = largest_of(sums);
+  return {round_up(Bytes(sums[node]), options.alignment), "largest_step", node};
 }
 
 LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                      const std::vector<Bytes>& profile, const BoundOptions& options) {
-  if (order.empty()) return {Bytes(0), "none", NodeId()};
-  LoadBound bound{Bytes(0), "must_be_live", order[0]};
   MustBeLive must_be_live(graph, kernels, options);
-  const std::vector<NodeId> nodes = by_falling_load(order, profile);
+  LoadBound bound{must_be_live.at_end(), order.empty() ? "none" : "must_be_live", std::nullopt};
+  if (order.empty()) return bound;
+  const auto raise = [&](Bytes bytes, NodeId node) {
+    if (bytes <= bound.bytes) return;
+    bound.bytes = bytes;
+    bound.node = node;
+  };
+  // What a node reads and writes must live while it runs: every node counts, however little effort there is.
+  const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, must_be_live.content());
+  const NodeId largest = largest_of(sums);
+  raise(round_up(Bytes(sums[largest]), options.alignment), largest);
+  const std::vector<NodeId> nodes = by_falling_load(order, profile, sums);
   const Bytes highest = *std::max_element(profile.begin(), profile.end());
-  std::int64_t edges = 0;
-  for (NodeId id : order) edges += static_cast<std::int64_t>(graph.reads(id).size());
-  const std::int64_t cost = 2 * edges + static_cast<std::int64_t>(nodes.size() + graph.tensors().size());
+  const std::int64_t cost = cost_of_look(graph, must_be_live.content());
   std::int64_t effort = options.effort;
   for (std::size_t first = 0; first < nodes.size(); first += kLanes) {
+    // What must live is part of what lives in any order, so the load of this one is the most a bound can reach.
+    if (bound.bytes >= highest) break;
     if (effort <= 0) {
       bound.is_complete = false;
       break;
     }
-    const std::vector<NodeId> lanes(nodes.begin() + static_cast<std::ptrdiff_t>(first),
-                                    nodes.begin() + static_cast<std::ptrdiff_t>(std::min(first + kLanes, nodes.size())));
-    const auto sums = must_be_live.bounds(lanes);
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      if (sums[lane] > bound.bytes.count()) {
-        bound.bytes = Bytes(sums[lane]);
-        bound.node = lanes[lane];
-      }
-    }
-    // What must live is part of what lives in any order, so the load of this one is the most a bound can reach.
-    if (bound.bytes >= highest) break;
+    const std::vector<NodeId> lanes(
+        nodes.begin() + static_cast<std::ptrdiff_t>(first),
+        nodes.begin() + static_cast<std::ptrdiff_t>(std::min(first + kLanes, nodes.size())));
+    const auto each = must_be_live.bounds(lanes);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) raise(Bytes(each[lane]), lanes[lane]);
     effort -= cost;
   }
   return bound;

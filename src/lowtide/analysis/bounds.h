@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,9 +17,9 @@ namespace lowtide {
 // A proven lower bound of the arena of every plan of a graph, over all orders and all choices of aliases.
 struct LoadBound {
   Bytes bytes;
-  std::string_view name;  // "must_be_live" or "largest_step"; "none" for a graph without nodes
-  NodeId node;            // where it is reached
-  bool is_complete = true;  // every node was looked at; false: the effort ended first
+  std::string_view name;       // "must_be_live" or "largest_step"; "none" for a graph without nodes
+  std::optional<NodeId> node;  // where it is reached; nothing: at the end of the run
+  bool is_complete = true;     // every node was looked at; false: the effort ended first
 };
 
 struct BoundOptions {
@@ -29,8 +30,12 @@ struct BoundOptions {
 
 // For a node v, some tensors live while v runs, whatever the order: a tensor whose producer is v or must run before v,
 // and of which a reader is v or must run after v, or which is an output. The sum of their sizes is a bound; the largest
-// over all v is returned ("must_be_live"; Kayaaslan et al. 2018 call it the live set of a node). Where the effort does
-// not allow all nodes, those with the highest load in `order` come first: a bound over fewer nodes is lower, not wrong.
+// over all v, and over the end of the run, when all outputs live, is returned ("must_be_live"; Kayaaslan et al. 2018
+// call it the live set of a node). Where the effort does not allow all nodes, those with the highest load in `order`
+// come first, and of the others only what they read and write counts: a lower bound still, not a wrong one.
+//
+// `kernels`: their scratch is what no plan saves. Of a node with bodies that is the bound of its largest body, and not
+// the arena that was found for it, which a better order inside might lower.
 //
 // How it stays below every plan that shares bytes: content is counted, not tensors (analysis/content.h), so a view counts
 // only what it holds beside what is counted already; an output of v counts only if v cannot write it over an input that
@@ -42,6 +47,7 @@ struct BoundOptions {
 
 // The weakest bound and the easiest to check ("largest_step"): the node whose own reads, writes and scratch are largest,
 // counted by the same rules. O(nodes + edges + holdings).
-[[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options = {});
+[[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels,
+                                     const BoundOptions& options = {});
 
 }  // namespace lowtide

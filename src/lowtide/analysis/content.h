@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lowtide/analysis/alias_classes.h"
@@ -21,6 +22,13 @@ namespace lowtide::detail {
 //   s = Slice(c)             holds a part of a or b, unknown which: counts as at most its own size, in one origin
 //
 // So tensors that live together need at least, for each origin, the most bytes of it that one of them holds.
+//
+// A view of what is not in the arena (an input, a constant) needs nothing: its bytes are there. A concat of such views
+// needs all of its bytes, unless they lie in that constant side by side and in this order:
+//
+//   w constant, s = Slice(w, 0..2), t = Slice(w, 2..4)
+//   c = Concat(t, s)         cannot lie in w: holds t and s, which are origins, though they themselves hold nothing
+//   d = Concat(s, t)         may be w's own bytes, and hold nothing
 struct Holding {
   TensorId tensor;
   std::int64_t bytes = 0;
@@ -28,17 +36,29 @@ struct Holding {
 
 class Content {
  public:
-  // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). A concat of more than kMostHoldingsOfOne
-  // origins leaves the rest out, which only lowers a bound. O(nodes + views x kMostHoldingsOfOne).
+  // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). What holds more than kMostHoldingsOfOne
+  // origins may leave the rest out, once kMostFurtherHoldings in all are used up, which only lowers a bound.
+  // O(nodes + views x kMostHoldingsOfOne + kMostFurtherHoldings).
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
 
   // Each origin's holders, the largest holding first.
   [[nodiscard]] const std::vector<std::vector<Holding>>& origins() const { return origins_; }
+  // Of all origins.
+  [[nodiscard]] std::int64_t holdings() const { return holdings_; }
 
  private:
   static constexpr std::size_t kMostHoldingsOfOne = 256;
+  static constexpr std::int64_t kMostFurtherHoldings = 4'000'000;
+
+  // What lies in a tensor that takes no room, or may.
+  struct Outside {
+    TensorId root;
+    std::int64_t offset = 0;
+  };
 
   void hold_views(NodeId node);
+  void hold_view(ViewKind kind, const View& view);
+  [[nodiscard]] std::optional<Outside> outside_of_concat(const std::vector<View>& views) const;
   void find_rounded(const ChosenKernels& kernels);
   void add_origin(TensorId id);
 
@@ -46,12 +66,16 @@ class Content {
     std::uint32_t origin;
     std::int64_t bytes;
   };
+  void add_part(std::vector<Part>& parts, Part part);
 
   const Graph& graph_;
   Bytes alignment_;
-  IdVector<TensorId, char> is_rounded_;           // alone in its buffer whatever is decided
-  IdVector<TensorId, std::vector<Part>> parts_;   // what a tensor holds
+  IdVector<TensorId, char> is_rounded_;  // alone in its buffer whatever is decided
+  IdVector<TensorId, std::optional<Outside>> outside_;
+  IdVector<TensorId, std::vector<Part>> parts_;  // what a tensor holds; of one outside, what a copy of it would hold
   std::vector<std::vector<Holding>> origins_;
+  std::int64_t holdings_ = 0;
+  std::int64_t further_left_ = kMostFurtherHoldings;
 };
 
 // The views of a node that could ever be joined. A concat of something that must stay where it is (an input, a

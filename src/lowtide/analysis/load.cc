@@ -10,10 +10,6 @@ namespace {
 
 bool is_loop(const Operator& op) { return op.type != "If"; }
 
-bool takes_room(BufferKind kind, const AliasOptions& options) {
-  return is_placed(kind) || (kind == BufferKind::input && options.inputs_live_throughout);
-}
-
 std::vector<Bytes> running_sum(const std::vector<std::int64_t>& change, std::size_t steps) {
   std::vector<Bytes> profile(steps);
   std::int64_t live = 0;
@@ -33,16 +29,17 @@ std::size_t dense_end(const Graph& graph, TensorId id) {
 
 }  // namespace
 
-std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels, const std::vector<NodeId>& order,
-                                const AliasOptions& options) {
-  std::vector<std::int64_t> change(order.size() + 1, 0);
+std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
+                                const std::vector<NodeId>& order, const AliasOptions& options) {
+  const std::size_t moments = std::max<std::size_t>(order.size(), 1);
+  std::vector<std::int64_t> change(moments + 1, 0);
   for (const AliasClass& alias : aliases.classes) {
-    if (!takes_room(alias.kind, options)) continue;
+    if (!takes_room(alias, options)) continue;
     const std::int64_t size = round_up(alias.size, options.alignment).count();
     change[alias.lifespan.begin.index()] += size;
-    change[alias.lifespan.end.index()] -= size;
+    change[order.empty() ? moments : alias.lifespan.end.index()] -= size;
   }
-  std::vector<Bytes> profile = running_sum(change, order.size());
+  std::vector<Bytes> profile = running_sum(change, moments);
   for (std::size_t step = 0; step < order.size(); ++step) {
     profile[step] += round_up(kernels[order[step]].scratch, options.alignment);
   }

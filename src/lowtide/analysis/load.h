@@ -11,8 +11,8 @@
 
 namespace lowtide {
 
-// Bytes that live at each step of an order: alias classes that take room in the arena, and scratch, each rounded up
-// to the alignment. Inputs count when `options.inputs_live_throughout`. O(nodes + classes).
+// Bytes that live at each step of an order: alias classes that take room in the arena (takes_room), and scratch, each
+// rounded up to the alignment. An order without nodes has one moment, in which everything lives. O(nodes + classes).
 [[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
                                               const std::vector<NodeId>& order, const AliasOptions& options = {});
 
@@ -26,7 +26,7 @@ namespace lowtide {
 struct PlainFigures {
   Bytes temporaries_sum;  // all temporaries and outputs, those of bodies too
   Bytes load_as_given;
-  Bytes constants;        // those of bodies too
+  Bytes constants;  // those of bodies too
   Bytes inputs;
   Bytes outputs;
 };

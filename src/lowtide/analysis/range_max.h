@@ -68,7 +68,7 @@ class RangeMax {
     return result;
   }
 
-  std::size_t width_;  // a power of two
+  std::size_t width_;                // a power of two
   std::vector<std::int64_t> most_;   // of node i: maximum below it, without what was added above it
   std::vector<std::int64_t> added_;  // of node i: to be added to everything below it, counted in most_[i]
 };

@@ -17,7 +17,8 @@ std::optional<TensorId> input_at(const Node& node, std::size_t position) {
 
 std::optional<TensorId> only_output(const Node& node) {
   if (node.outputs.empty() || !node.outputs[0]) return std::nullopt;
-  const bool others = std::any_of(node.outputs.begin() + 1, node.outputs.end(), [](const auto& output) { return output.has_value(); });
+  const bool others =
+      std::any_of(node.outputs.begin() + 1, node.outputs.end(), [](const auto& output) { return output.has_value(); });
   return others ? std::nullopt : node.outputs[0];
 }
 
@@ -160,7 +161,8 @@ std::vector<View> split_views(const Graph& graph, const Node& node) {
 std::vector<View> concat_views(const Graph& graph, const Node& node) {
   const std::optional<TensorId> output = only_output(node);
   // The axis has been mandatory since opset 4; a node without one is no view.
-  if (!output || !has_contiguous_parts(node, graph.tensor(*output).shape, graph.tensor(*output).shape.rank())) return {};
+  if (!output || !has_contiguous_parts(node, graph.tensor(*output).shape, graph.tensor(*output).shape.rank()))
+    return {};
   return consecutive(graph, *output, node.inputs);
 }
 

@@ -15,7 +15,9 @@ struct Interval {
 
   [[nodiscard]] constexpr bool empty() const { return !(begin < end); }
   [[nodiscard]] constexpr bool contains(const T& at) const { return begin <= at && at < end; }
-  [[nodiscard]] constexpr bool contains(const Interval& other) const { return begin <= other.begin && other.end <= end; }
+  [[nodiscard]] constexpr bool contains(const Interval& other) const {
+    return begin <= other.begin && other.end <= end;
+  }
   // Empty intervals meet nothing.
   [[nodiscard]] constexpr bool meets(const Interval& other) const {
     return !empty() && !other.empty() && begin < other.end && other.begin < end;

@@ -30,11 +30,13 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
-// Control characters of C1 are two bytes in UTF-8 and act on some terminals.
-bool is_control(std::string_view sequence) {
-  const auto first = static_cast<unsigned char>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  return sequence.size() == 2 && first == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
+// Require: one well-formed sequence.
+std::uint32_t code_point(std::string_view sequence) {
+  const auto first = static_cast<unsigned char>(sequence.front());
+  if (sequence.size() == 1) return first;
+  std::uint32_t point = first & (0x7FU >> sequence.size());
+  for (char next : sequence.substr(1)) point = (point << 6U) | (static_cast<unsigned char>(next) & 0x3FU);
+  return point;
 }
 
 void append_hex(std::string& out, char c) {
@@ -49,7 +51,7 @@ void append_escaped(std::string& out, std::string_view text, char quote) {
   while (!text.empty()) {
     const std::size_t length = utf8_length(text);
     const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
-    if (length == 0 || is_control(sequence)) {
+    if (length == 0 || acts_instead_of_being_seen(code_point(sequence))) {
       for (char c : sequence) append_hex(out, c);
     } else if (sequence[0] == quote || sequence[0] == '\\') {
       out += '\\';
@@ -109,6 +111,13 @@ bool unescaped(std::string_view between_quotes, std::string& out) {
     at += 2;
   }
   return true;
+}
+
+bool acts_instead_of_being_seen(std::uint32_t point) {
+  return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0xAD || point == 0x61C || point == 0x180E ||
+         (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+         (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF || (point >= 0xFFF0 && point <= 0xFFFB) ||
+         (point & 0xFFFEU) == 0xFFFE || (point >= 0xE0000 && point <= 0xE0FFF);
 }
 
 bool is_utf8(std::string_view text) {

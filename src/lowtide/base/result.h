@@ -39,8 +39,8 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}        // NOLINT(google-explicit-constructor): `return value;`
-  Result(Error error) : state_(std::move(error)) {}    // NOLINT(google-explicit-constructor): `return error;`
+  Result(T value) : state_(std::move(value)) {}      // NOLINT(google-explicit-constructor): `return value;`
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT(google-explicit-constructor): `return error;`
 
   [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return ok(); }
@@ -93,8 +93,8 @@ class [[nodiscard]] Result<void> {
 }  // namespace lowtide
 
 // Returns the error of `expression` from the enclosing function, if there is one.
-#define LOWTIDE_RETURN_IF_ERROR(expression)              \
-  do {                                                   \
-    auto lowtide_outcome = (expression);                 \
+#define LOWTIDE_RETURN_IF_ERROR(expression)                    \
+  do {                                                         \
+    auto lowtide_outcome = (expression);                       \
     if (!lowtide_outcome.ok()) return lowtide_outcome.error(); \
   } while (false)

@@ -97,7 +97,7 @@ VerbSpec plan_verb() {
                       {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"},
                       {.name = "--effort",
                        .value = "N",
-                       .summary = "work units for the search of offsets; default 200000000, about a second",
+                       .summary = "work units for the search of offsets; default 200000000, one to four seconds",
                        .kind = ArgumentKind::text},
                       top_option(),
                       json_option()},
@@ -151,8 +151,9 @@ VerbSpec pack_verb() {
       .summary = "give offsets to the buffers of a CSV file",
       .description =
           "The file has a header line and one buffer a line: id, lower, upper, size, and optionally alignment, offset "
-          "(fixed) and gaps. Lifespans are half-open. The offsets are checked by code that shares nothing with the "
-          "search.",
+          "(fixed) and gaps. Lifespans are half-open: a buffer lives from lower up to upper, which is not part of it. "
+          "Gaps are times within them at which its bytes are free for others, such as '4-6 8-9', half-open too.\n"
+          "The offsets are checked by code that shares nothing with the search.",
       .places = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
       .options = {{.name = "--output",
                    .letter = "-o",
@@ -165,7 +166,7 @@ VerbSpec pack_verb() {
                    .kind = ArgumentKind::text},
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search; default 200000000, about a second",
+                   .summary = "work units for the search; default 200000000, one to four seconds",
                    .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and keep them."},

@@ -77,6 +77,11 @@ Json json_of(const std::vector<std::string>& notes) {
   return list;
 }
 
+Json json_of_gap(Bytes achieved, Bytes bound) {
+  const std::optional<double> gap = gap_of(achieved, bound);
+  return gap ? Json(*gap) : Json(nullptr);
+}
+
 void print_json(Console& console, const Json& json) { console.write_stdout(json.dump(2) + "\n"); }
 
 }  // namespace lowtide::detail

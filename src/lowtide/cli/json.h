@@ -30,6 +30,8 @@ inline constexpr int kJsonSchemaVersion = 1;
 [[nodiscard]] Json json_of(const ModelFacts& model);
 [[nodiscard]] Json json_of(const std::vector<Peak>& peaks, std::size_t top);
 [[nodiscard]] Json json_of(const std::vector<std::string>& notes);
+// null where nothing can be said.
+[[nodiscard]] Json json_of_gap(Bytes achieved, Bytes bound);
 
 // Two blanks of indentation and a line end.
 void print_json(Console& console, const Json& json);

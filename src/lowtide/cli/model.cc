@@ -8,12 +8,14 @@
 
 namespace lowtide::detail {
 
-LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
+Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
   const Stopwatch watch;
-  ImportedModel model = [&] {
+  Result<ImportedModel> imported = [&] {
     const Progress progress(console, "reading the model");
-    return take(import_model(path, bindings));
+    return import_model(path, bindings);
   }();
+  if (!imported.ok()) return imported.error();
+  ImportedModel& model = *imported;
   for (const std::string& note : model.notes) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }
@@ -23,7 +25,11 @@ LoadedModel load_model(const std::string& path, const ImportOptions& bindings, C
                    .nodes = model.nodes,
                    .planned_nodes = model.graph.total_nodes(),
                    .tensors = model.graph.total_tensors()};
-  return {std::move(model), std::move(facts), watch.seconds()};
+  return LoadedModel{std::move(model), std::move(facts), watch.seconds()};
+}
+
+LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
+  return take(try_load_model(path, bindings, console));
 }
 
 }  // namespace lowtide::detail

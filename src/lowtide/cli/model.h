@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "lowtide/base/result.h"
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/import/import.h"
@@ -31,6 +32,9 @@ struct LoadedModel {
 };
 
 // Imports a model and remarks on what the importer notes.
+[[nodiscard]] Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings,
+                                                 Console& console);
+// The same, and stops where that fails.
 [[nodiscard]] LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console);
 
 }  // namespace lowtide::detail

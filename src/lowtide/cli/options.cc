@@ -21,17 +21,28 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
   return number;
 }
 
+// Digits alone that whole_number did not take: a number beyond all measure.
+bool is_too_large(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos && !whole_number(text);
+}
+
+constexpr std::string_view kTooLarge = " is too large: the largest number is 2^63 - 1";
+
+constexpr const char* kSizeTooLarge = "; it is too large: a size is below 2^63 bytes";
+
 // Why a text is not a size, where that can be guessed.
 std::string size_hint(const std::string& text) {
   if (text.empty()) return "";
   if (text.starts_with('-')) return "; a size is not negative";
   std::size_t unit = text.find_first_not_of("0123456789. ");
-  if (unit == std::string::npos) return "; a size is below 2^63 bytes";
+  if (unit == std::string::npos) return kSizeTooLarge;
   const std::string number = text.substr(0, unit);
   const std::string letters = text.substr(unit);
-  if (letters == "B") return "; a size is a whole number of bytes, below 2^63";
+  const bool is_whole = !number.empty() && number.find('.') == std::string::npos;
+  if (letters == "B") return is_whole ? kSizeTooLarge : "; a size is a whole number of bytes, below 2^63";
   if (!number.empty() && (std::string("kKmMgGtT").find(letters[0]) != std::string::npos) && letters.size() <= 3) {
     std::string right = {static_cast<char>(std::toupper(letters[0])), 'i', 'B'};
+    if (letters == right && is_whole) return kSizeTooLarge;
     if (letters == right) return "; a size is below 2^63 bytes and a whole number of them";
     return "; did you mean '" + number + right + "'?";
   }
@@ -43,6 +54,8 @@ std::vector<std::int64_t> read_extents(std::string_view option, const std::strin
   while (true) {
     const std::size_t end = std::min(text.find('x'), text.size());
     const std::string_view extent = text.substr(0, end);
+    if (is_too_large(extent))
+      stop_usage("'" + std::string(option) + "': " + quoted(extent, 60) + std::string(kTooLarge));
     const std::optional<std::int64_t> number = extent == "?" ? -1 : whole_number(extent);
     if (!number || (*number < 0 && extent != "?")) {
       stop_usage("'" + std::string(option) + "' is like image=1x3x224x224 (? keeps what the file says), not " +
@@ -109,6 +122,7 @@ std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_v
   const std::optional<std::string> text = arguments.value(option);
   if (!text) return std::nullopt;
   const std::optional<std::int64_t> number = whole_number(*text);
+  if (is_too_large(*text)) stop_usage("'" + std::string(option) + "': " + quoted(*text, 60) + std::string(kTooLarge));
   if (!number || *number < least) {
     stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to 2^63 - 1, not " +
                quoted(*text, 60));
@@ -121,6 +135,9 @@ ImportOptions read_bindings(const Arguments& arguments) {
   for (const std::string& word : arguments.values("--dim")) {
     const std::optional<Binding> binding = split_binding(word);
     const std::optional<std::int64_t> extent = binding ? whole_number(binding->value) : std::nullopt;
+    if (binding && is_too_large(binding->value)) {
+      stop_usage("'--dim' " + quoted(binding->name, 60) + ": " + quoted(binding->value, 60) + std::string(kTooLarge));
+    }
     if (!extent || *extent < 0) stop_usage("'--dim' is like batch=8, not " + quoted(word, 60));
     const auto [at, is_new] = bindings.dims.emplace(binding->name, *extent);
     if (!is_new && at->second != *extent) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/base/quote.h"
 #include "lowtide/base/result.h"
 
 namespace lowtide::detail {
@@ -37,6 +38,15 @@ template <typename T>
 }
 inline void take(const Result<void>& result) {
   if (!result.ok()) throw Stop(ExitCode::bad_input, result.error().describe());
+}
+
+// Of what was made from a file by something that does not know its name: the name comes in front of the error.
+template <typename T>
+[[nodiscard]] T take(Result<T> result, const std::string& path) {
+  if (result.ok()) return std::move(result).value();
+  const Error& error = result.error();
+  const std::string place = quoted(path, 200) + (error.place.empty() ? "" : ": " + error.place);
+  return take(Result<T>(Error{error.code, error.message, place}));
 }
 
 [[noreturn]] inline void stop_usage(const std::string& message) { throw Stop(ExitCode::usage, message); }

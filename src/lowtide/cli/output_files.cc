@@ -30,7 +30,7 @@ OutputFiles::OutputFiles(std::vector<std::string> destinations, const std::vecto
   for (std::size_t at = 0; at < destinations.size(); ++at) {
     take(check_destination(destinations[at], inputs));
     for (std::size_t other = 0; other < at; ++other) {
-      if (are_same(destinations[at], destinations[other])) {
+      if (are_same(destinations[at], destinations[other]) && !is_device(destinations[at])) {
         stop_usage("two outputs cannot both go to " + shown_name(destinations[at], 60));
       }
     }

@@ -42,7 +42,7 @@ Json json_of_packing(const std::string& path, const PackingProblem& problem, con
   json["buffers"] = problem.buffers.size();
   json["bound"] = packing.bound.count();
   json["height"] = packing.height.count();
-  json["gap"] = gap_of(packing.height, packing.bound);
+  json["gap"] = json_of_gap(packing.height, packing.bound);
   json["strategy"] = packing.strategy;
   json["proven_optimal"] = packing.proven_optimal;
   json["capacity"] = problem.capacity ? Json(problem.capacity->count()) : Json(nullptr);
@@ -50,6 +50,8 @@ Json json_of_packing(const std::string& path, const PackingProblem& problem, con
   json["outcome"] = outcome_text(problem, packing);
   json["feasible"] = feasible(problem, packing);
   json["witness_time"] = packing.witness_time ? Json(*packing.witness_time) : Json(nullptr);
+  json["bound_by"] = packing.is_bound_searched ? "search" : "load";
+  json["decisions"] = packing.decisions;
   json["verified"] = true;
   json["seconds"] = {{"import", seconds.import}, {"pack", seconds.pack}, {"verify", seconds.verify}};
   return json;
@@ -87,7 +89,7 @@ ExitCode run_pack(const Arguments& arguments, Console& console) {
   const Stopwatch packing_time;
   const Packing packing = [&] {
     const Progress progress(console, "packing");
-    return take(allocate(problem, options));
+    return take(allocate(problem, options), path);
   }();
   seconds.pack = packing_time.seconds();
   const Stopwatch verifying;

@@ -105,7 +105,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                    {"bound", plan.claims.bound.count()},
                    {"arena", arena.count()},
                    {"largest_step", planned.largest_step.count()}};
-  json["gap"] = gap_of(arena, plan.claims.bound);
+  json["gap"] = json_of_gap(arena, plan.claims.bound);
   json["bound_name"] = plan.claims.bound_name;
   json["schedule"] = {{"strategy", plan.claims.schedule}, {"proven_optimal", plan.claims.schedule_optimal}};
   json["schedule"]["tried"] = Json::array();
@@ -132,7 +132,7 @@ void remark_seconds(const Seconds& seconds, Console& console) {
 
 void write_files(const Request& request, const NamedPlan& named, const OutputFiles& files, Console& console) {
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
-  if (request.page_file) files.write(*request.page_file, page(named), console);
+  if (request.page_file) files.write(*request.page_file, page(named, {.is_verified = true}), console);
 }
 
 }  // namespace
@@ -147,7 +147,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const Stopwatch watch;
   const PlannedGraph planned = [&] {
     const Progress progress(console, "planning");
-    return take(plan_graph(loaded.model.graph, request.target, request.options));
+    return take(plan_graph(loaded.model.graph, request.target, request.options), arguments.place("MODEL"));
   }();
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
   check_verified(planned);

@@ -1,6 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <optional>
+
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/json.h"
@@ -19,15 +22,77 @@ std::string shown_plan(const std::string& path) { return path == "-" ? "the plan
 
 std::string short_digest(const std::string& digest) { return lowtide::quoted(digest.substr(0, 12)); }
 
+struct Checked {
+  ModelFacts model;
+  bool is_imported = true;  // else only its path and digest are known
+  std::vector<Violation> violations;
+  double import_seconds = 0;
+  double verify_seconds = 0;
+};
+
 // The digest first: of a plan for another model, every further complaint would only hide that.
-std::vector<Violation> check(const LoadedModel& loaded, const Plan& plan) {
-  const std::string& planned_for = plan.provenance.model_sha256;
-  if (!planned_for.empty() && planned_for != loaded.model.sha256) {
-    return {{.kind = ViolationKind::wrong_model,
-             .message = "the plan is for the model with sha256 " + short_digest(planned_for) + "..., this one has " +
-                        short_digest(loaded.model.sha256) + "..."}};
+std::optional<Violation> other_model(const std::string& planned_for, const std::string& digest) {
+  if (planned_for.empty() || planned_for == digest) return std::nullopt;
+  return Violation{.kind = ViolationKind::wrong_model,
+                   .message = "the plan is for the model with sha256 " + short_digest(planned_for) +
+                              "..., this one has " + short_digest(digest) + "..."};
+}
+
+// "the plan was made for 'batch=8', and the command line gives 'batch=4'" where the two differ, else nothing: all that
+// is wrong may come of that.
+std::string other_bindings(const std::vector<std::string>& planned_for, const ImportOptions& given) {
+  std::string own;
+  for (const std::string& binding : written_bindings(given)) {
+    const bool is_the_same = std::find(planned_for.begin(), planned_for.end(), binding) != planned_for.end();
+    if (!is_the_same) own += (own.empty() ? "" : ", ") + lowtide::quoted(binding);
   }
-  return verify(loaded.model.graph, plan);
+  if (own.empty()) return "";
+  std::string all;
+  for (const std::string& binding : planned_for) all += (all.empty() ? "" : ", ") + lowtide::quoted(binding);
+  return "the plan was made for " + (all.empty() ? "the sizes of the file" : all) + ", and the command line gives " +
+         own;
+}
+
+// Of a model that cannot be imported. Where the plan is for another one, that is the answer.
+Checked check_digest(const std::string& path, const Error& failure, const Provenance& provenance,
+                     const std::string& cause) {
+  const bool is_a_model = failure.code != ErrorCode::io && failure.code != ErrorCode::malformed;
+  if (is_a_model && !provenance.model_sha256.empty()) {
+    Checked checked{.model = {.path = path}, .is_imported = false};
+    checked.model.sha256 = take(model_digest(path));
+    if (const auto other = other_model(provenance.model_sha256, checked.model.sha256)) {
+      checked.violations = {*other};
+      return checked;
+    }
+  }
+  throw Stop(ExitCode::bad_input, (cause.empty() ? "" : cause + ": ") + failure.describe());
+}
+
+Checked check(const std::string& path, const PlanFile& file, const ImportOptions& given, Console& console) {
+  const Provenance& provenance = file.plan.provenance;
+  const std::string cause = other_bindings(provenance.dims, given);
+  ImportOptions bindings = given;
+  add_written_bindings(provenance.dims, bindings);
+  const Result<LoadedModel> loaded = try_load_model(path, bindings, console);
+  if (!loaded.ok()) return check_digest(path, loaded.error(), provenance, cause);
+
+  const Stopwatch watch;
+  const Progress progress(console, "verifying");
+  Checked checked{.model = loaded->facts, .import_seconds = loaded->seconds};
+  if (const auto other = other_model(provenance.model_sha256, loaded->model.sha256)) {
+    checked.violations = {*other};
+  } else {
+    const Graph& graph = loaded->model.graph;
+    checked.violations = verify_labels(graph, file.labels);
+    for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
+    if (!checked.violations.empty() && !cause.empty()) {
+      checked.violations.insert(checked.violations.begin(), {.kind = ViolationKind::wrong_model, .message = cause});
+    }
+  }
+  if (checked.violations.size() > VerifyOptions{}.most_violations)
+    checked.violations.resize(VerifyOptions{}.most_violations);
+  checked.verify_seconds = watch.seconds();
+  return checked;
 }
 
 Json json_of_violation(const Violation& violation) {
@@ -42,10 +107,12 @@ Json json_of_violation(const Violation& violation) {
   return json;
 }
 
-Json json_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan,
-                   const std::vector<Violation>& violations) {
+Json json_of_check(const Checked& checked, const std::string& path, const Plan& plan) {
   Json json = json_head("verify");
-  json["model"] = json_of(loaded.facts);
+  json["model"] = json_of(checked.model);
+  if (!checked.is_imported) {
+    for (const char* key : {"format", "nodes", "planned_nodes", "tensors"}) json["model"][key] = nullptr;
+  }
   json["plan"] = {{"path", json_text(path)},
                   {"tool", json_text(plan.provenance.tool)},
                   {"model_sha256", json_text(plan.provenance.model_sha256)},
@@ -53,26 +120,23 @@ Json json_of_check(const LoadedModel& loaded, const std::string& path, const Pla
                   {"buffers", plan.buffers.size()}};
   json["bytes"] = {
       {"arena", arena_bytes(plan).count()}, {"load", plan.claims.load.count()}, {"bound", plan.claims.bound.count()}};
-  json["verified"] = violations.empty();
+  json["verified"] = checked.violations.empty();
   json["violations"] = Json::array();
-  for (const Violation& violation : violations) json["violations"].push_back(json_of_violation(violation));
+  for (const Violation& violation : checked.violations) json["violations"].push_back(json_of_violation(violation));
   return json;
 }
 
-StyledText text_of_check(const LoadedModel& loaded, const std::string& path, const Plan& plan,
-                         const std::vector<Violation>& violations) {
+StyledText text_of_check(const Checked& checked, const std::string& path, const Plan& plan) {
+  const std::vector<Violation>& violations = checked.violations;
+  const std::string model = shown_name(checked.model.path, 60);
   StyledText out;
   if (violations.empty()) {
-    out.add("ok", Style::good)
-        .add("  " + shown_plan(path) + " is right for " + shown_name(loaded.facts.path, 60))
-        .end_line();
-    out.add("    " + with_thousands(static_cast<std::int64_t>(plan.program.size())) + " steps, ");
-    out.add(with_thousands(static_cast<std::int64_t>(plan.buffers.size())) + " buffers, arena ");
+    out.add("ok", Style::good).add("  " + shown_plan(path) + " is right for " + model).end_line();
+    out.add("    " + counted(static_cast<std::int64_t>(plan.program.size()), "step") + ", ");
+    out.add(counted(static_cast<std::int64_t>(plan.buffers.size()), "buffer") + ", arena ");
     return out.add(format_bytes(arena_bytes(plan))).end_line();
   }
-  out.add("wrong", Style::bad)
-      .add("  " + shown_plan(path) + " is not right for " + shown_name(loaded.facts.path, 60))
-      .end_line();
+  out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not right for " + model).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
   for (const Violation& violation : violations) {
     const std::string inside = violation.body.empty() ? "" : " (inside " + violation.body + ")";
@@ -86,27 +150,21 @@ StyledText text_of_check(const LoadedModel& loaded, const std::string& path, con
 }  // namespace
 
 ExitCode run_verify(const Arguments& arguments, Console& console) {
-  ImportOptions bindings = read_bindings(arguments);
+  const ImportOptions given = read_bindings(arguments);
   const std::string& path = arguments.place("PLAN");
   const Stopwatch reading;
   const PlanFile file = take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), path));
   const double read_seconds = reading.seconds();
-  add_written_bindings(file.plan.provenance.dims, bindings);
-  const LoadedModel loaded = load_model(arguments.place("MODEL"), bindings, console);
 
-  const Stopwatch watch;
-  const std::vector<Violation> violations = [&] {
-    const Progress progress(console, "verifying");
-    return check(loaded, file.plan);
-  }();
+  const Checked checked = check(arguments.place("MODEL"), file, given, console);
   if (arguments.has("--json")) {
-    Json json = json_of_check(loaded, path, file.plan, violations);
-    json["seconds"] = {{"import", loaded.seconds}, {"read", read_seconds}, {"verify", watch.seconds()}};
+    Json json = json_of_check(checked, path, file.plan);
+    json["seconds"] = {{"import", checked.import_seconds}, {"read", read_seconds}, {"verify", checked.verify_seconds}};
     print_json(console, json);
   } else {
-    console.result(text_of_check(loaded, path, file.plan, violations));
+    console.result(text_of_check(checked, path, file.plan));
   }
-  return violations.empty() ? ExitCode::done : ExitCode::no;
+  return checked.violations.empty() ? ExitCode::done : ExitCode::no;
 }
 
 }  // namespace lowtide::detail

@@ -36,7 +36,7 @@ ExitCode run_view(const Arguments& arguments, Console& console) {
   }
   const PlanFile other = read_plan(*other_path);
   const NamedPlan against{other.plan, other.labels};
-  files.write(*destination, page(named, &against), console);
+  files.write(*destination, page(named, {.against = &against}), console);
   return ExitCode::done;
 }
 

@@ -45,9 +45,34 @@ std::string resolved(const std::string& path) {
   return real == nullptr ? path : std::string(real.get());
 }
 
+// A pipe, /dev/null or a terminal: written to as they are.
+bool is_stream(const struct stat& facts) { return S_ISFIFO(facts.st_mode) || S_ISCHR(facts.st_mode); }
+
 Result<void> check_kind(const std::string& path, const struct stat& facts) {
   if (S_ISDIR(facts.st_mode)) return write_error(path, "it is a directory; name a file in it");
-  if (!S_ISREG(facts.st_mode)) return write_error(path, "it is not a regular file; '-' writes to stdout");
+  if (S_ISREG(facts.st_mode) || is_stream(facts)) return {};
+  return write_error(
+      path, "it is a " + std::string(S_ISSOCK(facts.st_mode) ? "socket" : "disk") + "; name a file, or '-' for stdout");
+}
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+// There is no old content to keep. Opened without waiting for a reader, written with waiting for it.
+Result<void> write_stream(const std::string& path, std::string_view bytes) {
+  Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file.is_open() && errno == ENXIO) return write_error(path, "nobody reads from this pipe");
+  if (!file.is_open()) return write_error(path, std::strerror(errno));
+  const int flags = fcntl(file.number(), F_GETFL);
+  const bool waits = flags >= 0 && fcntl(file.number(), F_SETFL, flags & ~O_NONBLOCK) == 0;
+  if (!waits || !write_all(file.number(), bytes) || file.close() != 0) return write_error(path, std::strerror(errno));
   return {};
 }
 
@@ -70,15 +95,7 @@ class Temporary {
     if (is_there_) static_cast<void>(flock(file_.number(), LOCK_EX | LOCK_NB));
     return is_there_;
   }
-  bool write(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(file_.number(), bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return true;
-  }
+  bool write(std::string_view bytes) { return write_all(file_.number(), bytes); }
   void keep_mode(mode_t mode) { static_cast<void>(fchmod(file_.number(), mode & 07777U)); }
   bool sync() { return fsync(file_.number()) == 0; }
   bool rename_to(const std::string& name) {
@@ -148,7 +165,14 @@ Result<void> check_destination(const std::string& path, const std::vector<std::s
   return {};
 }
 
+bool is_device(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && S_ISCHR(facts.st_mode);
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  struct stat facts {};
+  if (stat(path.c_str(), &facts) == 0 && is_stream(facts)) return write_stream(path, bytes);
   const std::string real = resolved(path);
   const Destination destination = split(real);
   const Descriptor folder(open(destination.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

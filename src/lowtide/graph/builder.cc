@@ -110,8 +110,8 @@ Result<void> GraphBuilder::count_bodies() {
         return Error{ErrorCode::over_limit,
                      "with their bodies, the nodes up to here have " + std::to_string(graph_.total_nodes_) +
                          " nodes and " + std::to_string(graph_.total_tensors_) + " tensors: the limits are " +
-                         std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " +
-                         std::to_string(limits::kMaxTensors) + " (kMaxTensors)",
+                         std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " + std::to_string(limits::kMaxTensors) +
+                         " (kMaxTensors)",
                      place_of(name_, id, graph_.nodes_[id])};
       }
     }
@@ -134,7 +134,8 @@ Result<void> GraphBuilder::check_ids() const {
            });
     }
   }
-  if (!ok) return Error{ErrorCode::invalid, "a node or output names a tensor that does not exist", "graph " + quoted(name_)};
+  if (!ok)
+    return Error{ErrorCode::invalid, "a node or output names a tensor that does not exist", "graph " + quoted(name_)};
   return {};
 }
 
@@ -167,7 +168,8 @@ Result<void> GraphBuilder::size_tensors() {
   for (Tensor& tensor : graph_.tensors_) {
     Result<Bytes> size = dense_size(tensor.dtype, tensor.shape);
     if (!size) {
-      return Error{size.error().code, size.error().message, "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
+      return Error{size.error().code, size.error().message,
+                   "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
     }
     tensor.size = *size;
     total += size->count();  // each below 2^47, so 2^62 is crossed before 2^63
@@ -187,13 +189,15 @@ Result<void> GraphBuilder::link_producers() {
       if (!output) continue;
       Tensor& tensor = graph_.tensors_[*output];
       if (!has_producer_role(tensor.role)) {
-        return Error{ErrorCode::invalid, "writes " + quoted(tensor.name) + ", which is an " + std::string(to_string(tensor.role)) + " and must stay untouched",
+        return Error{ErrorCode::invalid,
+                     "writes " + quoted(tensor.name) + ", which is an " + std::string(to_string(tensor.role)) +
+                         " and must stay untouched",
                      place_of(name_, id, graph_.nodes_[id])};
       }
       if (tensor.producer) {
         return Error{ErrorCode::invalid,
-                     "writes " + quoted(tensor.name) + ", which node " + std::to_string(tensor.producer->value()) + " " +
-                         quoted(graph_.nodes_[*tensor.producer].name) + " writes too; a tensor has one producer",
+                     "writes " + quoted(tensor.name) + ", which node " + std::to_string(tensor.producer->value()) +
+                         " " + quoted(graph_.nodes_[*tensor.producer].name) + " writes too; a tensor has one producer",
                      place_of(name_, id, graph_.nodes_[id])};
       }
       tensor.producer = id;
@@ -248,7 +252,9 @@ Result<void> GraphBuilder::sort_nodes() {
   if (order.size() != count) {
     for (NodeId id : all_ids<NodeId>(count)) {
       if (waiting[id] > 0) {
-        return Error{ErrorCode::invalid, "depends on its own result: " + std::to_string(count - order.size()) + " nodes are on a cycle or behind one",
+        return Error{ErrorCode::invalid,
+                     "depends on its own result: " + std::to_string(count - order.size()) +
+                         " nodes are on a cycle or behind one",
                      place_of(name_, id, graph_.nodes_[id])};
       }
     }
@@ -275,14 +281,17 @@ Result<void> GraphBuilder::check_sources() const {
     for (TensorId tensor : reads) {
       if (!has_source(tensor)) {
         return Error{ErrorCode::invalid,
-                     "reads " + quoted(graph_.tensors_[tensor].name) + ", which nothing produces: no node, input or constant has this name",
+                     "reads " + quoted(graph_.tensors_[tensor].name) +
+                         ", which nothing produces: no node, input or constant has this name",
                      place_of(name_, id, graph_.nodes_[id])};
       }
     }
   }
   for (const Tensor& tensor : graph_.tensors_) {
     if (has_producer_role(tensor.role) && !tensor.producer) {
-      return invalid_tensor(name_, tensor, tensor.role == Role::output ? "this graph output is never produced" : "nothing produces this tensor");
+      return invalid_tensor(
+          name_, tensor,
+          tensor.role == Role::output ? "this graph output is never produced" : "nothing produces this tensor");
     }
   }
   return {};

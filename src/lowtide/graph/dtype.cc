@@ -13,6 +13,7 @@ struct Row {
   std::string_view name;
   int bits;  // 0: no dense size
 };
+// clang-format off
 constexpr std::array<Row, 26> kRows = {{
     {DType::f64, "f64", 64},          {DType::f32, "f32", 32},
     {DType::f16, "f16", 16},          {DType::bf16, "bf16", 16},
@@ -28,6 +29,7 @@ constexpr std::array<Row, 26> kRows = {{
     {DType::boolean, "bool", 8},      {DType::c64, "c64", 64},
     {DType::c128, "c128", 128},       {DType::string, "string", 0},
 }};
+// clang-format on
 
 const Row& row_of(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
 

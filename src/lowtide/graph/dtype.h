@@ -9,6 +9,7 @@
 namespace lowtide {
 
 // Element types of all formats that Lowtide reads. `string` has no dense size.
+// clang-format off
 enum class DType {
   f64, f32, f16, bf16,
   f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f4e2m1,
@@ -16,6 +17,7 @@ enum class DType {
   u64, u32, u16, u8, u4, u2,
   boolean, c64, c128, string,
 };
+// clang-format on
 
 // Bits of one element in memory; nothing for `string`. Types below 8 bits are packed without
 // gaps inside a tensor, and a tensor ends on a whole byte.

@@ -51,7 +51,7 @@ struct Tensor {
   Role role = Role::temporary;
   bool is_captured = false;  // in a body: a tensor of a graph around it, role input or constant
   Shape shape;
-  Bytes size;  // dense row-major; an upper bound where shape.has_upper_bounds()
+  Bytes size;                      // dense row-major; an upper bound where shape.has_upper_bounds()
   std::optional<NodeId> producer;  // has one exactly if role is output or temporary
 };
 
@@ -95,7 +95,9 @@ class Graph {
   // What a node reads, each tensor once, in ascending id: its inputs and the captures of its bodies.
   [[nodiscard]] std::span<const TensorId> reads(NodeId id) const { return slice(reads_, read_begin_, id.index()); }
   // Nodes that read a tensor, each once, in ascending id.
-  [[nodiscard]] std::span<const NodeId> readers(TensorId id) const { return slice(readers_, reader_begin_, id.index()); }
+  [[nodiscard]] std::span<const NodeId> readers(TensorId id) const {
+    return slice(readers_, reader_begin_, id.index());
+  }
 
   // Integer content known before the run (row-major), for small tensors only: axes, shapes, split sizes.
   // nullptr if unknown.
@@ -125,7 +127,7 @@ class Graph {
   std::vector<TensorId> reads_;            // pool; reads of node i: [read_begin_[i], read_begin_[i + 1])
   std::vector<std::uint32_t> read_begin_;  // nodes + 1
   std::vector<NodeId> readers_;
-  std::vector<std::uint32_t> reader_begin_;  // tensors + 1
+  std::vector<std::uint32_t> reader_begin_;                            // tensors + 1
   std::vector<std::pair<TensorId, std::vector<std::int64_t>>> known_;  // sorted by id
   std::int64_t total_nodes_ = 0;
   std::int64_t total_tensors_ = 0;

@@ -28,6 +28,7 @@ constexpr OperatorTraits kControl = {.is_known = true};
 
 // Sorted by name (checked by a test). In-place "first_input" of normalisations and Softmax: the kernel reads a
 // whole row (or plane) for its statistics before it writes the row, and never another row.
+// clang-format off
 constexpr auto kRows = std::to_array<Row>({
     {"Abs", kFirst}, {"Acos", kFirst}, {"Acosh", kFirst}, {"Add", kAny}, {"AffineGrid", kPure}, {"And", kAny},
     {"ArgMax", kPure}, {"ArgMin", kPure}, {"Asin", kFirst}, {"Asinh", kFirst}, {"Atan", kFirst}, {"Atanh", kFirst},
@@ -43,38 +44,39 @@ constexpr auto kRows = std::to_array<Row>({
     {"Elu", kFirst}, {"Equal", kAny}, {"Erf", kFirst}, {"Exp", kFirst},
     {"Expand", pure(InPlaceKind::none, ViewKind::expand)}, {"EyeLike", kPure}, {"Flatten", kWhole}, {"Floor", kFirst},
     {"GRU", kPure}, {"Gather", kPure}, {"GatherElements", kPure}, {"GatherND", kPure}, {"Gelu", kFirst},
-    {"Gemm", kPure}, {"GlobalAveragePool", kPure}, {"GlobalLpPool", kPure}, {"GlobalMaxPool", kPure},
-    {"Greater", kAny}, {"GreaterOrEqual", kAny}, {"GridSample", kPure}, {"GroupNormalization", kFirst},
-    {"HammingWindow", kPure}, {"HannWindow", kPure}, {"HardSigmoid", kFirst}, {"HardSwish", kFirst},
-    {"Hardmax", kFirst}, {"Identity", kWhole}, {"If", kControl}, {"ImageDecoder", kPure},
-    {"InstanceNormalization", kFirst}, {"IsInf", kFirst}, {"IsNaN", kFirst}, {"LRN", kPure}, {"LSTM", kPure},
-    {"LayerNormalization", kFirst}, {"LeakyRelu", kFirst}, {"Less", kAny}, {"LessOrEqual", kAny}, {"LinearAttention", kPure},
-    {"Log", kFirst}, {"LogSoftmax", kFirst}, {"Loop", kControl}, {"LpNormalization", kFirst}, {"LpPool", kPure},
-    {"MatMul", kPure}, {"MatMulInteger", kPure}, {"Max", kAny}, {"MaxPool", kPure}, {"MaxRoiPool", kPure},
-    {"MaxUnpool", kPure}, {"Mean", kAny}, {"MeanVarianceNormalization", kFirst}, {"MelWeightMatrix", kPure},
-    {"Min", kAny}, {"Mish", kFirst}, {"Mod", kAny}, {"Mul", kAny}, {"Multinomial", kRandom}, {"Neg", kFirst},
-    {"NegativeLogLikelihoodLoss", kPure}, {"NonMaxSuppression", kPure}, {"NonZero", kPure}, {"Not", kFirst},
-    {"OneHot", kPure}, {"Optional", kPure}, {"OptionalGetElement", kPure}, {"OptionalHasElement", kPure}, {"Or", kAny},
-    {"PRelu", kFirst}, {"Pad", kPure}, {"Pow", kAny}, {"QLinearConv", kPure}, {"QLinearMatMul", kPure},
-    {"QuantizeLinear", kPure}, {"RMSNormalization", kFirst}, {"RNN", kPure}, {"RandomNormal", kRandom},
-    {"RandomNormalLike", kRandom}, {"RandomUniform", kRandom}, {"RandomUniformLike", kRandom}, {"Range", kPure},
-    {"Reciprocal", kFirst}, {"ReduceL1", kPure}, {"ReduceL2", kPure}, {"ReduceLogSum", kPure},
-    {"ReduceLogSumExp", kPure}, {"ReduceMax", kPure}, {"ReduceMean", kPure}, {"ReduceMin", kPure},
-    {"ReduceProd", kPure}, {"ReduceSum", kPure}, {"ReduceSumSquare", kPure}, {"RegexFullMatch", kPure},
-    {"Relu", kFirst}, {"Reshape", kWhole}, {"Resize", kPure}, {"ReverseSequence", kPure}, {"RoiAlign", kPure},
-    {"RotaryEmbedding", kPure}, {"Round", kFirst}, {"STFT", kPure}, {"Scan", kControl}, {"ScatterElements", kPure},
-    {"ScatterND", kPure}, {"Selu", kFirst}, {"SequenceAt", kPure}, {"SequenceConstruct", kPure},
-    {"SequenceEmpty", kPure}, {"SequenceErase", kPure}, {"SequenceInsert", kPure}, {"SequenceLength", kPure},
-    {"SequenceMap", kControl}, {"Shape", kPure}, {"Shrink", kFirst}, {"Sigmoid", kFirst}, {"Sign", kFirst},
-    {"Sin", kFirst}, {"Sinh", kFirst}, {"Size", kPure}, {"Slice", pure(InPlaceKind::none, ViewKind::slice)},
-    {"Softmax", kFirst}, {"SoftmaxCrossEntropyLoss", kPure}, {"Softplus", kFirst}, {"Softsign", kFirst},
-    {"SpaceToDepth", kPure}, {"Split", pure(InPlaceKind::none, ViewKind::split)}, {"SplitToSequence", kPure},
-    {"Sqrt", kFirst}, {"Squeeze", kWhole}, {"StringConcat", kPure}, {"StringNormalizer", kPure},
-    {"StringSplit", kPure}, {"Sub", kAny}, {"Sum", kAny}, {"Swish", kFirst}, {"Tan", kFirst}, {"Tanh", kFirst},
-    {"TensorScatter", kPure}, {"TfIdfVectorizer", kPure}, {"ThresholdedRelu", kFirst},
-    {"Tile", pure(InPlaceKind::none, ViewKind::expand)}, {"TopK", kPure}, {"Transpose", kPure}, {"Trilu", kPure},
-    {"Unique", kPure}, {"Unsqueeze", kWhole}, {"Upsample", kPure}, {"Where", kAny}, {"Xor", kAny},
+    {"Gemm", kPure}, {"GlobalAveragePool", kPure}, {"GlobalLpPool", kPure}, {"GlobalMaxPool", kPure}, {"Greater", kAny},
+    {"GreaterOrEqual", kAny}, {"GridSample", kPure}, {"GroupNormalization", kFirst}, {"HammingWindow", kPure},
+    {"HannWindow", kPure}, {"HardSigmoid", kFirst}, {"HardSwish", kFirst}, {"Hardmax", kFirst}, {"Identity", kWhole},
+    {"If", kControl}, {"ImageDecoder", kPure}, {"InstanceNormalization", kFirst}, {"IsInf", kFirst}, {"IsNaN", kFirst},
+    {"LRN", kPure}, {"LSTM", kPure}, {"LayerNormalization", kFirst}, {"LeakyRelu", kFirst}, {"Less", kAny},
+    {"LessOrEqual", kAny}, {"LinearAttention", kPure}, {"Log", kFirst}, {"LogSoftmax", kFirst}, {"Loop", kControl},
+    {"LpNormalization", kFirst}, {"LpPool", kPure}, {"MatMul", kPure}, {"MatMulInteger", kPure}, {"Max", kAny},
+    {"MaxPool", kPure}, {"MaxRoiPool", kPure}, {"MaxUnpool", kPure}, {"Mean", kAny},
+    {"MeanVarianceNormalization", kFirst}, {"MelWeightMatrix", kPure}, {"Min", kAny}, {"Mish", kFirst}, {"Mod", kAny},
+    {"Mul", kAny}, {"Multinomial", kRandom}, {"Neg", kFirst}, {"NegativeLogLikelihoodLoss", kPure},
+    {"NonMaxSuppression", kPure}, {"NonZero", kPure}, {"Not", kFirst}, {"OneHot", kPure}, {"Optional", kPure},
+    {"OptionalGetElement", kPure}, {"OptionalHasElement", kPure}, {"Or", kAny}, {"PRelu", kFirst}, {"Pad", kPure},
+    {"Pow", kAny}, {"QLinearConv", kPure}, {"QLinearMatMul", kPure}, {"QuantizeLinear", kPure},
+    {"RMSNormalization", kFirst}, {"RNN", kPure}, {"RandomNormal", kRandom}, {"RandomNormalLike", kRandom},
+    {"RandomUniform", kRandom}, {"RandomUniformLike", kRandom}, {"Range", kPure}, {"Reciprocal", kFirst},
+    {"ReduceL1", kPure}, {"ReduceL2", kPure}, {"ReduceLogSum", kPure}, {"ReduceLogSumExp", kPure}, {"ReduceMax", kPure},
+    {"ReduceMean", kPure}, {"ReduceMin", kPure}, {"ReduceProd", kPure}, {"ReduceSum", kPure},
+    {"ReduceSumSquare", kPure}, {"RegexFullMatch", kPure}, {"Relu", kFirst}, {"Reshape", kWhole}, {"Resize", kPure},
+    {"ReverseSequence", kPure}, {"RoiAlign", kPure}, {"RotaryEmbedding", kPure}, {"Round", kFirst}, {"STFT", kPure},
+    {"Scan", kControl}, {"ScatterElements", kPure}, {"ScatterND", kPure}, {"Selu", kFirst}, {"SequenceAt", kPure},
+    {"SequenceConstruct", kPure}, {"SequenceEmpty", kPure}, {"SequenceErase", kPure}, {"SequenceInsert", kPure},
+    {"SequenceLength", kPure}, {"SequenceMap", kControl}, {"Shape", kPure}, {"Shrink", kFirst}, {"Sigmoid", kFirst},
+    {"Sign", kFirst}, {"Sin", kFirst}, {"Sinh", kFirst}, {"Size", kPure},
+    {"Slice", pure(InPlaceKind::none, ViewKind::slice)}, {"Softmax", kFirst}, {"SoftmaxCrossEntropyLoss", kPure},
+    {"Softplus", kFirst}, {"Softsign", kFirst}, {"SpaceToDepth", kPure},
+    {"Split", pure(InPlaceKind::none, ViewKind::split)}, {"SplitToSequence", kPure}, {"Sqrt", kFirst},
+    {"Squeeze", kWhole}, {"StringConcat", kPure}, {"StringNormalizer", kPure}, {"StringSplit", kPure}, {"Sub", kAny},
+    {"Sum", kAny}, {"Swish", kFirst}, {"Tan", kFirst}, {"Tanh", kFirst}, {"TensorScatter", kPure},
+    {"TfIdfVectorizer", kPure}, {"ThresholdedRelu", kFirst}, {"Tile", pure(InPlaceKind::none, ViewKind::expand)},
+    {"TopK", kPure}, {"Transpose", kPure}, {"Trilu", kPure}, {"Unique", kPure}, {"Unsqueeze", kWhole},
+    {"Upsample", kPure}, {"Where", kAny}, {"Xor", kAny},
 });
+// clang-format on
 
 constexpr OperatorTraits kUnknown = {};
 
@@ -82,8 +84,9 @@ constexpr OperatorTraits kUnknown = {};
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
   if (!domain.empty() && domain != "ai.onnx") return kUnknown;
-  const auto* row = std::lower_bound(kRows.begin(), kRows.end(), type,
-                                     [](const Row& candidate, std::string_view wanted) { return candidate.type < wanted; });
+  const auto* row =
+      std::lower_bound(kRows.begin(), kRows.end(), type,
+                       [](const Row& candidate, std::string_view wanted) { return candidate.type < wanted; });
   return row != kRows.end() && row->type == type ? row->traits : kUnknown;
 }
 

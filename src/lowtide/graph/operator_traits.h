@@ -13,7 +13,7 @@ namespace lowtide {
 // planning; verify has its own).
 enum class ViewKind : std::uint8_t {
   none,
-  whole,   // output 0 is input 0 under another shape: Reshape, Squeeze, Unsqueeze, Flatten, Identity, Dropout in inference
+  whole,   // output 0 is input 0 in another shape: Reshape, Squeeze, Unsqueeze, Flatten, Identity, Dropout in inference
   slice,   // output 0 may be a contiguous part of input 0: Slice
   split,   // the outputs may be consecutive contiguous parts of input 0: Split
   concat,  // the inputs may be consecutive contiguous parts of output 0: Concat

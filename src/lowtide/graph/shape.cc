@@ -13,7 +13,8 @@ Result<std::int64_t> element_count(const Shape& shape) {
   const std::vector<std::int64_t>& extents = shape.extents();
   for (std::int64_t extent : extents) {
     if (extent < 0) {
-      return Error{ErrorCode::invalid, "extent " + std::to_string(extent) + " of shape " + to_string(shape) + " is negative", ""};
+      return Error{ErrorCode::invalid,
+                   "extent " + std::to_string(extent) + " of shape " + to_string(shape) + " is negative", ""};
     }
   }
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return std::int64_t{0};
@@ -31,7 +32,9 @@ Result<std::int64_t> element_count(const Shape& shape) {
 Result<Bytes> dense_size(DType dtype, const Shape& shape) {
   if (shape.rank() > limits::kMaxRank) {
     return Error{ErrorCode::over_limit,
-                 "rank " + std::to_string(shape.rank()) + " is above the limit of " + std::to_string(limits::kMaxRank) + " (kMaxRank)", ""};
+                 "rank " + std::to_string(shape.rank()) + " is above the limit of " + std::to_string(limits::kMaxRank) +
+                     " (kMaxRank)",
+                 ""};
   }
   const std::optional<int> bits = bits_of(dtype);
   if (!bits) return Error{ErrorCode::unsupported, "element type string has no fixed size", ""};

@@ -164,7 +164,7 @@ std::string print_real(double number) {
   // Attributes of ONNX are floats: 0.1f reads better than 0.10000000149011612, and means the same.
   if (std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()) &&
       static_cast<double>(static_cast<float>(number)) == number) {
-    const std::string as_float = shortest(static_cast<float>(number)) + "f";
+    std::string as_float = shortest(static_cast<float>(number)) + "f";
     if (as_float.size() + 2 < text.size()) return as_float;
   }
   return text;

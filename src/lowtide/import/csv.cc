@@ -121,6 +121,10 @@ class Parser {
     if (const std::size_t at = line.find('\0'); at != std::string_view::npos) {
       return refuse(lines_.number, "", "a zero byte at position " + std::to_string(at + 1));
     }
+    if (const std::size_t at = line.find('\r'); at != std::string_view::npos) {
+      return refuse(lines_.number, "",
+                    "a carriage return at position " + std::to_string(at + 1) + "; lines end in LF or CRLF");
+    }
     if (static_cast<std::int64_t>(problem_.buffers.size()) == kMaxPackingBuffers) {
       return refuse(lines_.number, "",
                     "more than " + std::to_string(kMaxPackingBuffers) + " buffers (kMaxPackingBuffers)",
@@ -273,6 +277,9 @@ class Parser {
 
 }  // namespace
 
-Result<PackingProblem> parse_packing(std::string_view text) { return Parser(text).parse(); }
+Result<PackingProblem> parse_packing(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a mark that some programs put before UTF-8
+  return Parser(text).parse();
+}
 
 }  // namespace lowtide::detail

@@ -21,7 +21,8 @@ inline constexpr std::int64_t kMaxPackingBuffers = 10'000'000;
 //
 // Numbers are plain decimal digits. `offset` and `gaps` may be empty: not fixed, no gaps. `gaps` separates its spans by
 // single spaces; MiniMalloc's windows ("4-6@0:64", part of the buffer stays) are refused as unsupported.
-// Lines end in LF or CRLF; empty lines only at the end. O(bytes).
+// Lines end in LF or CRLF; empty lines only at the end. A byte order mark at the start is no part of the first name.
+// O(bytes).
 [[nodiscard]] Result<PackingProblem> parse_packing(std::string_view text);
 
 }  // namespace lowtide::detail

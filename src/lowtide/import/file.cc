@@ -37,11 +37,20 @@ Error io_error(const std::string& path, const std::string& message) {
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
-const char* kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
-  if (S_ISFIFO(mode)) return "a pipe";
-  if (S_ISSOCK(mode)) return "a socket";
-  return "a device";
+// Why a thing that is not a file is not read, and what to do instead.
+std::string not_a_file(mode_t mode) {
+  if (S_ISDIR(mode)) return "is a folder; name a file in it";
+  const char* const kind = S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
+  return std::string("is ") + kind +
+         ", not a file: how large it is must be known before it is read; write it to a file " + "first";
+}
+
+std::string cannot_open(const std::string& path, int error_number) {
+  if (path == "-" && error_number == ENOENT) {
+    return "is no file, and stdin is not read here: how large a file is must be known before it is read; write it to a "
+           "file first";
+  }
+  return "cannot be opened: " + reason(error_number);
 }
 
 }  // namespace
@@ -56,13 +65,13 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
   if (path.find('\0') != std::string::npos) return io_error(path, "a path cannot hold a zero byte");
   // Without O_NONBLOCK, opening a pipe waits for its writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.number() < 0) return io_error(path, "cannot be opened: " + reason(errno));
+  if (file.number() < 0) return io_error(path, cannot_open(path, errno));
   struct stat status = {};
   if (::fstat(file.number(), &status) != 0) return io_error(path, "cannot be examined: " + reason(errno));
-  if (!S_ISREG(status.st_mode)) return io_error(path, std::string("is ") + kind_of(status.st_mode) + ", not a file");
+  if (!S_ISREG(status.st_mode)) return io_error(path, not_a_file(status.st_mode));
   if (status.st_size > most_bytes) {
     return Error{ErrorCode::over_limit,
-                 "the file has " + std::to_string(status.st_size) + " bytes; the limit is " +
+                 "is too large: " + std::to_string(status.st_size) + " bytes; the limit is " +
                      std::to_string(most_bytes) + " (" + std::string(limit) + ")",
                  shown_path(path)};
   }

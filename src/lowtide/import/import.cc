@@ -49,6 +49,12 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   }
 }
 
+Result<std::string> model_digest(const std::string& path) {
+  const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!bytes) return bytes.error();
+  return detail::sha256_hex(bytes->view());
+}
+
 Result<PackingProblem> import_packing(const std::string& path) {
   const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!bytes) return bytes.error();

@@ -14,6 +14,7 @@
 
 namespace lowtide {
 
+// Names are those of the model; the escapes with which messages print a name (base/quote.h) are understood too.
 struct ImportOptions {
   std::map<std::string, std::int64_t> dims;                 // symbol -> extent, e.g. {"batch", 8}
   std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps what the file says
@@ -34,6 +35,9 @@ struct ImportedModel {
 // Time and memory are near linear in the file's size. What reading a file may cost is bounded before it is parsed: the
 // parsed form to 64 MB + 16 x the file, the inlined functions and computed contents likewise.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
+
+// ImportedModel::sha256 of a file that need not be a model, nor one whose sizes are known. Errors: io, over_limit.
+[[nodiscard]] Result<std::string> model_digest(const std::string& path);
 
 // A packing problem in MiniMalloc's form: a header line, then one buffer a line. Columns by name, in any order:
 // id, lower, upper, size, and optionally alignment, offset, gaps. `lower` and `upper` are half-open.

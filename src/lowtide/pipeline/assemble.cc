@@ -8,14 +8,10 @@
 namespace lowtide::detail {
 namespace {
 
-bool takes_room(BufferKind kind, const AliasOptions& options) {
-  return is_placed(kind) || (kind == BufferKind::input && options.inputs_live_throughout);
-}
-
 void add_buffers(Plan& plan, const AliasClasses& aliases, const AliasOptions& options) {
   plan.buffers.reserve(aliases.classes.size());
   for (const AliasClass& alias : aliases.classes) {
-    const bool is_rounded = takes_room(alias.kind, options);
+    const bool is_rounded = takes_room(alias, options);
     plan.buffers.push_back({.kind = alias.kind,
                             .size = is_rounded ? round_up(alias.size, options.alignment) : alias.size,
                             .lifespan = alias.lifespan,
@@ -80,10 +76,11 @@ Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels&
   return plan;
 }
 
-std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasOptions& options) {
+std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& aliases, const AliasOptions& options) {
   std::vector<BufferId> buffers;
   for (BufferId id : all_ids<BufferId>(plan.buffers.size())) {
-    if (takes_room(plan.buffers[id].kind, options)) buffers.push_back(id);
+    const bool is_scratch = id.index() >= aliases.classes.size();
+    if (is_scratch || takes_room(aliases.classes[AliasClassId(id.value())], options)) buffers.push_back(id);
   }
   return buffers;
 }

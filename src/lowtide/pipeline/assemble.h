@@ -23,7 +23,9 @@ struct PlannedBodies {
 [[nodiscard]] Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels& kernels,
                             const std::vector<PlannedBodies>& bodies, const AliasOptions& options);
 
-// The buffers that take room in the arena, in ascending id.
-[[nodiscard]] std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasOptions& options);
+// The buffers that take room in the arena, in ascending id. `aliases` are those the plan was assembled from: buffer i
+// is class i, and scratch comes after them.
+[[nodiscard]] std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& aliases,
+                                                      const AliasOptions& options);
 
 }  // namespace lowtide::detail

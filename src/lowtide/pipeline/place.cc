@@ -15,12 +15,18 @@
 namespace lowtide::detail {
 namespace {
 
+// A program without steps has one moment, in which everything lives.
+TimeSpan time_of(const Plan& plan, const Lifespan& lifespan) {
+  if (plan.program.empty()) return {0, 1};
+  return {lifespan.begin.value(), lifespan.end.value()};
+}
+
 PackingProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers, Bytes alignment) {
   PackingProblem problem;
   problem.buffers.reserve(buffers.size());
   for (BufferId id : buffers) {
     const Buffer& buffer = plan.buffers[id];
-    problem.buffers.push_back({.lifespan = {buffer.lifespan.begin.value(), buffer.lifespan.end.value()},
+    problem.buffers.push_back({.lifespan = time_of(plan, buffer.lifespan),
                                .gaps = {},
                                .size = buffer.size,
                                .alignment = alignment,
@@ -92,8 +98,9 @@ std::vector<BufferId> without(const std::vector<BufferId>& all, const std::vecto
 
 }  // namespace
 
-Result<Placed> place(Plan& plan, const std::vector<Region>& regions, const AliasOptions& options, std::int64_t effort) {
-  std::vector<BufferId> left = buffers_with_room(plan, options);
+Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,
+                     const AliasOptions& options, std::int64_t effort) {
+  std::vector<BufferId> left = buffers_with_room(plan, aliases, options);
   plan.arena.assign(regions.size(), Bytes(0));
   plan.regions = regions;
   Placed placed;

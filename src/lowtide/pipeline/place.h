@@ -15,7 +15,7 @@ namespace lowtide::detail {
 
 // What placing came to.
 struct Placed {
-  std::string strategy;  // of allocate, in region 0
+  std::string strategy;   // of allocate, in region 0
   bool is_tight = false;  // everything is in region 0, at the load
 };
 
@@ -23,7 +23,9 @@ struct Placed {
 // Everything goes to region 0 if it fits, or if there is no other. Otherwise each region in turn keeps what is used most
 // often for the time it takes up (accesses per step of lifespan; the regions are in order of preference), and the rest
 // goes on; the last region takes what is left, so only it may end above its capacity.
-// Every offset is a multiple of `options.alignment` and of its region's. One packing a region.
-[[nodiscard]] Result<Placed> place(Plan& plan, const std::vector<Region>& regions, const AliasOptions& options, std::int64_t effort);
+// `aliases` are those the plan was assembled from. Every offset is a multiple of `options.alignment` and of its
+// region's. One packing a region.
+[[nodiscard]] Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,
+                                   const AliasOptions& options, std::int64_t effort);
 
 }  // namespace lowtide::detail

@@ -38,8 +38,9 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool i
 // A node's bodies run inside its step, so they are planned first and their arenas become its scratch.
 Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting& setting, int depth) {
   std::vector<PlannedBodies> planned;
-  if (depth >= limits::kMaxBodyNesting) {
-    return Error{ErrorCode::over_limit, "graphs are nested deeper than " + std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)", ""};
+  if (depth > limits::kMaxBodyNesting) {
+    return Error{ErrorCode::over_limit,
+                 "graphs are nested deeper than " + std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)", ""};
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (graph.node(id).bodies.empty()) continue;
@@ -54,7 +55,7 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
   return planned;
 }
 
-ChosenKernels choose_kernels(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
+ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -62,13 +63,46 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target, const std
     LOWTIDE_CHECK(!candidates.empty(), "a catalogue has a kernel for every node");
     kernels.push_back(std::move(candidates[0]));
   }
+  return kernels;
+}
+
+// The same kernels, the bodies' bytes added to the scratch of their nodes. Branches of an If share them: one of them
+// runs.
+ChosenKernels with_bodies(ChosenKernels kernels, const std::vector<PlannedBodies>& bodies,
+                          Bytes (*bytes_of)(const Plan&)) {
   for (const PlannedBodies& inside : bodies) {
-    // Branches of an If share their bytes: one of them runs.
     Bytes most;
-    for (const auto& plan : inside.plans) most = std::max(most, plan->arena[0]);
+    for (const auto& plan : inside.plans) most = std::max(most, bytes_of(*plan));
     kernels[inside.node].scratch += most;
   }
   return kernels;
+}
+
+// What the nodes take as planned, and what they take in every plan: of bodies the arena that was found, and the bound
+// that is proven.
+struct Kernels {
+  ChosenKernels planned;
+  std::optional<ChosenKernels> proven;  // nothing: the same
+
+  [[nodiscard]] const ChosenKernels& least() const { return proven ? *proven : planned; }
+};
+
+Kernels kernels_of(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
+  Kernels kernels{choose_kernels(graph, target), std::nullopt};
+  if (bodies.empty()) return kernels;  // a graph may be large
+  kernels.proven = with_bodies(kernels.planned, bodies, [](const Plan& plan) { return plan.claims.bound; });
+  kernels.planned = with_bodies(std::move(kernels.planned), bodies, [](const Plan& plan) { return plan.arena[0]; });
+  return kernels;
+}
+
+BoundOptions bound_options(const AliasOptions& aliases) {
+  return {.alignment = aliases.alignment, .inputs_live_throughout = aliases.inputs_live_throughout};
+}
+
+// Looks first where the load of this order is highest.
+LoadBound bound_by(const Graph& graph, const Kernels& kernels, const Schedule& order, const AliasOptions& aliases) {
+  return load_bound(graph, kernels.least(), order.order,
+                    load_profile(order.aliases, kernels.planned, order.order, aliases), bound_options(aliases));
 }
 
 LoadBound stronger(const LoadBound& a, const LoadBound& b) { return b.bytes > a.bytes ? b : a; }
@@ -117,27 +151,25 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool i
   if (!bodies) return bodies.error();
 
   // Kernels before the order: in-place chances and scratch are theirs.
-  const ChosenKernels kernels =
-      passes.run("kernels", [&] { return choose_kernels(graph, setting.target, *bodies); });
+  const Kernels both = passes.run("kernels", [&] { return kernels_of(graph, setting.target, *bodies); });
+  const ChosenKernels& kernels = both.planned;
 
-  // A bound before the search, so that it can stop at an order that is proven best.
-  const BoundOptions bound_options{.alignment = aliases.alignment, .inputs_live_throughout = is_loop_body};
-  planned.largest_step = largest_step(graph, kernels, bound_options).bytes;
-  Result<Schedule> given = passes.run("schedule", [&] { return schedule(graph, kernels, {.order = "as_given", .aliases = aliases}); });
+  // A bound before the search, so that it can stop at an order that is proven best. Bodies count with their own bounds:
+  // another order inside them may need less than what was found.
+  planned.largest_step = largest_step(graph, both.least(), bound_options(aliases)).bytes;
+  Result<Schedule> given =
+      passes.run("schedule", [&] { return schedule(graph, kernels, {.order = "as_given", .aliases = aliases}); });
   if (!given) return given.error();
-  LoadBound bound = passes.run("bound", [&] {
-    return load_bound(graph, kernels, given->order, load_profile(given->aliases, kernels, given->order, aliases), bound_options);
-  });
+  LoadBound bound = passes.run("bound", [&] { return bound_by(graph, both, *given, aliases); });
 
   // The order before the offsets: the load of the order is the least any offsets can reach.
   Result<Schedule> best = passes.run("schedule", [&] {
-    return schedule(graph, kernels, {.order = setting.options.order, .aliases = aliases, .bound = bound.bytes, .start = &*given});
+    return schedule(graph, kernels,
+                    {.order = setting.options.order, .aliases = aliases, .bound = bound.bytes, .start = &*given});
   });
   if (!best) return best.error();
   if (!bound.is_complete && best->load > bound.bytes && best->strategy != "as_given") {
-    bound = stronger(bound, passes.run("bound", [&] {
-      return load_bound(graph, kernels, best->order, load_profile(best->aliases, kernels, best->order, aliases), bound_options);
-    }));
+    bound = stronger(bound, passes.run("bound", [&] { return bound_by(graph, both, *best, aliases); }));
   }
   LOWTIDE_CHECK(bound.bytes <= best->load, "a lower bound is never above what an order achieves");
   planned.orders_tried = best->tried;
@@ -145,8 +177,12 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool i
   // Offsets last: buffers and their lifespans are final now.
   planned.plan = passes.run("assemble", [&] { return detail::assemble(graph, *best, kernels, *bodies, aliases); });
   // A body's arena is scratch of its node, one block wherever that lies.
-  const std::vector<Region> regions = depth == 0 ? capped_regions(setting) : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
-  Result<detail::Placed> placed = passes.run("allocate", [&] { return detail::place(planned.plan, regions, aliases, setting.options.allocate_effort); });
+  const std::vector<Region> regions =
+      depth == 0 ? capped_regions(setting)
+                 : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
+  Result<detail::Placed> placed = passes.run("allocate", [&] {
+    return detail::place(planned.plan, best->aliases, regions, aliases, setting.options.allocate_effort);
+  });
   if (!placed) return placed.error();
 
   planned.plain = plain_figures(graph);

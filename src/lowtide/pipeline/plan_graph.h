@@ -20,15 +20,15 @@
 namespace lowtide {
 
 struct PlanOptions {
-  std::string order = "auto";           // a name of schedule_strategies(), or auto
-  std::optional<Bytes> budget;          // capacity of the arena, where the target's region 0 does not say less
-  bool views = true;                    // off: every Reshape and Concat copies
-  bool in_place = true;                 // off: no kernel writes over its input
-  bool verify = true;                   // off only where the caller verifies
+  std::string order = "auto";                  // a name of schedule_strategies(), or auto
+  std::optional<Bytes> budget;                 // capacity of the arena, where the target's region 0 does not say less
+  bool views = true;                           // off: every Reshape and Concat copies
+  bool in_place = true;                        // off: no kernel writes over its input
+  bool verify = true;                          // off only where the caller verifies
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
-  std::string tool = "lowtide";         // Provenance::tool
-  std::string model_sha256;             // Provenance::model_sha256
-  std::vector<std::string> dims;        // Provenance::dims
+  std::string tool = "lowtide";                // Provenance::tool
+  std::string model_sha256;                    // Provenance::model_sha256
+  std::vector<std::string> dims;               // Provenance::dims
 };
 
 // How long a pass took; wall clock, for people only: nothing is decided by it.
@@ -45,7 +45,7 @@ struct PlannedGraph {
   // Capacity of all regions together (nothing: one has none), and by how much the last region's arena exceeds its own.
   // A plan that does not fit is a valid plan for a machine with more memory: its last region then has no capacity.
   std::optional<Bytes> capacity;
-  Bytes shortfall;  // 0: it fits
+  Bytes shortfall;                 // 0: it fits
   bool proven_infeasible = false;  // the bound alone exceeds the capacity: no plan without recomputation or swap fits
   std::vector<Violation> violations;  // of verify; empty: the plan is right
   std::vector<PassTime> times;
@@ -55,6 +55,7 @@ struct PlannedGraph {
 
 // From a graph to a verified plan: the whole story, in order (plan_graph.cc). Errors (invalid): an unknown order, a
 // target without regions. A budget that is not met is an answer, not an error. Near linear; see the rooms.
-[[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options = {});
+[[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target,
+                                              const PlanOptions& options = {});
 
 }  // namespace lowtide

@@ -22,6 +22,8 @@ using ValueId = Id<struct ValueTag>;
 using BufferId = Id<struct BufferTag>;
 
 // Half-open, in steps of one program. A buffer that lives to the end of the program ends at the number of steps.
+// A program without steps (a branch that hands out a constant) has one moment all the same, in which all its buffers
+// live: their lifespan is [0, 0).
 using Lifespan = Interval<StepId>;
 
 //   Relu(x) -> y in place, Concat(y, z) -> c without a copy, c handed to the caller:
@@ -51,7 +53,7 @@ enum class BufferKind : std::uint8_t {
 struct Buffer {
   BufferKind kind = BufferKind::temporary;
   Bytes size;         // bytes set aside; planners round up to the region's alignment, so that sums of sizes are exact
-  Lifespan lifespan;  // not empty, within the program
+  Lifespan lifespan;  // within the program; not empty, unless that is
   std::optional<Placement> placement;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
@@ -95,13 +97,13 @@ struct Step {
 
 // What the planner says of its result. Claims: verify recomputes what can be recomputed.
 struct Claims {
-  Bytes load_as_given;      // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
-  Bytes load;               // largest load of the program: sizes of the placed buffers that live at a step, scratch included
-  Bytes bound;              // proven lower bound of the arena over all orders and alias choices
-  std::string bound_name;   // which bound: "must_be_live"
-  std::string schedule;     // strategy that gave the order: "greedy_by_freed_bytes"
+  Bytes load_as_given;  // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
+  Bytes load;   // largest load of the program: sizes of the placed buffers that live at a step, scratch included
+  Bytes bound;  // proven lower bound of the arena over all orders and alias choices
+  std::string bound_name;         // which bound: "must_be_live"
+  std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == bound
-  std::string allocate;     // strategy that gave the offsets
+  std::string allocate;           // strategy that gave the offsets
   bool allocate_optimal = false;  // arena == load
   friend bool operator==(const Claims&, const Claims&) = default;
 };
@@ -122,8 +124,8 @@ struct Provenance {
 // above say, and verify checks it.
 struct Plan {
   Provenance provenance;
-  std::vector<Region> regions;      // indexed by RegionId; region 0 is the arena's first choice
-  std::vector<Bytes> arena;         // for each region: the peak, highest end of a buffer in it
+  std::vector<Region> regions;  // indexed by RegionId; region 0 is the arena's first choice
+  std::vector<Bytes> arena;     // for each region: the peak, highest end of a buffer in it
   IdVector<StepId, Step> program;
   IdVector<ValueId, Value> values;
   IdVector<BufferId, Buffer> buffers;

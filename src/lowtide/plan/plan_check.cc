@@ -68,7 +68,9 @@ class PlanCheck {
     for (std::size_t row = 0; row < plan_.buffers.size() && !error_; ++row) {
       const Buffer& buffer = plan_.buffers[BufferId(static_cast<std::uint32_t>(row))];
       add_to_total(buffer.size, "buffers", row, ".bytes");
-      if (buffer.lifespan.empty()) {
+      // A program without steps has buffers all the same, all of [0, 0).
+      const bool may_be_empty = steps == 0 && buffer.lifespan == Lifespan{};
+      if (buffer.lifespan.empty() && !may_be_empty) {
         refuse(numbered("buffers", row), "lives from step " + std::to_string(buffer.lifespan.begin.value()) +
                                              " to before step " + std::to_string(buffer.lifespan.end.value()) +
                                              ", which is no step at all");

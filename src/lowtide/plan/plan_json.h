@@ -28,7 +28,8 @@ struct PlanFile {
 //   - every id is in range (regions, tensors, nodes, steps, values, buffers), for bodies in their own graph and plan
 //   - sizes and offsets are within [0, limits::kMaxArenaBytes], so that addresses through all bodies fit 64 bits; the
 //     sizes of all buffers and arenas add up to limits::kMaxTotalBytes at most
-//   - lifespans are not empty and end within the program; alignments are powers of two up to limits::kMaxAlignment
+//   - lifespans end within the program, and are not empty unless it has no steps
+//   - alignments are powers of two up to limits::kMaxAlignment
 //   - bodies nest at most limits::kMaxBodyNesting deep
 // Whether the plan is right is for `verify` to say. Errors (malformed): not JSON, with line and column; (unsupported):
 // another schema_version; (over_limit): more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, too

@@ -27,8 +27,9 @@ void append_enumeration(std::string& out, std::string_view key, const Values& va
   detail::append_json_strings(out, names);
 }
 
-// {"kinds":[...],"roles":[...],"shown":0,"against":null or the index of a sheet,"sheets":[...]}
-void append_page_json(std::string& out, const NamedPlan& shown, const NamedPlan* against) {
+// {"kinds":[...],"roles":[...],"verified":true,"shown":0,"against":null or the index of a sheet,"sheets":[...]}
+void append_page_json(std::string& out, const NamedPlan& shown, const PageOptions& options) {
+  const NamedPlan* const against = options.against;
   std::vector<detail::Sheet> sheets;
   detail::append_sheets(sheets, shown.plan, shown.labels);
   const std::size_t against_at = sheets.size();
@@ -37,6 +38,8 @@ void append_page_json(std::string& out, const NamedPlan& shown, const NamedPlan*
   out += '{';
   append_enumeration(out, "kinds", kBufferKinds);
   append_enumeration(out, "roles", kRoles);
+  detail::append_json_key(out, "verified");
+  out += options.is_verified ? "true" : "false";
   detail::append_json_key(out, "shown");
   out += '0';
   detail::append_json_key(out, "against");
@@ -52,14 +55,14 @@ void append_page_json(std::string& out, const NamedPlan& shown, const NamedPlan*
 
 }  // namespace
 
-std::string page(const NamedPlan& shown, const NamedPlan* against) {
+std::string page(const NamedPlan& shown, const PageOptions& options) {
   const detail::PageSource& source = detail::page_source();
   const std::string graph = detail::shown_name(shown.plan.provenance.graph);
   std::string out;
   out += source.before_title;
   out += detail::html_escaped(graph.empty() ? "Memory plan" : graph + " - memory plan");
   out += source.before_sheets;
-  append_page_json(out, shown, against);
+  append_page_json(out, shown, options);
   out += source.after_sheets;
   return out;
 }

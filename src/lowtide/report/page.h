@@ -16,9 +16,13 @@ struct NamedPlan {
   const Labels& labels;
 };
 
+struct PageOptions {
+  const NamedPlan* against = nullptr;  // a second plan to compare with (before / after)
+  bool is_verified = false;            // whether the caller has verified the plan against its model: the page says so
+};
+
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.
-// `against` adds a second plan to compare with (before / after). Deterministic: same plan, same bytes.
-// O(steps + values + buffers).
-[[nodiscard]] std::string page(const NamedPlan& shown, const NamedPlan* against = nullptr);
+// Deterministic: same plan and options, same bytes. O(steps + values + buffers).
+[[nodiscard]] std::string page(const NamedPlan& shown, const PageOptions& options = {});
 
 }  // namespace lowtide

@@ -43,15 +43,6 @@ std::uint32_t code_point(std::string_view sequence) {
   return point;
 }
 
-// Characters that change how the text around them is shown, or that show nothing: controls, zero-width and
-// direction marks, line and paragraph separators, noncharacters that some parsers stumble over, tags.
-bool acts_instead_of_being_seen(std::uint32_t point) {
-  return (point >= 0x80 && point < 0xA0) || point == 0xAD || point == 0x61C || point == 0x180E ||
-         (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
-         (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF || (point >= 0xFFF0 && point <= 0xFFFB) ||
-         (point & 0xFFFEU) == 0xFFFE || (point >= 0xE0000 && point <= 0xE0FFF);
-}
-
 void append_point_escape(std::string& out, std::uint32_t point) {
   std::array<char, 8> digits{};
   const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), point, 16);

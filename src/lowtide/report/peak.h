@@ -25,12 +25,12 @@ struct ShownNode {
 struct PeakHolder {
   BufferKind kind = BufferKind::temporary;
   Bytes size;
-  std::string tensor;  // the largest that it holds then; empty for scratch
+  std::string tensor;  // what the buffer is called after (as given: the tensor); empty for scratch
   DType dtype = DType::f32;
   Shape shape;
-  std::int64_t sharing = 0;      // further tensors in the same bytes at that step
+  std::int64_t sharing = 0;      // other tensors in the same bytes at that step
   Interval<std::int64_t> steps;  // [first write, last use + 1)
-  ShownNode producer;            // of the tensor
+  ShownNode producer;            // of the tensor; of a plan: the first that writes these bytes
   ShownNode last_reader;         // of any tensor in these bytes; none for an output
 };
 
@@ -49,7 +49,9 @@ struct Peak {
 // and so on inwards. O(nodes + edges) a level.
 [[nodiscard]] std::vector<Peak> peak_as_given(const Graph& graph);
 
-// The peak of a plan, level by level in the same way. Require: the plan is valid.
+// The peak of a plan, level by level in the same way. A buffer is called after the tensor in it that matters most over
+// its whole life, as on the page: an output before others, then the largest, then the one read last.
+// Require: the plan is valid.
 [[nodiscard]] std::vector<Peak> peak_of(const NamedPlan& shown);
 
 }  // namespace lowtide

@@ -52,24 +52,27 @@ StepId peak_step(const Plan& plan) {
   return best;
 }
 
-// Whether `a` says more about a buffer at a step than `b`: it lives there, is larger, was written later.
+// Whether a buffer is called after this value rather than after another one: it is an output, it is larger, it is read
+// later. The page calls buffers by the same rule (page/sheet.js).
 struct Candidate {
   ValueId value;
-  bool lives = false;
+  bool is_output = false;
   Bytes size;
-  std::int64_t written = -1;
+  std::int64_t last_read = -1;
 
   [[nodiscard]] bool is_better_than(const Candidate& other) const {
-    if (lives != other.lives) return lives;
+    if (is_output != other.is_output) return is_output;
     if (size != other.size) return size > other.size;
-    if (written != other.written) return written > other.written;
+    if (last_read != other.last_read) return last_read > other.last_read;
     return value < other.value;
   }
 };
 
 struct Held {
-  std::optional<Candidate> shown;
+  std::optional<Candidate> name;
+  bool name_lives = false;  // at the peak
   std::int64_t living = 0;
+  std::optional<StepId> first_write;
 };
 
 class PlanPeak {
@@ -128,11 +131,16 @@ class PlanPeak {
       const bool is_there = !value.written || *value.written <= step_;
       const bool is_needed = tensor.role == Role::output || value.written == step_ ||
                              (uses_.last_read[id] && *uses_.last_read[id] >= step_);
-      const Candidate candidate{id, is_there && is_needed, tensor.size,
-                                value.written ? std::int64_t{value.written->value()} : -1};
+      const Candidate candidate{id, tensor.role == Role::output, tensor.size,
+                                uses_.last_read[id] ? std::int64_t{uses_.last_read[id]->value()} : -1};
       Held& of_buffer = held[value.buffer];
-      if (candidate.lives) ++of_buffer.living;
-      if (!of_buffer.shown || candidate.is_better_than(*of_buffer.shown)) of_buffer.shown = candidate;
+      if (is_there && is_needed) ++of_buffer.living;
+      if (value.written && (!of_buffer.first_write || *value.written < *of_buffer.first_write)) {
+        of_buffer.first_write = value.written;
+      }
+      if (of_buffer.name && !candidate.is_better_than(*of_buffer.name)) continue;
+      of_buffer.name = candidate;
+      of_buffer.name_lives = is_there && is_needed;
     }
     return held;
   }
@@ -141,15 +149,15 @@ class PlanPeak {
     const Buffer& buffer = plan_.buffers[id];
     PeakHolder holder{.kind = buffer.kind,
                       .size = buffer.size,
-                      .sharing = std::max<std::int64_t>(0, held.living - 1),
+                      .sharing = held.living - (held.name_lives ? 1 : 0),
                       .steps = {buffer.lifespan.begin.value(), buffer.lifespan.end.value()}};
-    if (held.shown) {
-      const Value& value = plan_.values[held.shown->value];
+    if (held.name) {
+      const Value& value = plan_.values[held.name->value];
       const TensorLabel& tensor = labels_.tensors[value.tensor];
       holder.tensor = tensor.name;
       holder.dtype = tensor.dtype;
       holder.shape = tensor.shape;
-      if (value.written) holder.producer = shown(*value.written);
+      if (held.first_write) holder.producer = shown(*held.first_write);
     } else if (uses_.scratch_of[id]) {
       holder.producer = shown(*uses_.scratch_of[id]);
     }

@@ -116,10 +116,16 @@ std::string with_thousands(std::int64_t number) {
   return out;
 }
 
+std::string counted(std::int64_t count, std::string_view one) {
+  return with_thousands(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
 std::string percent(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "-";
+  const double ratio = static_cast<double>(part) / static_cast<double>(whole);
+  if (ratio >= 1000) return with_thousands(part / whole) + "x";
   std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  std::snprintf(text.data(), text.size(), ratio >= 10 ? "%.1fx" : "%.1f %%", ratio >= 10 ? ratio : 100 * ratio);
   return text.data();
 }
 

@@ -69,7 +69,10 @@ class TextTable {
 // "1,234,567"
 [[nodiscard]] std::string with_thousands(std::int64_t number);
 
-// "12.5 %", with one digit; "-" if `whole` is 0.
+// "1 node", "1,234 nodes"
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view one);
+
+// "12.5 %", with one digit; from 1,000 % on a factor, "17.2x" or "1,234x"; "-" if `whole` is 0.
 [[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole);
 
 }  // namespace lowtide

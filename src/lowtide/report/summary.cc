@@ -4,8 +4,6 @@
 #include "lowtide/report/summary.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "lowtide/base/quote.h"
 
@@ -20,15 +18,12 @@ constexpr std::size_t kPathColumns = 72;
 
 std::string exact(Bytes size) { return with_thousands(size.count()) + " B"; }
 
-std::string counted(std::int64_t count, std::string_view one) {
-  return with_thousands(count) + " " + std::string(one) + (count == 1 ? "" : "s");
-}
-
 StyledText title(const ModelFacts& model) {
   StyledText out(shown_name(model.path, kPathColumns), Style::heading);
-  out.add("  ").add(counted(model.nodes, "node")).add(", ").add(counted(model.tensors, "tensor"));
-  if (model.planned_nodes != model.nodes)
-    out.add(", ").add(with_thousands(model.planned_nodes)).add(" of the nodes run");
+  out.add("  ").add(counted(model.nodes, "node"));
+  // The others are constants, or in branches that are left out.
+  if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
+  out.add(", ").add(counted(model.tensors, "tensor"));
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
   return out.end_line();
 }
@@ -141,12 +136,10 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
 }
 
 std::string gap_text(Bytes achieved, Bytes bound) {
-  const double gap = 100.0 * gap_of(achieved, bound);
+  const std::optional<double> gap = gap_of(achieved, bound);
   if (achieved == bound) return "0 %";
-  if (gap < 0.1) return "below 0.1 %";
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.1f %%", gap);
-  return text.data();
+  if (!gap) return "unknown";
+  return *gap < 0.001 ? "below 0.1 %" : percent((achieved - bound).count(), bound.count());
 }
 
 StyledText with_proof(std::string_view strategy, bool is_optimal) {
@@ -180,8 +173,8 @@ StyledText verdict_text(const Plan& plan, const PlanVerdict& verdict) {
 
 }  // namespace
 
-double gap_of(Bytes achieved, Bytes bound) {
-  if (bound == Bytes(0)) return 0;
+std::optional<double> gap_of(Bytes achieved, Bytes bound) {
+  if (bound == Bytes(0)) return achieved == bound ? std::optional(0.0) : std::nullopt;
   return static_cast<double>((achieved - bound).count()) / static_cast<double>(bound.count());
 }
 
@@ -190,7 +183,7 @@ std::string shown_name(const std::string& name, std::size_t columns) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-+@#[]()";
   // Of an endless name only the ends are looked at.
   const bool is_plain = !name.empty() && name.find_first_not_of(kPlain) == std::string::npos;
-  const std::string safe = is_plain ? name : quoted(name, 4096);
+  std::string safe = is_plain ? name : quoted(name, 4096);
   const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
   std::vector<std::size_t> starts;
   for (std::size_t at = 0; at < safe.size(); ++at) {
@@ -271,8 +264,11 @@ StyledText packing_summary(const std::string& path, const PackingProblem& proble
   out.add(format_bytes(packing.height - *problem.capacity), Style::strong).add(" too much.").end_line();
   if (packing.outcome == PackingOutcome::infeasible) {
     out.add("  Proven: no offsets fit");
-    if (packing.witness_time)
+    if (packing.is_bound_searched) {
+      out.add("; a search of " + counted(packing.decisions, "decision") + " has tried all possibilities");
+    } else if (packing.witness_time) {
       out.add("; the load at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
+    }
     return out.add(".").end_line();
   }
   return out.add("  Not proven: the best offsets found do not fit, and others may.").end_line();

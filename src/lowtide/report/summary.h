@@ -54,8 +54,8 @@ struct PlanVerdict {
 [[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem,
                                          const Packing& packing);
 
-// (achieved - bound) / bound; 0 if the bound is 0.
-[[nodiscard]] double gap_of(Bytes achieved, Bytes bound);
+// (achieved - bound) / bound; 0 where both are 0, nothing where only the bound is.
+[[nodiscard]] std::optional<double> gap_of(Bytes achieved, Bytes bound);
 
 // A name in a table: as it is where it is plain, else quoted. What is longer than `columns` loses its front, since long
 // names are paths whose ends tell them apart.

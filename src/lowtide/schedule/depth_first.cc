@@ -27,7 +27,9 @@ std::vector<NodeId> predecessors(const Graph& graph, NodeId id) {
 
 class DepthFirst {
  public:
-  explicit DepthFirst(const Graph& graph) : graph_(graph), seen_(graph.nodes().size(), 0) { order_.reserve(graph.nodes().size()); }
+  explicit DepthFirst(const Graph& graph) : graph_(graph), seen_(graph.nodes().size(), 0) {
+    order_.reserve(graph.nodes().size());
+  }
 
   void visit(NodeId root) {
     if (seen_[root] != 0) return;

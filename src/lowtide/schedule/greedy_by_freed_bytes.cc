@@ -16,9 +16,15 @@ namespace {
 class Greedy {
  public:
   explicit Greedy(const Graph& graph)
-      : graph_(graph), group_(graph.tensors().size()), unread_(graph.tensors().size(), 0), is_kept_(graph.tensors().size(), 0),
-        waiting_(graph.nodes().size(), 0), added_(graph.nodes().size(), 0), is_done_(graph.nodes().size(), 0),
-        followers_(graph.nodes().size()), touched_(graph.nodes().size(), 0) {
+      : graph_(graph),
+        group_(graph.tensors().size()),
+        unread_(graph.tensors().size(), 0),
+        is_kept_(graph.tensors().size(), 0),
+        waiting_(graph.nodes().size(), 0),
+        added_(graph.nodes().size(), 0),
+        is_done_(graph.nodes().size(), 0),
+        followers_(graph.nodes().size()),
+        touched_(graph.nodes().size(), 0) {
     group_whole_views();
     count_readers();
   }

@@ -25,7 +25,8 @@ const std::vector<Strategy>& strategies() {
   return all;
 }
 
-Schedule measure(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options, const Strategy& strategy) {
+Schedule measure(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options,
+                 const Strategy& strategy) {
   Schedule schedule;
   schedule.order = strategy.order(graph);
   LOWTIDE_CHECK(schedule.order.size() == graph.nodes().size(), "an order holds every node once");

@@ -25,8 +25,8 @@ struct ScheduleOptions {
 struct Schedule {
   std::vector<NodeId> order;
   std::string strategy;
-  Bytes load;            // largest load, alias classes and scratch counted
-  AliasClasses aliases;  // for this order
+  Bytes load;                                        // largest load, alias classes and scratch counted
+  AliasClasses aliases;                              // for this order
   std::vector<std::pair<std::string, Bytes>> tried;  // every strategy tried and its load, in the order tried
 };
 
@@ -38,6 +38,7 @@ struct Schedule {
 
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as
 // given unless another is better. Errors (invalid): a strategy of another name. O((nodes + edges) log nodes).
-[[nodiscard]] Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options = {});
+[[nodiscard]] Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels,
+                                        const ScheduleOptions& options = {});
 
 }  // namespace lowtide

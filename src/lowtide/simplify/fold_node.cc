@@ -85,7 +85,7 @@ std::int64_t FoldNode::integer(std::string_view attribute, std::int64_t otherwis
 
 std::string_view FoldNode::text(std::string_view attribute, std::string_view otherwise) const {
   const auto* value = find_attribute<std::string>(request_.attributes, attribute);
-  return value == nullptr ? otherwise : std::string_view(*value);
+  return value == nullptr ? otherwise : std::string_view{*value};
 }
 
 const Extents* FoldNode::integers(std::string_view attribute) const {

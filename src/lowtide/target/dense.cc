@@ -43,7 +43,8 @@ class DenseCatalogue final : public Catalogue {
       const std::size_t candidates =
           rule == InPlaceKind::first_input ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size();
       for (std::size_t input = 0; input < candidates; ++input) {
-        if (!may_overwrite(graph, node, input, *node.outputs[0]) || may_be_repeated(graph, node, *node.inputs[input])) continue;
+        if (!may_overwrite(graph, node, input, *node.outputs[0]) || may_be_repeated(graph, node, *node.inputs[input]))
+          continue;
         kernel.in_place.emplace_back(static_cast<int>(input), 0);
       }
     }

@@ -10,6 +10,10 @@
 namespace lowtide::detail {
 namespace {
 
+// toml++ makes a table of 200 bytes of each dot in a key. A file of kMaxTargetFileBytes whose dots stand in numbers has
+// fewer.
+constexpr int kMostDots = 65'536;
+
 // Of the text in quotes at the front of a line, quotes included; the whole line if it is not closed.
 std::size_t length_of_text(std::string_view line) {
   const char quote = line[0];
@@ -63,7 +67,8 @@ struct Offence {
 
 // Texts in quotes end in their line, so each line is read by itself. toml++ reads up to its first error in the same
 // way.
-std::optional<Offence> offence_in(std::string_view line) {
+// `dots_of_file`: those outside of quotes, of this line and the ones before it.
+std::optional<Offence> offence_in(std::string_view line, int& dots_of_file) {
   if (const std::size_t at = find_separator(line); at != std::string_view::npos) {
     return Offence{"a control character or line separator: " + quoted(line.substr(at, 3)) + "; lines end in a newline",
                    at, ErrorCode::malformed};
@@ -93,10 +98,15 @@ std::optional<Offence> offence_in(std::string_view line) {
                      ErrorCode::malformed};
     }
     dots += rest[0] == '.' ? 1 : 0;
+    dots_of_file += rest[0] == '.' ? 1 : 0;
     if (dots > limits::kMaxTextDepth) {
       return Offence{"more than " + std::to_string(limits::kMaxTextDepth) +
                          " dots on a line, the limit of nesting (kMaxTextDepth); a target needs no dotted keys",
                      at, ErrorCode::over_limit};
+    }
+    if (dots_of_file > kMostDots) {
+      return Offence{"more than " + std::to_string(kMostDots) + " dots in the file (kMostDots)", at,
+                     ErrorCode::over_limit};
     }
     ++at;
   }
@@ -106,10 +116,11 @@ std::optional<Offence> offence_in(std::string_view line) {
 }  // namespace
 
 Result<void> check_toml_surface(std::string_view toml, const std::string& source_name) {
+  int dots = 0;
   for (std::size_t line_number = 1; !toml.empty(); ++line_number) {
     const std::string_view line = toml.substr(0, toml.find('\n'));
     toml.remove_prefix(std::min(line.size() + 1, toml.size()));
-    if (const std::optional<Offence> offence = offence_in(line)) {
+    if (const std::optional<Offence> offence = offence_in(line, dots)) {
       return Error{offence->code, offence->message,
                    source_name + ":" + std::to_string(line_number) + ":" + std::to_string(offence->column + 1)};
     }

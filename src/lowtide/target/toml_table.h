@@ -89,7 +89,7 @@ class TomlTable {
 // Refuses what no description needs and toml++ 3.3 does not bear (it says "unreachable" of most characters outside
 // ASCII that it meets between tokens, and frees nested tables by recursion): control characters, characters outside
 // ASCII elsewhere than in comments and in lines `key = "text"`, texts in three quotes, and more than
-// limits::kMaxTextDepth dots of keys on a line.
+// limits::kMaxTextDepth dots of keys on a line, or 65,536 in the file.
 [[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
 
 }  // namespace lowtide::detail

@@ -11,6 +11,7 @@
 
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 
 namespace lowtide {
@@ -65,12 +66,19 @@ struct VerifyOptions {
 //     operand where the operator permits it; an alias step's outputs lie where the meaning of its operator says;
 //   - inputs, constants and state lie alone in buffers of their kind, which only aliases may share and nothing writes;
 //     outputs lie in buffers of kind output, no two in the same bytes;
-//   - what the claims say, as far as it can be recomputed, is so.
+//   - what the claims say, as far as it can be recomputed, is so. A bound is not recomputed: it is only held against
+//     the load, with each body at its own bound.
 // What cannot be shown is refused: a wrong plan never passes, and the planners keep within what can be shown.
 //
 // Returns every violation, by stage (form, addresses, roles, steps as listed, replay, claims, bodies) and within each in
 // order; empty: the plan is right. A plan whose form is wrong is not replayed.
 // O((steps + values + violations) log n); no recursion but over bodies (<= kMaxBodyNesting).
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
+
+// What a plan file calls nodes and tensors is what they are in the graph: names, operators, types, roles, sizes, those
+// of bodies too. Whoever reads a plan without its model, or finds tensors by the names in it, relies on that.
+// Violations are of kind wrong_model. O(nodes + tensors + length of the names).
+[[nodiscard]] std::vector<Violation> verify_labels(const Graph& graph, const Labels& labels,
+                                                   const VerifyOptions& options = {});
 
 }  // namespace lowtide

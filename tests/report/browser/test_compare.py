@@ -54,7 +54,7 @@ def test_what_changed_is_listed_and_coloured(open_page):
 def test_a_buffer_tells_what_it_was(open_page):
     opened = open_page("compare.html")
     opened.click_buffer("cat", chart=1)
-    assert "Before: address 524,288, steps 4 to 5." in opened.text("#panel")
+    assert "Before: address 524,288, steps [4,6)." in opened.text("#panel")
     opened.click_buffer("logits", "against", 0)
     assert "buffer 9, before" in opened.text("#panel")
     assert "The same after." in opened.text("#panel")

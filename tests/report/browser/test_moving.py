@@ -128,9 +128,10 @@ def test_search_finds_lights_and_jumps(open_page):
     opened.press("/")
     assert opened.run("() => document.activeElement.id") == "search"
     opened.page.keyboard.type("/t1234")
-    opened.page.wait_for_selector("#results:not([hidden]) li")
+    # Results of the first letters may be there before those of the whole word.
+    opened.page.wait_for_function("() => document.querySelectorAll('#results:not([hidden]) li').length === 1")
     results = [item.inner_text().split() for item in opened.page.query_selector_all("#results li")]
-    # The name alone first; there is a tensor t1234 and no longer one, since the plan has 10,000.
+    # The name alone: there is a tensor t1234 and no longer one, since the plan has 10,000.
     assert results == [["/block102/t1234", "tensor"]]
     lit = opened.run("() => Array.from(lowtide.state.found.get(lowtide.state.shown)).reduce((sum, one) => sum + one)")
     assert lit == 1
@@ -142,6 +143,17 @@ def test_search_finds_lights_and_jumps(open_page):
     opened.press("Escape")
     assert opened.run("() => lowtide.state.found") is None
     assert opened.page.input_value("#search") == ""
+
+
+def test_searching_hides_what_the_pointer_shows(open_page):
+    opened = open_page("small.html")
+    opened.page.mouse.move(*opened.centre(opened.buffer("cat")))
+    opened.settle()
+    assert opened.page.is_visible("#tooltip")
+    opened.press("/")
+    opened.page.keyboard.type("b")
+    opened.page.wait_for_selector("#results li")
+    assert opened.page.is_hidden("#tooltip")
 
 
 def test_search_by_node_goes_to_its_step(open_page):

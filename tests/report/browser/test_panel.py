@@ -10,13 +10,13 @@ def test_click_selects_and_tells_everything(open_page):
     panel = opened.text("#panel")
     assert "temporary, from Concat, buffer 3" in panel
     assert "Size 256 KiB (262,144 B)" in panel
-    assert "Lives steps 2 to 5 (4 steps)" in panel
+    assert "Lives steps [2,6) (4 steps)" in panel
     assert "Address 262,144 to 524,288 0x40000 to 0x80000" in panel
     assert "Rests on b" in panel
     assert "In the peak 44 %" in panel
     assert "3 values share its bytes" in panel
     assert opened.page.get_attribute("#table tr[aria-selected=true]", "data-buffer") == "3"
-    assert "cat, temporary, 262,144 B, steps 2 to 5" in opened.page.text_content("#announcer")
+    assert "cat, temporary, 262,144 B, steps [2,6)" in opened.page.text_content("#announcer")
 
 
 def test_concat_slices_say_that_they_were_born_early(open_page):
@@ -68,7 +68,7 @@ def test_waiting_is_counted(open_page):
     # Written in steps 2 and 3, read in 4 by the pool and in 56 by the concat: idle in 5 to 55, 51 of 55 steps.
     panel = opened.text("#panel")
     assert (
-        "Nobody touches it in steps 5 to 55 (93 % of its life): it waits for step 56 · Concat /decoder/level0/concat."
+        "Nobody touches it in steps [5,56) (93 % of its life): it waits for step 56 · Concat /decoder/level0/concat."
         in panel
     )
     assert "would free 2 MiB for 51 steps" in panel

@@ -69,9 +69,51 @@ def test_head_states_the_figures(open_page):
     assert "Load 576 KiB nothing lost to packing" in head
     assert "Bound 576 KiB must_be_live" in head
     assert "Gap 0 % nothing left to gain" in head
-    assert "9 nodes, 8 buffers" in head
+    assert "Program 9 steps 6 buffers placed" in head
     assert "Order greedy_by_freed_bytes proven optimal" in head
     assert "Offsets best_fit proven optimal" in head
+
+
+def test_head_says_whether_the_plan_was_verified(open_page):
+    verified = open_page("small.html")
+    assert "Check verified against the model" in verified.text("#metrics")
+    assert "Check verified against the model, step by step" in verified.text("#panel")
+    alone = open_page("network.html")
+    assert "Check not verified here run lowtide verify" in alone.text("#metrics")
+    assert "Check not verified here: run lowtide verify" in alone.text("#panel")
+
+
+def test_counts_say_what_they_count(open_page):
+    opened = open_page("small.html")
+    # 9 steps; {a, b}, {c, d, cat}, {e, f}, scratch and two outputs have a place; the input and constants have none.
+    placed = opened.run("() => Array.from(lowtide.state.shown.bufferRegion).filter((region) => region >= 0).length")
+    assert f"Program 9 steps {placed} buffers placed" in opened.text("#metrics")
+    title = opened.page.get_attribute(".metric:has-text('Program')", "title")
+    assert "A step runs a node: 9 nodes, 9 steps." in title
+    assert f"{placed} have a place in an arena, " in title
+
+
+def test_gaps_beyond_measure_are_factors(open_page):
+    opened = open_page("small.html")
+    # An arena of 589,824 bytes is 575 KiB above 1 KiB, and 589,820 above 4.
+    for bound, text in ((1024, "575.0x"), (4, "147,455x")):
+        opened.run(
+            """(bound) => { const {state, update} = lowtide; state.shown.facts.bound = bound;
+               update({inSight: [...state.inSight]}); }""",
+            bound,
+        )
+        assert f"Gap {text} " in opened.text("#metrics")
+
+
+def test_the_number_of_a_share_stands_beside_its_bar(open_page):
+    opened = open_page("small.html")
+    cell = opened.run(
+        """() => { const {backgroundSize, backgroundPosition} = getComputedStyle(document.querySelector('#table td.share'));
+           return {backgroundSize, backgroundPosition}; }"""
+    )
+    # A line of 2 pixels on the floor of the cell.
+    assert cell["backgroundSize"].endswith(" 2px")
+    assert cell["backgroundPosition"].endswith("calc(100% - 1px)")
 
 
 def test_gap_and_waste_are_counted(open_page):
@@ -94,9 +136,9 @@ def test_peak_table_lists_who_lives_then_largest_first(open_page):
     ]
     # 256 of 576 KiB is 44 %, 64 is 11 %.
     assert rows == [
-        ["b", "temporary", "256 KiB", "44 %", "a, b", "Conv conv1", "Conv conv3", "0 to 3", "0"],
-        ["cat", "temporary", "256 KiB", "44 %", "c, d, cat", "Conv conv2", "MaxPool pool", "2 to 5", "262,144"],
-        ["scratch of Conv conv2", "scratch", "64 KiB", "11 %", "-", "Conv conv2", "-", "2 to 2", "524,288"],
+        ["b", "temporary", "256 KiB", "44 %", "a, b", "Conv conv1", "Conv conv3", "[0,4)", "0"],
+        ["cat", "temporary", "256 KiB", "44 %", "c, d, cat", "Conv conv2", "MaxPool pool", "[2,6)", "262,144"],
+        ["scratch of Conv conv2", "scratch", "64 KiB", "11 %", "-", "Conv conv2", "-", "[2,3)", "524,288"],
     ]
 
 
@@ -105,13 +147,13 @@ def test_table_sorts_by_any_column(open_page):
     opened.page.click("#tabs >> text=All buffers")
     opened.page.click("#table th >> text=Lives")
     first = [
-        int(row.query_selector_all("td")[7].inner_text().split(" ")[0])
+        int(row.query_selector_all("td")[7].inner_text()[1:].split(",")[0])
         for row in opened.page.query_selector_all("#table tbody tr")
     ]
     assert first == sorted(first, reverse=True) and len(set(first)) > 10
     opened.page.click("#table th >> text=Lives")
     first = [
-        int(row.query_selector_all("td")[7].inner_text().split(" ")[0])
+        int(row.query_selector_all("td")[7].inner_text()[1:].split(",")[0])
         for row in opened.page.query_selector_all("#table tbody tr")
     ]
     assert first == sorted(first)
@@ -133,7 +175,7 @@ def test_tooltip_tells_what_is_under_the_pointer(open_page):
     opened.page.mouse.move(*opened.centre(opened.buffer("cat")))
     opened.settle()
     tip = opened.text("#tooltip")
-    assert tip == "cat and 2 values more temporary from Concat, 256 KiB (262,144 B) steps 2 to 5, address 262,144"
+    assert tip == "cat and 2 values more temporary from Concat, 256 KiB (262,144 B) steps [2,6), address 262,144"
     layout = opened.run("() => lowtide.charts[0].layout.load")
     bounds = opened.page.query_selector(".overlay").bounding_box()
     opened.page.mouse.move(
@@ -204,6 +246,34 @@ def test_page_fits_the_window(open_page, width, height):
     assert opened.run("() => document.documentElement.scrollWidth") <= width
     map_area = opened.run("() => lowtide.charts[0].layout.map")
     assert map_area["w"] >= 0.5 * min(width, 500) and map_area["h"] >= 120
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["small.html", "network.html", "bodies.html", "network_compare.html"])
+def test_a_phone_shows_figures_and_picture_at_once(open_page, name, theme):
+    opened = open_page(name, theme=theme, width=390, height=844, is_mobile=True, has_touch=True, device_scale_factor=2)
+    opened.shoot(f"phone_{name.removesuffix('.html')}_{theme}")
+    places = opened.run(
+        """() => { const box = (element) => { const {left, right, top, bottom} = element.getBoundingClientRect();
+             return {left, right, top, bottom}; };
+           const shown = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.offsetParent !== null);
+           return {
+             metrics: shown('.metric').map(box), actions: shown('.actions > *').map(box),
+             map: lowtide.charts[0].layout.map.y + box(lowtide.charts[0].overlay).top, wide: document.documentElement.scrollWidth,
+             keys: shown('kbd, .for-keys').length, panel: box(document.getElementById('panel')) }; }"""
+    )
+    assert places["wide"] == 390
+    # The figures in rows of three, all rows alike.
+    lefts = sorted({round(box["left"]) for box in places["metrics"]})
+    assert len(lefts) == 3 and len(places["metrics"]) == 6
+    # Search, pictures, theme and help on one line.
+    assert len({round((box["top"] + box["bottom"]) / 2 / 4) for box in places["actions"]}) == 1
+    assert places["map"] < 844 * (0.8 if "compare" in name else 0.55)
+    assert places["keys"] == 0
+    # Nor does the help speak of keys.
+    opened.page.tap("#open-help")
+    words = opened.text("#help")
+    assert "Double tap" in words and "Shift" not in words and "Keys" not in words
 
 
 def test_prints_on_white(open_page):

@@ -4,6 +4,8 @@
 #include "lowtide/import/onnx/bindings.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -39,6 +41,15 @@ void add_symbols(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>&
   }
 }
 
+// A name as the user gave it: as it is in the model or, where it holds what cannot be typed, with the escapes that
+// messages print. Nothing if `names` lacks it.
+std::optional<std::string> name_given(const std::string& given, const Names& names) {
+  if (names.contains(given)) return given;
+  std::string meant;
+  if (unescaped(given, meant) && names.contains(meant)) return meant;
+  return std::nullopt;
+}
+
 std::string option_of(const std::string& input) { return "--shape " + quoted(input); }
 
 class Binder {
@@ -47,7 +58,8 @@ class Binder {
 
   Result<BoundInputs> bind() {
     LOWTIDE_RETURN_IF_ERROR(check_dims());
-    for (const auto& [input, extents] : options_.shapes) LOWTIDE_RETURN_IF_ERROR(bind_shape(input, extents));
+    LOWTIDE_RETURN_IF_ERROR(find_inputs());
+    for (const auto& [input, extents] : shapes_) LOWTIDE_RETURN_IF_ERROR(bind_shape(input, extents));
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       Result<TensorFact> fact = fact_from_type(input.type(), bound_.dims);
       if (!fact) return located(fact.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
@@ -59,21 +71,41 @@ class Binder {
 
  private:
   Result<void> check_dims() {
-    bound_.dims = options_.dims;
     Names symbols;
     add_symbols(graph_.input(), symbols);
     add_symbols(graph_.value_info(), symbols);
     add_symbols(graph_.output(), symbols);
-    for (const auto& [symbol, extent] : options_.dims) {
-      if (!symbols.contains(symbol)) {
+    for (const auto& [given, extent] : options_.dims) {
+      const std::optional<std::string> symbol = name_given(given, symbols);
+      if (!symbol) {
         Names of_inputs;
         add_symbols(graph_.input(), of_inputs);
-        return invalid("the model has no symbol " + quoted(symbol) + "; its inputs have: " + listed(of_inputs),
-                       "--dim");
+        return invalid("the model has no symbol " + quoted(given) + "; its inputs have: " + listed(of_inputs), "--dim");
       }
       if (extent < 0) {
-        return invalid("symbol " + quoted(symbol) + " cannot be " + std::to_string(extent) + "; an extent is 0 or more",
+        return invalid(
+            "symbol " + quoted(*symbol) + " cannot be " + std::to_string(extent) + "; an extent is 0 or more", "--dim");
+      }
+      const auto [earlier, is_new] = bound_.dims.try_emplace(*symbol, extent);
+      if (!is_new && earlier->second != extent) {
+        return invalid("symbol " + quoted(*symbol) + " is bound twice, to " + std::to_string(earlier->second) +
+                           " and to " + std::to_string(extent),
                        "--dim");
+      }
+    }
+    return {};
+  }
+
+  Result<void> find_inputs() {
+    Names names;
+    for (const onnx::ValueInfoProto& value : graph_.input()) names.insert(value.name());
+    for (const auto& [given, extents] : options_.shapes) {
+      const std::optional<std::string> input = name_given(given, names);
+      if (!input) {
+        return invalid("the model has no input " + quoted(given) + "; its inputs are: " + listed(names), "--shape");
+      }
+      if (!shapes_.emplace(*input, extents).second) {
+        return invalid("names the input " + quoted(*input) + " twice; once is enough", "--shape");
       }
     }
     return {};
@@ -82,11 +114,6 @@ class Binder {
   Result<void> bind_shape(const std::string& name, const std::vector<std::int64_t>& extents) {
     const auto input = std::find_if(graph_.input().begin(), graph_.input().end(),
                                     [&](const onnx::ValueInfoProto& value) { return value.name() == name; });
-    if (input == graph_.input().end()) {
-      Names names;
-      for (const onnx::ValueInfoProto& value : graph_.input()) names.insert(value.name());
-      return invalid("the model has no input " + quoted(name) + "; its inputs are: " + listed(names), "--shape");
-    }
     if (static_cast<std::int64_t>(extents.size()) > limits::kMaxRank) {
       return invalid("rank " + std::to_string(extents.size()) + " is above the limit of " +
                          std::to_string(limits::kMaxRank) + " (kMaxRank)",
@@ -103,7 +130,7 @@ class Binder {
     if (!has_rank) return {};
     const onnx::TensorShapeProto& shape = input->type().tensor_type().shape();
     if (shape.dim_size() != static_cast<int>(extents.size())) {
-      return invalid("gives " + std::to_string(extents.size()) + " extents; the file declares " +
+      return invalid("gives " + counted(extents.size(), "extent") + "; the file declares " +
                          std::to_string(shape.dim_size()) + ": " + describe(input->type()),
                      option_of(name));
     }
@@ -131,8 +158,8 @@ class Binder {
   }
 
   void apply_shape(const std::string& input, TensorFact& fact) const {
-    const auto given = options_.shapes.find(input);
-    if (given == options_.shapes.end()) return;
+    const auto given = shapes_.find(input);
+    if (given == shapes_.end()) return;
     if (!fact.known.extents) fact.known.extents.emplace(given->second.size());
     for (std::size_t axis = 0; axis < given->second.size(); ++axis) {
       if (given->second[axis] != -1) (*fact.known.extents)[axis] = {Knowledge::exact, given->second[axis], {}};
@@ -141,6 +168,7 @@ class Binder {
 
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
+  std::map<std::string, std::vector<std::int64_t>> shapes_;  // those of the options, by the names of the model
   BoundInputs bound_;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/text.h"
 
 namespace lowtide::detail {
 namespace {
@@ -35,8 +36,15 @@ bool is_plain_word(const std::string& text) {
   });
 }
 
-// As it would be typed; quoted where the shell or terminal would not take it as it is.
-std::string typed(const std::string& name) { return is_plain_word(name) ? name : quoted(name); }
+// As it can be typed: between single quotes where the shell would not take it as it is, with escapes that --dim and
+// --shape read back where the terminal would not. A single quote becomes \x27, since no shell has it between its own.
+std::string typed(const std::string& name) {
+  if (is_plain_word(name)) return name;
+  const std::string lossless = escaped(name);
+  std::string text = "'";
+  for (char c : lossless.substr(1, lossless.size() - 2)) text += c == '\'' ? "\\x27" : std::string(1, c);
+  return text + "'";
+}
 
 // "1x3x?x?" from "f32[1,3,h,w]"
 std::string shape_option(const std::string& type) {
@@ -113,14 +121,16 @@ void Findings::append(Findings&& other) {
   move_behind(standard_values, other.standard_values);
   move_behind(dead_branches, other.dead_branches);
   move_behind(impossible_branches, other.impossible_branches);
+  move_behind(stale_sizes, other.stale_sizes);
 }
 
 Result<void> outcome_of(const Findings& findings) {
   if (!findings.unsupported.empty()) {
     return Error{ErrorCode::unsupported,
-                 std::to_string(findings.unsupported.size()) +
-                     " values are not dense tensors of numbers, which is not supported:\n  " +
-                     joined(findings.unsupported, kMostShown, "\n  "),
+                 (findings.unsupported.size() == 1
+                      ? "1 value is not a dense tensor of numbers"
+                      : std::to_string(findings.unsupported.size()) + " values are not dense tensors of numbers") +
+                     std::string(", which is not supported:\n  ") + joined(findings.unsupported, kMostShown, "\n  "),
                  ""};
   }
   if (findings.unknown.empty()) return {};
@@ -132,38 +142,34 @@ Result<void> outcome_of(const Findings& findings) {
   std::set<std::string> tensors;
   for (const UnknownSize& size : findings.unknown) tensors.insert(size.tensor);
   return Error{ErrorCode::unresolved,
-               "the sizes of " + std::to_string(tensors.size()) +
-                   " tensors are not known before the run, because of:\n  " + joined(lines, kMostShown, "\n  "),
+               "the sizes of " + counted(tensors.size(), "tensor") + " are not known before the run, because of:\n  " +
+                   joined(lines, kMostShown, "\n  "),
                ""};
 }
 
 std::vector<std::string> notes_of(const Findings& findings) {
   constexpr std::size_t kMostNamed = 5;
   std::vector<std::string> notes;
+  const auto note = [&](const std::vector<std::string>& found, const char* one, const char* many,
+                        const char* separator) {
+    if (found.empty()) return;
+    const std::string said = found.size() == 1 ? one : std::to_string(found.size()) + " " + many;
+    notes.push_back(said + ": " + joined(found, kMostNamed, separator));
+  };
   if (!findings.sorted_graphs.empty()) {
     notes.push_back("the nodes were not in topological order and have been sorted in: " +
                     joined(findings.sorted_graphs, kMostNamed, ", "));
   }
-  if (!findings.upper_bounds.empty()) {
-    notes.push_back(std::to_string(findings.upper_bounds.size()) +
-                    " tensors have sizes that depend on data and are planned at their upper bound: " +
-                    joined(findings.upper_bounds, kMostNamed, ", "));
-  }
-  if (!findings.standard_values.empty()) {
-    notes.push_back(std::to_string(findings.standard_values.size()) +
-                    " inputs have a standard value in the file and are planned as constants: " +
-                    joined(findings.standard_values, kMostNamed, ", "));
-  }
-  if (!findings.dead_branches.empty()) {
-    notes.push_back(std::to_string(findings.dead_branches.size()) +
-                    " branches never run, since their condition is known, and are left out: of " +
-                    joined(findings.dead_branches, kMostNamed, ", "));
-  }
-  if (!findings.impossible_branches.empty()) {
-    notes.push_back(std::to_string(findings.impossible_branches.size()) +
-                    " branches cannot run with these sizes and are left out: " +
-                    joined(findings.impossible_branches, kMostNamed, "; "));
-  }
+  note(findings.upper_bounds, "1 tensor has a size that depends on data and is planned at its upper bound",
+       "tensors have sizes that depend on data and are planned at their upper bound", ", ");
+  note(findings.standard_values, "1 input has a standard value in the file and is planned as a constant",
+       "inputs have a standard value in the file and are planned as constants", ", ");
+  note(findings.dead_branches, "1 branch that never runs, since its condition is known, is left out of",
+       "branches that never run, since their condition is known, are left out of", ", ");
+  note(findings.impossible_branches, "1 branch cannot run with these sizes and is left out",
+       "branches cannot run with these sizes and are left out", "; ");
+  note(findings.stale_sizes, "1 declared size in a body is stale and was ignored; the operators decide",
+       "declared sizes in bodies are stale and were ignored; the operators decide", "; ");
   return notes;
 }
 

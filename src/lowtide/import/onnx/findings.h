@@ -36,6 +36,7 @@ struct Findings {
 
   std::vector<std::string> dead_branches;        // nodes with a branch that never runs
   std::vector<std::string> impossible_branches;  // that no sizes as these let run, with the reason
+  std::vector<std::string> stale_sizes;          // declared inside bodies, against what the operators say
 
   void append(Findings&& other);
 };

@@ -12,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/attributes.h"
 #include "lowtide/import/onnx/call_costs.h"
+#include "lowtide/import/onnx/text.h"
 
 namespace lowtide::detail {
 namespace {
@@ -141,9 +142,9 @@ class Inliner {
     const std::string place = "call " + quoted(call.name()) + " of function " + quoted(function.name());
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) {
       return Error{ErrorCode::invalid,
-                   "has " + std::to_string(call.input_size()) + " inputs and " + std::to_string(call.output_size()) +
-                       " outputs; the function has " + std::to_string(function.input_size()) + " and " +
-                       std::to_string(function.output_size()),
+                   "has " + counted(static_cast<std::size_t>(call.input_size()), "input") + " and " +
+                       counted(static_cast<std::size_t>(call.output_size()), "output") + "; the function has " +
+                       std::to_string(function.input_size()) + " and " + std::to_string(function.output_size()),
                    place};
     }
     Frame frame;

@@ -63,6 +63,7 @@ Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
     findings_.impossible_branches.push_back(quoted(node.attribute(branch).name()) + " of " + quoted(node.name()) +
                                             " (" + failed.error.describe() + ")");
   }
+  context_.is_error_of_sizes = false;  // that error has ended here
   return facts;
 }
 

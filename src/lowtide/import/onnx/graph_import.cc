@@ -13,7 +13,7 @@ namespace lowtide::detail {
 namespace {
 
 // Each element of content takes 56 bytes: 28 MB, and half of what parsing may cost.
-constexpr std::int64_t kHeldElements = 512 * 1024;
+constexpr std::int64_t kHeldElements = std::int64_t{512} << 10;
 constexpr std::int64_t kFileBytesPerHeldElement = 8;
 
 // Elements computed in all, in about half a second. The models that this was tried on need less than 100,000.

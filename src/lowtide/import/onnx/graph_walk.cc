@@ -23,6 +23,12 @@ bool is_constant_node(const NodeProto& node) {
   return node.op_type() == "Constant" && normalized_domain(node.domain()).empty();
 }
 
+// Whether what is declared and what is made differ in sizes alone.
+bool differs_in_sizes(const Result<TensorFact>& declared, const TensorFact& made) {
+  if (!declared || declared->is_tensor != made.is_tensor) return false;
+  return !declared->known.dtype || declared->known.dtype == made.known.dtype;
+}
+
 bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownSize::Origin::node; }
 
 }  // namespace
@@ -30,7 +36,7 @@ bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownS
 Result<void> GraphWalk::visit_all(std::span<const TensorFact> inputs) {
   if (static_cast<int>(inputs.size()) != graph_.input_size()) {
     return Error{ErrorCode::invalid,
-                 "has " + std::to_string(graph_.input_size()) + " inputs, but its node gives it " +
+                 "has " + counted(static_cast<std::size_t>(graph_.input_size()), "input") + ", but its node gives it " +
                      std::to_string(inputs.size()),
                  place_of_graph(graph_.name())};
   }
@@ -134,7 +140,7 @@ Result<void> GraphWalk::add_constant_node(std::uint32_t index) {
   Result<TensorFact> fact = fact_from_constant_node(node, context_.content);
   if (!fact) return located(fact.error(), place_of(index));
   const std::uint32_t name = wiring_.outputs(index)[0];  // check_operators: one output, not left out
-  const Result<void> merged = merge_output(name, *fact);
+  const Result<void> merged = merge_output(name, declared_[name], *fact);
   if (!merged) return located(merged.error(), place_of(index), "output " + shown(name));
   const Result<void> added = add_tensor(name, *std::move(fact), {.role = Role::constant});
   if (!added) return located(added.error(), place_of(index));
@@ -155,7 +161,7 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
       spec.outputs.push_back(std::nullopt);
       continue;
     }
-    const Result<void> merged = merge_output(outputs[at], facts[at]);
+    const Result<void> merged = merge_output(outputs[at], declared_[outputs[at]], facts[at]);
     if (!merged) return located(merged.error(), place_of(index), "output " + shown(outputs[at]));
     if (around_ != nullptr && is_made_around(wiring_.names[outputs[at]].text)) {
       return Error{ErrorCode::invalid, "makes " + shown(outputs[at]) + ", a name that a graph around has already",
@@ -183,11 +189,22 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
   return {};
 }
 
-Result<void> GraphWalk::merge_output(std::uint32_t name, TensorFact& fact) {
-  if (declared_[name] == nullptr) return {};
-  Result<void> merged = merge_declared(*declared_[name], context_.dims, fact);
-  context_.is_error_of_sizes = !merged.ok() && merged.error().code == ErrorCode::invalid;
-  return merged;
+// Declared sizes inside a body are often left over from other sizes, and runtimes run such a body by what its operators
+// say. So does this: a body left out for a stale word would be missing from the plan.
+Result<void> GraphWalk::merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact) {
+  if (declared == nullptr) return {};
+  if (around_ == nullptr) return merge_declared(*declared, context_.dims, fact);
+  TensorFact merged = fact;
+  const Result<void> outcome = merge_declared(*declared, context_.dims, merged);
+  if (outcome.ok()) {
+    fact = std::move(merged);
+  } else if (differs_in_sizes(fact_from_type(*declared, context_.dims), fact)) {
+    findings_.stale_sizes.push_back(shown(name) + " of " + place_of_graph(graph_.name()) + " " +
+                                    outcome.error().message);
+  } else {
+    return outcome;
+  }
+  return {};
 }
 
 // Where an unknown size of a node's output begins: here, or before, or in a body.
@@ -217,7 +234,7 @@ Result<void> GraphWalk::add_outputs() {
     }
     if (wiring_.names[name].source != Source::node) {  // else its node was checked
       TensorFact fact = value->fact;
-      const Result<void> merged = merge_declared(output.type(), context_.dims, fact);
+      const Result<void> merged = merge_output(name, &output.type(), fact);
       if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "output " + quoted(output.name()));
     }
     tensors.push_back(value->tensor);

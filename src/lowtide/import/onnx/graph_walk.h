@@ -34,7 +34,8 @@ struct WalkContext {
   std::int64_t node_visits_left;
   std::int64_t content_work_left;  // elements
 
-  // Whether the error that is on its way says that sizes do not fit each other, not that the graph is malformed.
+  // Whether the error that is on its way is an operator's, whose sizes do not fit each other: then the graph cannot
+  // run. What else is wrong, such as a declared size, proves nothing of the kind.
   bool is_error_of_sizes = false;
 };
 
@@ -93,7 +94,7 @@ class GraphWalk {
   Result<std::vector<TensorFact>> walk_body(const onnx::NodeProto& node, int attribute,
                                             std::span<const TensorFact> inputs, NodeBodies& bodies);
   Result<void> add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies bodies);
-  Result<void> merge_output(std::uint32_t name, TensorFact& fact);
+  Result<void> merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact);
   Result<void> add_outputs();
   [[nodiscard]] UnknownSize::Origin origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
 

@@ -18,6 +18,7 @@
 #include "lowtide/import/onnx/inference_functions.h"
 #include "lowtide/import/onnx/inference_guard.h"
 #include "lowtide/import/onnx/inference_rules.h"
+#include "lowtide/import/onnx/types.h"
 #include "lowtide/simplify/numbers.h"
 
 namespace lowtide::detail {
@@ -52,7 +53,20 @@ std::string cleaned(std::string_view text) {
   return safe.size() >= 2 && safe.back() == '\'' ? safe.substr(1, safe.size() - 2) : safe;
 }
 
-Error refused(std::string_view text) { return {ErrorCode::invalid, cleaned(text), ""}; }
+// The library rarely says which numbers disagree, so what is known of the inputs stands behind its words.
+std::string shown_inputs(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs) {
+  constexpr std::size_t kMostShown = 4;
+  std::string text;
+  for (std::size_t at = 0; at < std::min(inputs.size(), kMostShown); ++at) {
+    if (inputs[at] == nullptr) continue;
+    text += (text.empty() ? "; " : ", ") + quoted(node.input(static_cast<int>(at))) + " is " + describe(*inputs[at]);
+  }
+  return text + (inputs.size() > kMostShown ? ", ..." : "");
+}
+
+Error refused(std::string_view text, const onnx::NodeProto& node, std::span<const TensorFact* const> inputs) {
+  return {ErrorCode::invalid, cleaned(text) + shown_inputs(node, inputs), ""};
+}
 
 Result<const onnx::OpSchema*> schema_of(const onnx::NodeProto& node, const OpsetImports& opsets, int& opset) {
   const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
@@ -90,7 +104,7 @@ Result<Facts> ask_library(const Asked& asked, BoundsAs bounds) {
     }
   } catch (const std::exception& error) {
     if (context.body_error()) return *context.body_error();
-    return refused(error.what());
+    return refused(error.what(), asked.node, asked.inputs);
   }
   Facts facts;
   facts.reserve(context.outputs().size());
@@ -125,7 +139,9 @@ Result<Facts> ask_for_sizes(const Asked& asked) {
     return infer_scan(asked.node, asked.inputs, asked.infer_body);
   }
   Result<Facts> facts = ask_library_with_bounds(asked);
-  if (facts.ok() && asked.is_standard()) apply_size_rules(asked.node, asked.inputs, *facts);
+  if (!facts.ok() || !asked.is_standard()) return facts;
+  apply_size_rules(asked.node, asked.inputs, *facts);
+  LOWTIDE_RETURN_IF_ERROR(check_reshape(asked.node, asked.inputs, *facts));
   return facts;
 }
 
@@ -288,7 +304,7 @@ Result<std::vector<TensorFact>> infer_node(const onnx::NodeProto& node, std::spa
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::over_limit, "needs more memory than there is", ""};
   } catch (const std::exception& error) {
-    return refused(error.what());
+    return refused(error.what(), node, inputs);
   }
 }
 

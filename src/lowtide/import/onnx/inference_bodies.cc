@@ -221,6 +221,18 @@ Result<void> check_extent(const KnownExtent& extent) {
                ""};
 }
 
+// The axis along which a Scan takes apart or stacks its `index`-th sequence of this rank; nothing if there is none.
+std::optional<std::size_t> scan_axis(const onnx::NodeProto& node, const std::string& attribute, std::size_t index,
+                                     std::size_t rank) {
+  const onnx::AttributeProto* axes = attribute_of(node, attribute);
+  if (axes == nullptr || static_cast<int>(index) >= axes->ints_size())
+    return rank == 0 ? std::nullopt : std::optional<std::size_t>(0);
+  const std::int64_t axis = axes->ints(static_cast<int>(index));
+  const auto extent = static_cast<std::int64_t>(rank);
+  if (axis < -extent || axis >= extent) return std::nullopt;
+  return static_cast<std::size_t>(axis < 0 ? axis + extent : axis);
+}
+
 }  // namespace
 
 Result<Facts> infer_if(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
@@ -237,8 +249,8 @@ Result<Facts> infer_if(const onnx::NodeProto& node, std::span<const TensorFact* 
                          static_cast<std::size_t>(body->output_size()), count);
     }
   }
-  const Result<Facts> then_facts = run_body(**then_body, {}, infer_body);
-  const Result<Facts> else_facts = run_body(**else_body, {}, infer_body);
+  Result<Facts> then_facts = run_body(**then_body, {}, infer_body);
+  Result<Facts> else_facts = run_body(**else_body, {}, infer_body);
   if (condition) return *condition != 0 ? then_facts : else_facts;
   // A branch against the rules survives no run: whenever the node runs, it takes the other one.
   const auto cannot_run = [](const Result<Facts>& facts) {
@@ -307,16 +319,6 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
   if (static_cast<std::size_t>((*body)->output_size()) != count || count < states) {
     return wrong_count("outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count);
   }
-  const auto axis_of = [&](const std::string& name, std::size_t index, std::size_t rank) -> std::optional<std::size_t> {
-    const onnx::AttributeProto* axes = attribute_of(node, name);
-    if (axes == nullptr || static_cast<int>(index) >= axes->ints_size())
-      return rank == 0 ? std::nullopt : std::optional<std::size_t>(0);
-    const std::int64_t axis = axes->ints(static_cast<int>(index));
-    const auto extent = static_cast<std::int64_t>(rank);
-    if (axis < -extent || axis >= extent) return std::nullopt;
-    return static_cast<std::size_t>(axis < 0 ? axis + extent : axis);
-  };
-
   RepeatedBody loop{node, **body, {}, 0, states, 0};
   KnownExtent length = {Knowledge::unknown, 0, axis_symbol(node, states < count ? states : 0, 0)};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -324,7 +326,7 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
     if (i >= states) {
       fact.known.content = nullptr;
       if (fact.known.extents) {
-        const auto axis = axis_of("scan_input_axes", i - states, fact.known.extents->size());
+        const auto axis = scan_axis(node, "scan_input_axes", i - states, fact.known.extents->size());
         if (!axis)
           return Error{ErrorCode::invalid,
                        "attribute 'scan_input_axes' names no axis of " + quoted(node.input(static_cast<int>(i))), ""};
@@ -351,7 +353,7 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
     }
     const TensorFact& each = (*outputs)[i];
     const std::size_t rank = each.known.extents ? each.known.extents->size() + 1 : 1;
-    const auto axis = axis_of("scan_output_axes", i - states, rank);
+    const auto axis = scan_axis(node, "scan_output_axes", i - states, rank);
     if (!axis)
       return Error{ErrorCode::invalid, "attribute 'scan_output_axes' names no axis of output " + std::to_string(i), ""};
     result.push_back(stacked(each, *axis, length));

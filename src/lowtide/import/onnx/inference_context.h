@@ -26,6 +26,8 @@ class FactContext final : public onnx::InferenceContext {
   // Everything must outlive the context. A null input is left out.
   FactContext(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs, BoundsAs bounds,
               const InferBody& infer_body);
+  FactContext(const FactContext&) = delete;
+  FactContext& operator=(const FactContext&) = delete;
   ~FactContext() override;
 
   const onnx::AttributeProto* getAttribute(const std::string& name) const override;

@@ -90,6 +90,15 @@ Result<void> guard_perm(const onnx::AttributeProto& attribute) {
   return {};
 }
 
+// The library takes every other word for NOTSET.
+Result<void> guard_auto_pad(const onnx::AttributeProto& attribute) {
+  constexpr std::string_view kWords[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""};
+  if (std::find(std::begin(kWords), std::end(kWords), attribute.s()) != std::end(kWords)) return {};
+  return Error{ErrorCode::invalid,
+               "attribute 'auto_pad' is " + quoted(attribute.s()) + "; it is NOTSET, SAME_UPPER, SAME_LOWER or VALID",
+               ""};
+}
+
 Result<void> guard_scales(const std::string& what, double scale, std::int64_t extent) {
   // The library multiplies, takes the floor and casts to 64 bits.
   if (std::isfinite(scale) && scale >= 0 && scale * static_cast<double>(extent) < static_cast<double>(kSize)) return {};
@@ -117,6 +126,7 @@ Result<void> guard_attribute(const onnx::AttributeProto& attribute, const Tensor
     }
     if (found->name == "perm") return guard_perm(attribute);
   }
+  if (attribute.name() == "auto_pad") return guard_auto_pad(attribute);
   if (attribute.name() == "scales") {
     for (const float scale : attribute.floats()) {
       LOWTIDE_RETURN_IF_ERROR(guard_scales("attribute 'scales'", scale, largest_extent(data)));

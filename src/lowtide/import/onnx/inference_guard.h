@@ -12,8 +12,9 @@ namespace lowtide::detail {
 
 // Refuses numbers in a node's attributes, input extents and known contents with which the library's arithmetic would
 // divide by zero, overflow or be cut to 32 bits: strides of 0, dilations of 2^63 - 1, axes beyond every rank, a perm
-// that repeats itself, a Slice step of 0, scales that are not finite, sizes beyond limits::kMaxTensorBytes, ... None is
-// in the way of a model that can run. Errors (invalid, over_limit) name the attribute or input and the number.
+// that repeats itself, a Slice step of 0, scales that are not finite, sizes beyond limits::kMaxTensorBytes, ...; and an
+// auto_pad that does not exist. None is in the way of a model that can run. Errors (invalid, over_limit) name the
+// attribute or input and the number.
 [[nodiscard]] Result<void> guard_node(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs);
 
 }  // namespace lowtide::detail

@@ -26,4 +26,9 @@ namespace lowtide::detail {
 void apply_size_rules(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                       std::vector<TensorFact>& outputs);
 
+// A Reshape keeps the number of elements; the library compares them only where the target has a -1. `outputs`: after
+// apply_size_rules. Errors: invalid.
+[[nodiscard]] Result<void> check_reshape(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
+                                         const std::vector<TensorFact>& outputs);
+
 }  // namespace lowtide::detail

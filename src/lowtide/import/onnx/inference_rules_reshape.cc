@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/inference_rules.h"
 #include "lowtide/import/onnx/inference_sized.h"
+#include "lowtide/import/onnx/types.h"
 
 namespace lowtide::detail {
 namespace {
@@ -40,6 +43,12 @@ Bound bound_of_target(const KnownElement& element, const KnownExtents& data, std
   if (!zero_copies || axis >= data.size()) return most;
   const Bound copied = bound_of(data[axis]);
   return most && copied ? Bound(std::max(*most, *copied)) : Bound();
+}
+
+// Nothing where an extent is open, or the product is beyond 64 bits.
+Bound exact_elements(const TensorFact& fact) {
+  if (!fact.known.extents || std::any_of(fact.known.extents->begin(), fact.known.extents->end(), is_open)) return {};
+  return element_bound(*fact.known.extents);
 }
 
 // An extent of the input that is unknown under the element's name, and not cancelled yet.
@@ -110,6 +119,18 @@ void size_reshape(const Sized& sized) {
     enter(target->elements[axis], axis, *data, zero_copies, *output, balance);
   }
   if (balance.open && is_open((*output)[*balance.open])) solve(*data, balance, (*output)[*balance.open]);
+}
+
+Result<void> check_reshape(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
+                           const std::vector<TensorFact>& outputs) {
+  if (node.op_type() != "Reshape" || inputs.empty() || inputs[0] == nullptr || outputs.empty()) return {};
+  const Bound before = exact_elements(*inputs[0]);
+  const Bound after = exact_elements(outputs[0]);
+  if (!before || !after || *before == *after) return {};
+  return Error{ErrorCode::invalid,
+               "gives " + quoted(node.output(0)) + " " + std::to_string(*after) + " elements, " + describe(outputs[0]) +
+                   ", but " + quoted(node.input(0)) + " has " + std::to_string(*before) + ", " + describe(*inputs[0]),
+               ""};
 }
 
 }  // namespace lowtide::detail

@@ -38,6 +38,10 @@ std::string place_of_node(std::string_view graph, std::size_t index, const onnx:
          operator_name(node) + ")";
 }
 
+std::string counted(std::size_t count, std::string_view one) {
+  return std::to_string(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
 std::string operator_name(const onnx::NodeProto& node) {
   const std::string domain = normalized_domain(node.domain());
   const std::string shown = quoted(domain.empty() ? node.op_type() : domain + "." + node.op_type());

@@ -18,6 +18,9 @@ namespace lowtide::detail {
 [[nodiscard]] std::string place_of_graph(std::string_view graph);
 [[nodiscard]] std::string place_of_node(std::string_view graph, std::size_t index, const onnx::NodeProto& node);
 
+// "1 input", "2 inputs"
+[[nodiscard]] std::string counted(std::size_t count, std::string_view one);
+
 // "Conv", "com.microsoft.FusedConv"
 [[nodiscard]] std::string operator_name(const onnx::NodeProto& node);
 

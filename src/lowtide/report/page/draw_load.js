@@ -176,8 +176,13 @@ function drawPeak(chart, context, yOf) {
   const text = `peak load ${shortBytes(facts.largestLoad)} at step ${countText(facts.peakStep)}`;
   context.font = kFont;
   const room = context.measureText(text).width + 8;
-  const isLeft = tip.x + 8 + room > map.x + map.w - 110;
-  drawText(context, text, isLeft ? tip.x - 8 : tip.x + 8, tip.y + 10, ink.peak, isLeft ? 'right' : 'left', ink.panel);
+  // At the right edge stand the names of arena and bound: the text goes to the left of the point or, where that is no
+  // room either, below them.
+  const meetsNames = tip.x + 8 + room > map.x + map.w - 110;
+  const isLeft = meetsNames && tip.x - 8 - room >= map.x;
+  const textX = isLeft ? tip.x - 8 : Math.max(map.x + 4, Math.min(tip.x + 8, map.x + map.w - room));
+  const textY = tip.y + (meetsNames && !isLeft ? 26 : 10);
+  drawText(context, text, textX, textY, ink.peak, isLeft ? 'right' : 'left', ink.panel);
   context.restore();
 }
 

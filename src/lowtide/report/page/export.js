@@ -90,12 +90,30 @@ function save(blob, ending) {
   announce(`Saved as ${ending.toUpperCase()}`);
 }
 
+// What is searched for and pointed at belongs to the screen: a picture to keep is made as if there were neither.
+function withoutSearch(make) {
+  const {found} = state;
+  state.found = null;
+  charts.forEach((chart) => (chart.hover = null));
+  paintCharts();
+  charts.forEach(drawOverlay);
+  const made = make();
+  state.found = found;
+  paintCharts();
+  redraw();
+  return made;
+}
+
+function exportSvg() {
+  return withoutSearch(() => svgOf(exportLayout()));
+}
+
 function saveSvg() {
-  save(new Blob([svgOf(exportLayout())], {type: 'image/svg+xml'}), 'svg');
+  save(new Blob([exportSvg()], {type: 'image/svg+xml'}), 'svg');
 }
 
 function savePng() {
   const parts = exportLayout();
   const scale = Math.min(kExportScale, kMostExportPixels / Math.max(parts.width, parts.height));
-  drawPicture(parts, scale).toBlob((blob) => save(blob, 'png'), 'image/png');
+  withoutSearch(() => drawPicture(parts, scale)).toBlob((blob) => save(blob, 'png'), 'image/png');
 }

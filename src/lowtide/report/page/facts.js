@@ -110,5 +110,6 @@ function totals(sheet) {
   const arena = sheet.regions.reduce((sum, region) => sum + region.arena, 0);
   const {bound, load, load_as_given: loadAsGiven} = sheet.facts;
   const placed = sheet.bufferRegion.reduce((count, region) => count + (region === kNone ? 0 : 1), 0);
-  return {arena, bound, load, loadAsGiven, placed, gap: bound > 0 ? (arena - bound) / bound : null};
+  const gap = bound > 0 ? (arena - bound) / bound : arena === bound ? 0 : null;
+  return {arena, bound, load, loadAsGiven, placed, gap};
 }

@@ -39,18 +39,29 @@ function changeBytes(bytes) {
   return `${bytes > 0 ? '+' : '−'}${shortBytes(Math.abs(bytes))}`;
 }
 
+// 17.2x, 1,234x
+function factorText(factor) {
+  const amount = Math.abs(factor);
+  return `${factor < 0 ? '−' : ''}${amount < 1000 ? amount.toFixed(1) : countText(amount)}x`;
+}
+
+// From 1,000 % on a factor.
 function percentText(part, whole) {
   if (part === 0) return '0 %';
   if (whole === 0) return '-';
   const percent = (part / whole) * 100;
+  if (Math.abs(percent) >= 1000) return factorText(percent / 100);
   if (Math.abs(percent) < 0.1) return percent > 0 ? '< 0.1 %' : '> −0.1 %';
   return `${percent.toFixed(Math.abs(percent) < 10 ? 1 : 0).replace('-', '−')} %`;
 }
 
-// A half-open span of steps in words: the last step is one that still needs it.
+// A half-open span, as everywhere in Lowtide: [2,6) are the steps 2, 3, 4 and 5. Digits alone: the comma parts them.
+function intervalText(begin, end) {
+  return `[${begin},${end})`;
+}
+
 function spanText(begin, end) {
-  if (end <= begin) return 'no step';
-  return end === begin + 1 ? `step ${countText(begin)}` : `steps ${countText(begin)} to ${countText(end - 1)}`;
+  return end <= begin ? 'no step' : `steps ${intervalText(begin, end)}`;
 }
 
 function plural(count, noun) {

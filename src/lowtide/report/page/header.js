@@ -29,6 +29,19 @@ function gapMetric(now) {
   });
 }
 
+// A plan file does not know whether it is right; only who has the model at hand does.
+function checkMetric() {
+  return state.isVerified
+    ? metric('Check', 'verified', 'against the model', {
+        title: 'Replayed against the model, step by step, when this page was made',
+        tone: 'good word',
+      })
+    : metric('Check', 'not verified here', 'run lowtide verify', {
+        title: 'This page was made of a plan file alone. lowtide verify MODEL PLAN replays it against its model.',
+        tone: 'word',
+      });
+}
+
 function metricsOf(sheet, other) {
   const now = totals(sheet);
   const before = other === null ? null : totals(other);
@@ -59,17 +72,20 @@ function metricsOf(sheet, other) {
           {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`},
         )
       : null,
-    metric(
-      'Program',
-      plural(sheet.stepCount, 'step'),
-      `${plural(facts.nodes, 'node')}, ${plural(sheet.bufferCount, 'buffer')}`,
-    ),
+    metric('Program', plural(sheet.stepCount, 'step'), `${plural(now.placed, 'buffer')} placed`, {
+      title:
+        `A step runs a node: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
+        `A buffer is a block of bytes: ${countText(now.placed)} have a place in an arena, ` +
+        `${countText(sheet.bufferCount - now.placed)} belong to the caller or the model.`,
+      tone: 'extra',
+    }),
     metric('Order', facts.schedule || '-', facts.schedule_optimal ? 'proven optimal' : 'best found', {
-      tone: facts.schedule_optimal ? 'good word' : 'word',
+      tone: facts.schedule_optimal ? 'good word extra' : 'word extra',
     }),
     metric('Offsets', facts.allocate || '-', facts.allocate_optimal ? 'proven optimal' : 'best found', {
-      tone: facts.allocate_optimal ? 'good word' : 'word',
+      tone: facts.allocate_optimal ? 'good word extra' : 'word extra',
     }),
+    checkMetric(),
   ];
 }
 

@@ -50,6 +50,14 @@ const kPointerHelp = [
   ['Click', 'Select a buffer; on the load curve, a step'],
 ];
 
+// Where there is neither mouse nor keyboard.
+const kTouchHelp = [
+  ['Pinch', 'Zoom'],
+  ['Drag', 'Pan; on the strip below, move along the program'],
+  ['Double tap', 'Show everything'],
+  ['Tap', 'Select a buffer; on the load curve, a step'],
+];
+
 function selectHere() {
   const chart = charts.find((each) => each.hover && each.hover.buffer !== kNone);
   if (chart) {
@@ -88,6 +96,10 @@ function drawHelp() {
   fill(
     byId('help-pointer'),
     kPointerHelp.map(([keys, words]) => line(keys, words)),
+  );
+  fill(
+    byId('help-touch'),
+    kTouchHelp.map(([keys, words]) => line(keys, words)),
   );
 }
 

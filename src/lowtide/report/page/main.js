@@ -123,7 +123,7 @@ function openConsole() {
       return {x0: x0 + bounds.left, x1: x1 + bounds.left, y0: y0 + bounds.top, y1: y1 + bounds.top};
     },
     frames: () => charts.map((chart) => ({...chart.frame})),
-    svg: () => svgOf(exportLayout()),
+    svg: exportSvg,
     update,
     select,
     goToStep,
@@ -131,7 +131,7 @@ function openConsole() {
 }
 
 function start() {
-  const {sheets, shown, against: other} = readSheets();
+  const {sheets, shown, against: other, isVerified} = readSheets();
   startTheme(refreshColours);
   onUpdate(respond);
   startSearch();
@@ -139,7 +139,7 @@ function start() {
   startButtons();
   startPrint();
   openConsole();
-  Object.assign(state, {sheets, shown, against: other, mode: other === null ? 'after' : 'both'});
+  Object.assign(state, {sheets, isVerified, shown, against: other, mode: other === null ? 'after' : 'both'});
   if (other !== null) state.colourBy = 'change';
   update({inSight: sheetsOfMode(state.mode), region: shown.usedRegions()[0]});
   new ResizeObserver(() => charts.forEach((chart) => chart.resize())).observe(byId('charts'));

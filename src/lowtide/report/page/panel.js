@@ -5,6 +5,7 @@
 
 const kMostReaders = 12; // listed at once
 const kMostValues = 40;
+const kMostBodies = 6;
 
 // Sentences of why.js and sharing.js as elements.
 function sentence(sheet, parts) {
@@ -61,25 +62,41 @@ function valueCard(sheet, value) {
   );
 }
 
+function bodyButton(body, whose = '') {
+  return make(
+    'button',
+    {type: 'button', class: 'open-body', onclick: () => openSheet(body)},
+    `Open the plan of ${elide(body.parent[2] || 'the body', 40)}${whose}`,
+    make('span', {class: 'muted'}, ` · ${shortBytes(totals(body).arena)}, ${plural(body.stepCount, 'step')}`),
+  );
+}
+
 function bodyButtons(sheet, buffer) {
   const bodies = sheet.bodies.get(sheet.scratchStep[buffer]) ?? [];
   if (bodies.length === 0) return null;
   return make(
     'div',
     {class: 'bodies'},
-    bodies.map((body) =>
-      make(
-        'button',
-        {
-          type: 'button',
-          class: 'open-body',
-          onclick: () => openSheet(body),
-        },
-        `Open the plan of ${elide(body.parent[2] || 'the body', 40)}`,
-        make('span', {class: 'muted'}, ` ${shortBytes(totals(body).arena)}, ${plural(body.stepCount, 'step')}`),
-      ),
-    ),
+    bodies.map((body) => bodyButton(body)),
   );
+}
+
+// Of the plan: the bodies that need most, which the picture shows as one box of scratch each.
+function bodyList(sheet) {
+  const bodies = [...sheet.bodies.values()].flat();
+  if (bodies.length === 0) return null;
+  bodies.sort((a, b) => totals(b).arena - totals(a).arena || a.index - b.index);
+  const more = bodies.length - kMostBodies;
+  return [
+    make('h3', {}, plural(bodies.length, 'plan') + ' inside'),
+    make('p', {class: 'muted'}, 'Each is planned on its own; here its arena is the scratch of the step that runs it.'),
+    make(
+      'div',
+      {class: 'bodies'},
+      bodies.slice(0, kMostBodies).map((body) => bodyButton(body, ` of ${elide(sheet.stepText(body.parent[1]), 40)}`)),
+    ),
+    more > 0 ? make('p', {class: 'muted'}, `and ${countText(more)} more: choose their scratch`) : null,
+  ];
 }
 
 function restsOnText(sheet, buffer) {
@@ -197,9 +214,11 @@ function planPanel(sheet) {
     make(
       'p',
       {class: 'muted'},
-      'Click a buffer to see what it holds and why it lives so long; click the load curve to see who lives at a ' +
-        'step. Press ? for all keys.',
+      'Choose a buffer to see what it holds and why it lives so long, or a step of the load curve to see who lives ' +
+        'then.',
+      make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
     ),
+    bodyList(sheet),
     make('h3', {}, 'The plan'),
     make(
       'dl',
@@ -237,6 +256,10 @@ function planPanel(sheet) {
       row('Target', facts.target || '-'),
       row('Model', make('span', {class: 'digest'}, facts.model_sha256 || 'no file')),
       row('Tool', facts.tool || '-'),
+      row(
+        'Check',
+        state.isVerified ? 'verified against the model, step by step' : 'not verified here: run lowtide verify',
+      ),
     ),
   ];
 }

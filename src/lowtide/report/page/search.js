@@ -142,7 +142,10 @@ function clearSearch() {
 
 function startSearch() {
   const field = byId('search');
+  const hideTooltip = () => charts.forEach(hideHover);
+  field.addEventListener('focus', hideTooltip);
   field.addEventListener('input', () => {
+    hideTooltip();
     clearTimeout(finder.timer);
     finder.timer = setTimeout(() => search(field.value), kTypingPause);
   });

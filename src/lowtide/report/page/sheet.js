@@ -192,5 +192,6 @@ function readSheets() {
     const list = sheets[outer].bodies;
     list.set(step, [...(list.get(step) ?? []), sheet]);
   }
-  return {sheets, shown: sheets[embedded.shown], against: embedded.against === null ? null : sheets[embedded.against]};
+  const at = (index) => (index === null ? null : sheets[index]);
+  return {sheets, shown: at(embedded.shown), against: at(embedded.against), isVerified: embedded.verified};
 }

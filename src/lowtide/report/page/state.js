@@ -5,6 +5,7 @@
 
 const state = {
   sheets: [],
+  isVerified: false, // whether the plan was replayed against its model when the page was made
   shown: null, // sheet of the plan that the page is about
   against: null, // sheet that it is compared with, or null
   inSight: [], // sheets drawn: one, or before and after side by side

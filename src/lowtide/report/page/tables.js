@@ -35,10 +35,11 @@ const columns = {
   reader: {title: 'Last reader', isName: true, text: readerText},
   lives: {
     title: 'Lives',
+    hint: 'First step, and the step after the last one: [2,6) are the steps 2, 3, 4 and 5',
     number: (sheet, buffer) => sheet.bufferBegin[buffer],
     text: (sheet, buffer) =>
       sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer]
-        ? `${countText(sheet.bufferBegin[buffer])} to ${countText(sheet.bufferEnd[buffer] - 1)}`
+        ? intervalText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])
         : '-',
   },
   length: {
@@ -135,6 +136,7 @@ function headCell(key, sortBy) {
       'button',
       {
         type: 'button',
+        title: column.hint ?? null,
         onclick: () => {
           tableView.descending = isSorted ? !tableView.descending : Boolean(column.number);
           tableView.sortBy = key;

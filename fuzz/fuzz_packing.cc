@@ -1,0 +1,30 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Any bytes as a packing problem: refused or read; what is read is written and read back the same, packed, and checked.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "lowtide/allocate/allocate.h"
+#include "lowtide/import/csv.h"
+#include "lowtide/plan/packing_csv.h"
+#include "lowtide/verify/packing_check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const auto problem = lowtide::detail::parse_packing({reinterpret_cast<const char*>(bytes), size});
+  if (!problem) return 0;
+  const std::string text = lowtide::write_packing_csv(*problem);
+  const auto again = lowtide::detail::parse_packing(text);
+  if (!again || lowtide::write_packing_csv(*again) != text) std::abort();
+  const auto packed = lowtide::allocate(*problem, {.effort = 20'000});
+  if (!packed) return 0;
+  const std::vector<std::string> wrong = lowtide::check_packing(*problem, packed->offsets);
+  for (const std::string& line : wrong) std::fprintf(stderr, "%s\n", line.c_str());
+  if (!wrong.empty() || packed->height < packed->bound) std::abort();
+  return 0;
+}

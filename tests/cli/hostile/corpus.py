@@ -1,0 +1,87 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The corpus: a table of cases, each a small function that makes hostile files of one class."""
+
+import copy
+import dataclasses
+import inspect
+import json
+from typing import Callable
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What a file is read as: its name, and the commands that read it."""
+
+    file: str
+    commands: tuple
+
+
+# "out" is there before each command, "new.html" is not; a refusal leaves both so.
+MODEL = Kind("bad.onnx", (("plan", "bad.onnx", "-o", "out", "--html", "new.html"),))
+MODEL_AND_PLAN = Kind("bad.onnx", (("inspect", "bad.onnx"), ("verify", "bad.onnx", "any_model.json")))
+PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))
+SHOWN_PLAN = Kind(
+    "bad.json", (("view", "bad.json", "-o", "out"), ("view", "plan.json", "--against", "bad.json", "-o", "out"))
+)
+WRONG_PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"),))
+PACKING = Kind("bad.csv", (("pack", "bad.csv", "-o", "out"),))
+TARGET = Kind("bad.toml", (("plan", "model.onnx", "--target", "bad.toml", "-o", "out", "--html", "new.html"),))
+
+DONE, NO, USAGE, BAD_INPUT, INTERNAL = range(5)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    hostile: str  # the class, in words; the README lists them
+    kind: Kind
+    code: int
+    says: str  # must be found in stderr where the file is refused, in stdout and stderr otherwise
+    words: tuple  # more words of the command line
+    is_large: bool  # a graph that is right up to the fault, and so is built before the fault is seen
+    make: Callable
+
+    def variants(self, base):
+        """(label, content, says) of each file; the content is bytes, text, or a function that makes the file."""
+        made = self.make(base) if inspect.signature(self.make).parameters else self.make()
+        if not inspect.isgenerator(made):
+            made = iter([("", made)])
+        for label, content, *says in made:
+            pattern = says[0] if says else self.says
+            assert pattern, f"{self.name}/{label} says nothing of what the message must hold"
+            yield label, content, pattern
+
+
+CASES = []
+
+
+def case(kind, hostile, *, refused=None, accepted=None, wrong=None, words=(), is_large=False):
+    """Adds the function under it to the table. It returns the content of a file, or yields (label, content[, says])."""
+    code, says = next((c, s) for c, s in ((BAD_INPUT, refused), (DONE, accepted), (NO, wrong)) if s is not None)
+
+    def add(make):
+        CASES.append(Case(make.__name__, hostile, kind, code, says, tuple(words), is_large, make))
+        return make
+
+    return add
+
+
+class Base:
+    """What is right, to be damaged: a model, and its plan."""
+
+    def __init__(self, model, plan_text):
+        self.model = model
+        self.plan_text = plan_text
+        self.plan = json.loads(plan_text)
+
+    def plan_with(self, *changes):
+        """The plan with other values: each change is a path, such as ("buffers", 1, 5), and the value."""
+        plan = copy.deepcopy(self.plan)
+        for path, value in changes:
+            *around, last = path
+            inner = plan
+            for step in around:
+                inner = inner[step]
+            inner[last] = value
+        return json.dumps(plan)

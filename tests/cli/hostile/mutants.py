@@ -1,0 +1,123 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Small files that are right, and random damage to them."""
+
+from corpus import MODEL, PLAN, TARGET, Kind
+from onnx_bytes import BOOL, f32, field, graph, i64, node, of_graph, tensor, value, wrap
+
+# Many mutants are problems that can be solved: the search, which takes a second by default, is not what is tried here.
+QUICK_PACKING = Kind("bad.csv", (("pack", "bad.csv", "--effort", "1000000", "-o", "out"),))
+
+PROBLEM = """id,lower,upper,size,alignment,offset,gaps
+a,0,9,64,1,,
+b,2,10,128,64,128,4-6 8-9
+c,3,5,4096,8,,
+d,10,11,1,1,,
+"""
+
+MACHINE = """# A small machine.
+name = "microcontroller"
+schema_version = 1
+
+[[region]]
+name = "sram"
+capacity = "256KiB"
+alignment = 16
+
+[[region]]
+name = "flash"
+
+[[link]]
+from = "sram"
+to = "flash"
+bytes_per_second = 1e6
+latency_seconds = 0.5
+
+[[worker]]
+name = "core"
+count = 2
+
+[[kernel]]
+operator = "Conv"
+name = "im2col"
+scratch = "1KiB"
+scratch_per_input_byte = 9
+in_place = false
+"""
+
+
+def good_model():
+    """Convolution, views, shape arithmetic, and an If with two branches: something of everything."""
+    then_branch = graph([node("Sigmoid", ["c"], ["t"], "in_then")], outputs=[value("t", None)], name="then")
+    else_branch = graph(
+        [node("Relu", ["c"], ["u"], "in_else"), node("Neg", ["u"], ["e"])], outputs=[value("e", None)], name="else"
+    )
+    choice = [of_graph("then_branch", then_branch), of_graph("else_branch", else_branch)]
+    nodes = [
+        node("Conv", ["x", "w"], ["a"], "conv"),
+        node("Relu", ["a"], ["b"], "relu"),
+        node("Shape", ["b"], ["s"], "shape"),
+        node("Gather", ["s", "zero"], ["n"], "gather"),
+        node("Concat", ["n", "rest"], ["to"], "concat", [field(1, "axis") + field(3, 0) + field(20, 2)]),
+        node("Reshape", ["b", "to"], ["c"], "reshape"),
+        node("If", ["flag"], ["d"], "choose", choice),
+        node("Add", ["c", "d"], ["y"], "add"),
+    ]
+    tensors = [
+        f32("w", [0.5] * 36, [4, 1, 3, 3]),
+        i64("zero", [0]),
+        i64("rest", [-1]),
+        tensor("spare", [3], raw=b"\0" * 12),
+    ]
+    inputs = [value("x", [2, 1, 8, 8]), value("flag", [], BOOL)]
+    return wrap(graph(nodes, inputs, [value("y", None)], tensors))
+
+
+def of(base):
+    """(what it is, how it is read, its bytes)"""
+    return [
+        ("models", MODEL, base.model),
+        ("plans", PLAN, base.plan_text.encode()),
+        ("packings", QUICK_PACKING, PROBLEM.encode()),
+        ("targets", TARGET, MACHINE.encode()),
+    ]
+
+
+def damaged(content, source):
+    """One to four times: a bit or byte changed, a piece cut out, doubled or moved, an extreme number, the end lost."""
+    content = bytearray(content)
+    for _ in range(source.choice((1, 1, 1, 2, 4))):
+        at = source.randrange(len(content) + 1)
+        end = min(len(content), at + source.choice((1, 1, 2, 4, 16, 64)))
+        way = source.randrange(8)
+        if way == 0 and at < len(content):
+            content[at] ^= 1 << source.randrange(8)
+        elif way == 1 and at < len(content):
+            content[at] = source.randrange(256)
+        elif way == 2:
+            del content[at:end]
+        elif way == 3:
+            content[at:at] = content[at:end] * source.choice((1, 2, 50))
+        elif way == 4:
+            piece = bytes(content[at:end])
+            content[at:end] = b""
+            to = source.randrange(len(content) + 1)
+            content[to:to] = piece
+        elif way == 5:
+            content[at:at] = source.choice(
+                (
+                    b"\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+                    b"\0",
+                    b"9223372036854775807",
+                    b"-1",
+                    b"1e400",
+                    b"[" * 100,
+                    b'"',
+                    b"\n",
+                )
+            )
+        elif way == 6:
+            content[at:end] = source.choice((b"0", b"\x80", b"\xff" * 9 + b"\x01", b"18446744073709551616"))
+        else:
+            del content[at:]
+    return bytes(content)
