@@ -19,7 +19,6 @@ THIRD_PARTY = {
     r"toml\+\+/|toml\.hpp": ["target"],
     r"nlohmann/": ["plan", "cli"],
     r"CLI/": ["cli"],
-    r"fmt/": ["cli", "report"],
 }
 
 
