@@ -1,0 +1,129 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/slots.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "tests/allocate/problems.h"
+
+namespace lowtide {
+namespace {
+
+std::string defect_of(const PackingProblem& problem, const SlotAssignment& slots) {
+  Bytes total;
+  for (Bytes size : slots.sizes) total += size;
+  if (total != slots.total) return "the total is not the sum";
+  for (PackingId a : all_ids<PackingId>(problem.buffers.size())) {
+    if (!slots.sizes.contains(slots.slot[a])) return "no such slot";
+    if (problem.buffers[a].size > slots.sizes[slots.slot[a]]) return "larger than its slot";
+    for (PackingId b : all_ids<PackingId>(a.index())) {
+      const bool clash = slots.slot[a] == slots.slot[b] && problem.buffers[a].size > Bytes(0) &&
+                         problem.buffers[b].size > Bytes(0) &&
+                         testing::live_together(problem.buffers[a], problem.buffers[b]);
+      if (clash) return "two that live together share a slot";
+    }
+  }
+  return "";
+}
+
+// All ways to split the buffers into groups that never live together: each goes to a group of an earlier one or its own.
+std::int64_t least_total(const PackingProblem& problem) {
+  const auto count = static_cast<std::uint32_t>(problem.buffers.size());
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::uint32_t> group(count, 0);
+  const auto visit = [&](const auto& self, std::uint32_t at, std::uint32_t groups) -> void {
+    if (at == count) {
+      std::vector<std::int64_t> size(groups, 0);
+      for (std::uint32_t id = 0; id < count; ++id) {
+        size[group[id]] = std::max(size[group[id]], problem.buffers[PackingId(id)].size.count());
+      }
+      std::int64_t total = 0;
+      for (std::int64_t one : size) total += one;
+      least = std::min(least, total);
+      return;
+    }
+    for (std::uint32_t choice = 0; choice <= groups; ++choice) {
+      const bool is_free = std::none_of(group.begin(), group.begin() + at, [&](const std::uint32_t& other) {
+        const auto id = static_cast<std::uint32_t>(&other - group.data());
+        return other == choice &&
+               testing::live_together(problem.buffers[PackingId(id)], problem.buffers[PackingId(at)]);
+      });
+      if (!is_free) continue;
+      group[at] = choice;
+      self(self, at + 1, std::max(groups, choice + 1));
+    }
+  };
+  visit(visit, 0, 0);
+  return least;
+}
+
+// The picture of the header: c goes to the slot of a.
+TEST(Slots, AreSharedByWhatDoesNotMeet) {
+  const PackingProblem problem = testing::problem_of({{0, 3, 8}, {1, 4, 4}, {3, 5, 6}});
+  const Result<SlotAssignment> slots = assign_slots(problem);
+  EXPECT_EQ(slots->total, Bytes(12));
+  EXPECT_EQ(slots->bound, Bytes(12));
+  EXPECT_TRUE(slots->proven_optimal);
+  EXPECT_EQ(slots->slot[PackingId(2)], slots->slot[PackingId(0)]);
+  EXPECT_EQ(defect_of(problem, *slots), "");
+}
+
+TEST(Slots, OfNothingAreNone) {
+  const Result<SlotAssignment> slots = assign_slots({});
+  EXPECT_EQ(slots->total, Bytes(0));
+  EXPECT_TRUE(slots->proven_optimal);
+  EXPECT_TRUE(slots->sizes.empty());
+}
+
+TEST(Slots, FixedOffsetsAreRefused) {
+  PackingProblem problem = testing::problem_of({{0, 3, 8}});
+  problem.buffers[PackingId(0)].fixed_offset = Offset(0);
+  const Result<SlotAssignment> slots = assign_slots(problem);
+  ASSERT_FALSE(slots.ok());
+  EXPECT_EQ(slots.error().code, ErrorCode::invalid);
+}
+
+TEST(Slots, AreTheLeastThatBruteForceFinds) {
+  Random random(61);
+  int searched = 0;
+  int above_cliques = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const PackingProblem problem =
+        testing::random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8, .gaps = round % 3 == 0});
+    const Result<SlotAssignment> slots = assign_slots(problem);
+    ASSERT_TRUE(slots.ok());
+    ASSERT_EQ(defect_of(problem, *slots), "") << "round " << round;
+    ASSERT_TRUE(slots->proven_optimal) << "round " << round;
+    ASSERT_EQ(slots->total.count(), least_total(problem)) << "round " << round;
+    ASSERT_EQ(slots->bound, slots->total) << "round " << round;
+    searched += slots->strategy == "exact" ? 1 : 0;
+    // With too little effort for a search, the bound is that of the moments alone.
+    const Result<SlotAssignment> quick = assign_slots(problem, {.effort = 1});
+    ASSERT_EQ(defect_of(problem, *quick), "") << "round " << round;
+    ASSERT_LE(quick->bound, slots->total) << "round " << round;
+    ASSERT_GE(quick->total, slots->total) << "round " << round;
+    above_cliques += quick->bound < slots->total ? 1 : 0;
+  }
+  EXPECT_GE(searched, 10);
+  EXPECT_GE(above_cliques, 10);
+}
+
+TEST(Slots, HoldOnLargerProblems) {
+  Random random(62);
+  for (int round = 0; round < 60; ++round) {
+    const PackingProblem problem = testing::random_problem(
+        random, {.most_buffers = 120, .most_size = 1000, .moments = 80, .gaps = round % 2 == 0});
+    const Result<SlotAssignment> slots = assign_slots(problem, {.effort = 300'000});
+    ASSERT_EQ(defect_of(problem, *slots), "") << "round " << round;
+    ASSERT_LE(slots->bound, slots->total) << "round " << round;
+    ASSERT_LE(static_cast<double>(slots->total.count()), 1.25 * static_cast<double>(slots->bound.count()));
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
