@@ -65,7 +65,7 @@ def main():
     arguments = parser.parse_args()
     results = {}
     for path in sorted((HERE / "instances").glob("*.csv")) + arguments.more:
-        name = path.name.split(".")[0]
+        name = path.stem.removesuffix(".1048576")
         entry = {"buffers": len(path.read_text().split()) - 1}
         for effort, units in EFFORTS.items():
             if effort == "much" and entry["standard"]["proven_optimal"]:

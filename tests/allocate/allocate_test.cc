@@ -188,6 +188,20 @@ TEST(Allocate, EndsWhenNothingCanBeGained) {
   EXPECT_EQ(packing->height, Bytes(128 + 128 + 4096));
 }
 
+// One alignment of 64 for all: 100, 30 and 10 bytes at once take 128 + 64 + 10 with the smallest on top, and 128 + 64 + 30 or
+// 64 + 64 + 100 otherwise. Sizes in whole units say 256 whoever is on top.
+TEST(Allocate, PutsThePaddingThatNeedsNoRoomOnTop) {
+  PackingProblem problem = testing::problem_of({{0, 1, 100}, {0, 1, 30}, {0, 1, 10}});
+  for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);
+  const Result<Packing> packing = allocate(problem);
+  EXPECT_EQ(packing->height, Bytes(202));
+  EXPECT_TRUE(packing->proven_optimal);
+  problem.capacity = Bytes(201);
+  EXPECT_EQ(allocate(problem)->outcome, PackingOutcome::infeasible);
+  problem.capacity = Bytes(202);
+  EXPECT_EQ(allocate(problem)->outcome, PackingOutcome::found);
+}
+
 // A capacity is a question: the first answer will do. The bound is 1,000, and without a capacity the search goes there.
 TEST(Allocate, StopsAtTheFirstOffsetsThatFit) {
   PackingProblem problem = testing::cut_rectangle(3, {.moments = 200, .bytes = 1000, .pieces = 120});

@@ -46,6 +46,14 @@ TEST(PackingCsv, TakesColumnsInAnyOrderAndOptionalOnes) {
   EXPECT_FALSE(problem->buffers[PackingId(1)].fixed_offset.has_value());
 }
 
+TEST(PackingCsv, EmptyFieldsOfOptionalColumnsAreAsIfTheColumnWereNotThere) {
+  const Result<PackingProblem> problem = parse_packing("id,lower,upper,size,alignment,offset,gaps\na,0,1,2,,,\n");
+  ASSERT_TRUE(problem.ok()) << problem.error().describe();
+  const PackingBuffer expected = {
+      .lifespan = {0, 1}, .gaps = {}, .size = Bytes(2), .alignment = Bytes(1), .fixed_offset = {}};
+  EXPECT_EQ(problem->buffers[PackingId(0)], expected);
+}
+
 TEST(PackingCsv, AcceptsCarriageReturnsAndEmptyLinesAtTheEnd) {
   const Result<PackingProblem> problem = parse_packing("id,lower,upper,size\r\na,0,1,2\r\n\r\n\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();

@@ -180,8 +180,8 @@ TEST(PackingSummary, SaysWhenTheLoadIsTooMuch) {
                   .strategy = "best_fit",
                   .witness_time = 2};
   const std::string text = packing_summary("b.csv", problem, packing).render(false);
-  EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: 28 B too much."));
-  EXPECT_THAT(text, HasSubstr("the load at time 2 alone exceeds it"));
+  EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: at least 28 B too much."));
+  EXPECT_THAT(text, HasSubstr("what lives at time 2 alone exceeds it"));
 }
 
 TEST(Gap, IsRelativeToTheBound) {

@@ -70,6 +70,7 @@ class Goal {
     if (has_capacity_ && bound_ <= capacity_) return placements.height <= capacity_;
     return (placements.height + unit_ - 1) / unit_ <= (bound_ + unit_ - 1) / unit_;
   }
+  [[nodiscard]] bool asks_for_capacity() const { return has_capacity_; }
   // Nothing fits: the lowest height is of little use then, and not worth a search.
   [[nodiscard]] bool is_out_of_reach() const { return has_capacity_ && bound_ > capacity_; }
   [[nodiscard]] std::int64_t bound() const { return bound_; }
@@ -106,13 +107,17 @@ void try_greedy_orders(const CompressedProblem& problem, const ConflictGraph* gr
   }
 }
 
+bool is_small_enough(const SectionedProblem& sections) {
+  return static_cast<std::int64_t>(sections.buffers.size()) * sections.sections <= kMostSearched;
+}
+
 // The searches take turns, with shares that double: which of them gains more differs from problem to problem, and neither
 // has a natural end.
 void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, Goal& goal, Best& best,
                   Effort& effort) {
   const std::optional<SectionedProblem> sections = sectioned(problem);
   std::optional<Descent> descent;
-  if (sections && static_cast<std::int64_t>(sections->buffers.size()) * sections->sections <= kMostSearched) {
+  if (sections && is_small_enough(*sections)) {
     descent.emplace(problem, *sections, goal.bound(), goal.target());
   }
   const auto with_share = [&](std::int64_t limit, std::string_view strategy, auto&& search) {
@@ -146,10 +151,30 @@ void search_lower(const CompressedProblem& problem, const ConflictGraph* graph, 
   }
 }
 
+// The bytes between the bound and the best, where they lie in one unit: the padding of what is on top. A small share of the
+// effort, since nobody misses them but who wants to know the least height.
+void lower_within_unit(const CompressedProblem& problem, Goal& goal, Best& best, Effort& effort) {
+  if (best.placements.height == goal.bound() || goal.asks_for_capacity() || !goal.is_met(best.placements)) return;
+  const std::optional<SectionedProblem> sections = sectioned(problem);
+  if (!sections || !is_small_enough(*sections)) return;
+  Descent descent(problem, *sections, goal.bound(), goal.bound());
+  Effort share{.limit = std::min(effort.limit / 16, effort.left())};
+  bool is_lower = descent.try_lowest(best.placements, share);
+  while (best.placements.height > descent.bound() && !share.exhausted()) {
+    is_lower = descent.step(best.placements, share) || is_lower;
+  }
+  if (is_lower) best.strategy = "search";
+  best.decisions += descent.nodes();
+  goal.raise(descent.bound());
+}
+
 Best find_placements(const CompressedProblem& problem, Goal& goal, Effort& effort) {
   // First the one that needs no pairs: it answers for any size, and on most networks it meets the bound.
   Best best{.placements = best_fit(problem, effort), .strategy = "best_fit"};
-  if (goal.is_met(best.placements)) return best;
+  if (goal.is_met(best.placements)) {
+    lower_within_unit(problem, goal, best, effort);
+    return best;
+  }
 
   // The orders and the search ask for the same conflicts again and again: kept where they fit.
   const std::int64_t pairs = count_meeting_pairs(problem);
@@ -158,6 +183,7 @@ Best find_placements(const CompressedProblem& problem, Goal& goal, Effort& effor
 
   try_greedy_orders(problem, graph ? &*graph : nullptr, pairs, goal, best, effort);
   if (!goal.is_met(best.placements)) search_lower(problem, graph ? &*graph : nullptr, goal, best, effort);
+  lower_within_unit(problem, goal, best, effort);
   return best;
 }
 

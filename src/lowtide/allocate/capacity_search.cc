@@ -57,9 +57,7 @@ CapacitySearch::CapacitySearch(const SectionedProblem& problem, const ValleyRule
 }
 
 void CapacitySearch::set_capacity(std::int64_t capacity) {
-  // Sizes are whole units where there is one, so the last one counts as whole.
-  const std::int64_t whole = (capacity + problem_.unit - 1) & -problem_.unit;
-  for (Lane& lane : lanes_) lane.search.set_capacity(whole);
+  for (Lane& lane : lanes_) lane.search.set_capacity(capacity);
   winner_ = nullptr;
   round_ = 0;
 }

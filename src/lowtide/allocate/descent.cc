@@ -16,9 +16,10 @@ constexpr std::int64_t kLargestDivisor = 32;
 std::int64_t common_grain(const SectionedProblem& problem) {
   std::int64_t grain = 0;
   for (const SectionedProblem::Buffer& buffer : problem.buffers) {
-    grain = std::gcd(grain, buffer.size);
+    grain = std::gcd(grain, buffer.size - buffer.padding);
     if (buffer.alignment > 1) grain = std::gcd(grain, buffer.alignment);
   }
+  if (problem.unit > 1) grain = std::gcd(grain, problem.unit);
   return std::max<std::int64_t>(grain, 1);
 }
 
@@ -73,9 +74,7 @@ SearchOutcome Descent::ask(std::int64_t capacity, std::int64_t rounds, Placement
       take(best);
       return outcome;
     }
-    // The next height in whole units, less the padding that the topmost buffer may have.
-    const std::int64_t whole = (capacity + sections_.unit - 1) & -sections_.unit;
-    bound_ = std::max(bound_, (whole / grain_ + 1) * grain_ - (sections_.unit - 1));
+    bound_ = std::max(bound_, (capacity / grain_ + 1) * grain_);
     return outcome;
   }
   return SearchOutcome::undecided;

@@ -56,7 +56,8 @@ std::optional<SectionedProblem> sectioned(const CompressedProblem& problem) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
     const std::int64_t size = (buffer.size + out.unit - 1) & -out.unit;
     const std::int64_t alignment = out.unit == buffer.alignment ? 1 : buffer.alignment;
-    out.buffers.push_back({before[buffer.hull.begin], before[buffer.hull.end], size, alignment, id});
+    out.buffers.push_back(
+        {before[buffer.hull.begin], before[buffer.hull.end], size, alignment, size - buffer.size, id});
   }
   std::sort(out.buffers.begin(), out.buffers.end(),
             [](const auto& a, const auto& b) { return std::tuple(a.begin, a.id) < std::tuple(b.begin, b.id); });

@@ -28,12 +28,14 @@ struct SectionedProblem {
     Section end = 0;  // half-open, never empty
     std::int64_t size = 0;
     std::int64_t alignment = 1;
+    std::int64_t padding = 0;  // of `size`, behind the bytes that are needed
     PackingId id;
   };
   Section sections = 0;
   std::vector<Buffer> buffers;  // by begin, then id
   // Where all buffers have one alignment, sizes are rounded up to it and every sum of sizes is a legal offset:
-  // `alignment` of each buffer is then 1 and this is the unit; a capacity counts as rounded up to it as well.
+  // `alignment` of each buffer is then 1 and this is the unit. The sum of the rounded sizes of a section may exceed a capacity
+  // by less than a unit: the padding of whichever lies on top needs no room.
   std::int64_t unit = 1;
 };
 

@@ -18,7 +18,7 @@ ValleySearch::ValleySearch(const SectionedProblem& problem, const ValleyRules& r
 }
 
 void ValleySearch::set_capacity(std::int64_t capacity) {
-  if (capacity > state_.capacity()) refuted_.clear();
+  if (capacity > state_.exact_capacity()) refuted_.clear();
   state_.undo(0);
   state_.set_capacity(capacity);
 }
@@ -141,6 +141,7 @@ bool ValleySearch::apply(const Frame& frame, std::uint32_t option) {
     if (!to || *to + state_.remaining(frame.section) > state_.capacity()) return false;
     state_.lift(frame.section, *to);
   } else {
+    if (!state_.has_room(option, state_.height(frame.section))) return false;
     state_.place(option, state_.height(frame.section));
   }
   const std::optional<Section> dead = state_.evaluate();

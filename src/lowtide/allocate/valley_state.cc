@@ -219,7 +219,7 @@ void ValleyState::append_candidates(Section section, SectionRange run, std::vect
     const SectionedProblem::Buffer& first = problem_.buffers[a];
     const SectionedProblem::Buffer& second = problem_.buffers[b];
     return first.begin == second.begin && first.end == second.end && first.size == second.size &&
-           first.alignment == second.alignment;
+           first.alignment == second.alignment && first.padding == second.padding;
   };
   for (Section begin = run.begin; begin <= section; ++begin) {
     const std::size_t first_here = out.size();

@@ -52,10 +52,19 @@ class ValleyState {
   ValleyState(const SectionedProblem& problem, const ValleyRules& rules);
 
   // Require: nothing is decided.
-  void set_capacity(std::int64_t capacity) { capacity_ = capacity; }
+  void set_capacity(std::int64_t capacity) {
+    exact_capacity_ = capacity;
+    capacity_ = (capacity + problem_.unit - 1) & -problem_.unit;
+  }
 
   [[nodiscard]] const SectionedProblem& problem() const { return problem_; }
+  // In bytes, and in whole units.
+  [[nodiscard]] std::int64_t exact_capacity() const { return exact_capacity_; }
   [[nodiscard]] std::int64_t capacity() const { return capacity_; }
+  // Whether the bytes of a buffer, without its padding, end within the capacity at that offset.
+  [[nodiscard]] bool has_room(std::uint32_t buffer, std::int64_t at) const {
+    return at + problem_.buffers[buffer].size - problem_.buffers[buffer].padding <= exact_capacity_;
+  }
   [[nodiscard]] std::int64_t height(Section section) const { return height_[section]; }
   [[nodiscard]] std::int64_t remaining(Section section) const { return remaining_[section]; }
   // Bytes of the section that may stay unused: below 0, it cannot hold what remains.
@@ -114,6 +123,7 @@ class ValleyState {
 
   const SectionedProblem& problem_;
   ValleyRules rules_;
+  std::int64_t exact_capacity_ = 0;
   std::int64_t capacity_ = 0;
   std::vector<std::int64_t> height_;     // by section
   std::vector<std::int64_t> remaining_;  // by section: bytes of remaining buffers

@@ -200,7 +200,7 @@ class Parser {
   }
 
   Result<void> parse_alignment(PackingBuffer& buffer) const {
-    if (!column_at_[kAlignment]) return {};
+    if (!column_at_[kAlignment] || field(kAlignment).empty()) return {};
     const Result<std::int64_t> alignment = number(kAlignment);
     if (!alignment) return alignment.error();
     if (!is_power_of_two(*alignment) || *alignment > limits::kMaxAlignment) {

@@ -261,16 +261,21 @@ StyledText packing_summary(const std::string& path, const PackingProblem& proble
     return out.add("  Fits", Style::good).add(" the capacity of " + format_bytes(*problem.capacity) + ".").end_line();
   }
   out.add("  Does not fit", Style::bad).add(" the capacity of " + format_bytes(*problem.capacity) + ": ");
-  out.add(format_bytes(packing.height - *problem.capacity), Style::strong).add(" too much.").end_line();
   if (packing.outcome == PackingOutcome::infeasible) {
+    out.add("at least ")
+        .add(format_bytes(packing.bound - *problem.capacity), Style::strong)
+        .add(" too much.")
+        .end_line();
     out.add("  Proven: no offsets fit");
     if (packing.is_bound_searched) {
       out.add("; a search of " + counted(packing.decisions, "decision") + " has tried all possibilities");
     } else if (packing.witness_time) {
-      out.add("; the load at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
+      // The load with the padding that alignment forces, or the end of what is fixed.
+      out.add("; what lives at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
     }
     return out.add(".").end_line();
   }
+  out.add(format_bytes(packing.height - *problem.capacity), Style::strong).add(" too much.").end_line();
   return out.add("  Not proven: the best offsets found do not fit, and others may.").end_line();
 }
 

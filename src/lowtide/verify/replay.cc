@@ -245,6 +245,7 @@ class Replay {
 
   std::vector<std::pair<TensorId, ValueId>> by_tensor(const std::vector<ValueId>& values) const {
     std::vector<std::pair<TensorId, ValueId>> sorted;
+    sorted.reserve(values.size());
     for (ValueId value : values) sorted.emplace_back(plan_.values[value].tensor, value);
     std::sort(sorted.begin(), sorted.end());
     return sorted;

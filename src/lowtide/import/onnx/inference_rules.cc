@@ -231,7 +231,7 @@ constexpr SizeRule kRules[] = {
 
 void apply_size_rules(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                       std::vector<TensorFact>& outputs) {
-  const auto found = std::lower_bound(std::begin(kRules), std::end(kRules), std::string_view(node.op_type()),
+  const auto found = std::lower_bound(std::begin(kRules), std::end(kRules), std::string_view{node.op_type()},
                                       [](const SizeRule& rule, std::string_view type) { return rule.type < type; });
   if (found == std::end(kRules) || found->type != node.op_type()) return;
   found->rule(Sized{node, inputs, outputs});

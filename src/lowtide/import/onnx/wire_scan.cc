@@ -42,9 +42,9 @@ enum Content : std::uint8_t { kText, kNested, kVarints, kFixed };
 
 // What a length-delimited field holds, and the memory of one in bytes.
 struct Field {
-  Message parent;
-  std::uint32_t number;
-  Content content;
+  Message parent = kOther;
+  std::uint32_t number = 0;
+  Content content = kText;
   Message child = kOther;
   std::size_t cost = 0;
 };
