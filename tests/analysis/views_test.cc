@@ -112,10 +112,53 @@ TEST(Views, HalfBytesMustStartOnAByte) {
             "");
 }
 
+// One element of 4 bits ends inside a byte that another has too; the last one ends with the tensor.
+TEST(Views, HalfBytesMustEndOnAByteOrWithTheWhole) {
+  EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [2], ends = [3], axes = [0]} : i4[1]\n output y"),
+            "");
+  EXPECT_EQ(views_of_last("input x : i4[7]\n y = Slice(x) {starts = [6], ends = [7], axes = [0]} : i4[1]\n output y"),
+            "y in x at 3\n");
+}
+
+// What the node says and what its result has must be one thing; a file may hold both.
+TEST(Views, SliceWhoseBoundsAndResultDisagreeCopies) {
+  const auto slice = [](const std::string& attributes, const std::string& result) {
+    return views_of_last("input x : f32[8,3]\n y = Slice(x) {" + attributes + "} : " + result + "\n output y");
+  };
+  EXPECT_EQ(slice("starts = [2], ends = [5], axes = [0]", "f32[3,3]"), "y in x at 24\n");
+  EXPECT_EQ(slice("starts = [2], ends = [5], axes = [0]", "f32[4,3]"), "");
+  EXPECT_EQ(slice("starts = [2], ends = [5], axes = [0]", "i32[3,3]"), "");
+  EXPECT_EQ(slice("starts = [2], axes = [0]", "f32[6,3]"), "");
+  EXPECT_EQ(slice("starts = [2, 3], ends = [5, 5], axes = [0, -2]", "f32[2,3]"), "");
+}
+
 TEST(Views, SplitOnTheOuterAxisGivesConsecutiveParts) {
   EXPECT_EQ(views_of_last("input x : f32[1,6,2]\n a, b = Split(x) {axis = 1} : f32[1,2,2], f32[1,4,2]\n output a, b"),
             "a in x at 0\nb in x at 16\n");
   EXPECT_EQ(views_of_last("input x : f32[2,6]\n a, b = Split(x) {axis = 1} : f32[2,2], f32[2,4]\n output a, b"), "");
+}
+
+TEST(Views, SplitWhosePartsAreNoPiecesOfTheWholeCopies) {
+  const auto split = [](const std::string& results, const std::string& lengths = "") {
+    return views_of_last("input x : f32[4,6]\n a, b = Split(x) {axis = 0" + lengths + "} : " + results +
+                         "\n output a, b");
+  };
+  EXPECT_EQ(split("f32[1,6], f32[3,6]"), "a in x at 0\nb in x at 24\n");
+  EXPECT_EQ(split("f32[1,6], f32[3,6]", ", split = [1, 3]"), "a in x at 0\nb in x at 24\n");
+  EXPECT_EQ(split("f32[1,6], f32[3,6]", ", split = [3, 1]"), "");
+  EXPECT_EQ(split("f32[1,6], f32[3,6]", ", split = [4]"), "");
+  EXPECT_EQ(split("f32[6,1], f32[3,6]"), "");  // 24 elements as well
+  EXPECT_EQ(split("f32[1,6], i32[3,6]"), "");
+}
+
+TEST(Views, ReshapeToAnotherElementTypeComputes) {
+  EXPECT_EQ(views_of_last("input x : f32[4]\n y = Reshape(x) : i32[4]\n output y"), "");
+}
+
+TEST(Views, ANodeWithABodyComputes) {
+  EXPECT_EQ(views_of_last("input x : f32[4]\n y = Identity(x) {\n  b = graph \"b\" {\n  constant k : f32[4]\n"
+                          "  output k\n  }\n} : f32[4]\n output y"),
+            "");
 }
 
 TEST(Views, ConcatPutsItsInputsInItsSlices) {

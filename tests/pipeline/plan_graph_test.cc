@@ -310,6 +310,39 @@ TEST(PlanGraph, NoOrderOfABodyGoesBelowTheBoundOfAnother) {
   EXPECT_GT(differ, 40);  // else nothing was tried
 }
 
+// Only of an If of ONNX is it known that one body runs. Others lie one after the other: 100 -> 128, then 64.
+TEST(PlanGraph, BodiesOfAnotherOperatorShareNoBytes) {
+  for (const std::string type : {"com.example::If", "com.example::Both"}) {
+    const Graph graph = graph_of(R"(graph "g" {
+      input x : f32[16]
+      y = )" + type + R"((x) {
+        first = graph "first" captures (x) {
+          captured input x : f32[16]
+          a = Conv(x) : f32[25]
+          output a
+        },
+        second = graph "second" captures (x) {
+          captured input x : f32[16]
+          b = Conv(x) : f32[16]
+          output b
+        }
+      } : f32[16]
+      output y
+    })");
+    PlannedGraph planned = must_plan(graph);
+    Step& step = planned.plan.program[StepId(0)];
+    ASSERT_EQ(step.bodies.size(), 2U);
+    EXPECT_EQ(step.bodies[0].offset, Offset(0));
+    EXPECT_EQ(step.bodies[1].offset, Offset(128));
+    ASSERT_TRUE(step.scratch.has_value());
+    EXPECT_EQ(planned.plan.buffers[*step.scratch].size, Bytes(192));
+    step.bodies[1].offset = Offset(0);
+    const std::vector<Violation> violations = verify(graph, planned.plan);
+    ASSERT_EQ(violations.size(), 1U) << type;
+    EXPECT_EQ(violations[0].kind, ViolationKind::overlap);
+  }
+}
+
 // Every plan of a random graph is right, between its bound and no reuse at all, and the same when made again.
 TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
   Random random(99);

@@ -116,6 +116,7 @@ std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Grap
   }
   // Two inputs of a concat may be one set already (a tensor and its reshape): it cannot be in two places.
   std::vector<TensorId> parts;
+  parts.reserve(joins.size());
   for (const Join& join : joins) parts.push_back(join.part);
   std::sort(parts.begin(), parts.end());
   if (std::adjacent_find(parts.begin(), parts.end()) != parts.end()) return std::nullopt;

@@ -8,8 +8,6 @@
 namespace lowtide {
 namespace {
 
-bool is_loop(const Operator& op) { return op.type != "If"; }
-
 std::vector<Bytes> running_sum(const std::vector<std::int64_t>& change, std::size_t steps) {
   std::vector<Bytes> profile(steps);
   std::int64_t live = 0;
@@ -72,7 +70,7 @@ PlainFigures plain_figures(const Graph& graph) {
       const PlainFigures inner = plain_figures(*body.graph);
       figures.temporaries_sum += inner.temporaries_sum;
       figures.constants += inner.constants;
-      inside = std::max(inside, inner.load_as_given + (is_loop(graph.op(id)) ? inner.inputs : Bytes(0)));
+      inside = std::max(inside, inner.load_as_given + inner.inputs);  // an If's branches have none
     }
     profile[id.index()] += inside;
   }

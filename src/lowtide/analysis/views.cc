@@ -22,14 +22,15 @@ std::optional<TensorId> only_output(const Node& node) {
   return others ? std::nullopt : node.outputs[0];
 }
 
-// Numbers given as an input known before the run, or (in older opsets) as an attribute.
+// Numbers of a Slice: inputs known before the run, or, in older opsets, attributes of a node with one input.
 const Numbers* numbers_of(const Graph& graph, const Node& node, std::size_t input, const char* attribute) {
-  if (const std::optional<TensorId> tensor = input_at(node, input)) return graph.known_integers(*tensor);
-  return find_attribute<Numbers>(node.attributes, attribute);
+  if (node.inputs.size() == 1) return find_attribute<Numbers>(node.attributes, attribute);
+  const std::optional<TensorId> tensor = input_at(node, input);
+  return tensor ? graph.known_integers(*tensor) : nullptr;
 }
 
 bool is_same_bytes(const Tensor& a, const Tensor& b) {
-  return a.size == b.size && bits_of(a.dtype).has_value() && bits_of(a.dtype) == bits_of(b.dtype);
+  return a.size == b.size && bits_of(a.dtype).has_value() && a.dtype == b.dtype;
 }
 
 // Bytes before element `index`; nothing if that is not a whole byte.
@@ -65,29 +66,46 @@ std::vector<View> whole_view(const Graph& graph, const Node& node) {
 struct AxisRange {
   std::int64_t start = 0;
   std::int64_t step = 1;
+  std::int64_t count = 0;
 };
 
-// Start and step of a Slice on every axis, as ONNX clamps them; nothing if they are not known before the run.
+// What a Slice takes of one axis, as ONNX counts from the end and clamps.
+AxisRange range_of(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
+  const std::int64_t lowest = step < 0 ? -1 : 0;  // where a walk may end; backwards, that is before the first
+  const std::int64_t highest = step < 0 ? extent - 1 : extent;
+  if (start < 0) start += extent;
+  if (end < 0) end += extent;
+  start = std::clamp<std::int64_t>(start, 0, std::max<std::int64_t>(highest, 0));
+  end = std::clamp<std::int64_t>(end, lowest, std::max(highest, lowest));
+  const bool is_empty = extent == 0 || (step > 0 ? end <= start : end >= start);
+  // Distance and step have one sign; neither is negated, since the smallest step has no opposite.
+  return {start, step, is_empty ? 0 : (end - start - (step > 0 ? 1 : -1)) / step + 1};
+}
+
+// Of every axis; nothing if that is not known before the run, or not one rule an axis.
 std::optional<std::vector<AxisRange>> slice_ranges(const Graph& graph, const Node& node, const Shape& from) {
   const Numbers* starts = numbers_of(graph, node, 1, "starts");
+  const Numbers* ends = numbers_of(graph, node, 2, "ends");
   const Numbers* axes = numbers_of(graph, node, 3, "axes");
-  const Numbers* steps = numbers_of(graph, node, 4, "steps");
+  const Numbers* steps = node.inputs.size() == 1 ? nullptr : numbers_of(graph, node, 4, "steps");  // came with inputs
   const bool has_unknown = (input_at(node, 3) && axes == nullptr) || (input_at(node, 4) && steps == nullptr);
-  if (starts == nullptr || has_unknown) return std::nullopt;
-  if ((axes != nullptr && axes->size() != starts->size()) || (steps != nullptr && steps->size() != starts->size())) {
+  if (starts == nullptr || ends == nullptr || has_unknown) return std::nullopt;
+  if (ends->size() != starts->size() || (axes != nullptr && axes->size() != starts->size()) ||
+      (steps != nullptr && steps->size() != starts->size())) {
     return std::nullopt;
   }
-  std::vector<AxisRange> ranges(static_cast<std::size_t>(from.rank()));
+  std::vector<AxisRange> ranges;
+  for (std::int64_t extent : from.extents()) ranges.push_back({0, 1, extent});
+  std::vector<bool> is_given(ranges.size(), false);
   for (std::size_t at = 0; at < starts->size(); ++at) {
     std::int64_t axis = axes != nullptr ? (*axes)[at] : static_cast<std::int64_t>(at);
     if (axis < 0) axis += from.rank();
     if (axis < 0 || axis >= from.rank()) return std::nullopt;
-    const std::int64_t extent = from[static_cast<int>(axis)];
+    const auto index = static_cast<std::size_t>(axis);
     const std::int64_t step = steps != nullptr ? (*steps)[at] : 1;
-    std::int64_t start = (*starts)[at];
-    if (start < 0) start += extent;
-    start = std::clamp<std::int64_t>(start, 0, step < 0 ? std::max<std::int64_t>(extent - 1, 0) : extent);
-    ranges[static_cast<std::size_t>(axis)] = {start, step};
+    if (step == 0 || is_given[index]) return std::nullopt;
+    is_given[index] = true;
+    ranges[index] = range_of(from.extents()[index], (*starts)[at], (*ends)[at], step);
   }
   return ranges;
 }
@@ -106,7 +124,7 @@ std::vector<View> slice_view(const Graph& graph, const Node& node) {
   const Shape& from = graph.tensor(*input).shape;
   const Shape& part = graph.tensor(*output).shape;
   if (from.rank() != part.rank() || from.has_upper_bounds() || part.has_upper_bounds()) return {};
-  if (graph.tensor(*output).size == Bytes(0)) return {};
+  if (graph.tensor(*output).size == Bytes(0) || graph.tensor(*input).dtype != graph.tensor(*output).dtype) return {};
   const std::optional<std::vector<AxisRange>> ranges = slice_ranges(graph, node, from);
   if (!ranges) return {};
   const int partial = last_partial_axis(from, part);
@@ -115,61 +133,95 @@ std::vector<View> slice_view(const Graph& graph, const Node& node) {
     const AxisRange& range = (*ranges)[static_cast<std::size_t>(axis)];
     if (axis < partial && part[axis] != 1) return {};
     if (part[axis] != 1 && range.step != 1) return {};
-    if (range.start + part[axis] > from[axis]) return {};
+    if (range.count != part[axis]) return {};
     first = must_add(must_multiply(first, from[axis]), range.start);
   }
+  const std::int64_t end = must_add(first, product(part, 0, part.rank()));
+  const bool ends_whole = end == product(from, 0, from.rank()) || bytes_before(graph.tensor(*input), end).has_value();
   const std::optional<Bytes> offset = bytes_before(graph.tensor(*input), first);
-  if (!offset || offset->count() + graph.tensor(*output).size.count() > graph.tensor(*input).size.count()) return {};
+  if (!offset || !ends_whole) return {};
   return {{*output, *input, *offset}};
 }
 
-// Axis of a Split or Concat, made non-negative; nothing if it is not one of the shape or something varies before it.
-bool has_contiguous_parts(const Node& node, const Shape& whole, std::int64_t default_axis) {
+// Axis of a Split or Concat along which its parts lie one after the other; nothing if it is not one of the shape or
+// something varies before it.
+std::optional<int> contiguous_axis(const Node& node, const Shape& whole, std::int64_t default_axis) {
   const std::int64_t* attribute = find_attribute<std::int64_t>(node.attributes, "axis");
   std::int64_t axis = attribute != nullptr ? *attribute : default_axis;
   if (axis < 0) axis += whole.rank();
-  if (axis < 0 || axis >= whole.rank() || whole.has_upper_bounds()) return false;
-  return product(whole, 0, static_cast<int>(axis)) == 1;
+  if (axis < 0 || axis >= whole.rank() || whole.has_upper_bounds()) return std::nullopt;
+  const auto index = static_cast<int>(axis);
+  return product(whole, 0, index) == 1 ? std::optional<int>(index) : std::nullopt;
+}
+
+// Whether the part is a piece of the whole along the axis: type, exactness and all other extents agree.
+bool is_piece(const Tensor& part, const Tensor& whole, int axis) {
+  if (part.dtype != whole.dtype || part.shape.has_upper_bounds() || part.shape.rank() != whole.shape.rank())
+    return false;
+  for (int at = 0; at < whole.shape.rank(); ++at) {
+    if (at != axis && part.shape[at] != whole.shape[at]) return false;
+  }
+  return true;
 }
 
 // Views for tensors that lie one after the other in `whole` and fill it.
-std::vector<View> consecutive(const Graph& graph, TensorId whole, const std::vector<std::optional<TensorId>>& parts) {
+std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
+                              const std::vector<std::optional<TensorId>>& parts) {
   std::vector<View> views;
   std::vector<TensorId> seen;
   std::int64_t elements = 0;
+  std::int64_t extent = 0;
   for (const std::optional<TensorId>& part : parts) {
-    if (!part || graph.tensor(*part).shape.has_upper_bounds()) return {};
+    if (!part || !is_piece(graph.tensor(*part), graph.tensor(whole), axis)) return {};
     const std::optional<Bytes> offset = bytes_before(graph.tensor(whole), elements);
-    if (!offset || bits_of(graph.tensor(*part).dtype) != bits_of(graph.tensor(whole).dtype)) return {};
+    if (!offset) return {};
     views.push_back({*part, whole, *offset});
     seen.push_back(*part);
-    elements = must_add(elements, product(graph.tensor(*part).shape, 0, graph.tensor(*part).shape.rank()));
+    const Shape& shape = graph.tensor(*part).shape;
+    elements = must_add(elements, product(shape, 0, shape.rank()));
+    extent = must_add(extent, shape[axis]);
   }
   std::sort(seen.begin(), seen.end());
   if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) return {};
+  if (extent != graph.tensor(whole).shape[axis]) return {};
   const std::optional<Bytes> end = bytes_before(graph.tensor(whole), elements);
   if (!end || *end != graph.tensor(whole).size) return {};
   return views;
 }
 
+// Whether the lengths that a Split is given, where they are known, are those of its outputs.
+bool has_stated_lengths(const Graph& graph, const Node& node, int axis) {
+  const Numbers* lengths = find_attribute<Numbers>(node.attributes, "split");
+  const std::optional<TensorId> input = input_at(node, 1);
+  if (lengths == nullptr && input) lengths = graph.known_integers(*input);
+  if (lengths == nullptr) return true;
+  return std::equal(
+      lengths->begin(), lengths->end(), node.outputs.begin(), node.outputs.end(),
+      [&](std::int64_t length, const auto& output) { return graph.tensor(*output).shape[axis] == length; });
+}
+
 std::vector<View> split_views(const Graph& graph, const Node& node) {
   const std::optional<TensorId> input = input_at(node, 0);
-  if (!input || !has_contiguous_parts(node, graph.tensor(*input).shape, 0)) return {};
-  return consecutive(graph, *input, node.outputs);
+  const std::optional<int> axis = input ? contiguous_axis(node, graph.tensor(*input).shape, 0) : std::nullopt;
+  if (!axis) return {};
+  std::vector<View> views = consecutive(graph, *input, *axis, node.outputs);
+  return views.empty() || has_stated_lengths(graph, node, *axis) ? views : std::vector<View>();
 }
 
 std::vector<View> concat_views(const Graph& graph, const Node& node) {
   const std::optional<TensorId> output = only_output(node);
+  if (!output) return {};
   // The axis has been mandatory since opset 4; a node without one is no view.
-  if (!output || !has_contiguous_parts(node, graph.tensor(*output).shape, graph.tensor(*output).shape.rank()))
-    return {};
-  return consecutive(graph, *output, node.inputs);
+  const Shape& whole = graph.tensor(*output).shape;
+  const std::optional<int> axis = contiguous_axis(node, whole, whole.rank());
+  return axis ? consecutive(graph, *output, *axis, node.inputs) : std::vector<View>();
 }
 
 }  // namespace
 
 std::vector<View> views_of(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
+  if (!node.bodies.empty()) return {};  // it runs something
   switch (graph.op(id).traits.view) {
     case ViewKind::none:
       return {};

@@ -99,7 +99,7 @@ std::string format_bytes_short(Bytes size) {
 }
 
 std::string format_bytes(Bytes size) {
-  const std::string exact = with_thousands(size.count()) + " B";
+  std::string exact = with_thousands(size.count()) + " B";
   if (size.count() < 1024 && size.count() > -1024) return exact;
   return exact + " (" + format_bytes_short(size) + ")";
 }

@@ -8,15 +8,15 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
+#include "lowtide/cli/descriptor.h"
 #include "lowtide/cli/outcome.h"
 
 namespace lowtide::detail {
 namespace {
 
 std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
   return value == nullptr ? "" : value;
 }
 
@@ -56,7 +56,7 @@ void Console::result(const StyledText& text) {
 
 void Console::write_stdout(std::string_view bytes) {
   const int error = write_all(STDOUT_FILENO, bytes);
-  if (error != 0) throw Stop(ExitCode::bad_input, std::string("cannot write to stdout: ") + std::strerror(error));
+  if (error != 0) throw Stop(ExitCode::bad_input, "cannot write to stdout: " + reason_of(error));
 }
 
 void Console::remark(const StyledText& text) {

@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace lowtide::detail {
@@ -14,6 +16,8 @@ class Descriptor {
  public:
   Descriptor() = default;
   explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     if (this != &other) {
@@ -32,5 +36,8 @@ class Descriptor {
  private:
   int number_ = -1;
 };
+
+// The system's words for an errno. Not std::strerror: the progress line has a thread of its own.
+[[nodiscard]] inline std::string reason_of(int error) { return std::generic_category().message(error); }
 
 }  // namespace lowtide::detail

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/quote.h"
@@ -36,7 +35,7 @@ Result<std::string> read_to_end(int file, const std::string& path, std::int64_t 
     const ssize_t got = read(file, text.data() + before, kChunk);
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return io_error(path, std::strerror(errno));
+    if (got < 0) return io_error(path, reason_of(errno));
     if (got == 0) return text;
     if (static_cast<std::int64_t>(text.size()) > most_bytes) return too_large(path, most_bytes);
   }
@@ -49,9 +48,9 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most_by
   if (path.find('\0') != std::string::npos) return io_error(path, "the name holds a zero byte");
   // Non-blocking, so that opening a pipe without a writer does not wait.
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) return io_error(path, std::strerror(errno));
+  if (!file.is_open()) return io_error(path, reason_of(errno));
   struct stat facts {};
-  if (fstat(file.number(), &facts) != 0) return io_error(path, std::strerror(errno));
+  if (fstat(file.number(), &facts) != 0) return io_error(path, reason_of(errno));
   if (S_ISDIR(facts.st_mode)) return io_error(path, "it is a directory");
   if (!S_ISREG(facts.st_mode)) return io_error(path, "it is not a regular file; '-' reads from stdin");
   if (facts.st_size > most_bytes) return too_large(path, most_bytes);

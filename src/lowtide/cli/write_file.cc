@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
 #include "lowtide/base/quote.h"
@@ -69,10 +68,10 @@ bool write_all(int file, std::string_view bytes) {
 Result<void> write_stream(const std::string& path, std::string_view bytes) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENXIO) return write_error(path, "nobody reads from this pipe");
-  if (!file.is_open()) return write_error(path, std::strerror(errno));
+  if (!file.is_open()) return write_error(path, reason_of(errno));
   const int flags = fcntl(file.number(), F_GETFL);
   const bool waits = flags >= 0 && fcntl(file.number(), F_SETFL, flags & ~O_NONBLOCK) == 0;
-  if (!waits || !write_all(file.number(), bytes) || file.close() != 0) return write_error(path, std::strerror(errno));
+  if (!waits || !write_all(file.number(), bytes) || file.close() != 0) return write_error(path, reason_of(errno));
   return {};
 }
 
@@ -126,6 +125,7 @@ void remove_leftovers(int folder, const std::string& prefix) {
     close(copy);
     return;
   }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): the listing is this function's own
   while (const dirent* entry = readdir(listing.get())) {
     const std::string_view name = entry->d_name;
     if (!name.starts_with(prefix) || !name.ends_with(kSuffix)) continue;
@@ -146,7 +146,7 @@ Result<void> check_destination(const std::string& path, const std::vector<std::s
   if (path.empty()) return write_error(path, "the name is empty");
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) {
-    if (errno != ENOENT) return write_error(path, std::strerror(errno));
+    if (errno != ENOENT) return write_error(path, reason_of(errno));
     const std::string folder = split(path).folder;
     struct stat folder_facts {};
     if (path.back() == '/') return write_error(path, "it is a directory; name a file in it");
@@ -176,14 +176,14 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   const std::string real = resolved(path);
   const Destination destination = split(real);
   const Descriptor folder(open(destination.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open()) return write_error(path, std::strerror(errno));
+  if (!folder.is_open()) return write_error(path, reason_of(errno));
 
   struct stat old_facts {};
   const bool is_there = fstatat(folder.number(), destination.name.c_str(), &old_facts, AT_SYMLINK_NOFOLLOW) == 0;
   if (is_there) {
     LOWTIDE_RETURN_IF_ERROR(check_kind(path, old_facts));
     // A rename asks only the folder for permission; somebody who made the file read-only means it.
-    if (access(real.c_str(), W_OK) != 0) return write_error(path, std::strerror(errno));
+    if (access(real.c_str(), W_OK) != 0) return write_error(path, reason_of(errno));
   }
 
   // Not all of a long name, so that the temporary one is not too long.
@@ -191,11 +191,11 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   remove_leftovers(folder.number(), prefix);
   Temporary temporary(folder.number(), prefix + std::to_string(getpid()) + std::string(kSuffix));
   // A failed fsync may have dropped pages that look written: nothing is tried twice, the file is given up.
-  if (!temporary.create() || !temporary.write(bytes)) return write_error(path, std::strerror(errno));
+  if (!temporary.create() || !temporary.write(bytes)) return write_error(path, reason_of(errno));
   if (is_there) temporary.keep_mode(old_facts.st_mode);
-  if (!temporary.sync() || !temporary.rename_to(destination.name)) return write_error(path, std::strerror(errno));
+  if (!temporary.sync() || !temporary.rename_to(destination.name)) return write_error(path, reason_of(errno));
   // The rename is durable once the folder is. Some file systems cannot sync a folder; the file is whole either way.
-  if (fsync(folder.number()) != 0 && errno == EIO) return write_error(path, std::strerror(errno));
+  if (fsync(folder.number()) != 0 && errno == EIO) return write_error(path, reason_of(errno));
   return {};
 }
 

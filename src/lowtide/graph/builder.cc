@@ -37,6 +37,29 @@ void collect_reads(const Node& node, std::vector<TensorId>& out) {
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
+// The nodes that can run, each after what it depends on; `waiting` says on how many edges, and ends with what is left.
+// Kahn's algorithm; the ready node with the lowest given position goes first, so a sorted file keeps its order.
+std::vector<NodeId> lowest_first(std::vector<std::pair<NodeId, NodeId>> edges,
+                                 IdVector<NodeId, std::uint32_t>& waiting) {
+  std::sort(edges.begin(), edges.end());
+  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
+  for (NodeId id : all_ids<NodeId>(waiting.size())) {
+    if (waiting[id] == 0) ready.push(id);
+  }
+  std::vector<NodeId> order;
+  order.reserve(waiting.size());
+  while (!ready.empty()) {
+    const NodeId id = ready.top();
+    ready.pop();
+    order.push_back(id);
+    auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(id, NodeId()));
+    for (; edge != edges.end() && edge->first == id; ++edge) {
+      if (--waiting[edge->second] == 0) ready.push(edge->second);
+    }
+  }
+  return order;
+}
+
 }  // namespace
 
 TensorId GraphBuilder::add_tensor(TensorSpec spec, Role role) {
@@ -206,7 +229,6 @@ Result<void> GraphBuilder::link_producers() {
   return {};
 }
 
-// Kahn's algorithm; the ready node with the lowest given position goes first, so a sorted file keeps its order.
 Result<void> GraphBuilder::sort_nodes() {
   const std::size_t count = graph_.nodes_.size();
   IdVector<TensorId, std::optional<NodeId>> writer(graph_.tensors_.size());
@@ -233,22 +255,7 @@ Result<void> GraphBuilder::sort_nodes() {
   }
   if (sorted) return {};
 
-  std::sort(edges.begin(), edges.end());
-  std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
-  for (NodeId id : all_ids<NodeId>(count)) {
-    if (waiting[id] == 0) ready.push(id);
-  }
-  std::vector<NodeId> order;
-  order.reserve(count);
-  while (!ready.empty()) {
-    const NodeId id = ready.top();
-    ready.pop();
-    order.push_back(id);
-    auto edge = std::lower_bound(edges.begin(), edges.end(), std::pair(id, NodeId()));
-    for (; edge != edges.end() && edge->first == id; ++edge) {
-      if (--waiting[edge->second] == 0) ready.push(edge->second);
-    }
-  }
+  const std::vector<NodeId> order = lowest_first(std::move(edges), waiting);
   if (order.size() != count) {
     for (NodeId id : all_ids<NodeId>(count)) {
       if (waiting[id] > 0) {

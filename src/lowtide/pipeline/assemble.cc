@@ -68,7 +68,7 @@ Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels&
                                          [](const PlannedBodies& one, NodeId wanted) { return one.node < wanted; });
     if (inside != bodies.end() && inside->node == id) {
       for (std::size_t body = 0; body < inside->plans.size(); ++body) {
-        step.bodies.push_back({graph.node(id).bodies[body].name, Offset(0), inside->plans[body]});
+        step.bodies.push_back({graph.node(id).bodies[body].name, inside->offsets[body], inside->plans[body]});
       }
     }
     plan.program.push_back(std::move(step));

@@ -17,6 +17,8 @@ namespace lowtide::detail {
 struct PlannedBodies {
   NodeId node;
   std::vector<std::shared_ptr<const Plan>> plans;
+  std::vector<Offset> offsets;  // of each plan's arena in the scratch of the node
+  Bytes room;                   // they take together
 };
 
 // A plan with everything but placements: program, values, and buffers whose sizes are whole multiples of the alignment.

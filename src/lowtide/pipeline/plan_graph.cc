@@ -26,14 +26,26 @@ struct Setting {
   Passes& passes;
 };
 
-AliasOptions alias_options(const Setting& setting, bool inputs_live_throughout) {
+// The inputs of a body are nobody else's (an If has none), so they are its own to hold.
+AliasOptions alias_options(const Setting& setting, bool is_body) {
   return {.alignment = setting.target.regions[0].alignment,
           .views = setting.options.views,
           .in_place = setting.options.in_place,
-          .inputs_live_throughout = inputs_live_throughout};
+          .inputs_live_throughout = is_body};
 }
 
-Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool is_loop_body, int depth);
+Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth);
+
+// Of the branches of an If one runs. Of the bodies of another operator nothing is known: they may run at once.
+bool may_share_bytes(const Operator& op) { return op.type == "If" && (op.domain.empty() || op.domain == "ai.onnx"); }
+
+void lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
+  for (const auto& plan : bodies.plans) {
+    const Bytes begin = may_share ? Bytes(0) : round_up(bodies.room, alignment);
+    bodies.offsets.emplace_back(begin.count());
+    bodies.room = std::max(bodies.room, begin + plan->arena[0]);
+  }
+}
 
 // A node's bodies run inside its step, so they are planned first and their arenas become its scratch.
 Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting& setting, int depth) {
@@ -44,12 +56,13 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (graph.node(id).bodies.empty()) continue;
-    PlannedBodies bodies{id, {}};
+    PlannedBodies bodies{id, {}, {}, {}};
     for (const Body& body : graph.node(id).bodies) {
-      Result<PlannedGraph> inner = plan_one(*body.graph, setting, graph.op(id).type != "If", depth + 1);
+      Result<PlannedGraph> inner = plan_one(*body.graph, setting, depth + 1);
       if (!inner) return inner.error();
       bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
     }
+    lay_out(bodies, may_share_bytes(graph.op(id)), setting.target.regions[0].alignment);
     planned.push_back(std::move(bodies));
   }
   return planned;
@@ -66,15 +79,17 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
   return kernels;
 }
 
-// The same kernels, the bodies' bytes added to the scratch of their nodes. Branches of an If share them: one of them
-// runs.
+// What the bodies of a node take in every plan: those that may share bytes as much as the largest, so no less here.
+Bytes proven_bytes(const PlannedBodies& bodies) {
+  Bytes most;
+  for (const auto& plan : bodies.plans) most = std::max(most, plan->claims.bound);
+  return most;
+}
+
+// The same kernels, the bodies' bytes added to the scratch of their nodes.
 ChosenKernels with_bodies(ChosenKernels kernels, const std::vector<PlannedBodies>& bodies,
-                          Bytes (*bytes_of)(const Plan&)) {
-  for (const PlannedBodies& inside : bodies) {
-    Bytes most;
-    for (const auto& plan : inside.plans) most = std::max(most, bytes_of(*plan));
-    kernels[inside.node].scratch += most;
-  }
+                          Bytes (*bytes_of)(const PlannedBodies&)) {
+  for (const PlannedBodies& inside : bodies) kernels[inside.node].scratch += bytes_of(inside);
   return kernels;
 }
 
@@ -90,8 +105,9 @@ struct Kernels {
 Kernels kernels_of(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
   Kernels kernels{choose_kernels(graph, target), std::nullopt};
   if (bodies.empty()) return kernels;  // a graph may be large
-  kernels.proven = with_bodies(kernels.planned, bodies, [](const Plan& plan) { return plan.claims.bound; });
-  kernels.planned = with_bodies(std::move(kernels.planned), bodies, [](const Plan& plan) { return plan.arena[0]; });
+  kernels.proven = with_bodies(kernels.planned, bodies, proven_bytes);
+  kernels.planned =
+      with_bodies(std::move(kernels.planned), bodies, [](const PlannedBodies& inside) { return inside.room; });
   return kernels;
 }
 
@@ -141,9 +157,9 @@ void settle_capacity(PlannedGraph& planned) {
 }
 
 // The story of one graph. Each line says why it stands where it does.
-Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, bool is_loop_body, int depth) {
+Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth) {
   Passes& passes = setting.passes;
-  const AliasOptions aliases = alias_options(setting, is_loop_body);
+  const AliasOptions aliases = alias_options(setting, depth > 0);
   PlannedGraph planned;
 
   // Bodies before everything: what they need is scratch of the node that runs them, and scratch decides orders.
@@ -207,7 +223,7 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   }
   Passes passes;
   const Setting setting{target, options, passes};
-  Result<PlannedGraph> planned = plan_one(graph, setting, false, 0);
+  Result<PlannedGraph> planned = plan_one(graph, setting, 0);
   if (!planned) return planned.error();
 
   settle_capacity(*planned);

@@ -18,7 +18,7 @@ struct GraphBounds {
 
 // The bodies of a node need at least their own bound while the node runs, so that is scratch which no plan saves.
 // Recursion over bodies only, bounded by limits::kMaxBodyNesting.
-GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_loop_body) {
+GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   const Bytes alignment = target.regions[0].alignment;
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
@@ -26,7 +26,7 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_loop_bod
     Kernel kernel = target.catalogue->kernels(graph, id).front();
     Bytes inside;
     for (const Body& body : graph.node(id).bodies) {
-      inside = std::max(inside, bounds_of(*body.graph, target, graph.op(id).type != "If").load.bytes);
+      inside = std::max(inside, bounds_of(*body.graph, target, true).load.bytes);
     }
     kernel.scratch += inside;
     kernels.push_back(std::move(kernel));
@@ -35,8 +35,8 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_loop_bod
   order.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) order.push_back(id);
 
-  const AliasOptions aliases{.alignment = alignment, .inputs_live_throughout = is_loop_body};
-  const BoundOptions options{.alignment = alignment, .inputs_live_throughout = is_loop_body};
+  const AliasOptions aliases{.alignment = alignment, .inputs_live_throughout = is_body};
+  const BoundOptions options{.alignment = alignment, .inputs_live_throughout = is_body};
   const std::vector<Bytes> profile =
       load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases);
   return {load_bound(graph, kernels, order, profile, options), largest_step(graph, kernels, options).bytes};

@@ -238,7 +238,7 @@ const Labels* body_labels(const Labels& labels, NodeId node, std::size_t positio
 }  // namespace
 
 void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels) {
-  static const Labels kNoLabels;
+  static const Labels no_labels;
   std::size_t at = sheets.size();
   sheets.push_back({.plan = &plan, .labels = &labels});
   for (; at < sheets.size(); ++at) {
@@ -250,7 +250,7 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
         if (!body.plan) continue;
         const Labels* inner = body_labels(*outer.labels, runs.node, position);
         sheets.push_back({.plan = body.plan.get(),
-                          .labels = inner != nullptr ? inner : &kNoLabels,
+                          .labels = inner != nullptr ? inner : &no_labels,
                           .parent = static_cast<std::ptrdiff_t>(at),
                           .parent_step = static_cast<std::int64_t>(step.value()),
                           .body = body.body,

@@ -21,12 +21,12 @@ struct Inside {
   const Body* body = nullptr;
 };
 
-// The body that needs most while its node runs. In a Loop or Scan its inputs count, since nobody else holds them.
+// The body that needs most while its node runs. Its inputs count, since nobody else holds them (an If's have none).
 Inside largest_body(const Graph& graph, NodeId id) {
   Inside largest;
   for (const Body& body : graph.node(id).bodies) {
     const PlainFigures figures = plain_figures(*body.graph);
-    const Bytes load = figures.load_as_given + (graph.op(id).type == "If" ? Bytes(0) : figures.inputs);
+    const Bytes load = figures.load_as_given + figures.inputs;
     if (largest.body == nullptr || load > largest.load) largest = {load, &body};
   }
   return largest;

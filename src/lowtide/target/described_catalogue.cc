@@ -76,6 +76,7 @@ class DescribedCatalogue final : public Catalogue {
     if (chosen.empty()) return dense;
     const Traffic traffic = traffic_of(graph, graph.node(id));
     std::vector<Kernel> kernels;
+    kernels.reserve(chosen.size());
     for (std::size_t rule : chosen) kernels.push_back(kernel_of(rules_[rule], traffic, dense.front()));
     return kernels;
   }

@@ -23,7 +23,8 @@ class BodyPlaces {
       check_room(body);
       check_alignment(body);
     }
-    const bool is_exclusive = subject_.graph.op(step_.node).type == "If";  // one branch of an If runs
+    const Operator& op = subject_.graph.op(step_.node);
+    const bool is_exclusive = op.type == "If" && (op.domain.empty() || op.domain == "ai.onnx");  // one branch runs
     if (!is_exclusive) check_disjoint();
   }
 

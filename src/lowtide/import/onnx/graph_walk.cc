@@ -15,8 +15,6 @@
 namespace lowtide::detail {
 namespace {
 
-using onnx::AttributeProto;
-using onnx::GraphProto;
 using onnx::NodeProto;
 
 bool is_constant_node(const NodeProto& node) {
@@ -147,7 +145,7 @@ Result<void> GraphWalk::add_constant_node(std::uint32_t index) {
   return {};
 }
 
-Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies bodies) {
+Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies&& bodies) {
   const NodeProto& node = graph_.node(static_cast<int>(index));
   const std::span<const std::uint32_t> outputs = wiring_.outputs(index);
   GraphBuilder::NodeSpec spec{node.name(), normalized_domain(node.domain()), node.op_type()};
@@ -195,7 +193,7 @@ Result<void> GraphWalk::merge_output(std::uint32_t name, const onnx::TypeProto* 
   if (declared == nullptr) return {};
   if (around_ == nullptr) return merge_declared(*declared, context_.dims, fact);
   TensorFact merged = fact;
-  const Result<void> outcome = merge_declared(*declared, context_.dims, merged);
+  Result<void> outcome = merge_declared(*declared, context_.dims, merged);
   if (outcome.ok()) {
     fact = std::move(merged);
   } else if (differs_in_sizes(fact_from_type(*declared, context_.dims), fact)) {

@@ -93,7 +93,7 @@ class GraphWalk {
   Result<std::vector<TensorFact>> ask(const onnx::NodeProto& node, const Inputs& inputs, NodeBodies& bodies);
   Result<std::vector<TensorFact>> walk_body(const onnx::NodeProto& node, int attribute,
                                             std::span<const TensorFact> inputs, NodeBodies& bodies);
-  Result<void> add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies bodies);
+  Result<void> add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies&& bodies);
   Result<void> merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact);
   Result<void> add_outputs();
   [[nodiscard]] UnknownSize::Origin origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
