@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
 
@@ -337,19 +338,86 @@ TEST(Allocate, GivesTheSameAnswerTwice) {
   EXPECT_EQ(first.strategy, second.strategy);
 }
 
-// More effort tries a longer prefix of the same list, so it never does worse; without any the first strategy answers.
+// More effort goes on where less has stopped, so it never does worse; without any the first strategy answers.
 TEST(Allocate, NeverGetsWorseWithMoreEffort) {
   Random random(11);
-  for (int round = 0; round < 50; ++round) {
+  int improved = 0;
+  for (int round = 0; round < 60; ++round) {
     const PackingProblem problem =
-        testing::random_problem(random, {.most_buffers = 30, .most_size = 100, .moments = 20});
-    const Packing none = allocate_or_die(problem, {.effort = 0});
-    const Packing some = allocate_or_die(problem, {.effort = 1'000});
-    const Packing more = allocate_or_die(problem, {.effort = 100'000});
-    EXPECT_EQ(none.strategy, "best_fit");
-    EXPECT_LE(some.height, none.height);
-    EXPECT_LE(more.height, some.height);
+        testing::random_problem(random, {.most_buffers = 60, .most_size = 10'000, .moments = 40});
+    Packing less = allocate_or_die(problem, {.effort = 0});
+    EXPECT_EQ(less.strategy, "best_fit");
+    for (std::int64_t effort = 500; effort < 4'000'000; effort = effort * 3 / 2) {
+      Packing more = allocate_or_die(problem, {.effort = effort});
+      ASSERT_LE(more.height, less.height) << "round " << round << " effort " << effort;
+      ASSERT_GE(more.bound, less.bound) << "round " << round << " effort " << effort;
+      improved += more.height < less.height ? 1 : 0;
+      less = std::move(more);
+      if (less.proven_optimal) break;
+    }
   }
+  EXPECT_GT(improved, 40);  // else nothing was tried
+}
+
+TEST(Allocate, GivesTheSameAnswerWithAnyNumberOfThreads) {
+  Random random(12);
+  for (int round = 0; round < 40; ++round) {
+    PackingProblem problem = testing::random_problem(
+        random, {.most_buffers = 40, .most_size = 10'000, .moments = 30, .alignments = round % 3 == 0});
+    if (round % 4 == 0) problem.capacity = allocate_or_die(problem).bound;
+    const Packing one = allocate_or_die(problem, {.effort = 300'000});
+    for (int threads : {2, 3, 16}) {
+      const Packing several = allocate_or_die(problem, {.effort = 300'000, .threads = threads});
+      ASSERT_EQ(several.offsets, one.offsets) << "round " << round;
+      ASSERT_EQ(several.strategy, one.strategy);
+      ASSERT_EQ(several.bound, one.bound);
+      ASSERT_EQ(several.decisions, one.decisions);
+    }
+  }
+}
+
+TEST(Allocate, TellsEveryImprovement) {
+  Random random(13);
+  int told = 0;
+  for (int round = 0; round < 40; ++round) {
+    const PackingProblem problem =
+        testing::random_problem(random, {.most_buffers = 60, .most_size = 10'000, .moments = 40});
+    std::vector<Packing> heard;
+    const Packing last = allocate_or_die(
+        problem, {.effort = 1'000'000, .on_improvement = [&](const Packing& packing) { heard.push_back(packing); }});
+    ASSERT_FALSE(heard.empty());
+    EXPECT_EQ(heard.front().strategy, "best_fit");
+    for (std::size_t at = 0; at < heard.size(); ++at) {
+      EXPECT_EQ(testing::defect_of(problem, heard[at].offsets), "");
+      if (at > 0) {
+        ASSERT_LT(heard[at].height, heard[at - 1].height);
+      }
+    }
+    EXPECT_EQ(heard.back().offsets, last.offsets);
+    EXPECT_EQ(heard.back().height, last.height);
+    told += static_cast<int>(heard.size());
+  }
+  EXPECT_GT(told, 80);
+}
+
+// Stopped before it began: the first strategy answers all the same. Stopped at the first improvement: that one is kept.
+TEST(Allocate, KeepsTheBestWhenItIsStopped) {
+  Random random(14);
+  const PackingProblem problem =
+      testing::random_problem(random, {.most_buffers = 300, .most_size = 100'000, .moments = 100});
+  std::atomic<bool> stop{true};
+  const Packing none = allocate_or_die(problem, {.effort = 1'000'000'000'000, .stop = &stop});
+  EXPECT_EQ(none.strategy, "best_fit");
+
+  stop = false;
+  int told = 0;
+  const AllocateOptions options{.effort = 1'000'000'000'000,
+                                .threads = 2,
+                                .on_improvement = [&](const Packing&) { stop = ++told == 2; },
+                                .stop = &stop};
+  const Packing second = allocate_or_die(problem, options);
+  EXPECT_LT(second.height, none.height);
+  EXPECT_EQ(told, 2);
 }
 
 }  // namespace

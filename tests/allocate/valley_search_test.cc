@@ -163,6 +163,30 @@ TEST(CapacitySearch, EndsWithAProofEitherWay) {
   }
 }
 
+// The first lane that decides wins; what lanes behind it did in the meantime must leave no trace.
+TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
+  Random random(36);
+  const SectionedProblem sections =
+      *sectioned(compress(testing::random_problem(random, {.most_buffers = 60, .most_size = 4000, .moments = 40})));
+  std::vector<std::string> answers;
+  for (int threads : {1, 2, 5, 16}) {
+    CapacitySearch search(sections, {}, threads);
+    Effort effort{.limit = 3'000'000};
+    std::string answer;
+    for (std::int64_t capacity = 80'000; capacity > 20'000; capacity = capacity * 9 / 10) {
+      search.set_capacity(capacity);
+      SearchOutcome outcome = SearchOutcome::undecided;
+      for (int round = 0; round < 3 && outcome == SearchOutcome::undecided; ++round) outcome = search.run_round(effort);
+      answer += std::to_string(static_cast<int>(outcome)) + " " + std::to_string(effort.spent) + " " +
+                std::to_string(search.nodes()) + "\n";
+      if (outcome != SearchOutcome::fits) continue;
+      for (std::uint32_t at = 0; at < sections.buffers.size(); ++at) answer += std::to_string(search.offset(at)) + " ";
+    }
+    answers.push_back(answer);
+  }
+  for (const std::string& answer : answers) EXPECT_EQ(answer, answers.front());
+}
+
 // Where alignments differ, the optimum is often above what the load proves: there a search that ends is the only proof.
 TEST(Descent, RaisesTheBoundToTheOptimum) {
   Random random(35);
@@ -177,11 +201,12 @@ TEST(Descent, RaisesTheBoundToTheOptimum) {
     if (least == load) continue;
     ++raised;
     Descent descent(compressed, sections, load, load);
-    Placements best{.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size()),
-                    .height = std::numeric_limits<std::int64_t>::max() / 4};
+    Incumbent best({.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size()),
+                    .height = std::numeric_limits<std::int64_t>::max() / 4},
+                   "none");
     Effort effort{.limit = 10'000'000};
-    EXPECT_TRUE(descent.try_lowest(best, effort));
-    ASSERT_EQ(best.height, least) << "round " << round;
+    EXPECT_TRUE(descent.try_target(best, effort.limit, effort));
+    ASSERT_EQ(best.height(), least) << "round " << round;
     ASSERT_EQ(descent.bound(), least) << "round " << round;
   }
   EXPECT_GE(raised, 20);

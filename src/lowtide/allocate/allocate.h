@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 
 #include "lowtide/base/result.h"
 #include "lowtide/plan/packing.h"
@@ -13,8 +15,20 @@ namespace lowtide {
 struct AllocateOptions {
   // Work units (pairs of buffers looked at) after which no further strategy is started and the one under way is
   // abandoned; the first always ends. Counted, not timed, so that the answer is the same on every machine. A unit is
-  // 10 to 30 ns. Most networks need a millionth of it, because the first strategy meets the bound.
+  // 10 to 30 ns. Most networks need a millionth of it, because the first strategy meets the bound. More effort never gives
+  // a higher answer: it goes on where less would have stopped.
   std::int64_t effort = 200'000'000;
+
+  // At most so many threads at once. The answer is the same with any number; 1 starts none.
+  int threads = 1;
+
+  // Called with every answer that is lower than the one before, from the calling thread; the last is what is returned, but
+  // for what a search proves afterwards. Must not throw. A copy of all offsets a call.
+  std::function<void(const Packing&)> on_improvement;
+
+  // Once it is true, the best so far is returned, at the latest after the strategy that always ends. Looked at often (at
+  // most some milliseconds pass). May be set from another thread or a signal handler. Null: nobody interrupts.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // Gives every buffer an offset so that two that live together share no byte. Three questions, one engine: without a

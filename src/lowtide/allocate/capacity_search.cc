@@ -4,15 +4,17 @@
 #include "lowtide/allocate/capacity_search.h"
 
 #include <algorithm>
-#include <numeric>
+#include <atomic>
 #include <tuple>
-#include <utility>
+
+#include "lowtide/base/parallel.h"
 
 namespace lowtide {
 namespace {
 
 constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn; at least two a buffer
 constexpr std::int64_t kWorkOfEffort = 2;  // what the search looks at is nearer than what `Effort` counts
+constexpr std::int64_t kMostWork = std::int64_t{1} << 61;
 constexpr std::uint64_t kSeed = 7;
 
 // 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ... (Luby, Sinclair and Zuckerman, 1993)
@@ -41,40 +43,81 @@ std::vector<std::int64_t> crowds(const SectionedProblem& problem) {
 
 }  // namespace
 
-CapacitySearch::CapacitySearch(const SectionedProblem& problem, const ValleyRules& rules)
-    : problem_(problem), crowd_(crowds(problem)) {
-  constexpr std::pair<SectionRule, BufferRule> kLanes[] = {
-      {SectionRule::fewest_options, BufferRule::longest},  {SectionRule::most_failures, BufferRule::largest},
-      {SectionRule::fewest_options, BufferRule::largest},  {SectionRule::most_failures, BufferRule::longest},
-      {SectionRule::least_slack, BufferRule::largest},     {SectionRule::fewest_options, BufferRule::most_area},
-      {SectionRule::most_failures, BufferRule::most_area}, {SectionRule::fewest_options, BufferRule::most_crowded},
-  };
-  std::uint64_t seed = kSeed;
-  for (const auto& [section_rule, buffer_rule] : kLanes) {
-    lanes_.push_back({ValleySearch(problem, rules), buffer_rule, Random(seed++)});
-    lanes_.back().search.set_rule(section_rule);
-  }
+enum class CapacitySearch::BufferRule : std::uint8_t { longest, largest, most_area, most_crowded };
+
+const std::pair<SectionRule, CapacitySearch::BufferRule> CapacitySearch::kLanes[kLaneCount] = {
+    {SectionRule::fewest_options, BufferRule::longest},  {SectionRule::most_failures, BufferRule::largest},
+    {SectionRule::fewest_options, BufferRule::largest},  {SectionRule::most_failures, BufferRule::longest},
+    {SectionRule::least_slack, BufferRule::largest},     {SectionRule::fewest_options, BufferRule::most_area},
+    {SectionRule::most_failures, BufferRule::most_area}, {SectionRule::fewest_options, BufferRule::most_crowded},
+};
+
+CapacitySearch::CapacitySearch(const SectionedProblem& problem, const ValleyRules& rules, int threads)
+    : problem_(problem), crowd_(crowds(problem)), lanes_(kLaneCount), rules_(rules), threads_(threads) {
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) begin_anew(lane);
+}
+
+void CapacitySearch::begin_anew(std::size_t lane) {
+  lanes_[lane] = {.search = std::make_unique<ValleySearch>(problem_, rules_), .random = Random(kSeed + anew_++)};
+  lanes_[lane].search->set_rule(kLanes[lane].first);
+  lanes_[lane].search->set_capacity(capacity_);
 }
 
 void CapacitySearch::set_capacity(std::int64_t capacity) {
-  for (Lane& lane : lanes_) lane.search.set_capacity(capacity);
-  winner_ = nullptr;
+  capacity_ = capacity;
+  for (Lane& lane : lanes_) lane.search->set_capacity(capacity);
   round_ = 0;
+}
+
+// One round under way: what the lanes say to each other.
+struct CapacitySearch::Round {
+  explicit Round(std::size_t lanes) : costs(lanes), outcomes(lanes, SearchOutcome::undecided), first_decided(lanes) {}
+
+  // By lane, once it is done.
+  std::vector<std::atomic<std::int64_t>> costs;
+  std::vector<SearchOutcome> outcomes;
+  std::atomic<std::size_t> first_decided;
+
+  void decide(std::size_t lane) {
+    std::size_t first = first_decided.load();
+    while (lane < first && !first_decided.compare_exchange_weak(first, lane)) {
+    }
+  }
+};
+
+void CapacitySearch::run_turn(std::size_t at, std::int64_t share, const Effort& effort, Round& round) {
+  Lane& lane = lanes_[at];
+  // No more than what those before leave; what is not known yet counts when the round is over.
+  std::int64_t left = std::min(effort.left(), kMostWork / kWorkOfEffort);
+  for (std::size_t before = 0; before < at; ++before) left -= round.costs[before].load();
+  if (left <= 0 || round.first_decided.load() < at) return;
+  lane.search->set_ranks(ranks(kLanes[at].second, lane.is_shaken, lane.random));
+  lane.is_shaken = true;
+  const std::int64_t before = lane.search->work();
+  round.outcomes[at] = lane.search->run(share, left * kWorkOfEffort, [&] {
+    return effort.is_stopped() || round.first_decided.load(std::memory_order_relaxed) < at;
+  });
+  round.costs[at] = (lane.search->work() - before) / kWorkOfEffort + 1;
+  if (round.outcomes[at] != SearchOutcome::undecided) round.decide(at);
 }
 
 SearchOutcome CapacitySearch::run_round(Effort& effort) {
   const std::int64_t shortest = std::max(kShare, 2 * static_cast<std::int64_t>(problem_.buffers.size()));
   const std::int64_t share = shortest * luby(++round_);
-  for (Lane& lane : lanes_) {
-    if (effort.exhausted()) return SearchOutcome::undecided;
-    lane.search.set_ranks(ranks(lane.buffer_rule, lane.is_shaken, lane.random));
-    lane.is_shaken = true;
-    const std::int64_t before = lane.search.work();
-    const SearchOutcome outcome = lane.search.run(share, effort.left() * kWorkOfEffort);
-    effort.spend((lane.search.work() - before) / kWorkOfEffort + 1);
-    if (outcome == SearchOutcome::undecided) continue;
-    winner_ = &lane;
-    return outcome;
+  std::vector<std::int64_t> nodes;
+  for (const Lane& lane : lanes_) nodes.push_back(lane.search->nodes());
+  Round round(lanes_.size());
+  for_each_in_parallel(lanes_.size(), threads_, [&](std::size_t at) { run_turn(at, share, effort, round); });
+  // As if one lane had run after the other: each has the effort that those before it left.
+  for (std::size_t at = 0; at < lanes_.size() && !effort.exhausted(); ++at) {
+    const bool is_cut = round.costs[at] > effort.left();
+    effort.spend(round.costs[at]);
+    if (is_cut) continue;
+    nodes_ += lanes_[at].search->nodes() - nodes[at];
+    if (round.outcomes[at] == SearchOutcome::undecided) continue;
+    winner_ = at;
+    for (std::size_t later = at + 1; later < lanes_.size(); ++later) begin_anew(later);
+    return round.outcomes[at];
   }
   return SearchOutcome::undecided;
 }
@@ -114,11 +157,6 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken
   std::vector<std::uint32_t> ranks(keys.size());
   for (std::uint32_t at = 0; at < keys.size(); ++at) ranks[keys[at].buffer] = at;
   return ranks;
-}
-
-std::int64_t CapacitySearch::nodes() const {
-  return std::accumulate(lanes_.begin(), lanes_.end(), std::int64_t{0},
-                         [](std::int64_t sum, const Lane& lane) { return sum + lane.search.nodes(); });
 }
 
 }  // namespace lowtide

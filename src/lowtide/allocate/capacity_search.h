@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "lowtide/allocate/effort.h"
@@ -18,10 +21,13 @@ namespace lowtide {
 // rule is best on all problems: so each lane has its own rules, gets the same share, and begins anew with its orders
 // shaken when the share is used up (Gomes, Selman and Kautz, "Boosting combinatorial search through randomization",
 // AAAI 1998; shares grow by Luby's sequence, so that in the end one of them is long enough to be complete).
+//
+// With several threads the lanes of a round run at once, and the answer is that of one thread: the first lane that decides
+// wins, what lanes behind it did does not count, and they begin anew, since one thread would not have run them.
 class CapacitySearch {
  public:
   // `problem` must outlive the search.
-  CapacitySearch(const SectionedProblem& problem, const ValleyRules& rules);
+  CapacitySearch(const SectionedProblem& problem, const ValleyRules& rules, int threads = 1);
 
   // Begins a question. Any capacity, in any order; lanes keep what they learned where it still holds.
   void set_capacity(std::int64_t capacity);
@@ -30,26 +36,36 @@ class CapacitySearch {
   SearchOutcome run_round(Effort& effort);
 
   // Require: the last round ended with `fits`. By the index of SectionedProblem::buffers.
-  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return winner_->search.offset(buffer); }
+  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return lanes_[winner_].search->offset(buffer); }
 
-  [[nodiscard]] std::int64_t nodes() const;
+  // Decisions so far.
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  enum class BufferRule : std::uint8_t { longest, largest, most_area, most_crowded };
+  enum class BufferRule : std::uint8_t;
+  static constexpr std::size_t kLaneCount = 8;
+  static const std::pair<SectionRule, BufferRule> kLanes[kLaneCount];
   struct Lane {
-    ValleySearch search;
-    BufferRule buffer_rule;
-    Random random;
+    std::unique_ptr<ValleySearch> search;
+    Random random{0};
     bool is_shaken = false;
   };
+  struct Round;
 
+  void begin_anew(std::size_t lane);
+  void run_turn(std::size_t lane, std::int64_t share, const Effort& effort, Round& round);
   [[nodiscard]] std::vector<std::uint32_t> ranks(BufferRule rule, bool is_shaken, Random& random) const;
 
   const SectionedProblem& problem_;
   std::vector<std::int64_t> crowd_;  // by buffer: largest load of its sections
   std::vector<Lane> lanes_;
-  const Lane* winner_ = nullptr;
+  ValleyRules rules_;
+  int threads_ = 1;
+  std::int64_t capacity_ = 0;
+  std::size_t winner_ = 0;
   std::int64_t round_ = 0;
+  std::int64_t nodes_ = 0;
+  std::uint64_t anew_ = 0;  // lanes begun so far
 };
 
 }  // namespace lowtide

@@ -10,7 +10,6 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kRoundsAtBound = 8;
 constexpr std::int64_t kLargestDivisor = 32;
 
 std::int64_t common_grain(const SectionedProblem& problem) {
@@ -26,36 +25,55 @@ std::int64_t common_grain(const SectionedProblem& problem) {
 }  // namespace
 
 Descent::Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound,
-                 std::int64_t target)
+                 std::int64_t target, int threads)
     : problem_(problem),
       sections_(sections),
-      search_(sections, ValleyRules{}),
+      at_target_(sections, ValleyRules{}, threads),
+      between_(sections, ValleyRules{}, threads),
       grain_(common_grain(sections)),
       bound_(bound),
-      target_(target) {}
-
-bool Descent::try_lowest(Placements& best, Effort& effort) {
-  const std::int64_t before = best.height;
-  // A refuted bound rises by a grain, and is asked again; what was asked for from outside is not.
-  while (best.height > target_ && !effort.exhausted()) {
-    const bool is_bound = target_ == bound_;
-    const SearchOutcome outcome = ask(target_, kRoundsAtBound, best, effort);
-    if (outcome != SearchOutcome::does_not_fit || !is_bound) break;
-    target_ = bound_;
-  }
-  return best.height < before;
+      target_(target) {
+  at_target_.set_capacity(target);
 }
 
-bool Descent::step(Placements& best, Effort& effort) {
-  if (best.height <= target_) return false;
-  target_ = std::max(target_, bound_);
-  const std::int64_t drop = std::max((best.height - target_) / divisor_, grain_);
-  const SearchOutcome outcome = ask(std::max(best.height - drop, target_), rounds_, best, effort);
-  if (outcome == SearchOutcome::fits) {
-    divisor_ = std::max<std::int64_t>(divisor_ / 2, 2);
-    return true;
+bool Descent::try_target(Incumbent& best, std::int64_t share, Effort& effort) {
+  const std::int64_t before = best.height();
+  const std::int64_t last = effort.spent + std::min(share, effort.left());
+  while (best.height() > target_ && bound_ <= target_ && effort.spent < last && !effort.exhausted()) {
+    const SearchOutcome outcome = at_target_.run_round(effort);
+    if (outcome == SearchOutcome::fits) {
+      take(at_target_, best);
+      break;
+    }
+    if (outcome == SearchOutcome::undecided) continue;
+    const bool is_bound = target_ == bound_;
+    refute(target_);
+    if (!is_bound) break;  // what was asked for from outside does not rise
+    target_ = bound_;
+    at_target_.set_capacity(target_);
   }
-  if (outcome == SearchOutcome::undecided) {
+  return best.height() < before;
+}
+
+bool Descent::step(Incumbent& best, Effort& effort) {
+  if (best.height() <= target_ || bound_ > target_) return false;
+  const std::int64_t drop = std::max((best.height() - target_) / divisor_, grain_);
+  const std::int64_t capacity = std::max(best.height() - drop, target_);
+  between_.set_capacity(capacity);
+  SearchOutcome outcome = SearchOutcome::undecided;
+  for (std::int64_t round = 0; round < rounds_ && outcome == SearchOutcome::undecided && !effort.exhausted(); ++round) {
+    outcome = between_.run_round(effort);
+  }
+  if (outcome == SearchOutcome::does_not_fit) {
+    const bool is_bound = target_ == bound_;
+    refute(capacity);
+    if (!is_bound) return false;
+    target_ = bound_;
+    at_target_.set_capacity(target_);
+  } else if (outcome == SearchOutcome::fits) {
+    divisor_ = std::max<std::int64_t>(divisor_ / 2, 2);
+    return take(between_, best);
+  } else {
     divisor_ *= 2;
     if (divisor_ > kLargestDivisor || drop == grain_) {
       divisor_ = 2;
@@ -65,31 +83,18 @@ bool Descent::step(Placements& best, Effort& effort) {
   return false;
 }
 
-SearchOutcome Descent::ask(std::int64_t capacity, std::int64_t rounds, Placements& best, Effort& effort) {
-  search_.set_capacity(capacity);
-  for (std::int64_t round = 0; round < rounds && !effort.exhausted(); ++round) {
-    const SearchOutcome outcome = search_.run_round(effort);
-    if (outcome == SearchOutcome::undecided) continue;
-    if (outcome == SearchOutcome::fits) {
-      take(best);
-      return outcome;
-    }
-    bound_ = std::max(bound_, (capacity / grain_ + 1) * grain_);
-    return outcome;
-  }
-  return SearchOutcome::undecided;
-}
+void Descent::refute(std::int64_t capacity) { bound_ = std::max(bound_, (capacity / grain_ + 1) * grain_); }
 
-void Descent::take(Placements& best) const {
-  Placements found{.offsets = best.offsets, .height = 0};
+bool Descent::take(const CapacitySearch& search, Incumbent& best) const {
+  Placements found{.offsets = best.placements().offsets, .height = 0};
   for (std::uint32_t at = 0; at < sections_.buffers.size(); ++at) {
-    found.offsets[sections_.buffers[at].id] = search_.offset(at);
+    found.offsets[sections_.buffers[at].id] = search.offset(at);
   }
   // Also of those that share bytes with nobody and are in no section.
   for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {
     found.height = std::max(found.height, found.offsets[id] + problem_.buffers[id].size);
   }
-  if (found.height < best.height) best = std::move(found);
+  return best.offer(std::move(found), "search");
 }
 
 }  // namespace lowtide

@@ -7,7 +7,7 @@
 
 #include "lowtide/allocate/capacity_search.h"
 #include "lowtide/allocate/effort.h"
-#include "lowtide/allocate/placer.h"
+#include "lowtide/allocate/incumbent.h"
 #include "lowtide/allocate/sections.h"
 
 namespace lowtide {
@@ -20,25 +20,29 @@ class Descent {
  public:
   // `problem` and `sections`, which is of it, must outlive the descent. `bound`: no packing is lower. `target`: nothing
   // lower is asked for. Require: bound <= target.
-  Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound, std::int64_t target);
+  Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound, std::int64_t target,
+          int threads = 1);
 
-  // Whether the target can be reached. True if `best` has changed; `bound` may have risen.
-  bool try_lowest(Placements& best, Effort& effort);
+  // Whether the target can be reached, until that is decided or the effort ends, or `share` of it and the round after that;
+  // goes on where the last call stopped. A target that is the bound rises with it. True if `best` has changed; `bound`
+  // may have risen.
+  bool try_target(Incumbent& best, std::int64_t share, Effort& effort);
 
   // One capacity between target and best. True if `best` has changed; `bound` may have risen.
-  bool step(Placements& best, Effort& effort);
+  bool step(Incumbent& best, Effort& effort);
 
   // No packing is lower: as given, or the search has refuted everything below.
   [[nodiscard]] std::int64_t bound() const { return bound_; }
-  [[nodiscard]] std::int64_t nodes() const { return search_.nodes(); }
+  [[nodiscard]] std::int64_t nodes() const { return at_target_.nodes() + between_.nodes(); }
 
  private:
-  SearchOutcome ask(std::int64_t capacity, std::int64_t rounds, Placements& best, Effort& effort);
-  void take(Placements& best) const;
+  void refute(std::int64_t capacity);
+  bool take(const CapacitySearch& search, Incumbent& best) const;
 
   const CompressedProblem& problem_;
   const SectionedProblem& sections_;
-  CapacitySearch search_;
+  CapacitySearch at_target_;
+  CapacitySearch between_;
   std::int64_t grain_ = 1;  // every height of a packing that rests is a multiple
   std::int64_t bound_ = 0;
   std::int64_t target_ = 0;

@@ -4,6 +4,7 @@
 #include "lowtide/allocate/ejection.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
@@ -18,13 +19,17 @@ namespace lowtide {
 namespace {
 
 constexpr std::int64_t kMovesPerBuffer = 2000;  // in one step, before it counts as failed
-constexpr std::int64_t kMostSteps = 4;          // a step that takes a larger share of the effort counts as failed too
+constexpr std::int64_t kMostSteps = 8;          // a step that takes a larger share of the effort counts as failed too
 constexpr int kMostFailures = 8;                // steps in a row
 constexpr std::int64_t kFirstDivisor = 8;       // of the gap: the first step asks for an eighth of it
 
-// More than any sum of weights of movable buffers: a step begins with one each and adds at most kMovesPerBuffer each,
-// so with limits::kMaxTensors buffers the sum stays below 10^11. A graph has at most 2^24 pairs, so sums of immovable
-// weights stay below 2^63.
+// A buffer's first weight is from 1 to this and one.
+constexpr double kHeaviest = 60;
+
+// More than any sum of weights of movable buffers: a step begins with at most 61 each and each of its moves adds at most as
+// much, so with limits::kMaxTensors buffers and kMostMoves the sum stays below 2^38. A graph has at most 2^24 pairs, so sums
+// of immovable weights stay below 2^63.
+constexpr std::int64_t kMostMoves = std::int64_t{1} << 31;
 constexpr std::int64_t kImmovable = std::int64_t{1} << 38;
 
 // A place for one buffer, and the weight of who is in the way.
@@ -33,6 +38,21 @@ struct Place {
   std::int64_t weight = std::numeric_limits<std::int64_t>::max();
 };
 
+// What it costs at first to push a buffer out: who lives long finds no other place soon.
+IdVector<PackingId, std::int64_t> first_weights(const CompressedProblem& problem) {
+  const auto length = [&](PackingId id) {
+    const MomentSpan& hull = problem.buffers[id].hull;
+    return static_cast<double>(hull.end - hull.begin);
+  };
+  double longest = 1;
+  for (PackingId id : problem.movable) longest = std::max(longest, length(id));
+  IdVector<PackingId, std::int64_t> weights(problem.buffers.size(), 1);
+  for (PackingId id : problem.movable) {
+    weights[id] = 1 + static_cast<std::int64_t>(kHeaviest * std::sqrt(length(id) / longest));
+  }
+  return weights;
+}
+
 class Ejection {
  public:
   Ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::uint64_t seed)
@@ -40,7 +60,8 @@ class Ejection {
         graph_(graph),
         random_(seed),
         ranges_(problem.buffers.size()),
-        is_placed_(problem.buffers.size()),
+        weight_in_way_(problem.buffers.size()),
+        first_weights_(first_weights(problem)),
         weights_(problem.buffers.size()),
         sorted_(problem.buffers.size()) {
     if (graph_ != nullptr) return;
@@ -54,7 +75,8 @@ class Ejection {
   std::optional<IdVector<PackingId, AddressRange>> reach(std::int64_t target, const Placements& from, Effort& effort) {
     start(target, from);
     const std::int64_t last_of_step = effort.spent + effort.limit / kMostSteps;
-    std::int64_t moves_left = kMovesPerBuffer * static_cast<std::int64_t>(problem_.movable.size());
+    std::int64_t moves_left =
+        std::min(kMovesPerBuffer * static_cast<std::int64_t>(problem_.movable.size()), kMostMoves);
     while (!outside_.empty()) {
       if (effort.spent > last_of_step || effort.exhausted() || moves_left-- == 0) return std::nullopt;
       effort.spend(static_cast<std::int64_t>(outside_.size()));
@@ -78,13 +100,13 @@ class Ejection {
     for (PackingId id : problem_.fixed) {
       weights_[id] = kImmovable;
       ranges_[id] = range_at(id, from.offsets[id]);
-      is_placed_[id] = 1;
+      weight_in_way_[id] = kImmovable;
     }
     for (PackingId id : problem_.movable) {
-      weights_[id] = 1;
+      weights_[id] = first_weights_[id];
       ranges_[id] = range_at(id, from.offsets[id]);
-      is_placed_[id] = ranges_[id].end <= target ? 1 : 0;
-      if (is_placed_[id] == 0) outside_.push_back(id);
+      weight_in_way_[id] = ranges_[id].end <= target ? weights_[id] : 0;
+      if (weight_in_way_[id] == 0) outside_.push_back(id);
     }
   }
 
@@ -151,17 +173,9 @@ class Ejection {
       sorted.by_end = sorted.by_begin;
     }
     sort_again(
-        sorted.by_begin, [&](PackingId id) { return ranges_[id].begin; }, effort);
+        sorted.by_begin, begins_, [](const AddressRange& range) { return range.begin; }, effort);
     sort_again(
-        sorted.by_end, [&](PackingId id) { return ranges_[id].end; }, effort);
-    begins_.clear();
-    ends_.clear();
-    for (PackingId other : sorted.by_begin) {
-      if (is_placed_[other] != 0) begins_.emplace_back(ranges_[other].begin, weights_[other]);
-    }
-    for (PackingId other : sorted.by_end) {
-      if (is_placed_[other] != 0) ends_.emplace_back(ranges_[other].end, weights_[other]);
-    }
+        sorted.by_end, ends_, [](const AddressRange& range) { return range.end; }, effort);
     effort.spend(static_cast<std::int64_t>(sorted.by_begin.size()) + 1);
   }
 
@@ -178,10 +192,12 @@ class Ejection {
 
   // Few neighbours have moved since the last time, so the order is nearly right: inserting is nearly linear. Where it
   // is not, the rest is sorted from scratch.
+  // `out`: keys and weights of the placed ones, in the new order.
   template <typename Key>
-  void sort_again(std::vector<PackingId>& ids, const Key& key, Effort& effort) {
+  void sort_again(std::vector<PackingId>& ids, std::vector<std::pair<std::int64_t, std::int64_t>>& out, const Key& key,
+                  Effort& effort) {
     keyed_.clear();
-    for (PackingId id : ids) keyed_.emplace_back(key(id), id);
+    for (PackingId id : ids) keyed_.emplace_back(key(ranges_[id]), id);
     std::size_t shifts = 0;
     const std::size_t most_shifts = 8 * keyed_.size();
     for (std::size_t at = 1; at < keyed_.size() && shifts <= most_shifts; ++at) {
@@ -193,31 +209,36 @@ class Ejection {
       shifts += at - to;
     }
     if (shifts > most_shifts) std::sort(keyed_.begin(), keyed_.end());
-    if (shifts == 0) return;
     effort.spend(static_cast<std::int64_t>(shifts / 8));
-    for (std::size_t at = 0; at < ids.size(); ++at) ids[at] = keyed_[at].second;
+    out.clear();
+    for (std::size_t at = 0; at < ids.size(); ++at) {
+      const PackingId id = keyed_[at].second;
+      ids[at] = id;
+      if (weight_in_way_[id] != 0) out.emplace_back(keyed_[at].first, weight_in_way_[id]);
+    }
   }
 
   void settle(PackingId buffer, const Place& place) {
     const AddressRange range = range_at(buffer, place.offset);
     if (place.weight > 0) {
       for (PackingId other : sorted_[buffer].by_begin) {
-        if (is_placed_[other] == 0 || !ranges_[other].meets(range)) continue;
-        is_placed_[other] = 0;
+        if (weight_in_way_[other] == 0 || !ranges_[other].meets(range)) continue;
+        weight_in_way_[other] = 0;
         outside_.push_back(other);
       }
-      ++weights_[buffer];
+      weights_[buffer] += first_weights_[buffer];
     }
     ranges_[buffer] = range;
-    is_placed_[buffer] = 1;
+    weight_in_way_[buffer] = weights_[buffer];
   }
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
   std::optional<PlacedIndex> index_;  // of all buffers, without a graph
   Random random_;
-  IdVector<PackingId, AddressRange> ranges_;  // where it is, or was before it was pushed out
-  IdVector<PackingId, char> is_placed_;
+  IdVector<PackingId, AddressRange> ranges_;         // where it is, or was before it was pushed out
+  IdVector<PackingId, std::int64_t> weight_in_way_;  // of those that are placed, else 0
+  IdVector<PackingId, std::int64_t> first_weights_;
   IdVector<PackingId, std::int64_t> weights_;
   std::vector<PackingId> outside_;
   std::vector<std::pair<std::int64_t, std::int64_t>> begins_;  // of placed neighbours: address, weight
@@ -239,16 +260,19 @@ std::optional<Placements> drop(const CompressedProblem& problem, Placer& placer,
 }  // namespace
 
 bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
-                       std::uint64_t seed, Placements& best, Effort& effort) {
+                       std::uint64_t seed, Incumbent& best, Effort& effort) {
+  constexpr std::string_view kName = "ejection";
   Ejection ejection(problem, graph, seed);
   // Dropping looks at all pairs: where there are too many for a graph, a step keeps what it has reached.
   std::optional<Placer> placer;
   if (graph != nullptr) placer.emplace(problem, graph);
-  const std::int64_t before = best.height;
+  Placements reached = best.placements();
+  const std::int64_t before = reached.height;
   std::int64_t divisor = kFirstDivisor;
-  for (int failures = 0; failures < kMostFailures && best.height > bound && !effort.exhausted();) {
-    const std::int64_t step = std::max<std::int64_t>((best.height - bound) / divisor, 1);
-    const std::optional<IdVector<PackingId, AddressRange>> ranges = ejection.reach(best.height - step, best, effort);
+  for (int failures = 0; failures < kMostFailures && reached.height > bound && !effort.exhausted();) {
+    const std::int64_t step = std::max<std::int64_t>((reached.height - bound) / divisor, 1);
+    const std::optional<IdVector<PackingId, AddressRange>> ranges =
+        ejection.reach(reached.height - step, reached, effort);
     if (!ranges) {
       ++failures;
       divisor *= 2;
@@ -256,12 +280,12 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
     }
     failures = 0;
     divisor = std::max<std::int64_t>(divisor * 2 / 3, 1);
-    best = placements_of(problem, *ranges);
-    if (!placer) continue;
-    const std::optional<Placements> dropped = drop(problem, *placer, *ranges, effort);
-    if (dropped && dropped->height <= best.height) best = *dropped;
+    reached = placements_of(problem, *ranges);
+    std::optional<Placements> dropped = placer ? drop(problem, *placer, *ranges, effort) : std::nullopt;
+    if (dropped && dropped->height <= reached.height) reached = *std::move(dropped);
+    best.offer(reached, kName);
   }
-  return best.height < before;
+  return reached.height < before;
 }
 
 }  // namespace lowtide

@@ -11,6 +11,11 @@
 #include "lowtide/base/check.h"
 
 namespace lowtide {
+namespace {
+
+constexpr std::int64_t kDecisionsBetweenLooks = 256;  // at whether somebody stops the search
+
+}  // namespace
 
 ValleySearch::ValleySearch(const SectionedProblem& problem, const ValleyRules& rules)
     : state_(problem, rules), rules_(rules), ranks_(problem.buffers.size()), failures_(problem.sections, 1) {
@@ -23,7 +28,8 @@ void ValleySearch::set_capacity(std::int64_t capacity) {
   state_.set_capacity(capacity);
 }
 
-SearchOutcome ValleySearch::run(std::int64_t node_limit, std::int64_t work_limit) {
+SearchOutcome ValleySearch::run(std::int64_t node_limit, std::int64_t work_limit,
+                                const std::function<bool()>& is_stopped) {
   state_.undo(0);
   state_.touch_all();
   frames_.clear();
@@ -33,15 +39,17 @@ SearchOutcome ValleySearch::run(std::int64_t node_limit, std::int64_t work_limit
   // A frame without options holds the parts of the whole.
   frames_.push_back({.part = {0, state_.problem().sections}});
   split(frames_.front().part);
-  return search(nodes_ + node_limit, work() + work_limit);
+  return search(nodes_ + node_limit, work() + work_limit, is_stopped);
 }
 
-SearchOutcome ValleySearch::search(std::int64_t last_node, std::int64_t last_work) {
+SearchOutcome ValleySearch::search(std::int64_t last_node, std::int64_t last_work,
+                                   const std::function<bool()>& is_stopped) {
   while (true) {
     Frame& frame = frames_.back();
     bool failed = false;
     if (frame.next_part < parts_.size()) {
       if (nodes_ >= last_node || work() >= last_work) return SearchOutcome::undecided;
+      if (nodes_ % kDecisionsBetweenLooks == 0 && is_stopped && is_stopped()) return SearchOutcome::undecided;
       failed = open(parts_[frame.next_part++]) == Step::failed;
     } else {
       if (frames_.size() == 1) return SearchOutcome::fits;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "lowtide/allocate/refuted_states.h"
@@ -45,9 +46,9 @@ class ValleySearch {
   void set_ranks(std::vector<std::uint32_t> ranks) { ranks_ = std::move(ranks); }
   void set_rule(SectionRule rule) { rule_ = rule; }
 
-  // From the start; ends after `node_limit` decisions or `work_limit` sections and buffers looked at. What dead ends
-  // taught stays from one run to the next.
-  SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit);
+  // From the start; ends after `node_limit` decisions or `work_limit` sections and buffers looked at, or soon after
+  // `is_stopped` (may be empty) says so. What dead ends taught stays from one run to the next.
+  SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit, const std::function<bool()>& is_stopped = {});
 
   // Require: the last run ended with `fits`. By the index of SectionedProblem::buffers.
   [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return state_.offset(buffer); }
@@ -74,7 +75,7 @@ class ValleySearch {
 
   enum class Step : std::uint8_t { solved, opened, failed };
 
-  SearchOutcome search(std::int64_t last_node, std::int64_t last_work);
+  SearchOutcome search(std::int64_t last_node, std::int64_t last_work, const std::function<bool()>& is_stopped);
   Step open(SectionRange part);
   bool take_next_option(Frame& frame);
   bool apply(const Frame& frame, std::uint32_t option);

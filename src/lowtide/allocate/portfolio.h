@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "lowtide/allocate/compressed.h"
+#include "lowtide/allocate/conflict_graph.h"
+#include "lowtide/allocate/descent.h"
+#include "lowtide/allocate/effort.h"
+#include "lowtide/allocate/goal.h"
+#include "lowtide/allocate/incumbent.h"
+#include "lowtide/allocate/sections.h"
+
+namespace lowtide {
+
+// The strategies behind the first one, in phases whose efforts double. In each phase: greedy orders that have not been
+// tried, as far as they fit in; the exact search, at the target and between target and best; ejection. What a phase does
+// depends on its own effort and on what came before it, never on where the whole ends.
+class Portfolio {
+ public:
+  // All must outlive the portfolio.
+  Portfolio(const CompressedProblem& problem, Goal& goal, Incumbent& best, Effort& effort, int threads);
+
+  // Until the goal is met or the effort ends; if nothing can meet it, one phase.
+  void run();
+
+  // The bytes between the bound and the best, where they lie in one unit: the padding of what is on top. Little effort,
+  // since nobody misses them but who wants to know the least height.
+  void lower_within_unit();
+
+  // Decisions of the exact search.
+  [[nodiscard]] std::int64_t decisions() const { return decisions_; }
+
+ private:
+  void prepare();
+  void run_phase(std::int64_t limit);
+  void try_greedy_orders(std::int64_t limit);
+  void eject(std::int64_t limit);
+  void search_target(std::int64_t limit);
+  void search_between(std::int64_t limit);
+  [[nodiscard]] bool is_over() const { return goal_.is_met(best_.height()) || effort_.exhausted(); }
+
+  const CompressedProblem& problem_;
+  Goal& goal_;
+  Incumbent& best_;
+  Effort& effort_;
+  int threads_;
+  std::int64_t pairs_ = 0;
+  std::optional<ConflictGraph> graph_;  // where there is room for one
+  std::optional<SectionedProblem> sections_;
+  std::optional<Descent> descent_;
+  std::size_t next_order_ = 0;
+  std::uint64_t seed_ = 0;
+  std::int64_t decisions_ = 0;
+};
+
+}  // namespace lowtide
