@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,16 +40,16 @@ struct Place {
 };
 
 // What it costs at first to push a buffer out: who lives long finds no other place soon.
-IdVector<PackingId, std::int64_t> first_weights(const CompressedProblem& problem) {
+IdVector<PackingId, std::uint8_t> first_weights(const CompressedProblem& problem) {
   const auto length = [&](PackingId id) {
     const MomentSpan& hull = problem.buffers[id].hull;
     return static_cast<double>(hull.end - hull.begin);
   };
   double longest = 1;
   for (PackingId id : problem.movable) longest = std::max(longest, length(id));
-  IdVector<PackingId, std::int64_t> weights(problem.buffers.size(), 1);
+  IdVector<PackingId, std::uint8_t> weights(problem.buffers.size(), 1);
   for (PackingId id : problem.movable) {
-    weights[id] = 1 + static_cast<std::int64_t>(kHeaviest * std::sqrt(length(id) / longest));
+    weights[id] = static_cast<std::uint8_t>(1 + kHeaviest * std::sqrt(length(id) / longest));
   }
   return weights;
 }
@@ -60,10 +61,8 @@ class Ejection {
         graph_(graph),
         random_(seed),
         ranges_(problem.buffers.size()),
-        weight_in_way_(problem.buffers.size()),
         first_weights_(first_weights(problem)),
-        weights_(problem.buffers.size()),
-        sorted_(problem.buffers.size()) {
+        weights_(problem.buffers.size()) {
     if (graph_ != nullptr) return;
     std::vector<PackingId> all = problem.movable;
     all.insert(all.end(), problem.fixed.begin(), problem.fixed.end());
@@ -71,21 +70,21 @@ class Ejection {
     for (PackingId id : all) index_->insert(id);
   }
 
-  // Starts from `from` and returns the offsets of everything below the target, or nothing.
-  std::optional<IdVector<PackingId, AddressRange>> reach(std::int64_t target, const Placements& from, Effort& effort) {
+  // Starts from `from` and returns places of everything below the target, or null.
+  const IdVector<PackingId, AddressRange>* reach(std::int64_t target, const Placements& from, Effort& effort) {
     start(target, from);
     const std::int64_t last_of_step = effort.spent + effort.limit / kMostSteps;
     std::int64_t moves_left =
         std::min(kMovesPerBuffer * static_cast<std::int64_t>(problem_.movable.size()), kMostMoves);
     while (!outside_.empty()) {
-      if (effort.spent > last_of_step || effort.exhausted() || moves_left-- == 0) return std::nullopt;
+      if (effort.spent > last_of_step || effort.exhausted() || moves_left-- == 0) return nullptr;
       effort.spend(static_cast<std::int64_t>(outside_.size()));
       const PackingId buffer = take_heaviest();
       const Place place = lightest_place(buffer, target, effort);
-      if (place.weight >= kImmovable) return std::nullopt;
+      if (place.weight >= kImmovable) return nullptr;
       settle(buffer, place);
     }
-    return ranges_;
+    return &ranges_;
   }
 
  private:
@@ -100,13 +99,11 @@ class Ejection {
     for (PackingId id : problem_.fixed) {
       weights_[id] = kImmovable;
       ranges_[id] = range_at(id, from.offsets[id]);
-      weight_in_way_[id] = kImmovable;
     }
     for (PackingId id : problem_.movable) {
       weights_[id] = first_weights_[id];
       ranges_[id] = range_at(id, from.offsets[id]);
-      weight_in_way_[id] = ranges_[id].end <= target ? weights_[id] : 0;
-      if (weight_in_way_[id] == 0) outside_.push_back(id);
+      if (ranges_[id].end > target) put_outside(id);
     }
   }
 
@@ -117,7 +114,7 @@ class Ejection {
   // The largest product of weight and size: hard ones go in while there is room.
   PackingId take_heaviest() {
     const auto heaviness = [&](PackingId id) {
-      return static_cast<double>(weights_[id]) * static_cast<double>(problem_.buffers[id].size);
+      return static_cast<double>(-weights_[id]) * static_cast<double>(problem_.buffers[id].size);
     };
     const auto heaviest = std::max_element(outside_.begin(), outside_.end(), [&](PackingId a, PackingId b) {
       return std::pair(heaviness(a), b) < std::pair(heaviness(b), a);
@@ -214,7 +211,7 @@ class Ejection {
     for (std::size_t at = 0; at < ids.size(); ++at) {
       const PackingId id = keyed_[at].second;
       ids[at] = id;
-      if (weight_in_way_[id] != 0) out.emplace_back(keyed_[at].first, weight_in_way_[id]);
+      if (weights_[id] > 0) out.emplace_back(keyed_[at].first, weights_[id]);
     }
   }
 
@@ -222,28 +219,30 @@ class Ejection {
     const AddressRange range = range_at(buffer, place.offset);
     if (place.weight > 0) {
       for (PackingId other : sorted_[buffer].by_begin) {
-        if (weight_in_way_[other] == 0 || !ranges_[other].meets(range)) continue;
-        weight_in_way_[other] = 0;
-        outside_.push_back(other);
+        if (weights_[other] > 0 && ranges_[other].meets(range)) put_outside(other);
       }
-      weights_[buffer] += first_weights_[buffer];
+      weights_[buffer] -= first_weights_[buffer];
     }
     ranges_[buffer] = range;
-    weight_in_way_[buffer] = weights_[buffer];
+    weights_[buffer] = -weights_[buffer];
+  }
+
+  void put_outside(PackingId id) {
+    weights_[id] = -weights_[id];
+    outside_.push_back(id);
   }
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
   std::optional<PlacedIndex> index_;  // of all buffers, without a graph
   Random random_;
-  IdVector<PackingId, AddressRange> ranges_;         // where it is, or was before it was pushed out
-  IdVector<PackingId, std::int64_t> weight_in_way_;  // of those that are placed, else 0
-  IdVector<PackingId, std::int64_t> first_weights_;
-  IdVector<PackingId, std::int64_t> weights_;
+  IdVector<PackingId, AddressRange> ranges_;  // where it is, or was before it was pushed out
+  IdVector<PackingId, std::uint8_t> first_weights_;
+  IdVector<PackingId, std::int64_t> weights_;  // below 0 while it is outside
   std::vector<PackingId> outside_;
   std::vector<std::pair<std::int64_t, std::int64_t>> begins_;  // of placed neighbours: address, weight
   std::vector<std::pair<std::int64_t, std::int64_t>> ends_;
-  IdVector<PackingId, Sorted> sorted_;                     // of those that have been looked at
+  std::unordered_map<PackingId, Sorted> sorted_;           // of those that have been looked at
   std::vector<std::pair<std::int64_t, PackingId>> keyed_;  // scratch of sort_again
 };
 
@@ -271,9 +270,8 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
   std::int64_t divisor = kFirstDivisor;
   for (int failures = 0; failures < kMostFailures && reached.height > bound && !effort.exhausted();) {
     const std::int64_t step = std::max<std::int64_t>((reached.height - bound) / divisor, 1);
-    const std::optional<IdVector<PackingId, AddressRange>> ranges =
-        ejection.reach(reached.height - step, reached, effort);
-    if (!ranges) {
+    const IdVector<PackingId, AddressRange>* ranges = ejection.reach(reached.height - step, reached, effort);
+    if (ranges == nullptr) {
       ++failures;
       divisor *= 2;
       continue;

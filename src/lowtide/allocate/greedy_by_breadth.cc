@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -23,11 +24,15 @@ std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
   return rank;
 }
 
-// Smallest value in any range, after O(n log n): row k holds the minimum of 2^k values from each position on.
+// Smallest value in any range, after O(n): row k holds the minimum of 2^k whole blocks from each block on; what a range has
+// of a block at either end is looked at one by one. A table over all positions would take ten times the memory.
 class RangeMinimum {
  public:
-  explicit RangeMinimum(std::vector<Moment> values) {
-    rows_.push_back(std::move(values));
+  explicit RangeMinimum(std::vector<Moment> values) : values_(std::move(values)) {
+    rows_.emplace_back();
+    for (std::size_t begin = 0; begin < values_.size(); begin += kBlock) {
+      rows_[0].push_back(least(begin, std::min(begin + kBlock, values_.size())));
+    }
     for (std::size_t width = 2; width <= rows_[0].size(); width *= 2) {
       const std::vector<Moment>& half = rows_.back();
       std::vector<Moment> row(rows_[0].size() - width + 1);
@@ -37,12 +42,24 @@ class RangeMinimum {
   }
   // Require: not empty.
   [[nodiscard]] Moment of(MomentSpan span) const {
-    std::size_t row = 0;
-    while ((Moment{2} << row) <= span.end - span.begin) ++row;
-    return std::min(rows_[row][span.begin], rows_[row][span.end - (Moment{1} << row)]);
+    const std::size_t first = (span.begin + kBlock - 1) / kBlock;
+    const std::size_t last = span.end / kBlock;  // blocks [first, last) lie within
+    if (first >= last) return least(span.begin, span.end);
+    const auto row = static_cast<std::size_t>(std::bit_width(last - first) - 1);
+    const Moment blocks = std::min(rows_[row][first], rows_[row][last - (std::size_t{1} << row)]);
+    return std::min({blocks, least(span.begin, first * kBlock), least(last * kBlock, span.end)});
   }
 
  private:
+  static constexpr std::size_t kBlock = 16;
+
+  [[nodiscard]] Moment least(std::size_t begin, std::size_t end) const {
+    Moment result = std::numeric_limits<Moment>::max();
+    for (std::size_t at = begin; at < end; ++at) result = std::min(result, values_[at]);
+    return result;
+  }
+
+  std::vector<Moment> values_;
   std::vector<std::vector<Moment>> rows_;
 };
 

@@ -14,8 +14,7 @@ std::int64_t rounded(std::int64_t size, std::int64_t alignment) { return (size +
 // One end of an active part.
 struct Event {
   Moment moment;
-  std::int64_t size;  // rounded to the level
-  std::int64_t padding;
+  PackingId buffer;
 };
 
 void raise(HeightBound& bound, std::int64_t height, Moment witness) {
@@ -44,10 +43,9 @@ void raise_by_level(const CompressedProblem& problem, std::int64_t level, Height
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
     if (buffer.alignment < level || buffer.size == 0) continue;
-    const std::int64_t size = rounded(buffer.size, level);
     for (const MomentSpan& part : problem.parts_of(id)) {
-      begins.push_back({part.begin, size, size - buffer.size});
-      ends.push_back({part.end, size, size - buffer.size});
+      begins.push_back({part.begin, id});
+      ends.push_back({part.end, id});
     }
   }
   const auto earlier = [](const Event& a, const Event& b) { return a.moment < b.moment; };
@@ -60,12 +58,14 @@ void raise_by_level(const CompressedProblem& problem, std::int64_t level, Height
   for (std::size_t begun = 0; begun < begins.size();) {
     const Moment moment = begins[begun].moment;
     for (; ended < ends.size() && ends[ended].moment <= moment; ++ended) {
-      load -= ends[ended].size;
-      padding.remove(ends[ended].padding);
+      const std::int64_t size = problem.buffers[ends[ended].buffer].size;
+      load -= rounded(size, level);
+      padding.remove(rounded(size, level) - size);
     }
     for (; begun < begins.size() && begins[begun].moment == moment; ++begun) {
-      load += begins[begun].size;
-      padding.add(begins[begun].padding);
+      const std::int64_t size = problem.buffers[begins[begun].buffer].size;
+      load += rounded(size, level);
+      padding.add(rounded(size, level) - size);
     }
     raise(bound, load - padding.largest(), moment);
   }
