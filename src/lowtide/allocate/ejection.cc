@@ -49,7 +49,7 @@ IdVector<PackingId, std::uint8_t> first_weights(const CompressedProblem& problem
   for (PackingId id : problem.movable) longest = std::max(longest, length(id));
   IdVector<PackingId, std::uint8_t> weights(problem.buffers.size(), 1);
   for (PackingId id : problem.movable) {
-    weights[id] = static_cast<std::uint8_t>(1 + kHeaviest * std::sqrt(length(id) / longest));
+    weights[id] = static_cast<std::uint8_t>(1 + static_cast<int>(kHeaviest * std::sqrt(length(id) / longest)));
   }
   return weights;
 }
