@@ -193,8 +193,9 @@ TEST(PlanGraph, LoopBodiesDoNotHoldWhatTheyCapture) {
   EXPECT_TRUE(body.buffers[BufferId(2)].placement.has_value());
 }
 
-// Inside `then`, an order needs at least b, c and d at once: 64 + 640 + 64. The bound sees a and b, or c and d, since b
-// may wait for either order. What it does not prove inside, it does not prove outside: y (64) beside it.
+// Inside `then`, a and t (640 + 1600) and s (64) must live at once. The concat costs more: copied, it needs a, u and itself
+// (2560); shared, a lies in it from the start (1280 + 1600 + 64). The bound knows that one of both is so, but not which, and
+// counts neither. What is not proven inside is not proven outside: y (64) beside it.
 TEST(PlanGraph, ABodyCountsInTheBoundWithWhatIsProvenOfIt) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input c : bool[]
@@ -202,12 +203,13 @@ TEST(PlanGraph, ABodyCountsInTheBoundWithWhatIsProvenOfIt) {
     y = If(c) {
       then_branch = graph "then" captures (x) {
         captured input x : f32[16]
-        a = Conv(x) : f32[160]
-        b = Conv(a) : f32[16]
-        c = Conv(x) : f32[160]
-        d = Conv(c) : f32[16]
-        e = Conv(b, d) : f32[16]
-        output e
+        a = Conv(x) : f32[1,160]
+        t = Conv(a) : f32[400]
+        s = Conv(t) : f32[16]
+        u = Conv(s) : f32[1,160]
+        e = Concat(a, u) {axis = 1} : f32[1,320]
+        g = Conv(e) : f32[16]
+        output g
       },
       else_branch = graph "else" captures (x) {
         captured input x : f32[16]
@@ -218,11 +220,11 @@ TEST(PlanGraph, ABodyCountsInTheBoundWithWhatIsProvenOfIt) {
     output y
   })"));
   const Plan& body = *planned.plan.program[StepId(0)].bodies[0].plan;
-  EXPECT_EQ(body.claims.bound, Bytes(640 + 64));
-  EXPECT_EQ(body.arena[0], Bytes(64 + 640 + 64));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(64 + 640 + 64));
-  EXPECT_EQ(planned.largest_step, Bytes(64 + 640 + 64));
-  EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 + 64 + 640 + 64));
+  EXPECT_EQ(body.claims.bound, Bytes(2304));
+  EXPECT_EQ(body.arena[0], Bytes(2560));
+  EXPECT_EQ(planned.plan.claims.bound, Bytes(64 + 2304));
+  EXPECT_EQ(planned.largest_step, Bytes(64 + 2304));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 + 2560));
   EXPECT_FALSE(planned.plan.claims.schedule_optimal);
 }
 
@@ -373,7 +375,7 @@ TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
     }
   }
   EXPECT_GE(without_fragmentation, kRounds * 97 / 100);
-  EXPECT_GE(optimal, kRounds * 20 / 100);  // 431 measured: irregular graphs need better orders and bounds
+  EXPECT_GE(optimal, kRounds * 33 / 100);  // 691 measured: where slices and concats share, the bound is weak
 }
 
 }  // namespace

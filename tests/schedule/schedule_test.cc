@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "lowtide/analysis/load.h"
+#include "lowtide/schedule/order_problem.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -67,6 +70,8 @@ TEST(Schedule, KeepsTheBestAndNamesWhatItTried) {
   const Schedule result = must_schedule(graph_of(kTwoBranches));
   EXPECT_EQ(result.strategy, "depth_first");
   ASSERT_EQ(result.tried.size(), 3U);
+  EXPECT_EQ(result.bound, result.load);
+  EXPECT_TRUE(result.is_bound_searched);  // no bound was given, so the search looked too, and found nothing lower
   EXPECT_EQ(result.tried[0], std::pair(std::string("as_given"), Bytes(4 * (100 + 100 + 1))));
 }
 
@@ -127,6 +132,34 @@ TEST(Schedule, ReachesTheOptimumOnMostSmallGraphs) {
     if (found == best) ++optimal;
   }
   EXPECT_GE(optimal, kRounds * 85 / 100);
+}
+
+// The problem that the bound comes from costs no more than what is measured, in every order.
+TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
+  Random random(5);
+  int met = 0;
+  int raised = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(3, 7)));
+    const ChosenKernels kernels = dense_kernels(graph);
+    const AliasOptions aliases{.alignment = Bytes(round % 2 == 0 ? 1 : 64)};
+    const OrderProblem problem = order_problem(graph, kernels, aliases);
+    Bytes least(std::numeric_limits<std::int64_t>::max());
+    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+      const Bytes load = largest(load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases));
+      std::vector<OrderProblem::Index> indices;
+      for (NodeId id : order) indices.push_back(id.value());
+      ASSERT_LE(peak_of(problem, indices), load.count()) << "round " << round;
+      least = std::min(least, load);
+    });
+    const Schedule result = must_schedule(graph, {.aliases = aliases});
+    ASSERT_LE(result.bound, least) << "round " << round;
+    ASSERT_GE(result.load, least) << "round " << round;
+    met += result.bound == result.load ? 1 : 0;
+    raised += result.is_bound_searched ? 1 : 0;
+  }
+  EXPECT_GT(met, 200);
+  EXPECT_GT(raised, 200);
 }
 
 TEST(Schedule, AChainOfManyNodesNeedsNoStack) {

@@ -181,9 +181,14 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   // The order before the offsets: the load of the order is the least any offsets can reach.
   Result<Schedule> best = passes.run("schedule", [&] {
     return schedule(graph, kernels,
-                    {.order = setting.options.order, .aliases = aliases, .bound = bound.bytes, .start = &*given});
+                    {.order = setting.options.order,
+                     .aliases = aliases,
+                     .bound = bound.bytes,
+                     .least = &both.least(),
+                     .start = &*given});
   });
   if (!best) return best.error();
+  if (best->is_bound_searched) bound = {.bytes = best->bound, .name = "search", .is_complete = true};
   if (!bound.is_complete && best->load > bound.bytes && best->strategy != "as_given") {
     bound = stronger(bound, passes.run("bound", [&] { return bound_by(graph, both, *best, aliases); }));
   }

@@ -100,7 +100,7 @@ struct Claims {
   Bytes load_as_given;  // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
   Bytes load;   // largest load of the program: sizes of the placed buffers that live at a step, scratch included
   Bytes bound;  // proven lower bound of the arena over all orders and alias choices
-  std::string bound_name;         // which bound: "must_be_live"
+  std::string bound_name;         // which bound: "must_be_live" or "search"
   std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == bound
   std::string allocate;           // strategy that gave the offsets

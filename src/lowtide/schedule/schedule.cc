@@ -4,10 +4,15 @@
 #include "lowtide/schedule/schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "lowtide/analysis/load.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/schedule/order_problem.h"
+#include "lowtide/schedule/order_search.h"
 #include "lowtide/schedule/orders.h"
 
 namespace lowtide {
@@ -25,16 +30,91 @@ const std::vector<Strategy>& strategies() {
   return all;
 }
 
-Schedule measure(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options,
-                 const Strategy& strategy) {
+constexpr std::string_view kSearch = "search";
+
+Schedule measure(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options, std::string name,
+                 std::vector<NodeId> order) {
   Schedule schedule;
-  schedule.order = strategy.order(graph);
+  schedule.order = std::move(order);
   LOWTIDE_CHECK(schedule.order.size() == graph.nodes().size(), "an order holds every node once");
-  schedule.strategy = strategy.name;
+  schedule.strategy = std::move(name);
   schedule.aliases = alias_classes(graph, kernels, schedule.order, options.aliases);
   schedule.load = largest(load_profile(schedule.aliases, kernels, schedule.order, options.aliases));
   return schedule;
 }
+
+class Scheduler {
+ public:
+  Scheduler(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options)
+      : graph_(graph), kernels_(kernels), options_(options), bound_(options.bound) {
+    if (options.start != nullptr && is_wanted(options.start->strategy)) {
+      best_ = *options.start;
+      tried_ = best_->tried;
+    }
+  }
+
+  std::optional<Schedule> run() && {
+    for (const Strategy& strategy : strategies()) {
+      if (best_ && best_->load <= bound_) break;
+      if (!is_wanted(strategy.name)) continue;
+      if (options_.start != nullptr && options_.start->strategy == strategy.name) continue;
+      offer(measure(graph_, kernels_, options_, strategy.name, strategy.order(graph_)));
+    }
+    if (is_wanted(std::string(kSearch)) && (!best_ || best_->load > bound_)) search();
+    if (!best_) return std::nullopt;
+    best_->tried = std::move(tried_);
+    best_->bound = bound_;
+    best_->is_bound_searched = bound_ > options_.bound;
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(const std::string& name) const {
+    return options_.order == "auto" || options_.order == name;
+  }
+
+  void offer(Schedule next) {
+    tried_.emplace_back(next.strategy, next.load);
+    if (!best_ || next.load < best_->load) best_ = std::move(next);
+  }
+
+  // First the problem that bounds all; its best order may share less than it hopes for, so others are looked at too.
+  void search() {
+    const std::int64_t limit = best_ ? best_->load.count() : std::numeric_limits<std::int64_t>::max();
+    const ChosenKernels& least = options_.least != nullptr ? *options_.least : kernels_;
+    std::optional<Schedule> found;
+    const auto look = [&](const OrderProblem& problem, const OrderSearchOptions& search) {
+      const FoundOrder order = search_order(problem, search);
+      if (order.peak >= search.limit) return order.bound;  // nothing is better than what is known
+      std::vector<NodeId> nodes;
+      for (OrderProblem::Index node : order.order) nodes.push_back(NodeId(node));
+      Schedule next = measure(graph_, kernels_, options_, std::string(kSearch), std::move(nodes));
+      if (!found || next.load < found->load) found = std::move(next);
+      return order.bound;
+    };
+    const std::int64_t work = options_.effort / 3;
+    const std::int64_t shown =
+        look(order_problem(graph_, least, options_.aliases), {.bound = bound_.count(), .limit = limit, .work = work});
+    const auto best = [&] {
+      if (!best_) return found->load;
+      return found ? std::min(best_->load, found->load) : best_->load;
+    };
+    bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.alignment), best()));
+    for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
+      if (best() <= bound_) break;
+      // No limit: measured, an order may be better than in the problem, since some may share and others not.
+      (void)look(order_problem(graph_, kernels_, options_.aliases, sharing), {.work = work});
+    }
+    if (found) offer(*std::move(found));
+  }
+
+  const Graph& graph_;
+  const ChosenKernels& kernels_;
+  const ScheduleOptions& options_;
+  Bytes bound_;
+  std::optional<Schedule> best_;
+  std::vector<std::pair<std::string, Bytes>> tried_;
+};
 
 }  // namespace
 
@@ -42,33 +122,18 @@ const std::vector<std::string>& schedule_strategies() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
     for (const Strategy& strategy : strategies()) all.push_back(strategy.name);
+    all.emplace_back(kSearch);
     return all;
   }();
   return names;
 }
 
 Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options) {
-  std::optional<Schedule> best;
-  std::vector<std::pair<std::string, Bytes>> tried;
-  if (options.start != nullptr && (options.order == "auto" || options.order == options.start->strategy)) {
-    best = *options.start;
-    tried = best->tried;
-  }
-  for (const Strategy& strategy : strategies()) {
-    if (best && best->load <= options.bound) break;
-    if (options.order != "auto" && options.order != strategy.name) continue;
-    if (options.start != nullptr && options.start->strategy == strategy.name) continue;
-    Schedule next = measure(graph, kernels, options, strategy);
-    tried.emplace_back(next.strategy, next.load);
-    if (!best || next.load < best->load) best = std::move(next);
-  }
-  if (!best) {
-    std::string known = "auto";
-    for (const std::string& name : schedule_strategies()) known += ", " + name;
-    return Error{ErrorCode::invalid, "there is no order " + quoted(options.order) + "; there are " + known, ""};
-  }
-  best->tried = std::move(tried);
-  return *std::move(best);
+  std::optional<Schedule> best = Scheduler(graph, kernels, options).run();
+  if (best) return *std::move(best);
+  std::string known = "auto";
+  for (const std::string& name : schedule_strategies()) known += ", " + name;
+  return Error{ErrorCode::invalid, "there is no order " + quoted(options.order) + "; there are " + known, ""};
 }
 
 }  // namespace lowtide

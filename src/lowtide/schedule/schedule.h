@@ -18,6 +18,10 @@ struct ScheduleOptions {
   std::string order = "auto";  // "auto" tries all and keeps the lowest load; or the name of one strategy
   AliasOptions aliases;        // how the load of an order is counted
   Bytes bound;                 // a proven lower bound: no further order is tried once it is met; 0 if none is known
+  // What kernels take in every plan, where the bodies of a node may need less than was found for them; null: the same.
+  const ChosenKernels* least = nullptr;
+  // For the search: nodes and values looked at, about 1 ns each.
+  std::int64_t effort = 600'000'000;
   const struct Schedule* start = nullptr;  // one that was measured before with the same options: not tried again
 };
 
@@ -28,16 +32,22 @@ struct Schedule {
   Bytes load;                                        // largest load, alias classes and scratch counted
   AliasClasses aliases;                              // for this order
   std::vector<std::pair<std::string, Bytes>> tried;  // every strategy tried and its load, in the order tried
+  Bytes bound;                     // no order has a lower load: as given, or what the search has shown
+  bool is_bound_searched = false;  // the search has shown more than was given
 };
 
 // Names that ScheduleOptions::order understands besides "auto", in the order they are tried:
 //   as_given               the order of the graph
 //   depth_first            post-order from the outputs: a branch is finished before the next one begins
 //   greedy_by_freed_bytes  of the nodes that are ready, the one that adds the fewest bytes (or frees the most)
+//   search                 among all orders, exact where the effort allows (order_search.h): on the problem that bounds all
+//                          choices of aliases, and on those where slices, splits and concats share everything or nothing;
+//                          tried only where the others do not meet the bound
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as
-// given unless another is better. Errors (invalid): a strategy of another name. O((nodes + edges) log nodes).
+// given unless another is better. Errors (invalid): a strategy of another name. O((nodes + edges) log nodes),
+// and the effort of the search.
 [[nodiscard]] Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels,
                                         const ScheduleOptions& options = {});
 

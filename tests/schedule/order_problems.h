@@ -1,0 +1,131 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "lowtide/base/random.h"
+#include "lowtide/schedule/order_problem.h"
+
+namespace lowtide::testing {
+
+struct RandomOrderProblem {
+  int most_nodes = 8;
+  int edge_percent = 30;
+  bool extras =
+      true;  // values of several makers, scratch, in-place chances, values that are there first or kept, a base
+};
+
+// One value a node, touched by it and by those that come after it; with extras, more.
+inline OrderProblem random_order_problem(Random& random, const RandomOrderProblem& shape) {
+  OrderProblem problem;
+  const auto count = static_cast<std::uint32_t>(random.between(1, shape.most_nodes));
+  problem.nodes.resize(count);
+  for (std::uint32_t node = 0; node < count; ++node) {
+    problem.values.push_back({.size = random.between(0, 20)});
+    problem.nodes[node].values.push_back(node);
+    for (std::uint32_t before = 0; before < node; ++before) {
+      if (!random.chance(shape.edge_percent)) continue;
+      problem.nodes[node].before.push_back(before);
+      if (!shape.extras || random.chance(90)) problem.nodes[node].values.push_back(before);
+    }
+    if (!shape.extras) continue;
+    if (random.chance(20)) problem.nodes[node].scratch = random.between(0, 15);
+    if (random.chance(50)) problem.nodes[node].born.push_back(node);
+  }
+  if (shape.extras) {
+    problem.base = random.between(0, 5);
+    for (int more = 0; more < 2; ++more) {
+      problem.values.push_back({.size = random.between(0, 20)});
+      for (OrderProblem::Node& node : problem.nodes) {
+        if (random.chance(30)) node.values.push_back(static_cast<std::uint32_t>(problem.values.size() - 1));
+      }
+    }
+    for (OrderProblem::Value& value : problem.values) {
+      value.is_there_first = random.chance(10);
+      value.is_kept = random.chance(10);
+    }
+  }
+  for (OrderProblem::Node& node : problem.nodes) {
+    std::sort(node.values.begin(), node.values.end());
+    for (std::uint32_t value : node.values) ++problem.values[value].users;
+    if (node.born.empty()) continue;
+    for (std::uint32_t value : node.values) {
+      if (value != node.born[0] && random.chance(70)) node.dying.push_back(value);
+    }
+  }
+  // Those that nobody touches are no values.
+  for (OrderProblem::Value& value : problem.values) {
+    if (value.users == 0) value = {};
+  }
+  return problem;
+}
+
+// The load of each step, from the definition: nothing is kept from one step to the next.
+inline std::int64_t peak_by_definition(const OrderProblem& problem, const std::vector<std::uint32_t>& order) {
+  const auto step_of = [&](std::uint32_t node) { return std::find(order.begin(), order.end(), node) - order.begin(); };
+  std::vector<std::ptrdiff_t> first(problem.values.size(), std::numeric_limits<std::ptrdiff_t>::max());
+  std::vector<std::ptrdiff_t> last(problem.values.size(), -1);
+  for (std::uint32_t node = 0; node < problem.nodes.size(); ++node) {
+    for (std::uint32_t value : problem.nodes[node].values) {
+      first[value] = std::min(first[value], step_of(node));
+      last[value] = std::max(last[value], step_of(node));
+    }
+  }
+  std::int64_t peak = problem.base;
+  for (std::ptrdiff_t step = 0; step < static_cast<std::ptrdiff_t>(order.size()); ++step) {
+    const OrderProblem::Node& node = problem.nodes[order[static_cast<std::size_t>(step)]];
+    std::int64_t load = problem.base + node.scratch;
+    for (std::uint32_t value = 0; value < problem.values.size(); ++value) {
+      const bool has_begun = problem.values[value].is_there_first || first[value] <= step;
+      const bool has_not_ended = problem.values[value].is_kept || last[value] >= step;
+      if (problem.values[value].users > 0 && has_begun && has_not_ended) load += problem.values[value].size;
+    }
+    std::int64_t dying = 0;
+    std::int64_t born = 0;
+    for (std::uint32_t value : node.dying) {
+      if (!problem.values[value].is_kept && last[value] == step) dying += problem.values[value].size;
+    }
+    for (std::uint32_t value : node.born) {
+      if (!problem.values[value].is_there_first && first[value] == step) born += problem.values[value].size;
+    }
+    peak = std::max(peak, load - std::min(dying, born));
+  }
+  return peak;
+}
+
+// Calls visit(order) for every topological order. The depth is the number of nodes, of which there are few.
+inline void for_each_order(const OrderProblem& problem,
+                           const std::function<void(const std::vector<std::uint32_t>&)>& visit) {
+  std::vector<std::uint32_t> order;
+  std::vector<char> has_run(problem.nodes.size(), 0);
+  const std::function<void()> go_on = [&] {
+    if (order.size() == problem.nodes.size()) return visit(order);
+    for (std::uint32_t node = 0; node < problem.nodes.size(); ++node) {
+      const std::vector<std::uint32_t>& before = problem.nodes[node].before;
+      const bool is_ready = std::all_of(before.begin(), before.end(), [&](std::uint32_t one) { return has_run[one]; });
+      if (has_run[node] != 0 || !is_ready) continue;
+      has_run[node] = 1;
+      order.push_back(node);
+      go_on();
+      order.pop_back();
+      has_run[node] = 0;
+    }
+  };
+  go_on();
+}
+
+inline std::int64_t least_peak(const OrderProblem& problem) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for_each_order(problem, [&](const std::vector<std::uint32_t>& order) {
+    least = std::min(least, peak_by_definition(problem, order));
+  });
+  return least;
+}
+
+}  // namespace lowtide::testing
