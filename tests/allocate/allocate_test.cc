@@ -179,7 +179,7 @@ TEST(Allocate, ProvesByTryingEverythingThatACapacityIsTooSmall) {
   EXPECT_EQ(allocate(problem)->outcome, PackingOutcome::found);
 }
 
-// Around a fixed buffer nothing can be gained here, and no exact search runs: the local search gives up at once, however
+// Around a fixed buffer nothing can be gained here: the local search gives up at once and the exact one proves it, however
 // much effort is left. It took twenty seconds when giving up cost nothing.
 TEST(Allocate, EndsWhenNothingCanBeGained) {
   PackingProblem problem = testing::problem_of({{0, 9, 64}, {2, 10, 128}, {3, 5, 4096}, {10, 11, 1}});
@@ -187,6 +187,7 @@ TEST(Allocate, EndsWhenNothingCanBeGained) {
   problem.buffers[PackingId(2)].alignment = Bytes(8);
   const Result<Packing> packing = allocate(problem, {.effort = 1'000'000'000'000});
   EXPECT_EQ(packing->height, Bytes(128 + 128 + 4096));
+  EXPECT_TRUE(packing->proven_optimal);
 }
 
 // One alignment of 64 for all: 100, 30 and 10 bytes at once take 128 + 64 + 10 with the smallest on top, and 128 + 64 + 30 or
@@ -228,15 +229,30 @@ TEST(Allocate, NamesTheMomentWhoseLoadExceedsTheCapacity) {
   EXPECT_EQ(allocate_or_die(problem).outcome, PackingOutcome::found);
 }
 
-// Load 5 + 6 = 11, but 6 bytes do not fit into [0, 5) below the fixed ones: 10 + 6.
-TEST(Allocate, DoesNotClaimAProofThatItDoesNotHave) {
+// Load 5 + 6 = 11, but 6 bytes do not fit into [0, 5) below the fixed ones: 10 + 6. A search tells that 12 is not enough, and
+// so is what lies below the next even number, since all ends are even; without a capacity it goes on to 16.
+TEST(Allocate, ProvesThatThereIsNoRoomAroundAFixedBuffer) {
   PackingProblem problem;
   problem.buffers.push_back(fixed_at(5, {0, 1}, 5));
   problem.buffers.push_back({.lifespan = {0, 1}, .gaps = {}, .size = Bytes(6)});
   problem.capacity = Bytes(12);
   const Packing packing = allocate_or_die(problem);
-  EXPECT_EQ(packing.outcome, PackingOutcome::not_found);
+  EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
   EXPECT_EQ(packing.height, Bytes(16));
+  EXPECT_EQ(packing.bound, Bytes(14));
+  EXPECT_TRUE(packing.is_bound_searched);
+  problem.capacity.reset();
+  EXPECT_EQ(allocate_or_die(problem).bound, Bytes(16));
+}
+
+// The same without effort for a search: no proof, and none is claimed.
+TEST(Allocate, DoesNotClaimAProofThatItDoesNotHave) {
+  PackingProblem problem;
+  problem.buffers.push_back(fixed_at(5, {0, 1}, 5));
+  problem.buffers.push_back({.lifespan = {0, 1}, .gaps = {}, .size = Bytes(6)});
+  problem.capacity = Bytes(12);
+  const Packing packing = allocate_or_die(problem, {.effort = 0});
+  EXPECT_EQ(packing.outcome, PackingOutcome::not_found);
   EXPECT_EQ(packing.bound, Bytes(11));
   EXPECT_FALSE(packing.proven_optimal);
 }

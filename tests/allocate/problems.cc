@@ -4,9 +4,12 @@
 #include "tests/allocate/problems.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <vector>
+
+#include "lowtide/allocate/validate.h"
 
 namespace lowtide::testing {
 namespace {
@@ -22,9 +25,43 @@ std::vector<TimeSpan> active_parts(const PackingBuffer& buffer) {
   return parts;
 }
 
-bool collide(const PackingBuffer& a, std::int64_t a_offset, const PackingBuffer& b, std::int64_t b_offset) {
-  return a_offset < b_offset + b.size.count() && b_offset < a_offset + a.size.count() && a.size > Bytes(0) &&
-         b.size > Bytes(0) && live_together(a, b);
+bool collide(const PackingProblem& problem, PackingId a, std::int64_t a_offset, PackingId b, std::int64_t b_offset) {
+  const Bytes a_size = problem.buffers[a].size;
+  const Bytes b_size = problem.buffers[b].size;
+  return a_offset < b_offset + b_size.count() && b_offset < a_offset + a_size.count() && a_size > Bytes(0) &&
+         b_size > Bytes(0) && in_conflict(problem, a, b);
+}
+
+// Buffers that `together` joins, directly or through others, have one number.
+IdVector<PackingId, std::size_t> group_numbers(const PackingProblem& problem) {
+  IdVector<PackingId, std::size_t> number(problem.buffers.size());
+  for (PackingId id : all_ids<PackingId>(number.size())) number[id] = id.index();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const PackingTogether& pair : problem.together) {
+      const std::size_t least = std::min(number[pair.first], number[pair.second]);
+      changed = changed || number[pair.first] != number[pair.second];
+      number[pair.first] = number[pair.second] = least;
+    }
+  }
+  return number;
+}
+
+void add_random_pairs(Random& random, const Features& features, PackingProblem& problem) {
+  if (features.relation) problem.conflicts.emplace();
+  const auto density = static_cast<unsigned>(random.between(20, 90));
+  for (PackingId b : all_ids<PackingId>(problem.buffers.size())) {
+    for (PackingId a : all_ids<PackingId>(b.index())) {
+      if (features.relation && random.chance(density)) problem.conflicts->push_back({a, b});
+      if (features.apart && random.chance(15)) problem.apart.push_back({b, a});
+    }
+    if (!features.together || b.index() == 0 || !random.chance(40)) continue;
+    PackingId other(static_cast<std::uint32_t>(random.below(b.index())));
+    PackingId lower = random.chance(50) ? b : other;
+    const PackingId upper = lower == b ? other : b;
+    const std::int64_t delta = random.chance(30) ? 0 : random.between(0, problem.buffers[lower].size.count());
+    problem.together.push_back({lower, upper, Bytes(delta)});
+  }
 }
 
 std::vector<TimeSpan> random_gaps(Random& random, std::int64_t begin, std::int64_t end) {
@@ -84,7 +121,15 @@ PackingProblem random_problem(Random& random, const Features& features) {
     if (features.extreme_times) stretch_to_extremes(buffer, features.moments);
     problem.buffers.push_back(buffer);
   }
+  add_random_pairs(random, features, problem);
   return problem;
+}
+
+PackingProblem random_valid_problem(Random& random, const Features& features) {
+  while (true) {
+    PackingProblem problem = random_problem(random, features);
+    if (validate_packing_problem(problem).ok()) return problem;
+  }
 }
 
 PackingProblem network_like_problem(std::size_t count, std::uint64_t seed) {
@@ -107,13 +152,19 @@ PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut) {
   struct Piece {
     TimeSpan time;
     Interval<std::int64_t> bytes;
+    std::vector<TimeSpan> gaps;  // such a piece is cut in bytes only
   };
   Random random(seed);
-  std::vector<Piece> pieces = {{{0, cut.moments}, {0, cut.bytes}}};
+  std::vector<Piece> pieces = {{{0, cut.moments}, {0, cut.bytes}, {}}};
   while (pieces.size() < cut.pieces) {
     Piece& piece = pieces[random.below(pieces.size())];
+    const std::int64_t length = piece.gaps.empty() ? piece.time.end - piece.time.begin : 0;
     Piece rest = piece;
-    if (random.chance(50) && piece.time.end - piece.time.begin > 1) {
+    if (cut.gaps > 0 && random.chance(cut.gaps) && length > 2) {
+      rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 2);
+      rest.time.end = random.between(rest.time.begin + 1, piece.time.end - 1);
+      piece.gaps = {rest.time};
+    } else if (random.chance(50) && length > 1) {
       piece.time.end = rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 1);
     } else if (piece.bytes.end - piece.bytes.begin > 1) {
       piece.bytes.end = rest.bytes.begin = random.between(piece.bytes.begin + 1, piece.bytes.end - 1);
@@ -124,7 +175,22 @@ PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut) {
   }
   PackingProblem problem;
   for (const Piece& piece : pieces) {
-    problem.buffers.push_back({.lifespan = piece.time, .gaps = {}, .size = Bytes(piece.bytes.end - piece.bytes.begin)});
+    problem.buffers.push_back(
+        {.lifespan = piece.time, .gaps = piece.gaps, .size = Bytes(piece.bytes.end - piece.bytes.begin)});
+  }
+  return problem;
+}
+
+PackingProblem without_time(PackingProblem problem) {
+  problem.conflicts.emplace();
+  for (PackingId b : all_ids<PackingId>(problem.buffers.size())) {
+    for (PackingId a : all_ids<PackingId>(b.index())) {
+      if (live_together(problem.buffers[a], problem.buffers[b])) problem.conflicts->push_back({a, b});
+    }
+  }
+  for (PackingBuffer& buffer : problem.buffers) {
+    buffer.lifespan = {};
+    buffer.gaps.clear();
   }
   return problem;
 }
@@ -138,6 +204,20 @@ bool live_together(const PackingBuffer& a, const PackingBuffer& b) {
   return false;
 }
 
+bool in_conflict(const PackingProblem& problem, PackingId a, PackingId b) {
+  if (!problem.together.empty()) {
+    const IdVector<PackingId, std::size_t> group = group_numbers(problem);
+    if (group[a] == group[b]) return false;
+  }
+  const auto named = [&](const std::vector<PackingPair>& pairs) {
+    return std::any_of(pairs.begin(), pairs.end(), [&](const PackingPair& pair) {
+      return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
+    });
+  };
+  if (named(problem.apart)) return true;
+  return problem.conflicts ? named(*problem.conflicts) : live_together(problem.buffers[a], problem.buffers[b]);
+}
+
 std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets) {
   if (offsets.size() != problem.buffers.size()) return "not one offset a buffer";
   for (PackingId a : all_ids<PackingId>(offsets.size())) {
@@ -147,10 +227,14 @@ std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, O
     if (offsets[a].position() % buffer.alignment.count() != 0) return name + " is misaligned";
     if (buffer.fixed_offset && *buffer.fixed_offset != offsets[a]) return name + " is not where it is fixed";
     for (PackingId b : all_ids<PackingId>(a.index())) {
-      if (collide(buffer, offsets[a].position(), problem.buffers[b], offsets[b].position())) {
+      if (collide(problem, a, offsets[a].position(), b, offsets[b].position())) {
         return name + " collides with " + std::to_string(b.value());
       }
     }
+  }
+  for (const PackingTogether& pair : problem.together) {
+    if (offsets[pair.second] == offsets[pair.first] + pair.delta) continue;
+    return "buffer " + std::to_string(pair.second.value()) + " is not where its group puts it";
   }
   return "";
 }
@@ -178,9 +262,8 @@ std::int64_t least_height(const PackingProblem& problem) {
         candidates.insert((end + buffer.alignment.count() - 1) / buffer.alignment.count() * buffer.alignment.count());
       }
       const auto is_free = [&](std::int64_t offset) {
-        return std::none_of(placed.begin(), placed.end(), [&](PackingId other) {
-          return collide(buffer, offset, problem.buffers[other], offsets[other]);
-        });
+        return std::none_of(placed.begin(), placed.end(),
+                            [&](PackingId other) { return collide(problem, id, offset, other, offsets[other]); });
       };
       offsets[id] = *std::find_if(candidates.begin(), candidates.end(), is_free);
       height = std::max(height, offsets[id] + buffer.size.count());
@@ -189,6 +272,45 @@ std::int64_t least_height(const PackingProblem& problem) {
     least = std::min(least, height);
   } while (std::next_permutation(order.begin(), order.end()));
   return least;
+}
+
+std::int64_t least_height_of_all_offsets(const PackingProblem& problem) {
+  const std::size_t count = problem.buffers.size();
+  IdVector<PackingId, std::int64_t> offsets(count, 0);
+  std::vector<std::vector<char>> conflict(count, std::vector<char>(count, 0));
+  for (PackingId a : all_ids<PackingId>(count)) {
+    for (PackingId b : all_ids<PackingId>(count)) {
+      conflict[a.index()][b.index()] = a != b && in_conflict(problem, a, b) ? 1 : 0;
+    }
+  }
+  const auto suits = [&](PackingId id, std::int64_t height) {
+    const PackingBuffer& buffer = problem.buffers[id];
+    const std::int64_t begin = offsets[id];
+    const std::int64_t end = begin + buffer.size.count();
+    if (begin < 0 || end > height || begin % buffer.alignment.count() != 0) return false;
+    if (buffer.fixed_offset && buffer.fixed_offset->position() != begin) return false;
+    for (PackingId other : all_ids<PackingId>(id.index())) {
+      if (conflict[id.index()][other.index()] == 0 || buffer.size == Bytes(0)) continue;
+      const std::int64_t other_size = problem.buffers[other].size.count();
+      if (other_size > 0 && begin < offsets[other] + other_size && offsets[other] < end) return false;
+    }
+    for (const PackingTogether& pair : problem.together) {
+      if (std::max(pair.first, pair.second) != id) continue;
+      if (offsets[pair.second] - offsets[pair.first] != pair.delta.count()) return false;
+    }
+    return true;
+  };
+  const std::function<bool(std::uint32_t, std::int64_t)> place = [&](std::uint32_t at, std::int64_t height) {
+    if (at == count) return true;
+    const PackingId id(at);
+    for (offsets[id] = 0; offsets[id] + problem.buffers[id].size.count() <= height; ++offsets[id]) {
+      if (suits(id, height) && place(at + 1, height)) return true;
+    }
+    return false;
+  };
+  std::int64_t height = 0;
+  while (!place(0, height)) ++height;
+  return height;
 }
 
 std::int64_t largest_load(const PackingProblem& problem) {

@@ -154,7 +154,8 @@ TEST(CapacitySearch, EndsWithAProofEitherWay) {
     const PackingProblem problem = testing::random_problem(random, {.most_buffers = 6, .moments = 6});
     const SectionedProblem sections = *sectioned(compress(problem));
     const std::int64_t least = testing::least_height(problem);
-    CapacitySearch search(sections, {});
+    const SearchTask task = search_task(sections);
+    CapacitySearch search(task);
     Effort effort{.limit = 100'000'000};
     search.set_capacity(least - 1);
     ASSERT_EQ(search.run_round(effort), SearchOutcome::does_not_fit) << "round " << round;
@@ -170,7 +171,8 @@ TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
       *sectioned(compress(testing::random_problem(random, {.most_buffers = 60, .most_size = 4000, .moments = 40})));
   std::vector<std::string> answers;
   for (int threads : {1, 2, 5, 16}) {
-    CapacitySearch search(sections, {}, threads);
+    const SearchTask task = search_task(sections);
+    CapacitySearch search(task, threads);
     Effort effort{.limit = 3'000'000};
     std::string answer;
     for (std::int64_t capacity = 80'000; capacity > 20'000; capacity = capacity * 9 / 10) {
@@ -200,7 +202,8 @@ TEST(Descent, RaisesTheBoundToTheOptimum) {
     const std::int64_t least = testing::least_height(problem);
     if (least == load) continue;
     ++raised;
-    Descent descent(compressed, sections, load, load);
+    const SearchTask task = search_task(sections);
+    Descent descent(compressed, task, load, load);
     Incumbent best({.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size()),
                     .height = std::numeric_limits<std::int64_t>::max() / 4},
                    "none");

@@ -141,6 +141,10 @@ class ExitCodes(ProgramTest):
             "like image=": ["plan", "model.onnx", "--shape", "x=1xx3"],
             "two outputs": ["plan", "model.onnx", "-o", "same", "--html", "./same"],
             "both go to stdout": ["plan", "model.onnx", "-o", "-", "--json"],
+            "which slots do not have": ["pack", "model.onnx", "--slots", "--html", "map.html"],
+            "from 1 to 256, not '0'": ["pack", "model.onnx", "--threads", "0"],
+            "from 1 to 256, not '257'": ["pack", "model.onnx", "--threads", "257"],
+            "from 1 to 256, not '99999999999999999999'": ["pack", "model.onnx", "--threads", "99999999999999999999"],
         }.items():
             with self.subTest(words):
                 self.expect_one_line(USAGE, part, *words)

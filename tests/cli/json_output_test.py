@@ -13,6 +13,7 @@ DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "json-output.m
 
 WIDE = 16 * 32 * 32 * 4  # a, b and c of small_models.small
 NARROW = 16 * 16 * 16 * 4  # d
+SEARCHED = "id,lower,upper,size,alignment\na,0,1,3,4\nb,0,1,3,4\nc,0,1,2,2\n"
 
 
 def documented_keys(command):
@@ -144,6 +145,78 @@ class JsonOutput(ProgramTest):
         self.assertEqual(report["outcome"], "infeasible")
         self.assertEqual(report["witness_time"], 2)
         self.assertNotIn("packed.csv", self.listing())
+
+    def test_pack_shows_a_witness(self):
+        # At time 2: a and b, 64 + 128 bytes. c comes when a has gone.
+        self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\nc,3,12,32\n")
+        witness = {"time": 2, "bytes": 192, "proven_bytes": 192, "alone": None, "buffers": ["b", "a"],
+                   "buffers_total": 2}
+        for code, words in ((DONE, []), (DONE, ["--capacity", "192"]), (NO, ["--capacity", "191"])):
+            report = self.json(code, "pack", "buffers.csv", *words)
+            self.assertEqual(report["witness"], witness)
+            self.assertEqual((report["bound_by"], report["bound_verified"]), ("load", True))
+            self.assertIs(report["interrupted"], False)
+
+    def test_a_witness_counts_padding_and_what_is_fixed(self):
+        # Two of 10 bytes at multiples of 64: the second begins at 64, so 74.
+        self.write("aligned.csv", "id,lower,upper,size,alignment\na,0,1,10,64\nb,0,1,10,64\n")
+        report = self.json(NO, "pack", "aligned.csv", "--capacity", "73")
+        self.assertEqual((report["witness"]["bytes"], report["witness"]["proven_bytes"]), (20, 74))
+        self.assertIs(report["bound_verified"], True)
+        self.write("fixed.csv", "id,lower,upper,size,offset\na,0,1,10,\nb,0,1,10,100\n")
+        report = self.json(NO, "pack", "fixed.csv", "--capacity", "109")
+        self.expect_documented("pack", report)
+        self.assertEqual(report["witness"]["alone"], "b")
+        self.assertEqual(report["witness"]["proven_bytes"], 110)
+
+    def test_a_witness_lists_a_thousand_and_counts_all(self):
+        self.write("many.csv", "id,lower,upper,size\n" + "".join(f"b{at},0,1,1\n" for at in range(1500)))
+        witness = self.json(NO, "pack", "many.csv", "--capacity", "1499")["witness"]
+        self.assertEqual((len(witness["buffers"]), witness["buffers_total"], witness["bytes"]), (1000, 1500, 1500))
+
+    def test_a_bound_of_the_search_says_so(self):
+        # Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2: the padding proves 4 + 4 + 2 - 1 = 9, since the
+        # topmost needs none; but there are no 9, only 10.
+        self.write("searched.csv", SEARCHED)
+        report = self.json(NO, "pack", "searched.csv", "--capacity", "9")
+        self.expect_documented("pack", report)
+        self.assertEqual((report["bound_by"], report["bound_verified"]), ("search", "search"))
+        self.assertEqual((report["outcome"], report["bound"], report["witness"]["proven_bytes"]), ("infeasible", 10, 9))
+        self.assertGreater(report["decisions"], 0)
+
+    def test_threads_change_nothing(self):
+        self.write("searched.csv", SEARCHED)
+        reports = [self.json(NO, "pack", "searched.csv", "--capacity", "9", "--threads", str(count))
+                   for count in (1, 2, 7, 256)]
+        for report in reports:
+            del report["seconds"]
+            self.assertEqual(report, reports[0])
+
+    def test_pack_of_nothing(self):
+        self.write("empty.csv", "id,lower,upper,size\n")
+        report = self.json(DONE, "pack", "empty.csv")
+        self.expect_documented("pack", report)
+        self.assertEqual((report["height"], report["witness"], report["bound_verified"]), (0, None, True))
+        self.assertEqual(self.json(DONE, "pack", "empty.csv", "--slots")["total"], 0)
+
+    def test_slots(self):
+        # c goes to the slot of a: 8 + 4 = 12 bytes in two slots.
+        self.write("buffers.csv", "id,lower,upper,size\na,0,4,8\nb,2,6,4\nc,4,8,6\n")
+        report = self.json(DONE, "pack", "buffers.csv", "--slots", "-o", "slots.csv")
+        self.expect_documented("pack", report)
+        self.assertEqual((report["kind"], report["slots"], report["slot_bytes"]), ("slots", 2, [8, 4]))
+        self.assertEqual((report["total"], report["bound"], report["gap"]), (12, 12, 0))
+        self.assertIs(report["proven_optimal"], True)
+        self.assertEqual((self.folder / "slots.csv").read_text(),
+                         "id,lower,upper,size,slot\na,0,4,8,0\nb,2,6,4,1\nc,4,8,6,0\n")
+        self.assertEqual(self.json(DONE, "pack", "buffers.csv")["kind"], "offsets")
+
+    def test_slots_that_do_not_fit(self):
+        self.write("buffers.csv", "id,lower,upper,size\na,0,4,8\nb,2,6,4\nc,4,8,6\n")
+        report = self.json(NO, "pack", "buffers.csv", "--slots", "--capacity", "11", "-o", "slots.csv")
+        self.expect_documented("pack", report)
+        self.assertEqual((report["outcome"], report["feasible"], report["capacity"]), ("infeasible", False, 11))
+        self.assertNotIn("slots.csv", self.listing())
 
     def test_names_that_json_cannot_hold_are_escaped(self):
         self.write("hostile.onnx", small_models.hostile_names())

@@ -8,15 +8,15 @@ import subprocess
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, FILES, PLAIN, PROGRAM, ProgramTest
+from program import BAD_INPUT, DONE, FILES, NO, PLAIN, PROGRAM, ProgramTest
 
 ESCAPE = "\x1b["
 
 
 class TextOutput(ProgramTest):
-    def expect_golden(self, name, *words):
+    def expect_golden(self, name, *words, code=DONE):
         """UPDATE_GOLDEN=1 writes the files anew; look at the difference before you commit it."""
-        shown = self.expect(DONE, *words).stdout
+        shown = self.expect(code, *words).stdout
         path = FILES / name
         if os.environ.get("UPDATE_GOLDEN"):
             path.parent.mkdir(exist_ok=True)
@@ -36,6 +36,15 @@ class TextOutput(ProgramTest):
     def test_pack_looks_as_it_should(self):
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\nc,3,12,32\n")
         self.expect_golden("pack_small.txt", "pack", "buffers.csv")
+
+    def test_slots_look_as_they_should(self):
+        self.write("buffers.csv", "id,lower,upper,size\na,0,4,8\nb,2,6,4\nc,4,8,6\n")
+        self.expect_golden("pack_slots.txt", "pack", "buffers.csv", "--slots", "--capacity", "12")
+
+    def test_what_does_not_fit_shows_who_lives_then(self):
+        # Times 0 to 11 have one more each; at 11 there are 12 buffers of 1 to 12 bytes, 78 in all.
+        self.write("buffers.csv", "id,lower,upper,size\n" + "".join(f"b{at},{at},12,{at + 1}\n" for at in range(12)))
+        self.expect_golden("pack_witness.txt", "pack", "buffers.csv", "--capacity", "77", code=NO)
 
     def test_the_same_command_prints_the_same_bytes(self):
         first, second = (self.expect(DONE, "plan", "model.onnx").stdout for _ in range(2))

@@ -52,6 +52,19 @@ TEST(PackingCsv, WritesTheOffsetsOfAPacking) {
             "b,2,10,128,0\n");
 }
 
+TEST(PackingCsv, WritesTheSlotOfEachBuffer) {
+  PackingProblem problem;
+  problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(8)});
+  problem.buffers.push_back({.lifespan = {2, 6}, .gaps = {{3, 4}}, .size = Bytes(4), .alignment = Bytes(2)});
+  IdVector<PackingId, std::uint32_t> slots;
+  slots.push_back(1);
+  slots.push_back(0);
+  EXPECT_EQ(write_slots_csv(problem, slots),
+            "id,lower,upper,size,alignment,gaps,slot\n0,0,4,8,1,,1\n1,2,6,4,2,3-4,0\n");
+  slots.push_back(0);
+  EXPECT_THROW(static_cast<void>(write_slots_csv(problem, slots)), InvariantViolation);
+}
+
 TEST(PackingCsv, NumbersBuffersWithoutNames) {
   PackingProblem problem = two_buffers();
   problem.names = {};

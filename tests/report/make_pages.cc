@@ -8,26 +8,35 @@
 #include <fstream>
 #include <string>
 
+#include "lowtide/report/packing_page.h"
 #include "lowtide/report/page.h"
+#include "tests/report/page_packings.h"
 #include "tests/report/page_plans.h"
 
 namespace lowtide {
 namespace {
 
-bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch* against = nullptr,
-                bool is_verified = false) {
-  const NamedPlan shown_names{shown.plan, shown.labels};
+bool write_text(const std::filesystem::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
-  if (against == nullptr) {
-    out << page(shown_names, {.is_verified = is_verified});
-  } else {
-    const NamedPlan against_names{against->plan, against->labels};
-    out << page(shown_names, {.against = &against_names});
-  }
+  out << text;
   out.close();
   if (out.good()) return true;
   std::fprintf(stderr, "make_pages: %s cannot be written\n", path.c_str());
   return false;
+}
+
+bool write_packing(const std::filesystem::path& path, const PackingSketch& shown, bool is_verified = true) {
+  return write_text(
+      path, packing_page(shown.problem, shown.packing,
+                         {.name = path.stem().string() + ".csv", .tool = "lowtide 1.2.3", .is_verified = is_verified}));
+}
+
+bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch* against = nullptr,
+                bool is_verified = false) {
+  const NamedPlan shown_names{shown.plan, shown.labels};
+  if (against == nullptr) return write_text(path, page(shown_names, {.is_verified = is_verified}));
+  const NamedPlan against_names{against->plan, against->labels};
+  return write_text(path, page(shown_names, {.against = &against_names}));
 }
 
 bool write_all(const std::filesystem::path& folder) {
@@ -42,7 +51,12 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&
          write_page(folder / "network_compare.html", encoder_decoder_plan(5, true), &plain) &&
          write_page(folder / "generated_10k.html", generated_plan(10'000, 7)) &&
-         write_page(folder / "generated_100k.html", generated_plan(100'000, 7));
+         write_page(folder / "generated_100k.html", generated_plan(100'000, 7)) &&
+         write_packing(folder / "packing.html", small_packing()) &&
+         write_packing(folder / "packing_hostile.html", hostile_packing()) &&
+         write_packing(folder / "packing_empty.html", empty_packing(), false) &&
+         write_packing(folder / "packing_far.html", far_packing()) &&
+         write_packing(folder / "packing_20k.html", generated_packing(20'000, 7));
 }
 
 }  // namespace

@@ -168,22 +168,6 @@ TEST(PlanSummary, NamesCannotActOnATerminal) {
   EXPECT_THAT(text, HasSubstr("'\\x1b[31m\\x0aerror'"));
 }
 
-TEST(PackingSummary, SaysWhenTheLoadIsTooMuch) {
-  PackingProblem problem;
-  problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(64)});
-  problem.buffers.push_back({.lifespan = {2, 6}, .size = Bytes(64)});
-  problem.capacity = Bytes(100);
-  Packing packing{.outcome = PackingOutcome::infeasible,
-                  .height = Bytes(128),
-                  .bound = Bytes(128),
-                  .proven_optimal = true,
-                  .strategy = "best_fit",
-                  .witness_time = 2};
-  const std::string text = packing_summary("b.csv", problem, packing).render(false);
-  EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: at least 28 B too much."));
-  EXPECT_THAT(text, HasSubstr("what lives at time 2 alone exceeds it"));
-}
-
 TEST(Gap, IsRelativeToTheBound) {
   EXPECT_EQ(gap_of(Bytes(150), Bytes(100)), 0.5);
   EXPECT_EQ(gap_of(Bytes(0), Bytes(0)), 0);

@@ -113,6 +113,52 @@ TEST(PackingCheck, StopsAfterAsManyLinesAsWanted) {
   EXPECT_EQ(check_packing(problem, offsets, 1'000'000).size(), 499'500U);  // every pair: 1000 * 999 / 2
 }
 
+constexpr PackingId kA(0);
+constexpr PackingId kB(1);
+constexpr PackingId kC(2);
+
+PackingBuffer alive(std::int64_t begin, std::int64_t end, std::int64_t size) {
+  return {.lifespan = {begin, end}, .gaps = {}, .size = Bytes(size)};
+}
+
+// a and b live together and are not in relation; a and c never meet in time and are.
+TEST(PackingCheck, TakesARelationInPlaceOfTime) {
+  PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(5, 6, 8)});
+  problem.conflicts = {{kC, kA}, {kA, kC}};
+  EXPECT_THAT(check_packing(problem, at({0, 0, 4})),
+              ElementsAre("buffer 0 and buffer 2 share bytes [4, 8), but are in conflict"));
+  EXPECT_THAT(check_packing(problem, at({0, 0, 8})), IsEmpty());
+}
+
+TEST(PackingCheck, KeepsApartWhatNeverLivesTogether) {
+  PackingProblem problem = problem_of({alive(0, 4, 8), alive(5, 6, 8)});
+  problem.apart = {{kB, kA}};
+  EXPECT_THAT(check_packing(problem, at({0, 7})),
+              ElementsAre("buffer 0 and buffer 1 share bytes [7, 8), but are to be apart"));
+  EXPECT_THAT(check_packing(problem, at({0, 8})), IsEmpty());
+}
+
+// a, b and c: b 4 above a, c where b is. They live together and share bytes; d lives with them and must not.
+TEST(PackingCheck, LetsAGroupShareBytesAndNobodyElse) {
+  PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(0, 4, 2), alive(0, 4, 1)});
+  problem.together = {{kA, kB, Bytes(4)}, {kB, kC, Bytes(0)}};
+  problem.apart = {{kA, kC}};  // of one group: says nothing here, validation refuses it
+  EXPECT_THAT(check_packing(problem, at({0, 4, 4, 12})), IsEmpty());
+  EXPECT_THAT(check_packing(problem, at({0, 4, 4, 3})),
+              ElementsAre("buffer 0 and buffer 3 share bytes [3, 4) from time 0 on"));
+  EXPECT_THAT(check_packing(problem, at({0, 4, 5, 12})),
+              ElementsAre("buffer 2 is at offset 5, not 0 above buffer 1 at offset 4"));
+  EXPECT_THAT(check_packing(problem, at({8, 4, 4, 16})),
+              ElementsAre("buffer 1 is at offset 4, not 4 above buffer 0 at offset 8"));
+}
+
+TEST(PackingCheck, RefusesPairsOfBuffersThatAreNotThere) {
+  PackingProblem problem = problem_of({alive(0, 4, 8)});
+  problem.apart = {{kA, kB}};
+  problem.together = {{kC, kA, Bytes(0)}};
+  EXPECT_THAT(check_packing(problem, at({0})), ElementsAre("a pair names buffer 1 of 1", "a pair names buffer 2 of 1"));
+}
+
 // Pairs that share a byte at some moment, by asking every byte at every moment.
 std::set<std::pair<std::size_t, std::size_t>> meeting_pairs(const PackingProblem& problem,
                                                             const IdVector<PackingId, Offset>& offsets) {

@@ -3,15 +3,20 @@
 
 #include "lowtide/allocate/allocate.h"
 
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
+#include "lowtide/allocate/allocate_groups.h"
 #include "lowtide/allocate/best_fit.h"
 #include "lowtide/allocate/compressed.h"
 #include "lowtide/allocate/effort.h"
 #include "lowtide/allocate/goal.h"
 #include "lowtide/allocate/incumbent.h"
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/named_conflicts.h"
+#include "lowtide/allocate/orders.h"
+#include "lowtide/allocate/placer.h"
 #include "lowtide/allocate/portfolio.h"
 #include "lowtide/allocate/validate.h"
 
@@ -24,7 +29,7 @@ PackingOutcome outcome_of(const Packing& packing, std::optional<Bytes> capacity)
 }
 
 // What is known before the search for a bound has ended.
-Packing packing_of(const CompressedProblem& problem, const HeightBound& load, const Goal& goal,
+Packing packing_of(const CompressedProblem& problem, const StructureBound& bound, const Goal& goal,
                    const Placements& placements, std::string_view strategy) {
   Packing packing;
   packing.offsets.reserve(placements.offsets.size());
@@ -33,21 +38,33 @@ Packing packing_of(const CompressedProblem& problem, const HeightBound& load, co
   packing.bound = Bytes(goal.bound());
   packing.proven_optimal = placements.height == goal.bound();
   packing.strategy = strategy;
-  packing.is_bound_searched = goal.bound() > load.height;
-  if (!placements.offsets.empty()) packing.witness_time = problem.times[load.witness];
+  packing.is_bound_searched = goal.bound() > bound.height;
+  if (!problem.times.empty()) packing.witness_time = problem.times[bound.witness];
+  packing.witness_buffers = bound.clique;
   return packing;
 }
 
-}  // namespace
+// The first answer, of any size. Mostly from the one that needs no pairs: on most networks it meets the bound. It sweeps over
+// time, which knows nothing of named pairs: where there are some, from the greedy order that does without time.
+Incumbent first_answer(const CompressedProblem& problem, const NamedConflicts& named, Incumbent::Listener listener,
+                       Effort& effort) {
+  if (problem.pairs.empty()) return {best_fit(problem, effort), "best_fit", std::move(listener)};
+  Effort unlimited{.limit = std::numeric_limits<std::int64_t>::max()};
+  Placer placer(problem, named.graph ? &*named.graph : nullptr);
+  std::optional<Placements> placements = place_in_order(placer, greedy_by_size(problem), GapRule::lowest, unlimited);
+  effort.spend(unlimited.spent);
+  return {*std::move(placements), "greedy_by_size", std::move(listener)};
+}
 
-Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options) {
-  LOWTIDE_RETURN_IF_ERROR(validate_packing_problem(problem));
+Packing allocate_buffers(const PackingProblem& problem, const AllocateOptions& options) {
   const CompressedProblem compressed = compress(problem);
-  const HeightBound load = height_bound(compressed);
-  Goal goal(compressed, load.height, problem.capacity);
+  Effort effort{.limit = options.effort, .stop = options.stop};
+  NamedConflicts named = named_conflicts(compressed, effort);
+  const StructureBound bound = structure_bound(compressed, named);
+  Goal goal(compressed, bound.height, problem.capacity);
 
   const auto packing_now = [&](const Placements& placements, std::string_view strategy) {
-    Packing packing = packing_of(compressed, load, goal, placements, strategy);
+    Packing packing = packing_of(compressed, bound, goal, placements, strategy);
     packing.outcome = outcome_of(packing, problem.capacity);
     return packing;
   };
@@ -58,10 +75,8 @@ Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& o
     };
   }
 
-  // First the one that needs no pairs: it answers for any size, and on most networks it meets the bound.
-  Effort effort{.limit = options.effort, .stop = options.stop};
-  Incumbent best(best_fit(compressed, effort), "best_fit", listener);
-  Portfolio portfolio(compressed, goal, best, effort, options.threads);
+  Incumbent best = first_answer(compressed, named, listener, effort);
+  Portfolio portfolio(compressed, std::move(named), goal, best, effort, options.threads);
   portfolio.run();
   portfolio.lower_within_unit();
   LOWTIDE_CHECK(best.height() >= goal.bound(), "no packing is lower than the bound");
@@ -69,6 +84,14 @@ Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& o
   Packing packing = packing_now(best.placements(), best.strategy());
   packing.decisions = portfolio.decisions();
   return packing;
+}
+
+}  // namespace
+
+Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(validate_packing_problem(problem));
+  if (!problem.together.empty()) return allocate_groups(problem, options, allocate_buffers);
+  return allocate_buffers(problem, options);
 }
 
 }  // namespace lowtide

@@ -31,23 +31,28 @@ struct AllocateOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Gives every buffer an offset so that two that live together share no byte. Three questions, one engine: without a
-// capacity, the lowest height that the effort finds; with one, the first offsets that fit it. What these find is kept, tried
-// in turn until nothing is left to gain (the capacity holds, or the height reaches the bound, or the same multiple of the
-// smallest alignment as the bound):
-//   best_fit            a sweep over time; near-linear, any size
+// Gives every buffer an offset so that two that are in conflict (PackingProblem) share no byte. Three questions, one engine:
+// without a capacity, the lowest height that the effort finds; with one, the first offsets that fit it. What these find is
+// kept, tried in turn until nothing is left to gain (the capacity holds, or the height reaches the bound, or the same
+// multiple of the smallest alignment as the bound):
+//   best_fit            a sweep over time; near-linear, any size; not where pairs are named, since time knows nothing of them
 //   greedy_by_size, greedy_by_breadth, greedy_by_breadth_last_end, greedy_by_lifespan, greedy_by_area
 //                       one buffer after the other into the lowest gap, or, with `_tightest` behind the name, into the
-//                       tightest; each looks at every pair that lives together once; a quarter of the effort at most
-//   search              exact (valley_search.h), without gaps and fixed buffers; first for the bound or the capacity, then
-//                       for heights between the bound and the best (descent.h)
+//                       tightest; each looks at every pair that lives together once
+//   greedy_by_neighbours
+//                       the same for a relation, where of the others only greedy_by_size has a meaning
+//   search              exact; first for the bound or the capacity, then for heights between the bound and the best
+//                       (descent.h). Plain lifespans: valley_search.h. Gaps, fixed buffers, relations, pairs apart:
+//                       cover_search.h. Groups that are not one block: pair_order_search.h
 //   ejection            a local search from the lowest so far (ejection.h); takes turns with `search`
-// The bound is the largest load, sizes rounded up as far as alignments prove (load_bound.h), or the highest end of a
-// fixed buffer; `witness_time` is the moment that shows it, also when it exceeds the capacity (infeasible). Where the exact
+// The bound is the largest load, sizes rounded up as far as alignments prove (load_bound.h), the same for buffers any two of
+// which pairs name, or the highest end of a fixed buffer; of a group it counts the bytes that somebody holds. `witness_time`
+// is the moment that shows it, also when it exceeds the capacity (infeasible), or `witness_buffers` are who. Where the exact
 // search refutes a height, the bound rises above that.
 // Deterministic. docs/algorithms/packing.md tells why it is built like this, with figures.
-// Errors: invalid, for a buffer that is not as PackingBuffer says and for fixed offsets that are below 0, misaligned or
-// collide; over_limit, for sizes and padding that add up to more than limits::kMaxTotalBytes.
+// Errors: invalid, for a buffer that is not as PackingBuffer says, for fixed offsets that are below 0, misaligned or collide,
+// and for groups that contradict themselves, what is fixed or what is to be apart; over_limit, for sizes and padding that add
+// up to more than limits::kMaxTotalBytes. Messages name the buffers.
 [[nodiscard]] Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options = {});
 
 }  // namespace lowtide

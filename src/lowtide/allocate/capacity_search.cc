@@ -12,7 +12,7 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn; at least two a buffer
+constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn, at least
 constexpr std::int64_t kWorkOfEffort = 2;  // what the search looks at is nearer than what `Effort` counts
 constexpr std::int64_t kMostWork = std::int64_t{1} << 61;
 constexpr std::uint64_t kSeed = 7;
@@ -27,39 +27,16 @@ std::int64_t luby(std::int64_t at) {
   }
 }
 
-// Largest load of the sections of each buffer.
-std::vector<std::int64_t> crowds(const SectionedProblem& problem) {
-  std::vector<std::int64_t> load(problem.sections, 0);
-  for (const SectionedProblem::Buffer& buffer : problem.buffers) {
-    for (Section section = buffer.begin; section < buffer.end; ++section) load[section] += buffer.size;
-  }
-  std::vector<std::int64_t> crowd;
-  crowd.reserve(problem.buffers.size());
-  for (const SectionedProblem::Buffer& buffer : problem.buffers) {
-    crowd.push_back(*std::max_element(load.begin() + buffer.begin, load.begin() + buffer.end));
-  }
-  return crowd;
-}
-
 }  // namespace
 
-enum class CapacitySearch::BufferRule : std::uint8_t { longest, largest, most_area, most_crowded };
-
-const std::pair<SectionRule, CapacitySearch::BufferRule> CapacitySearch::kLanes[kLaneCount] = {
-    {SectionRule::fewest_options, BufferRule::longest},  {SectionRule::most_failures, BufferRule::largest},
-    {SectionRule::fewest_options, BufferRule::largest},  {SectionRule::most_failures, BufferRule::longest},
-    {SectionRule::least_slack, BufferRule::largest},     {SectionRule::fewest_options, BufferRule::most_area},
-    {SectionRule::most_failures, BufferRule::most_area}, {SectionRule::fewest_options, BufferRule::most_crowded},
-};
-
-CapacitySearch::CapacitySearch(const SectionedProblem& problem, const ValleyRules& rules, int threads)
-    : problem_(problem), crowd_(crowds(problem)), lanes_(kLaneCount), rules_(rules), threads_(threads) {
+CapacitySearch::CapacitySearch(const SearchTask& task, int threads)
+    : task_(task), lanes_(task.lanes.size()), threads_(threads) {
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) begin_anew(lane);
 }
 
 void CapacitySearch::begin_anew(std::size_t lane) {
-  lanes_[lane] = {.search = std::make_unique<ValleySearch>(problem_, rules_), .random = Random(kSeed + anew_++)};
-  lanes_[lane].search->set_rule(kLanes[lane].first);
+  lanes_[lane] = {.search = task_.make(), .random = Random(kSeed + anew_++)};
+  lanes_[lane].search->set_rule(task_.lanes[lane].section_rule);
   lanes_[lane].search->set_capacity(capacity_);
 }
 
@@ -91,7 +68,7 @@ void CapacitySearch::run_turn(std::size_t at, std::int64_t share, const Effort& 
   std::int64_t left = std::min(effort.left(), kMostWork / kWorkOfEffort);
   for (std::size_t before = 0; before < at; ++before) left -= round.costs[before].load();
   if (left <= 0 || round.first_decided.load() < at) return;
-  lane.search->set_ranks(ranks(kLanes[at].second, lane.is_shaken, lane.random));
+  lane.search->set_ranks(ranks(task_.lanes[at].buffer_rule, lane.is_shaken, lane.random));
   lane.is_shaken = true;
   const std::int64_t before = lane.search->work();
   round.outcomes[at] = lane.search->run(share, left * kWorkOfEffort, [&] {
@@ -102,7 +79,7 @@ void CapacitySearch::run_turn(std::size_t at, std::int64_t share, const Effort& 
 }
 
 SearchOutcome CapacitySearch::run_round(Effort& effort) {
-  const std::int64_t shortest = std::max(kShare, 2 * static_cast<std::int64_t>(problem_.buffers.size()));
+  const std::int64_t shortest = std::max(kShare, task_.turn * static_cast<std::int64_t>(task_.buffers.size()));
   const std::int64_t share = shortest * luby(++round_);
   std::vector<std::int64_t> nodes;
   for (const Lane& lane : lanes_) nodes.push_back(lane.search->nodes());
@@ -129,10 +106,10 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken
     std::uint32_t buffer;
   };
   std::vector<Key> keys;
-  keys.reserve(problem_.buffers.size());
-  for (std::uint32_t at = 0; at < problem_.buffers.size(); ++at) {
-    const SectionedProblem::Buffer& buffer = problem_.buffers[at];
-    const std::int64_t length = buffer.end - buffer.begin;
+  keys.reserve(task_.buffers.size());
+  for (std::uint32_t at = 0; at < task_.buffers.size(); ++at) {
+    const SearchTask::Buffer& buffer = task_.buffers[at];
+    const std::int64_t length = buffer.length;
     const auto size = static_cast<double>(buffer.size);
     // From 3/4 to 4/3, in steps of a thousandth. One product a key: no machine rounds it in another way.
     const double shake = is_shaken ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
@@ -147,7 +124,7 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken
         keys.push_back({size * (static_cast<double>(length) * shake), length, at});
         break;
       case BufferRule::most_crowded:
-        keys.push_back({static_cast<double>(crowd_[at]) * shake, length * buffer.size, at});
+        keys.push_back({static_cast<double>(buffer.crowd) * shake, length * buffer.size, at});
         break;
     }
   }

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "lowtide/allocate/effort.h"
-#include "lowtide/allocate/sections.h"
-#include "lowtide/allocate/valley_search.h"
+#include "lowtide/allocate/fit_search.h"
 #include "lowtide/base/random.h"
 
 namespace lowtide {
 
-// Asks whether the buffers fit a capacity, with several valley searches that take turns. Which section is decided first
+// Asks whether the buffers fit a capacity, with several searches that take turns. Which section is decided first
 // and which buffer is tried first makes one search end after a thousand decisions and another after a million, and no
 // rule is best on all problems: so each lane has its own rules, gets the same share, and begins anew with its orders
 // shaken when the share is used up (Gomes, Selman and Kautz, "Boosting combinatorial search through randomization",
@@ -26,8 +25,8 @@ namespace lowtide {
 // wins, what lanes behind it did does not count, and they begin anew, since one thread would not have run them.
 class CapacitySearch {
  public:
-  // `problem` must outlive the search.
-  CapacitySearch(const SectionedProblem& problem, const ValleyRules& rules, int threads = 1);
+  // `task` must outlive the search.
+  explicit CapacitySearch(const SearchTask& task, int threads = 1);
 
   // Begins a question. Any capacity, in any order; lanes keep what they learned where it still holds.
   void set_capacity(std::int64_t capacity);
@@ -35,18 +34,15 @@ class CapacitySearch {
   // One share for each lane, until one of them decides or the effort ends.
   SearchOutcome run_round(Effort& effort);
 
-  // Require: the last round ended with `fits`. By the index of SectionedProblem::buffers.
+  // Require: the last round ended with `fits`. By the index of SearchTask::buffers.
   [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return lanes_[winner_].search->offset(buffer); }
 
   // Decisions so far.
   [[nodiscard]] std::int64_t nodes() const { return nodes_; }
 
  private:
-  enum class BufferRule : std::uint8_t;
-  static constexpr std::size_t kLaneCount = 8;
-  static const std::pair<SectionRule, BufferRule> kLanes[kLaneCount];
   struct Lane {
-    std::unique_ptr<ValleySearch> search;
+    std::unique_ptr<FitSearch> search;
     Random random{0};
     bool is_shaken = false;
   };
@@ -56,10 +52,8 @@ class CapacitySearch {
   void run_turn(std::size_t lane, std::int64_t share, const Effort& effort, Round& round);
   [[nodiscard]] std::vector<std::uint32_t> ranks(BufferRule rule, bool is_shaken, Random& random) const;
 
-  const SectionedProblem& problem_;
-  std::vector<std::int64_t> crowd_;  // by buffer: largest load of its sections
+  const SearchTask& task_;
   std::vector<Lane> lanes_;
-  ValleyRules rules_;
   int threads_ = 1;
   std::int64_t capacity_ = 0;
   std::size_t winner_ = 0;

@@ -10,6 +10,7 @@ namespace {
 
 std::vector<std::int64_t> times_of(const PackingProblem& problem) {
   std::vector<std::int64_t> times;
+  if (problem.conflicts) return times;
   times.reserve(problem.buffers.size() * 2);
   for (const PackingBuffer& buffer : problem.buffers) {
     times.push_back(buffer.lifespan.begin);
@@ -39,30 +40,50 @@ void append_parts(const PackingBuffer& buffer, const std::vector<std::int64_t>& 
   if (from < buffer.lifespan.end) parts.push_back({moment_of(from, times), moment_of(buffer.lifespan.end, times)});
 }
 
+// Of buffers with bytes; those apart only where time does not keep them apart already.
+std::vector<PackingPair> pairs_of(const PackingProblem& problem, const CompressedProblem& compressed) {
+  std::vector<PackingPair> pairs;
+  const auto add = [&](const PackingPair& pair) {
+    if (compressed.buffers[pair.first].size == 0 || compressed.buffers[pair.second].size == 0) return;
+    if (share_a_moment(compressed, pair.first, pair.second)) return;
+    pairs.push_back({std::min(pair.first, pair.second), std::max(pair.first, pair.second)});
+  };
+  if (problem.conflicts) std::for_each(problem.conflicts->begin(), problem.conflicts->end(), add);
+  std::for_each(problem.apart.begin(), problem.apart.end(), add);
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
 }  // namespace
 
 CompressedProblem compress(const PackingProblem& problem) {
   CompressedProblem out;
   out.times = times_of(problem);
   out.buffers.reserve(problem.buffers.size());
-  out.parts.reserve(problem.buffers.size());
-  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
-    const PackingBuffer& buffer = problem.buffers[id];
+  if (!problem.conflicts) out.parts.reserve(problem.buffers.size());
+  for (const PackingBuffer& buffer : problem.buffers) {
     CompressedProblem::Buffer compressed{.first_part = static_cast<std::uint32_t>(out.parts.size()),
                                          .size = buffer.size.count(),
                                          .alignment = buffer.alignment.count()};
-    append_parts(buffer, out.times, out.parts);
+    if (!problem.conflicts) append_parts(buffer, out.times, out.parts);
     compressed.part_count = static_cast<std::uint32_t>(out.parts.size()) - compressed.first_part;
     if (compressed.part_count > 0) {
       compressed.hull = {out.parts[compressed.first_part].begin, out.parts.back().end};
-    } else {
+    } else if (!problem.conflicts) {
       const Moment begin = moment_of(buffer.lifespan.begin, out.times);
       compressed.hull = {begin, begin};
     }
     if (buffer.fixed_offset) compressed.fixed_offset = buffer.fixed_offset->position();
     out.buffers.push_back(compressed);
-    if (compressed.part_count == 0 || compressed.size == 0) continue;
-    (buffer.fixed_offset ? out.fixed : out.movable).push_back(id);
+  }
+  out.pairs = pairs_of(problem, out);
+  IdVector<PackingId, char> is_paired(problem.buffers.size(), 0);
+  for (const PackingPair& pair : out.pairs) is_paired[pair.first] = is_paired[pair.second] = 1;
+  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
+    const CompressedProblem::Buffer& buffer = out.buffers[id];
+    if (buffer.size == 0 || (buffer.part_count == 0 && is_paired[id] == 0)) continue;
+    (problem.buffers[id].fixed_offset ? out.fixed : out.movable).push_back(id);
   }
   return out;
 }

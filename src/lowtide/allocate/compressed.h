@@ -22,13 +22,13 @@ namespace lowtide {
 using Moment = std::uint32_t;
 using MomentSpan = Interval<Moment>;
 
-// A valid packing problem as the strategies want it. Buffers that share bytes with nobody whatever their offset
-// (size 0, or gaps everywhere) are in neither list; they go to 0 or to their fixed offset.
+// A valid packing problem without groups as the strategies want it. Buffers that share bytes with nobody whatever their
+// offset (size 0, or no moment and no pair) are in neither list; they go to 0 or to their fixed offset.
 struct CompressedProblem {
   struct Buffer {
-    MomentSpan hull;               // from the first to the last active moment; if there is none, empty at the begin
+    MomentSpan hull;               // from the first to the last active moment; if there is none, empty
     std::uint32_t first_part = 0;  // index into `parts`
-    std::uint32_t part_count = 0;  // 1 without gaps
+    std::uint32_t part_count = 0;  // 1 without gaps; 0 for all where a relation replaces time
     std::int64_t size = 0;
     std::int64_t alignment = 1;
     std::int64_t fixed_offset = 0;  // 0 where none is given
@@ -36,9 +36,11 @@ struct CompressedProblem {
 
   IdVector<PackingId, Buffer> buffers;
   std::vector<MomentSpan> parts;    // active parts, sorted within a buffer, with a gap between neighbours
-  std::vector<PackingId> movable;   // size > 0, active at some moment, no fixed offset; by id
-  std::vector<PackingId> fixed;     // size > 0, active at some moment, fixed offset; by id
-  std::vector<std::int64_t> times;  // moment -> time, ascending
+  std::vector<PackingId> movable;   // size > 0, in conflict with somebody or active alone, no fixed offset; by id
+  std::vector<PackingId> fixed;     // the same with a fixed offset; by id
+  std::vector<std::int64_t> times;  // moment -> time, ascending; empty where a relation replaces time
+  // In conflict though never active at the same moment: the relation, or those apart. Sorted, first < second.
+  std::vector<PackingPair> pairs;
 
   [[nodiscard]] std::span<const MomentSpan> parts_of(PackingId id) const {
     return {parts.data() + buffers[id].first_part, buffers[id].part_count};
@@ -46,7 +48,7 @@ struct CompressedProblem {
   [[nodiscard]] std::size_t moments() const { return times.size(); }
 };
 
-// Require: validate_packing_problem accepts it. O((n + gaps) log n).
+// Require: validate_packing_problem accepts it, and `together` is empty. O((n + gaps + pairs) log n).
 [[nodiscard]] CompressedProblem compress(const PackingProblem& problem);
 
 // Whether the two are active at the same moment. O(1) without gaps, else linear in the parts.

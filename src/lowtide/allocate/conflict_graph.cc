@@ -21,34 +21,38 @@ std::vector<PackingId> participants_by_begin(const CompressedProblem& problem) {
 
 }  // namespace
 
+ConflictGraph graph_of(std::size_t buffers, const std::vector<PackingPair>& pairs) {
+  ConflictGraph graph;
+  graph.first_.assign(buffers + 1, 0);
+  for (const PackingPair& pair : pairs) {
+    ++graph.first_[pair.first.index() + 1];
+    ++graph.first_[pair.second.index() + 1];
+  }
+  for (std::size_t at = 1; at < graph.first_.size(); ++at) graph.first_[at] += graph.first_[at - 1];
+  graph.neighbours_.resize(pairs.size() * 2);
+  std::vector<std::size_t> next(graph.first_.begin(), graph.first_.end() - 1);
+  for (const PackingPair& pair : pairs) {
+    graph.neighbours_[next[pair.first.index()]++] = pair.second;
+    graph.neighbours_[next[pair.second.index()]++] = pair.first;
+  }
+  return graph;
+}
+
 std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Effort& effort) {
-  std::vector<std::pair<PackingId, PackingId>> pairs;
+  std::vector<PackingPair> pairs = problem.pairs;
+  effort.spend(static_cast<std::int64_t>(pairs.size()));
   std::vector<PackingId> active;  // hulls that may still meet the next one
   for (PackingId buffer : participants_by_begin(problem)) {
     const Moment begin = problem.buffers[buffer].hull.begin;
     std::erase_if(active, [&](PackingId other) { return problem.buffers[other].hull.end <= begin; });
     for (PackingId other : active) {
-      if (share_a_moment(problem, buffer, other)) pairs.emplace_back(buffer, other);
+      if (share_a_moment(problem, buffer, other)) pairs.push_back({buffer, other});
     }
     effort.spend(static_cast<std::int64_t>(active.size()) + 1);
     if (effort.exhausted()) return std::nullopt;
     active.push_back(buffer);
   }
-
-  ConflictGraph graph;
-  graph.first_.assign(problem.buffers.size() + 1, 0);
-  for (const auto& [first, second] : pairs) {
-    ++graph.first_[first.index() + 1];
-    ++graph.first_[second.index() + 1];
-  }
-  for (std::size_t at = 1; at < graph.first_.size(); ++at) graph.first_[at] += graph.first_[at - 1];
-  graph.neighbours_.resize(pairs.size() * 2);
-  std::vector<std::size_t> next(graph.first_.begin(), graph.first_.end() - 1);
-  for (const auto& [first, second] : pairs) {
-    graph.neighbours_[next[first.index()]++] = second;
-    graph.neighbours_[next[second.index()]++] = first;
-  }
-  return graph;
+  return graph_of(problem.buffers.size(), pairs);
 }
 
 std::int64_t count_meeting_pairs(const CompressedProblem& problem) {
@@ -56,6 +60,7 @@ std::int64_t count_meeting_pairs(const CompressedProblem& problem) {
   std::vector<Moment> ends;
   for (const std::vector<PackingId>* list : {&problem.movable, &problem.fixed}) {
     for (PackingId buffer : *list) {
+      if (problem.buffers[buffer].hull.empty()) continue;
       begins.push_back(problem.buffers[buffer].hull.begin);
       ends.push_back(problem.buffers[buffer].hull.end);
     }
@@ -63,7 +68,7 @@ std::int64_t count_meeting_pairs(const CompressedProblem& problem) {
   std::sort(begins.begin(), begins.end());
   std::sort(ends.begin(), ends.end());
   // The i-th to begin meets all that began before it and have not ended: each pair is counted by its later begin.
-  std::int64_t pairs = 0;
+  auto pairs = static_cast<std::int64_t>(problem.pairs.size());
   std::size_t ended = 0;
   for (std::size_t begun = 0; begun < begins.size(); ++begun) {
     while (ended < ends.size() && ends[ended] <= begins[begun]) ++ended;

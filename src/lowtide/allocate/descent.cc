@@ -4,7 +4,6 @@
 #include "lowtide/allocate/descent.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace lowtide {
@@ -12,25 +11,15 @@ namespace {
 
 constexpr std::int64_t kLargestDivisor = 32;
 
-std::int64_t common_grain(const SectionedProblem& problem) {
-  std::int64_t grain = 0;
-  for (const SectionedProblem::Buffer& buffer : problem.buffers) {
-    grain = std::gcd(grain, buffer.size - buffer.padding);
-    if (buffer.alignment > 1) grain = std::gcd(grain, buffer.alignment);
-  }
-  if (problem.unit > 1) grain = std::gcd(grain, problem.unit);
-  return std::max<std::int64_t>(grain, 1);
-}
-
 }  // namespace
 
-Descent::Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound,
-                 std::int64_t target, int threads)
+Descent::Descent(const CompressedProblem& problem, const SearchTask& task, std::int64_t bound, std::int64_t target,
+                 int threads)
     : problem_(problem),
-      sections_(sections),
-      at_target_(sections, ValleyRules{}, threads),
-      between_(sections, ValleyRules{}, threads),
-      grain_(common_grain(sections)),
+      task_(task),
+      at_target_(task, threads),
+      between_(task, threads),
+      grain_(task.grain),
       bound_(bound),
       target_(target) {
   at_target_.set_capacity(target);
@@ -87,8 +76,8 @@ void Descent::refute(std::int64_t capacity) { bound_ = std::max(bound_, (capacit
 
 bool Descent::take(const CapacitySearch& search, Incumbent& best) const {
   Placements found{.offsets = best.placements().offsets, .height = 0};
-  for (std::uint32_t at = 0; at < sections_.buffers.size(); ++at) {
-    found.offsets[sections_.buffers[at].id] = search.offset(at);
+  for (std::uint32_t at = 0; at < task_.buffers.size(); ++at) {
+    found.offsets[task_.buffers[at].id] = search.offset(at);
   }
   // Also of those that share bytes with nobody and are in no section.
   for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {

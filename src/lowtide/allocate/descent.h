@@ -7,8 +7,8 @@
 
 #include "lowtide/allocate/capacity_search.h"
 #include "lowtide/allocate/effort.h"
+#include "lowtide/allocate/fit_search.h"
 #include "lowtide/allocate/incumbent.h"
-#include "lowtide/allocate/sections.h"
 
 namespace lowtide {
 
@@ -18,9 +18,9 @@ namespace lowtide {
 // the last one that failed.
 class Descent {
  public:
-  // `problem` and `sections`, which is of it, must outlive the descent. `bound`: no packing is lower. `target`: nothing
+  // `problem` and `task`, which is of it, must outlive the descent. `bound`: no packing is lower. `target`: nothing
   // lower is asked for. Require: bound <= target.
-  Descent(const CompressedProblem& problem, const SectionedProblem& sections, std::int64_t bound, std::int64_t target,
+  Descent(const CompressedProblem& problem, const SearchTask& task, std::int64_t bound, std::int64_t target,
           int threads = 1);
 
   // Whether the target can be reached, until that is decided or the effort ends, or `share` of it and the round after that;
@@ -40,7 +40,7 @@ class Descent {
   bool take(const CapacitySearch& search, Incumbent& best) const;
 
   const CompressedProblem& problem_;
-  const SectionedProblem& sections_;
+  const SearchTask& task_;
   CapacitySearch at_target_;
   CapacitySearch between_;
   std::int64_t grain_ = 1;  // every height of a packing that rests is a multiple

@@ -24,11 +24,15 @@ namespace lowtide {
 //   greedy_by_lifespan  longest first, in moments: the long ones lie at the bottom, side by side in time with few.
 //                       Poor where many short large ones follow.
 //   greedy_by_area      largest size x lifespan first, between size and lifespan.
+//   greedy_by_neighbours
+//                       by the bytes of those that pairs name: breadth where a relation replaces time. The orders above
+//                       but the first know nothing of it and end in that one.
 
 [[nodiscard]] std::vector<PackingId> greedy_by_size(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_lifespan(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_area(const CompressedProblem& problem);
+[[nodiscard]] std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem);
 
 }  // namespace lowtide

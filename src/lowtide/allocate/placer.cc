@@ -29,6 +29,7 @@ Placements placements_of(const CompressedProblem& problem, const IdVector<Packin
 Placer::Placer(const CompressedProblem& problem, const ConflictGraph* graph)
     : problem_(problem), graph_(graph), ranges_(problem.buffers.size()) {
   if (graph_ == nullptr) index_.emplace(problem, participants(problem));
+  if (graph_ == nullptr && !problem.pairs.empty()) paired_ = graph_of(problem.buffers.size(), problem.pairs);
   clear();
 }
 
@@ -45,18 +46,21 @@ void Placer::put(PackingId buffer, std::int64_t offset) {
 
 void Placer::gather(PackingId buffer, Effort& effort) {
   taken_.clear();
-  if (graph_ != nullptr) {
-    const std::span<const PackingId> neighbours = graph_->neighbours(buffer);
+  const auto take_placed = [&](std::span<const PackingId> neighbours) {
     effort.spend(static_cast<std::int64_t>(neighbours.size()));
     for (PackingId other : neighbours) {
       if (!ranges_[other].empty()) taken_.push_back(ranges_[other]);
     }
+  };
+  if (graph_ != nullptr) {
+    take_placed(graph_->neighbours(buffer));
     return;
   }
+  if (paired_) take_placed(paired_->neighbours(buffer));
   const CompressedProblem::Buffer& self = problem_.buffers[buffer];
   index_->for_each_meeting(self.hull, effort, [&](PackingId other) {
     const std::uint32_t parts = self.part_count + problem_.buffers[other].part_count;
-    if (parts > 2) {
+    if (parts != 2) {
       effort.spend(parts);
       if (!share_a_moment(problem_, buffer, other)) return;
     }

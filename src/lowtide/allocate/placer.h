@@ -29,7 +29,7 @@ struct Placements {
 
 // The arena while buffers are placed one after the other, in any order. Fixed buffers are there from the start.
 // Conflicts come from the graph where there is one (fast, many times over), else from the index over time (no memory a
-// pair). Both give the same answers.
+// pair) and the pairs that the problem names. Both give the same answers.
 class Placer {
  public:
   // `problem` and `graph` must outlive the placer; `graph` may be null.
@@ -53,7 +53,8 @@ class Placer {
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
-  std::optional<PlacedIndex> index_;  // without a graph
+  std::optional<PlacedIndex> index_;     // without a graph
+  std::optional<ConflictGraph> paired_;  // without a graph: of the pairs that time knows nothing of, if there are any
   IdVector<PackingId, AddressRange> ranges_;
   std::vector<AddressRange> taken_;  // of the placed neighbours; kept for its memory
 };

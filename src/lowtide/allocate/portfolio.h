@@ -5,15 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "lowtide/allocate/compressed.h"
 #include "lowtide/allocate/conflict_graph.h"
 #include "lowtide/allocate/descent.h"
 #include "lowtide/allocate/effort.h"
+#include "lowtide/allocate/exact_problem.h"
 #include "lowtide/allocate/goal.h"
 #include "lowtide/allocate/incumbent.h"
-#include "lowtide/allocate/sections.h"
+#include "lowtide/allocate/named_conflicts.h"
 
 namespace lowtide {
 
@@ -22,8 +24,9 @@ namespace lowtide {
 // depends on its own effort and on what came before it, never on where the whole ends.
 class Portfolio {
  public:
-  // All must outlive the portfolio.
-  Portfolio(const CompressedProblem& problem, Goal& goal, Incumbent& best, Effort& effort, int threads);
+  // References must outlive the portfolio.
+  Portfolio(const CompressedProblem& problem, NamedConflicts named, Goal& goal, Incumbent& best, Effort& effort,
+            int threads);
 
   // Until the goal is met or the effort ends; if nothing can meet it, one phase.
   void run();
@@ -37,6 +40,10 @@ class Portfolio {
 
  private:
   void prepare();
+  const SearchTask* task();
+  void prepare_sets();
+  void search_target(std::optional<Descent>& descent, std::int64_t limit);
+  void search_between(std::optional<Descent>& descent, std::int64_t limit);
   void run_phase(std::int64_t limit);
   void try_greedy_orders(std::int64_t limit);
   void eject(std::int64_t limit);
@@ -51,8 +58,11 @@ class Portfolio {
   int threads_;
   std::int64_t pairs_ = 0;
   std::optional<ConflictGraph> graph_;  // where there is room for one
-  std::optional<SectionedProblem> sections_;
+  std::optional<CliqueCover> cover_;    // until `exact_` takes it
+  std::optional<ExactProblem> exact_;
   std::optional<Descent> descent_;
+  std::unique_ptr<ExactProblem> sets_;  // the same problem for the other search
+  std::optional<Descent> sets_descent_;
   std::size_t next_order_ = 0;
   std::uint64_t seed_ = 0;
   std::int64_t decisions_ = 0;

@@ -45,7 +45,7 @@ std::int64_t common_alignment(const CompressedProblem& problem) {
 }  // namespace
 
 std::optional<SectionedProblem> sectioned(const CompressedProblem& problem) {
-  if (!problem.fixed.empty() || problem.movable.empty()) return std::nullopt;
+  if (!problem.fixed.empty() || problem.movable.empty() || !problem.pairs.empty()) return std::nullopt;
   for (PackingId id : problem.movable) {
     if (problem.buffers[id].part_count != 1) return std::nullopt;
   }

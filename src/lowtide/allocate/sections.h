@@ -39,7 +39,7 @@ struct SectionedProblem {
   std::int64_t unit = 1;
 };
 
-// Nothing where a movable buffer has gaps or some buffer is fixed. O((n + moments) log n).
+// Nothing where a movable buffer has gaps, some buffer is fixed, or pairs are named. O((n + moments) log n).
 [[nodiscard]] std::optional<SectionedProblem> sectioned(const CompressedProblem& problem);
 
 }  // namespace lowtide

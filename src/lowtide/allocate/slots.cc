@@ -217,6 +217,9 @@ Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOpt
     if (!problem.buffers[id].fixed_offset) continue;
     return Error{ErrorCode::invalid, "buffer " + std::to_string(id.index()) + ": has a fixed offset; slots have none"};
   }
+  if (!problem.together.empty()) {
+    return Error{ErrorCode::invalid, "some buffers are to lie together; slots have no offsets to keep them at", ""};
+  }
   const CompressedProblem compressed = compress(problem);
   Effort for_graph{.limit =
                        std::max<std::int64_t>(options.effort, 64 * static_cast<std::int64_t>(problem.buffers.size()))};

@@ -5,16 +5,19 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "lowtide/allocate/groups.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide {
 namespace {
+
+constexpr std::size_t kMostPairs = std::size_t{1} << 28U;  // 2 GiB
 
 std::string text_of(TimeSpan span) { return "[" + std::to_string(span.begin) + ", " + std::to_string(span.end) + ")"; }
 
@@ -91,11 +94,10 @@ struct FixedEvent {
   friend auto operator<=>(const FixedEvent&, const FixedEvent&) = default;
 };
 
-std::vector<FixedEvent> fixed_events(const PackingProblem& problem) {
+std::vector<FixedEvent> fixed_events(const PackingProblem& problem, const std::vector<PackingId>& fixed) {
   std::vector<FixedEvent> events;
-  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
+  for (PackingId id : fixed) {
     const PackingBuffer& buffer = problem.buffers[id];
-    if (!buffer.fixed_offset || buffer.size == Bytes(0)) continue;
     std::int64_t from = buffer.lifespan.begin;
     const auto add_part = [&](std::int64_t until) {
       if (from >= until) return;
@@ -113,32 +115,212 @@ std::vector<FixedEvent> fixed_events(const PackingProblem& problem) {
   return events;
 }
 
-// Sweeps over time with the active fixed buffers by address: only neighbours can collide.
-Result<void> validate_fixed(const PackingProblem& problem) {
-  std::map<std::int64_t, PackingId> active;  // offset -> buffer
-  const auto end_of = [&](PackingId id) {
-    return problem.buffers[id].fixed_offset->position() + problem.buffers[id].size.count();
+// Active fixed buffers by address. Those of one group may overlap each other, and nobody else may overlap them: so a node
+// of a binary tree over the begins keeps the highest end below it, and the highest of another group than that.
+class FixedRanges {
+ public:
+  FixedRanges(const BufferGroups& groups, const std::vector<PackingId>& by_begin) : groups_(groups) {
+    while (leaves_ < by_begin.size()) leaves_ *= 2;
+    highest_.resize(2 * leaves_);
+  }
+  void insert(std::size_t leaf, PackingId id, std::int64_t end) { set(leaf, {{{end, id}, {}}}); }
+  void erase(std::size_t leaf) { set(leaf, {}); }
+
+  // One of another group that ends above `begin`, among the first `leaves` by begin.
+  [[nodiscard]] std::optional<PackingId> find_above(std::size_t leaves, std::int64_t begin, std::uint32_t group) const {
+    TopTwo top;
+    for (std::size_t low = leaves_, high = leaves_ + leaves; low < high; low /= 2, high /= 2) {
+      if (low % 2 == 1) top = merged(top, highest_[low++]);
+      if (high % 2 == 1) top = merged(top, highest_[--high]);
+    }
+    for (const Top& one : top.of) {
+      if (one.end > begin && groups_.group[one.id] != group) return one.id;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Top {
+    std::int64_t end = -1;
+    PackingId id;
   };
-  for (const FixedEvent& event : fixed_events(problem)) {
-    const std::int64_t offset = problem.buffers[event.buffer].fixed_offset->position();
-    if (!event.begins) {
-      active.erase(offset);
-      continue;
+  struct TopTwo {
+    Top of[2];  // of different groups; the higher one first
+  };
+
+  [[nodiscard]] TopTwo merged(TopTwo a, const TopTwo& b) const {
+    for (const Top& one : b.of) {
+      if (one.end < 0) continue;
+      if (a.of[0].end >= 0 && groups_.group[a.of[0].id] == groups_.group[one.id]) {
+        if (one.end > a.of[0].end) a.of[0] = one;
+      } else if (one.end > a.of[0].end) {
+        a.of[1] = a.of[0];
+        a.of[0] = one;
+      } else if (one.end > a.of[1].end) {
+        a.of[1] = one;
+      }
     }
-    std::optional<PackingId> other;
-    const auto above = active.lower_bound(offset);
-    if (above != active.end() && above->first < end_of(event.buffer)) other = above->second;
-    if (!other && above != active.begin() && end_of(std::prev(above)->second) > offset) {
-      other = std::prev(above)->second;
+    return a;
+  }
+
+  void set(std::size_t leaf, const TopTwo& value) {
+    highest_[leaves_ + leaf] = value;
+    for (std::size_t node = (leaves_ + leaf) / 2; node >= 1; node /= 2) {
+      highest_[node] = merged(highest_[2 * node], highest_[2 * node + 1]);
     }
-    if (other) {
-      return invalid(problem, event.buffer,
-                     "fixed at bytes [" + std::to_string(offset) + ", " + std::to_string(end_of(event.buffer)) +
-                         ") it collides with " + describe_buffer(problem, *other) + ", fixed at bytes [" +
-                         std::to_string(problem.buffers[*other].fixed_offset->position()) + ", " +
-                         std::to_string(end_of(*other)) + "), at time " + std::to_string(event.time));
+  }
+
+  const BufferGroups& groups_;
+  std::size_t leaves_ = 1;
+  std::vector<TopTwo> highest_;  // of the tree's nodes; children of i: 2i and 2i + 1
+};
+
+// Fixed by itself or with its group.
+class FixedCheck {
+ public:
+  FixedCheck(const PackingProblem& problem, const BufferGroups& groups) : problem_(problem), groups_(groups) {}
+
+  Result<void> run() {
+    if (problem_.conflicts) {
+      LOWTIDE_RETURN_IF_ERROR(check_pairs(*problem_.conflicts));
+    } else {
+      LOWTIDE_RETURN_IF_ERROR(sweep());
     }
-    active.emplace(offset, event.buffer);
+    return check_pairs(problem_.apart);
+  }
+
+ private:
+  [[nodiscard]] bool is_fixed(PackingId id) const {
+    return groups_.groups[groups_.group[id]].fixed_base && problem_.buffers[id].size > Bytes(0);
+  }
+  [[nodiscard]] Interval<std::int64_t> range_of(PackingId id) const {
+    const std::int64_t begin = *groups_.groups[groups_.group[id]].fixed_base + groups_.shift[id];
+    return {begin, begin + problem_.buffers[id].size.count()};
+  }
+
+  [[nodiscard]] Error collision(PackingId id, PackingId other, const std::string& when) const {
+    const auto text = [&](PackingId of) {
+      return "fixed at bytes [" + std::to_string(range_of(of).begin) + ", " + std::to_string(range_of(of).end) + ")";
+    };
+    return invalid(problem_, id,
+                   text(id) + " it collides with " + describe_buffer(problem_, other) + ", " + text(other) + when);
+  }
+
+  [[nodiscard]] Result<void> check_pairs(const std::vector<PackingPair>& pairs) const {
+    for (const PackingPair& pair : pairs) {
+      if (groups_.group[pair.first] == groups_.group[pair.second]) continue;
+      if (!is_fixed(pair.first) || !is_fixed(pair.second)) continue;
+      if (range_of(pair.first).meets(range_of(pair.second))) return collision(pair.second, pair.first, "");
+    }
+    return {};
+  }
+
+  // Over time: who begins must not meet who is there.
+  [[nodiscard]] Result<void> sweep() const {
+    std::vector<PackingId> by_begin;
+    for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {
+      if (is_fixed(id)) by_begin.push_back(id);
+    }
+    if (by_begin.empty()) return {};
+    const std::vector<FixedEvent> events = fixed_events(problem_, by_begin);
+    const auto begin_of = [&](PackingId id) { return range_of(id).begin; };
+    std::sort(by_begin.begin(), by_begin.end(),
+              [&](PackingId a, PackingId b) { return std::pair(begin_of(a), a) < std::pair(begin_of(b), b); });
+    IdVector<PackingId, std::size_t> leaf_of(problem_.buffers.size());
+    for (std::size_t leaf = 0; leaf < by_begin.size(); ++leaf) leaf_of[by_begin[leaf]] = leaf;
+    FixedRanges active(groups_, by_begin);
+    for (const FixedEvent& event : events) {
+      const Interval<std::int64_t> range = range_of(event.buffer);
+      if (!event.begins) {
+        active.erase(leaf_of[event.buffer]);
+        continue;
+      }
+      const auto below = std::partition_point(by_begin.begin(), by_begin.end(),
+                                              [&](PackingId id) { return begin_of(id) < range.end; });
+      const std::optional<PackingId> other = active.find_above(static_cast<std::size_t>(below - by_begin.begin()),
+                                                               range.begin, groups_.group[event.buffer]);
+      if (other) return collision(event.buffer, *other, ", at time " + std::to_string(event.time));
+      active.insert(leaf_of[event.buffer], event.buffer, range.end);
+    }
+    return {};
+  }
+
+  const PackingProblem& problem_;
+  const BufferGroups& groups_;
+};
+
+Result<void> validate_ids(const PackingProblem& problem, PackingId first, PackingId second, const char* list) {
+  for (PackingId id : {first, second}) {
+    if (problem.buffers.contains(id)) continue;
+    return Error{ErrorCode::invalid,
+                 "a pair in `" + std::string(list) + "` names buffer " + std::to_string(id.value()) + " of " +
+                     std::to_string(problem.buffers.size()),
+                 ""};
+  }
+  if (first != second) return {};
+  return invalid(problem, first, "a pair in `" + std::string(list) + "` names it twice");
+}
+
+Result<void> validate_pairs(const PackingProblem& problem) {
+  const std::size_t pairs =
+      problem.apart.size() + problem.together.size() + (problem.conflicts ? problem.conflicts->size() : 0);
+  if (pairs > kMostPairs) {
+    return Error{ErrorCode::over_limit, std::to_string(pairs) + " pairs are above " + std::to_string(kMostPairs), ""};
+  }
+  if (problem.conflicts) {
+    for (const PackingPair& pair : *problem.conflicts) {
+      LOWTIDE_RETURN_IF_ERROR(validate_ids(problem, pair.first, pair.second, "conflicts"));
+    }
+  }
+  for (const PackingPair& pair : problem.apart) {
+    LOWTIDE_RETURN_IF_ERROR(validate_ids(problem, pair.first, pair.second, "apart"));
+  }
+  for (const PackingTogether& pair : problem.together) {
+    LOWTIDE_RETURN_IF_ERROR(validate_ids(problem, pair.first, pair.second, "together"));
+    if (pair.delta >= Bytes(0)) continue;
+    return invalid(problem, pair.second,
+                   "a pair in `together` puts it " + std::to_string(pair.delta.count()) + " bytes above " +
+                       describe_buffer(problem, pair.first) + "; name the lower one first");
+  }
+  return {};
+}
+
+// What a group does to the sum of sizes and to the pairs, once it is seen as one block or as pieces.
+Result<void> validate_groups(const PackingProblem& problem, const BufferGroups& groups) {
+  std::int64_t total = 0;
+  for (const BufferGroups::Group& group : groups.groups) {
+    total += group.size + 2 * (group.alignment - 1);  // < 2^62 + 2^62 + 2^31: cannot wrap
+    if (total <= limits::kMaxTotalBytes) continue;
+    return over_limit(problem, groups.members[group.first],
+                      "with its group the sizes and the padding for alignment add up to " + std::to_string(total) +
+                          ", above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes));
+  }
+  const IdVector<PackingId, std::uint32_t> pieces = count_pieces(problem, groups);
+  std::size_t count = 0;
+  for (std::uint32_t of_one : pieces) count += of_one;
+  const auto add = [&](const PackingPair& pair) {
+    count = std::min(count + std::size_t{pieces[pair.first]} * pieces[pair.second], kMostPairs + 1);
+  };
+  if (problem.conflicts) std::for_each(problem.conflicts->begin(), problem.conflicts->end(), add);
+  std::for_each(problem.apart.begin(), problem.apart.end(), add);
+  if (count > kMostPairs) {
+    return Error{
+        ErrorCode::over_limit,
+        "the members of the groups in `together` overlap each other so often that their pieces and the pairs of "
+        "these are above " +
+            std::to_string(kMostPairs),
+        ""};
+  }
+  for (const PackingPair& pair : problem.apart) {
+    if (groups.group[pair.first] != groups.group[pair.second]) continue;
+    const auto range = [&](PackingId id) {
+      return Interval<std::int64_t>{groups.shift[id], groups.shift[id] + problem.buffers[id].size.count()};
+    };
+    if (!range(pair.first).meets(range(pair.second))) continue;
+    return invalid(problem, pair.second,
+                   "`together` puts it " + std::to_string(groups.shift[pair.second] - groups.shift[pair.first]) +
+                       " bytes from " + describe_buffer(problem, pair.first) + ", whose size is " +
+                       std::to_string(problem.buffers[pair.first].size.count()) + ", and `apart` keeps both apart");
   }
   return {};
 }
@@ -168,7 +350,7 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
   std::int64_t total = 0;
   std::size_t spans = count;
   for (PackingId id : all_ids<PackingId>(count)) {
-    LOWTIDE_RETURN_IF_ERROR(validate_times(problem, id));
+    if (!problem.conflicts) LOWTIDE_RETURN_IF_ERROR(validate_times(problem, id));
     LOWTIDE_RETURN_IF_ERROR(validate_bytes(problem, id));
     const PackingBuffer& buffer = problem.buffers[id];
     spans += buffer.gaps.size();
@@ -185,7 +367,14 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
                  "buffers and gaps together are " + std::to_string(spans) + ", above " + std::to_string(kMostSpans),
                  ""};
   }
-  return validate_fixed(problem);
+  LOWTIDE_RETURN_IF_ERROR(validate_pairs(problem));
+  const bool has_fixed = std::any_of(problem.buffers.begin(), problem.buffers.end(),
+                                     [](const PackingBuffer& buffer) { return buffer.fixed_offset.has_value(); });
+  if (!has_fixed && problem.together.empty()) return {};
+  const Result<BufferGroups> groups = group_buffers(problem);
+  if (!groups.ok()) return groups.error();
+  if (!problem.together.empty()) LOWTIDE_RETURN_IF_ERROR(validate_groups(problem, *groups));
+  return FixedCheck(problem, *groups).run();
 }
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #include "lowtide/allocate/valley_search.h"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -174,6 +175,24 @@ void ValleySearch::split(SectionRange part) {
   std::sort(parts_.begin() + static_cast<std::ptrdiff_t>(first), parts_.end(), [](SectionRange a, SectionRange b) {
     return std::tuple(a.end - a.begin, a.begin) < std::tuple(b.end - b.begin, b.begin);
   });
+}
+
+SearchTask search_task(const SectionedProblem& problem) {
+  std::vector<std::int64_t> load(problem.sections, 0);
+  for (const SectionedProblem::Buffer& buffer : problem.buffers) {
+    for (Section section = buffer.begin; section < buffer.end; ++section) load[section] += buffer.size;
+  }
+  SearchTask task;
+  std::int64_t grain = problem.unit > 1 ? problem.unit : 0;
+  for (const SectionedProblem::Buffer& buffer : problem.buffers) {
+    const std::int64_t crowd = *std::max_element(load.begin() + buffer.begin, load.begin() + buffer.end);
+    task.buffers.push_back({buffer.id, buffer.size, buffer.end - buffer.begin, crowd});
+    grain = std::gcd(grain, buffer.size - buffer.padding);
+    if (buffer.alignment > 1) grain = std::gcd(grain, buffer.alignment);
+  }
+  task.grain = std::max<std::int64_t>(grain, 1);
+  task.make = [&problem] { return std::make_unique<ValleySearch>(problem, ValleyRules{}); };
+  return task;
 }
 
 }  // namespace lowtide

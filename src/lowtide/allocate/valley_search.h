@@ -8,25 +8,12 @@
 #include <functional>
 #include <vector>
 
+#include "lowtide/allocate/fit_search.h"
 #include "lowtide/allocate/refuted_states.h"
 #include "lowtide/allocate/sections.h"
 #include "lowtide/allocate/valley_state.h"
 
 namespace lowtide {
-
-// Which section of all valleys is decided next.
-enum class SectionRule : std::uint8_t {
-  fewest_options,  // fail first: the one with the fewest candidates
-  most_failures,   // the one with the fewest options for each dead end that it was seen to be in (Boussemart, Hemery,
-                   // Lecoutre and Sais, "Boosting systematic search by weighting constraints", ECAI 2004)
-  least_slack,     // the one that can spare the fewest bytes
-};
-
-enum class SearchOutcome : std::uint8_t {
-  fits,          // every buffer has an offset
-  does_not_fit,  // all possibilities were tried
-  undecided,     // the limit came first
-};
 
 // Depth-first search for offsets below a capacity. Takes a section that must be decided, tries its options, and goes on
 // with the parts that no remaining buffer joins, one after the other: where one fails, the others are not tried again.
@@ -34,28 +21,20 @@ enum class SearchOutcome : std::uint8_t {
 // upwards with every buffer resting on another: Moffitt, "MiniMalloc", ASPLOS 2023; that search chooses a buffer, by
 // ascending offset, this one a section, by what constrains most.
 // No recursion; memory O(buffers + sections), and what RefutedStates takes.
-class ValleySearch {
+class ValleySearch final : public FitSearch {
  public:
   // `problem` must outlive the search.
   ValleySearch(const SectionedProblem& problem, const ValleyRules& rules);
 
-  // What failed under a capacity also fails under a lower one: only a higher one makes the search forget.
-  void set_capacity(std::int64_t capacity);
-
-  // Lower rank, tried first. One a buffer.
-  void set_ranks(std::vector<std::uint32_t> ranks) { ranks_ = std::move(ranks); }
-  void set_rule(SectionRule rule) { rule_ = rule; }
-
-  // From the start; ends after `node_limit` decisions or `work_limit` sections and buffers looked at, or soon after
-  // `is_stopped` (may be empty) says so. What dead ends taught stays from one run to the next.
-  SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit, const std::function<bool()>& is_stopped = {});
-
-  // Require: the last run ended with `fits`. By the index of SectionedProblem::buffers.
-  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return state_.offset(buffer); }
-
-  // Sections and buffers looked at so far, and decisions taken.
-  [[nodiscard]] std::int64_t work() const { return state_.work() + work_; }
-  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+  void set_capacity(std::int64_t capacity) override;
+  void set_ranks(std::vector<std::uint32_t> ranks) override { ranks_ = std::move(ranks); }
+  void set_rule(SectionRule rule) override { rule_ = rule; }
+  SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit,
+                    const std::function<bool()>& is_stopped = {}) override;
+  // By the index of SectionedProblem::buffers.
+  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const override { return state_.offset(buffer); }
+  [[nodiscard]] std::int64_t work() const override { return state_.work() + work_; }
+  [[nodiscard]] std::int64_t nodes() const override { return nodes_; }
 
  private:
   static constexpr std::uint32_t kLift = ~std::uint32_t{0};
@@ -96,5 +75,8 @@ class ValleySearch {
   std::int64_t nodes_ = 0;
   std::int64_t work_ = 0;
 };
+
+// Require: `problem` outlives the task.
+[[nodiscard]] SearchTask search_task(const SectionedProblem& problem);
 
 }  // namespace lowtide

@@ -153,24 +153,39 @@ VerbSpec pack_verb() {
           "The file has a header line and one buffer a line: id, lower, upper, size, and optionally alignment, offset "
           "(fixed) and gaps. Lifespans are half-open: a buffer lives from lower up to upper, which is not part of it. "
           "Gaps are times within them at which its bytes are free for others, such as '4-6 8-9', half-open too.\n"
-          "The offsets are checked by code that shares nothing with the search.",
+          "Offsets and the bound are checked by code that shares nothing with the search. If nothing fits, what "
+          "shows it is printed: the buffers of one moment, or that all possibilities were tried.\n"
+          "Ctrl-C ends the search; the best found until then is the answer. A second one ends the program.",
       .places = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
       .options = {{.name = "--output",
                    .letter = "-o",
                    .value = "FILE",
-                   .summary = "write the file with offsets; - is stdout",
+                   .summary = "write the file with offsets (or slots); - is stdout",
+                   .kind = ArgumentKind::file},
+                  {.name = "--html",
+                   .value = "FILE",
+                   .summary = "write the picture, one offline page; - is stdout",
                    .kind = ArgumentKind::file},
                   {.name = "--capacity",
                    .value = "SIZE",
                    .summary = "the buffers must fit, such as 1MiB; exit code 1 if they do not",
                    .kind = ArgumentKind::text},
+                  {.name = "--slots",
+                   .summary = "no offsets: share whole buffers, so that their slots are least in total"},
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search; default 200000000, some seconds",
+                   .summary = "work units for the search; default 200000000, some seconds (20000000 for slots)",
+                   .kind = ArgumentKind::text},
+                  {.name = "--threads",
+                   .value = "N",
+                   .summary = "search with up to N threads, 1 to 256; default 1; the answer is the same",
                    .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and keep them."},
-                   {"lowtide pack buffers.csv --capacity 1MiB --json", "Do they fit 1 MiB? For a script."}},
+                   {"lowtide pack buffers.csv --capacity 1MiB --json", "Do they fit 1 MiB? For a script."},
+                   {"lowtide pack buffers.csv --threads 4 --html map.html", "Search on four cores, draw the packing."},
+                   {"lowtide pack buffers.csv --slots -o slots.csv",
+                    "One allocation a slot, where there are no offsets."}},
       .run = run_pack};
 }
 

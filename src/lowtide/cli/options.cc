@@ -118,14 +118,18 @@ std::optional<Bytes> read_size(const Arguments& arguments, std::string_view opti
   return size;
 }
 
-std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option, std::int64_t least) {
+std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option, std::int64_t least,
+                                       std::int64_t most) {
   const std::optional<std::string> text = arguments.value(option);
   if (!text) return std::nullopt;
   const std::optional<std::int64_t> number = whole_number(*text);
-  if (is_too_large(*text)) stop_usage("'" + std::string(option) + "': " + quoted(*text, 60) + std::string(kTooLarge));
-  if (!number || *number < least) {
-    stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to 2^63 - 1, not " +
-               quoted(*text, 60));
+  const bool is_any = most == std::numeric_limits<std::int64_t>::max();
+  if (is_any && is_too_large(*text)) {
+    stop_usage("'" + std::string(option) + "': " + quoted(*text, 60) + std::string(kTooLarge));
+  }
+  if (!number || *number < least || *number > most) {
+    stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to " +
+               (is_any ? "2^63 - 1" : std::to_string(most)) + ", not " + quoted(*text, 60));
   }
   return number;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,9 +21,10 @@ namespace lowtide::detail {
 // "64MiB"; nothing if the option was not given. 0 is refused, since other tools mean "no limit" by it.
 [[nodiscard]] std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option);
 
-// A whole number of at least `least`; nothing if the option was not given.
+// A whole number from `least` to `most`; nothing if the option was not given.
 [[nodiscard]] std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option,
-                                                     std::int64_t least);
+                                                     std::int64_t least,
+                                                     std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 // --dim NAME=EXTENT and --shape INPUT=AxBxC ("?" keeps the extent of the file). Of several "=" the last one counts.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);

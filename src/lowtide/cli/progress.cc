@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string_view>
+#include <utility>
 
 namespace lowtide::detail {
 namespace {
@@ -30,12 +31,18 @@ Progress::~Progress() {
   thread_.join();
 }
 
+void Progress::note(std::string text) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  note_ = std::move(text);
+}
+
 void Progress::show() {
   std::unique_lock<std::mutex> lock(mutex_);
   int seconds = 0;
   while (!changed_.wait_for(lock, std::chrono::seconds(1), [this] { return is_over_; })) {
     ++seconds;
-    put("\r" + what_ + " ... " + std::to_string(seconds) + " s");
+    const std::string note = note_.empty() ? "" : ", " + note_;
+    put("\r" + what_ + " ... " + std::to_string(seconds) + " s" + note + "\x1b[K");
   }
   if (seconds > 0) put("\r\x1b[K");
 }

@@ -12,7 +12,8 @@
 
 namespace lowtide::detail {
 
-// "planning ... 3 s" on a terminal's stderr while the object lives, after the first second; wiped away at its end.
+// "planning ... 3 s" on a terminal's stderr while the object lives, after the first second; wiped away at its end. With
+// a note: "packing ... 3 s, best 1.02 MiB".
 class Progress {
  public:
   Progress(const Console& console, std::string what);
@@ -20,10 +21,14 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
+  // What stands behind the seconds from the next one on.
+  void note(std::string text);
+
  private:
   void show();
 
   std::string what_;
+  std::string note_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_over_ = false;

@@ -29,23 +29,45 @@ struct PackingBuffer {
   friend bool operator==(const PackingBuffer&, const PackingBuffer&) = default;
 };
 
-// Offsets for buffers such that two that live at the same time share no byte, the highest end being least.
-// Knows no graph.
+// Two different buffers, in either order.
+struct PackingPair {
+  PackingId first;
+  PackingId second;
+  friend auto operator<=>(const PackingPair&, const PackingPair&) = default;
+};
+
+// `second` lies exactly `delta` bytes above `first`: a view, a slice, a result written over its operand.
+struct PackingTogether {
+  PackingId first;
+  PackingId second;
+  Bytes delta;  // >= 0, from offset to offset
+  friend bool operator==(const PackingTogether&, const PackingTogether&) = default;
+};
+
+// Offsets for buffers such that two that are in conflict share no byte, the highest end being least. Knows no graph.
+//
+// Which two are in conflict? Those that live at the same time; or, where time is only a partial order, those that
+// `conflicts` names. In both cases those that `apart` names too, and never two of one group.
+//
+//   together = {x, y, 4}, {y, z, 0}      x, y and z are a group: one moves, all move. Wherever two of them live
+//        x  |========|                   together they may share bytes; who is not of the group keeps away from each
+//        y      |========|               of them while that one lives.
+//        z      |===|
 struct PackingProblem {
   IdVector<PackingId, PackingBuffer> buffers;
   IdVector<PackingId, std::string> names;  // empty, or one a buffer ("id" of the CSV)
   std::optional<Bytes> capacity;
-};
 
-// The two buffers whose rectangles meet, and where.
-struct PackingConflict {
-  PackingId first;
-  PackingId second;
+  // If there, it replaces time: lifespans and gaps play no part, and are not even looked at. Duplicates do no harm.
+  std::optional<std::vector<PackingPair>> conflicts = std::nullopt;
+  // They never live together, and must not share bytes all the same.
+  std::vector<PackingPair> apart = {};
+  std::vector<PackingTogether> together = {};
 };
 
 enum class PackingOutcome : std::uint8_t {
   found,       // offsets hold, and fit the capacity if there is one
-  infeasible,  // proven: no offsets fit; the load at `witness_time` alone exceeds the capacity, or, if
+  infeasible,  // proven: no offsets fit; the load at `witness_time`, or `witness_buffers`, exceed the capacity, or, if
                // `is_bound_searched`, all possibilities were tried
   not_found,   // the best offsets found do not fit the capacity, and no proof that none do
 };
@@ -57,9 +79,11 @@ struct Packing {
   Bytes bound;                               // proven lower bound of the height: at least the largest load
   bool proven_optimal = false;               // height == bound
   std::string strategy;                      // "greedy_by_size"
-  std::optional<std::int64_t> witness_time;  // when the load is largest
-  bool is_bound_searched = false;            // the bound is above what the load proves: a search refuted what is lower
-  std::int64_t decisions = 0;                // of that search, and of the searches that found nothing to refute
+  std::optional<std::int64_t> witness_time;  // when the load is largest; nothing where a relation replaces time
+  // Where named pairs prove more than the load: buffers any two of which are in conflict, by id.
+  std::vector<PackingId> witness_buffers = {};
+  bool is_bound_searched = false;  // the bound is above what the load proves: a search refuted what is lower
+  std::int64_t decisions = 0;      // of that search, and of the searches that found nothing to refute
 };
 
 }  // namespace lowtide

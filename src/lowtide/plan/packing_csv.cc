@@ -17,6 +17,7 @@ struct Columns {
   bool alignment = false;
   bool gaps = false;
   bool offset = false;
+  bool slot = false;
 };
 
 Columns columns_of(const PackingProblem& problem) {
@@ -49,11 +50,13 @@ std::string text_of(const std::vector<TimeSpan>& gaps) {
 }
 
 template <typename OffsetOf>
-std::string write(const PackingProblem& problem, Columns columns, const OffsetOf& offset_of) {
+std::string write(const PackingProblem& problem, Columns columns, const OffsetOf& offset_of,
+                  const IdVector<PackingId, std::uint32_t>& slots = {}) {
   std::string text = "id,lower,upper,size";
   if (columns.alignment) text += ",alignment";
   if (columns.gaps) text += ",gaps";
   if (columns.offset) text += ",offset";
+  if (columns.slot) text += ",slot";
   text += '\n';
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const PackingBuffer& buffer = problem.buffers[id];
@@ -67,6 +70,7 @@ std::string write(const PackingProblem& problem, Columns columns, const OffsetOf
       text += ',';
       if (const std::optional<Offset> offset = offset_of(id)) text += std::to_string(offset->position());
     }
+    if (columns.slot) text += "," + std::to_string(slots[id]);
     text += '\n';
   }
   return text;
@@ -76,6 +80,14 @@ std::string write(const PackingProblem& problem, Columns columns, const OffsetOf
 
 std::string write_packing_csv(const PackingProblem& problem) {
   return write(problem, columns_of(problem), [&](PackingId id) { return problem.buffers[id].fixed_offset; });
+}
+
+std::string write_slots_csv(const PackingProblem& problem, const IdVector<PackingId, std::uint32_t>& slots) {
+  LOWTIDE_CHECK(slots.size() == problem.buffers.size(), "every buffer has a slot");
+  Columns columns = columns_of(problem);
+  columns.slot = true;
+  return write(
+      problem, columns, [&](PackingId id) { return problem.buffers[id].fixed_offset; }, slots);
 }
 
 std::string write_packing_csv(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets) {

@@ -4,39 +4,15 @@
 #include "lowtide/report/page_sheet.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <utility>
 
+#include "lowtide/report/page_columns.h"
 #include "lowtide/report/page_text.h"
 
 namespace lowtide::detail {
 namespace {
 
 constexpr std::int64_t kNone = -1;
-
-// Columns are written one after the other; `at` gives one row's number.
-template <typename Function>
-void append_column(std::string& out, std::string_view key, std::size_t rows, Function at) {
-  append_json_key(out, key);
-  out += '[';
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (row != 0) out += ',';
-    append_json_integer(out, at(row));
-  }
-  out += ']';
-}
-
-template <typename Function>
-void append_names(std::string& out, std::string_view key, std::size_t rows, Function at) {
-  append_json_key(out, key);
-  out += '[';
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (row != 0) out += ',';
-    append_json_string(out, shown_name(at(row)));
-  }
-  out += ']';
-}
 
 template <typename IdType, typename T>
 const T& row_of(const IdVector<IdType, T>& table, std::size_t row) {
@@ -50,36 +26,6 @@ std::int64_t id_or_none(IdType id, const IdVector<IdType, T>& table) {
 template <typename IdType, typename T>
 std::int64_t id_or_none(const std::optional<IdType>& id, const IdVector<IdType, T>& table) {
   return id ? id_or_none(*id, table) : kNone;
-}
-
-// Texts that many rows share, numbered in order of first use.
-class TextTable {
- public:
-  std::int64_t index_of(std::string text) {
-    const auto [at, is_new] = index_.try_emplace(std::move(text), static_cast<std::int64_t>(texts_.size()));
-    if (is_new) texts_.push_back(at->first);
-    return at->second;
-  }
-  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::map<std::string, std::int64_t> index_;
-  std::vector<std::string> texts_;
-};
-
-void append_text_member(std::string& out, std::string_view key, std::string_view text) {
-  append_json_key(out, key);
-  append_json_string(out, shown_name(text));
-}
-
-void append_integer_member(std::string& out, std::string_view key, std::int64_t number) {
-  append_json_key(out, key);
-  append_json_integer(out, number);
-}
-
-void append_flag_member(std::string& out, std::string_view key, bool flag) {
-  append_json_key(out, key);
-  out += flag ? "true" : "false";
 }
 
 void append_parent(std::string& out, const Sheet& sheet) {
@@ -147,13 +93,13 @@ void append_labels(std::string& out, const Labels& labels) {
   const std::size_t tensors = labels.tensors.size();
   const auto node_at = [&](std::size_t row) -> const NodeLabel& { return row_of(labels.nodes, row); };
   const auto tensor_at = [&](std::size_t row) -> const TensorLabel& { return row_of(labels.tensors, row); };
-  TextTable ops;
+  SharedTexts ops;
   append_json_key(out, "node");
   out += '{';
   append_names(out, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
   append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(shown_name(node_at(row).op)); });
   out += '}';
-  TextTable types;
+  SharedTexts types;
   append_json_key(out, "tensor");
   out += '{';
   append_names(out, "name", tensors, [&](std::size_t row) -> const std::string& { return tensor_at(row).name; });

@@ -6,17 +6,21 @@
 #include <algorithm>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/report/figures.h"
 
 namespace lowtide {
 namespace {
 
 using Align = TextTable::Align;
+using detail::add_figure;
+using detail::exact;
+using detail::figures_table;
+using detail::gap_text;
+using detail::kPathColumns;
+using detail::with_proof;
 
 constexpr std::size_t kTensorColumns = 36;
 constexpr std::size_t kNodeColumns = 30;
-constexpr std::size_t kPathColumns = 72;
-
-std::string exact(Bytes size) { return with_thousands(size.count()) + " B"; }
 
 StyledText title(const ModelFacts& model) {
   StyledText out(shown_name(model.path, kPathColumns), Style::heading);
@@ -27,15 +31,6 @@ StyledText title(const ModelFacts& model) {
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
   return out.end_line();
 }
-
-// "  load   9,633,792 B   9.19 MiB   12.3 %   as_given"
-void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share,
-                const StyledText& note = {}, Style style = Style::plain) {
-  table.add_row({StyledText(name, style), StyledText(exact(size), style),
-                 StyledText(size >= Bytes(1024) ? format_bytes_short(size) : "", Style::dim), StyledText(share), note});
-}
-
-TextTable figures_table() { return TextTable({Align::left, Align::right, Align::right, Align::right, Align::left}); }
 
 void add_outside_figures(TextTable& table, const PlainFigures& plain) {
   add_figure(table, "constants", plain.constants, "");
@@ -135,19 +130,6 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   return out.append(table.text());
 }
 
-std::string gap_text(Bytes achieved, Bytes bound) {
-  const std::optional<double> gap = gap_of(achieved, bound);
-  if (achieved == bound) return "0 %";
-  if (!gap) return "unknown";
-  return *gap < 0.001 ? "below 0.1 %" : percent((achieved - bound).count(), bound.count());
-}
-
-StyledText with_proof(std::string_view strategy, bool is_optimal) {
-  StyledText note(strategy);
-  if (is_optimal) note.add(", ").add("proven optimal", Style::good);
-  return note;
-}
-
 // The verdict in one or two sentences: what is proven, and whether it fits.
 StyledText verdict_text(const Plan& plan, const PlanVerdict& verdict) {
   const Bytes arena = arena_bytes(plan);
@@ -241,42 +223,6 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
   for (const Peak& peak : peak_of(shown)) out.append(peak_text(peak, options, "Peak"));
   return out;
-}
-
-StyledText packing_summary(const std::string& path, const PackingProblem& problem, const Packing& packing) {
-  StyledText out(shown_name(path, kPathColumns), Style::heading);
-  out.add("  " + counted(static_cast<std::int64_t>(problem.buffers.size()), "buffer")).end_line().end_line();
-  Bytes sum;
-  for (const PackingBuffer& buffer : problem.buffers) sum += buffer.size;
-  TextTable table = figures_table();
-  add_figure(table, "no reuse", sum, percent(sum.count(), sum.count()));
-  add_figure(table, "height", packing.height, percent(packing.height.count(), sum.count()),
-             with_proof(packing.strategy, packing.proven_optimal), Style::strong);
-  add_figure(table, "bound", packing.bound, percent(packing.bound.count(), sum.count()),
-             "gap " + gap_text(packing.height, packing.bound));
-  out.append(table.text());
-  if (!problem.capacity) return out;
-  out.end_line();
-  if (packing.height <= *problem.capacity) {
-    return out.add("  Fits", Style::good).add(" the capacity of " + format_bytes(*problem.capacity) + ".").end_line();
-  }
-  out.add("  Does not fit", Style::bad).add(" the capacity of " + format_bytes(*problem.capacity) + ": ");
-  if (packing.outcome == PackingOutcome::infeasible) {
-    out.add("at least ")
-        .add(format_bytes(packing.bound - *problem.capacity), Style::strong)
-        .add(" too much.")
-        .end_line();
-    out.add("  Proven: no offsets fit");
-    if (packing.is_bound_searched) {
-      out.add("; a search of " + counted(packing.decisions, "decision") + " has tried all possibilities");
-    } else if (packing.witness_time) {
-      // The load with the padding that alignment forces, or the end of what is fixed.
-      out.add("; what lives at time " + std::to_string(*packing.witness_time) + " alone exceeds it");
-    }
-    return out.add(".").end_line();
-  }
-  out.add(format_bytes(packing.height - *problem.capacity), Style::strong).add(" too much.").end_line();
-  return out.add("  Not proven: the best offsets found do not fit, and others may.").end_line();
 }
 
 }  // namespace lowtide

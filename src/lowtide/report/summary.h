@@ -12,7 +12,6 @@
 
 #include "lowtide/analysis/load.h"
 #include "lowtide/base/bytes.h"
-#include "lowtide/plan/packing.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/peak.h"
@@ -50,9 +49,6 @@ struct PlanVerdict {
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
                                       const SummaryOptions& options = {});
-
-[[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem,
-                                         const Packing& packing);
 
 // (achieved - bound) / bound; 0 where both are 0, nothing where only the bound is.
 [[nodiscard]] std::optional<double> gap_of(Bytes achieved, Bytes bound);

@@ -32,7 +32,15 @@ class PackingCheck {
       if (is_full()) return std::move(lines_);
       is_sane = check_buffer(id) && is_sane;
     }
-    if (is_sane) sweep();
+    is_sane = check_pairs_exist() && is_sane;
+    if (!is_sane) return std::move(lines_);
+    check_groups();
+    if (problem_.conflicts) {
+      check_pairs(*problem_.conflicts, ", but are in conflict");
+    } else {
+      sweep();
+    }
+    check_pairs(problem_.apart, ", but are to be apart");
     return std::move(lines_);
   }
 
@@ -76,6 +84,62 @@ class PackingCheck {
     return true;
   }
 
+  // False: some pair names a buffer that is not there.
+  bool check_pairs_exist() {
+    const std::size_t before = lines_.size();
+    const auto check = [&](PackingId id) {
+      if (problem_.buffers.contains(id)) return;
+      add("a pair names buffer " + std::to_string(id.value()) + " of " + std::to_string(problem_.buffers.size()));
+    };
+    const auto check_both = [&](const auto& pair) {
+      check(pair.first);
+      check(pair.second);
+    };
+    if (problem_.conflicts) std::for_each(problem_.conflicts->begin(), problem_.conflicts->end(), check_both);
+    std::for_each(problem_.apart.begin(), problem_.apart.end(), check_both);
+    std::for_each(problem_.together.begin(), problem_.together.end(), check_both);
+    return lines_.size() == before;
+  }
+
+  // Each pair lies as far apart as it should; on the way, who hangs together with whom.
+  void check_groups() {
+    for (PackingId id : all_ids<PackingId>(offsets_.size())) group_.push_back(id);
+    for (const PackingTogether& pair : problem_.together) {
+      const std::optional<std::int64_t> distance =
+          checked_subtract(offsets_[pair.second].position(), offsets_[pair.first].position());
+      if (distance != pair.delta.count()) {
+        add(name(pair.second) + " is at offset " + std::to_string(offsets_[pair.second].position()) + ", not " +
+            std::to_string(pair.delta.count()) + " above " + name(pair.first) + " at offset " +
+            std::to_string(offsets_[pair.first].position()));
+      }
+      group_[root(pair.first)] = root(pair.second);
+    }
+  }
+
+  PackingId root(PackingId id) {
+    while (group_[id] != id) id = group_[id] = group_[group_[id]];
+    return id;
+  }
+
+  void check_pairs(std::vector<PackingPair> pairs, const std::string& why) {
+    for (PackingPair& pair : pairs) pair = {std::min(pair.first, pair.second), std::max(pair.first, pair.second)};
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    for (const PackingPair& pair : pairs) {
+      if (is_full()) return;
+      const LiveRanges::Range shared{std::max(range_of(pair.first).begin, range_of(pair.second).begin),
+                                     std::min(range_of(pair.first).end, range_of(pair.second).end)};
+      if (shared.empty() || root(pair.first) == root(pair.second)) continue;
+      add(name(pair.first) + " and " + name(pair.second) + " share bytes [" + std::to_string(shared.begin) + ", " +
+          std::to_string(shared.end) + ")" + why);
+    }
+  }
+
+  [[nodiscard]] LiveRanges::Range range_of(PackingId id) const {
+    const std::int64_t begin = offsets_[id].position();
+    return {begin, begin + problem_.buffers[id].size.count()};
+  }
+
   // What is left of a lifespan without its gaps; gaps out of order or range take away no more than they should.
   void add_events(PackingId id) {
     const PackingBuffer& buffer = problem_.buffers[id];
@@ -93,12 +157,15 @@ class PackingCheck {
     keep(buffer.lifespan.end);
   }
 
+  bool is_joined(std::size_t a, std::size_t b) {
+    return root(PackingId(static_cast<std::uint32_t>(a))) == root(PackingId(static_cast<std::uint32_t>(b)));
+  }
+
   // Over time; at one moment what ends goes before what begins.
   void sweep() {
     std::vector<LiveRanges::Range> ranges;
     for (PackingId id : all_ids<PackingId>(offsets_.size())) {
-      const std::int64_t begin = offsets_[id].position();
-      ranges.push_back({begin, begin + problem_.buffers[id].size.count()});
+      ranges.push_back(range_of(id));
       add_events(id);
     }
     std::sort(events_.begin(), events_.end());
@@ -109,6 +176,7 @@ class PackingCheck {
         continue;
       }
       live.for_each_meeting(at, [&, now = time, newer = at](std::size_t other) {
+        if (is_joined(other, newer)) return true;
         const std::int64_t begin = std::max(ranges[other].begin, ranges[newer].begin);
         const std::int64_t end = std::min(ranges[other].end, ranges[newer].end);
         add(name(PackingId(static_cast<std::uint32_t>(other))) + " and " +
@@ -124,6 +192,7 @@ class PackingCheck {
   const PackingProblem& problem_;
   const IdVector<PackingId, Offset>& offsets_;
   const std::size_t most_;
+  IdVector<PackingId, PackingId> group_;  // another of the same group, or itself
   std::vector<std::tuple<std::int64_t, bool, std::size_t>> events_;
   std::vector<std::string> lines_;
 };

@@ -11,9 +11,10 @@
 
 namespace lowtide {
 
-// Everything wrong with offsets for a packing problem: overlap in time and bytes, misalignment, below zero, not at the
-// fixed place, above the capacity. At most `most` lines, each naming the buffers, the time and the bytes. Empty: right.
-// Shares no code with `allocate`. O((n + gaps) log n + conflicts).
+// Everything wrong with offsets for a packing problem: bytes shared by two that live together, are in the relation that
+// replaces time, or are to be apart; a group torn apart; misalignment, below zero, not at the fixed place, above the
+// capacity. At most `most` lines, each naming the buffers, the time and the bytes. Empty: right.
+// Shares no code with `allocate`. O((n + gaps + pairs) log n + conflicts + members of a group that share bytes).
 [[nodiscard]] std::vector<std::string> check_packing(const PackingProblem& problem,
                                                      const IdVector<PackingId, Offset>& offsets,
                                                      std::size_t most = 100);

@@ -3,7 +3,7 @@
 """Packing problems as CSV."""
 
 from cases_model_bytes import special_files
-from corpus import PACKING, case
+from corpus import PACKING, SLOTS, case
 
 HEADER = "id,lower,upper,size\n"
 WIDE = "id,lower,upper,size,alignment,offset,gaps\n"
@@ -139,4 +139,36 @@ def packing_offsets():
 
 @case(PACKING, "problems without an answer", wrong=r"fit|capacity", words=("--capacity", "64"))
 def infeasible_packings():
+    yield "two", HEADER + "a,0,2,64\nb,1,3,64\n"
+    # The witness lists ten of them, whatever their names do.
+    harmful = b"".join(b"\x1b[31m\xff%d" % at + b"x" * 4000 + b",0,2,64\n" for at in range(200))
+    yield "with_names_that_harm_what_prints_them", HEADER.encode() + harmful
+    yield "fixed_above", WIDE + f"a,0,1,1,1,{2**61},\n", r"'?a'? is fixed at 2,305,843,009,213,693,952"
+    yield "padding", WIDE + "".join(f"b{at},0,1,1,{2**30},,\n" for at in range(1000)), r"padding that alignment forces"
+
+
+@case(PACKING, "threads beyond what a machine has", accepted=r"buffers", words=("--threads", "256"))
+def many_threads():
+    yield "for_two_buffers", HEADER + "a,0,2,64\nb,1,3,64\n"
+    yield "for_none", HEADER
+
+
+@case(SLOTS, "slots of what has addresses", refused=r"bad\.csv")
+def slots_and_offsets():
+    yield "fixed", WIDE + "a,0,2,64,1,0,\n", r"bad\.csv.*fixed"
+    yield "a_column_of_slots", HEADER.replace("\n", ",slot\n") + "a,0,2,64,0\n", r"column 'slot': unknown column"
+
+
+@case(SLOTS, "slots of problems that are odd but can be solved", accepted=r"slots?|largest")
+def odd_slots():
+    yield "no_buffers", HEADER
+    yield "sizes_of_0", HEADER + "a,0,1,0\nb,0,1,0\n"
+    yield "far_apart", HEADER + f"a,0,1,5\nb,{2**63 - 2},{2**63 - 1},7\n"
+    yield "large_sizes", HEADER + f"a,0,1,{2**60}\nb,1,2,{2**60}\n"
+    yield "nothing_but_gaps", WIDE + "a,0,9,64,1,,0-9\nb,0,9,64,1,,0-4 4-9\n"
+    yield "a_thousand_at_once", HEADER + "".join(f"b{at},0,1,{at}\n" for at in range(1000))
+
+
+@case(SLOTS, "slots that do not fit", wrong=r"no slots fit", words=("--capacity", "127"))
+def infeasible_slots():
     return HEADER + "a,0,2,64\nb,1,3,64\n"

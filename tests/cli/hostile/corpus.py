@@ -25,7 +25,8 @@ SHOWN_PLAN = Kind(
     "bad.json", (("view", "bad.json", "-o", "out"), ("view", "plan.json", "--against", "bad.json", "-o", "out"))
 )
 WRONG_PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"),))
-PACKING = Kind("bad.csv", (("pack", "bad.csv", "-o", "out"),))
+PACKING = Kind("bad.csv", (("pack", "bad.csv", "-o", "out", "--html", "new.html"),))
+SLOTS = Kind("bad.csv", (("pack", "bad.csv", "--slots", "-o", "out"),))
 TARGET = Kind("bad.toml", (("plan", "model.onnx", "--target", "bad.toml", "-o", "out", "--html", "new.html"),))
 
 DONE, NO, USAGE, BAD_INPUT, INTERNAL = range(5)

@@ -6,7 +6,13 @@ from corpus import MODEL, PLAN, TARGET, Kind
 from onnx_bytes import BOOL, f32, field, graph, i64, node, of_graph, tensor, value, wrap
 
 # Many mutants are problems that can be solved: the search, which takes a second by default, is not what is tried here.
-QUICK_PACKING = Kind("bad.csv", (("pack", "bad.csv", "--effort", "1000000", "-o", "out"),))
+QUICK_PACKING = Kind(
+    "bad.csv",
+    (
+        ("pack", "bad.csv", "--effort", "1000000", "-o", "out", "--html", "new.html"),
+        ("pack", "bad.csv", "--effort", "1000000", "--slots", "-o", "out"),
+    ),
+)
 
 PROBLEM = """id,lower,upper,size,alignment,offset,gaps
 a,0,9,64,1,,

@@ -94,7 +94,7 @@ function select(sheet, buffer = kNone, show = false) {
   if (show) showBuffer(sheet, buffer);
   announce(
     `${sheet.bufferText(buffer)}, ${sheet.kindOf(buffer)}, ${exactBytes(sheet.bufferSize[buffer])}, ` +
-      spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]),
+      sheet.lifeText(buffer),
   );
 }
 
@@ -116,7 +116,11 @@ function goToStep(step) {
     redraw();
   }
   update({step: inside, tab: 'step'});
-  announce(`Step ${inside}, ${sheet.stepText(inside)}`);
+  announce([`${sheet.words.axis} ${sheet.timeText(inside)}`, sheet.stepText(inside)].filter(Boolean).join(', '));
+}
+
+function goToStepBeside(direction) {
+  goToStep(activeSheet().stepBeside(activeStep(), direction));
 }
 
 function goToPeak() {

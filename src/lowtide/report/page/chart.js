@@ -74,12 +74,12 @@ class Chart {
     this.overlay.setAttribute(
       'aria-label',
       `Map of ${plural(this.facts.placed.length, 'buffer')} over ` +
-        `${plural(sheet.stepCount, 'step')}: ` +
+        `${plural(sheet.columnCount, sheet.isPacking ? 'moment' : 'step')}: ` +
         'arrows pan, plus and minus zoom, comma and full stop go from buffer to buffer',
     );
     const isEmpty = this.facts.placed.length === 0;
     this.note.hidden = !isEmpty;
-    fill(this.note, sheet.stepCount === 0 ? 'This plan has no steps.' : 'No buffer of this plan has a place here.');
+    fill(this.note, sheet.stepCount === 0 ? sheet.words.empty : sheet.words.unplaced);
   }
 
   // `classOf` and the rest as made by paintSheet and paintsOf.

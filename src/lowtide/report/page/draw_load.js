@@ -3,11 +3,12 @@
 
 // Axes, the load curve over the map and the strip under it. All share the map's steps.
 
-// Positions of round numbers of steps in sight.
-function stepTicks(view, width) {
+// Positions of round numbers of steps in sight; what is drawn at 0 is called `start`.
+function stepTicks(view, width, start) {
   const every = Math.max(1, roundStep(((view.x1 - view.x0) / width) * 110));
   const ticks = [];
-  for (let step = Math.ceil(view.x0 / every) * every; step < view.x1; step += every) ticks.push(step);
+  const first = Math.ceil((view.x0 + start) / every) * every - start;
+  for (let step = first; step < view.x1; step += every) ticks.push(step);
   return ticks;
 }
 
@@ -54,6 +55,8 @@ function drawAxes(chart, context) {
     view,
     facts,
     ink,
+    sheet,
+    layout,
   } = chart;
   context.font = kFont;
   for (const at of byteTicks(view.y0, view.y1, map.h)) {
@@ -61,13 +64,19 @@ function drawAxes(chart, context) {
     drawLine(context, map.x, half(y), map.x + map.w, half(y), ink.grid);
     drawText(context, shortBytes(at), left - 8, y, ink.muted, 'right');
   }
-  for (const step of stepTicks(view, map.w)) {
+  let textEnd = left - 14;
+  for (const step of stepTicks(view, map.w, sheet.start)) {
     const x = chart.xOf(step);
     drawLine(context, half(x), load.y, half(x), map.y + map.h, ink.grid);
     drawLine(context, half(x), map.y + map.h, half(x), map.y + map.h + 4, ink.muted);
-    drawText(context, countText(step), x, axisY, ink.muted, 'center');
+    const text = sheet.tickText(step);
+    const width = context.measureText(text).width;
+    const middle = Math.min(x, layout.width - width / 2 - 2);
+    if (middle - width / 2 < textEnd + 6) continue;
+    textEnd = middle + width / 2;
+    drawText(context, text, middle, axisY, ink.muted, 'center');
   }
-  drawText(context, 'step', left - 8, axisY, ink.muted, 'right');
+  drawText(context, sheet.words.axis, left - 8, axisY, ink.muted, 'right');
   drawLine(context, map.x, half(map.y + map.h), map.x + map.w, half(map.y + map.h), ink.axis);
   if (facts.arena > view.y0 && facts.arena <= view.y1 && facts.arena > 0) {
     const y = chart.yOf(facts.arena);
@@ -85,7 +94,7 @@ function drawArenaLabel(chart, context) {
   const y = chart.yOf(facts.arena);
   if (facts.arena <= 0 || facts.arena <= view.y0 || facts.arena > view.y1 || y - map.y < 12) return;
   context.font = kFont;
-  drawText(context, `arena ${shortBytes(facts.arena)}`, map.x + map.w - 4, y - 8, ink.arena, 'right', ink.map);
+  drawText(context, `${chart.sheet.words.top} ${shortBytes(facts.arena)}`, map.x + map.w - 4, y - 8, ink.arena, 'right', ink.map);
 }
 
 // The largest load of the steps under each pixel column, as a path along the top.
@@ -95,9 +104,7 @@ function traceLoad(chart, context, area, x0, x1, yOf) {
   context.moveTo(area.x, yOf(0));
   for (let column = 0; column < area.w; ++column) {
     const from = x0 + column * perPixel;
-    const begin = Math.min(Math.floor(from), sheet.stepCount);
-    const end = Math.min(Math.max(begin + 1, Math.ceil(from + perPixel)), sheet.stepCount);
-    const y = yOf(facts.maxima.of(begin, perPixel < 1 ? Math.min(begin + 1, end) : end));
+    const y = yOf(facts.maxima.of(...sheet.columnsUnder(from, from + perPixel)));
     context.lineTo(area.x + column, y);
     context.lineTo(area.x + Math.min(column + 1, area.w), y);
   }
@@ -132,7 +139,7 @@ function drawLoad(chart, context) {
   context.lineWidth = 1.5;
   context.stroke();
   drawLine(context, load.x, half(load.y + load.h), load.x + load.w, half(load.y + load.h), ink.axis);
-  if (facts.arena > 0) drawLimit(chart, context, facts.arena, 'arena', yOf, ink.arena, [6, 3], -8);
+  if (facts.arena > 0) drawLimit(chart, context, facts.arena, sheet.words.top, yOf, ink.arena, [6, 3], -8);
   const hasBound = sheet.usedRegions().length === 1 && sheet.facts.bound > 0;
   if (hasBound) drawLimit(chart, context, sheet.facts.bound, 'bound', yOf, ink.bound, [2, 3], 9);
   context.restore();
@@ -155,11 +162,12 @@ function drawPeak(chart, context, yOf) {
     facts,
     ink,
     view,
-    scaleX,
+    sheet,
   } = chart;
-  if (facts.largestLoad <= 0 || facts.peakStep + 1 <= view.x0 || facts.peakStep >= view.x1) return;
-  const x = chart.xOf(facts.peakStep);
-  const width = Math.max(scaleX, 1);
+  const [begin, end] = sheet.spanAt(facts.peakStep);
+  if (facts.largestLoad <= 0 || end <= view.x0 || begin >= view.x1) return;
+  const x = chart.xOf(begin);
+  const width = Math.max(chart.xOf(end) - x, 1);
   context.save();
   context.beginPath();
   context.rect(map.x, 0, map.w, map.y + map.h);
@@ -173,7 +181,7 @@ function drawPeak(chart, context, yOf) {
   context.beginPath();
   context.arc(tip.x, tip.y, 3.5, 0, 2 * Math.PI);
   context.fill();
-  const text = `peak load ${shortBytes(facts.largestLoad)} at step ${countText(facts.peakStep)}`;
+  const text = `peak load ${shortBytes(facts.largestLoad)} at ${sheet.words.axis} ${sheet.timeText(facts.peakStep)}`;
   context.font = kFont;
   const room = context.measureText(text).width + 8;
   // At the right edge stand the names of arena and bound: the text goes to the left of the point or, where that is no

@@ -135,6 +135,11 @@ function drawMap(chart, context) {
   });
 }
 
+// Told by more than its colour.
+function isHatched(kind) {
+  return kind === 'scratch' || kind === 'fixed';
+}
+
 // Clipped to the map and set on whole device pixels, a hair apart.
 function drawRectangles(chart, context, crisp) {
   const {
@@ -145,7 +150,7 @@ function drawRectangles(chart, context, crisp) {
     ratio,
   } = chart;
   const snap = (at) => Math.round(at * ratio) / ratio;
-  const scratch = sheet.kinds.indexOf('scratch');
+  const hatched = sheet.kinds.findIndex(isHatched);
   let style = '';
   for (const box of crisp) {
     const gap = box.x1 - box.x0 >= 5 && box.y1 - box.y0 >= 5 ? 1 : 0.5;
@@ -156,14 +161,15 @@ function drawRectangles(chart, context, crisp) {
     const {css} = table[paints[box.buffer]];
     if (css !== style) context.fillStyle = style = css;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
-    if (sheet.bufferKind[box.buffer] !== scratch || box.right - box.left < 6) continue;
-    context.fillStyle = style = chart.hatch; // scratch is told by more than its colour
+    if (sheet.bufferKind[box.buffer] !== hatched || box.right - box.left < 6) continue;
+    context.fillStyle = style = chart.hatch;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   }
 }
 
 // Letters are wider in some names than in others: fewer of them until they fit.
 function nameThatFits(context, name, letters, room) {
+  if (name.length <= 2) return context.measureText(name).width <= room ? name : '';
   for (let most = Math.min(letters, name.length); most > 2; --most) {
     const shown = shortName(name, most);
     if (context.measureText(shown).width <= room) return shown;

@@ -12,7 +12,7 @@ function exportTitle() {
   const gap =
     now.gap === null ? '' : `, bound ${shortBytes(now.bound)}, gap ${percentText(now.arena - now.bound, now.bound)}`;
   const name = elide(sheet.facts.graph || 'plan', 60);
-  return `${name}: arena ${shortBytes(now.arena)}, load ${shortBytes(now.load)}${gap}`;
+  return `${name}: ${sheet.words.top} ${shortBytes(now.arena)}, load ${shortBytes(now.load)}${gap}`;
 }
 
 // Where everything stands in the picture.

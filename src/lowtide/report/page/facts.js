@@ -48,7 +48,7 @@ class RegionFacts {
     this.load = this.loadCurve();
     this.maxima = new Maxima(this.load);
     this.largestLoad = this.load.reduce((most, load) => Math.max(most, load), 0);
-    this.peakStep = Math.max(0, this.load.indexOf(this.largestLoad));
+    this.peakStep = sheet.stepOfColumn(Math.max(0, this.load.indexOf(this.largestLoad)));
     const stated = sheet.regions[region]?.arena ?? 0;
     this.arena = this.placed.reduce(
       (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]),
@@ -56,25 +56,30 @@ class RegionFacts {
     );
   }
 
-  // Bytes of the buffers that live at each step, without alignment.
+  // Bytes of the buffers that live in each column, without alignment.
   loadCurve() {
     const {sheet} = this;
-    const change = new Float64Array(sheet.stepCount + 1);
+    const change = new Float64Array(sheet.columnCount + 1);
     for (const buffer of this.placed) {
-      change[sheet.bufferBegin[buffer]] += sheet.bufferSize[buffer];
-      change[sheet.bufferEnd[buffer]] -= sheet.bufferSize[buffer];
+      change[sheet.columnOf(sheet.bufferBegin[buffer])] += sheet.bufferSize[buffer];
+      change[sheet.columnOf(sheet.bufferEnd[buffer])] -= sheet.bufferSize[buffer];
     }
-    const load = new Float64Array(sheet.stepCount);
+    const load = new Float64Array(sheet.columnCount);
     let live = 0;
-    for (let step = 0; step < sheet.stepCount; ++step) load[step] = live += change[step];
+    for (let column = 0; column < load.length; ++column) load[column] = live += change[column];
     return load;
+  }
+
+  loadAt(step) {
+    return this.load[this.sheet.columnOf(step)] ?? 0;
   }
 
   // Buffers that live at a step, the largest first.
   liveAt(step) {
     const {sheet} = this;
     const live = [];
-    this.blocks.visit(step, step + 1, -Infinity, Infinity, (buffer) => live.push(buffer));
+    const [begin, end] = sheet.spanAt(step);
+    this.blocks.visit(begin, end, -Infinity, Infinity, (buffer) => live.push(buffer));
     return live.sort((a, b) => sheet.bufferSize[b] - sheet.bufferSize[a] || a - b);
   }
 }
@@ -108,7 +113,8 @@ function firstWriter(sheet, buffer) {
 // Sums that the header and the comparison state. `arena` is over all regions, as the plan states it.
 function totals(sheet) {
   const arena = sheet.regions.reduce((sum, region) => sum + region.arena, 0);
-  const {bound, load, load_as_given: loadAsGiven} = sheet.facts;
+  const {bound, load_as_given: loadAsGiven} = sheet.facts;
+  const load = sheet.isPacking ? regionFacts(sheet, 0).largestLoad : sheet.facts.load;
   const placed = sheet.bufferRegion.reduce((count, region) => count + (region === kNone ? 0 : 1), 0);
   const gap = bound > 0 ? (arena - bound) / bound : arena === bound ? 0 : null;
   return {arena, bound, load, loadAsGiven, placed, gap};

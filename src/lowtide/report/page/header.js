@@ -119,6 +119,9 @@ function drawHeader() {
   const sheet = state.inSight.at(-1);
   const isComparison = isRootComparison() && sheet === state.shown;
   fill(byId('crumbs'), breadcrumb(sheet));
-  byId('provenance').textContent = provenanceText(sheet.facts);
-  fill(byId('metrics'), metricsOf(sheet, isComparison ? state.against : null));
+  byId('provenance').textContent = sheet.isPacking ? sheet.facts.tool : provenanceText(sheet.facts);
+  fill(
+    byId('metrics'),
+    sheet.isPacking ? packingMetrics(sheet) : metricsOf(sheet, isComparison ? state.against : null),
+  );
 }

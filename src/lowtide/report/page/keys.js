@@ -12,14 +12,14 @@ function panBy(shareX, shareY) {
 
 // [keys, what they are called, what they do, action]. Keys are KeyboardEvent.key.
 const kKeys = [
-  [['ArrowLeft'], '←', 'Pan to earlier steps', () => panBy(-kPanShare, 0)],
-  [['ArrowRight'], '→', 'Pan to later steps', () => panBy(kPanShare, 0)],
+  [['ArrowLeft'], '←', 'Pan to what is earlier', () => panBy(-kPanShare, 0)],
+  [['ArrowRight'], '→', 'Pan to what is later', () => panBy(kPanShare, 0)],
   [['ArrowUp'], '↑', 'Pan to higher addresses', () => panBy(0, kPanShare)],
   [['ArrowDown'], '↓', 'Pan to lower addresses', () => panBy(0, -kPanShare)],
   [['+', '='], '+', 'Zoom in', () => zoomBy(1 / 1.35)],
   [['-', '_'], '-', 'Zoom out', () => zoomBy(1.35)],
-  [['>'], '>', 'Zoom in on steps only', () => zoomBy(1 / 1.35, 1)],
-  [['<'], '<', 'Zoom out of steps only', () => zoomBy(1.35, 1)],
+  [['>'], '>', 'Zoom in sideways only', () => zoomBy(1 / 1.35, 1)],
+  [['<'], '<', 'Zoom out sideways only', () => zoomBy(1.35, 1)],
   [['0', 'f'], '0 or F', 'Show everything', fitView],
   [['.'], '.', 'Next buffer', () => selectNext(1)],
   [[','], ',', 'Buffer before', () => selectNext(-1)],
@@ -29,8 +29,8 @@ const kKeys = [
     'Select the buffer under the pointer, else the largest at the step; in a table, the row',
     selectHere,
   ],
-  [['['], '[', 'Step before', () => goToStep(activeStep() - 1)],
-  [[']'], ']', 'Step after', () => goToStep(activeStep() + 1)],
+  [['['], '[', 'Step before', () => goToStepBeside(-1)],
+  [[']'], ']', 'Step after', () => goToStepBeside(1)],
   [['p'], 'P', 'Go to the peak', goToPeak],
   [['/'], '/', 'Search; Enter goes to the next, Shift+Enter to the one before', () => byId('search').focus()],
   [['c'], 'C', 'Colour by kind, operator or change', nextColour],
@@ -86,12 +86,24 @@ function letGo() {
   else if (state.step !== null) update({step: null});
 }
 
+const kPlanKeys = ['b', 'Backspace']; // nothing to go to in a packing
+
+// What is a step of a program is a time of a packing.
+function helpWords(words) {
+  if (!state.shown.isPacking) return words;
+  return words
+    .replace(/\b([Ss])tep(s?)\b/g, (_, letter, ending) => `${letter === 'S' ? 'Time' : 'time'}${ending}`)
+    .replace('along the program', 'through time')
+    .replace('operator or change', 'or size')
+    .replace('kind, or', 'kind or');
+}
+
 function drawHelp() {
   const line = (keys, words) =>
-    make('tr', {}, make('th', {scope: 'row'}, make('kbd', {}, keys)), make('td', {}, words));
+    make('tr', {}, make('th', {scope: 'row'}, make('kbd', {}, keys)), make('td', {}, helpWords(words)));
   fill(
     byId('help-keys'),
-    kKeys.map(([, keys, words]) => line(keys, words)),
+    kKeys.filter(([keys]) => !state.shown.isPacking || !kPlanKeys.includes(keys[0])).map(([, keys, words]) => line(keys, words)),
   );
   fill(
     byId('help-pointer'),

@@ -132,6 +132,8 @@ function openConsole() {
 
 function start() {
   const {sheets, shown, against: other, isVerified} = readSheets();
+  Object.assign(state, {sheets, isVerified, shown, against: other, mode: other === null ? 'after' : 'both'});
+  document.body.dataset.about = shown.isPacking ? 'packing' : 'plan';
   startTheme(refreshColours);
   onUpdate(respond);
   startSearch();
@@ -139,8 +141,8 @@ function start() {
   startButtons();
   startPrint();
   openConsole();
-  Object.assign(state, {sheets, isVerified, shown, against: other, mode: other === null ? 'after' : 'both'});
   if (other !== null) state.colourBy = 'change';
+  if (shown.isPacking) state.colourBy = coloursBySize(shown) ? 'operator' : 'kind';
   update({inSight: sheetsOfMode(state.mode), region: shown.usedRegions()[0]});
   new ResizeObserver(() => charts.forEach((chart) => chart.resize())).observe(byId('charts'));
   document.body.dataset.ready = 'yes';

@@ -67,12 +67,13 @@ function drawStepLine(chart, context) {
   const {
     layout: {map, load},
     ink,
-    scaleX,
+    sheet,
   } = chart;
   const bottom = map.y + map.h;
   if (state.step !== null) {
     context.fillStyle = `${ink.accent}3a`;
-    context.fillRect(chart.xOf(state.step), load.y, Math.max(1.5, scaleX), bottom - load.y);
+    const [begin, end] = sheet.spanAt(state.step).map((step) => chart.xOf(step));
+    context.fillRect(begin, load.y, Math.max(1.5, end - begin), bottom - load.y);
   }
   if (chart.hover) drawLine(context, half(chart.hover.x), load.y, half(chart.hover.x), bottom, ink.axis, [2, 2]);
 }
@@ -103,7 +104,7 @@ function drawFound(chart, context) {
   }
 }
 
-// The selected buffer; inside it the values, each from its writing to its last reading; on its lower edge a tick for
+// The selected buffer, with all its pieces and, dashed, the gaps between them; inside it the values, each from its writing to its last reading; on its lower edge a tick for
 // each step that reads it, on its upper edge for each that writes.
 function drawSelected(chart, context) {
   const {sheet, ink, scaleX} = chart;
@@ -124,8 +125,19 @@ function drawSelected(chart, context) {
     if (written !== kNone) mark(written, box.y0, roomy ? 5 : 2);
     readers.slice(0, kMostMarks).forEach((step) => mark(step, box.y1 - (roomy ? 5 : 2), roomy ? 5 : 2));
   }
-  outline(context, box, ink.map, 4);
-  outline(context, box, ink.accent, 2);
+  const boxes = sheet.piecesOf(buffer).map((piece) => boxOf(chart, piece));
+  for (let at = 1; at < boxes.length; ++at) drawGap(chart, context, boxes[at - 1].x1, boxes[at].x0, box);
+  boxes.forEach((each) => outline(context, each, ink.map, 4));
+  boxes.forEach((each) => outline(context, each, ink.accent, 2));
+}
+
+// Between two pieces the buffer keeps its address, not its bytes.
+function drawGap({ink}, context, x0, x1, {y0, y1}) {
+  if (x1 - x0 < 4) return;
+  outline(context, {x0, x1, y0, y1}, ink.map, 3);
+  context.setLineDash([5, 4]);
+  outline(context, {x0, x1, y0, y1}, ink.accent, 1.5);
+  context.setLineDash([]);
 }
 
 function drawValue(chart, context, value, written, readers) {

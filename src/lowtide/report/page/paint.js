@@ -9,7 +9,7 @@ const kDimmed = 128; // added to a paint: outside of what is searched for or sin
 
 // Classes of the ways to colour: [{name, color (a css name), has(buffer)}]; classOf[buffer] is an index into it.
 function kindClasses(sheet) {
-  const classes = sheet.kinds.map((kind) => ({name: kind, color: `kind-${kind}`}));
+  const classes = sheet.kinds.map((kind) => ({name: kind, color: sheet.colorOfKind(kind)}));
   return {classes, classOf: sheet.bufferKind};
 }
 
@@ -31,7 +31,7 @@ function heaviestOps(sheets) {
 function operatorClasses(sheet, ops) {
   const named = ops.slice(0, ops.length > kHueCount ? kHueCount - 1 : kHueCount);
   const classes = named.map((name, at) => ({name, color: `hue-${at}`}));
-  classes.push({name: ops.length > named.length ? 'other operators' : 'no operator', color: 'hue-other'});
+  classes.push({name: ops.length > named.length ? sheet.words.otherOperators : 'no operator', color: 'hue-other'});
   const indexOfOp = sheet.ops.map((op) => (named.includes(op) ? named.indexOf(op) : named.length));
   const classOf = Uint8Array.from(sheet.bufferOp, (op) => (op === kNone ? named.length : indexOfOp[op]));
   return {classes, classOf};

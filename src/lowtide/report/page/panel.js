@@ -266,6 +266,8 @@ function planPanel(sheet) {
 
 function drawPanel() {
   const panel = byId('panel');
-  fill(panel, state.selected ? bufferPanel(state.selected.sheet, state.selected.buffer) : planPanel(activeSheet()));
+  const sheet = activeSheet();
+  const [ofBuffer, ofAll] = sheet.isPacking ? [packedBufferPanel, packingPanel] : [bufferPanel, planPanel];
+  fill(panel, state.selected ? ofBuffer(state.selected.sheet, state.selected.buffer) : ofAll(sheet));
   panel.scrollTop = 0;
 }

@@ -57,16 +57,15 @@ function tooltipLines(chart, zone) {
   } = chart;
   if (buffer !== kNone) {
     const more = sheet.valuesOfBuffer.of(buffer).length - 1;
-    const op = sheet.bufferOp[buffer] === kNone ? '' : ` from ${sheet.ops[sheet.bufferOp[buffer]]}`;
     return [
       elide(sheet.bufferText(buffer), 60) + (more > 0 ? ` and ${plural(more, 'value')} more` : ''),
-      `${sheet.kindOf(buffer)}${op}, ${bothBytes(sheet.bufferSize[buffer])}`,
-      `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])}, ` +
-        `address ${countText(sheet.bufferOffset[buffer])}`,
+      `${sheet.kindOf(buffer)}${sheet.sourceText(buffer)}, ${bothBytes(sheet.bufferSize[buffer])}`,
+      `${sheet.lifeText(buffer)}, address ${countText(sheet.bufferOffset[buffer])}`,
     ];
   }
   if (zone !== 'load' || step < 0 || step >= sheet.stepCount) return [];
-  return [`step ${countText(step)}`, elide(sheet.stepText(step), 60), `load ${bothBytes(facts.load[step])}`];
+  const load = `load ${bothBytes(facts.loadAt(step))}`;
+  return [`${sheet.words.axis} ${sheet.timeText(step)}`, elide(sheet.stepText(step), 60), load].filter(Boolean);
 }
 
 function drawTooltip(chart, event, zone) {

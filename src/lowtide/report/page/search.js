@@ -22,8 +22,9 @@ function loweredNames(sheet) {
 function whereNamed(sheet) {
   if (sheet.named) return sheet.named;
   const valuesOfTensor = new Groups(sheet.tensorName.length, sheet.valueCount, (value) => sheet.valueTensor[value]);
-  const stepsOfNode = new Groups(sheet.nodeName.length, sheet.stepCount, (step) => sheet.stepNode[step]);
-  sheet.named = {valuesOfTensor, stepsOfNode};
+  const stepsOfNode = new Groups(sheet.nodeName.length, sheet.stepNode.length, (step) => sheet.stepNode[step]);
+  const buffersOfOp = new Groups(sheet.ops.length, sheet.bufferCount, (buffer) => sheet.bufferOp[buffer]);
+  sheet.named = {valuesOfTensor, stepsOfNode, buffersOfOp};
   return sheet.named;
 }
 
@@ -35,7 +36,7 @@ function buffersOfStep(sheet, step) {
 
 // Where a result leads: {buffers, step}.
 function placesOf({sheet, kind, id}) {
-  const {valuesOfTensor, stepsOfNode} = whereNamed(sheet);
+  const {valuesOfTensor, stepsOfNode, buffersOfOp} = whereNamed(sheet);
   if (kind === 'tensor') {
     const values = Array.from(valuesOfTensor.of(id));
     return {buffers: values.map((value) => sheet.valueBuffer[value]).filter((buffer) => buffer !== kNone), step: null};
@@ -44,9 +45,7 @@ function placesOf({sheet, kind, id}) {
     const steps = Array.from(stepsOfNode.of(id));
     return {buffers: steps.flatMap((step) => buffersOfStep(sheet, step)), step: steps[0] ?? null};
   }
-  const buffers = [];
-  for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) if (sheet.bufferOp[buffer] === id) buffers.push(buffer);
-  return {buffers, step: null};
+  return {buffers: Array.from(buffersOfOp.of(id)), step: null};
 }
 
 function matches(sheet, query) {
@@ -118,14 +117,14 @@ function drawResults() {
       make(
         'span',
         {class: 'muted'},
-        state.inSight.length > 1 ? `${kind}, ${sheet === state.shown ? 'after' : 'before'}` : kind,
+        state.inSight.length > 1 ? `${kind}, ${sheet === state.shown ? 'after' : 'before'}` : sheet.words[kind],
       ),
     ),
   );
   if (finder.total > items.length)
     items.push(make('li', {class: 'muted'}, `${countText(finder.total - items.length)} more, all lit in the picture`));
   if (finder.total === 0 && state.query !== '')
-    items.push(make('li', {class: 'muted'}, 'No tensor, node or operator is called so.'));
+    items.push(make('li', {class: 'muted'}, state.shown.words.notFound));
   fill(host, items);
   if (finder.at >= 0) {
     byId('search').setAttribute('aria-activedescendant', `result-${finder.at}`);
@@ -142,6 +141,7 @@ function clearSearch() {
 
 function startSearch() {
   const field = byId('search');
+  field.placeholder = state.shown.words.search;
   const hideTooltip = () => charts.forEach(hideHover);
   field.addEventListener('focus', hideTooltip);
   field.addEventListener('input', () => {

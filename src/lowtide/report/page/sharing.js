@@ -96,12 +96,14 @@ function restsOn(sheet, buffer) {
   const below = [];
   let top = 0;
   const {blocks} = regionFacts(sheet, sheet.bufferRegion[buffer]);
-  blocks.visit(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer], 0, floor, (other) => {
-    const end = sheet.bufferOffset[other] + sheet.bufferSize[other];
-    if (other === buffer || end > floor || end < top || sheet.bufferSize[other] === 0) return;
-    if (end > top) below.length = 0;
-    top = end;
-    below.push(other);
-  });
+  for (const piece of sheet.piecesOf(buffer)) {
+    blocks.visit(sheet.bufferBegin[piece], sheet.bufferEnd[piece], 0, floor, (other) => {
+      const end = sheet.bufferOffset[other] + sheet.bufferSize[other];
+      if (sheet.isSame(other, buffer) || end > floor || end < top || sheet.bufferSize[other] === 0) return;
+      if (end > top) below.length = 0;
+      top = end;
+      if (!below.some((known) => sheet.isSame(known, other))) below.push(other);
+    });
+  }
   return below;
 }

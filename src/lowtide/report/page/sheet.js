@@ -6,6 +6,21 @@
 
 const kNone = -1;
 
+const kPlanWords = {
+  axis: 'step',
+  top: 'arena',
+  length: 'Steps',
+  tensor: 'tensor',
+  node: 'node',
+  operator: 'operator',
+  otherOperators: 'other operators',
+  operators: 'Operator',
+  search: 'Search tensors, nodes, operators',
+  notFound: 'No tensor, node or operator is called so.',
+  empty: 'This plan has no steps.',
+  unplaced: 'No buffer of this plan has a place here.',
+};
+
 // Rows grouped by a key: the rows of key k are items[begin[k]] ... items[begin[k + 1] - 1], in ascending order.
 class Groups {
   constructor(keyCount, rowCount, keyOf) {
@@ -38,6 +53,7 @@ class Sheet {
     this.regions = columns.regions;
     this.ops = columns.ops;
     this.types = columns.types;
+    this.start = 0; // what the first step is called
     this.readColumns(columns);
     this.link();
     this.nameBuffers();
@@ -174,6 +190,85 @@ class Sheet {
     return this.used;
   }
 
+  // Where a packing differs (packing_sheet.js). Columns are what the load is counted in: here steps.
+  get isPacking() {
+    return false;
+  }
+
+  get words() {
+    return kPlanWords;
+  }
+
+  get columnCount() {
+    return this.stepCount;
+  }
+
+  columnOf(step) {
+    return step;
+  }
+
+  stepOfColumn(column) {
+    return column;
+  }
+
+  // The columns that a pixel from `from` to `to` shows, half-open.
+  columnsUnder(from, to) {
+    const begin = Math.min(Math.floor(from), this.stepCount);
+    const end = Math.min(Math.max(begin + 1, Math.ceil(to)), this.stepCount);
+    return [begin, to - from < 1 ? Math.min(begin + 1, end) : end];
+  }
+
+  // From the step to the next at which anything can change.
+  spanAt(step) {
+    return [step, step + 1];
+  }
+
+  stepBeside(step, direction) {
+    return step + direction;
+  }
+
+  timeText(step) {
+    return countText(step);
+  }
+
+  tickText(step) {
+    return countText(step);
+  }
+
+  intervalText(begin, end) {
+    return intervalText(begin, end);
+  }
+
+  lifeText(buffer) {
+    return spanText(this.bufferBegin[buffer], this.bufferEnd[buffer]);
+  }
+
+  // A buffer is one piece.
+  piecesOf(buffer) {
+    return [buffer];
+  }
+
+  isMain() {
+    return true;
+  }
+
+  isSame(a, b) {
+    return a === b;
+  }
+
+  lengthOf(buffer) {
+    return this.bufferEnd[buffer] - this.bufferBegin[buffer];
+  }
+
+  colorOfKind(kind) {
+    return `kind-${kind}`;
+  }
+
+  // What a buffer comes from, behind its kind.
+  sourceText(buffer) {
+    return this.bufferOp[buffer] === kNone ? '' : ` from ${this.ops[this.bufferOp[buffer]]}`;
+  }
+
   // The sheets from the root to this one.
   path(sheets) {
     const path = [this];
@@ -185,7 +280,9 @@ class Sheet {
 // All sheets of the page, with the bodies hung under the steps that run them.
 function readSheets() {
   const embedded = JSON.parse(byId('sheets').textContent);
-  const sheets = embedded.sheets.map((columns, index) => new Sheet(columns, index, embedded));
+  const sheets = embedded.sheets.map((columns, index) =>
+    columns.packing ? new PackingSheet(columns, index, embedded) : new Sheet(columns, index, embedded),
+  );
   for (const sheet of sheets) {
     if (!sheet.parent) continue;
     const [outer, step] = sheet.parent;

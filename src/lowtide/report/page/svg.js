@@ -29,15 +29,16 @@ function svgAxes(chart) {
     layout: {map, load, left, axisY},
     view: seen,
     ink,
+    sheet,
   } = chart;
   const parts = [];
   for (const at of byteTicks(seen.y0, seen.y1, map.h)) {
     parts.push(svgLine(map.x, chart.yOf(at), map.x + map.w, chart.yOf(at), ink.grid));
     parts.push(svgText(left - 8, chart.yOf(at) + 4, shortBytes(at), ink.muted, {align: 'end'}));
   }
-  for (const step of stepTicks(seen, map.w)) {
+  for (const step of stepTicks(seen, map.w, sheet.start)) {
     parts.push(svgLine(chart.xOf(step), load.y, chart.xOf(step), map.y + map.h, ink.grid));
-    parts.push(svgText(chart.xOf(step), axisY + 4, countText(step), ink.muted, {align: 'middle'}));
+    parts.push(svgText(chart.xOf(step), axisY + 4, sheet.tickText(step), ink.muted, {align: 'middle'}));
   }
   return parts;
 }
@@ -63,8 +64,7 @@ function svgRect({x, y, w, h}, fill, more = '') {
 function svgNamed(chart, buffer, {x, y, w, h}, {css, text}) {
   const {sheet, ink} = chart;
   const name = sheet.bufferText(buffer);
-  const lives = spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]);
-  const title = `<title>${xmlText(`${name}, ${exactBytes(sheet.bufferSize[buffer])}, ${lives}`)}</title>`;
+  const title = `<title>${xmlText(`${name}, ${exactBytes(sheet.bufferSize[buffer])}, ${sheet.lifeText(buffer)}`)}</title>`;
   const rect = svgRect({x, y, w, h}, css, ` stroke="${ink.map}" stroke-width="0.6"`).replace(
     /\/>$/,
     () => `>${title}</rect>`,
@@ -116,7 +116,7 @@ function svgLoad(chart) {
   return [
     `<path d="${points.join('')}" fill="${ink.load}" fill-opacity="0.2" stroke="${ink.load}"/>`,
     svgText(left - 8, load.y + load.h, 'load', ink.muted, {align: 'end'}),
-    ...(facts.arena > 0 ? limit(facts.arena, 'arena', ink.arena, '6 3', -4) : []),
+    ...(facts.arena > 0 ? limit(facts.arena, sheet.words.top, ink.arena, '6 3', -4) : []),
     ...(sheet.usedRegions().length === 1 && sheet.facts.bound > 0
       ? limit(sheet.facts.bound, 'bound', ink.bound, '2 3', 12)
       : []),
@@ -125,11 +125,11 @@ function svgLoad(chart) {
 
 // The peak's band over the map, cut to what is in sight.
 function svgPeak(chart) {
-  const {layout, facts, ink, scaleX} = chart;
+  const {layout, facts, ink, sheet} = chart;
   const {map} = layout;
-  const peak = chart.xOf(facts.peakStep);
-  const begin = Math.max(map.x, peak);
-  const end = Math.min(map.x + map.w, peak + Math.max(scaleX, 1));
+  const [first, last] = sheet.spanAt(facts.peakStep).map((step) => chart.xOf(step));
+  const begin = Math.max(map.x, first);
+  const end = Math.min(map.x + map.w, Math.max(last, first + 1));
   if (facts.largestLoad <= 0 || end <= begin) return '';
   return svgRect({x: begin, y: map.y, w: end - begin, h: map.h}, ink.peak, ' fill-opacity="0.18"');
 }

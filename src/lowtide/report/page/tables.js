@@ -39,13 +39,24 @@ const columns = {
     number: (sheet, buffer) => sheet.bufferBegin[buffer],
     text: (sheet, buffer) =>
       sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer]
-        ? intervalText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])
+        ? sheet.intervalText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])
         : '-',
+  },
+  life: {
+    title: 'Lives',
+    hint: 'First time, and the first at which it is gone: [2, 6) does not hold 6',
+    number: (sheet, buffer) => sheet.lifeBegin[sheet.wholeOf[buffer]],
+    text: (sheet, buffer) => sheet.lifeText(buffer).replace(/^time /, ''),
+  },
+  alignment: {
+    title: 'Alignment',
+    number: (sheet, buffer) => sheet.alignment[sheet.wholeOf[buffer]],
+    text: (sheet, buffer) => countText(sheet.alignment[sheet.wholeOf[buffer]]),
   },
   length: {
     title: 'Steps',
-    number: (sheet, buffer) => sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer],
-    text: (sheet, buffer) => countText(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer]),
+    number: (sheet, buffer) => sheet.lengthOf(buffer),
+    text: (sheet, buffer) => countText(sheet.lengthOf(buffer)),
   },
   address: {
     title: 'Address',
@@ -84,6 +95,7 @@ function changeNote(sheet, buffer) {
 // What each tab lists: columns, rows and how they are sorted at first.
 function tabContent(sheet) {
   const placed = regionFacts(sheet, state.region).placed;
+  if (sheet.isPacking) return packingTabContent(sheet, placed);
   switch (state.tab) {
     case 'all':
       return {
@@ -106,7 +118,7 @@ function tabContent(sheet) {
     }
     default: {
       const facts = regionFacts(sheet, state.region);
-      tableView.whole = facts.load[activeStep()] ?? 0;
+      tableView.whole = facts.loadAt(activeStep());
       return {
         keys: ['buffer', 'kind', 'size', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
         list: facts.liveAt(activeStep()),
@@ -143,7 +155,7 @@ function headCell(key, sortBy) {
           drawTable();
         },
       },
-      column.title,
+      key === 'length' ? activeSheet().words.length : column.title,
       make('span', {'aria-hidden': 'true'}, isSorted ? (tableView.descending ? ' ↓' : ' ↑') : ''),
     ),
   );
@@ -171,7 +183,7 @@ function bodyCell(sheet, buffer, key, colour) {
 }
 
 function bodyRow(sheet, buffer, keys, colour) {
-  const isSelected = state.selected?.sheet === sheet && state.selected.buffer === buffer;
+  const isSelected = state.selected?.sheet === sheet && sheet.isSame(state.selected.buffer, buffer);
   return make(
     'tr',
     {
@@ -253,7 +265,8 @@ function moveInTable(event) {
 function markRow() {
   const sheet = activeSheet();
   for (const line of byId('table').querySelectorAll('tbody tr')) {
-    const isSelected = state.selected?.sheet === sheet && Number(line.dataset.buffer) === state.selected.buffer;
+    const isSelected =
+      state.selected?.sheet === sheet && sheet.isSame(Number(line.dataset.buffer), state.selected.buffer);
     line.setAttribute('aria-selected', String(isSelected));
     if (isSelected && !line.contains(document.activeElement)) line.scrollIntoView({block: 'nearest'});
   }
@@ -261,21 +274,21 @@ function markRow() {
 
 function stepControls(sheet) {
   const step = activeStep();
-  const load = regionFacts(sheet, state.region).load[step] ?? 0;
+  const load = regionFacts(sheet, state.region).loadAt(step);
   const field = make('input', {
     type: 'number',
-    min: '0',
-    max: String(Math.max(0, sheet.stepCount - 1)),
-    value: String(step),
-    'aria-label': 'Step',
-    onchange: (event) => goToStep(Number(event.target.value)),
+    min: String(sheet.start),
+    max: String(sheet.start + Math.max(0, sheet.stepCount - 1)),
+    value: String(sheet.start + step),
+    'aria-label': sheet.isPacking ? 'Time' : 'Step',
+    onchange: (event) => goToStep(Number(event.target.value) - sheet.start),
   });
   return make(
     'div',
     {class: 'step-controls'},
-    tool('‹', 'Step before ([)', () => goToStep(activeStep() - 1)),
+    tool('‹', `${sheet.isPacking ? 'Moment' : 'Step'} before ([)`, () => goToStepBeside(-1)),
     field,
-    tool('›', 'Step after (])', () => goToStep(activeStep() + 1)),
+    tool('›', `${sheet.isPacking ? 'Moment' : 'Step'} after (])`, () => goToStepBeside(1)),
     make(
       'span',
       {class: 'step-text'},
@@ -294,11 +307,12 @@ function sideOf(sheet) {
 function drawTabs() {
   const sheet = activeSheet();
   const unplaced = sheet.bufferCount - totals(sheet).placed;
-  const isPeak = activeStep() === peakStepOf(sheet);
+  const isPeak = sheet.columnOf(activeStep()) === sheet.columnOf(peakStepOf(sheet));
+  const {axis} = sheet.words;
   const tabs = [
-    ['step', `${sideOf(sheet)}${isPeak ? 'In the peak, step' : 'At step'} ${countText(activeStep())}`],
+    ['step', `${sideOf(sheet)}${isPeak ? `In the peak, ${axis}` : `At ${axis}`} ${sheet.timeText(activeStep())}`],
     ['all', 'All buffers'],
-    ['unplaced', `Not in an arena (${countText(unplaced)})`],
+    ...(sheet.isPacking ? [] : [['unplaced', `Not in an arena (${countText(unplaced)})`]]),
     ...(isRootComparison() ? [['changes', 'Changes']] : []),
   ];
   if (!tabs.some(([key]) => key === state.tab)) state.tab = 'step';

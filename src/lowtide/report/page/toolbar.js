@@ -73,7 +73,7 @@ function regionChoice() {
 function colourChoice() {
   const options = [
     {key: 'kind', text: 'Kind'},
-    {key: 'operator', text: 'Operator'},
+    {key: 'operator', text: state.shown.words.operators},
   ];
   if (isRootComparison()) options.push({key: 'change', text: 'Change'});
   return choice('Colour by', options, state.colourBy, (colourBy) => update({colourBy, onlyClass: null}));
@@ -85,6 +85,7 @@ function legend() {
   const present = new Map();
   for (const each of charts) {
     for (const buffer of each.facts.placed) {
+      if (!each.sheet.isMain(buffer)) continue;
       const at = Math.floor((each.paints[buffer] % kDimmed) / kShades);
       present.set(at, (present.get(at) ?? 0) + 1);
     }
@@ -93,7 +94,7 @@ function legend() {
     .sort((a, b) => a - b)
     .map((at) => {
       const {name, color} = chart.classes[at];
-      const swatch = make('span', {class: name === 'scratch' ? 'swatch hatched' : 'swatch', 'aria-hidden': 'true'});
+      const swatch = make('span', {class: isHatched(name) ? 'swatch hatched' : 'swatch', 'aria-hidden': 'true'});
       swatch.style.setProperty('--swatch', `var(--${color})`);
       const isOnly = state.onlyClass === at;
       return make(

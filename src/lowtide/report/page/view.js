@@ -66,7 +66,8 @@ class View {
 
   // Never smaller than two steps and a few bytes, never beyond what there is.
   keepInside() {
-    [this.x0, this.x1] = View.clampSpan(this.x0, this.x1, Math.min(2, this.steps), this.steps);
+    const least = Math.max(2, this.steps * 2 ** -40); // where steps are ticks of a clock, numbers end before them
+    [this.x0, this.x1] = View.clampSpan(this.x0, this.x1, Math.min(least, this.steps), this.steps);
     const height = this.top * 1.06;
     [this.y0, this.y1] = View.clampSpan(this.y0, this.y1, Math.min(16, height), height);
   }

@@ -1,0 +1,109 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "lowtide/allocate/slots.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/pack.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/plan/packing_csv.h"
+#include "lowtide/report/packing_summary.h"
+#include "lowtide/verify/slot_check.h"
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::size_t kMostSizes = 1000;  // listed in JSON
+
+struct Slots {
+  SlotAssignment assignment;
+  IdVector<PackingId, std::uint32_t> number;  // of the slot of each buffer
+  double pack_seconds = 0;
+  double verify_seconds = 0;
+};
+
+bool fits(const PackingProblem& problem, const SlotAssignment& assignment) {
+  return !problem.capacity || assignment.total <= *problem.capacity;
+}
+
+bool is_infeasible(const PackingProblem& problem, const SlotAssignment& assignment) {
+  if (fits(problem, assignment)) return false;
+  return assignment.proven_optimal || assignment.bound > *problem.capacity;
+}
+
+Json json_of_slots(const PackRequest& request, const PackingProblem& problem, const Slots& found) {
+  const SlotAssignment& assignment = found.assignment;
+  const bool is_fitting = fits(problem, assignment);
+  const bool is_no = is_infeasible(problem, assignment);
+  Json json = json_head("pack");
+  json["path"] = json_text(request.path);
+  json["kind"] = "slots";
+  json["buffers"] = problem.buffers.size();
+  json["bound"] = assignment.bound.count();
+  json["total"] = assignment.total.count();
+  json["gap"] = json_of_gap(assignment.total, assignment.bound);
+  json["slots"] = assignment.sizes.size();
+  json["slot_bytes"] = Json::array();
+  for (std::uint32_t at = 0; at < std::min(kMostSizes, assignment.sizes.size()); ++at) {
+    json["slot_bytes"].push_back(assignment.sizes[SlotId(at)].count());
+  }
+  json["strategy"] = assignment.strategy;
+  json["proven_optimal"] = assignment.proven_optimal;
+  json["capacity"] = problem.capacity ? Json(problem.capacity->count()) : Json(nullptr);
+  json["fits"] = is_fitting;
+  json["outcome"] = is_fitting ? "found" : is_no ? "infeasible" : "not_found";
+  json["feasible"] = is_fitting ? Json(true) : is_no ? Json(false) : Json(nullptr);
+  json["verified"] = true;
+  json["seconds"] = {
+      {"import", request.import_seconds}, {"pack", found.pack_seconds}, {"verify", found.verify_seconds}};
+  return json;
+}
+
+void check_verified(const PackingProblem& problem, const Slots& found) {
+  const SlotAssignment& assignment = found.assignment;
+  const SlotClaim claim{found.number, {assignment.sizes.begin(), assignment.sizes.end()}, assignment.total};
+  stop_if_wrong(check_slots(problem, claim), "the slots that were found are wrong");
+}
+
+SlotFigures figures_of(const SlotAssignment& assignment) {
+  return {.slots = assignment.sizes.size(),
+          .largest = assignment.sizes.empty() ? Bytes(0) : assignment.sizes[SlotId(0)],
+          .total = assignment.total,
+          .bound = assignment.bound,
+          .proven_optimal = assignment.proven_optimal,
+          .strategy = assignment.strategy};
+}
+
+}  // namespace
+
+ExitCode pack_slots(const PackRequest& request, const PackingProblem& problem, const OutputFiles& files,
+                    Console& console) {
+  Slots found;
+  const Stopwatch packing_time;
+  {
+    const Progress progress(console, "sharing slots");
+    SlotOptions options;
+    options.effort = request.effort.value_or(options.effort);
+    found.assignment = take(assign_slots(problem, options), request.path);
+  }
+  for (SlotId slot : found.assignment.slot) found.number.push_back(slot.value());
+  found.pack_seconds = packing_time.seconds();
+  const Stopwatch verifying;
+  check_verified(problem, found);
+  found.verify_seconds = verifying.seconds();
+
+  const bool is_done = fits(problem, found.assignment);
+  if (is_done && request.csv_file) files.write(*request.csv_file, write_slots_csv(problem, found.number), console);
+  if (request.prints_json) {
+    print_json(console, json_of_slots(request, problem, found));
+  } else {
+    console.result(slots_summary(request.path, problem, figures_of(found.assignment)));
+  }
+  if (is_done) return ExitCode::done;
+  if (request.csv_file) console.remark(StyledText("nothing was written, since the slots do not fit").end_line());
+  return ExitCode::no;
+}
+
+}  // namespace lowtide::detail

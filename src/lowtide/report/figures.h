@@ -1,0 +1,31 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/report/styled_text.h"
+
+// The table of figures that all summaries have, a line each: name, bytes, the same for the eye, share, note.
+namespace lowtide::detail {
+
+inline constexpr std::size_t kPathColumns = 72;
+
+[[nodiscard]] std::string exact(Bytes size);
+[[nodiscard]] TextTable figures_table();
+
+// "  load   9,633,792 B   9.19 MiB   12.3 %   as_given"
+void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share,
+                const StyledText& note = {}, Style style = Style::plain);
+
+// "0 %", "below 0.1 %", "4.3 %", "unknown"
+[[nodiscard]] std::string gap_text(Bytes achieved, Bytes bound);
+
+// "best_fit, proven optimal"
+[[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);
+
+}  // namespace lowtide::detail

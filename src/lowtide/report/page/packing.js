@@ -1,0 +1,208 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What head, panel and tables say of a packing; the parts are those of a plan's page.
+
+const kMostGaps = 12; // listed
+
+// What proves the bound: [in a word or two, in a sentence].
+function boundReason(sheet) {
+  const {bound_searched: isSearched, decisions, witness} = sheet.facts;
+  if (isSearched) {
+    const words = `a search of ${plural(decisions, 'decision')} has tried all offsets below it`;
+    return ['by search', words];
+  }
+  if (witness === null) return ['lower bound', 'there is nothing to place'];
+  const step = sheet.stepOfColumn(witness);
+  const time = sheet.timeText(step);
+  const isLoad = regionFacts(sheet, 0).loadAt(step) === sheet.facts.bound;
+  const padding = isLoad ? '' : ', with the padding of alignment and what is fixed';
+  return [`load at time ${time}`, `what lives at time ${time} needs as much${padding}`];
+}
+
+function packingMetrics(sheet) {
+  const now = totals(sheet);
+  const {facts} = sheet;
+  const {capacity} = sheet.regions[0];
+  const waste = now.arena - now.load;
+  const [reason, sentence] = boundReason(sheet);
+  return [
+    metric('Height', shortBytes(now.arena), capacity === null ? exactBytes(now.arena) : `of ${shortBytes(capacity)}`, {
+      title: `Bytes to reserve, the highest end of a buffer: ${bothBytes(now.arena)}`,
+      tone: 'main',
+    }),
+    metric('Load', shortBytes(now.load), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing', {
+      title: `Most bytes alive at once: ${bothBytes(now.load)}`,
+    }),
+    metric('Bound', shortBytes(now.bound), reason, {
+      title: `No offsets need less than ${bothBytes(now.bound)}: ${sentence}`,
+    }),
+    gapMetric(now),
+    metric('No reuse', shortBytes(facts.sum), `height ${percentText(now.arena, facts.sum)} of it`, {
+      title: `All sizes together: ${bothBytes(facts.sum)}`,
+    }),
+    metric('Buffers', countText(sheet.wholeCount), plural(sheet.columnCount, 'moment'), {
+      title: 'A moment is a time at which a buffer begins or ends',
+      tone: 'extra',
+    }),
+    metric('Offsets', facts.strategy || '-', facts.optimal ? 'proven optimal' : 'best found', {
+      tone: facts.optimal ? 'good word extra' : 'word extra',
+    }),
+    state.isVerified
+      ? metric('Check', 'verified', facts.bound_searched ? 'offsets' : 'offsets and bound', {
+          title: 'Offsets and the load bound were checked by code that shares nothing with the search',
+          tone: 'good word',
+        })
+      : metric('Check', 'not verified', 'offsets as given', {tone: 'word'}),
+  ];
+}
+
+// Whether sizes with a colour of their own have most of the picture; where every buffer has another size they tell nothing.
+function coloursBySize(sheet) {
+  const {classes, classOf} = operatorClasses(sheet, heaviestOps([sheet]));
+  const areas = [0, 0]; // without and with a colour
+  for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
+    const area = sheet.bufferSize[buffer] * (sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer]);
+    areas[classOf[buffer] + 1 < classes.length ? 1 : 0] += area;
+  }
+  return areas[1] >= areas[0];
+}
+
+function timeButton(sheet, time) {
+  return textButton(`time ${sheet.timeText(time)}`, 'Show this time', () => goToStep(time));
+}
+
+function lifeRows(sheet, buffer) {
+  const whole = sheet.wholeOf[buffer];
+  const gaps = sheet.gapsOf(buffer);
+  const shown = gaps.slice(0, kMostGaps).map(([begin, end]) => make('div', {}, sheet.intervalText(begin, end)));
+  if (gaps.length > kMostGaps)
+    shown.push(make('div', {class: 'muted'}, `and ${countText(gaps.length - kMostGaps)} more`));
+  return [
+    ...row(
+      'Lives',
+      `${sheet.spanText(sheet.lifeBegin[whole], sheet.lifeEnd[whole])} `,
+      make('span', {class: 'muted'}, `(${countText(sheet.lengthOf(buffer))} long)`),
+    ),
+    ...(gaps.length > 0 ? row('Free in', shown) : []),
+  ];
+}
+
+function packedPeakRow(sheet, buffer) {
+  const {peakStep, largestLoad} = regionFacts(sheet, 0);
+  const lives = sheet
+    .piecesOf(buffer)
+    .some((piece) => sheet.bufferBegin[piece] <= peakStep && peakStep < sheet.bufferEnd[piece]);
+  return row('In the peak', lives ? percentText(sheet.bufferSize[buffer], largestLoad) : 'no');
+}
+
+function packedBufferPanel(sheet, buffer) {
+  const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
+  swatch.style.setProperty('--swatch', colourOf(sheet)(buffer));
+  const isFixed = sheet.kindOf(buffer) === 'fixed';
+  const gaps = sheet.gapsOf(buffer).length;
+  return [
+    make(
+      'div',
+      {class: 'panel-head'},
+      make('h2', {}, sheet.bufferText(buffer)),
+      tool('×', 'Close (Esc)', () => select(null)),
+    ),
+    make('p', {class: 'tagline'}, swatch, `${sheet.kindOf(buffer)}, buffer ${sheet.wholeOf[buffer]} of the file`),
+    make(
+      'dl',
+      {class: 'facts'},
+      row('Size', bothBytes(sheet.bufferSize[buffer])),
+      lifeRows(sheet, buffer),
+      placeRows(sheet, buffer),
+      row('Alignment', exactBytes(sheet.alignment[sheet.wholeOf[buffer]])),
+      packedPeakRow(sheet, buffer),
+    ),
+    isFixed ? make('p', {class: 'why'}, 'The problem fixes its address; nothing else was possible.') : null,
+    gaps > 0 ? make('p', {class: 'why'}, 'What it holds need not survive its gaps: others may have its bytes then.') : null,
+  ];
+}
+
+// Movable and fixed buffers, each with their bytes.
+function kindRows(sheet) {
+  return sheet.kinds.flatMap((kind, at) => {
+    let [count, bytes] = [0, 0];
+    for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
+      if (sheet.bufferKind[buffer] !== at || !sheet.isMain(buffer)) continue;
+      ++count;
+      bytes += sheet.bufferSize[buffer];
+    }
+    return count > 0 ? row(kind, `${countText(count)}, ${bothBytes(bytes)} in all`) : [];
+  });
+}
+
+function timeRows(sheet) {
+  const {peakStep, largestLoad} = regionFacts(sheet, 0);
+  if (sheet.columnCount === 0) return [];
+  const {bound_searched: isSearched, witness} = sheet.facts;
+  const isElsewhere = !isSearched && witness !== null && sheet.stepOfColumn(witness) !== peakStep;
+  return [
+    ...row('From, to', sheet.intervalText(0, sheet.stepCount)),
+    ...row('Largest load', `${shortBytes(largestLoad)} at `, timeButton(sheet, peakStep)),
+    ...(isElsewhere ? row('Bound', 'shown at ', timeButton(sheet, sheet.stepOfColumn(witness))) : []),
+    ...(sheet.origin === 0n ? [] : row('Axis', `counts from ${countText(sheet.origin)}`)),
+    ...(sheet.timeNames === null ? [] : row('Axis', 'not to scale: a unit from each moment to the next')),
+  ];
+}
+
+function packingPanel(sheet) {
+  const {facts, regions} = sheet;
+  const now = totals(sheet);
+  return [
+    make('div', {class: 'panel-head'}, make('h2', {}, facts.graph || 'Packing')),
+    make(
+      'p',
+      {class: 'muted'},
+      'Choose a buffer to see its size, life and address, or a time of the load curve to see who lives then.',
+      make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
+    ),
+    make('h3', {}, 'The packing'),
+    make(
+      'dl',
+      {class: 'facts'},
+      row('Height', bothBytes(now.arena)),
+      regions[0].capacity === null ? [] : row('Capacity', bothBytes(regions[0].capacity)),
+      row('Bound', bothBytes(now.bound)),
+      row('Because', boundReason(sheet)[1]),
+      row('Gap', now.gap === null ? '-' : percentText(now.arena - now.bound, now.bound)),
+      row(
+        'Offsets',
+        `${facts.strategy || '-'} `,
+        make('span', {class: 'muted'}, facts.optimal ? '(proven optimal)' : '(best found)'),
+      ),
+    ),
+    make('h3', {}, 'Time'),
+    make('dl', {class: 'facts'}, timeRows(sheet)),
+    make('h3', {}, 'Buffers'),
+    make('dl', {class: 'facts'}, kindRows(sheet)),
+    make('h3', {}, 'Where it comes from'),
+    make(
+      'dl',
+      {class: 'facts'},
+      row('File', facts.graph || '-'),
+      row('Tool', facts.tool || '-'),
+      row('Check', !state.isVerified ? 'not verified' : `offsets${facts.bound_searched ? '' : ' and bound'} verified`),
+    ),
+  ];
+}
+
+function packingTabContent(sheet, placed) {
+  const isShown = {kind: sheet.hasFixed, alignment: sheet.hasAlignment};
+  const keysWith = (share) =>
+    ['buffer', 'kind', 'size', share, 'life', 'length', 'alignment', 'address'].filter((key) => isShown[key] ?? true);
+  if (state.tab === 'all') {
+    return {keys: keysWith('bytes'), list: Array.from(placed).filter((piece) => sheet.isMain(piece)), sortBy: 'size'};
+  }
+  const facts = regionFacts(sheet, 0);
+  tableView.whole = facts.loadAt(activeStep());
+  return {
+    keys: keysWith('share'),
+    list: facts.liveAt(activeStep()),
+    sortBy: 'size',
+  };
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C during `pack`: the first ends the search, the second the program."""
+import json
+import os
+import pty
+import random
+import signal
+import subprocess
+import time
+import unittest
+
+from program import DONE, PLAIN, PROGRAM, ProgramTest
+
+LONG = str(10**15)  # work units: years
+
+
+def hard_problem():
+    """Buffers of random lives and sizes, a hundred at a time: nothing meets the bound."""
+    draw = random.Random(20261121)
+    lines = ["id,lower,upper,size,alignment"]
+    for at in range(400):
+        begin = draw.randrange(1000)
+        lines.append(f"b{at},{begin},{begin + draw.randrange(20, 400)},{draw.randrange(1, 100000)},{2 ** draw.randrange(6)}")
+    return "\n".join(lines) + "\n"
+
+
+class Interrupt(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("hard.csv", hard_problem())
+
+    def start(self, *words, **options):
+        """The program with a terminal as stderr, searching: its progress line has been seen."""
+        self.outer, inner = pty.openpty()
+        self.addCleanup(os.close, self.outer)
+        process = subprocess.Popen([PROGRAM, "pack", "hard.csv", "--effort", LONG, *words], cwd=self.folder,
+                                   env={**PLAIN, "TERM": "xterm"}, stdout=subprocess.PIPE, stderr=inner, **options)
+        os.close(inner)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.kill)
+        self.shown = b""
+        self.read_until(b"packing ... ")
+        return process
+
+    def read_until(self, part):
+        while part not in self.shown:
+            self.shown += os.read(self.outer, 4096)
+
+    def read_all(self):
+        try:
+            while part := os.read(self.outer, 4096):
+                self.shown += part
+        except OSError:  # the other end is closed
+            pass
+
+    def test_the_best_so_far_is_the_answer(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("--json", "-o", "packed.csv", "--html", "map.html")
+            process.send_signal(number)
+            report = json.loads(process.communicate(timeout=60)[0])
+            self.read_all()
+            self.assertEqual(process.returncode, DONE)
+            self.assertIn(b"interrupted; this is the best found until then", self.shown)
+            self.assertIs(report["interrupted"], True)
+            self.assertIs(report["verified"], True)
+            self.assertGreater(report["height"], report["bound"])
+            # What was written is that answer.
+            again = self.json(DONE, "pack", "packed.csv")
+            self.assertEqual(again["height"], report["height"])
+            self.assertIn("map.html", self.listing())
+
+    def test_the_progress_line_shows_the_best_and_its_gap(self):
+        process = self.start()
+        self.read_until(b"best ")
+        self.read_until(b" %")
+        self.assertRegex(self.shown.decode(), r"packing \.\.\. \d+ s, best [0-9.]+ MiB, gap (below )?[0-9.]+ %")
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=60)[0].decode()
+        self.assertIn("height", text)
+        self.assertNotIn("best ", text)
+
+    def test_without_a_terminal_there_is_no_progress(self):
+        result = self.run_program("pack", "hard.csv", "--effort", "3000000")
+        self.assertEqual((result.returncode, result.stderr), (DONE, ""))
+
+    def test_a_second_signal_ends_the_program(self):
+        process = self.start()
+        # Stopped, so that both arrive before the search can look at the first.
+        process.send_signal(signal.SIGSTOP)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+        self.assertIn(process.wait(60), (-signal.SIGTERM, -signal.SIGINT))
+        self.assertEqual(process.stdout.read(), b"")
+
+    def test_a_signal_that_is_ignored_stays_ignored(self):
+        process = self.start(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        process.send_signal(signal.SIGINT)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), DONE)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,134 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/packing_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/check.h"
+#include "lowtide/base/quote.h"
+#include "tests/report/page_packings.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+std::string page_of(const PackingSketch& sketch, const PackingPageOptions& options = {.name = "some.csv"}) {
+  return packing_page(sketch.problem, sketch.packing, options);
+}
+
+Json embedded(const std::string& html) {
+  const std::size_t begin = html.find(R"(id="sheets">)") + 12;
+  return Json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
+Json sheet_of(const PackingSketch& sketch) { return embedded(page_of(sketch))["sheets"][0]; }
+
+// A packing at offset 0, of buffers that never meet: what a clock does is all that matters.
+PackingSketch sketch_of(std::initializer_list<TimeSpan> lives) {
+  PackingSketch sketch;
+  for (const TimeSpan& life : lives) {
+    sketch.problem.buffers.push_back({.lifespan = life, .size = Bytes(1)});
+    sketch.packing.offsets.push_back(Offset(0));
+  }
+  return sketch;
+}
+
+TEST(PackingPage, IsOneHtmlDocument) {
+  const std::string html = page_of(small_packing());
+  EXPECT_THAT(html, StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(html, EndsWith("</html>\n"));
+  EXPECT_THAT(html, HasSubstr("<title>some.csv - packing</title>"));
+  EXPECT_THAT(page_of(empty_packing(), {}), HasSubstr("<title>Packing</title>"));
+  EXPECT_TRUE(is_utf8(html));
+}
+
+TEST(PackingPage, IsTheSameForTheSamePacking) { EXPECT_EQ(page_of(small_packing()), page_of(small_packing())); }
+
+TEST(PackingPage, HoldsBuffersAndTheirPieces) {
+  const Json sheet = sheet_of(small_packing());
+  EXPECT_EQ(sheet["packing"], true);
+  // Something begins or ends at 0, 30, 60, 80 and 90.
+  EXPECT_EQ(sheet["time"], Json::parse(R"({"origin":"0","start":0,"bounds":[0,30,60,80,90],"names":null})"));
+  EXPECT_EQ(sheet["whole"]["name"], (Json{"fixed", "low", "resting", "late"}));
+  EXPECT_EQ(sheet["whole"]["size"], (Json{65536, 65536, 65536, 131072}));
+  EXPECT_EQ(sheet["whole"]["alignment"], (Json{1, 4096, 1, 1}));
+  EXPECT_EQ(sheet["whole"]["offset"], (Json{0, 65536, 131072, 131072}));
+  EXPECT_EQ(sheet["whole"]["fixed"], (Json{1, 0, 0, 0}));
+  EXPECT_EQ(sheet["whole"]["begin"], (Json{0, 0, 0, 1}));
+  EXPECT_EQ(sheet["whole"]["end"], (Json{3, 2, 4, 2}));
+  // `resting` is gone in [30, 60): [0, 30) and [60, 90) are left.
+  EXPECT_EQ(sheet["whole"]["pieces"], (Json{1, 1, 2, 1}));
+  EXPECT_EQ(sheet["piece"]["begin"], (Json{0, 0, 0, 2, 1}));
+  EXPECT_EQ(sheet["piece"]["end"], (Json{3, 2, 1, 4, 2}));
+}
+
+TEST(PackingPage, HoldsWhatIsKnown) {
+  const Json page = embedded(page_of(small_packing(), {.name = "a.csv", .tool = "lowtide 1", .is_verified = true}));
+  EXPECT_EQ(page["verified"], true);
+  const Json& sheet = page["sheets"][0];
+  EXPECT_EQ(sheet["facts"], Json::parse(R"({"graph":"a.csv","tool":"lowtide 1","sum":327680,"bound":262144,
+      "bound_searched":false,"decisions":0,"strategy":"best_fit","optimal":true,"witness":1})"));
+  EXPECT_EQ(sheet["regions"], Json::parse(R"([{"name":"","capacity":262144,"alignment":1,"arena":262144}])"));
+  EXPECT_EQ(embedded(page_of(small_packing()))["verified"], false);
+  EXPECT_EQ(sheet_of(empty_packing())["facts"]["witness"], nullptr);
+}
+
+TEST(PackingPage, GivesABufferWithoutAnyTimeOnePiece) {
+  PackingSketch sketch = sketch_of({{2, 9}});
+  sketch.problem.buffers[PackingId(0)].gaps = {{2, 4}, {4, 9}};
+  const Json sheet = sheet_of(sketch);
+  EXPECT_EQ(sheet["whole"]["pieces"], Json{1});
+  EXPECT_EQ(sheet["piece"]["begin"], sheet["piece"]["end"]);
+}
+
+TEST(PackingPage, CountsTimeFromTheFirst) {
+  EXPECT_EQ(sheet_of(sketch_of({{100, 120}}))["time"],
+            Json::parse(R"({"origin":"0","start":100,"bounds":[0,20],"names":null})"));
+  EXPECT_EQ(sheet_of(sketch_of({{-5, 5}}))["time"],
+            Json::parse(R"({"origin":"0","start":-5,"bounds":[0,10],"names":null})"));
+  // Nanoseconds since 1970 are beyond 2^53, their span is not.
+  EXPECT_EQ(sheet_of(sketch_of({{1'785'000'000'000'000'001, 1'785'000'000'000'000'004}}))["time"],
+            Json::parse(R"({"origin":"1785000000000000001","start":0,"bounds":[0,3],"names":null})"));
+}
+
+TEST(PackingPage, NamesTimesWhoseSpanNoScriptHolds) {
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(sheet_of(sketch_of({{least, least + 1}, {most - 1, most}}))["time"], Json::parse(R"({
+      "origin":"0","start":0,"bounds":[0,1,2,3],
+      "names":["-9223372036854775808","-9223372036854775807","9223372036854775806","9223372036854775807"]})"));
+}
+
+TEST(PackingPage, NumbersBuffersWithoutNames) {
+  EXPECT_EQ(sheet_of(sketch_of({{0, 1}, {1, 2}}))["whole"]["name"], (Json{"0", "1"}));
+}
+
+TEST(PackingPage, NamesEndNothing) {
+  const std::string html =
+      page_of(hostile_packing(), {.name = "</title><script>document.body.dataset.owned='title'</script>"});
+  EXPECT_THAT(html, HasSubstr("<title>&lt;/title&gt;&lt;script&gt;"));
+  const std::string data = html.substr(html.find(R"(id="sheets">)") + 12);
+  EXPECT_THAT(data.substr(0, data.find("</script>")), Not(HasSubstr("<")));
+  EXPECT_TRUE(is_utf8(html));
+}
+
+TEST(PackingPage, WantsOneOffsetABuffer) {
+  PackingSketch sketch = small_packing();
+  sketch.problem.buffers.push_back({.lifespan = {0, 1}});
+  EXPECT_THROW(page_of(sketch), InvariantViolation);
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,35 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "lowtide/plan/packing.h"
+
+namespace lowtide {
+
+// A problem with offsets for it: what the page's tests of packings show.
+struct PackingSketch {
+  PackingProblem problem;
+  Packing packing;
+};
+
+// Everything that a buffer of a packing can be (KiB over time; `.` is free):
+//
+//   address
+//    192 |        [late      ]        fits into the gap of `resting` and above
+//    128 |[resting]......[resting]    64 KiB, with a gap in [30, 60)
+//     64 |[low             ]          64 KiB at alignment 4 KiB
+//      0 +[fixed                 ]    64 KiB at address 0
+//        0        30     60     90
+[[nodiscard]] PackingSketch small_packing();
+// Names that try to act, as in hostile_plan().
+[[nodiscard]] PackingSketch hostile_packing();
+[[nodiscard]] PackingSketch empty_packing();
+// Two buffers as far apart as a clock of 64 bits allows, and one between them.
+[[nodiscard]] PackingSketch far_packing();
+// Random lives and a few sizes, packed by best fit.
+[[nodiscard]] PackingSketch generated_packing(std::uint32_t buffers, std::uint64_t seed);
+
+}  // namespace lowtide
