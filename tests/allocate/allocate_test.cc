@@ -70,7 +70,8 @@ TEST(Allocate, MeetsTheLoadOfThePublishedExample) {
   EXPECT_EQ(packing.witness_time, 5);
 }
 
-// Greedy by size alone gives 1,088: 448 at 0, 384 at 0, 256 at 448, and the 192s on top. Load at 0: 384 + 192 + 192 = 768.
+// Greedy by size alone gives 1,088: 448 at 0, 384 at 0, 256 at 448, and the 192s on top. Load at 0: 384 + 192 + 192 =
+// 768.
 TEST(Allocate, MeetsTheLoadWhereGreedyBySizeAloneWastesFortyPercent) {
   const Packing packing = allocate_or_die(
       problem_of_inclusive({{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}}));
@@ -160,8 +161,9 @@ TEST(Allocate, AcceptsFixedBuffersThatTakeTurns) {
   EXPECT_EQ(allocate_or_die(problem).height, Bytes(12));
 }
 
-// Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2, all at once: the best is 4 + 4 + 2 = 10, the padding
-// proves 9 (4 + 4 + 2, less the 1 byte that the topmost may save), and only a search tells that 9 is not enough.
+// Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2, all at once: the best is 4 + 4 + 2 = 10, the
+// padding proves 9 (4 + 4 + 2, less the 1 byte that the topmost may save), and only a search tells that 9 is not
+// enough.
 TEST(Allocate, ProvesByTryingEverythingThatACapacityIsTooSmall) {
   PackingProblem problem = testing::problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}});
   problem.buffers[PackingId(0)].alignment = Bytes(4);
@@ -179,8 +181,8 @@ TEST(Allocate, ProvesByTryingEverythingThatACapacityIsTooSmall) {
   EXPECT_EQ(allocate(problem)->outcome, PackingOutcome::found);
 }
 
-// Around a fixed buffer nothing can be gained here: the local search gives up at once and the exact one proves it, however
-// much effort is left. It took twenty seconds when giving up cost nothing.
+// Around a fixed buffer nothing can be gained here: the local search gives up at once and the exact one proves it,
+// however much effort is left. It took twenty seconds when giving up cost nothing.
 TEST(Allocate, EndsWhenNothingCanBeGained) {
   PackingProblem problem = testing::problem_of({{0, 9, 64}, {2, 10, 128}, {3, 5, 4096}, {10, 11, 1}});
   problem.buffers[PackingId(1)].fixed_offset = Offset(128);
@@ -190,7 +192,8 @@ TEST(Allocate, EndsWhenNothingCanBeGained) {
   EXPECT_TRUE(packing->proven_optimal);
 }
 
-// One alignment of 64 for all: 100, 30 and 10 bytes at once take 128 + 64 + 10 with the smallest on top, and 128 + 64 + 30 or
+// One alignment of 64 for all: 100, 30 and 10 bytes at once take 128 + 64 + 10 with the smallest on top, and 128 + 64 +
+// 30 or
 // 64 + 64 + 100 otherwise. Sizes in whole units say 256 whoever is on top.
 TEST(Allocate, PutsThePaddingThatNeedsNoRoomOnTop) {
   PackingProblem problem = testing::problem_of({{0, 1, 100}, {0, 1, 30}, {0, 1, 10}});
@@ -229,8 +232,8 @@ TEST(Allocate, NamesTheMomentWhoseLoadExceedsTheCapacity) {
   EXPECT_EQ(allocate_or_die(problem).outcome, PackingOutcome::found);
 }
 
-// Load 5 + 6 = 11, but 6 bytes do not fit into [0, 5) below the fixed ones: 10 + 6. A search tells that 12 is not enough, and
-// so is what lies below the next even number, since all ends are even; without a capacity it goes on to 16.
+// Load 5 + 6 = 11, but 6 bytes do not fit into [0, 5) below the fixed ones: 10 + 6. A search tells that 12 is not
+// enough, and so is what lies below the next even number, since all ends are even; without a capacity it goes on to 16.
 TEST(Allocate, ProvesThatThereIsNoRoomAroundAFixedBuffer) {
   PackingProblem problem;
   problem.buffers.push_back(fixed_at(5, {0, 1}, 5));

@@ -209,8 +209,8 @@ TEST(CliqueCover, FindsTheLoadThatARelationHides) {
   }
 }
 
-// What a rule saves. Rectangles of 30 bytes and 30 moments cut into 40 pieces, many of them with a gap that others fill: no
-// byte may be wasted. And random problems, asked for their bound: some
+// What a rule saves. Rectangles of 30 bytes and 30 moments cut into 40 pieces, many of them with a gap that others
+// fill: no byte may be wasted. And random problems, asked for their bound: some
 // can have it and some cannot, and there is slack to waste.
 TEST(CoverSearch, EachRulePrunes) {
   constexpr std::int64_t kLimit = 4'000;

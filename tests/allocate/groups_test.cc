@@ -150,7 +150,8 @@ TEST(Groups, BecomeOneBufferWhereAllMembersAreAlike) {
   EXPECT_TRUE(blocks.problem.buffers[PackingId(0)].gaps.empty());
 }
 
-// A view: z is the upper half of x and dies before it. As if it were not there. A view that lives longer is another thing.
+// A view: z is the upper half of x and dies before it. As if it were not there. A view that lives longer is another
+// thing.
 TEST(Groups, LoseNothingThroughAViewThatDiesEarlier) {
   PackingProblem problem = testing::problem_of({{0, 4, 8}, {2, 4, 4}});
   problem.together = {{kX, kY, Bytes(4)}};

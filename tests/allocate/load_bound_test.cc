@@ -43,7 +43,8 @@ TEST(LoadBound, RoundsTheBuffersBelow) {
   EXPECT_EQ(testing::least_height(problem), 74);
 }
 
-// The one with the least padding may be below: 64 (of 60) + 10 = 74, or 64 (of 10) + 60 = 124. Sum 128 - padding 54 = 74.
+// The one with the least padding may be below: 64 (of 60) + 10 = 74, or 64 (of 10) + 60 = 124. Sum 128 - padding 54 =
+// 74.
 TEST(LoadBound, TakesTheLargestPaddingOff) {
   PackingProblem problem = problem_of({{0, 1, 60}, {0, 1, 10}});
   for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);

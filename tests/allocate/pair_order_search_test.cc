@@ -120,8 +120,8 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                            53, 600);
 }
 
-// Three of 7 bytes fit 24 in six orders; five of 5 do not (25), and there is more room for each two of them, so that they
-// are looked at last: without components that is found out for each of the six.
+// Three of 7 bytes fit 24 in six orders; five of 5 do not (25), and there is more room for each two of them, so that
+// they are looked at last: without components that is found out for each of the six.
 TEST(PairOrderSearch, EachRulePrunes) {
   PackingProblem problem =
       testing::problem_of({{0, 1, 7}, {0, 1, 7}, {0, 1, 7}, {5, 6, 5}, {5, 6, 5}, {5, 6, 5}, {5, 6, 5}, {5, 6, 5}});

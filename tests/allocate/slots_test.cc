@@ -31,7 +31,8 @@ std::string defect_of(const PackingProblem& problem, const SlotAssignment& slots
   return "";
 }
 
-// All ways to split the buffers into groups that never live together: each goes to a group of an earlier one or its own.
+// All ways to split the buffers into groups that never live together: each goes to a group of an earlier one or its
+// own.
 std::int64_t least_total(const PackingProblem& problem) {
   const auto count = static_cast<std::uint32_t>(problem.buffers.size());
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
@@ -125,7 +126,8 @@ TEST(Slots, HoldOnLargerProblems) {
   }
 }
 
-// a and b never live together, but are to be apart; a and c are a relation of their own. Slots of 8 and 4: c goes with b.
+// a and b never live together, but are to be apart; a and c are a relation of their own. Slots of 8 and 4: c goes with
+// b.
 TEST(Slots, KeepApartWhatPairsName) {
   PackingProblem problem = testing::problem_of({{0, 1, 8}, {2, 3, 4}, {4, 5, 4}});
   problem.apart = {{PackingId(0), PackingId(1)}};

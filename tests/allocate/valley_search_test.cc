@@ -126,8 +126,8 @@ TEST(ValleySearch, AgreesWithBruteForceWithAlignments) {
   EXPECT_LE(mixed, 550);
 }
 
-// What a rule saves. Rectangles of 30 bytes and 30 moments cut into 60 pieces: no byte may be wasted, and many pieces are
-// alike. With all rules they take 120 decisions on average; without any, two in forty are still open after 20,000.
+// What a rule saves. Rectangles of 30 bytes and 30 moments cut into 60 pieces: no byte may be wasted, and many pieces
+// are alike. With all rules they take 120 decisions on average; without any, two in forty are still open after 20,000.
 TEST(ValleySearch, EachRulePrunes) {
   constexpr std::int64_t kLimit = 20'000;
   std::int64_t all = 0;

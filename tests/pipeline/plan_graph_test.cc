@@ -166,7 +166,8 @@ TEST(PlanGraph, LoopBodiesHoldTheirInputs) {
   }
 }
 
-// What a loop body reads of the graph around it lies there, and takes no second room: s (64), beside p (640) and t (64).
+// What a loop body reads of the graph around it lies there, and takes no second room: s (64), beside p (640) and t
+// (64).
 TEST(PlanGraph, LoopBodiesDoNotHoldWhatTheyCapture) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input n : i64[]
@@ -193,9 +194,9 @@ TEST(PlanGraph, LoopBodiesDoNotHoldWhatTheyCapture) {
   EXPECT_TRUE(body.buffers[BufferId(2)].placement.has_value());
 }
 
-// Inside `then`, a and t (640 + 1600) and s (64) must live at once. The concat costs more: copied, it needs a, u and itself
-// (2560); shared, a lies in it from the start (1280 + 1600 + 64). The bound knows that one of both is so, but not which, and
-// counts neither. What is not proven inside is not proven outside: y (64) beside it.
+// Inside `then`, a and t (640 + 1600) and s (64) must live at once. The concat costs more: copied, it needs a, u and
+// itself (2560); shared, a lies in it from the start (1280 + 1600 + 64). The bound knows that one of both is so, but
+// not which, and counts neither. What is not proven inside is not proven outside: y (64) beside it.
 TEST(PlanGraph, ABodyCountsInTheBoundWithWhatIsProvenOfIt) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input c : bool[]

@@ -162,7 +162,8 @@ TEST(PartsOf, DividesAtNodesThatAllOrdersPass) {
   EXPECT_EQ(parts[3].nodes, (Order{7, 8, 9}));
 }
 
-// The best of the whole is the worst of the parts' bests, and the orders of the parts, one after the other, are such an order.
+// The best of the whole is the worst of the parts' bests, and the orders of the parts, one after the other, are such an
+// order.
 TEST(PartsOf, PartsAreProblemsOfTheirOwn) {
   Random random(55);
   int divided = 0;

@@ -78,7 +78,8 @@ TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
   plan.values[value_z].written = StepId(0);
   for (Buffer& buffer : plan.buffers) buffer.lifespan = {StepId(0), StepId(1)};
   testing::make_honest(graph, plan);
-  // z's value says that step 0 writes it, which it does not: a second violation, of data flow. It is never there at the end.
+  // z's value says that step 0 writes it, which it does not: a second violation, of data flow. It is never there at the
+  // end.
   EXPECT_EQ(kinds(check()), "missing_step; data_flow");
 }
 

@@ -44,8 +44,9 @@ Packing packing_of(const CompressedProblem& problem, const StructureBound& bound
   return packing;
 }
 
-// The first answer, of any size. Mostly from the one that needs no pairs: on most networks it meets the bound. It sweeps over
-// time, which knows nothing of named pairs: where there are some, from the greedy order that does without time.
+// The first answer, of any size. Mostly from the one that needs no pairs: on most networks it meets the bound. It
+// sweeps over time, which knows nothing of named pairs: where there are some, from the greedy order that does without
+// time.
 Incumbent first_answer(const CompressedProblem& problem, const NamedConflicts& named, Incumbent::Listener listener,
                        Effort& effort) {
   if (problem.pairs.empty()) return {best_fit(problem, effort), "best_fit", std::move(listener)};

@@ -72,8 +72,8 @@ class GroupAllocation {
     goal_.emplace(members_, structure_bound_, problem.capacity);
   }
 
-  // Phases whose efforts double: what one does depends on its own effort and on those before it, never on where the whole
-  // ends. Each begins the blocks anew, since they are solved behind a door that keeps nothing.
+  // Phases whose efforts double: what one does depends on its own effort and on those before it, never on where the
+  // whole ends. Each begins the blocks anew, since they are solved behind a door that keeps nothing.
   Packing run() && {
     if (blocks_.is_exact) {
       goal_->raise(pack_blocks(effort_.left()).bound.count());

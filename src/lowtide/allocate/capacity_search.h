@@ -21,8 +21,8 @@ namespace lowtide {
 // shaken when the share is used up (Gomes, Selman and Kautz, "Boosting combinatorial search through randomization",
 // AAAI 1998; shares grow by Luby's sequence, so that in the end one of them is long enough to be complete).
 //
-// With several threads the lanes of a round run at once, and the answer is that of one thread: the first lane that decides
-// wins, what lanes behind it did does not count, and they begin anew, since one thread would not have run them.
+// With several threads the lanes of a round run at once, and the answer is that of one thread: the first lane that
+// decides wins, what lanes behind it did does not count, and they begin anew, since one thread would not have run them.
 class CapacitySearch {
  public:
   // `task` must outlive the search.

@@ -35,8 +35,8 @@ class ConflictGraph {
 // Nothing if the effort ends before the last pair.
 [[nodiscard]] std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Effort& effort);
 
-// Pairs of buffers whose hulls meet, and those that are named: an upper bound of the pairs in conflict, and exact without
-// gaps. O(n log n): no pair is looked at.
+// Pairs of buffers whose hulls meet, and those that are named: an upper bound of the pairs in conflict, and exact
+// without gaps. O(n log n): no pair is looked at.
 [[nodiscard]] std::int64_t count_meeting_pairs(const CompressedProblem& problem);
 
 }  // namespace lowtide

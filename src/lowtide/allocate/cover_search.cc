@@ -185,8 +185,8 @@ bool CoverSearch::apply(const Frame& frame, std::uint32_t option) {
   return !dead;
 }
 
-// Appends the parts that remaining buffers hold together, the one with the fewest sections first: it fails soonest, if it
-// does.
+// Appends the parts that remaining buffers hold together, the one with the fewest sections first: it fails soonest, if
+// it does.
 void CoverSearch::split(Part part) {
   const std::size_t first_part = parts_.size();
   if (!rules_.components) {

@@ -17,20 +17,22 @@
 namespace lowtide {
 
 // The valley search (valley_search.h) for problems without an order of sections: gaps, fixed buffers, relations. Depth
-// first; takes a section that can be decided and asks who of its remaining buffers lies lowest in it: a candidate, at the
-// floor of the section, or nobody lies there and the section is lifted.
+// first; takes a section that can be decided and asks who of its remaining buffers lies lowest in it: a candidate, at
+// the floor of the section, or nobody lies there and the section is lifted.
 //
-// Complete, also with mixed alignments and blocked bytes: say that the remaining buffers can be placed, each at or above
-// the floors of its sections. Take the placement with the least sum of offsets, and a section s that can be decided.
+// Complete, also with mixed alignments and blocked bytes: say that the remaining buffers can be placed, each at or
+// above the floors of its sections. Take the placement with the least sum of offsets, and a section s that can be
+// decided.
 //   - If somebody of s lies at its floor, then it is a candidate, and placing it leaves a state that can be completed.
-//   - If not, let b be the lowest one of s. No offset of b below is free, or the sum would not be least. So b is at its low,
+//   - If not, let b be the lowest one of s. No offset of b below is free, or the sum would not be least. So b is at its
+//   low,
 //     above the floor, or rests (rounded up) on a blocked range, or on another remaining buffer c. c shares a section t
-//     with b, and b is a candidate. All sections of candidates have the floor of s, since s can be decided: so c lies at or
-//     above it. c is not in s, or it would be lower than b. CoverState::next_floor is the least of all these, so lifting s
-//     to it leaves a state that can be completed.
-// There is always a section that can be decided: one with the least floor of all. For the sections of a candidate contain
-// that candidate, so their floors are no higher. Every move takes a buffer away or raises a floor below the capacity, so
-// the search ends.
+//     with b, and b is a candidate. All sections of candidates have the floor of s, since s can be decided: so c lies
+//     at or above it. c is not in s, or it would be lower than b. CoverState::next_floor is the least of all these, so
+//     lifting s to it leaves a state that can be completed.
+// There is always a section that can be decided: one with the least floor of all. For the sections of a candidate
+// contain that candidate, so their floors are no higher. Every move takes a buffer away or raises a floor below the
+// capacity, so the search ends.
 // No recursion; memory O(members of all sections), and what RefutedStates takes.
 class CoverSearch final : public FitSearch {
  public:

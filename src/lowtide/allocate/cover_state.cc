@@ -142,8 +142,8 @@ std::int64_t CoverState::fit(std::uint32_t buffer, std::int64_t from) const {
   return offset;
 }
 
-// Whole units between `from` and the capacity that are not blocked; the last of a free stretch may be cut, since what lies
-// on top needs no padding.
+// Whole units between `from` and the capacity that are not blocked; the last of a free stretch may be cut, since what
+// lies on top needs no padding.
 std::int64_t CoverState::room_above(std::uint32_t section, std::int64_t from) const {
   const std::int64_t unit = problem_.unit;
   std::int64_t room = 0;
@@ -271,9 +271,9 @@ bool CoverState::is_decidable(std::uint32_t section) {
   return true;
 }
 
-// A packing in which no buffer can be moved down alone: one that is not at its low rests on a blocked range, or on another
-// one that remains, shares a section with it, and hence lies at or above its low. The lowest buffer of `section` rests on
-// nobody of the section.
+// A packing in which no buffer can be moved down alone: one that is not at its low rests on a blocked range, or on
+// another one that remains, shares a section with it, and hence lies at or above its low. The lowest buffer of
+// `section` rests on nobody of the section.
 std::optional<std::int64_t> CoverState::next_floor(std::uint32_t section) {
   const std::int64_t floor = sections_[section].floor;
   const std::uint32_t in_section = ++stamp_;
@@ -292,8 +292,8 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t section) {
                                             [&](const AddressRange& range) { return range.end <= floor; });
     if (above != blocked.end()) next = std::min(next, fit(buffer, above->end));
   }
-  // By the lowest end of somebody else in its sections. A section that several candidates share is looked at for each of
-  // them if their alignments differ, and once if not.
+  // By the lowest end of somebody else in its sections. A section that several candidates share is looked at for each
+  // of them if their alignments differ, and once if not.
   std::sort(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(problem_.buffers[a].alignment, a) < std::pair(problem_.buffers[b].alignment, b);
   });

@@ -16,8 +16,8 @@
 
 namespace lowtide {
 
-// A packing problem without time: buffers that are to be placed are sets of sections; fixed ones are ranges of bytes that
-// are blocked in sections.
+// A packing problem without time: buffers that are to be placed are sets of sections; fixed ones are ranges of bytes
+// that are blocked in sections.
 struct CoverProblem {
   struct Buffer {
     std::int64_t size = 0;
@@ -58,8 +58,8 @@ struct CoverRules {
   bool memory = true;      // states that failed once are not tried again
 };
 
-// What is decided so far: for each section a height below which none of the remaining buffers lies. Follows from it, and is
-// kept up to date:
+// What is decided so far: for each section a height below which none of the remaining buffers lies. Follows from it,
+// and is kept up to date:
 //
 //   low(b)    the lowest offset that a remaining buffer can have: at or above the heights of all its sections, aligned, and
 //             free of blocked bytes
@@ -69,7 +69,8 @@ struct CoverRules {
 //      |    |xxxx|   |xx|      one, and its floor is the low of a. Once a lies there, the floor jumps up to the low of b.
 //      |____|xxxx|___|xx|
 //
-// Undone in reverse order. Costs: a move, the members of the sections that it changes and the sections of those members.
+// Undone in reverse order. Costs: a move, the members of the sections that it changes and the sections of those
+// members.
 class CoverState {
  public:
   // `problem` must outlive the state.

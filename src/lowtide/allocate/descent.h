@@ -13,9 +13,9 @@
 namespace lowtide {
 
 // Lowers the best placements by asking, again and again, whether a lower capacity holds the buffers. Lowest first: on
-// real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest sections and
-// few options are left. Where it stays open, capacities between the bound and the best follow, each with more effort than
-// the last one that failed.
+// real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest sections
+// and few options are left. Where it stays open, capacities between the bound and the best follow, each with more
+// effort than the last one that failed.
 class Descent {
  public:
   // `problem` and `task`, which is of it, must outlive the descent. `bound`: no packing is lower. `target`: nothing
@@ -23,9 +23,9 @@ class Descent {
   Descent(const CompressedProblem& problem, const SearchTask& task, std::int64_t bound, std::int64_t target,
           int threads = 1);
 
-  // Whether the target can be reached, until that is decided or the effort ends, or `share` of it and the round after that;
-  // goes on where the last call stopped. A target that is the bound rises with it. True if `best` has changed; `bound`
-  // may have risen.
+  // Whether the target can be reached, until that is decided or the effort ends, or `share` of it and the round after
+  // that; goes on where the last call stopped. A target that is the bound rises with it. True if `best` has changed;
+  // `bound` may have risen.
   bool try_target(Incumbent& best, std::int64_t share, Effort& effort);
 
   // One capacity between target and best. True if `best` has changed; `bound` may have risen.

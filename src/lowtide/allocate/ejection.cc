@@ -27,9 +27,9 @@ constexpr std::int64_t kFirstDivisor = 8;       // of the gap: the first step as
 // A buffer's first weight is from 1 to this and one.
 constexpr double kHeaviest = 60;
 
-// More than any sum of weights of movable buffers: a step begins with at most 61 each and each of its moves adds at most as
-// much, so with limits::kMaxTensors buffers and kMostMoves the sum stays below 2^38. A graph has at most 2^24 pairs, so sums
-// of immovable weights stay below 2^63.
+// More than any sum of weights of movable buffers: a step begins with at most 61 each and each of its moves adds at
+// most as much, so with limits::kMaxTensors buffers and kMostMoves the sum stays below 2^38. A graph has at most 2^24
+// pairs, so sums of immovable weights stay below 2^63.
 constexpr std::int64_t kMostMoves = std::int64_t{1} << 31;
 constexpr std::int64_t kImmovable = std::int64_t{1} << 38;
 

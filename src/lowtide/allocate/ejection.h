@@ -26,8 +26,8 @@ namespace lowtide {
 // routing problem with time windows", 2009), carried over to addresses. A move costs the neighbours of one buffer, not
 // a whole order, and that is why it reaches further than climbing over orders. It proves nothing when it fails.
 // `graph` may be null: the neighbours of those that move are then found by time, and nothing is kept a pair.
-// Deterministic: ties are broken by a generator of the given seed. Fixed buffers stay. Stops at the bound, when the effort
-// ends, or after several steps in a row that failed. True if `best` became lower.
+// Deterministic: ties are broken by a generator of the given seed. Fixed buffers stay. Stops at the bound, when the
+// effort ends, or after several steps in a row that failed. True if `best` became lower.
 [[nodiscard]] bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
                                      std::uint64_t seed, Incumbent& best, Effort& effort);
 

@@ -13,8 +13,8 @@
 namespace lowtide {
 namespace {
 
-// One descent from nothing to a whole packing looks at every section for every buffer; where that is more than this, few
-// would be made and none of them repeated.
+// One descent from nothing to a whole packing looks at every section for every buffer; where that is more than this,
+// few would be made and none of them repeated.
 constexpr std::int64_t kMostSearched = 4'000'000;
 
 // The same where sections are sets: members of all of them.

@@ -15,7 +15,8 @@
 
 namespace lowtide {
 
-// A problem in the form that an exact search wants: intervals of sections where lifespans are plain, else sets of sections.
+// A problem in the form that an exact search wants: intervals of sections where lifespans are plain, else sets of
+// sections.
 class ExactProblem {
  public:
   // As intervals where they are, else as sets.

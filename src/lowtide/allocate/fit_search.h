@@ -30,8 +30,8 @@ enum class SearchOutcome : std::uint8_t {
   undecided,     // the limit came first
 };
 
-// A complete search for offsets below a capacity: without a limit it ends with `fits` or `does_not_fit`. Which buffers it
-// speaks of, by which index, is a matter of its SearchTask.
+// A complete search for offsets below a capacity: without a limit it ends with `fits` or `does_not_fit`. Which buffers
+// it speaks of, by which index, is a matter of its SearchTask.
 //   valley_search.h  plain intervals
 //   cover_search.h   sets of sections: gaps, fixed buffers, relations
 //   pair_order_search.h   groups of any shape
@@ -50,8 +50,8 @@ class FitSearch {
   virtual void set_ranks(std::vector<std::uint32_t> ranks) = 0;
   virtual void set_rule(SectionRule rule) = 0;
 
-  // From the start; ends after `node_limit` decisions or `work_limit` things looked at, or soon after `is_stopped` (may be
-  // empty) says so. What dead ends taught stays from one run to the next.
+  // From the start; ends after `node_limit` decisions or `work_limit` things looked at, or soon after `is_stopped` (may
+  // be empty) says so. What dead ends taught stays from one run to the next.
   virtual SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit,
                             const std::function<bool()>& is_stopped = {}) = 0;
 

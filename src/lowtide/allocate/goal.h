@@ -11,9 +11,10 @@
 
 namespace lowtide {
 
-// When there is nothing left to gain: the capacity holds everything, if one is asked for; else the bound is met. Offsets
-// are multiples of the smallest alignment, and so is what an arena is made of: a height that reaches into the same unit as
-// the bound costs nothing more, and the bytes between them are only the padding of whichever buffer happens to be on top.
+// When there is nothing left to gain: the capacity holds everything, if one is asked for; else the bound is met.
+// Offsets are multiples of the smallest alignment, and so is what an arena is made of: a height that reaches into the
+// same unit as the bound costs nothing more, and the bytes between them are only the padding of whichever buffer
+// happens to be on top.
 class Goal {
  public:
   // `bound`: no packing is lower.

@@ -24,8 +24,8 @@ std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
   return rank;
 }
 
-// Smallest value in any range, after O(n): row k holds the minimum of 2^k whole blocks from each block on; what a range has
-// of a block at either end is looked at one by one. A table over all positions would take ten times the memory.
+// Smallest value in any range, after O(n): row k holds the minimum of 2^k whole blocks from each block on; what a range
+// has of a block at either end is looked at one by one. A table over all positions would take ten times the memory.
 class RangeMinimum {
  public:
   explicit RangeMinimum(std::vector<Moment> values) : values_(std::move(values)) {

@@ -22,7 +22,8 @@ namespace lowtide {
 //
 // Blocks: a group is one buffer, as large as its members together, that lives while one of them does. What packs the
 // blocks packs the members. Pieces: each range of bytes lives while one of its holders does, and is free of the others.
-// What packs the members packs the pieces, so a bound of the pieces holds for the members, whose size changes with time.
+// What packs the members packs the pieces, so a bound of the pieces holds for the members, whose size changes with
+// time.
 struct GroupBlocks {
   PackingProblem problem;
   IdVector<PackingId, std::optional<PackingId>> block;  // of each buffer; nothing if the group is fixed

@@ -42,8 +42,9 @@ struct BufferGroups {
 };
 
 // Require: buffers and pairs are each what packing.h says (validate.h looks at them first).
-// Errors: invalid, if two pairs disagree, or a pair and two fixed offsets, or if no base suits the alignments or the floor;
-// over_limit, for a member that would end above limits::kMaxTotalBytes. They name the buffers. O(buffers + pairs).
+// Errors: invalid, if two pairs disagree, or a pair and two fixed offsets, or if no base suits the alignments or the
+// floor; over_limit, for a member that would end above limits::kMaxTotalBytes. They name the buffers. O(buffers +
+// pairs).
 [[nodiscard]] Result<BufferGroups> group_buffers(const PackingProblem& problem);
 
 // Ranges of bytes of one group between which nothing changes: every member holds all bytes of a piece or none.

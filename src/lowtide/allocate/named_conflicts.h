@@ -14,7 +14,8 @@
 
 namespace lowtide {
 
-// What is known of conflicts before the first strategy: where pairs are named, time alone shows neither conflicts nor bound.
+// What is known of conflicts before the first strategy: where pairs are named, time alone shows neither conflicts nor
+// bound.
 struct NamedConflicts {
   std::optional<ConflictGraph> graph;
   std::optional<CliqueCover> cover;

@@ -16,8 +16,9 @@
 
 namespace lowtide {
 
-// What blocks of any shape may not do. A group is a block with one unknown, its base. Two members in conflict, of different
-// groups, forbid a range of differences of their bases; ranges of the same two blocks that overlap are joined.
+// What blocks of any shape may not do. A group is a block with one unknown, its base. Two members in conflict, of
+// different groups, forbid a range of differences of their bases; ranges of the same two blocks that overlap are
+// joined.
 struct PairOrderProblem {
   struct Block {
     std::int64_t size = 0;
@@ -53,10 +54,10 @@ struct PairOrderRules {
 };
 
 // Depth-first search for an order of each pair of blocks, for groups of different shapes, which no search that grows
-// upwards can place: of two that reach around each other, neither is first. Every base has a least and a greatest value;
-// an order raises the one and lowers the other, and so on until nothing changes. When no pair overlaps with all blocks at
-// their least values, that is a packing; else a pair that does is ordered one way and then the other. (The disjunctive
-// graph of scheduling: Carlier and Pinson, "An algorithm for solving the job-shop problem", 1989.)
+// upwards can place: of two that reach around each other, neither is first. Every base has a least and a greatest
+// value; an order raises the one and lowers the other, and so on until nothing changes. When no pair overlaps with all
+// blocks at their least values, that is a packing; else a pair that does is ordered one way and then the other. (The
+// disjunctive graph of scheduling: Carlier and Pinson, "An algorithm for solving the job-shop problem", 1989.)
 // Complete: a packing orders every pair one way, and the least values under its orders are at or below its bases.
 // Reaches dozens of blocks, not hundreds: it knows nothing of sums of sizes.
 // No recursion; memory O(pairs + depth).

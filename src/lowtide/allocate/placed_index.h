@@ -23,7 +23,8 @@ namespace lowtide {
 //   level 1              9                     4            a query [5, 7) descends into the 9 and never into the 4
 //   level 0    9   0   3   0   7   ...   4   0   4   0 ...
 //
-// Insert O(log n); query O(kFan x (found + 1) x log n), in practice near `found`, since neighbours in time lie together.
+// Insert O(log n); query O(kFan x (found + 1) x log n), in practice near `found`, since neighbours in time lie
+// together.
 class PlacedIndex {
  public:
   // Nothing is placed at first. Only `members` may be inserted.

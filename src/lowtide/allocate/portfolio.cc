@@ -18,8 +18,8 @@
 namespace lowtide {
 namespace {
 
-// A graph takes 8 bytes a pair. For problems of up to kManyBuffers it may take 128 MB, for larger ones 100 bytes a buffer;
-// beyond that, the index over time serves the few orders that there is time for.
+// A graph takes 8 bytes a pair. For problems of up to kManyBuffers it may take 128 MB, for larger ones 100 bytes a
+// buffer; beyond that, the index over time serves the few orders that there is time for.
 constexpr std::int64_t kMostGraphPairs = 16'000'000;
 constexpr std::size_t kManyBuffers = 50'000;
 constexpr std::int64_t kMostPairsABuffer = 12;
@@ -41,8 +41,8 @@ struct GreedyStrategy {
   GapRule rule;
 };
 
-// Lowest gap before tightest: on hard problems it wins more often. The first two before the others for the same reason, and
-// because a problem with many pairs may leave effort for one.
+// Lowest gap before tightest: on hard problems it wins more often. The first two before the others for the same reason,
+// and because a problem with many pairs may leave effort for one.
 constexpr std::array<GreedyStrategy, 9> kGreedyStrategies = {{
     {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, GapRule::tightest},
     {"greedy_by_size", greedy_by_size, GapRule::lowest},
@@ -146,8 +146,8 @@ void Portfolio::eject(std::int64_t limit) {
   effort_.spend(share.spent);
 }
 
-// The two exact searches see different things in intervals, and each solves problems on which the other one is lost. The
-// one over sets looks at more for each decision: it comes second.
+// The two exact searches see different things in intervals, and each solves problems on which the other one is lost.
+// The one over sets looks at more for each decision: it comes second.
 void Portfolio::search_target(std::int64_t limit) {
   search_target(descent_, std::min(limit / 2, kAtTarget + limit / 32));
   if (is_over() || limit < kFirstWithSets) return;

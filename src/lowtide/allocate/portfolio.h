@@ -20,8 +20,8 @@
 namespace lowtide {
 
 // The strategies behind the first one, in phases whose efforts double. In each phase: greedy orders that have not been
-// tried, as far as they fit in; the exact search, at the target and between target and best; ejection. What a phase does
-// depends on its own effort and on what came before it, never on where the whole ends.
+// tried, as far as they fit in; the exact search, at the target and between target and best; ejection. What a phase
+// does depends on its own effort and on what came before it, never on where the whole ends.
 class Portfolio {
  public:
   // References must outlive the portfolio.

@@ -34,8 +34,8 @@ struct SectionedProblem {
   Section sections = 0;
   std::vector<Buffer> buffers;  // by begin, then id
   // Where all buffers have one alignment, sizes are rounded up to it and every sum of sizes is a legal offset:
-  // `alignment` of each buffer is then 1 and this is the unit. The sum of the rounded sizes of a section may exceed a capacity
-  // by less than a unit: the padding of whichever lies on top needs no room.
+  // `alignment` of each buffer is then 1 and this is the unit. The sum of the rounded sizes of a section may exceed a
+  // capacity by less than a unit: the padding of whichever lies on top needs no room.
   std::int64_t unit = 1;
 };
 

@@ -14,8 +14,8 @@ namespace lowtide {
 
 using SlotId = Id<struct SlotTag>;
 
-// Whole-buffer sharing, where offsets are not possible (renamed tensors, one allocation each): every buffer has a slot, two
-// that live together never the same one, and a slot is as large as its largest buffer.
+// Whole-buffer sharing, where offsets are not possible (renamed tensors, one allocation each): every buffer has a slot,
+// two that live together never the same one, and a slot is as large as its largest buffer.
 struct SlotAssignment {
   IdVector<PackingId, SlotId> slot;
   IdVector<SlotId, Bytes> sizes;  // the largest first
@@ -33,18 +33,18 @@ struct SlotOptions {
 //
 // Greedy: the largest buffer first, so that a slot never grows; it goes to a slot whose buffers it does not meet, the
 // smallest such slot (tightest) or the largest (roomiest), else it opens one of its own size.
-// Exact: the same order, but every slot is tried, with the bound of what is still to be opened; ends early where the total
-// reaches the bound.
-// Bound: if k buffers of at least s bytes live at one moment, k slots have at least s bytes. So the k-th largest slot is at
-// least as large as the largest s of which that holds, and the total at least the sum of these.
+// Exact: the same order, but every slot is tried, with the bound of what is still to be opened; ends early where the
+// total reaches the bound.
+// Bound: if k buffers of at least s bytes live at one moment, k slots have at least s bytes. So the k-th largest slot
+// is at least as large as the largest s of which that holds, and the total at least the sum of these.
 //
 //   a |=====| 8                 the moment of a and b: 8, 4;  of b and c: 6, 4
 //   b   |=====| 4               two slots, 8 + 4 = 12: c goes to the slot of a
 //   c       |===| 6
 //
 // Greedy O(pairs in conflict); exact exponential, within the effort. Deterministic. Alignment plays no part.
-// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. A relation or pairs apart
-// are kept, but the bound knows of moments only.
+// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. A relation or
+// pairs apart are kept, but the bound knows of moments only.
 [[nodiscard]] Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options = {});
 
 }  // namespace lowtide

@@ -115,8 +115,8 @@ std::vector<FixedEvent> fixed_events(const PackingProblem& problem, const std::v
   return events;
 }
 
-// Active fixed buffers by address. Those of one group may overlap each other, and nobody else may overlap them: so a node
-// of a binary tree over the begins keeps the highest end below it, and the highest of another group than that.
+// Active fixed buffers by address. Those of one group may overlap each other, and nobody else may overlap them: so a
+// node of a binary tree over the begins keeps the highest end below it, and the highest of another group than that.
 class FixedRanges {
  public:
   FixedRanges(const BufferGroups& groups, const std::vector<PackingId>& by_begin) : groups_(groups) {

@@ -34,10 +34,10 @@ struct SectionRange {
 //   place(b)      where all sections of b have one height, b goes there and lifts them by its size
 //   lift(s, to)   nobody who remains in s lies below `to`
 //
-// A run is a longest stretch of sections of one height that remaining buffers join; it is a valley if no remaining buffer
-// reaches from it into a lower section. In a valley the buffer that lies lowest in a section s is either one that lives
-// within the valley, at the height of the valley, or none lies there and s can be lifted: these are the options of s, and
-// one of them must hold whichever section one asks about.
+// A run is a longest stretch of sections of one height that remaining buffers join; it is a valley if no remaining
+// buffer reaches from it into a lower section. In a valley the buffer that lies lowest in a section s is either one
+// that lives within the valley, at the height of the valley, or none lies there and s can be lifted: these are the
+// options of s, and one of them must hold whichever section one asks about.
 //
 //      |    |       |xx|
 //      |xx  |   b   |xx|      the sections under b are a valley: b lives within it and is an option,

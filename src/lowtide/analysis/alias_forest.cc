@@ -83,7 +83,8 @@ bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& pa
   return !part_is_output || (!above.is_external && above.kind != BufferKind::output);
 }
 
-// A concat whose inputs lie one after the other already (they are the first parts of a larger concat, say) is these bytes.
+// A concat whose inputs lie one after the other already (they are the first parts of a larger concat, say) is these
+// bytes.
 std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, const std::vector<View>& views) {
   if (views.size() < 2 || views[0].whole != views[1].whole || !graph.tensor(views[0].part).producer)
     return std::nullopt;

@@ -37,16 +37,16 @@ struct BoundOptions {
 // `kernels`: their scratch is what no plan saves. Of a node with bodies that is the bound of its largest body, and not
 // the arena that was found for it, which a better order inside might lower.
 //
-// How it stays below every plan that shares bytes: content is counted, not tensors (analysis/content.h), so a view counts
-// only what it holds beside what is counted already; an output of v counts only if v cannot write it over an input that
-// may die there. Sizes are rounded up to the alignment only where no slice, split or concat can put two tensors in one
-// buffer.
+// How it stays below every plan that shares bytes: content is counted, not tensors (analysis/content.h), so a view
+// counts only what it holds beside what is counted already; an output of v counts only if v cannot write it over an
+// input that may die there. Sizes are rounded up to the alignment only where no slice, split or concat can put two
+// tensors in one buffer.
 // O(effort); ancestors of 64 nodes at a time as bits (no quadratic table).
 [[nodiscard]] LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                                    const std::vector<Bytes>& profile, const BoundOptions& options = {});
 
-// The weakest bound and the easiest to check ("largest_step"): the node whose own reads, writes and scratch are largest,
-// counted by the same rules. O(nodes + edges + holdings).
+// The weakest bound and the easiest to check ("largest_step"): the node whose own reads, writes and scratch are
+// largest, counted by the same rules. O(nodes + edges + holdings).
 [[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels,
                                      const BoundOptions& options = {});
 

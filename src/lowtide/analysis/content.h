@@ -14,8 +14,8 @@
 
 namespace lowtide::detail {
 
-// Which bytes no plan can save. Every computed tensor is an *origin*: its content exists once at least. A view holds the
-// content of origins, not content of its own:
+// Which bytes no plan can save. Every computed tensor is an *origin*: its content exists once at least. A view holds
+// the content of origins, not content of its own:
 //
 //   a = Conv, b = Conv       origins a, b
 //   c = Concat(a, b)         holds a and b: beside a and b it may cost nothing; a and b never share a byte

@@ -32,8 +32,8 @@ struct View {
 //           agree with it along all others; no upper-bound extents
 //   concat  the same, and no input twice
 //   expand  as many elements after as before: only extents of 1 are added. A dense layout cannot repeat without a copy
-// A node with bodies computes. Parts of types below 8 bits must start on a whole byte, and end on one or with the whole.
-// O(rank + inputs + outputs).
+// A node with bodies computes. Parts of types below 8 bits must start on a whole byte, and end on one or with the
+// whole. O(rank + inputs + outputs).
 [[nodiscard]] std::vector<View> views_of(const Graph& graph, NodeId node);
 
 }  // namespace lowtide

@@ -8,8 +8,8 @@
 
 namespace lowtide::detail {
 
-// While it lives, the first SIGINT or SIGTERM only raises a flag, so that a search may end with what it has; a second one
-// ends the process as if nobody had listened. A signal that was ignored before stays ignored. One at a time.
+// While it lives, the first SIGINT or SIGTERM only raises a flag, so that a search may end with what it has; a second
+// one ends the process as if nobody had listened. A signal that was ignored before stays ignored. One at a time.
 class Interrupt {
  public:
   Interrupt();

@@ -20,9 +20,9 @@ struct Placed {
 };
 
 // Gives every buffer that takes room a region and an offset, and fills plan.regions and plan.arena.
-// Everything goes to region 0 if it fits, or if there is no other. Otherwise each region in turn keeps what is used most
-// often for the time it takes up (accesses per step of lifespan; the regions are in order of preference), and the rest
-// goes on; the last region takes what is left, so only it may end above its capacity.
+// Everything goes to region 0 if it fits, or if there is no other. Otherwise each region in turn keeps what is used
+// most often for the time it takes up (accesses per step of lifespan; the regions are in order of preference), and the
+// rest goes on; the last region takes what is left, so only it may end above its capacity.
 // `aliases` are those the plan was assembled from. Every offset is a multiple of `options.alignment` and of its
 // region's. One packing a region.
 [[nodiscard]] Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,

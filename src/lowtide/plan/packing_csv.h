@@ -26,8 +26,8 @@ namespace lowtide {
 // The same with the offset of every buffer: read back, all of them are fixed. Require: one offset a buffer.
 [[nodiscard]] std::string write_packing_csv(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets);
 
-// The problem with a column `slot`: the number of the slot of each buffer. import_packing does not read it. Require: one slot
-// a buffer.
+// The problem with a column `slot`: the number of the slot of each buffer. import_packing does not read it. Require:
+// one slot a buffer.
 [[nodiscard]] std::string write_slots_csv(const PackingProblem& problem,
                                           const IdVector<PackingId, std::uint32_t>& slots);
 

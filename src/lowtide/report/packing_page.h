@@ -15,8 +15,8 @@ struct PackingPageOptions {
   bool is_verified = false;  // whether the caller has checked the offsets and the bound: the page says so
 };
 
-// One self-contained HTML page, offline, that shows where every buffer is and when: x = time, to scale, y = address. The
-// page of a plan (page.h) with the words of a packing; a buffer with gaps is drawn in pieces.
+// One self-contained HTML page, offline, that shows where every buffer is and when: x = time, to scale, y = address.
+// The page of a plan (page.h) with the words of a packing; a buffer with gaps is drawn in pieces.
 // Deterministic. O((n + gaps) log n). Require: one offset a buffer, and
 // time to decide who is in conflict (no `conflicts`).
 [[nodiscard]] std::string packing_page(const PackingProblem& problem, const Packing& packing,

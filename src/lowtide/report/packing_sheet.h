@@ -15,8 +15,8 @@ namespace lowtide::detail {
 //   facts     name, tool, and what is known of height and bound
 //   regions   one, with the capacity and the height
 //   time      {origin, start, bounds, names}: the times at which something begins or ends, ascending, counted from the
-//             first of them. A time of the problem is origin + start + bound; origin is a text, "0" unless times are too
-//             large for a script's numbers. Where even their span is, bounds are 0, 1, 2, ... and names their times
+//             first of them. A time of the problem is origin + start + bound; origin is a text, "0" unless times are
+//             too large for a script's numbers. Where even their span is, bounds are 0, 1, 2, ... and names their times
 //   whole     {name, size, alignment, offset, fixed, begin, end, pieces}   a buffer each; begin and end index bounds
 //   piece     {begin, end}   what the gaps leave of each buffer, in the order of buffers; one without bytes of its own at
 //             any time has one piece of no length

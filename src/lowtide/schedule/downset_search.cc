@@ -94,7 +94,8 @@ void DownsetSearch::take_safe_steps(OrderState& state) const {
 
 namespace {
 
-// Two sets are taken for the same if their hashes are; of 2^64, that a pair of ten million agree by chance is one in 10^5.
+// Two sets are taken for the same if their hashes are; of 2^64, that a pair of ten million agree by chance is one in
+// 10^5.
 std::size_t hash_of(const std::uint64_t* words, std::size_t count) {
   std::uint64_t hash = 0x9e3779b97f4a7c15;
   for (std::size_t at = 0; at < count; ++at) {
@@ -120,8 +121,8 @@ void DownsetSearch::add(const OrderState& state, Index parent, Index chosen) {
   if (state.left() == 0) goal_ = set;
 }
 
-// From each set to the next: the step that was chosen, and what was safe after it. The level may have risen since: what was
-// safe then is so still.
+// From each set to the next: the step that was chosen, and what was safe after it. The level may have risen since: what
+// was safe then is so still.
 std::vector<DownsetSearch::Index> DownsetSearch::order() const {
   LOWTIDE_CHECK(is_solved(), "an order is asked for after it was found");
   std::vector<Index> sets;

@@ -15,20 +15,22 @@
 
 namespace lowtide {
 
-// Looks for the order with the lowest peak among all, by the sets of nodes that have run (downsets; Ahn et al., "Ordering
-// chaos", MLSys 2020, walk over the same sets, level by level). A step is taken only while its load stays within a level; steps
-// above it wait, and when everything within is known the level rises to the lowest of them. So the level is a lower bound
-// of all orders at any time, and the first order that is complete is the best.
+// Looks for the order with the lowest peak among all, by the sets of nodes that have run (downsets; Ahn et al.,
+// "Ordering chaos", MLSys 2020, walk over the same sets, level by level). A step is taken only while its load stays
+// within a level; steps above it wait, and when everything within is known the level rises to the lowest of them. So
+// the level is a lower bound of all orders at any time, and the first order that is complete is the best.
 //
-// Safe steps are taken at once, without a choice: a node that can run within the level and leaves no more bytes than it found.
-// Whoever runs it later may as well run it now: what it frees only grows with what has run, and so nothing after it costs more.
+// Safe steps are taken at once, without a choice: a node that can run within the level and leaves no more bytes than it
+// found. Whoever runs it later may as well run it now: what it frees only grows with what has run, and so nothing after
+// it costs more.
 //
 // Memory: a bit a node for each set, and 16 bytes for each step that waits.
 class DownsetSearch {
  public:
   using Index = OrderProblem::Index;
 
-  // `problem` must outlive the search. `level`: a lower bound that is known; the better it is, the fewer sets are looked at.
+  // `problem` must outlive the search. `level`: a lower bound that is known; the better it is, the fewer sets are
+  // looked at.
   DownsetSearch(const OrderProblem& problem, std::int64_t level);
 
   // Until an order is found, or nothing below `limit` is left, or so many nodes and values have been looked at. May be

@@ -109,9 +109,9 @@ class FromGraph {
     node.scratch = kernels_[id].scratch.count();
   }
 
-  // Holders come with the largest holding first. Of those that live, the largest counts; so the first h holders, as long as
-  // one of them lives, need what the h-th has above the next. A view holds no more than what it is a view of, so these are
-  // always joined by reads, and live without a pause.
+  // Holders come with the largest holding first. Of those that live, the largest counts; so the first h holders, as
+  // long as one of them lives, need what the h-th has above the next. A view holds no more than what it is a view of,
+  // so these are always joined by reads, and live without a pause.
   void add_origin(const std::vector<Holding>& holders) {
     for (std::size_t at = 0; at < holders.size(); ++at) {
       const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;
@@ -160,8 +160,9 @@ class FromGraph {
   OrderProblem problem_;
 };
 
-// Nodes that are comparable with all others. All before such a node lead to it, which is so if each of them leads to some
-// other node up to it; and it leads to all behind it, which is so if each of these comes after some other node from it on.
+// Nodes that are comparable with all others. All before such a node lead to it, which is so if each of them leads to
+// some other node up to it; and it leads to all behind it, which is so if each of these comes after some other node
+// from it on.
 std::vector<Index> cuts_of(const OrderProblem& problem) {
   const auto count = static_cast<Index>(problem.nodes.size());
   std::vector<Index> first_after(count, count);

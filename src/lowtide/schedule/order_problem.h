@@ -11,11 +11,13 @@
 
 namespace lowtide {
 
-// An ordering problem without its graph: nodes that must come after others, and values that take bytes from the first node
-// that touches them to the last. The load of a step is what lives while its node runs; an order is as good as its largest.
+// An ordering problem without its graph: nodes that must come after others, and values that take bytes from the first
+// node that touches them to the last. The load of a step is what lives while its node runs; an order is as good as its
+// largest.
 //
-// Read backwards, with all edges turned, it is the same problem with the same answers: a value lives between its first and
-// its last user in either direction. On layered graphs the search backwards often ends after a hundredth of the states.
+// Read backwards, with all edges turned, it is the same problem with the same answers: a value lives between its first
+// and its last user in either direction. On layered graphs the search backwards often ends after a hundredth of the
+// states.
 //
 //   a: writes x        values x {a, b, c}, y {b, c}        order a b c: x | x y | x y
 //   b: reads x, writes y
@@ -27,8 +29,8 @@ struct OrderProblem {
     std::vector<Index> before;  // nodes that must have run; sorted, each once
     std::vector<Index> values;  // touched; sorted, each once
     std::int64_t scratch = 0;
-    // The kernel may write over some of what it reads, if that dies with it: as many bytes of the values in `born` that begin
-    // here need not be there beside those in `dying` that end here. Both are among `values`.
+    // The kernel may write over some of what it reads, if that dies with it: as many bytes of the values in `born` that
+    // begin here need not be there beside those in `dying` that end here. Both are among `values`.
     std::vector<Index> dying;
     std::vector<Index> born;
   };
@@ -44,10 +46,10 @@ struct OrderProblem {
   std::int64_t base = 0;  // bytes that live throughout and are in no value
 };
 
-// A lower bound made into a problem: for every order and every choice of aliases, the load of a graph is at least that of
-// this problem at each step. Content is counted, not tensors (analysis/content.h): views and what they are views of are one
-// value, of a slice or concat what it holds beside the others. Where a graph has none of these, it is the load itself but
-// for rules of in-place writes that it does not know.
+// A lower bound made into a problem: for every order and every choice of aliases, the load of a graph is at least that
+// of this problem at each step. Content is counted, not tensors (analysis/content.h): views and what they are views of
+// are one value, of a slice or concat what it holds beside the others. Where a graph has none of these, it is the load
+// itself but for rules of in-place writes that it does not know.
 // O(nodes + edges + holdings).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options);
 
@@ -57,8 +59,8 @@ enum class Sharing : std::uint8_t {
   everything,  // parts lie in their whole, which lives as long as any of them
 };
 
-// What an order will cost if that is decided beforehand; whole views always share. Not a bound: for single tensors the other
-// way may be cheaper. O(nodes + edges).
+// What an order will cost if that is decided beforehand; whole views always share. Not a bound: for single tensors the
+// other way may be cheaper. O(nodes + edges).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          Sharing sharing);
 

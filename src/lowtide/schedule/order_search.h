@@ -23,10 +23,10 @@ struct OrderSearchOptions {
   std::int64_t work = 1'000'000'000;  // nodes and values looked at; about 1 ns each
 };
 
-// The order with the lowest peak that the work finds, and a bound of all orders. The problem is divided where every order has
-// run the same nodes (parts_of); each part is searched from below, forwards and backwards by turns (downset_search.h), and
-// where that does not end, from above: any order within a level that lies between the bound and the best so far, again and
-// again. Deterministic.
+// The order with the lowest peak that the work finds, and a bound of all orders. The problem is divided where every
+// order has run the same nodes (parts_of); each part is searched from below, forwards and backwards by turns
+// (downset_search.h), and where that does not end, from above: any order within a level that lies between the bound and
+// the best so far, again and again. Deterministic.
 [[nodiscard]] FoundOrder search_order(const OrderProblem& problem, const OrderSearchOptions& options = {});
 
 }  // namespace lowtide

@@ -11,8 +11,8 @@
 
 namespace lowtide::detail {
 
-// How far an order has come: which nodes have run (a downset: whatever must come before them has run too), and what lives.
-// All of it depends on the set alone, not on the order within.
+// How far an order has come: which nodes have run (a downset: whatever must come before them has run too), and what
+// lives. All of it depends on the set alone, not on the order within.
 class OrderState {
  public:
   using Index = OrderProblem::Index;

@@ -41,8 +41,8 @@ struct Schedule {
 //   depth_first            post-order from the outputs: a branch is finished before the next one begins
 //   greedy_by_freed_bytes  of the nodes that are ready, the one that adds the fewest bytes (or frees the most)
 //   search                 among all orders, exact where the effort allows (order_search.h): on the problem that bounds all
-//                          choices of aliases, and on those where slices, splits and concats share everything or nothing;
-//                          tried only where the others do not meet the bound
+//                          choices of aliases, and on those where slices, splits and concats share everything or
+//                          nothing; tried only where the others do not meet the bound
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as

@@ -157,7 +157,8 @@ bool gives_up(std::string_view text) {
   return false;
 }
 
-// The line in which the parser gives up: it reads from the front, so with fewer lines it does not, and with more it does.
+// The line in which the parser gives up: it reads from the front, so with fewer lines it does not, and with more it
+// does.
 std::uint32_t line_of_giving_up(std::string_view text) {
   std::vector<std::size_t> ends;
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))

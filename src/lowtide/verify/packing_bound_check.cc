@@ -63,8 +63,8 @@ class Groups {
     }
   }
 
-  // Where position 0 of each group stands at least: as what is fixed says, else so that its lowest member is not below 0
-  // and the one with the largest alignment, a power of two as all are, stands where it may.
+  // Where position 0 of each group stands at least: as what is fixed says, else so that its lowest member is not below
+  // 0 and the one with the largest alignment, a power of two as all are, stands where it may.
   void find_least_bases(const PackingProblem& problem) {
     std::vector<std::int64_t> lowest(group_.size(), 0);
     std::vector<std::int64_t> strictest(group_.size(), 1);
@@ -114,8 +114,8 @@ std::optional<std::int64_t> covered(const PackingProblem& problem, const std::ve
   return sum;
 }
 
-// What those that begin at multiples of `grid` need, one above the other; of a group only the largest, which comes first.
-// Nothing where the sum is no number any more.
+// What those that begin at multiples of `grid` need, one above the other; of a group only the largest, which comes
+// first. Nothing where the sum is no number any more.
 std::optional<std::int64_t> least_stack(const PackingProblem& problem, const std::vector<PackingId>& live,
                                         const Groups& groups, std::int64_t grid) {
   std::int64_t sum = 0;

@@ -22,12 +22,14 @@ struct PackingBoundCheck {
   std::optional<PackingId> alone;  // `proven` is the end (fixed) or the size of this buffer; the load proves less
 };
 
-// Recomputes from the raw buffers what `time` proves about the height, and holds the claim against it. Two reasons count:
+// Recomputes from the raw buffers what `time` proves about the height, and holds the claim against it. Two reasons
+// count:
 //   - Buffers that live together stand one above the other. Of those whose alignment is at least a power of two A each
-//     begins at a multiple of A, so each but the topmost takes its size rounded up to A. Which one is topmost is not known:
-//     the one that saves most. Tried for every alignment that occurs; the largest sum counts.
+//     begins at a multiple of A, so each but the topmost takes its size rounded up to A. Which one is topmost is not
+//     known: the one that saves most. Tried for every alignment that occurs; the largest sum counts.
 //     Of a group (`together`) the bytes that several have count once, and one of them where sizes are rounded up.
-//   - A buffer alone: its end, if it is fixed, else its size, in a group above what stands below it there. All that there
+//   - A buffer alone: its end, if it is fixed, else its size, in a group above what stands below it there. All that
+//   there
 //     is where a relation replaces time. Of the moment, but of any time in a problem with groups or a relation.
 // A claim that is not confirmed may rest on a search that no sum repeats.
 // Shares no code with `allocate`. O(n + gaps + live x alignments). Require: what check_packing requires of the buffers.

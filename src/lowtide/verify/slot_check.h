@@ -21,8 +21,9 @@ struct SlotClaim {
   Bytes total;                              // the sum of sizes
 };
 
-// Everything wrong with whole-buffer sharing: a slot that does not exist, is smaller than one of its buffers, or has two
-// buffers with bytes at one time; a total that is not the sum. At most `most` lines. Empty: right. Costs what check_packing costs.
+// Everything wrong with whole-buffer sharing: a slot that does not exist, is smaller than one of its buffers, or has
+// two buffers with bytes at one time; a total that is not the sum. At most `most` lines. Empty: right. Costs what
+// check_packing costs.
 [[nodiscard]] std::vector<std::string> check_slots(const PackingProblem& problem, const SlotClaim& claim,
                                                    std::size_t most = 100);
 

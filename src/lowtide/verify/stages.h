@@ -18,14 +18,16 @@ namespace lowtide::verification {
 // The plan was made for this graph.
 void check_provenance(const Subject& subject);
 
-// Buffers lie inside their region and its alignment, those that live together share no byte, values lie in their buffer.
-// False: an address is so far out that it cannot be replayed. O((buffers + values + overlaps) log n).
+// Buffers lie inside their region and its alignment, those that live together share no byte, values lie in their
+// buffer. False: an address is so far out that it cannot be replayed. O((buffers + values + overlaps) log n).
 [[nodiscard]] bool check_geometry(const Subject& subject);
 
-// Roles and buffer kinds agree: what is the caller's is never written, outputs have buffers that stay. O(values + buffers).
+// Roles and buffer kinds agree: what is the caller's is never written, outputs have buffers that stay. O(values +
+// buffers).
 void check_roles(const Subject& subject);
 
-// The steps are the nodes, each once; each reads and writes what its node does; values and steps agree. O(values log n).
+// The steps are the nodes, each once; each reads and writes what its node does; values and steps agree. O(values log
+// n).
 void check_program(const Subject& subject);
 
 // Runs the program on a map of who wrote which byte last: reads, aliases, in-place results, outputs at the end.
@@ -35,7 +37,8 @@ void replay(const Subject& subject);
 // What the plan says of itself. O((nodes + buffers) log n), bodies included.
 void check_claims(const Subject& subject);
 
-// The bodies' plans lie inside the scratch buffers of their steps. Whether they are right is for `verify` to go on with.
+// The bodies' plans lie inside the scratch buffers of their steps. Whether they are right is for `verify` to go on
+// with.
 void check_body_places(const Subject& subject);
 
 }  // namespace lowtide::verification

@@ -54,15 +54,18 @@ struct VerifyOptions {
 
 // Replays a finished plan against the graph it is for, from first principles: a map of who wrote which bytes last, kept
 // step by step. Uses nothing that a planner computes: no lifetimes, no alias classes, no orders. Plans may come from
-// anywhere: every id and number is checked before it is used. Of a plan for a model file the caller compares the digest.
+// anywhere: every id and number is checked before it is used. Of a plan for a model file the caller compares the
+// digest.
 //
 // A plan is right if, for the graph and for each body inside it,
-//   - it names this graph; its ids, counts and sizes are in range; its steps are the nodes, each once, and each reads and
+//   - it names this graph; its ids, counts and sizes are in range; its steps are the nodes, each once, and each reads
+//   and
 //     writes exactly what its node does, after what it depends on (control inputs too);
 //   - placed buffers lie inside their arena, aligned, and two that live together share no byte; values lie inside their
 //     buffers, and no step touches a buffer outside its lifespan;
 //   - what a step reads is what was put there: nobody wrote any of its bytes since; outputs hold at the end;
-//   - a kernel's results and scratch lie apart from each other and from its operands, but for a result that takes over an
+//   - a kernel's results and scratch lie apart from each other and from its operands, but for a result that takes over
+//   an
 //     operand where the operator permits it; an alias step's outputs lie where the meaning of its operator says;
 //   - inputs, constants and state lie alone in buffers of their kind, which only aliases may share and nothing writes;
 //     outputs lie in buffers of kind output, no two in the same bytes;
@@ -70,8 +73,8 @@ struct VerifyOptions {
 //     the load, with each body at its own bound.
 // What cannot be shown is refused: a wrong plan never passes, and the planners keep within what can be shown.
 //
-// Returns every violation, by stage (form, addresses, roles, steps as listed, replay, claims, bodies) and within each in
-// order; empty: the plan is right. A plan whose form is wrong is not replayed.
+// Returns every violation, by stage (form, addresses, roles, steps as listed, replay, claims, bodies) and within each
+// in order; empty: the plan is right. A plan whose form is wrong is not replayed.
 // O((steps + values + violations) log n); no recursion but over bodies (<= kMaxBodyNesting).
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 

@@ -20,8 +20,8 @@ struct BoundInputs {
 };
 
 // A shape that gives an extent where the file has a symbol binds the symbol everywhere.
-// Errors (invalid), each naming what the file has: a symbol or input that does not exist, an extent below 0 (but -1 in a
-// shape keeps what the file says), a shape of another rank, a number that contradicts that of the file or of another
+// Errors (invalid), each naming what the file has: a symbol or input that does not exist, an extent below 0 (but -1 in
+// a shape keeps what the file says), a shape of another rank, a number that contradicts that of the file or of another
 // option.
 [[nodiscard]] Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
 
