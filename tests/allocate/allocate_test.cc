@@ -362,11 +362,12 @@ TEST(Allocate, NeverGetsWorseWithMoreEffort) {
   Random random(11);
   int improved = 0;
   for (int round = 0; round < 60; ++round) {
-    const PackingProblem problem =
-        testing::random_problem(random, {.most_buffers = 60, .most_size = 10'000, .moments = 40});
+    const PackingProblem problem = testing::random_problem(
+        random,
+        {.most_buffers = 60, .most_size = 10'000, .moments = 40, .gaps = round % 3 == 1, .fixed = round % 3 == 2});
     Packing less = allocate_or_die(problem, {.effort = 0});
     EXPECT_EQ(less.strategy, "best_fit");
-    for (std::int64_t effort = 500; effort < 4'000'000; effort = effort * 3 / 2) {
+    for (std::int64_t effort = 5; effort < 4'000'000; effort = effort * 3 / 2) {
       Packing more = allocate_or_die(problem, {.effort = effort});
       ASSERT_LE(more.height, less.height) << "round " << round << " effort " << effort;
       ASSERT_GE(more.bound, less.bound) << "round " << round << " effort " << effort;

@@ -36,6 +36,8 @@ class Sweep {
     }
   }
 
+  [[nodiscard]] bool has_reservations() const { return !reserved_.empty(); }
+
   // Nothing if reservations use up the effort.
   std::optional<Placements> run(Effort& effort) {
     std::vector<PackingId> order = problem_.movable;
@@ -149,10 +151,13 @@ class Sweep {
 }  // namespace
 
 Placements best_fit(const CompressedProblem& problem, Effort& effort) {
-  if (std::optional<Placements> exact = Sweep(problem, false).run(effort)) return *std::move(exact);
+  Sweep sweep(problem, false);
+  std::optional<Placements> exact = sweep.run(effort);
+  if (exact && !sweep.has_reservations()) return *std::move(exact);
+  // Also where the effort was enough: reservations cut the arena into pieces, and more effort must not give a higher answer.
   std::optional<Placements> solid = Sweep(problem, true).run(effort);
   LOWTIDE_CHECK(solid.has_value(), "a sweep without reservations always ends");
-  return *std::move(solid);
+  return exact && exact->height <= solid->height ? *std::move(exact) : *std::move(solid);
 }
 
 }  // namespace lowtide
