@@ -15,16 +15,13 @@ namespace lowtide::detail {
 
 // What placing came to.
 struct Placed {
-  std::string strategy;   // of allocate, in region 0
-  bool is_tight = false;  // everything is in region 0, at the load
+  std::string strategy;  // of allocate, in region 0
 };
 
-// Gives every buffer that takes room a region and an offset, and fills plan.regions and plan.arena.
-// Everything goes to region 0 if it fits, or if there is no other. Otherwise each region in turn keeps what is used
-// most often for the time it takes up (accesses per step of lifespan; the regions are in order of preference), and the
-// rest goes on; the last region takes what is left, so only it may end above its capacity.
-// `aliases` are those the plan was assembled from. Every offset is a multiple of `options.alignment` and of its
-// region's. One packing a region.
+// Gives every buffer that takes room a region and an offset, and fills plan.regions and plan.arena: a packing over
+// regions (region_packing.h) in order of preference, in which a buffer weighs as much as it has accesses. Where that
+// does not fit, the last region takes what is left, so only it may end above its capacity. `aliases` are those the plan
+// was assembled from. Every offset is a multiple of `options.alignment` and of its region's.
 [[nodiscard]] Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,
                                    const AliasOptions& options, std::int64_t effort);
 

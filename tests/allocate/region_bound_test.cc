@@ -1,0 +1,91 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/region_bound.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/allocate/region_problems.h"
+
+namespace lowtide {
+namespace {
+
+using testing::region_problem_of;
+
+std::int64_t bound_of(const RegionProblem& problem, std::size_t level = 0) {
+  const Result<RegionModel> model = RegionModel::build(problem);
+  RegionBound bound(*model, level);
+  bound.raise(1'000, 10'000'000);
+  return bound.bound();
+}
+
+// At moment 1 there are 40 bytes, and room for 24: 16 lie outside.
+TEST(RegionBound, CountsWhatDoesNotFitAtOneMoment) {
+  EXPECT_EQ(bound_of(region_problem_of({{0, 2, 16}, {1, 2, 24}}, {{.capacity = Bytes(24)}, {}})), 16);
+}
+
+// 16 bytes too many at moments 0 and 2, which have no buffer in common: 32.
+TEST(RegionBound, AddsMomentsWithoutACommonBuffer) {
+  const RegionProblem problem =
+      region_problem_of({{0, 1, 16}, {0, 1, 24}, {2, 3, 16}, {2, 3, 24}}, {{.capacity = Bytes(24)}, {}});
+  EXPECT_EQ(bound_of(problem), 32);
+}
+
+// The same 16 bytes are too many at both moments: one buffer of 16 bytes may go for both.
+TEST(RegionBound, CountsABufferOnceThatHelpsTwoMoments) {
+  const RegionProblem problem = region_problem_of({{0, 2, 16}, {0, 1, 24}, {1, 2, 24}}, {{.capacity = Bytes(24)}, {}});
+  EXPECT_EQ(bound_of(problem), 16);
+}
+
+// Room for one of a and b, and for one of b and c: a and c leave at 16 each, since b would be 48.
+TEST(RegionBound, KnowsWeights) {
+  const RegionProblem problem =
+      region_problem_of({{0, 1, 16}, {0, 2, 16}, {1, 2, 16}}, {{.capacity = Bytes(16)}, {}}, {1, 3, 1});
+  EXPECT_EQ(bound_of(problem), 32);
+}
+
+// Costs 1, 2 and 5 a byte; room for 10 and 10 bytes: 10 x 1 + 10 x 2 + 10 x 5.
+TEST(RegionBound, KnowsSeveralRegions) {
+  const RegionProblem problem = region_problem_of(
+      {{0, 1, 10}, {0, 1, 10}, {0, 1, 10}},
+      {{.capacity = Bytes(10), .cost_per_byte = 1}, {.capacity = Bytes(10), .cost_per_byte = 2}, {.cost_per_byte = 5}});
+  EXPECT_EQ(bound_of(problem), 80);
+}
+
+TEST(RegionBound, CountsSizesAsRoundedToTheAlignment) {
+  const RegionProblem problem =
+      region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(32), .alignment = Bytes(16)}, {}});
+  EXPECT_EQ(bound_of(problem), 10);  // 30 bytes would fit into 32; rounded, 48 do not
+}
+
+TEST(RegionBound, IsNeverAboveTheLeastCost) {
+  Random random(72);
+  std::int64_t bounded = 0;
+  std::int64_t met = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const RegionProblem problem = testing::random_region_problem(random, {.packing = {.most_buffers = 5,
+                                                                                      .most_size = 12,
+                                                                                      .moments = 6,
+                                                                                      .alignments = round % 3 == 0,
+                                                                                      .gaps = round % 4 == 0,
+                                                                                      .fixed = round % 8 == 0},
+                                                                          .costs = round % 2 == 0,
+                                                                          .weights = round % 5 < 3,
+                                                                          .forbidden = round % 7 < 2,
+                                                                          .alignments = round % 3 == 1});
+    const std::optional<RegionCost> least = testing::least_cost(problem);
+    if (!least) continue;
+    for (std::size_t level = 0; level < least->size(); ++level) {
+      const std::int64_t bound = bound_of(problem, level);
+      ASSERT_LE(bound, (*least)[level]) << "round " << round;
+      if (level > 0 || (*least)[0] == 0) continue;
+      ++bounded;
+      met += bound == (*least)[0] ? 1 : 0;
+    }
+  }
+  EXPECT_GE(bounded, 1000);
+  EXPECT_GE(100 * met, 50 * bounded) << met << " of " << bounded;
+}
+
+}  // namespace
+}  // namespace lowtide

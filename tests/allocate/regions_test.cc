@@ -1,0 +1,311 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/regions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lowtide/allocate/validate_regions.h"
+#include "lowtide/verify/region_packing_check.h"
+#include "tests/allocate/region_problems.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::region_problem_of;
+
+std::string defects_of(const RegionProblem& problem, const RegionPacking& packing) {
+  std::string text;
+  for (const std::string& line : check_region_packing(problem, packing)) text += line + "\n";
+  return text;
+}
+
+std::vector<std::uint32_t> regions_of(const RegionPacking& packing) {
+  std::vector<std::uint32_t> regions;
+  for (const Placement& placement : packing.placements) regions.push_back(placement.region.value());
+  return regions;
+}
+
+RegionPacking must_allocate(const RegionProblem& problem, const RegionOptions& options = {}) {
+  Result<RegionPacking> packing = allocate_regions(problem, options);
+  EXPECT_TRUE(packing.ok()) << packing.error().describe();
+  EXPECT_EQ(defects_of(problem, *packing), "");
+  return *std::move(packing);
+}
+
+TEST(Regions, EverybodyLiesInTheFirstIfThatHasRoom) {
+  const RegionPacking packing =
+      must_allocate(region_problem_of({{0, 2, 32}, {1, 3, 32}}, {{.capacity = Bytes(64)}, {}}));
+  EXPECT_EQ(regions_of(packing), (std::vector<std::uint32_t>{0, 0}));
+  EXPECT_EQ(packing.cost, RegionCost{0});
+  EXPECT_TRUE(packing.proven_optimal);
+  EXPECT_EQ(packing.strategy, "all_preferred");
+  EXPECT_EQ(packing.fills[RegionId(0)].height, Bytes(64));
+}
+
+// The picture of region_packing.h: 160 bytes at step 1 and room for 96, so 64 must leave; b is worth 96 and frees too
+// little.
+TEST(Regions, KeepWhatIsWorthMost) {
+  const RegionPacking packing =
+      must_allocate(region_problem_of({{0, 2, 64}, {1, 3, 32}, {1, 2, 64}}, {{.capacity = Bytes(96)}, {}}, {2, 3, 2}));
+  EXPECT_EQ(packing.placements[PackingId(1)].region, RegionId(0));
+  EXPECT_EQ(packing.cost, RegionCost{128});
+  EXPECT_TRUE(packing.proven_optimal);
+}
+
+// Preference: 30 bytes, 10 fit the first, and 10 of the rest the second: 20 outside the first, 10 outside the first
+// two.
+TEST(Regions, InOrderOfPreferenceCountBytesOutsideTheFirstThenOutsideTheFirstTwo) {
+  const RegionPacking packing = must_allocate(
+      region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(10)}, {}}));
+  EXPECT_EQ(packing.cost, (RegionCost{20, 10}));
+  EXPECT_TRUE(packing.proven_optimal);
+}
+
+// The second region is the cheapest: 10 x 1 there, 10 x 4 in the first.
+TEST(Regions, WithCostsTheOrderPlaysNoPart) {
+  const RegionPacking packing = must_allocate(
+      region_problem_of({{0, 1, 10}, {0, 1, 10}}, {{.cost_per_byte = 4}, {.capacity = Bytes(10), .cost_per_byte = 1}}));
+  EXPECT_EQ(packing.cost, RegionCost{50});
+  EXPECT_TRUE(packing.proven_optimal);
+}
+
+TEST(Regions, WhatIsForbiddenIsKeptOut) {
+  RegionProblem problem = region_problem_of({{0, 1, 10}}, {{}, {}}, {1});
+  problem.uses[PackingId(0)].forbidden = {RegionId(0)};
+  const RegionPacking packing = must_allocate(problem);
+  EXPECT_EQ(regions_of(packing), std::vector<std::uint32_t>{1});
+  EXPECT_EQ(packing.cost, RegionCost{10});
+  EXPECT_TRUE(packing.proven_optimal);
+}
+
+TEST(Regions, AFixedOffsetIsInTheFirstRegionThatIsNotForbidden) {
+  RegionProblem problem = region_problem_of({{0, 1, 10}, {0, 1, 8}}, {{}, {.capacity = Bytes(26)}, {}}, {1, 1});
+  problem.packing.buffers[PackingId(0)].fixed_offset = Offset(16);
+  problem.uses[PackingId(0)].forbidden = {RegionId(0)};
+  const RegionPacking packing = must_allocate(problem);
+  EXPECT_EQ(packing.placements[PackingId(0)], (Placement{RegionId(1), Offset(16)}));
+  EXPECT_EQ(packing.placements[PackingId(1)], (Placement{RegionId(0), Offset(0)}));
+}
+
+TEST(Regions, AGroupGoesToOneRegion) {
+  RegionProblem problem = region_problem_of({{0, 1, 16}, {1, 2, 8}, {0, 2, 8}}, {{.capacity = Bytes(20)}, {}});
+  problem.packing.together = {{PackingId(0), PackingId(1), Bytes(4)}};
+  const RegionPacking packing = must_allocate(problem);
+  // 16 + 8 bytes of the group, or the 8 of the other, are outside.
+  EXPECT_EQ(regions_of(packing), (std::vector<std::uint32_t>{0, 0, 1}));
+  EXPECT_EQ(packing.cost, RegionCost{8});
+  EXPECT_TRUE(packing.proven_optimal);
+}
+
+// 10 + 10 bytes at moment 4 and room for 19.
+TEST(Regions, WhatCannotFitIsProvenByAMoment) {
+  const RegionPacking packing =
+      must_allocate(region_problem_of({{0, 5, 10}, {4, 6, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(9)}}));
+  EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
+  ASSERT_TRUE(packing.witness);
+  EXPECT_EQ(packing.witness->time, 4);
+  EXPECT_EQ(packing.witness->buffers, (std::vector<PackingId>{PackingId(0), PackingId(1)}));
+  EXPECT_EQ(packing.witness->needed, Bytes(20));
+  EXPECT_FALSE(packing.proven_optimal);
+}
+
+// Each of three meets both others, and no region holds two: the loads of all regions together would do.
+TEST(Regions, WhatCannotFitIsProvenByTryingAll) {
+  const RegionPacking packing = must_allocate(
+      region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(18)}, {.capacity = Bytes(18)}}));
+  EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
+  EXPECT_FALSE(packing.witness);
+  EXPECT_TRUE(packing.is_bound_searched);
+}
+
+TEST(Regions, NothingNeedsNothing) {
+  const RegionPacking packing = must_allocate(region_problem_of({}, {{.capacity = Bytes(0)}, {}}));
+  EXPECT_EQ(packing.cost, RegionCost{0});
+  EXPECT_TRUE(packing.proven_optimal);
+}
+
+struct Refusal {
+  const char* name;
+  RegionProblem problem;
+  ErrorCode code;
+  const char* message;
+};
+
+TEST(Regions, WhatIsNoProblemIsRefused) {
+  const RegionProblem good = region_problem_of({{0, 1, 10}}, {{}, {}}, {1});
+  std::vector<Refusal> refusals(9, {"", good, ErrorCode::invalid, ""});
+  refusals[0].problem.regions = {};
+  refusals[0].message = "there is no region";
+  refusals[1].problem.regions[RegionId(1)].capacity = Bytes(-1);
+  refusals[1].message = "the capacity -1 is below 0";
+  refusals[2].problem.regions[RegionId(1)].alignment = Bytes(3);
+  refusals[2].message = "the alignment 3 is not a power of two";
+  refusals[3].problem.regions[RegionId(1)].cost_per_byte = 2;
+  refusals[3].message = "for all regions or for none";
+  refusals[4].problem.uses[PackingId(0)].weight = -4;
+  refusals[4].message = "the weight -4 is below 0";
+  refusals[5].problem.uses[PackingId(0)].forbidden = {RegionId(0), RegionId(1)};
+  refusals[5].message = "every region is forbidden";
+  refusals[6].problem.uses[PackingId(0)].weight = std::int64_t{1} << 60;
+  refusals[6].code = ErrorCode::over_limit;
+  refusals[6].message = "add up to more than kMaxTotalBytes";
+  refusals[7].problem.packing.capacity = Bytes(5);
+  refusals[7].message = "give it to the regions";
+  for (int more = 0; more < 15; ++more) refusals[8].problem.regions.push_back({});
+  refusals[8].code = ErrorCode::over_limit;
+  refusals[8].message = "17 regions are more than kMaxRegions = 16";
+  for (const Refusal& refusal : refusals) {
+    const Result<RegionPacking> packing = allocate_regions(refusal.problem);
+    ASSERT_FALSE(packing.ok()) << refusal.message;
+    EXPECT_EQ(packing.error().code, refusal.code) << refusal.message;
+    EXPECT_THAT(packing.error().message, HasSubstr(refusal.message));
+  }
+}
+
+// All kinds of problems, small enough for brute force.
+testing::RegionFeatures features_of(int round) {
+  testing::RegionFeatures features;
+  const int kind = round % 16;
+  features.packing = {.most_buffers = round % 3 == 0 ? 6 : 5,
+                      .most_size = round % 2 == 0 ? 12 : 4,
+                      .moments = 6,
+                      .alignments = kind == 1 || kind == 7,
+                      .gaps = kind == 2 || kind == 7,
+                      .fixed = kind == 3 || kind == 7,
+                      .zero_sizes = kind == 4,
+                      .extreme_times = kind == 5,
+                      .relation = kind == 6,
+                      .apart = kind == 8};
+  features.costs = round % 5 < 2;
+  features.weights = round % 7 < 4;
+  features.forbidden = kind > 9 && round % 3 == 1;
+  features.alignments = kind == 1 || kind == 12 || kind == 7;
+  features.all_bounded = kind > 12;
+  return features;
+}
+
+void expect_least(const RegionProblem& problem, int round, int& found, int& infeasible) {
+  const Result<RegionPacking> packing = allocate_regions(problem);
+  ASSERT_TRUE(packing.ok()) << packing.error().describe();
+  ASSERT_EQ(defects_of(problem, *packing), "") << "round " << round;
+  const std::optional<RegionCost> least = testing::least_cost(problem);
+  ASSERT_EQ(packing->outcome, least ? PackingOutcome::found : PackingOutcome::infeasible) << "round " << round;
+  if (!least) {
+    ++infeasible;
+    ASSERT_NE(packing->witness.has_value(), packing->is_bound_searched) << "round " << round;
+    return;
+  }
+  ++found;
+  ASSERT_EQ(packing->cost, *least) << "round " << round;
+  ASSERT_TRUE(packing->proven_optimal) << "round " << round;
+  // With next to no effort: still right, and the bound is none that the truth is below.
+  const Result<RegionPacking> quick = allocate_regions(problem, {.effort = 1});
+  ASSERT_EQ(defects_of(problem, *quick), "") << "round " << round;
+  ASSERT_LE(quick->bound, *least) << "round " << round;
+  if (quick->outcome == PackingOutcome::found) {
+    ASSERT_GE(quick->cost, *least) << "round " << round;
+  }
+  ASSERT_NE(quick->outcome, PackingOutcome::infeasible) << "round " << round;
+}
+
+TEST(Regions, CostTheLeastThatBruteForceFinds) {
+  Random random(73);
+  int found = 0;
+  int infeasible = 0;
+  for (int round = 0; round < 4000 && !::testing::Test::HasFatalFailure(); ++round) {
+    expect_least(testing::random_region_problem(random, features_of(round)), round, found, infeasible);
+  }
+  EXPECT_GE(found, 1500);
+  EXPECT_GE(infeasible, 500);
+}
+
+TEST(Regions, WithGroupsCostTheLeastThatBruteForceFinds) {
+  Random random(74);
+  int found = 0;
+  int infeasible = 0;
+  for (int round = 0; round < 400 && !::testing::Test::HasFatalFailure(); ++round) {
+    testing::RegionFeatures features{.packing = {.most_buffers = 4,
+                                                 .most_size = 5,
+                                                 .moments = 4,
+                                                 .alignments = round % 4 == 0,
+                                                 .apart = round % 5 == 0,
+                                                 .together = true},
+                                     .costs = round % 2 == 0,
+                                     .weights = round % 3 == 0,
+                                     .forbidden = round % 7 == 0};
+    expect_least(testing::random_region_problem(random, features), round, found, infeasible);
+  }
+  EXPECT_GE(found, 150);
+  EXPECT_GE(infeasible, 20);
+}
+
+// More effort never costs more, and the bound never falls.
+TEST(Regions, MoreEffortIsNeverWorse) {
+  Random random(75);
+  int improved = 0;
+  for (int round = 0; round < 12; ++round) {
+    RegionProblem problem = testing::random_region_problem(
+        random,
+        {.packing = {.most_buffers = 60, .most_size = 100, .moments = 40}, .costs = round % 2 == 0, .weights = true});
+    std::optional<RegionPacking> before;
+    for (std::int64_t effort : {1, 100'000, 1'000'000, 4'000'000}) {
+      Result<RegionPacking> packing = allocate_regions(problem, {.effort = effort});
+      ASSERT_EQ(defects_of(problem, *packing), "");
+      if (before && before->outcome == PackingOutcome::found) {
+        ASSERT_EQ(packing->outcome, PackingOutcome::found) << "round " << round;
+        ASSERT_LE(packing->cost, before->cost) << "round " << round;
+        ASSERT_GE(packing->bound, before->bound) << "round " << round;
+        improved += packing->cost < before->cost ? 1 : 0;
+      }
+      before = *std::move(packing);
+    }
+  }
+  EXPECT_GE(improved, 1);
+}
+
+// Activations of networks, half of whose bytes fit into the first region.
+TEST(Regions, OfNetworksAreNearTheBound) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    RegionProblem problem;
+    problem.packing = testing::network_like_problem(300, seed);
+    Random random(seed);
+    for (std::size_t at = 0; at < problem.packing.buffers.size(); ++at) {
+      problem.uses.push_back({.weight = random.between(1, 4), .forbidden = {}});
+    }
+    problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
+    problem.regions.push_back({});
+    const RegionPacking packing = must_allocate(problem, {.effort = 20'000'000});
+    EXPECT_LE(static_cast<double>(packing.cost[0]), 1.02 * static_cast<double>(packing.bound[0])) << "seed " << seed;
+  }
+}
+
+TEST(Regions, TheAnswerDoesNotDependOnThreads) {
+  Random random(76);
+  for (int round = 0; round < 10; ++round) {
+    const RegionProblem problem = testing::random_region_problem(
+        random, {.packing = {.most_buffers = 40, .most_size = 100, .moments = 30}, .weights = true});
+    const RegionPacking one = must_allocate(problem, {.effort = 1'000'000});
+    const RegionPacking four = must_allocate(problem, {.effort = 1'000'000, .threads = 4});
+    EXPECT_EQ(one.placements, four.placements);
+    EXPECT_EQ(one.bound, four.bound);
+  }
+}
+
+TEST(Regions, StopsWhenTold) {
+  const std::atomic<bool> stop = true;
+  RegionProblem problem;
+  problem.packing = testing::network_like_problem(2000, 3);
+  problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
+  problem.regions.push_back({});
+  const RegionPacking packing = must_allocate(problem, {.stop = &stop});
+  EXPECT_EQ(packing.outcome, PackingOutcome::found);
+}
+
+}  // namespace
+}  // namespace lowtide
