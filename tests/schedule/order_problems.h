@@ -26,24 +26,25 @@ inline OrderProblem random_order_problem(Random& random, const RandomOrderProble
   OrderProblem problem;
   const auto count = static_cast<std::uint32_t>(random.between(1, shape.most_nodes));
   problem.nodes.resize(count);
+  for (OrderProblem::Node& node : problem.nodes) node.steps.resize(1);
   for (std::uint32_t node = 0; node < count; ++node) {
     problem.values.push_back({.size = random.between(0, 20)});
-    problem.nodes[node].values.push_back(node);
+    problem.nodes[node].steps[0].values.push_back(node);
     for (std::uint32_t before = 0; before < node; ++before) {
       if (!random.chance(shape.edge_percent)) continue;
       problem.nodes[node].before.push_back(before);
-      if (!shape.extras || random.chance(90)) problem.nodes[node].values.push_back(before);
+      if (!shape.extras || random.chance(90)) problem.nodes[node].steps[0].values.push_back(before);
     }
     if (!shape.extras) continue;
-    if (random.chance(20)) problem.nodes[node].scratch = random.between(0, 15);
-    if (random.chance(50)) problem.nodes[node].born.push_back(node);
+    if (random.chance(20)) problem.nodes[node].steps[0].scratch = random.between(0, 15);
+    if (random.chance(50)) problem.nodes[node].steps[0].born.push_back(node);
   }
   if (shape.extras) {
     problem.base = random.between(0, 5);
     for (int more = 0; more < 2; ++more) {
       problem.values.push_back({.size = random.between(0, 20)});
       for (OrderProblem::Node& node : problem.nodes) {
-        if (random.chance(30)) node.values.push_back(static_cast<std::uint32_t>(problem.values.size() - 1));
+        if (random.chance(30)) node.steps[0].values.push_back(static_cast<std::uint32_t>(problem.values.size() - 1));
       }
     }
     for (OrderProblem::Value& value : problem.values) {
@@ -52,11 +53,12 @@ inline OrderProblem random_order_problem(Random& random, const RandomOrderProble
     }
   }
   for (OrderProblem::Node& node : problem.nodes) {
-    std::sort(node.values.begin(), node.values.end());
-    for (std::uint32_t value : node.values) ++problem.values[value].users;
-    if (node.born.empty()) continue;
-    for (std::uint32_t value : node.values) {
-      if (value != node.born[0] && random.chance(70)) node.dying.push_back(value);
+    OrderProblem::Step& step = node.steps[0];
+    std::sort(step.values.begin(), step.values.end());
+    for (std::uint32_t value : step.values) ++problem.values[value].users;
+    if (step.born.empty()) continue;
+    for (std::uint32_t value : step.values) {
+      if (value != step.born[0] && random.chance(70)) step.dying.push_back(value);
     }
   }
   // Those that nobody touches are no values.
@@ -66,20 +68,20 @@ inline OrderProblem random_order_problem(Random& random, const RandomOrderProble
   return problem;
 }
 
-// The load of each step, from the definition: nothing is kept from one step to the next.
+// The load of each step, from the definition: nothing is kept from one step to the next. Nodes of one step each.
 inline std::int64_t peak_by_definition(const OrderProblem& problem, const std::vector<std::uint32_t>& order) {
   const auto step_of = [&](std::uint32_t node) { return std::find(order.begin(), order.end(), node) - order.begin(); };
   std::vector<std::ptrdiff_t> first(problem.values.size(), std::numeric_limits<std::ptrdiff_t>::max());
   std::vector<std::ptrdiff_t> last(problem.values.size(), -1);
   for (std::uint32_t node = 0; node < problem.nodes.size(); ++node) {
-    for (std::uint32_t value : problem.nodes[node].values) {
+    for (std::uint32_t value : problem.nodes[node].steps[0].values) {
       first[value] = std::min(first[value], step_of(node));
       last[value] = std::max(last[value], step_of(node));
     }
   }
   std::int64_t peak = problem.base;
   for (std::ptrdiff_t step = 0; step < static_cast<std::ptrdiff_t>(order.size()); ++step) {
-    const OrderProblem::Node& node = problem.nodes[order[static_cast<std::size_t>(step)]];
+    const OrderProblem::Step& node = problem.nodes[order[static_cast<std::size_t>(step)]].steps[0];
     std::int64_t load = problem.base + node.scratch;
     for (std::uint32_t value = 0; value < problem.values.size(); ++value) {
       const bool has_begun = problem.values[value].is_there_first || first[value] <= step;

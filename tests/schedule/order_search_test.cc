@@ -41,11 +41,11 @@ OrderProblem two_branches() {
                     {.size = 1, .users = 2},
                     {.size = 1, .users = 2},
                     {.size = 1, .users = 1}};
-  problem.nodes = {{.values = {0}},
-                   {.values = {1}},
-                   {.before = {0}, .values = {0, 2}},
-                   {.before = {1}, .values = {1, 3}},
-                   {.before = {2, 3}, .values = {2, 3, 4}}};
+  problem.nodes = {{.steps = {{.values = {0}}}},
+                   {.steps = {{.values = {1}}}},
+                   {.before = {0}, .steps = {{.values = {0, 2}}}},
+                   {.before = {1}, .steps = {{.values = {1, 3}}}},
+                   {.before = {2, 3}, .steps = {{.values = {2, 3, 4}}}}};
   return problem;
 }
 
@@ -67,7 +67,8 @@ TEST(DownsetSearch, FindsTheOrderThatFinishesABranch) {
 TEST(PeakOf, CountsWhatIsWrittenInPlaceOnce) {
   OrderProblem problem;
   problem.values = {{.size = 100, .users = 2}, {.size = 60, .users = 1}};
-  problem.nodes = {{.values = {0}}, {.before = {0}, .values = {0, 1}, .dying = {0}, .born = {1}}};
+  problem.nodes = {{.steps = {{.values = {0}}}},
+                   {.before = {0}, .steps = {{.values = {0, 1}, .dying = {0}, .born = {1}}}}};
   EXPECT_EQ(peak_of(problem, {0, 1}), 100);
   problem.values[0].is_kept = true;
   EXPECT_EQ(peak_of(problem, {0, 1}), 160);

@@ -16,7 +16,8 @@ DownsetSearch::DownsetSearch(const OrderProblem& problem, std::int64_t level)
     : problem_(problem), words_a_set_(OrderState::words_for(problem)), level_(level), state_(problem) {
   work_a_set_ = static_cast<std::int64_t>(problem.nodes.size() + problem.values.size());
   for (const OrderProblem::Node& node : problem.nodes) {
-    work_a_set_ += static_cast<std::int64_t>(node.values.size() + node.before.size());
+    work_a_set_ += static_cast<std::int64_t>(node.before.size());
+    for (const OrderProblem::Step& step : node.steps) work_a_set_ += static_cast<std::int64_t>(step.values.size());
   }
   take_safe_steps(state_);
   add(state_, kNone, kNone);
@@ -54,9 +55,9 @@ void DownsetSearch::expand(Index set) {
   work_ += work_a_set_;
   std::vector<std::pair<std::int64_t, Index>> within;
   for (Index node : state_.ready()) {
-    const std::int64_t load = state_.load_of(node);
+    const auto [load, change] = state_.effect_of(node);
     if (load <= level_) {
-      within.emplace_back(-state_.change_of(node), node);
+      within.emplace_back(-change, node);
     } else if (load < limit_) {
       waiting_.emplace(load, set, node);
     }
@@ -76,8 +77,9 @@ void DownsetSearch::take(Index set, Index node) {
   add(state_, set, node);
 }
 
-bool DownsetSearch::is_safe(const OrderState& state, Index node) const {
-  return state.change_of(node) <= 0 && state.load_of(node) <= level_;
+bool DownsetSearch::is_safe(OrderState& state, Index node) const {
+  const auto [load, change] = state.effect_of(node);
+  return change <= 0 && load <= level_;
 }
 
 void DownsetSearch::take_safe_steps(OrderState& state) const {

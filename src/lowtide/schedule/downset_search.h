@@ -52,7 +52,7 @@ class DownsetSearch {
 
   void expand(Index set);
   void take(Index set, Index node);
-  [[nodiscard]] bool is_safe(const detail::OrderState& state, Index node) const;
+  [[nodiscard]] bool is_safe(detail::OrderState& state, Index node) const;
   void take_safe_steps(detail::OrderState& state) const;
   void add(const detail::OrderState& state, Index parent, Index chosen);
   [[nodiscard]] const std::uint64_t* words(Index set) const { return words_.data() + set * words_a_set_; }

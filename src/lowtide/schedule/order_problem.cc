@@ -48,6 +48,7 @@ class FromGraph {
   FromGraph(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options)
       : graph_(graph), kernels_(kernels), options_(options), values_of_(graph.tensors().size()) {
     problem_.nodes.resize(graph_.nodes().size());
+    for (OrderProblem::Node& node : problem_.nodes) node.steps.resize(1);
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_node(id);
   }
 
@@ -76,8 +77,8 @@ class FromGraph {
  private:
   OrderProblem finish() && {
     for (OrderProblem::Node& node : problem_.nodes) {
-      sort_unique(node.values);
-      for (Index value : node.values) ++problem_.values[value].users;
+      sort_unique(node.steps[0].values);
+      for (Index value : node.steps[0].values) ++problem_.values[value].users;
     }
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (writes_in_place_) add_chances(id);
@@ -106,7 +107,8 @@ class FromGraph {
     }
     for (NodeId before : graph_.node(id).control_inputs) node.before.push_back(before.value());
     sort_unique(node.before);
-    node.scratch = kernels_[id].scratch.count();
+    node.steps[0].scratch = kernels_[id].scratch.count();
+    node.steps[0].origin = id.value();
   }
 
   // Holders come with the largest holding first. Of those that live, the largest counts; so the first h holders, as
@@ -127,8 +129,8 @@ class FromGraph {
       const TensorId id = holders[at].tensor;
       const Tensor& tensor = graph_.tensor(id);
       values_of_[id].push_back(index);
-      if (tensor.producer) problem_.nodes[tensor.producer->index()].values.push_back(index);
-      for (NodeId reader : graph_.readers(id)) problem_.nodes[reader.index()].values.push_back(index);
+      if (tensor.producer) problem_.nodes[tensor.producer->index()].steps[0].values.push_back(index);
+      for (NodeId reader : graph_.readers(id)) problem_.nodes[reader.index()].steps[0].values.push_back(index);
       is_used = is_used || tensor.producer || !graph_.readers(id).empty();
       value.is_there_first = value.is_there_first || !tensor.producer;
       value.is_kept = value.is_kept || !tensor.producer || tensor.role == Role::output;
@@ -140,16 +142,16 @@ class FromGraph {
 
   // The rules of analysis/bounds.cc: what may be overwritten is made here and not handed out.
   void add_chances(NodeId id) {
-    OrderProblem::Node& node = problem_.nodes[id.index()];
+    OrderProblem::Step& step = problem_.nodes[id.index()].steps[0];
     for (const auto& [input, output] : kernels_[id].in_place) {
       const TensorId from = *graph_.node(id).inputs[static_cast<std::size_t>(input)];
       const TensorId to = *graph_.node(id).outputs[static_cast<std::size_t>(output)];
       if (!graph_.tensor(from).producer || graph_.tensor(from).role == Role::output) continue;
-      node.dying.insert(node.dying.end(), values_of_[from].begin(), values_of_[from].end());
-      node.born.insert(node.born.end(), values_of_[to].begin(), values_of_[to].end());
+      step.dying.insert(step.dying.end(), values_of_[from].begin(), values_of_[from].end());
+      step.born.insert(step.born.end(), values_of_[to].begin(), values_of_[to].end());
     }
-    sort_unique(node.dying);
-    sort_unique(node.born);
+    sort_unique(step.dying);
+    sort_unique(step.born);
   }
 
   const Graph& graph_;
@@ -191,7 +193,9 @@ OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::
   std::vector<Index> touched;
   for (Index node = begin; node < end; ++node) {
     part.nodes.push_back(node);
-    touched.insert(touched.end(), whole.nodes[node].values.begin(), whole.nodes[node].values.end());
+    for (const OrderProblem::Step& step : whole.nodes[node].steps) {
+      touched.insert(touched.end(), step.values.begin(), step.values.end());
+    }
   }
   sort_unique(touched);
   const auto local = [&](Index value) {
@@ -208,10 +212,12 @@ OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::
     OrderProblem::Node inside = whole.nodes[node];
     std::erase_if(inside.before, [&](Index before) { return before < begin; });
     for (Index& before : inside.before) before -= begin;
-    for (std::vector<Index>* values : {&inside.values, &inside.dying, &inside.born}) {
-      for (Index& value : *values) value = local(value);
+    for (OrderProblem::Step& step : inside.steps) {
+      for (std::vector<Index>* values : {&step.values, &step.dying, &step.born}) {
+        for (Index& value : *values) value = local(value);
+      }
+      for (Index value : step.values) ++part.problem.values[value].users;
     }
-    for (Index value : inside.values) ++part.problem.values[value].users;
     part.problem.nodes.push_back(std::move(inside));
   }
   return part;
@@ -234,10 +240,8 @@ OrderProblem reversed(const OrderProblem& problem) {
   for (OrderProblem::Value& value : out.values) std::swap(value.is_there_first, value.is_kept);
   for (Index node = 0; node < count; ++node) {
     OrderProblem::Node& turned = out.nodes[count - 1 - node];
-    turned.values = problem.nodes[node].values;
-    turned.scratch = problem.nodes[node].scratch;
-    turned.dying = problem.nodes[node].born;
-    turned.born = problem.nodes[node].dying;
+    turned.steps.assign(problem.nodes[node].steps.rbegin(), problem.nodes[node].steps.rend());
+    for (OrderProblem::Step& step : turned.steps) std::swap(step.dying, step.born);
     for (Index before : problem.nodes[node].before) out.nodes[count - 1 - before].before.push_back(count - 1 - node);
   }
   for (OrderProblem::Node& node : out.nodes) std::sort(node.before.begin(), node.before.end());
@@ -248,7 +252,7 @@ std::int64_t peak_of(const OrderProblem& problem, const std::vector<Index>& orde
   detail::OrderState state(problem);
   std::int64_t peak = problem.base;
   for (Index node : order) {
-    peak = std::max(peak, state.load_of(node));
+    peak = std::max(peak, state.effect_of(node).load);
     state.run(node);
   }
   return peak;
@@ -259,9 +263,11 @@ std::vector<OrderPart> parts_of(const OrderProblem& problem) {
   std::vector<Index> first_user(problem.values.size(), count);
   std::vector<Index> last_user(problem.values.size(), 0);
   for (Index node = 0; node < count; ++node) {
-    for (Index value : problem.nodes[node].values) {
-      first_user[value] = std::min(first_user[value], node);
-      last_user[value] = std::max(last_user[value], node);
+    for (const OrderProblem::Step& step : problem.nodes[node].steps) {
+      for (Index value : step.values) {
+        first_user[value] = std::min(first_user[value], node);
+        last_user[value] = std::max(last_user[value], node);
+      }
     }
   }
   // Bytes that live before each node: from behind the first user to the last.

@@ -12,8 +12,8 @@
 namespace lowtide {
 
 // An ordering problem without its graph: nodes that must come after others, and values that take bytes from the first
-// node that touches them to the last. The load of a step is what lives while its node runs; an order is as good as its
-// largest.
+// step that touches them to the last. A node is a step, or several that run one right after the other. The load of a
+// step is what lives while it runs; an order is as good as its largest.
 //
 // Read backwards, with all edges turned, it is the same problem with the same answers: a value lives between its first
 // and its last user in either direction. On layered graphs the search backwards often ends after a hundredth of the
@@ -25,18 +25,23 @@ namespace lowtide {
 struct OrderProblem {
   using Index = std::uint32_t;
 
-  struct Node {
-    std::vector<Index> before;  // nodes that must have run; sorted, each once
+  struct Step {
     std::vector<Index> values;  // touched; sorted, each once
     std::int64_t scratch = 0;
     // The kernel may write over some of what it reads, if that dies with it: as many bytes of the values in `born` that
     // begin here need not be there beside those in `dying` that end here. Both are among `values`.
     std::vector<Index> dying;
     std::vector<Index> born;
+    Index origin = 0;    // node of the graph, or of the problem that this one was made from
+    bool counts = true;  // no: its load is not looked at, which makes the problem easier than what it stands for
+  };
+  struct Node {
+    std::vector<Index> before;  // nodes that must have run; sorted, each once
+    std::vector<Step> steps;
   };
   struct Value {
     std::int64_t size = 0;
-    std::uint32_t users = 0;      // nodes that touch it; at least one
+    std::uint32_t users = 0;      // steps that touch it; at least one
     bool is_there_first = false;  // lives from the start
     bool is_kept = false;         // lives to the end
   };

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "lowtide/schedule/downset_search.h"
+#include "lowtide/schedule/order_contraction.h"
 
 namespace lowtide {
 namespace {
@@ -15,12 +17,7 @@ using Index = OrderProblem::Index;
 
 constexpr std::int64_t kFirstTurn = 1'000'000;
 constexpr std::int64_t kLargestDivisor = 32;
-
-std::vector<Index> turned(std::vector<Index> order) {
-  std::reverse(order.begin(), order.end());
-  for (Index& node : order) node = static_cast<Index>(order.size()) - 1 - node;
-  return order;
-}
+constexpr std::int64_t kTolerated = 1000;  // a thousandth of the peak may be overlooked in an easier problem
 
 // Two searches on one problem, from either end.
 class BothWays {
@@ -40,7 +37,11 @@ class BothWays {
   [[nodiscard]] std::int64_t work() const { return backward_.work() + forward_.work(); }
   [[nodiscard]] std::int64_t sets() const { return backward_.sets() + forward_.sets(); }
   [[nodiscard]] std::vector<Index> order() const {
-    return backward_.is_solved() ? turned(backward_.order()) : forward_.order();
+    if (!backward_.is_solved()) return forward_.order();
+    std::vector<Index> order = backward_.order();
+    std::reverse(order.begin(), order.end());
+    for (Index& node : order) node = static_cast<Index>(order.size()) - 1 - node;
+    return order;
   }
 
  private:
@@ -50,44 +51,69 @@ class BothWays {
   DownsetSearch forward_;
 };
 
-// One part: its order, peak and bound, all in the part's own numbers.
+// A problem, and the same read backwards.
+struct BothProblems {
+  explicit BothProblems(OrderProblem problem) : forward(std::move(problem)), backward(reversed(forward)) {}
+
+  OrderProblem forward;
+  OrderProblem backward;
+};
+
+// One part: its order, peak and bound. Orders are those of the steps' origins.
 class PartSearch {
  public:
-  PartSearch(const OrderProblem& problem, std::int64_t bound)
-      : problem_(problem), backwards_(reversed(problem)), found_{.order = std::vector<Index>(problem.nodes.size())} {
-    std::iota(found_.order.begin(), found_.order.end(), Index{0});
-    found_.peak = peak_of(problem, found_.order);
-    found_.bound = std::min(bound, found_.peak);
+  explicit PartSearch(const OrderProblem& problem) : exact_(problem) {
+    std::vector<Index> given(problem.nodes.size());
+    std::iota(given.begin(), given.end(), Index{0});
+    found_.peak = peak_of(problem, given);
+    found_.order = origins_of(problem, given);
   }
 
   // Nothing below `bound` is of use, since another part needs as much; nor is anything that does not get below `limit`.
   FoundOrder run(std::int64_t bound, std::int64_t limit, std::int64_t work) && {
     if (found_.peak <= bound) return found_;
-    from_below(std::max(bound, found_.bound), limit, work / 2);
-    if (found_.peak > found_.bound && found_.bound < limit) from_above(work - work / 2);
+    found_.bound = bound;
+    const BothProblems easier(contracted(exact_.forward, found_.peak / kTolerated));
+    if (easier.forward.nodes.size() < exact_.forward.nodes.size()) {
+      from_below(easier, limit, work / 3);
+    }
+    if (!is_over(limit)) from_below(exact_, limit, (work - found_.work) / 2);
+    if (!is_over(limit)) from_above(exact_, work - found_.work);
     return std::move(found_);
   }
 
  private:
-  void from_below(std::int64_t level, std::int64_t limit, std::int64_t work) {
-    BothWays search(problem_, backwards_, level);
+  [[nodiscard]] bool is_over(std::int64_t limit) const { return found_.peak <= found_.bound || found_.bound >= limit; }
+
+  static std::vector<Index> origins_of(const OrderProblem& problem, const std::vector<Index>& order) {
+    std::vector<Index> origins;
+    for (Index node : order) {
+      for (const OrderProblem::Step& step : problem.nodes[node].steps) origins.push_back(step.origin);
+    }
+    return origins;
+  }
+
+  void from_below(const BothProblems& problem, std::int64_t limit, std::int64_t work) {
+    BothWays search(problem.forward, problem.backward, found_.bound);
     search.run(work, std::min(limit, found_.peak));
     found_.bound = std::max(found_.bound, search.bound());
     found_.sets += search.sets();
-    if (search.is_solved()) take(search);
+    found_.work += search.work();
+    if (search.is_solved()) take(problem.forward, search);
   }
 
-  void from_above(std::int64_t work) {
+  void from_above(const BothProblems& problem, std::int64_t work) {
     std::int64_t divisor = 2;
     std::int64_t turn = work / 16;
     while (work > 0 && found_.peak > found_.bound) {
       const std::int64_t drop = std::max<std::int64_t>((found_.peak - found_.bound) / divisor, 1);
-      BothWays search(problem_, backwards_, found_.peak - drop);
+      BothWays search(problem.forward, problem.backward, found_.peak - drop);
       search.run(std::min(turn, work), found_.peak - drop + 1);
       work -= std::max(search.work(), turn / 16 + 1);
+      found_.work += search.work();
       found_.sets += search.sets();
       if (search.is_solved()) {
-        take(search);
+        take(problem.forward, search);
         divisor = std::max<std::int64_t>(divisor / 2, 2);
       } else if (search.bound() > found_.peak - drop) {
         found_.bound = search.bound();  // all within the level was looked at
@@ -101,38 +127,47 @@ class PartSearch {
     }
   }
 
-  void take(const BothWays& search) {
-    std::vector<Index> order = search.order();
-    const std::int64_t peak = peak_of(problem_, order);
+  void take(const OrderProblem& problem, const BothWays& search) {
+    const std::vector<Index> order = search.order();
+    const std::int64_t peak = peak_of(all_counted(problem), order);
     if (peak >= found_.peak) return;
     found_.peak = peak;
-    found_.order = std::move(order);
+    found_.order = origins_of(problem, order);
   }
 
-  const OrderProblem& problem_;
-  OrderProblem backwards_;
+  BothProblems exact_;
   FoundOrder found_;
 };
 
 }  // namespace
 
 FoundOrder search_order(const OrderProblem& problem, const OrderSearchOptions& options) {
-  const std::vector<OrderPart> parts = parts_of(problem);
-  FoundOrder whole{.peak = problem.base, .bound = std::max(options.bound, problem.base)};
-  std::int64_t nodes_left = static_cast<std::int64_t>(problem.nodes.size());
-  std::int64_t work_left = options.work;
-  for (const OrderPart& part : parts) {
-    const auto nodes = static_cast<std::int64_t>(part.nodes.size());
-    const std::int64_t share = work_left / nodes_left * nodes;
-    const FoundOrder found = PartSearch(part.problem, 0).run(whole.bound, options.limit, share);
-    whole.bound = std::max(whole.bound, found.bound);
-    whole.peak = std::max(whole.peak, found.peak);
-    whole.sets += found.sets;
-    for (Index node : found.order) whole.order.push_back(part.nodes[node]);
-    work_left -= share;
+  OrderProblem whole = problem;
+  for (Index node = 0; node < whole.nodes.size(); ++node) {
+    for (OrderProblem::Step& step : whole.nodes[node].steps) step.origin = node;
+  }
+  const std::vector<OrderPart> parts = parts_of(contracted(whole, 0));
+  std::vector<std::size_t> by_size(parts.size());
+  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a].nodes.size() < parts[b].nodes.size(); });
+  std::int64_t nodes_left = 0;
+  for (const OrderPart& part : parts) nodes_left += static_cast<std::int64_t>(part.nodes.size());
+  FoundOrder found{.peak = problem.base, .bound = std::max(options.bound, problem.base)};
+  std::vector<std::vector<Index>> orders(parts.size());
+  for (std::size_t at : by_size) {
+    const auto nodes = static_cast<std::int64_t>(parts[at].nodes.size());
+    const std::int64_t share = (options.work - found.work) / nodes_left * nodes;
+    FoundOrder best = PartSearch(parts[at].problem).run(found.bound, options.limit, share);
+    found.bound = std::max(found.bound, best.bound);
+    found.peak = std::max(found.peak, best.peak);
+    found.sets += best.sets;
+    found.work += best.work;
+    orders[at] = std::move(best.order);
     nodes_left -= nodes;
   }
-  return whole;
+  for (const std::vector<Index>& order : orders) found.order.insert(found.order.end(), order.begin(), order.end());
+  return found;
 }
 
 }  // namespace lowtide

@@ -15,18 +15,21 @@ struct FoundOrder {
   std::int64_t peak = 0;                   // of it
   std::int64_t bound = 0;                  // no order has a lower peak, or none is below the limit that was asked for
   std::int64_t sets = 0;                   // of nodes that were looked at
+  std::int64_t work = 0;                   // spent
 };
 
 struct OrderSearchOptions {
   std::int64_t bound = 0;             // known before
   std::int64_t limit = INT64_MAX;     // orders whose peak is not below are of no use
-  std::int64_t work = 1'000'000'000;  // nodes and values looked at; about 1 ns each
+  std::int64_t work = 1'000'000'000;  // nodes and values looked at; about 0.5 ns each
 };
 
-// The order with the lowest peak that the work finds, and a bound of all orders. The problem is divided where every
-// order has run the same nodes (parts_of); each part is searched from below, forwards and backwards by turns
-// (downset_search.h), and where that does not end, from above: any order within a level that lies between the bound and
-// the best so far, again and again. Deterministic.
+// The order with the lowest peak that the work finds, and a bound of all orders. Nodes that may as well run one right
+// after the other are joined (order_contraction.h), and the problem is divided where every order has run the same nodes
+// (parts_of). Each part, the smallest first, is searched from below, forwards and backwards by turns
+// (downset_search.h): an easier problem, in which small values are overlooked, then the part itself. Where that does
+// not end it is searched from above: any order within a level that lies between the bound and the best so far, again and
+// again. Require: nodes have one step each. Deterministic.
 [[nodiscard]] FoundOrder search_order(const OrderProblem& problem, const OrderSearchOptions& options = {});
 
 }  // namespace lowtide

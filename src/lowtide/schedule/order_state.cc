@@ -31,33 +31,46 @@ void OrderState::reset() {
   }
 }
 
-std::int64_t OrderState::saved_by(const OrderProblem::Node& node) const {
+std::int64_t OrderState::saved_by(const OrderProblem::Step& step) const {
   std::int64_t dying = 0;
   std::int64_t born = 0;
-  for (Index value : node.dying) dying += is_last_use(value) ? problem_.values[value].size : 0;
-  for (Index value : node.born) born += is_new(value) ? problem_.values[value].size : 0;
+  for (Index value : step.dying) dying += is_last_use(value) ? problem_.values[value].size : 0;
+  for (Index value : step.born) born += is_new(value) ? problem_.values[value].size : 0;
   return std::min(dying, born);
 }
 
-std::int64_t OrderState::load_of(Index id) const {
-  const OrderProblem::Node& node = problem_.nodes[id];
-  std::int64_t load = live_ + node.scratch;
-  for (Index value : node.values) load += is_new(value) ? problem_.values[value].size : 0;
-  return node.born.empty() ? load : load - saved_by(node);
+std::int64_t OrderState::load_of(const OrderProblem::Step& step) const {
+  std::int64_t load = live_ + step.scratch;
+  for (Index value : step.values) load += is_new(value) ? problem_.values[value].size : 0;
+  return step.born.empty() ? load : load - saved_by(step);
 }
 
-std::int64_t OrderState::change_of(Index id) const {
-  std::int64_t change = 0;
-  for (Index value : problem_.nodes[id].values) {
-    if (is_new(value)) change += problem_.values[value].size;
-    if (is_last_use(value)) change -= problem_.values[value].size;
+void OrderState::touch(const OrderProblem::Step& step) {
+  for (Index value : step.values) {
+    if (is_new(value)) live_ += problem_.values[value].size;
+    if (is_last_use(value)) live_ -= problem_.values[value].size;
+    --unused_[value];
   }
-  return change;
+}
+
+OrderState::Effect OrderState::effect_of(Index id) {
+  const OrderProblem::Node& node = problem_.nodes[id];
+  const std::int64_t live = live_;
+  Effect effect{.load = live, .change = 0};
+  for (const OrderProblem::Step& step : node.steps) {
+    if (step.counts) effect.load = std::max(effect.load, load_of(step));
+    touch(step);
+  }
+  effect.change = live_ - live;
+  for (const OrderProblem::Step& step : node.steps) {
+    for (Index value : step.values) ++unused_[value];
+  }
+  live_ = live;
+  return effect;
 }
 
 void OrderState::run(Index id) {
-  live_ += change_of(id);
-  for (Index value : problem_.nodes[id].values) --unused_[value];
+  for (const OrderProblem::Step& step : problem_.nodes[id].steps) touch(step);
   waiting_[id] = kHasRun;
   --left_;
   *std::find(ready_.begin(), ready_.end(), id) = ready_.back();
@@ -76,8 +89,7 @@ void OrderState::load(const std::uint64_t* words) {
       if (waiting_[node] == 0) ready_.push_back(node);
       continue;
     }
-    live_ += change_of(node);
-    for (Index value : problem_.nodes[node].values) --unused_[value];
+    for (const OrderProblem::Step& step : problem_.nodes[node].steps) touch(step);
     waiting_[node] = kHasRun;
     --left_;
     for (Index after : after_[node]) --waiting_[after];

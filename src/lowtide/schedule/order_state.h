@@ -27,9 +27,12 @@ class OrderState {
   [[nodiscard]] const std::vector<Index>& ready() const { return ready_; }
   // Bytes that live between two steps.
   [[nodiscard]] std::int64_t live() const { return live_; }
-  // Load of the step in which a ready node runs, and what it changes of `live`.
-  [[nodiscard]] std::int64_t load_of(Index node) const;
-  [[nodiscard]] std::int64_t change_of(Index node) const;
+  // What running a ready node would do.
+  struct Effect {
+    std::int64_t load = 0;    // largest of its steps
+    std::int64_t change = 0;  // of `live`
+  };
+  [[nodiscard]] Effect effect_of(Index node);
 
   void run(Index node);
 
@@ -45,7 +48,9 @@ class OrderState {
     return unused_[value] == problem_.values[value].users && !problem_.values[value].is_there_first;
   }
   [[nodiscard]] bool is_last_use(Index value) const { return unused_[value] == 1 && !problem_.values[value].is_kept; }
-  [[nodiscard]] std::int64_t saved_by(const OrderProblem::Node& node) const;
+  [[nodiscard]] std::int64_t saved_by(const OrderProblem::Step& step) const;
+  [[nodiscard]] std::int64_t load_of(const OrderProblem::Step& step) const;
+  void touch(const OrderProblem::Step& step);
   void reset();
 
   const OrderProblem& problem_;

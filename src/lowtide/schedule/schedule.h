@@ -20,8 +20,8 @@ struct ScheduleOptions {
   Bytes bound;                 // a proven lower bound: no further order is tried once it is met; 0 if none is known
   // What kernels take in every plan, where the bodies of a node may need less than was found for them; null: the same.
   const ChosenKernels* least = nullptr;
-  // For the search: nodes and values looked at, about 1 ns each.
-  std::int64_t effort = 600'000'000;
+  // For the search: nodes and values looked at, about 0.5 ns each.
+  std::int64_t effort = 6'000'000'000;
   const struct Schedule* start = nullptr;  // one that was measured before with the same options: not tried again
 };
 
