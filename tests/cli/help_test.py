@@ -26,7 +26,7 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_the_verbs_are_these(self):
-        self.assertEqual(self.verbs(), ["inspect", "plan", "verify", "view", "pack", "completion", "help"])
+        self.assertEqual(self.verbs(), ["inspect", "plan", "verify", "view", "pack", "order", "completion", "help"])
 
     def test_every_verb_explains_itself_in_both_ways(self):
         for verb in self.verbs():
@@ -37,6 +37,7 @@ class Help(ProgramTest):
         (self.folder / ".local/share/bash-completion/completions").mkdir(parents=True)
         (self.folder / ".config/fish/completions").mkdir(parents=True)
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
+        self.write("graph.json", '{"nodes": [{"bytes": 64}, {"bytes": 8}], "edges": [[0, 1]]}')
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):
             self.expect(DONE, "plan", "model.onnx", "-o", f"{name}.json")
@@ -95,7 +96,7 @@ class Help(ProgramTest):
         self.assertEqual(self.complete("lowtide", "plan", "--no"), {"--no-in-place", "--no-views"})
         self.assertEqual(self.complete("lowtide", "plan", "m"), {"model.onnx"})
         self.assertEqual(self.complete("lowtide", "plan", "--color", "a"), {"auto", "always"})
-        self.assertEqual(self.complete("lowtide", "plan", "--order", "d"), {"depth_first"})
+        self.assertEqual(self.complete("lowtide", "plan", "--order", "d"), {"depth_first", "depth_first_by_fan_out"})
         self.assertEqual(self.complete("lowtide", "completion", ""), {"bash", "zsh", "fish"})
 
 

@@ -7,7 +7,7 @@ import re
 import unittest
 
 import small_models
-from program import DONE, NO, ProgramTest
+from program import BAD_INPUT, DONE, NO, ProgramTest
 
 DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "json-output.md"
 
@@ -191,6 +191,20 @@ class JsonOutput(ProgramTest):
         for report in reports:
             del report["seconds"]
             self.assertEqual(report, reports[0])
+
+    def test_order(self):
+        # Two branches, 100 bytes that end in 1: one after the other 100 + 1 + 1, both at once 201.
+        self.write("graph.json", """{"nodes": [{"bytes": 100}, {"bytes": 100}, {"bytes": 1}, {"bytes": 1}, {"bytes": 1}],
+                                     "edges": [[0, 2], [1, 3], [2, 4], [3, 4]]}""")
+        report = self.json(DONE, "order", "graph.json")
+        self.expect_documented("order", report)
+        self.assertEqual((report["nodes"], report["load_as_given"], report["load"], report["bound"]), (5, 201, 102, 102))
+        self.assertEqual((report["gap"], report["proven_optimal"]), (0, True))
+        self.assertEqual(sorted(report["order"]), [0, 1, 2, 3, 4])
+        given = self.json(DONE, "order", "graph.json", "--order", "as_given")
+        self.assertEqual((given["load"], given["proven_optimal"], given["order"]), (201, False, [0, 1, 2, 3, 4]))
+        self.write("cycle.json", """{"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [[0, 1], [1, 0]]}""")
+        self.assertIn("cycle", self.expect(BAD_INPUT, "order", "cycle.json").stderr)
 
     def test_pack_of_nothing(self):
         self.write("empty.csv", "id,lower,upper,size\n")

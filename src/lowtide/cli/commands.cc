@@ -48,6 +48,14 @@ std::vector<std::string> order_choices() {
   return choices;
 }
 
+OptionSpec order_option() {
+  return {.name = "--order",
+          .value = "NAME",
+          .summary = "the strategy for the order; default auto: all, the best is kept",
+          .kind = ArgumentKind::choice,
+          .choices = order_choices()};
+}
+
 VerbSpec inspect_verb() {
   return {
       .name = "inspect",
@@ -88,11 +96,11 @@ VerbSpec plan_verb() {
                       dim_option(),
                       shape_option(),
                       target_option(),
-                      {.name = "--order",
-                       .value = "NAME",
-                       .summary = "the strategy for the order; default auto: all, the best is kept",
-                       .kind = ArgumentKind::choice,
-                       .choices = order_choices()},
+                      order_option(),
+                      {.name = "--order-effort",
+                       .value = "N",
+                       .summary = "work units for the search of orders; default 6000000000, some seconds",
+                       .kind = ArgumentKind::text},
                       {.name = "--no-in-place", .summary = "no operator writes over its input"},
                       {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"},
                       {.name = "--effort",
@@ -189,6 +197,26 @@ VerbSpec pack_verb() {
       .run = run_pack};
 }
 
+VerbSpec order_verb() {
+  return {.name = "order",
+          .summary = "order the nodes of a bare graph so that the largest load is least",
+          .description =
+              "The file (JSON) has 'nodes' with their 'bytes' and 'edges' as pairs of node numbers; one output a node, "
+              "which lives until its last reader has run. The answer is an order, its largest load, and a bound below "
+              "which no order gets; both are the same where the search ends, and then the order is proven optimal.\n"
+              "The strategies of other systems can be asked for by name, for comparison.",
+          .places = {{.name = "FILE", .summary = "an ordering problem (JSON)"}},
+          .options = {order_option(),
+                      {.name = "--effort",
+                       .value = "N",
+                       .summary = "work units for the search; default 30000000000, some 15 seconds",
+                       .kind = ArgumentKind::text},
+                      json_option()},
+          .examples = {{"lowtide order graph.json", "What does the best order need?"},
+                       {"lowtide order graph.json --order best_of_xla --json", "What would XLA's choice need?"}},
+          .run = run_order};
+}
+
 VerbSpec completion_verb() {
   return {.name = "completion",
           .summary = "print the completion script of a shell",
@@ -211,7 +239,7 @@ VerbSpec help_verb() {
       .places = {{.name = "VERB",
                   .summary = "the verb to explain",
                   .kind = ArgumentKind::choice,
-                  .choices = {"inspect", "plan", "verify", "view", "pack", "completion", "help"},
+                  .choices = {"inspect", "plan", "verify", "view", "pack", "order", "completion", "help"},
                   .is_optional = true}},
       .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
       .examples = {{"lowtide help plan", "What can plan do?"}, {"lowtide help --man | man -l -", "The whole manual."}},
@@ -221,8 +249,8 @@ VerbSpec help_verb() {
 }  // namespace
 
 const std::vector<VerbSpec>& verbs() {
-  static const std::vector<VerbSpec> all = {inspect_verb(), plan_verb(),       verify_verb(), view_verb(),
-                                            pack_verb(),    completion_verb(), help_verb()};
+  static const std::vector<VerbSpec> all = {inspect_verb(), plan_verb(),  verify_verb(),     view_verb(),
+                                            pack_verb(),    order_verb(), completion_verb(), help_verb()};
   return all;
 }
 

@@ -42,6 +42,7 @@ Request read_request(const Arguments& arguments) {
   request.options.views = !arguments.has("--no-views");
   request.options.in_place = !arguments.has("--no-in-place");
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
+  request.options.order_effort = read_count(arguments, "--order-effort", 1).value_or(request.options.order_effort);
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.bindings);
   request.top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));

@@ -9,6 +9,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
+#include "lowtide/import/order_graph.h"
 #include "lowtide/import/sha256.h"
 #ifdef LOWTIDE_WITH_ONNX
 #include "lowtide/import/onnx/graph_import.h"
@@ -35,6 +36,19 @@ Result<ImportedModel> import_bytes(detail::FileBytes bytes, const ImportOptions&
 #endif
 }
 
+template <typename Problem>
+Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)(std::string_view text)) {
+  const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!bytes) return bytes.error();
+  try {
+    Result<Problem> problem = parse(bytes->view());
+    if (!problem) return in_file(path, problem.error());
+    return problem;
+  } catch (const std::bad_alloc&) {
+    return in_file(path, {ErrorCode::over_limit, "this machine has not enough memory for the problem", ""});
+  }
+}
+
 }  // namespace
 
 Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
@@ -56,15 +70,11 @@ Result<std::string> model_digest(const std::string& path) {
 }
 
 Result<PackingProblem> import_packing(const std::string& path) {
-  const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!bytes) return bytes.error();
-  try {
-    Result<PackingProblem> problem = detail::parse_packing(bytes->view());
-    if (!problem) return in_file(path, problem.error());
-    return problem;
-  } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::over_limit, "this machine has not enough memory for the problem", ""});
-  }
+  return import_problem<PackingProblem>(path, detail::parse_packing);
+}
+
+Result<ImportedOrderGraph> import_order_graph(const std::string& path) {
+  return import_problem<ImportedOrderGraph>(path, detail::parse_order_graph);
 }
 
 }  // namespace lowtide

@@ -43,4 +43,15 @@ struct ImportedModel {
 // id, lower, upper, size, and optionally alignment, offset, gaps. `lower` and `upper` are half-open.
 [[nodiscard]] Result<PackingProblem> import_packing(const std::string& path);
 
+// An ordering problem without operators: one output a node, which lives from its node to the last that reads it.
+struct ImportedOrderGraph {
+  Graph graph;
+  IdVector<NodeId, std::int64_t> index;  // number of a node in the file, counted from 0
+  std::vector<std::string> notes;
+};
+
+// Reads an ordering problem (JSON, docs/order-format.md). Errors: malformed, invalid (a cycle, a node that is not
+// there), over_limit, io.
+[[nodiscard]] Result<ImportedOrderGraph> import_order_graph(const std::string& path);
+
 }  // namespace lowtide

@@ -10,6 +10,8 @@
 #include "lowtide/analysis/bounds.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/pipeline/assemble.h"
+#include "lowtide/pipeline/choose_kernels.h"
+#include "lowtide/pipeline/choose_order.h"
 #include "lowtide/pipeline/pass.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/schedule.h"
@@ -68,17 +70,6 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
   return planned;
 }
 
-ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
-  ChosenKernels kernels;
-  kernels.reserve(graph.nodes().size());
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    std::vector<Kernel> candidates = target.catalogue->kernels(graph, id);
-    LOWTIDE_CHECK(!candidates.empty(), "a catalogue has a kernel for every node");
-    kernels.push_back(std::move(candidates[0]));
-  }
-  return kernels;
-}
-
 // What the bodies of a node take in every plan: those that may share bytes as much as the largest, so no less here.
 Bytes proven_bytes(const PlannedBodies& bodies) {
   Bytes most;
@@ -103,25 +94,13 @@ struct Kernels {
 };
 
 Kernels kernels_of(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
-  Kernels kernels{choose_kernels(graph, target), std::nullopt};
+  Kernels kernels{detail::choose_kernels(graph, target), std::nullopt};
   if (bodies.empty()) return kernels;  // a graph may be large
   kernels.proven = with_bodies(kernels.planned, bodies, proven_bytes);
   kernels.planned =
       with_bodies(std::move(kernels.planned), bodies, [](const PlannedBodies& inside) { return inside.room; });
   return kernels;
 }
-
-BoundOptions bound_options(const AliasOptions& aliases) {
-  return {.alignment = aliases.alignment, .inputs_live_throughout = aliases.inputs_live_throughout};
-}
-
-// Looks first where the load of this order is highest.
-LoadBound bound_by(const Graph& graph, const Kernels& kernels, const Schedule& order, const AliasOptions& aliases) {
-  return load_bound(graph, kernels.least(), order.order,
-                    load_profile(order.aliases, kernels.planned, order.order, aliases), bound_options(aliases));
-}
-
-LoadBound stronger(const LoadBound& a, const LoadBound& b) { return b.bytes > a.bytes ? b : a; }
 
 Provenance provenance_of(const Graph& graph, const Setting& setting) {
   return {.tool = setting.options.tool,
@@ -170,39 +149,24 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   const Kernels both = passes.run("kernels", [&] { return kernels_of(graph, setting.target, *bodies); });
   const ChosenKernels& kernels = both.planned;
 
-  // A bound before the search, so that it can stop at an order that is proven best. Bodies count with their own bounds:
-  // another order inside them may need less than what was found.
-  planned.largest_step = largest_step(graph, both.least(), bound_options(aliases)).bytes;
-  Result<Schedule> given =
-      passes.run("schedule", [&] { return schedule(graph, kernels, {.order = "as_given", .aliases = aliases}); });
-  if (!given) return given.error();
-  LoadBound bound = passes.run("bound", [&] { return bound_by(graph, both, *given, aliases); });
-
-  // The order before the offsets: the load of the order is the least any offsets can reach.
-  Result<Schedule> best = passes.run("schedule", [&] {
-    return schedule(graph, kernels,
-                    {.order = setting.options.order,
-                     .aliases = aliases,
-                     .bound = bound.bytes,
-                     .least = &both.least(),
-                     .start = &*given});
-  });
-  if (!best) return best.error();
-  if (best->is_bound_searched) bound = {.bytes = best->bound, .name = "search", .is_complete = true};
-  if (!bound.is_complete && best->load > bound.bytes && best->strategy != "as_given") {
-    bound = stronger(bound, passes.run("bound", [&] { return bound_by(graph, both, *best, aliases); }));
-  }
-  LOWTIDE_CHECK(bound.bytes <= best->load, "a lower bound is never above what an order achieves");
-  planned.orders_tried = best->tried;
+  // The order before the offsets: its load is the least that any offsets can reach. Bodies count with their own bounds
+  // in the bound: another order inside them may need less than what was found.
+  planned.largest_step = largest_step(graph, both.least(), detail::bound_options(aliases)).bytes;
+  Result<detail::ChosenOrder> chosen = detail::choose_order(
+      graph, kernels, both.least(),
+      {.order = setting.options.order, .aliases = aliases, .effort = setting.options.order_effort}, passes);
+  if (!chosen) return chosen.error();
+  const Schedule& best = chosen->schedule;
+  planned.orders_tried = best.tried;
 
   // Offsets last: buffers and their lifespans are final now.
-  planned.plan = passes.run("assemble", [&] { return detail::assemble(graph, *best, kernels, *bodies, aliases); });
+  planned.plan = passes.run("assemble", [&] { return detail::assemble(graph, best, kernels, *bodies, aliases); });
   // A body's arena is scratch of its node, one block wherever that lies.
   const std::vector<Region> regions =
       depth == 0 ? capped_regions(setting)
                  : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
   Result<detail::Placed> placed = passes.run("allocate", [&] {
-    return detail::place(planned.plan, best->aliases, regions, aliases, setting.options.allocate_effort);
+    return detail::place(planned.plan, best.aliases, regions, aliases, setting.options.allocate_effort);
   });
   if (!placed) return placed.error();
 
@@ -210,13 +174,13 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   Plan& plan = planned.plan;
   plan.provenance = provenance_of(graph, setting);
   plan.claims = {.load_as_given = planned.plain.load_as_given,
-                 .load = best->load,
-                 .bound = bound.bytes,
-                 .bound_name = std::string(bound.name),
-                 .schedule = best->strategy,
-                 .schedule_optimal = best->load == bound.bytes,
+                 .load = best.load,
+                 .bound = chosen->bound.bytes,
+                 .bound_name = std::string(chosen->bound.name),
+                 .schedule = best.strategy,
+                 .schedule_optimal = best.load == chosen->bound.bytes,
                  .allocate = placed->strategy,
-                 .allocate_optimal = arena_bytes(plan) == best->load};
+                 .allocate_optimal = arena_bytes(plan) == best.load};
   return planned;
 }
 

@@ -25,6 +25,7 @@ struct PlanOptions {
   bool views = true;                           // off: every Reshape and Concat copies
   bool in_place = true;                        // off: no kernel writes over its input
   bool verify = true;                          // off only where the caller verifies
+  std::int64_t order_effort = 0;               // of ScheduleOptions; 0: its default
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
   std::string tool = "lowtide";                // Provenance::tool
   std::string model_sha256;                    // Provenance::model_sha256

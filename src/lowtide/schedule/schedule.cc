@@ -26,11 +26,29 @@ struct Strategy {
 const std::vector<Strategy>& strategies() {
   static const std::vector<Strategy> all = {{"as_given", detail::as_given},
                                             {"depth_first", detail::depth_first},
-                                            {"greedy_by_freed_bytes", detail::greedy_by_freed_bytes}};
+                                            {"greedy_by_freed_bytes", detail::greedy_by_freed_bytes},
+                                            {"reverse_post_order", detail::reverse_post_order},
+                                            {"breadth_first", detail::breadth_first},
+                                            {"longest_path", detail::longest_path},
+                                            {"depth_first_by_fan_out", detail::depth_first_by_fan_out},
+                                            {"least_peak_first", detail::least_peak_first}};
   return all;
 }
 
 constexpr std::string_view kSearch = "search";
+
+// The best of several, as other systems choose.
+struct Choice {
+  std::string name;
+  std::vector<std::string> strategies;
+};
+
+const std::vector<Choice>& choices() {
+  static const std::vector<Choice> all = {
+      {"best_of_xla", {"depth_first", "greedy_by_freed_bytes", "depth_first_by_fan_out"}},
+      {"best_of_inductor", {"depth_first", "breadth_first", "least_peak_first"}}};
+  return all;
+}
 
 Schedule measure(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options, std::string name,
                  std::vector<NodeId> order) {
@@ -70,7 +88,11 @@ class Scheduler {
 
  private:
   [[nodiscard]] bool is_wanted(const std::string& name) const {
-    return options_.order == "auto" || options_.order == name;
+    if (options_.order == "auto" || options_.order == name) return true;
+    return std::any_of(choices().begin(), choices().end(), [&](const Choice& choice) {
+      return choice.name == options_.order &&
+             std::find(choice.strategies.begin(), choice.strategies.end(), name) != choice.strategies.end();
+    });
   }
 
   void offer(Schedule next) {
@@ -92,7 +114,9 @@ class Scheduler {
       if (!found || next.load < found->load) found = std::move(next);
       return order.bound;
     };
-    const std::int64_t work = options_.effort / 3;
+    // Without slices, splits and concats the three problems are one.
+    const bool is_one = !has_parts();
+    const std::int64_t work = is_one ? options_.effort : options_.effort / 3;
     const std::int64_t shown =
         look(order_problem(graph_, least, options_.aliases), {.bound = bound_.count(), .limit = limit, .work = work});
     const auto best = [&] {
@@ -101,11 +125,18 @@ class Scheduler {
     };
     bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.alignment), best()));
     for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
-      if (best() <= bound_) break;
+      if (best() <= bound_ || is_one) break;
       // No limit: measured, an order may be better than in the problem, since some may share and others not.
       (void)look(order_problem(graph_, kernels_, options_.aliases, sharing), {.work = work});
     }
     if (found) offer(*std::move(found));
+  }
+
+  [[nodiscard]] bool has_parts() const {
+    return std::any_of(graph_.operators().begin(), graph_.operators().end(), [](const Operator& op) {
+      return op.traits.view != ViewKind::none && op.traits.view != ViewKind::whole &&
+             op.traits.view != ViewKind::expand;
+    });
   }
 
   const Graph& graph_;
@@ -123,6 +154,7 @@ const std::vector<std::string>& schedule_strategies() {
     std::vector<std::string> all;
     for (const Strategy& strategy : strategies()) all.push_back(strategy.name);
     all.emplace_back(kSearch);
+    for (const Choice& choice : choices()) all.push_back(choice.name);
     return all;
   }();
   return names;

@@ -40,9 +40,17 @@ struct Schedule {
 //   as_given               the order of the graph
 //   depth_first            post-order from the outputs: a branch is finished before the next one begins
 //   greedy_by_freed_bytes  of the nodes that are ready, the one that adds the fewest bytes (or frees the most)
+//   reverse_post_order     depth-first from the sources, the last to be finished first
+//   breadth_first          by distance from the sources
+//   longest_path           depth_first; of the inputs of a node, the one with the longest path behind it first
+//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with the most readers and bytes behind it first
+//   least_peak_first       of the nodes that do not raise the peak so far, the one that adds the fewest bytes
 //   search                 among all orders, exact where the effort allows (order_search.h): on the problem that bounds all
 //                          choices of aliases, and on those where slices, splits and concats share everything or
 //                          nothing; tried only where the others do not meet the bound
+// and, for comparison, the best of three as two compilers choose:
+//   best_of_xla            depth_first, greedy_by_freed_bytes, depth_first_by_fan_out
+//   best_of_inductor       depth_first, breadth_first, least_peak_first
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as

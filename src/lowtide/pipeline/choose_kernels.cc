@@ -1,0 +1,23 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/choose_kernels.h"
+
+#include <utility>
+
+#include "lowtide/base/check.h"
+
+namespace lowtide::detail {
+
+ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
+  ChosenKernels kernels;
+  kernels.reserve(graph.nodes().size());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    std::vector<Kernel> candidates = target.catalogue->kernels(graph, id);
+    LOWTIDE_CHECK(!candidates.empty(), "a catalogue has a kernel for every node");
+    kernels.push_back(std::move(candidates[0]));
+  }
+  return kernels;
+}
+
+}  // namespace lowtide::detail

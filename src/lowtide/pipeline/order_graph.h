@@ -1,0 +1,42 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+struct OrderOptions {
+  std::string order = "auto";  // a name of schedule_strategies(), or auto
+  // Of ScheduleOptions; more than there, since the order is all that is asked for: up to some 15 seconds.
+  std::int64_t effort = 30'000'000'000;
+};
+
+// An order and how good it is.
+struct OrderedGraph {
+  std::vector<NodeId> order;
+  std::string strategy;
+  Bytes load_as_given;
+  Bytes load;
+  Bytes bound;  // no order has a lower load
+  std::string bound_name;
+  std::vector<std::pair<std::string, Bytes>> tried;  // every strategy that was tried, and its load
+
+  [[nodiscard]] bool is_optimal() const { return load == bound; }
+};
+
+// Only the first half of plan_graph: the order, without offsets, of a graph without bodies. Errors (invalid): an
+// unknown order, bodies.
+[[nodiscard]] Result<OrderedGraph> order_graph(const Graph& graph, const Target& target,
+                                               const OrderOptions& options = {});
+
+}  // namespace lowtide
