@@ -32,7 +32,7 @@ def row(name, loads, best, nodes, seconds, memory):
 
 def of_model(lowtide, path, dims):
     def answer(order):
-        run = record.timed([lowtide, "plan", str(path), "--json", "--order", order, *dims.get(path.name, [])])
+        run = record.timed([lowtide, "plan", str(path), "-q", "--json", "--order", order, *dims.get(path.name, [])])
         return run, run.json()
     loads = {name: answer(name)[1]["bytes"]["load"] for name in NAMED}
     run, best = answer("auto")
