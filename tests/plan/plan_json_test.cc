@@ -60,6 +60,40 @@ TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   EXPECT_FALSE(read_plan_json(beyond, "beyond.json").ok());
 }
 
+// Only such a file has another version and more columns: older programs read all others.
+TEST(PlanJson, StreamsMakeAnotherVersion) {
+  PlanFile file = testing::small_plan_file();
+  file.plan.streams = 2;
+  file.plan.program[StepId(2)].stream = 1;
+  file.plan.program[StepId(2)].after = {StepId(0), StepId(1)};
+  const std::string text = write_plan_json(file.plan, file.labels);
+  EXPECT_NE(text.find("\"schema_version\": 2,"), std::string::npos);
+  EXPECT_NE(text.find("\n\"streams\": 2,\n"), std::string::npos);
+  EXPECT_NE(text.find("[2, \"compute\", [0, 4], [5], 5, 1, [0, 1]]"), std::string::npos) << text;
+  const Result<PlanFile> again = read_plan_json(text, "again.json");
+  ASSERT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_EQ(testing::difference(file, again.value()), "");
+  const auto refused = [&](const std::string& piece, const std::string& by) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(piece), piece.size(), by);
+    const Result<PlanFile> read = read_plan_json(wrong, "p.json");
+    return read.ok() ? "" : read.error().describe();
+  };
+  EXPECT_EQ(refused("5, 1, [0, 1]]", "5, 2, [0, 1]]"),
+            "p.json: $.steps[2].stream: stream 2 does not exist: there are 2");
+  EXPECT_EQ(refused("5, 1, [0, 1]]", "5, 1, [0, 2]]"),
+            "p.json: $.steps[2].after[1]: step 2 does not come before this step, 2, so it cannot be waited for");
+  EXPECT_NE(refused("\"streams\": 2", "\"streams\": 1025").find("a number of streams (an integer in [1, 1024])"),
+            std::string::npos);
+  EXPECT_NE(refused("\"schema_version\": 2", "\"schema_version\": 1").find("column"), std::string::npos);
+  file.plan.streams = 1;
+  EXPECT_EQ(read_plan_json(text.substr(0, text.find("\"streams\": 2")) + "\"streams\": 1" +
+                               text.substr(text.find("\"streams\": 2") + 12),
+                           "p.json")
+                .ok(),
+            false);
+}
+
 TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
   Random random(11);
   int with_bodies = 0;

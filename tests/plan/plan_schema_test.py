@@ -23,6 +23,9 @@ SMALL = json.loads((ROOT / "tests/files/plans/small.json").read_text())
 DAMAGES = [
     (["format"], "other"),
     (["schema_version"], 2),
+    (["schema_version"], 3),
+    (["streams"], 2),
+    (["steps", 0], [0, "compute", [0], [3], None, 0, []]),
     (["columns", "nodes"], ["name", "op"]),
     (["unknown"], 1),
     (["provenance", "nodes"], -1),
@@ -54,8 +57,20 @@ DAMAGES = [
 ]
 
 
-def damaged(path, value):
-    tree = copy.deepcopy(SMALL)
+STREAM_DAMAGES = [
+    (["schema_version"], 1),
+    (["streams"], 0),
+    (["streams"], 1025),
+    (["columns", "steps"], ["node", "kind", "reads", "writes", "scratch"]),
+    (["steps", 0, 5], -1),
+    (["steps", 0, 6], None),
+    (["steps", 0], [0, "compute", [0], [3], None]),
+    (["body_plans", 0, "steps"], [[0, "compute", [0], [3], None]]),
+]
+
+
+def damaged(path, value, whole=SMALL):
+    tree = copy.deepcopy(whole)
     at = tree
     for step in path[:-1]:
         at = at[step]
@@ -85,6 +100,21 @@ class PlanSchema(unittest.TestCase):
         for path, value in DAMAGES:
             with self.subTest(path=path, value=value):
                 self.assertFalse(self.validator.is_valid(damaged(path, value)))
+
+    def test_takes_several_streams(self):
+        tree = copy.deepcopy(SMALL)
+        tree["schema_version"] = 2
+        tree["columns"]["steps"] += ["stream", "after"]
+        for plan in [tree, *tree["body_plans"]]:
+            plan["streams"] = 2
+            for step in plan["steps"]:
+                step += [0, []]
+        self.validator.validate(tree)
+        for path, value in STREAM_DAMAGES:
+            with self.subTest(path=path, value=value):
+                self.assertFalse(self.validator.is_valid(damaged(path, value, tree)))
+        del tree["streams"]
+        self.assertFalse(self.validator.is_valid(tree))
 
     def test_every_key_is_needed(self):
         removed = 0

@@ -67,6 +67,7 @@ class PlanMaker {
       if (random_.chance(70)) value.written = any<StepId>(program.size());
       plan.values.push_back(value);
     }
+    plan.streams = random_.chance(30) ? static_cast<std::uint32_t>(random_.between(1, 4)) : 1;
     for (NodeId node : program) {
       Step step{.node = node, .kind = random_.chance(20) ? StepKind::alias : StepKind::compute};
       while (!plan.values.empty() && random_.chance(60)) step.reads.push_back(any<ValueId>(plan.values.size()));
@@ -74,6 +75,10 @@ class PlanMaker {
       if (!plan.buffers.empty() && random_.chance(30)) step.scratch = any<BufferId>(plan.buffers.size());
       for (const Body& body : graph.node(node).bodies) {
         step.bodies.push_back({body.name, Offset(number()), std::make_shared<const Plan>(make(*body.graph))});
+      }
+      step.stream = static_cast<std::uint32_t>(random_.below(plan.streams));
+      while (!plan.program.empty() && plan.streams > 1 && random_.chance(40)) {
+        step.after.push_back(any<StepId>(plan.program.size()));
       }
       plan.program.push_back(std::move(step));
     }
@@ -111,12 +116,13 @@ std::string difference(const Plan& a, const Plan& b) {
   if (a.regions != b.regions || a.arena != b.arena) return "regions";
   if (!(a.values == b.values)) return "values";
   if (!(a.buffers == b.buffers)) return "buffers";
-  if (a.program.size() != b.program.size()) return "number of steps";
+  if (a.program.size() != b.program.size() || a.streams != b.streams) return "number of steps or streams";
   for (StepId id : all_ids<StepId>(a.program.size())) {
     const Step& one = a.program[id];
     const Step& other = b.program[id];
     if (one.node != other.node || one.kind != other.kind || one.reads != other.reads || one.writes != other.writes ||
-        one.scratch != other.scratch || one.bodies.size() != other.bodies.size()) {
+        one.scratch != other.scratch || one.stream != other.stream || one.after != other.after ||
+        one.bodies.size() != other.bodies.size()) {
       return "step " + std::to_string(id.value());
     }
     for (std::size_t at = 0; at < one.bodies.size(); ++at) {

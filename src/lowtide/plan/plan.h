@@ -22,6 +22,10 @@ using ValueId = Id<struct ValueTag>;
 using BufferId = Id<struct BufferTag>;
 
 // Half-open, in steps of one program. A buffer that lives to the end of the program ends at the number of steps.
+// Where several streams run, too, these are positions in the list of steps: from the first step that touches the buffer
+// to before the first that the planner lets start after all of them have ended. Buffers whose lifespans meet share no
+// byte; of others the waits see to it that nobody writes what somebody still uses, so how fast a stream really is does
+// not matter.
 // A program without steps (a branch that hands out a constant) has one moment all the same, in which all its buffers
 // live: their lifespan is [0, 0).
 using Lifespan = Interval<StepId>;
@@ -86,6 +90,13 @@ enum class StepKind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(StepKind kind);
 
 // One node at one position of the program.
+//
+// Steps of one stream run one after another, in the order of the list. Those of different streams may run at once, but
+// for what `after` says; so "a happens before b" is what follows from these two, and the list is one order in which the
+// steps may run.
+//
+//   stream 0   | a | c     | d |     a: after {}   c: after {}
+//   stream 1       | b |             b: after {a}  d: after {b}, and after c, which is of its own stream
 struct Step {
   NodeId node;
   StepKind kind = StepKind::compute;
@@ -93,13 +104,15 @@ struct Step {
   std::vector<ValueId> writes;  // one for each output that is there, in the node's order
   std::optional<BufferId> scratch;
   std::vector<BodyPlan> bodies;  // one for each of the node's bodies, in that order
+  std::uint32_t stream = 0;      // < Plan::streams
+  std::vector<StepId> after;     // earlier steps of other streams that must have ended; ascending, each once
 };
 
 // What the planner says of its result. Claims: verify recomputes what can be recomputed.
 struct Claims {
   Bytes load_as_given;  // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
-  Bytes load;   // largest load of the program: sizes of the placed buffers that live at a step, scratch included
-  Bytes bound;  // proven lower bound of the arena over all orders and alias choices
+  Bytes load;  // largest load of the program: sizes of the placed buffers whose lifespan holds a step, scratch included
+  Bytes bound;                    // proven lower bound of the arena over all orders, streams and alias choices
   std::string bound_name;         // which bound: "must_be_live" or "search"
   std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == bound
@@ -126,6 +139,7 @@ struct Plan {
   Provenance provenance;
   std::vector<Region> regions;  // indexed by RegionId; region 0 is the arena's first choice
   std::vector<Bytes> arena;     // for each region: the peak, highest end of a buffer in it
+  std::uint32_t streams = 1;    // that run at once; 1 to limits::kMaxStreams
   IdVector<StepId, Step> program;
   IdVector<ValueId, Value> values;
   IdVector<BufferId, Buffer> buffers;

@@ -108,8 +108,20 @@ class PlanCheck {
         if (step.writes[at].index() >= values)
           check_id(step.writes[at].value(), values, "value", "steps", row, numbered("writes", at));
       }
+      if (step.stream >= plan_.streams) {
+        check_id(step.stream, plan_.streams, "stream", "steps", row, ".stream");
+      }
+      for (std::size_t at = 0; at < step.after.size(); ++at) {
+        if (step.after[at].index() >= row) refuse_wait(row, at);
+      }
       if (step.scratch) check_id(step.scratch->value(), plan_.buffers.size(), "buffer", "steps", row, ".scratch");
     }
+  }
+
+  void refuse_wait(std::size_t row, std::size_t at) {
+    refuse(numbered("steps", row) + numbered("after", at),
+           "step " + std::to_string(plan_.program[StepId(static_cast<std::uint32_t>(row))].after[at].value()) +
+               " does not come before this step, " + std::to_string(row) + ", so it cannot be waited for");
   }
 
   const Plan& plan_;
@@ -242,6 +254,10 @@ Result<void> check_counts(const ReadFile& file, const std::string& place) {
 Result<void> check_plan_file(const ReadFile& file, const std::string& source_name) {
   const std::string place = source_name + ": ";
   LOWTIDE_RETURN_IF_ERROR(check_counts(file, place));
+  const auto has_streams = [](const ReadPlan& entry) { return entry.plan.streams > 1; };
+  if (file.is_for_streams && std::none_of(file.plans.begin(), file.plans.end(), has_streams)) {
+    return Error{ErrorCode::invalid, "is for plans with several streams, and here is none", place + "$.schema_version"};
+  }
   LOWTIDE_RETURN_IF_ERROR(check_labels(file.labels, place + "$.bodies"));
   const Result<std::vector<int>> depth = check_parents(file.plans, place + "$.body_plans");
   if (!depth) return depth.error();

@@ -28,6 +28,7 @@ struct PlanFile {
 //   - every id is in range (regions, tensors, nodes, steps, values, buffers), for bodies in their own graph and plan
 //   - sizes and offsets are within [0, limits::kMaxArenaBytes], so that addresses through all bodies fit 64 bits; the
 //     sizes of all buffers and arenas add up to limits::kMaxTotalBytes at most
+//   - a step's stream is one of the plan's, and what it waits for are earlier steps
 //   - lifespans end within the program, and are not empty unless it has no steps
 //   - alignments are powers of two up to limits::kMaxAlignment
 //   - bodies nest at most limits::kMaxBodyNesting deep

@@ -21,16 +21,18 @@ using detail::JsonReader;
 
 class PlanReader {
  public:
-  PlanReader(std::string_view text, const std::string& source_name) : json_(text, source_name) {}
+  PlanReader(std::string_view text, const std::string& source_name, std::int64_t version = form::kSchemaVersion)
+      : json_(text, source_name), version_(version) {}
 
   // Reads everything once to see that it is JSON of a version that is understood: an error in there is told as such,
   // and not as an unknown key of another version.
   bool check_version();
   bool read(detail::ReadFile& file);
+  [[nodiscard]] std::int64_t version() const { return version_; }
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
 
  private:
-  bool read_member(std::size_t key, detail::ReadFile& file);
+  bool read_member(std::string_view name, detail::ReadFile& file);
   bool read_constant(std::string_view wanted);
   bool read_columns();
   bool read_provenance(Provenance& provenance);
@@ -49,6 +51,7 @@ class PlanReader {
 
   bool read_bytes(Bytes& bytes, std::int64_t least = 0, std::int64_t most = limits::kMaxArenaBytes);
   bool read_offset(Offset& offset);
+  bool read_count(std::string_view what, std::int64_t least, std::int64_t most, std::uint32_t& count);
   template <typename Tag>
   bool read_id(std::string_view what, Id<Tag>& id);
   template <typename Tag>
@@ -70,7 +73,13 @@ class PlanReader {
     });
   }
 
+  [[nodiscard]] bool has_streams() const { return version_ == form::kStreamsVersion; }
+  [[nodiscard]] std::span<const std::string_view> columns(std::size_t table) const {
+    return has_streams() ? form::kStreamsColumns[table] : form::kColumns[table];
+  }
+
   JsonReader json_;
+  std::int64_t version_;  // of the form that is read
 };
 
 bool PlanReader::check_version() {
@@ -91,25 +100,27 @@ bool PlanReader::check_version() {
                                                 std::string(form::kFormat) + "'");
   }
   if (!version) return json_.fail(ErrorCode::invalid, "the key 'schema_version' is missing");
-  if (*version == form::kSchemaVersion) return true;
+  version_ = *version;
+  if (version_ == form::kSchemaVersion || version_ == form::kStreamsVersion) return true;
   return json_.fail(ErrorCode::unsupported,
-                    "schema_version " + std::to_string(*version) + " is not understood; this program reads version " +
-                        std::to_string(form::kSchemaVersion) + ": plan the model again with it");
+                    "schema_version " + std::to_string(*version) + " is not understood; this program reads versions " +
+                        std::to_string(form::kSchemaVersion) + " and " + std::to_string(form::kStreamsVersion) +
+                        ": plan the model again with it");
 }
 
 bool PlanReader::read(detail::ReadFile& file) {
+  file.is_for_streams = has_streams();
   file.labels.resize(1);
   file.plans.resize(1);
-  return json_.read_object(form::kFileKeys, [&](std::size_t key) { return read_member(key, file); }) &&
-         json_.read_end();
+  const std::span<const std::string_view> keys =
+      has_streams() ? std::span<const std::string_view>(form::kStreamsFileKeys) : form::kFileKeys;
+  return json_.read_object(keys, [&](std::size_t key) { return read_member(keys[key], file); }) && json_.read_end();
 }
 
-bool PlanReader::read_member(std::size_t key, detail::ReadFile& file) {
-  const std::string_view name = form::kFileKeys[key];
+bool PlanReader::read_member(std::string_view name, detail::ReadFile& file) {
   std::int64_t version = 0;
   if (name == "format") return read_constant(form::kFormat);
-  if (name == "schema_version")
-    return json_.read_integer("the version", form::kSchemaVersion, form::kSchemaVersion, version);
+  if (name == "schema_version") return json_.read_integer("the version", version_, version_, version);
   if (name == "columns") return read_columns();
   if (name == "nodes" || name == "tensors") return read_labels_member(name, file.labels[0].labels);
   // Every body has a node around it, so the limit of nodes bounds bodies too.
@@ -127,8 +138,7 @@ bool PlanReader::read_constant(std::string_view wanted) {
 // A legend for people and scripts: it must say what this version means.
 bool PlanReader::read_columns() {
   return json_.read_object(form::kTables, [&](std::size_t table) {
-    return json_.read_row(form::kColumns[table],
-                          [&](std::size_t column) { return read_constant(form::kColumns[table][column]); });
+    return json_.read_row(columns(table), [&](std::size_t column) { return read_constant(columns(table)[column]); });
   });
 }
 
@@ -174,6 +184,7 @@ bool PlanReader::read_plan_member(std::string_view key, Plan& plan) {
   if (key == "regions") return read_table(limits::kMaxNodes, plan.regions, &PlanReader::read_region);
   if (key == "arena") return json_.read_array([&] { return read_bytes(plan.arena.emplace_back()); });
   if (key == "claims") return read_claims(plan.claims);
+  if (key == "streams") return read_count("a number of streams", 1, limits::kMaxStreams, plan.streams);
   // Tensors may be produced several times, so steps are bounded as tensors are.
   if (key == "buffers") return read_table(limits::kMaxTensors, plan.buffers, &PlanReader::read_buffer);
   if (key == "values") return read_table(limits::kMaxTensors, plan.values, &PlanReader::read_value);
@@ -257,11 +268,13 @@ bool PlanReader::read_value(Value& value) {
 
 bool PlanReader::read_step(Step& step) {
   std::string kind;
-  return json_.read_row(form::kStepColumns, [&](std::size_t column) {
+  return json_.read_row(columns(form::kTables.size() - 1), [&](std::size_t column) {
     if (column == 0) return read_id("a node", step.node);
     if (column == 2) return read_ids("a value", step.reads);
     if (column == 3) return read_ids("a value", step.writes);
     if (column == 4) return read_optional_id("a buffer", step.scratch);
+    if (column == 5) return read_count("a stream", 0, limits::kMaxStreams - 1, step.stream);
+    if (column == 6) return read_ids("a step", step.after);
     if (!json_.read_name(kind)) return false;
     step.kind = kind == to_string(StepKind::alias) ? StepKind::alias : StepKind::compute;
     return kind == to_string(step.kind) ||
@@ -280,8 +293,10 @@ bool PlanReader::read_body(detail::ReadLabels& body) {
 }
 
 bool PlanReader::read_body_plan(detail::ReadPlan& body) {
-  return json_.read_object(form::kBodyPlanKeys, [&](std::size_t key) {
-    const std::string_view name = form::kBodyPlanKeys[key];
+  const std::span<const std::string_view> keys =
+      has_streams() ? std::span<const std::string_view>(form::kStreamsBodyPlanKeys) : form::kBodyPlanKeys;
+  return json_.read_object(keys, [&](std::size_t key) {
+    const std::string_view name = keys[key];
     if (name == "parent") return read_parent(body.parent);
     if (name == "step") return read_id("a step", body.step);
     if (name == "body") return json_.read_name(body.body);
@@ -302,6 +317,13 @@ bool PlanReader::read_bytes(Bytes& bytes, std::int64_t least, std::int64_t most)
   std::int64_t count = 0;
   if (!json_.read_integer("a number of bytes", least, most, count)) return false;
   bytes = Bytes(count);
+  return true;
+}
+
+bool PlanReader::read_count(std::string_view what, std::int64_t least, std::int64_t most, std::uint32_t& count) {
+  std::int64_t number = 0;
+  if (!json_.read_integer(what, least, most, number)) return false;
+  count = static_cast<std::uint32_t>(number);
   return true;
 }
 
@@ -367,7 +389,7 @@ Result<PlanFile> read_plan_json(std::string_view text, std::string source_name) 
   PlanReader scan(text, source_name);
   if (!scan.check_version()) return *scan.error();
   detail::ReadFile file;
-  PlanReader reader(text, source_name);
+  PlanReader reader(text, source_name, scan.version());
   if (!reader.read(file)) return *reader.error();
   LOWTIDE_RETURN_IF_ERROR(detail::check_plan_file(file, source_name));
   return assembled(std::move(file));

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -52,14 +53,19 @@ std::vector<PlanEntry> all_plans(const Plan& root) {
   return entries;
 }
 
+bool has_streams(const Plan& root) {
+  const std::vector<PlanEntry> entries = all_plans(root);
+  return std::any_of(entries.begin(), entries.end(), [](const PlanEntry& entry) { return entry.plan->streams > 1; });
+}
+
 class PlanWriter {
  public:
-  explicit PlanWriter(std::string& out) : json_(out) {}
+  PlanWriter(std::string& out, bool has_streams) : json_(out), has_streams_(has_streams) {}
 
   void write(const Plan& plan, const Labels& labels) {
     json_.begin_object(Layout::lines);
     json_.member("format", form::kFormat);
-    json_.member("schema_version", form::kSchemaVersion);
+    json_.member("schema_version", has_streams_ ? form::kStreamsVersion : form::kSchemaVersion);
     write_columns();
     write_head(plan);
     write_labels(labels);
@@ -76,7 +82,8 @@ class PlanWriter {
     for (std::size_t table = 0; table < form::kTables.size(); ++table) {
       json_.key(form::kTables[table]);
       json_.begin_array();
-      for (std::string_view column : form::kColumns[table]) json_.value(column);
+      const auto& columns = has_streams_ ? form::kStreamsColumns : form::kColumns;
+      for (std::string_view column : columns[table]) json_.value(column);
       json_.end_array();
     }
     json_.end_object();
@@ -153,6 +160,7 @@ class PlanWriter {
   }
 
   void write_tables(const Plan& plan) {
+    if (has_streams_) json_.member("streams", std::int64_t{plan.streams});
     json_.key("buffers");
     json_.begin_array(Layout::lines);
     for (const Buffer& buffer : plan.buffers) write_buffer(buffer);
@@ -201,6 +209,12 @@ class PlanWriter {
     for (ValueId value : step.writes) write_id(value);
     json_.end_array();
     write_optional(step.scratch);
+    if (has_streams_) {
+      json_.value(std::int64_t{step.stream});
+      json_.begin_array();
+      for (StepId before : step.after) write_id(before);
+      json_.end_array();
+    }
     json_.end_array();
   }
 
@@ -259,6 +273,7 @@ class PlanWriter {
   }
 
   JsonWriter json_;
+  const bool has_streams_;  // some plan of the file
 };
 
 // About the length of the text, so that it seldom has to be copied while it grows.
@@ -278,7 +293,7 @@ std::size_t expected_length(const Plan& plan, const Labels& labels) {
 std::string write_plan_json(const Plan& plan, const Labels& labels) {
   std::string out;
   out.reserve(expected_length(plan, labels));
-  PlanWriter(out).write(plan, labels);
+  PlanWriter(out, has_streams(plan)).write(plan, labels);
   out += "\n";
   return out;
 }

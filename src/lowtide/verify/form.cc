@@ -28,6 +28,10 @@ void check_counts(const Subject& subject) {
       plan.regions.size() >= kMost) {
     malformed(subject, "the plan has more steps, values, buffers or regions than ids can tell apart");
   }
+  if (plan.streams < 1 || plan.streams > limits::kMaxStreams) {
+    malformed(subject, "the plan has " + std::to_string(plan.streams) + " streams; there are 1 to " +
+                           std::to_string(limits::kMaxStreams) + " (kMaxStreams)");
+  }
   if (plan.arena.size() != plan.regions.size()) {
     malformed(subject, "the plan has " + std::to_string(plan.regions.size()) + " regions, but arena sizes for " +
                            std::to_string(plan.arena.size()));
@@ -128,6 +132,28 @@ void check_body_list(const Subject& subject, StepId id) {
   }
 }
 
+// Waits for earlier steps only: so nothing waits for itself, through however many others.
+void check_waits(const Subject& subject, StepId id) {
+  const Plan& plan = subject.plan;
+  const Step& step = plan.program[id];
+  const std::string name = "step " + std::to_string(id.value());
+  if (step.stream >= plan.streams) malformed(subject, out_of_range(name, "stream", step.stream, plan.streams), id);
+  for (std::size_t at = 0; at < step.after.size(); ++at) {
+    const StepId before = step.after[at];
+    const std::string waits = name + " waits for step " + std::to_string(before.value());
+    if (before >= id) {
+      malformed(subject, waits + ", which does not come before it", id);
+    } else if (plan.program[before].stream == step.stream) {
+      malformed(subject, waits + " of its own stream", id);
+    } else if (at > 0 && before <= step.after[at - 1]) {
+      malformed(subject,
+                waits + " after step " + std::to_string(step.after[at - 1].value()) +
+                    "; waits are listed in order, each once",
+                id);
+    }
+  }
+}
+
 void check_step(const Subject& subject, StepId id) {
   const Plan& plan = subject.plan;
   const Step& step = plan.program[id];
@@ -143,6 +169,7 @@ void check_step(const Subject& subject, StepId id) {
         malformed(subject, out_of_range(name, "value", value.value(), plan.values.size()), id);
     }
   }
+  check_waits(subject, id);
   if (step.scratch && !plan.buffers.contains(*step.scratch)) {
     malformed(subject, out_of_range(name, "buffer", step.scratch->value(), plan.buffers.size()), id);
   }

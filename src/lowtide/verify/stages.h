@@ -34,6 +34,11 @@ void check_program(const Subject& subject);
 // Require: check_geometry returned true. O((steps + values) log n).
 void replay(const Subject& subject);
 
+// Nothing depends on how fast the streams are: of two steps that touch a byte, and not both to read it, one happens
+// before the other; so does what writes a value before what reads it. One stream: nothing to check.
+// Require: check_geometry returned true. O(streams x (steps + values) log n), O(n) bytes.
+void check_races(const Subject& subject);
+
 // What the plan says of itself. O((nodes + buffers) log n), bodies included.
 void check_claims(const Subject& subject);
 

@@ -37,6 +37,7 @@ void verify_level(const Subject& subject) {
   check_roles(subject);
   check_program(subject);
   if (is_replayable) replay(subject);
+  if (is_replayable) check_races(subject);
   check_claims(subject);
   check_body_places(subject);
   verify_bodies(subject);
@@ -78,6 +79,8 @@ const char* to_string(ViolationKind kind) {
       return "role";
     case ViolationKind::wrong_claim:
       return "wrong_claim";
+    case ViolationKind::race:
+      return "race";
   }
   return "unknown";
 }

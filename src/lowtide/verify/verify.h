@@ -34,6 +34,7 @@ enum class ViolationKind : std::uint8_t {
   bad_in_place,  // a kernel's output shares bytes with its inputs although the operator does not allow it
   role,          // an input, constant or state would be written, or a role and a buffer kind disagree
   wrong_claim,   // a number the plan states about itself is not so
+  race,          // steps of two streams touch the same bytes, or a value, and nothing says which comes first
 };
 
 [[nodiscard]] const char* to_string(ViolationKind kind);
@@ -69,13 +70,19 @@ struct VerifyOptions {
 //     operand where the operator permits it; an alias step's outputs lie where the meaning of its operator says;
 //   - inputs, constants and state lie alone in buffers of their kind, which only aliases may share and nothing writes;
 //     outputs lie in buffers of kind output, no two in the same bytes;
+//   - of steps on different streams that touch the same bytes, not both reading, one happens before the other, and so
+//     does what writes a value before what reads it;
 //   - what the claims say, as far as it can be recomputed, is so. A bound is not recomputed: it is only held against
 //     the load, with each body at its own bound.
 // What cannot be shown is refused: a wrong plan never passes, and the planners keep within what can be shown.
 //
-// Returns every violation, by stage (form, addresses, roles, steps as listed, replay, claims, bodies) and within each
+// Why that is enough for several streams: the replay follows the list, which is one run. In any other run two steps that
+// touch the same bytes come in the same order, since one happens before the other; so each byte sees the same writes and
+// reads in the same sequence, and every step reads what it reads in the replay.
+//
+// Returns every violation, by stage (form, addresses, roles, steps as listed, replay, races, claims, bodies) and within each
 // in order; empty: the plan is right. A plan whose form is wrong is not replayed.
-// O((steps + values + violations) log n); no recursion but over bodies (<= kMaxBodyNesting).
+// O((streams x (steps + values) + violations) log n); no recursion but over bodies (<= kMaxBodyNesting).
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 
 // What a plan file calls nodes and tensors is what they are in the graph: names, operators, types, roles, sizes, those

@@ -1,0 +1,170 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/verify/byte_map.h"
+#include "lowtide/verify/stages.h"
+#include "lowtide/verify/write_clock.h"
+
+namespace lowtide::verification {
+namespace {
+
+// What a step does with a place. Nothing: its scratch.
+struct Access {
+  std::optional<ValueId> value;
+  bool is_write = false;
+};
+
+// One stream after another is looked at from outside: for each step of another stream, up to which of its steps does
+// everything happen before? What was touched later, by a step that the list names earlier, may be touched at once.
+class Races {
+ public:
+  explicit Races(const Subject& subject)
+      : subject_(subject),
+        plan_(subject.plan),
+        map_(subject.plan, subject.graph),
+        step_of_(subject.graph.nodes().size()) {
+    for (StepId id : all_ids<StepId>(subject_.steps())) step_of_[plan_.program[id].node] = id;
+  }
+
+  void check() {
+    std::vector<char> is_used(plan_.streams, 0);
+    for (const Step& step : plan_.program) is_used[step.stream] = 1;
+    for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
+      if (subject_.findings.is_full()) return;
+      if (is_used[stream] != 0) check_against(stream);
+    }
+  }
+
+ private:
+  [[nodiscard]] static std::uint32_t time_of(StepId step) { return step.value() + 1; }
+
+  // For each step the time of the last step of `stream` that happens before it, 0 if none; of a step of the stream its
+  // own.
+  IdVector<StepId, std::uint32_t> known_of(std::uint32_t stream) const {
+    IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);
+    std::vector<std::uint32_t> known_by(plan_.streams, 0);
+    for (StepId id : all_ids<StepId>(subject_.steps())) {
+      const Step& step = plan_.program[id];
+      std::uint32_t last = known_by[step.stream];
+      for (StepId before : step.after) last = std::max(last, known[before]);
+      if (step.stream == stream) last = time_of(id);
+      known[id] = known_by[step.stream] = last;
+    }
+    return known;
+  }
+
+  void check_against(std::uint32_t stream) {
+    const IdVector<StepId, std::uint32_t> known = known_of(stream);
+    WriteClock reads(map_.cells());
+    WriteClock writes(map_.cells());
+    for (StepId id : all_ids<StepId>(subject_.steps())) {
+      if (subject_.findings.is_full()) return;
+      const bool is_inside = plan_.program[id].stream == stream;
+      if (!is_inside) check_data(id, stream, known[id]);
+      for_each_access(id, [&](const Access& access) {
+        const WriteClock::Cells cells = cells_of(id, access);
+        if (is_inside) return (access.is_write ? writes : reads).write(cells, time_of(id));
+        const std::uint32_t written = writes.last_write(cells);
+        if (written > known[id]) return report(StepId(written - 1), id, access);
+        const std::uint32_t read = access.is_write ? reads.last_write(cells) : 0;
+        if (read > known[id]) report(StepId(read - 1), id, access);
+      });
+    }
+  }
+
+  // A value is there before it is read, whether or not it has bytes; so is what control inputs name.
+  void check_data(StepId id, std::uint32_t stream, std::uint32_t known) {
+    const Step& step = plan_.program[id];
+    const auto is_missed = [&](std::optional<StepId> before) {
+      return before && *before < id && plan_.program[*before].stream == stream && time_of(*before) > known;
+    };
+    for (ValueId read : step.reads) {
+      const Value& value = plan_.values[read];
+      if (!is_missed(value.written) || subject_.findings.is_full()) continue;
+      add(id, {value.tensor},
+          name_of(subject_, id) + " reads " + name_of(subject_, value.tensor) + ", but does not wait for " +
+              name_of(subject_, *value.written) + ", which writes it");
+    }
+    for (NodeId node : subject_.graph.node(step.node).control_inputs) {
+      if (!is_missed(step_of_[node]) || subject_.findings.is_full()) continue;
+      add(id, {},
+          name_of(subject_, id) + " must run after " + name_of(subject_, *step_of_[node]) +
+              ", but does not wait for it");
+    }
+  }
+
+  // An alias runs nothing, but what it gives a second name to must stay as it is.
+  template <typename Function>
+  void for_each_access(StepId id, Function function) const {
+    const Step& step = plan_.program[id];
+    for (ValueId value : step.reads) function(Access{value, false});
+    if (step.kind == StepKind::alias) return;
+    for (ValueId value : step.writes) function(Access{value, true});
+    if (step.scratch) function(Access{std::nullopt, true});
+  }
+
+  WriteClock::Cells cells_of(StepId id, const Access& access) const {
+    return access.value ? map_.cells_of(*access.value) : map_.scratch_cells(id);
+  }
+  const Place& place_of(StepId id, const Access& access) const {
+    return access.value ? map_.place(*access.value) : map_.scratch_place(id);
+  }
+
+  // "writes 'x' (tensor 3)"
+  std::string describe(const Access& access) const {
+    if (!access.value) return "has its scratch";
+    return std::string(access.is_write ? "writes " : "reads ") + name_of(subject_, plan_.values[*access.value].tensor);
+  }
+
+  void report(StepId earlier, StepId later, const Access& access) {
+    if (subject_.findings.is_full()) return;
+    const Place& place = place_of(later, access);
+    std::optional<Access> other;
+    for_each_access(earlier, [&](const Access& one) {
+      if (!other && (one.is_write || access.is_write) && place_of(earlier, one).meets(place)) other = one;
+    });
+    const Place& hit = place_of(earlier, *other);
+    const Interval<std::int64_t> bytes{std::max(place.bytes.begin, hit.bytes.begin),
+                                       std::min(place.bytes.end, hit.bytes.end)};
+    std::vector<TensorId> tensors;
+    for (const Access* one : {static_cast<const Access*>(&*other), &access}) {
+      if (one->value) tensors.push_back(plan_.values[*one->value].tensor);
+    }
+    const std::optional<RegionId> region = map_.region_of(place);
+    add(later, std::move(tensors),
+        name_of(subject_, earlier) + " and " + name_of(subject_, later) + " may run at once: the one " +
+            describe(*other) + ", the other " + describe(access) + " in " + name_of(bytes) + " of " +
+            (region ? name_of(subject_, *region) : name_of(subject_, map_.buffer_of(place))),
+        region, bytes);
+  }
+
+  void add(StepId step, std::vector<TensorId> tensors, std::string message,
+           std::optional<RegionId> region = std::nullopt, std::optional<Interval<std::int64_t>> bytes = std::nullopt) {
+    subject_.findings.add({.kind = ViolationKind::race,
+                           .step = step,
+                           .tensors = std::move(tensors),
+                           .region = region,
+                           .bytes = bytes,
+                           .message = std::move(message)});
+  }
+
+  const Subject& subject_;
+  const Plan& plan_;
+  const ByteMap map_;
+  IdVector<NodeId, std::optional<StepId>> step_of_;
+};
+
+}  // namespace
+
+void check_races(const Subject& subject) {
+  if (subject.plan.streams > 1) Races(subject).check();
+}
+
+}  // namespace lowtide::verification
