@@ -1,0 +1,120 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/happens_before.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace lowtide {
+namespace {
+
+using Index = PartialOrder::Index;
+
+// What two buffers need to know of each other.
+struct Times {
+  std::vector<std::pair<Index, Index>>
+      last;                  // (chain, how many things of it must have happened for all uses to be over)
+  std::vector<Index> known;  // by chain: how many happen before every first user
+};
+
+Times times_of(const HappensBefore& order, const BufferUsers& buffer) {
+  Times times;
+  for (Index user : buffer.users) times.last.emplace_back(order.chain_of(user), order.position_of(user) + 1);
+  std::sort(times.last.begin(), times.last.end(),
+            [](const auto& a, const auto& b) { return std::pair(a.first, ~a.second) < std::pair(b.first, ~b.second); });
+  times.last.erase(std::unique(times.last.begin(), times.last.end(),
+                               [](const auto& a, const auto& b) { return a.first == b.first; }),
+                   times.last.end());
+  times.known.assign(order.chains(), std::numeric_limits<Index>::max());
+  for (Index first : buffer.firsts) {
+    const Index* clock = order.clock(first);
+    for (Index chain = 0; chain < order.chains(); ++chain) {
+      const bool is_own = order.chain_of(first) == chain;  // the clock counts the user itself
+      times.known[chain] = std::min(times.known[chain], clock[chain] - (is_own ? 1U : 0U));
+    }
+  }
+  return times;
+}
+
+bool is_over_before(const Times& a, const Times& b) {
+  return std::all_of(a.last.begin(), a.last.end(),
+                     [&](const auto& last) { return last.second <= b.known[last.first]; });
+}
+
+}  // namespace
+
+PartialOrder chains_of(std::vector<std::vector<Index>> before) {
+  PartialOrder order;
+  order.chain_of.resize(before.size());
+  std::vector<char> is_end(before.size(), 0);
+  for (std::size_t at = 0; at < before.size(); ++at) {
+    std::optional<Index> joined;
+    for (Index one : before[at]) {
+      if (is_end[one] != 0 && (!joined || one > *joined)) joined = one;
+    }
+    if (joined) is_end[*joined] = 0;
+    order.chain_of[at] = joined ? order.chain_of[*joined] : order.chains++;
+    is_end[at] = 1;
+  }
+  order.before = std::move(before);
+  return order;
+}
+
+Result<HappensBefore> HappensBefore::make(const PartialOrder& order) {
+  const std::size_t things = order.chain_of.size();
+  const std::size_t most = static_cast<std::size_t>(kMostBytes) / sizeof(Index);
+  if (things > 0 && order.chains > most / things) {
+    return Error{ErrorCode::over_limit,
+                 "the order of " + std::to_string(things) + " steps on " + std::to_string(order.chains) +
+                     " chains needs more than the limit of " + std::to_string(kMostBytes) + " bytes; use fewer streams",
+                 ""};
+  }
+  return HappensBefore(order);
+}
+
+HappensBefore::HappensBefore(const PartialOrder& order)
+    : chains_(order.chains),
+      chain_of_(order.chain_of),
+      position_(order.chain_of.size()),
+      clocks_(order.chain_of.size() * order.chains, 0) {
+  std::vector<std::optional<Index>> last(chains_);
+  std::vector<Index> length(chains_, 0);
+  for (std::size_t at = 0; at < chain_of_.size(); ++at) {
+    Index* own = clocks_.data() + at * chains_;
+    const auto merge = [&](Index other) {
+      const Index* theirs = clock(other);
+      for (Index chain = 0; chain < chains_; ++chain) own[chain] = std::max(own[chain], theirs[chain]);
+    };
+    const Index chain = chain_of_[at];
+    if (last[chain]) merge(*last[chain]);
+    for (Index before : order.before[at]) {
+      const bool is_known = own[chain_of_[before]] > position_[before];
+      if (!is_known) merge(before);
+    }
+    position_[at] = length[chain]++;
+    own[chain] = length[chain];
+    last[chain] = static_cast<Index>(at);
+  }
+}
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> buffer_conflicts(const HappensBefore& order,
+                                                                      const std::vector<BufferUsers>& buffers) {
+  std::vector<Times> times;
+  times.reserve(buffers.size());
+  for (const BufferUsers& buffer : buffers) times.push_back(times_of(order, buffer));
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> conflicts;
+  for (std::uint32_t a = 0; a < buffers.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < buffers.size(); ++b) {
+      const bool a_first = !buffers[a].is_kept && is_over_before(times[a], times[b]);
+      const bool b_first = !buffers[b].is_kept && is_over_before(times[b], times[a]);
+      if (!a_first && !b_first) conflicts.emplace_back(a, b);
+    }
+  }
+  return conflicts;
+}
+
+}  // namespace lowtide
