@@ -14,6 +14,7 @@
 #include "lowtide/pipeline/choose_order.h"
 #include "lowtide/pipeline/pass.h"
 #include "lowtide/pipeline/place.h"
+#include "lowtide/pipeline/spread.h"
 #include "lowtide/schedule/schedule.h"
 
 namespace lowtide {
@@ -135,6 +136,32 @@ void settle_capacity(PlannedGraph& planned) {
   last.capacity = std::nullopt;
 }
 
+// A point that does not fit is a right plan for a larger machine, as in settle_capacity.
+std::vector<Violation> verify_point(const Graph& graph, Plan& plan) {
+  std::optional<Bytes>& capacity = plan.regions.back().capacity;
+  if (capacity && plan.arena.back() > *capacity) capacity = std::nullopt;
+  return verify(graph, plan);
+}
+
+// Replaces the plan by the best one for several streams. Every point is verified here: later only the plan is seen.
+Result<void> spread(const detail::SpreadInput& input, PlannedGraph& planned) {
+  Result<std::vector<detail::SpreadPlan>> plans = detail::spread_plans(input);
+  if (!plans) return plans.error();
+  const std::size_t chosen = detail::chosen_spread(*plans, input.options.stream_room);
+  for (std::size_t at = 0; at < plans->size(); ++at) {
+    StreamPoint point = (*plans)[at].point;
+    point.is_chosen = at == chosen;
+    planned.points.push_back(std::move(point));
+    if (at == chosen || !input.options.verify) continue;
+    for (Violation& violation : verify_point(input.graph, (*plans)[at].plan)) {
+      planned.violations.push_back(std::move(violation));
+    }
+  }
+  detail::mark_frontier(planned.points);
+  planned.plan = std::move((*plans)[chosen].plan);
+  return {};
+}
+
 // The story of one graph. Each line says why it stands where it does.
 Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth) {
   Passes& passes = setting.passes;
@@ -181,6 +208,14 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
                  .schedule_optimal = best.load == chosen->bound.bytes,
                  .allocate = placed->strategy,
                  .allocate_optimal = arena_bytes(plan) == best.load};
+
+  // Streams after everything else: an order that is good in memory says what may run ahead, and what that costs. Bodies
+  // run inside a step, so they have one stream.
+  if (depth == 0 && setting.options.streams > 1 && !graph.nodes().empty()) {
+    LOWTIDE_RETURN_IF_ERROR(passes.run("streams", [&] {
+      return spread({graph, best, kernels, *bodies, aliases, regions, plan, setting.options}, planned);
+    }));
+  }
   return planned;
 }
 
@@ -190,6 +225,12 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   if (target.regions.empty() || target.catalogue == nullptr) {
     return Error{ErrorCode::invalid, "a target has at least one region and a catalogue", ""};
   }
+  if (options.streams < 1 || options.streams > limits::kMaxStreams) {
+    return Error{ErrorCode::invalid,
+                 "a plan has 1 to " + std::to_string(limits::kMaxStreams) + " streams (kMaxStreams), not " +
+                     std::to_string(options.streams),
+                 ""};
+  }
   Passes passes;
   const Setting setting{target, options, passes};
   Result<PlannedGraph> planned = plan_one(graph, setting, 0);
@@ -198,7 +239,11 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   settle_capacity(*planned);
 
   // Always, on the finished plan, by a reader that shares nothing with the passes above.
-  if (options.verify) planned->violations = passes.run("verify", [&] { return verify(graph, planned->plan); });
+  if (options.verify) {
+    for (Violation& violation : passes.run("verify", [&] { return verify(graph, planned->plan); })) {
+      planned->violations.push_back(std::move(violation));
+    }
+  }
   planned->times = passes.take_times();
   return planned;
 }

@@ -27,6 +27,9 @@ struct PlanOptions {
   bool verify = true;                          // off only where the caller verifies
   std::int64_t order_effort = 0;               // of ScheduleOptions; 0: its default
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
+  std::uint32_t streams = 1;                   // that run at once; 1 to limits::kMaxStreams
+  int stream_room = 15;                        // percent: how much larger the arena may be than on one stream
+  bool curve = false;                          // also plans with less and more room: costs a plan each
   std::string tool = "lowtide";                // Provenance::tool
   std::string model_sha256;                    // Provenance::model_sha256
   std::vector<std::string> dims;               // Provenance::dims
@@ -36,6 +39,19 @@ struct PlanOptions {
 struct PassTime {
   std::string pass;
   double seconds = 0;
+};
+
+// One way to spread the plan over streams: what it takes and how long it would run, by the costs of target/cost.h.
+struct StreamPoint {
+  std::uint32_t streams = 1;
+  std::optional<Bytes> cap;  // of the load, while steps were spread; nothing: none
+  std::string priority;      // of StreamPriority; empty on one stream
+  Bytes load;
+  Bytes arena;
+  std::int64_t picoseconds = 0;  // estimated
+  std::int64_t waits = 0;        // for steps of other streams
+  bool is_on_frontier = false;   // no other point has less of one and no more of the other
+  bool is_chosen = false;        // it is the plan
 };
 
 struct PlannedGraph {
@@ -48,14 +64,20 @@ struct PlannedGraph {
   std::optional<Bytes> capacity;
   Bytes shortfall;                 // 0: it fits
   bool proven_infeasible = false;  // the bound alone exceeds the capacity: no plan without recomputation or swap fits
-  std::vector<Violation> violations;  // of verify; empty: the plan is right
+  // For several streams: the plan on one stream, then those that were tried; the plan is one of them.
+  std::vector<StreamPoint> points;
+  std::vector<Violation> violations;  // of verify, all points included; empty: the plan is right
   std::vector<PassTime> times;
 
   [[nodiscard]] bool fits() const { return shortfall == Bytes(0); }
 };
 
+// For several streams the plan is the fastest of those tried within `stream_room`, and the bodies of its nodes run on one
+// stream each. No bound is lost: a plan for several streams is also one for its list of steps, one by one, since that is
+// a run which its waits allow; so it needs no less than the best of these, and bounds over all orders hold for it.
+//
 // From a graph to a verified plan: the whole story, in order (plan_graph.cc). Errors (invalid): an unknown order, a
-// target without regions. A budget that is not met is an answer, not an error. Near linear; see the rooms.
+// target without regions, a number of streams out of range. A budget that is not met is an answer, not an error. Near linear; see the rooms.
 [[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target,
                                               const PlanOptions& options = {});
 

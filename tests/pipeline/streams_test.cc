@@ -1,0 +1,146 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/labels.h"
+#include "lowtide/plan/plan_json.h"
+#include "tests/testing/graphs.h"
+#include "tests/verify/interleavings.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+
+PlannedGraph must_plan(const Graph& graph, const PlanOptions& options, const Target& target = dense_target()) {
+  Result<PlannedGraph> planned = plan_graph(graph, target, options);
+  EXPECT_TRUE(planned.ok()) << planned.error().describe();
+  for (const Violation& violation : planned->violations) {
+    ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
+  }
+  return *std::move(planned);
+}
+
+// Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
+// Both at once need a b c d: 4 x 64, a third more.
+constexpr const char* kBranches = R"(graph "g" {
+  input x : f32[16]
+  a = Conv(x) : f32[16]
+  c = Conv(a) : f32[16]
+  b = Conv(x) : f32[16]
+  d = Conv(b) : f32[16]
+  e = Conv(c, d) : f32[16]
+  output e
+})";
+
+TEST(PlanGraphStreams, MoreRoomMakesItFaster) {
+  const Graph graph = graph_of(kBranches);
+  const PlannedGraph tight = must_plan(graph, {.streams = 2});
+  EXPECT_LE(arena_bytes(tight.plan), Bytes(3 * 64 * 115 / 100));
+  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .stream_room = 40});
+  EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
+  EXPECT_EQ(roomy.plan.streams, 2U);
+  const auto time_of = [](const PlannedGraph& planned) {
+    return std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; })
+        ->picoseconds;
+  };
+  EXPECT_LT(time_of(roomy), time_of(tight));
+  EXPECT_EQ(roomy.points[0].streams, 1U);
+  // 1 us to start and 0.1 ns a byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of
+  // its 16 products. Five kernels in a row, or three.
+  EXPECT_EQ(roomy.points[0].picoseconds, 4 * 1'012'800 + 1'019'840);
+  EXPECT_EQ(time_of(roomy), 2 * 1'012'800 + 1'019'840);
+}
+
+TEST(PlanGraphStreams, OneStreamPlansAsBefore) {
+  const Graph graph = graph_of(kBranches);
+  const Plan one = must_plan(graph, {.streams = 1}).plan;
+  const Plan none = must_plan(graph, {}).plan;
+  EXPECT_EQ(write_plan_json(one, labels_of(graph)), write_plan_json(none, labels_of(graph)));
+  EXPECT_TRUE(must_plan(graph, {}).points.empty());
+}
+
+TEST(PlanGraphStreams, AChainStaysOnOneStream) {
+  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+    input x : f32[16]
+    a = Conv(x) : f32[16]
+    b = Conv(a) : f32[16]
+    output b
+  })"),
+                                         {.streams = 4});
+  EXPECT_EQ(planned.plan.streams, 1U);  // nothing is faster, and it takes no more
+}
+
+TEST(PlanGraphStreams, AStreamCountOutOfRangeIsRefused) {
+  for (std::uint32_t streams : {0U, 1025U}) {
+    const Result<PlannedGraph> planned = plan_graph(graph_of(kBranches), dense_target(), {.streams = streams});
+    ASSERT_FALSE(planned.ok());
+    EXPECT_EQ(planned.error().describe(), "a plan has 1 to 1024 streams (kMaxStreams), not " + std::to_string(streams));
+  }
+}
+
+// A budget that only one stream meets is met on one stream.
+TEST(PlanGraphStreams, ABudgetComesBeforeSpeed) {
+  const PlannedGraph planned =
+      must_plan(graph_of(kBranches), {.budget = Bytes(3 * 64), .streams = 2, .stream_room = 100});
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(3 * 64));
+}
+
+TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
+  const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .curve = true});
+  const auto points = planned.points;
+  EXPECT_EQ(std::count_if(points.begin(), points.end(), [](const auto& one) { return one.is_chosen; }), 1);
+  for (const StreamPoint& one : points) {
+    const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const StreamPoint& other) {
+      return other.arena <= one.arena && other.picoseconds <= one.picoseconds &&
+             (other.arena < one.arena || other.picoseconds < one.picoseconds);
+    });
+    EXPECT_NE(one.is_on_frontier, is_beaten);
+  }
+  EXPECT_TRUE(std::any_of(points.begin(), points.end(), [](const auto& one) { return one.arena == Bytes(256); }));
+}
+
+// Every point is verified; the plan keeps its promises; and there is no wait that could be left out.
+TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
+  int waits = 0;
+  int faster = 0;
+  int small = 0;
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    Random random(seed);
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 16)));
+    const PlannedGraph planned = must_plan(graph, {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
+                                                   .stream_room = static_cast<int>(random.between(0, 60)),
+                                                   .curve = random.chance(30)});
+    ASSERT_FALSE(planned.points.empty());
+    const auto chosen =
+        std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; });
+    ASSERT_LE(chosen->picoseconds, planned.points[0].picoseconds) << seed;
+    ASSERT_EQ(chosen->arena, arena_bytes(planned.plan)) << seed;
+    if (chosen->picoseconds < planned.points[0].picoseconds) ++faster;
+    if (planned.plan.streams > 1 && graph.nodes().size() <= 16) {
+      ++small;
+      ASSERT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << seed;
+    }
+    for (StepId id : all_ids<StepId>(planned.plan.program.size())) {
+      for (std::size_t at = 0; at < planned.plan.program[id].after.size(); ++at) {
+        Plan without = planned.plan;
+        without.program[id].after.erase(without.program[id].after.begin() + static_cast<std::ptrdiff_t>(at));
+        const std::vector<Violation> found = verify(graph, without);
+        ASSERT_FALSE(found.empty()) << seed << ": step " << id.value();
+        ASSERT_EQ(found[0].kind, ViolationKind::race);
+        ++waits;
+      }
+    }
+  }
+  EXPECT_GT(waits, 300);
+  EXPECT_GT(faster, 60);
+  EXPECT_GT(small, 60);
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,174 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/schedule/streams.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "lowtide/analysis/load.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::dense_kernels;
+using testing::given_order;
+using testing::graph_of;
+
+struct Case {
+  Graph graph;
+  ChosenKernels kernels;
+  Schedule sequential;
+  IdVector<NodeId, std::int64_t> costs;  // all 10
+};
+
+Case case_of(std::string_view text) {
+  Case made{.graph = graph_of(text)};
+  made.kernels = dense_kernels(made.graph);
+  made.sequential.order = given_order(made.graph);
+  made.sequential.aliases = alias_classes(made.graph, made.kernels, made.sequential.order);
+  made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
+  made.costs = IdVector<NodeId, std::int64_t>(made.graph.nodes().size(), 10);
+  return made;
+}
+
+StreamSchedule spread(const Case& made, StreamOptions options) {
+  return schedule_streams(made.graph, made.sequential, made.kernels, made.costs, options);
+}
+
+constexpr Bytes kNoCap{std::int64_t{1} << 60};
+
+std::string names(const Graph& graph, const std::vector<NodeId>& order) {
+  std::string text;
+  for (NodeId id : order) text += graph.tensor(*graph.node(id).outputs[0]).name;
+  return text;
+}
+
+// Two branches of two nodes; each node's result is 10 bytes. One by one, a branch ends before the next begins:
+//   a | a c | c b | c b d | c d e      at most 3 x 10
+constexpr const char* kBranches = R"(graph "g" {
+  input x : u8[10]
+  a = Conv(x) : u8[10]
+  c = Conv(a) : u8[10]
+  b = Conv(x) : u8[10]
+  d = Conv(b) : u8[10]
+  e = Conv(c, d) : u8[10]
+  output e
+})";
+
+//   stream 0   | a | c | e |      a and b, then a b c d at once
+//   stream 1   | b | d |
+TEST(Streams, RunBranchesAtOnce) {
+  const Case made = case_of(kBranches);
+  ASSERT_EQ(made.sequential.load, Bytes(30));
+  const StreamSchedule streams = spread(made, {.cap = kNoCap});
+  EXPECT_EQ(names(made.graph, streams.order), "abcde");
+  EXPECT_EQ(streams.stream, (std::vector<std::uint32_t>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(streams.picoseconds, 30);
+  EXPECT_EQ(streams.load, Bytes(40));
+  EXPECT_EQ(streams.started_by_end, (std::vector<std::uint32_t>{2, 2, 4, 4, 5}));
+  // a is touched by a and c; c ends after d has started, before e does.
+  EXPECT_EQ(streams.lifespans[made.sequential.aliases.class_of[testing::tensor_named(made.graph, "a")]],
+            (Lifespan{StepId(0), StepId(4)}));
+}
+
+// With 30 bytes a and b may run at once, but not c and d beside them: while c runs nothing else starts.
+TEST(Streams, KeepWithinACap) {
+  const Case made = case_of(kBranches);
+  const StreamSchedule streams = spread(made, {.cap = Bytes(30)});
+  EXPECT_LE(streams.load, Bytes(30));
+  EXPECT_EQ(streams.picoseconds, 40);
+}
+
+// The cap is below what the nodes need one by one: they run one by one, or as good.
+TEST(Streams, NeverGetStuckBelowTheSequentialLoad) {
+  const Case made = case_of(kBranches);
+  EXPECT_EQ(spread(made, {.cap = Bytes(1)}).load, Bytes(30));
+}
+
+TEST(Streams, OneStreamRunsInSequence) {
+  const Case made = case_of(kBranches);
+  const StreamSchedule streams =
+      spread(made, {.streams = 1, .priority = StreamPriority::given_order, .cap = Bytes(30)});
+  EXPECT_EQ(streams.order, made.sequential.order);
+  EXPECT_EQ(streams.picoseconds, 50);
+  for (AliasClassId id : all_ids<AliasClassId>(streams.lifespans.size())) {
+    if (is_placed(made.sequential.aliases.classes[id].kind)) {
+      EXPECT_EQ(streams.lifespans[id], made.sequential.aliases.classes[id].lifespan);
+    }
+  }
+}
+
+// r takes the bytes of a, which s reads too: s first, though r is on the longer path.
+TEST(Streams, WhoWritesOverWaitsForReaders) {
+  const Case made = case_of(R"(graph "g" {
+    input x : u8[10]
+    a = Conv(x) : u8[10]
+    s = Conv(a) : u8[10]
+    r = Relu(a) : u8[10]
+    t = Conv(r) : u8[10]
+    u = Conv(t) : u8[10]
+    e = Conv(u, s) : u8[10]
+    output e
+  })");
+  const auto class_of = [&](const char* name) {
+    return made.sequential.aliases.class_of[testing::tensor_named(made.graph, name)];
+  };
+  ASSERT_EQ(class_of("a"), class_of("r"));
+  EXPECT_EQ(detail::predecessors(made.graph, made.sequential)[NodeId(2)], (std::vector<NodeId>{NodeId(0), NodeId(1)}));
+  const StreamSchedule streams = spread(made, {.cap = kNoCap});
+  EXPECT_EQ(names(made.graph, streams.order), "asrtue");
+}
+
+bool covers(const Case& made, const StreamSchedule& streams) {
+  for (std::size_t at = 0; at < streams.order.size(); ++at) {
+    const NodeId id = streams.order[at];
+    const auto lives = [&](TensorId tensor) {
+      const AliasClassId alias = made.sequential.aliases.class_of[tensor];
+      return streams.lifespans[alias].contains(StepId(static_cast<std::uint32_t>(at)));
+    };
+    for (TensorId read : made.graph.reads(id)) {
+      if (!lives(read)) return false;
+    }
+    for (const auto& output : made.graph.node(id).outputs) {
+      if (output && !lives(*output)) return false;
+    }
+  }
+  return true;
+}
+
+// More room or more streams are never needed, and the time is never below what the longest path or the work allow.
+TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
+  int faster = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    Case made{.graph = testing::random_graph(random, 24)};
+    made.kernels = dense_kernels(made.graph);
+    for (NodeId id : all_ids<NodeId>(made.kernels.size())) made.kernels[id].scratch = Bytes(random.between(0, 40));
+    made.sequential.order = given_order(made.graph);
+    made.sequential.aliases = alias_classes(made.graph, made.kernels, made.sequential.order);
+    made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
+    std::int64_t work = 0;
+    for (NodeId id : all_ids<NodeId>(made.graph.nodes().size())) {
+      made.costs.push_back(random.between(1, 20));
+      if (made.sequential.aliases.step_kinds[id] == StepKind::compute) work += made.costs[id];
+    }
+    for (const std::uint32_t count : {1U, 2U, 3U}) {
+      const Bytes cap(made.sequential.load.count() * random.between(100, 200) / 100);
+      const auto priority = random.chance(50) ? StreamPriority::longest_path : StreamPriority::given_order;
+      const StreamSchedule streams = spread(made, {.streams = count, .priority = priority, .cap = cap});
+      ASSERT_TRUE(testing::is_topological(made.graph, streams.order)) << seed;
+      ASSERT_TRUE(covers(made, streams)) << seed;
+      ASSERT_LE(streams.load, cap) << seed;
+      ASSERT_LE(streams.picoseconds, work) << seed;  // something always runs
+      ASSERT_GE(streams.picoseconds * count, work) << seed;
+      if (streams.picoseconds < work) ++faster;
+    }
+  }
+  EXPECT_GT(faster, 200);
+}
+
+}  // namespace
+}  // namespace lowtide
