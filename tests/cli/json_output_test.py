@@ -75,6 +75,20 @@ class JsonOutput(ProgramTest):
         self.assertEqual(report["model"]["path"], "model.onnx")
         self.assertTrue(all(isinstance(report["seconds"][key], float) for key in ("import", "plan", "verify")))
 
+    def test_streams(self):
+        self.write("parallel.onnx", small_models.parallel())
+        report = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")
+        self.expect_documented("plan", report)
+        self.assertEqual(report["streams"], 2)
+        one, chosen = report["points"][0], [point for point in report["points"] if point["chosen"]][0]
+        # a | a c | c b | c b d | c d e on one stream; a b c d on two.
+        self.assertEqual((one["streams"], one["arena_bytes"], chosen["arena_bytes"]), (1, 3 * 4096, 4 * 4096))
+        self.assertEqual(report["bytes"]["arena"], chosen["arena_bytes"])
+        # 1 us to start and 0.1 ns a byte: 2 x 4 KiB for a to d; 3 x 4 KiB for e, and 0.04 ns for each of 32^3 products.
+        # Five in a row, or three.
+        self.assertEqual(one["estimated_picoseconds"], 4 * 1_819_200 + 3_539_520)
+        self.assertEqual(chosen["estimated_picoseconds"], 2 * 1_819_200 + 3_539_520)
+
     def test_in_place_and_views_can_be_switched_off(self):
         report = self.json(DONE, "plan", "model.onnx", "--no-in-place")
         self.assertEqual(report["bytes"]["arena"], 3 * WIDE)

@@ -80,6 +80,20 @@ def small(batch=1):
     )
 
 
+def parallel():
+    """Two branches of two nodes, each result of 4 KiB, that a MatMul joins.
+
+    a = Transpose(x); c = Transpose(a); b = Transpose(x); d = Transpose(b); e = c * d.
+    """
+    square = [32, 32]
+    return model(
+        [node("Transpose", [read], [write], write) for read, write in (("x", "a"), ("a", "c"), ("x", "b"), ("b", "d"))]
+        + [node("MatMul", ["c", "d"], ["e"], "e")],
+        [value_info("x", square)],
+        [value_info("e", square)],
+    )
+
+
 def chain(length, name="t", batch=4):
     """Softmax after Softmax; names grow with the length, so the plan file does too."""
     nodes = [node("Softmax", [f"{name}{i}"], [f"{name}{i + 1}"], f"softmax{i}") for i in range(length)]

@@ -2,13 +2,14 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """What a person sees: the summaries word by word, colours, and names that try to act on the terminal."""
+import json
 import os
 import pty
 import subprocess
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, FILES, NO, PLAIN, PROGRAM, ProgramTest
+from program import BAD_INPUT, DONE, FILES, NO, PLAIN, PROGRAM, USAGE, ProgramTest
 
 ESCAPE = "\x1b["
 
@@ -28,6 +29,27 @@ class TextOutput(ProgramTest):
 
     def test_plan_looks_as_it_should(self):
         self.expect_golden("plan_small.txt", "plan", "model.onnx", "--budget", "1MiB")
+
+    def test_streams_look_as_they_should(self):
+        self.write("parallel.onnx", small_models.parallel())
+        self.expect_golden("plan_streams.txt", "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")
+
+    def test_a_plan_for_streams_is_verified_and_drawn(self):
+        self.write("parallel.onnx", small_models.parallel())
+        self.expect(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "-o", "plan.json")
+        self.expect(DONE, "verify", "parallel.onnx", "plan.json")
+        self.expect(DONE, "view", "plan.json", "-o", "map.html")
+        plan = json.loads((self.folder / "plan.json").read_text())
+        self.assertEqual((plan["schema_version"], plan["streams"]), (2, 2))
+        # Without its waits it is refused: two steps would touch the same bytes at once.
+        for step in plan["steps"]:
+            step[6] = []
+        self.write("racy.json", json.dumps(plan))
+        self.assertIn("race", self.expect(NO, "verify", "parallel.onnx", "racy.json").stdout)
+
+    def test_a_curve_needs_streams(self):
+        said = self.expect(USAGE, "plan", "model.onnx", "--curve").stderr
+        self.assertIn("--streams N", said)
 
     def test_verify_looks_as_it_should(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")

@@ -98,7 +98,7 @@ TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
   for (const StreamPoint& one : points) {
     const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const StreamPoint& other) {
       return other.arena <= one.arena && other.picoseconds <= one.picoseconds &&
-             (other.arena < one.arena || other.picoseconds < one.picoseconds);
+             (other.arena < one.arena || other.picoseconds < one.picoseconds || &other < &one);
     });
     EXPECT_NE(one.is_on_frontier, is_beaten);
   }

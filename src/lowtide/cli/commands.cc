@@ -101,6 +101,15 @@ VerbSpec plan_verb() {
                        .value = "N",
                        .summary = "work units for the search of orders; default 6000000000, some seconds",
                        .kind = ArgumentKind::text},
+                      {.name = "--streams",
+                       .value = "N",
+                       .summary = "run on N streams at once, as fast as the room allows; default 1",
+                       .kind = ArgumentKind::text},
+                      {.name = "--stream-room",
+                       .value = "PERCENT",
+                       .summary = "how much larger than on one stream the arena may be; default 15",
+                       .kind = ArgumentKind::text},
+                      {.name = "--curve", .summary = "with --streams: also plans with less and more room, in a table"},
                       {.name = "--no-in-place", .summary = "no operator writes over its input"},
                       {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"},
                       {.name = "--effort",
@@ -110,7 +119,8 @@ VerbSpec plan_verb() {
                       top_option(),
                       json_option()},
           .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Plan, keep the plan, draw it."},
-                       {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Does a batch of 8 fit 64 MiB?"}},
+                       {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Does a batch of 8 fit 64 MiB?"},
+                       {"lowtide plan model.onnx --streams 2 --curve", "What would two streams gain?"}},
           .run = run_plan};
 }
 

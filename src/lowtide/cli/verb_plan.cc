@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
@@ -43,6 +44,15 @@ Request read_request(const Arguments& arguments) {
   request.options.in_place = !arguments.has("--no-in-place");
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 1).value_or(request.options.order_effort);
+  request.options.streams =
+      static_cast<std::uint32_t>(read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1));
+  request.options.stream_room =
+      static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(request.options.stream_room));
+  request.options.curve = arguments.has("--curve");
+  if (request.options.streams == 1 && (request.options.curve || arguments.has("--stream-room"))) {
+    stop_usage(std::string(request.options.curve ? "--curve" : "--stream-room") +
+               " is about several streams; say how many with --streams N");
+  }
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.bindings);
   request.top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
@@ -89,6 +99,23 @@ Json json_of_budget(const PlannedGraph& planned) {
   return json;
 }
 
+// Empty for a plan that was asked for on one stream.
+Json json_of_points(const PlannedGraph& planned) {
+  Json points = Json::array();
+  for (const StreamPoint& point : planned.points) {
+    points.push_back({{"streams", point.streams},
+                      {"cap_bytes", point.cap ? Json(point.cap->count()) : Json(nullptr)},
+                      {"priority", point.priority.empty() ? Json(nullptr) : Json(point.priority)},
+                      {"load_bytes", point.load.count()},
+                      {"arena_bytes", point.arena.count()},
+                      {"estimated_picoseconds", point.picoseconds},
+                      {"waits", point.waits},
+                      {"on_frontier", point.is_on_frontier},
+                      {"chosen", point.is_chosen}});
+  }
+  return points;
+}
+
 Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks,
                   std::size_t top) {
   const Plan& plan = planned.plan;
@@ -117,6 +144,8 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["proven_optimal"] = arena == plan.claims.bound;
   json["steps"] = plan.program.size();
   json["buffers"] = plan.buffers.size();
+  json["streams"] = plan.streams;
+  json["points"] = json_of_points(planned);
   json["budget"] = json_of_budget(planned);
   json["verified"] = planned.violations.empty();
   json["peak"] = json_of(peaks, top);
@@ -161,8 +190,13 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
-    const PlanVerdict verdict{planned.plain, planned.orders_tried, planned.capacity, planned.shortfall,
-                              planned.proven_infeasible};
+    const PlanVerdict verdict{.plain = planned.plain,
+                              .orders_tried = planned.orders_tried,
+                              .capacity = planned.capacity,
+                              .shortfall = planned.shortfall,
+                              .proven_infeasible = planned.proven_infeasible,
+                              .points = planned.points,
+                              .shows_curve = request.options.curve};
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
     remark_seconds(seconds, console);
   }

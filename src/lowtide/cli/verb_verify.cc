@@ -116,6 +116,7 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
   json["plan"] = {{"path", json_text(path)},
                   {"tool", json_text(plan.provenance.tool)},
                   {"model_sha256", json_text(plan.provenance.model_sha256)},
+                  {"streams", plan.streams},
                   {"steps", plan.program.size()},
                   {"buffers", plan.buffers.size()}};
   json["bytes"] = {

@@ -50,7 +50,7 @@ struct StreamPoint {
   Bytes arena;
   std::int64_t picoseconds = 0;  // estimated
   std::int64_t waits = 0;        // for steps of other streams
-  bool is_on_frontier = false;   // no other point has less of one and no more of the other
+  bool is_on_frontier = false;   // no other point has less of one and no more of the other, nor an earlier one the same
   bool is_chosen = false;        // it is the plan
 };
 

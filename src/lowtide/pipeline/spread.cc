@@ -153,8 +153,9 @@ std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, int room) {
 }
 
 void mark_frontier(std::vector<StreamPoint>& points) {
-  const auto beats = [](const StreamPoint& a, const StreamPoint& b) {
-    return a.picoseconds <= b.picoseconds && a.arena <= b.arena && (a.picoseconds < b.picoseconds || a.arena < b.arena);
+  const auto beats = [&](const StreamPoint& a, const StreamPoint& b) {
+    if (a.picoseconds > b.picoseconds || a.arena > b.arena) return false;
+    return a.picoseconds < b.picoseconds || a.arena < b.arena || &a < &b;  // of equal ones the first is shown
   };
   for (StreamPoint& point : points) {
     point.is_on_frontier =

@@ -65,6 +65,7 @@ void append_facts(std::string& out, const Plan& plan) {
   append_flag_member(out, "schedule_optimal", claims.schedule_optimal);
   append_text_member(out, "allocate", claims.allocate);
   append_flag_member(out, "allocate_optimal", claims.allocate_optimal);
+  if (plan.streams > 1) append_integer_member(out, "streams", plan.streams);
   out += '}';
 }
 
@@ -123,6 +124,9 @@ void append_program(std::string& out, const Plan& plan, const Labels& labels) {
   append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(step_at(row).node, labels.nodes); });
   append_column(out, "alias", steps, [&](std::size_t row) { return step_at(row).kind == StepKind::alias ? 1 : 0; });
   append_column(out, "scratch", steps, [&](std::size_t row) { return id_or_none(step_at(row).scratch, plan.buffers); });
+  if (plan.streams > 1) {
+    append_column(out, "stream", steps, [&](std::size_t row) { return std::int64_t{step_at(row).stream}; });
+  }
   append_column(out, "read_count", steps,
                 [&](std::size_t row) { return static_cast<std::int64_t>(step_at(row).reads.size()); });
   std::vector<std::int64_t> reads;

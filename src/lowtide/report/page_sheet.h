@@ -29,12 +29,12 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 
 // Appends the sheet as a JSON object of columns: one list an attribute, not one object a thing. What the page reads:
 //   parent      null, or [sheet, step, body name, offset]
-//   facts       provenance and claims
+//   facts       provenance and claims; streams, where there are several
 //   regions     [{name, capacity, alignment, arena}]
 //   ops, types  texts that the columns below point into ("Conv"; "f32[1,64]")
 //   node        {name, op}
 //   tensor      {name, type, role, size}
-//   step        {node, alias, scratch, read_count, read}   the last a pool of value ids, read_count of them a step
+//   step        {node, alias, scratch, stream, read_count, read}   stream where there are several; the last a pool of value ids, read_count of them a step
 //   value       {tensor, written, buffer, offset}
 //   buffer      {kind, size, begin, end, region, offset}
 // -1 stands for "none", and for every id that is out of range: the page trusts its ids, plans come from anywhere.

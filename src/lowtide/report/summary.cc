@@ -7,6 +7,7 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/report/figures.h"
+#include "lowtide/report/streams_text.h"
 
 namespace lowtide {
 namespace {
@@ -220,7 +221,9 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
              claims.bound_name + ", gap " + gap_text(arena, claims.bound));
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(plan, verdict));
+  out.append(detail::streams_line(verdict.points));
   out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
+  if (verdict.shows_curve) out.append(detail::streams_curve(verdict.points));
   for (const Peak& peak : peak_of(shown)) out.append(peak_text(peak, options, "Peak"));
   return out;
 }

@@ -12,6 +12,7 @@
 
 #include "lowtide/analysis/load.h"
 #include "lowtide/base/bytes.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/peak.h"
@@ -45,6 +46,8 @@ struct PlanVerdict {
   std::optional<Bytes> capacity;
   Bytes shortfall;
   bool proven_infeasible = false;
+  std::vector<StreamPoint> points;
+  bool shows_curve = false;
 };
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,

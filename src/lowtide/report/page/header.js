@@ -72,8 +72,9 @@ function metricsOf(sheet, other) {
           {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`},
         )
       : null,
-    metric('Program', plural(sheet.stepCount, 'step'), `${plural(now.placed, 'buffer')} placed`, {
+    metric('Program', plural(sheet.stepCount, 'step'), programNote(facts, now), {
       title:
+        (facts.streams ? `${facts.streams} streams run at once; to the right is the place in the list of steps. ` : '') +
         `A step runs a node: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
         `A buffer is a block of bytes: ${countText(now.placed)} have a place in an arena, ` +
         `${countText(sheet.bufferCount - now.placed)} belong to the caller or the model.`,
@@ -87,6 +88,11 @@ function metricsOf(sheet, other) {
     }),
     checkMetric(),
   ];
+}
+
+function programNote(facts, now) {
+  const placed = `${plural(now.placed, 'buffer')} placed`;
+  return facts.streams ? `on ${facts.streams} streams, ${placed}` : placed;
 }
 
 function provenanceText(facts) {

@@ -71,6 +71,7 @@ class Sheet {
     this.stepCount = step.node.length;
     this.stepNode = Int32Array.from(step.node);
     this.stepAlias = Uint8Array.from(step.alias);
+    this.stepStream = step.stream ?? null; // where several run at once
     this.stepScratch = Int32Array.from(step.scratch);
     this.read = Int32Array.from(step.read);
     this.readBegin = new Int32Array(this.stepCount + 1);
@@ -168,9 +169,11 @@ class Sheet {
   // "Conv conv1"; a node without a name is told by its operator and its number. `most` letters of the name.
   stepText(step, most = Infinity) {
     const node = this.stepNode[step];
-    if (node === kNone) return 'an unknown node';
+    const stream = this.stepStream === null ? '' : `, stream ${this.stepStream[step]}`;
+    if (node === kNone) return `an unknown node${stream}`;
     const op = this.ops[this.nodeOp[node]] || 'node';
-    return this.nodeName[node] === '' ? `${op} (node ${node})` : `${op} ${shortName(this.nodeName[node], most)}`;
+    const name = this.nodeName[node] === '' ? `(node ${node})` : shortName(this.nodeName[node], most);
+    return `${op} ${name}${stream}`;
   }
 
   bufferText(buffer, most = Infinity) {

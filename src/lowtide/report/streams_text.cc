@@ -1,0 +1,95 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/streams_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+#include <tuple>
+
+#include "lowtide/report/figures.h"
+
+namespace lowtide::detail {
+namespace {
+
+std::string decimal(double number, const char* unit) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.2f%s", number, unit);
+  return text.data();
+}
+
+std::string time_text(std::int64_t picoseconds) {
+  const auto number = static_cast<double>(picoseconds);
+  if (number < 1e9) return decimal(number / 1e6, " us");
+  return number < 1e12 ? decimal(number / 1e9, " ms") : decimal(number / 1e12, " s");
+}
+
+std::string speed_text(const StreamPoint& one, const StreamPoint& other) {
+  if (other.picoseconds == 0) return "1.00x";
+  return decimal(static_cast<double>(one.picoseconds) / static_cast<double>(other.picoseconds), "x");
+}
+
+// "+7.1 %", "+0.0 %", "-1.2 %": the arena beside that of one stream.
+std::string room_text(const StreamPoint& one, const StreamPoint& other) {
+  const std::int64_t more = (other.arena - one.arena).count();
+  return (more < 0 ? "-" : "+") + percent(more < 0 ? -more : more, one.arena.count());
+}
+
+const StreamPoint& chosen(const std::vector<StreamPoint>& points) {
+  return *std::find_if(points.begin(), points.end(), [](const StreamPoint& one) { return one.is_chosen; });
+}
+
+}  // namespace
+
+StyledText streams_line(const std::vector<StreamPoint>& points) {
+  StyledText out;
+  if (points.empty()) return out;
+  const StreamPoint& one = points.front();
+  const StreamPoint& plan = chosen(points);
+  if (plan.streams == 1) {
+    return out.add("  One stream: several are not faster within the room they may take.").end_line();
+  }
+  out.add("  " + std::to_string(plan.streams) + " streams", Style::strong);
+  out.add(": estimated " + time_text(plan.picoseconds) + ", on one " + time_text(one.picoseconds) + " (" +
+          speed_text(one, plan) + "); " + counted(plan.waits, "wait") + "; arena " + room_text(one, plan) + ".");
+  return out.end_line();
+}
+
+StyledText streams_curve(const std::vector<StreamPoint>& points) {
+  StyledText out;
+  if (points.empty()) return out;
+  const StreamPoint& one = points.front();
+  std::vector<const StreamPoint*> shown;
+  for (const StreamPoint& point : points) {
+    if (point.is_on_frontier || point.is_chosen) shown.push_back(&point);
+  }
+  std::stable_sort(shown.begin(), shown.end(), [](const StreamPoint* a, const StreamPoint* b) {
+    return std::tuple(a->arena, -a->picoseconds) < std::tuple(b->arena, -b->picoseconds);
+  });
+  out.end_line().add("Memory against estimated time", Style::heading).end_line();
+  using Align = TextTable::Align;
+  TextTable table({Align::right, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});
+  std::vector<StyledText> head;
+  for (const char* title : {"arena", "more", "time", "speed", "streams", "waits", ""}) {
+    head.emplace_back(title, Style::dim);
+  }
+  table.add_row(head);
+  for (const StreamPoint* point : shown) {
+    table.add_row({StyledText(exact(point->arena)), StyledText(room_text(one, *point)),
+                   StyledText(time_text(point->picoseconds)), StyledText(speed_text(one, *point)),
+                   StyledText(std::to_string(point->streams)), StyledText(with_thousands(point->waits)),
+                   point->is_chosen ? StyledText("this plan", Style::strong) : StyledText("")});
+  }
+  out.append(table.text());
+  const std::size_t beaten = points.size() - shown.size();
+  if (beaten > 0) {
+    out.add("  " + counted(static_cast<std::int64_t>(beaten), "more point") + " tried, each beaten by one of these",
+            Style::dim);
+    out.end_line();
+  }
+  return out;
+}
+
+}  // namespace lowtide::detail
