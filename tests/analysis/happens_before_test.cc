@@ -37,7 +37,15 @@ TEST(HappensBefore, FollowsChainsAndWaits) {
 TEST(Chains, FollowEdges) {
   const PartialOrder order = chains_of({{}, {0}, {0}, {1, 2}});
   EXPECT_EQ(order.chains, 2U);
-  EXPECT_EQ(order.chain_of, (std::vector<Index>{0, 0, 1, 1}));
+  EXPECT_EQ(order.chain_of, (std::vector<Index>{0, 0, 1, 0}));
+}
+
+// Two rows of four; 5 also waits for the other row, and takes over its chain (2's), so 6 must find one that has ended.
+//   0 2 4 6
+//   1 3 5 7      5 after 4 and 3
+TEST(Chains, GoOnWhereTheyHaveEndedBefore) {
+  const PartialOrder order = chains_of({{}, {}, {0}, {1}, {2}, {4, 3}, {5}, {6}});
+  EXPECT_EQ(order.chains, 2U);
 }
 
 std::vector<std::vector<bool>> closure(const Before& before, const std::vector<Index>* chain_of) {

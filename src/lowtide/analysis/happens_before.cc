@@ -45,21 +45,70 @@ bool is_over_before(const Times& a, const Times& b) {
                      [&](const auto& last) { return last.second <= b.known[last.first]; });
 }
 
+// Puts one thing after another on a chain. Keeps clocks as HappensBefore does, but only as long as somebody may ask.
+class ChainCover {
+ public:
+  explicit ChainCover(const std::vector<std::vector<Index>>& before)
+      : before_(before), chain_of_(before.size()), clocks_(before.size()), last_asked_(before.size(), 0) {
+    for (std::size_t at = 0; at < before.size(); ++at) {
+      for (Index one : before[at]) last_asked_[one] = static_cast<Index>(at);
+    }
+    for (std::size_t at = 0; at < before.size(); ++at) place(static_cast<Index>(at));
+  }
+
+  [[nodiscard]] std::vector<Index> take_chains() { return std::move(chain_of_); }
+  [[nodiscard]] Index count() const { return static_cast<Index>(ends_.size()); }
+
+ private:
+  // Of more chains nothing is known but their ends: a graph so wide is refused anyway if it is large.
+  static constexpr std::size_t kMostTracked = 8192;
+
+  void place(Index at) {
+    std::vector<Index> clock;
+    for (Index one : before_[at]) {
+      const std::vector<Index>& theirs = clocks_[one];
+      if (theirs.size() > clock.size()) clock.resize(theirs.size(), 0);
+      for (std::size_t chain = 0; chain < theirs.size(); ++chain) clock[chain] = std::max(clock[chain], theirs[chain]);
+    }
+    const Index chain = chain_for(at, clock);
+    chain_of_[at] = chain;
+    ends_[chain] = at;
+    ++lengths_[chain];
+    if (chain < kMostTracked) {
+      if (clock.size() <= chain) clock.resize(chain + 1, 0);
+      clock[chain] = lengths_[chain];
+    }
+    for (Index one : before_[at]) {
+      if (last_asked_[one] == at) clocks_[one] = {};
+    }
+    if (last_asked_[at] > at) clocks_[at] = std::move(clock);
+  }
+
+  Index chain_for(Index at, const std::vector<Index>& clock) {
+    for (Index one : before_[at]) {
+      if (ends_[chain_of_[one]] == one) return chain_of_[one];
+    }
+    for (std::size_t chain = 0; chain < clock.size(); ++chain) {
+      if (clock[chain] == lengths_[chain]) return static_cast<Index>(chain);
+    }
+    ends_.push_back(at);
+    lengths_.push_back(0);
+    return static_cast<Index>(ends_.size() - 1);
+  }
+
+  const std::vector<std::vector<Index>>& before_;
+  std::vector<Index> chain_of_;
+  std::vector<std::vector<Index>> clocks_;  // empty where nobody asks any more
+  std::vector<Index> last_asked_;           // the last thing that waits for it
+  std::vector<Index> ends_;                 // by chain
+  std::vector<Index> lengths_;              // by chain
+};
+
 }  // namespace
 
 PartialOrder chains_of(std::vector<std::vector<Index>> before) {
-  PartialOrder order;
-  order.chain_of.resize(before.size());
-  std::vector<char> is_end(before.size(), 0);
-  for (std::size_t at = 0; at < before.size(); ++at) {
-    std::optional<Index> joined;
-    for (Index one : before[at]) {
-      if (is_end[one] != 0 && (!joined || one > *joined)) joined = one;
-    }
-    if (joined) is_end[*joined] = 0;
-    order.chain_of[at] = joined ? order.chain_of[*joined] : order.chains++;
-    is_end[at] = 1;
-  }
+  ChainCover cover(before);
+  PartialOrder order{.chain_of = cover.take_chains(), .chains = cover.count()};
   order.before = std::move(before);
   return order;
 }

@@ -22,9 +22,9 @@ struct PartialOrder {
   Index chains = 0;
 };
 
-// A partial order from edges alone (free data flow): each thing goes on the chain of one of its predecessors that ends
-// there, the last such one, else on a new chain. Chains follow edges, so they order nothing that edges do not. Not the
-// fewest chains (Dilworth 1950), but near in networks, whose branches are paths. O(n + edges).
+// A partial order from edges alone (free data flow): each thing goes on the chain of the first of its predecessors that
+// is the end of one, else on any chain that has ended before it anyway, else on a new one. So chains order nothing that
+// edges do not. Not always the fewest chains (Dilworth 1950), which is the width of the graph. O((n + edges) x chains).
 [[nodiscard]] PartialOrder chains_of(std::vector<std::vector<PartialOrder::Index>> before);
 
 // Whether one thing has ended before another begins, in every run that a partial order allows. Kept as vector clocks
@@ -34,8 +34,8 @@ class HappensBefore {
  public:
   using Index = PartialOrder::Index;
 
-  // Bytes that clocks may take: two GiB are 5,000 chains of 100,000 things.
-  static constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;
+  // Bytes that clocks may take: 4,000 chains of 100,000 things.
+  static constexpr std::int64_t kMostBytes = std::int64_t{3} << 29;
 
   // Errors (over_limit): the clocks would take more.
   [[nodiscard]] static Result<HappensBefore> make(const PartialOrder& order);

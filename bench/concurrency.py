@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What several streams take and gain: the curve of each model, and what the relation costs on large networks.
+
+    bench/concurrency.py MODEL... [--build build/release] [--streams 2 4]
+
+For each model and number of streams: the arena of the plan beside that of one stream, the estimated speed, and every
+point that no other beats. For 100,000 nodes: time and memory of the happens-before relation at several widths, and of
+a whole plan for two streams. Figures go to bench/results/concurrency.json.
+"""
+import argparse
+import json
+import pathlib
+import tempfile
+
+import record
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def row_of(point, one):
+    return {"streams": point["streams"], "arena_bytes": point["arena_bytes"],
+            "arena_of_one_stream": round(point["arena_bytes"] / max(one["arena_bytes"], 1), 4),
+            "speed": round(one["estimated_picoseconds"] / max(point["estimated_picoseconds"], 1), 3),
+            "waits": point["waits"]}
+
+
+def model_row(lowtide, model, dims, streams):
+    words = [lowtide, "plan", str(model), "--streams", str(streams), "--json", "-q", *dims.get(model.name, [])]
+    plan = record.timed(words)
+    answer = plan.json()
+    curve = record.timed([*words, "--curve"])
+    points = curve.json()["points"]
+    one = points[0]
+    chosen = next(point for point in answer["points"] if point["chosen"])
+    frontier = sorted((point for point in points if point["on_frontier"]), key=lambda point: point["arena_bytes"])
+    return {"model": model.stem, "asked": streams, **row_of(chosen, one), "verified": answer["verified"],
+            "seconds": round(plan.seconds, 2), "curve_seconds": round(curve.seconds, 2),
+            "curve": [row_of(point, one) for point in frontier]}
+
+
+def relation_row(program, nodes, width):
+    run = record.timed([program, str(nodes), str(width)])
+    return {**run.json(), "peak_memory_bytes": run.peak_bytes}
+
+
+def large_row(build, nodes, folder):
+    model, plan = pathlib.Path(folder) / "large.onnx", pathlib.Path(folder) / "plan.json"
+    record.timed([build / "bench/make_network", str(nodes), str(model)])
+    lowtide = build / "src/lowtide/cli/lowtide"
+    run = record.timed([lowtide, "plan", str(model), "--streams", "2", "--json", "-q", "-o", str(plan)])
+    answer = run.json()
+    check = record.timed([lowtide, "verify", str(model), str(plan), "--json", "-q"])
+    return {"nodes": answer["model"]["nodes"], "plan_seconds": round(run.seconds, 2),
+            "peak_memory_bytes": run.peak_bytes, "points": len(answer["points"]), "streams": answer["streams"],
+            "verify_seconds": round(check.json()["seconds"]["verify"], 3)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", type=pathlib.Path)
+    parser.add_argument("--build", type=pathlib.Path, default=HERE.parent / "build/release")
+    parser.add_argument("--dims", type=pathlib.Path, default=HERE / "dims.json")
+    parser.add_argument("--streams", nargs="+", type=int, default=[2, 4])
+    arguments = parser.parse_args()
+    dims = json.loads(arguments.dims.read_text())
+    rows = []
+    for model in sorted(arguments.models):
+        for streams in arguments.streams:
+            rows.append(model_row(arguments.build / "src/lowtide/cli/lowtide", model, dims, streams))
+            print({key: value for key, value in rows[-1].items() if key != "curve"}, flush=True)
+    relations = [relation_row(arguments.build / "bench/happens_before", 100_000, width)
+                 for width in (2, 32, 256, 1024, 3072)]
+    with tempfile.TemporaryDirectory() as folder:
+        large = large_row(arguments.build, 100_000, folder)
+    print(json.dumps(relations, indent=1), large)
+    two = [row["arena_of_one_stream"] for row in rows if row["asked"] == 2]
+    summary = {"models": len(two), "largest_arena_of_two_streams": max(two)}
+    record.write(HERE / "results/concurrency.json",
+                 {"summary": summary, "models": rows, "relations": relations, "large": large})
+
+
+if __name__ == "__main__":
+    main()
