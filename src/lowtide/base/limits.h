@@ -23,7 +23,7 @@ inline constexpr std::int64_t kMaxTotalBytes = (std::int64_t{1} << 62) - 1;  // 
 inline constexpr std::int64_t kMaxArenaBytes = (std::int64_t{1} << 55) - 1;  // size or offset in a plan or target
 inline constexpr std::int64_t kMaxFoldedElements = 65'536;  // elements of one value computed before the run
 inline constexpr std::int64_t kMaxRegions = 16;             // memories that one packing is spread over
-inline constexpr std::int64_t kMaxStreams = 1024;            // of one plan
+inline constexpr std::int64_t kMaxStreams = 1024;           // of one plan
 inline constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 30;
 inline constexpr int kMaxTextDepth = 64;  // nesting of JSON, TOML and text forms
 
