@@ -110,6 +110,8 @@ VerbSpec plan_verb() {
                        .summary = "how much larger than on one stream the arena may be; default 15",
                        .kind = ArgumentKind::text},
                       {.name = "--curve", .summary = "with --streams: also plans with less and more room, in a table"},
+                      {.name = "--check-bound",
+                       .summary = "search all orders once more, by code of its own, to confirm the bound (minutes)"},
                       {.name = "--no-in-place", .summary = "no operator writes over its input"},
                       {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"},
                       {.name = "--effort",

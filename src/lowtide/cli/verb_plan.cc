@@ -19,6 +19,8 @@
 namespace lowtide::detail {
 namespace {
 
+constexpr std::int64_t kBoundCheckEffort = 60'000'000'000;  // a minute or so at most, and up to 512 MiB
+
 struct Request {
   ImportOptions bindings;
   Target target;
@@ -53,6 +55,7 @@ Request read_request(const Arguments& arguments) {
     stop_usage(std::string(request.options.curve ? "--curve" : "--stream-room") +
                " is about several streams; say how many with --streams N");
   }
+  if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.bindings);
   request.top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
@@ -88,6 +91,12 @@ Seconds seconds_of(const PlannedGraph& planned, double import, double all) {
     seconds.plan -= time.seconds;
   }
   return seconds;
+}
+
+// null: nobody looked, or the search did not end.
+Json json_of_check(const OrderBoundCheck& check) {
+  if (check.verdict == OrderBoundVerdict::undecided) return nullptr;
+  return check.verdict == OrderBoundVerdict::confirmed;
 }
 
 Json json_of_budget(const PlannedGraph& planned) {
@@ -135,6 +144,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                    {"largest_step", planned.largest_step.count()}};
   json["gap"] = json_of_gap(arena, plan.claims.bound);
   json["bound_name"] = plan.claims.bound_name;
+  json["bound_verified"] = json_of_check(planned.bound_check);
   json["schedule"] = {{"strategy", plan.claims.schedule}, {"proven_optimal", plan.claims.schedule_optimal}};
   json["schedule"]["tried"] = Json::array();
   for (const auto& [strategy, load] : planned.orders_tried) {
@@ -196,7 +206,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
                               .points = planned.points,
-                              .shows_curve = request.options.curve};
+                              .shows_curve = request.options.curve,
+                              .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed};
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
     remark_seconds(seconds, console);
   }

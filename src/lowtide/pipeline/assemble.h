@@ -10,6 +10,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/verify/order_bound_check.h"
 
 namespace lowtide::detail {
 
@@ -17,8 +18,9 @@ namespace lowtide::detail {
 struct PlannedBodies {
   NodeId node;
   std::vector<std::shared_ptr<const Plan>> plans;
-  std::vector<Offset> offsets;  // of each plan's arena in the scratch of the node
-  Bytes room;                   // they take together
+  std::vector<Offset> offsets;                               // of each plan's arena in the scratch of the node
+  Bytes room;                                                // they take together
+  OrderBoundVerdict verdict = OrderBoundVerdict::confirmed;  // on their bounds: the worst
 };
 
 // A plan with everything but placements: program, values, and buffers whose sizes are whole multiples of the alignment.

@@ -23,6 +23,23 @@ namespace {
 using detail::Passes;
 using detail::PlannedBodies;
 
+// Ids and pairs of kernels, in the words of `verify`, which knows no target.
+OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& aliases) {
+  OrderFacts facts{.alignment = aliases.alignment, .inputs_take_room = aliases.inputs_live_throughout};
+  facts.scratch.reserve(kernels.size());
+  facts.in_place.reserve(kernels.size());
+  for (NodeId id : all_ids<NodeId>(kernels.size())) {
+    facts.scratch.push_back(kernels[id].scratch);
+    std::vector<std::pair<TensorId, TensorId>> pairs;
+    for (const auto& [input, output] : kernels[id].in_place) {
+      pairs.emplace_back(*graph.node(id).inputs[static_cast<std::size_t>(input)],
+                         *graph.node(id).outputs[static_cast<std::size_t>(output)]);
+    }
+    facts.in_place.push_back(std::move(pairs));
+  }
+  return facts;
+}
+
 struct Setting {
   const Target& target;
   const PlanOptions& options;
@@ -63,6 +80,7 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
     for (const Body& body : graph.node(id).bodies) {
       Result<PlannedGraph> inner = plan_one(*body.graph, setting, depth + 1);
       if (!inner) return inner.error();
+      bodies.verdict = std::max(bodies.verdict, inner->bound_check.verdict);
       bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
     }
     lay_out(bodies, may_share_bytes(graph.op(id)), setting.target.regions[0].alignment);
@@ -162,6 +180,16 @@ Result<void> spread(const detail::SpreadInput& input, PlannedGraph& planned) {
   return {};
 }
 
+// A bound rests on those of the bodies, so it is no better confirmed than they are.
+OrderBoundCheck check_bound(const Graph& graph, const ChosenKernels& least, const LoadBound& bound,
+                            const std::vector<PlannedBodies>& bodies, const Setting& setting,
+                            const AliasOptions& aliases) {
+  OrderBoundCheck check = check_order_bound(graph, order_facts(graph, least, aliases), bound.bytes, bound.node,
+                                            setting.options.bound_check_effort);
+  for (const PlannedBodies& inside : bodies) check.verdict = std::max(check.verdict, inside.verdict);
+  return check;
+}
+
 // The story of one graph. Each line says why it stands where it does.
 Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth) {
   Passes& passes = setting.passes;
@@ -196,6 +224,11 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
     return detail::place(planned.plan, best.aliases, regions, aliases, setting.options.allocate_effort);
   });
   if (!placed) return placed.error();
+
+  // The bound once more, by a reader that shares nothing with those who found it.
+  planned.bound_node = chosen->bound.node;
+  planned.bound_check = passes.run(
+      "check bound", [&] { return check_bound(graph, both.least(), chosen->bound, *bodies, setting, aliases); });
 
   planned.plain = plain_figures(graph);
   Plan& plan = planned.plan;

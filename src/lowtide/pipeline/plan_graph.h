@@ -15,6 +15,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/target/target.h"
+#include "lowtide/verify/order_bound_check.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
@@ -26,6 +27,8 @@ struct PlanOptions {
   bool in_place = true;                        // off: no kernel writes over its input
   bool verify = true;                          // off only where the caller verifies
   std::int64_t order_effort = 0;               // of ScheduleOptions; 0: its default
+  // For a second look at the bound by a search of verify's own (check_order_bound); 0: only what one sum shows.
+  std::int64_t bound_check_effort = 0;
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
   std::uint32_t streams = 1;                   // that run at once; 1 to limits::kMaxStreams
   int stream_room = 15;                        // percent: how much larger the arena may be than on one stream
@@ -57,7 +60,11 @@ struct StreamPoint {
 struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
-  Bytes largest_step;  // the plainest bound, beside Claims::bound
+  Bytes largest_step;                // the plainest bound, beside Claims::bound
+  std::optional<NodeId> bound_node;  // while it runs the bound must live; nothing: at the end, or shown by search
+  // Whether Claims::bound holds for all orders, found out by code that shares none with what chose the order. With
+  // bodies: the bounds that they add are confirmed too.
+  OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
   // Capacity of all regions together (nothing: one has none), and by how much the last region's arena exceeds its own.
   // A plan that does not fit is a valid plan for a machine with more memory: its last region then has no capacity.

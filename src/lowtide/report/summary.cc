@@ -218,7 +218,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
     }
   }
   add_figure(table, "bound", claims.bound, percent(claims.bound.count(), sum),
-             claims.bound_name + ", gap " + gap_text(arena, claims.bound));
+             claims.bound_name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, claims.bound));
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(plan, verdict));
   out.append(detail::streams_line(verdict.points));

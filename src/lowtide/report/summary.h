@@ -48,6 +48,7 @@ struct PlanVerdict {
   bool proven_infeasible = false;
   std::vector<StreamPoint> points;
   bool shows_curve = false;
+  bool is_bound_verified = false;  // by code that shares none with what found it
 };
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
