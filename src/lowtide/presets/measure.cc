@@ -1,0 +1,204 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/presets/measure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/allocate/allocate.h"
+#include "lowtide/allocate/slots.h"
+#include "lowtide/presets/ancestor_table.h"
+
+namespace lowtide::detail {
+namespace {
+
+// Blobs of a device beyond which pairs of a relation are not listed.
+constexpr std::size_t kMostRelated = 2000;
+
+// Written during the run, by a node of its own.
+bool is_made(const Blob& blob) { return blob.is_placed && !blob.is_input; }
+
+using Uses = IdVector<BlobId, std::vector<std::uint32_t>>;
+
+// Pairs of which neither is done in every run before the other is written. O(n^2).
+std::vector<PackingPair> pairs_in_conflict(const BlobNet& net, const IdVector<PackingId, BlobId>& blobs,
+                                           const AncestorTable& ancestors, const Uses& uses) {
+  const auto is_done = [&](BlobId before, BlobId after) {
+    return std::all_of(uses[before].begin(), uses[before].end(),
+                       [&](std::uint32_t use) { return ancestors.is_before(use, net.blobs[after].first); });
+  };
+  std::vector<PackingPair> conflicts;
+  for (PackingId a : all_ids<PackingId>(blobs.size())) {
+    for (PackingId b : all_ids<PackingId>(a.index())) {
+      if (!is_done(blobs[a], blobs[b]) && !is_done(blobs[b], blobs[a])) conflicts.push_back({b, a});
+    }
+  }
+  return conflicts;
+}
+
+// One problem a device, or nothing where there would be too many pairs.
+Result<std::optional<std::vector<Movable>>> same_rule(const BlobNet& net, const Decision& decision) {
+  std::vector<Movable> problems;
+  if (decision.has_offsets()) {
+    problems.push_back(arena_problem(net, decision));
+    return std::optional(std::move(problems));
+  }
+  for (std::uint32_t device : devices_of(net)) problems.push_back(movable_in_sequence(net, device));
+  if (decision.run_order != RunOrder::dependencies) return std::optional(std::move(problems));
+  const Result<AncestorTable> ancestors = AncestorTable::make(net.sources);
+  if (!ancestors) return ancestors.error();
+  Uses uses(net.blobs.size());
+  for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
+    for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
+      for (BlobId id : list) uses[id].push_back(at);
+    }
+  }
+  for (Movable& movable : problems) {
+    if (movable.blobs.size() > kMostRelated) return std::optional<std::vector<Movable>>();
+    movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, *ancestors, uses);
+  }
+  return std::optional(std::move(problems));
+}
+
+struct Found {
+  Bytes bytes;
+  Bytes bound;
+};
+
+Result<Found> find_best(const Movable& movable, const PresetOptions& options, bool has_offsets) {
+  if (has_offsets) {
+    const Result<Packing> packing = allocate(movable.problem, {.effort = options.effort});
+    if (!packing) return packing.error();
+    return Found{packing->height, packing->bound};
+  }
+  const Result<SlotAssignment> slots = assign_slots(movable.problem, {.effort = options.effort});
+  if (!slots) return slots.error();
+  return Found{slots->total, slots->proven_optimal ? slots->total : slots->bound};
+}
+
+}  // namespace
+
+Decision decision_of(BlockChoice choice, RunOrder run_order) {
+  Decision decision;
+  decision.run_order = run_order;
+  decision.block = std::move(choice.block);
+  decision.names = std::move(choice.names);
+  return decision;
+}
+
+Decision arena_of(const BlobNet& net) {
+  Decision decision;
+  decision.names = {"arena"};
+  decision.offset = IdVector<BlobId, Offset>(net.blobs.size());
+  for (const Blob& blob : net.blobs) {
+    decision.block.push_back(blob.is_placed ? std::optional<std::uint32_t>(0) : std::nullopt);
+  }
+  return decision;
+}
+
+std::vector<std::uint32_t> devices_of(const BlobNet& net) {
+  std::vector<std::uint32_t> devices;
+  for (const Blob& blob : net.blobs) devices.push_back(blob.device);
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
+
+Movable movable_in_sequence(const BlobNet& net, std::uint32_t device) {
+  Movable movable;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (blob.is_kept || blob.device != device) continue;
+    movable.problem.buffers.push_back({.lifespan = {blob.first, blob.last + std::int64_t{1}}, .size = blob.size});
+    movable.blobs.push_back(id);
+  }
+  return movable;
+}
+
+Movable arena_problem(const BlobNet& net, const Decision& decision) {
+  Movable movable;
+  std::int64_t end = 1;
+  IdVector<BlobId, TimeSpan> span(net.blobs.size(), TimeSpan{INT64_MAX, 0});
+  for (std::size_t at = 0; at < net.ops.size(); ++at) {
+    const std::int64_t now = decision.wave.empty() ? static_cast<std::int64_t>(at) : decision.wave[net.ops[at].node];
+    end = std::max(end, now + 1);
+    for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
+      for (BlobId id : list) span[id] = {std::min(span[id].begin, now), std::max(span[id].end, now + 1)};
+    }
+  }
+  std::vector<BlobId> by_begin;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (!decision.block[id]) continue;
+    const Blob& blob = net.blobs[id];
+    if (blob.is_input || span[id].empty()) span[id] = {0, std::max<std::int64_t>(span[id].end, 1)};
+    if (blob.is_output) span[id].end = end;
+    by_begin.push_back(id);
+  }
+  std::stable_sort(by_begin.begin(), by_begin.end(), [&](BlobId a, BlobId b) { return span[a].begin < span[b].begin; });
+  for (BlobId id : by_begin) {
+    movable.problem.buffers.push_back({.lifespan = span[id], .size = net.blobs[id].size});
+    movable.blobs.push_back(id);
+  }
+  return movable;
+}
+
+void claim(const BlobNet& net, const std::vector<NodeId>& order, const PresetOptions& options, const Decision& decision,
+           PresetOutcome& outcome) {
+  for (const std::string& name : decision.names) outcome.blocks.push_back({.name = name});
+  outcome.blobs = static_cast<std::int64_t>(net.blobs.size());
+  outcome.blobs_left = outcome.blobs;
+  outcome.shared_buffers = static_cast<std::int64_t>(decision.names.size());
+  SharingClaim& sharing = outcome.sharing;
+  sharing.run_order = decision.run_order;
+  sharing.order = order;
+  sharing.wave = decision.wave;
+  sharing.view_of = net.view_of;
+  sharing.devices = options.devices;
+  sharing.places = IdVector<TensorId, std::optional<SharingPlace>>(net.blob_of.size());
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (blob.tensors.size() > 1) sharing.together.push_back(blob.tensors);
+    if (!decision.block[id]) continue;
+    PresetBlock& block = outcome.blocks[*decision.block[id]];
+    const SharingPlace place{*decision.block[id], decision.has_offsets() ? decision.offset[id] : Offset(0)};
+    block.size = std::max(block.size, (place.offset + blob.size) - Offset(0));
+    ++block.blobs;
+    for (TensorId tensor : blob.tensors) sharing.places[tensor] = place;
+  }
+  for (const PresetBlock& block : outcome.blocks) {
+    sharing.blocks.push_back(block.size);
+    if (!decision.has_offsets()) outcome.blobs_left -= block.blobs - 1;
+  }
+}
+
+Result<void> measure(const BlobNet& net, const PresetOptions& options, const Decision& decision,
+                     PresetOutcome& outcome) {
+  for (const PresetBlock& block : outcome.blocks) outcome.bytes += block.size;
+  Bytes fixed;  // written by nodes, and not to be shared by this rule
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (!decision.block[id] && !is_made(blob)) continue;
+    outcome.naive += blob.size;
+    if (decision.block[id]) continue;
+    outcome.bytes += blob.size;
+    if (blob.is_kept) fixed += blob.size;
+  }
+  const Result<std::optional<std::vector<Movable>>> problems = same_rule(net, decision);
+  if (!problems) return problems.error();
+  outcome.bound = fixed;
+  if (*problems) {
+    Bytes best = fixed;
+    for (const Movable& movable : **problems) {
+      const Result<Found> found = find_best(movable, options, decision.has_offsets());
+      if (!found) return found.error();
+      best += found->bytes;
+      outcome.bound += found->bound;
+    }
+    outcome.best = std::min(best, outcome.bytes);
+  }
+  outcome.proven_optimal = outcome.bytes == outcome.bound;
+  return {};
+}
+
+}  // namespace lowtide::detail

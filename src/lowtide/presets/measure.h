@@ -1,0 +1,56 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/plan/packing.h"
+#include "lowtide/presets/blobs.h"
+#include "lowtide/presets/presets.h"
+#include "lowtide/presets/sharing_rules.h"
+
+namespace lowtide::detail {
+
+// What a preset decided: blocks that are shared whole, or one arena with offsets.
+struct Decision {
+  RunOrder run_order = RunOrder::sequence;
+  IdVector<NodeId, std::uint32_t> wave;                  // of waves only
+  IdVector<BlobId, std::optional<std::uint32_t>> block;  // nothing: memory of its own
+  IdVector<BlobId, Offset> offset;                       // in the block; empty: all at 0
+  std::vector<std::string> names;                        // of blocks
+  std::uint32_t streams = 1;
+  [[nodiscard]] bool has_offsets() const { return !offset.empty(); }
+};
+
+[[nodiscard]] Decision decision_of(BlockChoice choice, RunOrder run_order);
+
+// One arena for everything that takes memory during the run: inputs and outputs too.
+[[nodiscard]] Decision arena_of(const BlobNet& net);
+
+// Blobs as rectangles in time.
+struct Movable {
+  PackingProblem problem;
+  IdVector<PackingId, BlobId> blobs;
+};
+
+// Each once, ascending.
+[[nodiscard]] std::vector<std::uint32_t> devices_of(const BlobNet& net);
+// Those of a device that are not kept, in steps, from the first write to the last use.
+[[nodiscard]] Movable movable_in_sequence(const BlobNet& net, std::uint32_t device);
+// Those in the arena, in steps or waves, by their begin. Inputs live from the start, outputs to the end.
+[[nodiscard]] Movable arena_problem(const BlobNet& net, const Decision& decision);
+
+// Blocks, places and counts.
+void claim(const BlobNet& net, const std::vector<NodeId>& order, const PresetOptions& options, const Decision& decision,
+           PresetOutcome& outcome);
+
+// Bytes, naive, best and bound. Require: claim.
+[[nodiscard]] Result<void> measure(const BlobNet& net, const PresetOptions& options, const Decision& decision,
+                                   PresetOutcome& outcome);
+
+}  // namespace lowtide::detail

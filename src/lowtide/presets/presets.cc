@@ -1,0 +1,305 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/presets/presets.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/allocate/slots.h"
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/presets/blobs.h"
+#include "lowtide/presets/measure.h"
+#include "lowtide/presets/sharing_rules.h"
+#include "lowtide/presets/waves.h"
+
+namespace lowtide {
+namespace detail {
+namespace {
+
+Result<Decision> simple(const BlobNet& net, const PresetOptions& /*options*/) {
+  return decision_of(recycle_in_sequence(net), RunOrder::sequence);
+}
+
+Result<Decision> dag(const BlobNet& net, bool by_size) {
+  DagRule rule;
+  rule.by_size = by_size;
+  for (const Blob& blob : net.blobs) rule.may_move.push_back(static_cast<char>(!blob.is_kept));
+  rule.may_host = IdVector<BlobId, char>(net.blobs.size(), 0);
+  rule.takes_part.assign(net.ops.size(), 1);
+  Result<BlockChoice> choice = recycle_in_dag(net, rule);
+  if (!choice) return choice.error();
+  return decision_of(*std::move(choice), RunOrder::dependencies);
+}
+
+Result<Decision> dag_by_count(const BlobNet& net, const PresetOptions& /*options*/) { return dag(net, false); }
+Result<Decision> dag_by_size(const BlobNet& net, const PresetOptions& /*options*/) { return dag(net, true); }
+
+Result<Decision> gradients(const BlobNet& net, const PresetOptions& options) {
+  DagRule rule;
+  rule.by_size = true;
+  rule.may_move = IdVector<BlobId, char>(net.blobs.size(), 0);
+  rule.may_host = rule.may_move;
+  for (const auto& [list, marks] : {std::pair(&options.hosts, &rule.may_host), {&options.gradients, &rule.may_move}}) {
+    for (TensorId id : *list) {
+      if (!net.blob_of.contains(id)) {
+        return Error{ErrorCode::invalid,
+                     "tensor " + std::to_string(id.value()) + " is to share, and the graph has " +
+                         std::to_string(net.blob_of.size()) + " tensors",
+                     ""};
+      }
+      const BlobId blob = net.blob_of[id];
+      (*marks)[blob] = static_cast<char>(!net.blobs[blob].is_kept);
+    }
+  }
+  for (const BlobOp& op : net.ops) {
+    const auto is_gradient = [&](BlobId id) { return rule.may_move[id] != 0; };
+    rule.takes_part.push_back(static_cast<char>(std::any_of(op.inputs.begin(), op.inputs.end(), is_gradient) ||
+                                                std::any_of(op.outputs.begin(), op.outputs.end(), is_gradient)));
+  }
+  Result<BlockChoice> choice = recycle_in_dag(net, rule);
+  if (!choice) return choice.error();
+  return decision_of(*std::move(choice), RunOrder::dependencies);
+}
+
+// Ranges of the blobs that may move, and their slots; slots of one blob keep its name.
+Result<Decision> interference(const BlobNet& net, const PresetOptions& options, bool is_exact) {
+  BlockChoice choice;
+  choice.block = IdVector<BlobId, std::optional<std::uint32_t>>(net.blobs.size());
+  for (std::uint32_t device : devices_of(net)) {
+    const Movable movable = movable_in_sequence(net, device);
+    IdVector<PackingId, std::uint32_t> slot;
+    if (is_exact) {
+      const Result<SlotAssignment> assigned = assign_slots(movable.problem, {.effort = options.effort});
+      if (!assigned) return assigned.error();
+      for (SlotId id : assigned->slot) slot.push_back(id.value());
+    } else {
+      slot = nearest_size_slots(movable.problem);
+    }
+    std::vector<std::vector<BlobId>> users;
+    for (PackingId id : all_ids<PackingId>(slot.size())) {
+      users.resize(std::max<std::size_t>(users.size(), slot[id] + 1));
+      users[slot[id]].push_back(movable.blobs[id]);
+    }
+    for (const std::vector<BlobId>& row : users) {
+      if (row.size() < 2) continue;
+      for (BlobId id : row) choice.block[id] = static_cast<std::uint32_t>(choice.names.size());
+      choice.names.push_back("slot " + std::to_string(choice.names.size()));
+    }
+  }
+  return decision_of(std::move(choice), RunOrder::sequence);
+}
+
+Result<Decision> interference_greedy(const BlobNet& net, const PresetOptions& options) {
+  return interference(net, options, false);
+}
+Result<Decision> interference_exact(const BlobNet& net, const PresetOptions& options) {
+  return interference(net, options, true);
+}
+
+Result<Decision> groups(const BlobNet& net, const PresetOptions& /*options*/) {
+  return decision_of(storage_groups(net), RunOrder::sequence);
+}
+
+Result<Decision> side_by_side(const BlobNet& net, const PresetOptions& /*options*/) {
+  Decision decision = arena_of(net);
+  Offset end;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (!decision.block[id]) continue;
+    decision.offset[id] = end;
+    end = end + net.blobs[id].size;
+  }
+  return decision;
+}
+
+void pack_largest_first(const BlobNet& net, Decision& decision) {
+  const Movable movable = arena_problem(net, decision);
+  const IdVector<PackingId, Offset> offsets = largest_first_offsets(movable.problem);
+  for (PackingId id : all_ids<PackingId>(offsets.size())) decision.offset[movable.blobs[id]] = offsets[id];
+}
+
+Result<Decision> largest_first(const BlobNet& net, const PresetOptions& /*options*/) {
+  Decision decision = arena_of(net);
+  pack_largest_first(net, decision);
+  return decision;
+}
+
+Result<Decision> multistream(const BlobNet& net, const PresetOptions& options) {
+  std::vector<NodeId> order;
+  for (const BlobOp& op : net.ops) order.push_back(op.node);
+  Decision decision = arena_of(net);
+  decision.run_order = RunOrder::waves;
+  decision.wave = IdVector<NodeId, std::uint32_t>(order.size());
+  const std::vector<Wave> waves = split_waves(earliest_waves(order, net.sources), options.nodes_at_once);
+  for (std::uint32_t at = 0; at < waves.size(); ++at) {
+    decision.streams = std::max(decision.streams,
+                                static_cast<std::uint32_t>(std::min<std::size_t>(waves[at].size(), options.streams)));
+    for (NodeId id : waves[at]) decision.wave[id] = at;
+  }
+  pack_largest_first(net, decision);
+  return decision;
+}
+
+struct Recipe {
+  PresetSpec spec;
+  std::int64_t alignment;
+  ViewRule views;
+  bool has_workspace;
+  Result<Decision> (*decide)(const BlobNet& net, const PresetOptions& options);
+};
+
+const std::vector<Recipe>& recipes() {
+  static const std::vector<Recipe> all = {
+      {{"caffe2_simple", "Caffe2", "renamed tensors along the order, the buffer released last, no sizes"},
+       1,
+       ViewRule::none,
+       false,
+       simple},
+      {{"caffe2_dag", "Caffe2", "renamed tensors, safe for parallel branches, the most shared buffer first, no sizes"},
+       1,
+       ViewRule::none,
+       false,
+       dag_by_count},
+      {{"caffe2_dag_sized", "Caffe2", "the same, the nearest size first"}, 1, ViewRule::none, false, dag_by_size},
+      {{"caffe2_interference_greedy", "Caffe2", "renamed tensors by ranges, the slot of the nearest size"},
+       1,
+       ViewRule::none,
+       false,
+       interference_greedy},
+      {{"caffe2_interference_exact", "Caffe2", "renamed tensors by ranges, the least total"},
+       1,
+       ViewRule::none,
+       false,
+       interference_exact},
+      {{"caffe2_gradients", "Caffe2", "renamed gradients, into each other and into forward tensors that are done"},
+       1,
+       ViewRule::none,
+       false,
+       gradients},
+      {{"static_runtime_groups", "Static Runtime", "storage groups along the order, views with their base"},
+       64,
+       ViewRule::part,
+       false,
+       groups},
+      {{"aitemplate_naive", "AITemplate", "one tensor behind the other, nobody shares"},
+       64,
+       ViewRule::whole,
+       true,
+       side_by_side},
+      {{"aitemplate_greedy_by_size", "AITemplate", "offsets, the largest first into the smallest gap"},
+       64,
+       ViewRule::whole,
+       true,
+       largest_first},
+      {{"aitemplate_multistream", "AITemplate", "the same for nodes in waves, a barrier behind each"},
+       64,
+       ViewRule::whole,
+       true,
+       multistream},
+  };
+  return all;
+}
+
+const Recipe* find_recipe(std::string_view name) {
+  for (const Recipe& recipe : recipes()) {
+    if (recipe.spec.name == name) return &recipe;
+  }
+  return nullptr;
+}
+
+Result<void> check_numbers(const PresetOptions& options) {
+  if (options.nodes_at_once < 1 || options.streams < 1) {
+    return Error{ErrorCode::invalid,
+                 "waves of " + std::to_string(options.nodes_at_once) + " nodes on " + std::to_string(options.streams) +
+                     " streams; at least 1 of each is needed",
+                 ""};
+  }
+  if (options.alignment &&
+      (!is_power_of_two(options.alignment->count()) || options.alignment->count() > limits::kMaxAlignment)) {
+    return Error{ErrorCode::invalid,
+                 "an alignment of " + std::to_string(options.alignment->count()) +
+                     "; it must be a power of two up to " + std::to_string(limits::kMaxAlignment),
+                 ""};
+  }
+  return {};
+}
+
+Result<void> check_order(const Graph& graph, const std::vector<NodeId>& order) {
+  IdVector<NodeId, char> has_run(graph.nodes().size(), 0);
+  const auto refuse = [&](NodeId id, const std::string& why) {
+    return Error{ErrorCode::invalid, "the order is none: node " + std::to_string(id.value()) + " " + why, ""};
+  };
+  for (NodeId id : order) {
+    if (!has_run.contains(id)) return refuse(id, "is not in the graph");
+    if (has_run[id] != 0) return refuse(id, "comes twice");
+    for (TensorId tensor : graph.reads(id)) {
+      const std::optional<NodeId> producer = graph.tensor(tensor).producer;
+      if (producer && has_run[*producer] == 0) {
+        return refuse(id, "comes before node " + std::to_string(producer->value()) + ", which it reads");
+      }
+    }
+    for (NodeId before : graph.node(id).control_inputs) {
+      if (has_run[before] == 0)
+        return refuse(id, "comes before node " + std::to_string(before.value()) + ", its control input");
+    }
+    has_run[id] = 1;
+  }
+  if (order.size() == graph.nodes().size()) return {};
+  return Error{
+      ErrorCode::invalid,
+      "the order has " + std::to_string(order.size()) + " nodes, the graph " + std::to_string(graph.nodes().size()),
+      ""};
+}
+
+Error unknown_preset(const std::string& name) {
+  std::string names;
+  for (const PresetSpec& spec : presets()) names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  return Error{ErrorCode::invalid, "no preset is called " + quoted(name) + "; there are " + names, ""};
+}
+
+}  // namespace
+}  // namespace detail
+
+const std::vector<PresetSpec>& presets() {
+  static const std::vector<PresetSpec> all = [] {
+    std::vector<PresetSpec> specs;
+    for (const detail::Recipe& recipe : detail::recipes()) specs.push_back(recipe.spec);
+    return specs;
+  }();
+  return all;
+}
+
+Result<PresetOutcome> apply_preset(const Graph& graph, const std::vector<NodeId>& order, const PresetOptions& options) {
+  const detail::Recipe* recipe = detail::find_recipe(options.preset);
+  if (recipe == nullptr) return detail::unknown_preset(options.preset);
+  LOWTIDE_RETURN_IF_ERROR(detail::check_numbers(options));
+  LOWTIDE_RETURN_IF_ERROR(detail::check_order(graph, order));
+  const Bytes alignment = options.alignment.value_or(Bytes(recipe->alignment));
+  Result<detail::BlobNet> net = detail::blob_net(graph, order, options, alignment, recipe->views);
+  if (!net) return net.error();
+  if (recipe->has_workspace && detail::devices_of(*net).size() > 1) {
+    return Error{ErrorCode::invalid,
+                 quoted(options.preset) + " plans one device, and the tensors are on " +
+                     std::to_string(detail::devices_of(*net).size()) + "; plan each on its own",
+                 ""};
+  }
+  Result<detail::Decision> decision = recipe->decide(*net, options);
+  if (!decision) return decision.error();
+  PresetOutcome outcome;
+  outcome.preset = options.preset;
+  if (recipe->has_workspace) {
+    Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, options.workspaces, decision->streams);
+    if (!workspace) return workspace.error();
+    outcome.workspace = *std::move(workspace);
+    for (const Tensor& tensor : graph.tensors()) {
+      if (tensor.role == Role::constant) outcome.constants += round_up(tensor.size, alignment);
+    }
+  }
+  detail::claim(*net, order, options, *decision, outcome);
+  LOWTIDE_RETURN_IF_ERROR(detail::measure(*net, options, *decision, outcome));
+  outcome.violations = check_sharing(graph, outcome.sharing);
+  return outcome;
+}
+
+}  // namespace lowtide

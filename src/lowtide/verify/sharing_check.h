@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/id.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// Which runs of a graph are allowed.
+enum class RunOrder : std::uint8_t {
+  sequence,      // one node after the other, as listed
+  dependencies,  // a node runs when those that it depends on have run: data, control, and, where tensors were put
+                 // together, whoever used one before the next is written
+  waves,         // all nodes of a wave at once, a barrier, the next wave
+};
+
+[[nodiscard]] std::string_view to_string(RunOrder order);
+
+struct SharingPlace {
+  std::uint32_t block = 0;
+  Offset offset;
+  friend bool operator==(const SharingPlace&, const SharingPlace&) = default;
+};
+
+// Tensors in shared blocks: a block is a renamed tensor that several share whole (offsets 0), or an arena.
+struct SharingClaim {
+  RunOrder run_order = RunOrder::sequence;
+  std::vector<NodeId> order;             // all nodes, producers before readers
+  IdVector<NodeId, std::uint32_t> wave;  // of waves only
+  std::vector<Bytes> blocks;
+  IdVector<TensorId, std::optional<SharingPlace>> places;  // nothing: memory of its own
+  // Tensors that have one place by declaration, each tensor in at most one list: written over one another as their
+  // nodes come in `order`, and views.
+  std::vector<std::vector<TensorId>> together;
+  IdVector<TensorId, std::optional<TensorId>> view_of;  // within one list: the same bytes as this one; empty: none is
+  IdVector<TensorId, std::uint32_t> devices;            // empty: there is only one
+};
+
+// Everything wrong with shared memory, derived from the graph and the claim alone: an order or waves that break a
+// dependency; a place outside its block; a block used on two devices; tensors put together of which one is written
+// while the one before is still to be read; and two tensors with a byte in common of which one may be written, in some
+// allowed run, before the last use of the other. A node's output and its inputs are in use at once, unless they were
+// put together. Inputs are there from the start, outputs stay to the end.
+// Under `dependencies` whoever shares a block must be ordered, whatever the offsets.
+// At most `most` lines, each naming tensors. Empty: right. Shares no code with those who make such plans.
+// O((nodes + edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at
+// a time.
+[[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,
+                                                     std::size_t most = 100);
+
+}  // namespace lowtide
