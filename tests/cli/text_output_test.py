@@ -68,6 +68,9 @@ class TextOutput(ProgramTest):
         self.write("buffers.csv", "id,lower,upper,size\n" + "".join(f"b{at},{at},12,{at + 1}\n" for at in range(12)))
         self.expect_golden("pack_witness.txt", "pack", "buffers.csv", "--capacity", "77", code=NO)
 
+    def test_compare_looks_as_it_should(self):
+        self.expect_golden("compare_small.txt", "compare", "model.onnx")
+
     def test_the_same_command_prints_the_same_bytes(self):
         first, second = (self.expect(DONE, "plan", "model.onnx").stdout for _ in range(2))
         self.assertEqual(first, second)

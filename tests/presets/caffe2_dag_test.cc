@@ -52,7 +52,7 @@ TEST(Caffe2Dag, ABufferKeepsItsNameUntilItIsUsedAgain) {
   for (const auto& [nodes, buffers] : expected) {
     const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
     const PresetOutcome outcome = outcome_of(net, "caffe2_dag");
-    EXPECT_EQ(outcome.blobs_left - 2, buffers) << nodes;  // without x0 and the output
+    EXPECT_EQ(*outcome.blobs_left - 2, buffers) << nodes;  // without x0 and the output
     if (nodes != 4) continue;
     EXPECT_EQ(outcome.shared_buffers, 1);  // x1 and x3; x2 keeps its name
   }

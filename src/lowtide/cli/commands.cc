@@ -229,6 +229,32 @@ VerbSpec order_verb() {
           .run = run_order};
 }
 
+VerbSpec compare_verb() {
+  return {
+      .name = "compare",
+      .summary = "what earlier planners would have needed for a model, beside Lowtide's plan",
+      .description =
+          "Plans the model, and does with the same graph what Caffe2, Static Runtime and AITemplate would have done: "
+          "buffers that several tensors share, storage groups, offsets. Every result is verified for the runs that it "
+          "is meant for: one node after the other, in any order that the dependencies allow, or in waves. All sizes "
+          "are rounded up to the same alignment, and all have the same scratch. Inputs are counted where the original "
+          "holds them in its memory, which is AITemplate alone. Lowtide also chooses the order, writes in place and "
+          "does "
+          "without copies.\n"
+          "Columns: buffers that are shared, names that are left when each shared buffer counts once, and the least "
+          "that a search finds by the same rule.",
+      .places = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {{.name = "--same-order",
+                   .summary = "the earlier planners get the order of Lowtide's plan, not that of the file"},
+                  dim_option(),
+                  shape_option(),
+                  target_option(),
+                  json_option()},
+      .examples = {{"lowtide compare model.onnx", "What would the others need?"},
+                   {"lowtide compare model.onnx --same-order --json", "In the same order, for a script."}},
+      .run = run_compare};
+}
+
 VerbSpec completion_verb() {
   return {.name = "completion",
           .summary = "print the completion script of a shell",
@@ -251,7 +277,7 @@ VerbSpec help_verb() {
       .places = {{.name = "VERB",
                   .summary = "the verb to explain",
                   .kind = ArgumentKind::choice,
-                  .choices = {"inspect", "plan", "verify", "view", "pack", "order", "completion", "help"},
+                  .choices = {"inspect", "plan", "verify", "view", "pack", "order", "compare", "completion", "help"},
                   .is_optional = true}},
       .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
       .examples = {{"lowtide help plan", "What can plan do?"}, {"lowtide help --man | man -l -", "The whole manual."}},
@@ -261,8 +287,8 @@ VerbSpec help_verb() {
 }  // namespace
 
 const std::vector<VerbSpec>& verbs() {
-  static const std::vector<VerbSpec> all = {inspect_verb(), plan_verb(),  verify_verb(),     view_verb(),
-                                            pack_verb(),    order_verb(), completion_verb(), help_verb()};
+  static const std::vector<VerbSpec> all = {inspect_verb(), plan_verb(),    verify_verb(),     view_verb(), pack_verb(),
+                                            order_verb(),   compare_verb(), completion_verb(), help_verb()};
   return all;
 }
 

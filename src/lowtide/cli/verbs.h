@@ -16,6 +16,7 @@ namespace lowtide::detail {
 [[nodiscard]] ExitCode run_view(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_pack(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_order(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_compare(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_completion(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_help(const Arguments& arguments, Console& console);
 

@@ -37,15 +37,26 @@ std::vector<PackingPair> pairs_in_conflict(const BlobNet& net, const IdVector<Pa
   return conflicts;
 }
 
-// One problem a device, or nothing where there would be too many pairs.
-Result<std::optional<std::vector<Movable>>> same_rule(const BlobNet& net, const Decision& decision) {
-  std::vector<Movable> problems;
-  if (decision.has_offsets()) {
-    problems.push_back(arena_problem(net, decision));
-    return std::optional(std::move(problems));
-  }
-  for (std::uint32_t device : devices_of(net)) problems.push_back(movable_in_sequence(net, device));
-  if (decision.run_order != RunOrder::dependencies) return std::optional(std::move(problems));
+// What our own search finds by the rule, and what it proves, for the blobs that may share.
+struct Found {
+  std::optional<Bytes> bytes;
+  Bytes bound;
+};
+
+Result<Found> best_offsets(const BlobNet& net, const PresetOptions& options, const Decision& decision) {
+  const Result<Packing> packing = allocate(arena_problem(net, decision).problem, {.effort = options.effort});
+  if (!packing) return packing.error();
+  return Found{packing->height, packing->bound};
+}
+
+Result<Found> best_in_sequence(const BlobNet& net, const PresetOptions& options) {
+  const Result<LeastSlots> least = least_slots(net, options.effort);
+  if (!least) return least.error();
+  return Found{least->bytes, least->bound};
+}
+
+// Device by device. Nothing where there would be too many pairs.
+Result<Found> best_of_dependencies(const BlobNet& net, const PresetOptions& options) {
   const Result<AncestorTable> ancestors = AncestorTable::make(net.sources);
   if (!ancestors) return ancestors.error();
   Uses uses(net.blobs.size());
@@ -54,27 +65,24 @@ Result<std::optional<std::vector<Movable>>> same_rule(const BlobNet& net, const 
       for (BlobId id : list) uses[id].push_back(at);
     }
   }
-  for (Movable& movable : problems) {
-    if (movable.blobs.size() > kMostRelated) return std::optional<std::vector<Movable>>();
+  Found found{.bytes = Bytes(0)};
+  for (std::uint32_t device : devices_of(net)) {
+    Movable movable = movable_in_sequence(net, device);
+    if (movable.blobs.size() > kMostRelated) return Found{};
     movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, *ancestors, uses);
+    const Result<SlotAssignment> slots = assign_slots(movable.problem, {.effort = options.effort});
+    if (!slots) return slots.error();
+    *found.bytes += slots->total;
+    found.bound += slots->proven_optimal ? slots->total : slots->bound;
   }
-  return std::optional(std::move(problems));
+  return found;
 }
 
-struct Found {
-  Bytes bytes;
-  Bytes bound;
-};
-
-Result<Found> find_best(const Movable& movable, const PresetOptions& options, bool has_offsets) {
-  if (has_offsets) {
-    const Result<Packing> packing = allocate(movable.problem, {.effort = options.effort});
-    if (!packing) return packing.error();
-    return Found{packing->height, packing->bound};
-  }
-  const Result<SlotAssignment> slots = assign_slots(movable.problem, {.effort = options.effort});
-  if (!slots) return slots.error();
-  return Found{slots->total, slots->proven_optimal ? slots->total : slots->bound};
+Result<Found> find_best(const BlobNet& net, const PresetOptions& options, const Decision& decision) {
+  if (!decision.all_may_share) return Found{};
+  if (decision.has_offsets()) return best_offsets(net, options, decision);
+  if (decision.run_order == RunOrder::dependencies) return best_of_dependencies(net, options);
+  return best_in_sequence(net, options);
 }
 
 }  // namespace
@@ -95,25 +103,6 @@ Decision arena_of(const BlobNet& net) {
     decision.block.push_back(blob.is_placed ? std::optional<std::uint32_t>(0) : std::nullopt);
   }
   return decision;
-}
-
-std::vector<std::uint32_t> devices_of(const BlobNet& net) {
-  std::vector<std::uint32_t> devices;
-  for (const Blob& blob : net.blobs) devices.push_back(blob.device);
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
-  return devices;
-}
-
-Movable movable_in_sequence(const BlobNet& net, std::uint32_t device) {
-  Movable movable;
-  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
-    const Blob& blob = net.blobs[id];
-    if (blob.is_kept || blob.device != device) continue;
-    movable.problem.buffers.push_back({.lifespan = {blob.first, blob.last + std::int64_t{1}}, .size = blob.size});
-    movable.blobs.push_back(id);
-  }
-  return movable;
 }
 
 Movable arena_problem(const BlobNet& net, const Decision& decision) {
@@ -147,7 +136,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const PresetOpt
            PresetOutcome& outcome) {
   for (const std::string& name : decision.names) outcome.blocks.push_back({.name = name});
   outcome.blobs = static_cast<std::int64_t>(net.blobs.size());
-  outcome.blobs_left = outcome.blobs;
+  if (!decision.has_offsets()) outcome.blobs_left = outcome.blobs;
   outcome.shared_buffers = static_cast<std::int64_t>(decision.names.size());
   SharingClaim& sharing = outcome.sharing;
   sharing.run_order = decision.run_order;
@@ -168,7 +157,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const PresetOpt
   }
   for (const PresetBlock& block : outcome.blocks) {
     sharing.blocks.push_back(block.size);
-    if (!decision.has_offsets()) outcome.blobs_left -= block.blobs - 1;
+    if (outcome.blobs_left) *outcome.blobs_left -= block.blobs - 1;
   }
 }
 
@@ -184,19 +173,10 @@ Result<void> measure(const BlobNet& net, const PresetOptions& options, const Dec
     outcome.bytes += blob.size;
     if (blob.is_kept) fixed += blob.size;
   }
-  const Result<std::optional<std::vector<Movable>>> problems = same_rule(net, decision);
-  if (!problems) return problems.error();
-  outcome.bound = fixed;
-  if (*problems) {
-    Bytes best = fixed;
-    for (const Movable& movable : **problems) {
-      const Result<Found> found = find_best(movable, options, decision.has_offsets());
-      if (!found) return found.error();
-      best += found->bytes;
-      outcome.bound += found->bound;
-    }
-    outcome.best = std::min(best, outcome.bytes);
-  }
+  const Result<Found> found = find_best(net, options, decision);
+  if (!found) return found.error();
+  outcome.bound = fixed + found->bound;
+  if (found->bytes) outcome.best = std::min(fixed + *found->bytes, outcome.bytes);
   outcome.proven_optimal = outcome.bytes == outcome.bound;
   return {};
 }

@@ -11,6 +11,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/plan/packing.h"
 #include "lowtide/presets/blobs.h"
+#include "lowtide/presets/least_slots.h"
 #include "lowtide/presets/presets.h"
 #include "lowtide/presets/sharing_rules.h"
 
@@ -24,6 +25,7 @@ struct Decision {
   IdVector<BlobId, Offset> offset;                       // in the block; empty: all at 0
   std::vector<std::string> names;                        // of blocks
   std::uint32_t streams = 1;
+  bool all_may_share = true;  // all blobs that are not kept
   [[nodiscard]] bool has_offsets() const { return !offset.empty(); }
 };
 
@@ -32,16 +34,6 @@ struct Decision {
 // One arena for everything that takes memory during the run: inputs and outputs too.
 [[nodiscard]] Decision arena_of(const BlobNet& net);
 
-// Blobs as rectangles in time.
-struct Movable {
-  PackingProblem problem;
-  IdVector<PackingId, BlobId> blobs;
-};
-
-// Each once, ascending.
-[[nodiscard]] std::vector<std::uint32_t> devices_of(const BlobNet& net);
-// Those of a device that are not kept, in steps, from the first write to the last use.
-[[nodiscard]] Movable movable_in_sequence(const BlobNet& net, std::uint32_t device);
 // Those in the arena, in steps or waves, by their begin. Inputs live from the start, outputs to the end.
 [[nodiscard]] Movable arena_problem(const BlobNet& net, const Decision& decision);
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowtide/allocate/slots.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/presets/blobs.h"
+#include "lowtide/presets/least_slots.h"
 #include "lowtide/presets/measure.h"
 #include "lowtide/presets/sharing_rules.h"
 #include "lowtide/presets/waves.h"
@@ -60,42 +60,19 @@ Result<Decision> gradients(const BlobNet& net, const PresetOptions& options) {
   }
   Result<BlockChoice> choice = recycle_in_dag(net, rule);
   if (!choice) return choice.error();
-  return decision_of(*std::move(choice), RunOrder::dependencies);
+  Decision decision = decision_of(*std::move(choice), RunOrder::dependencies);
+  decision.all_may_share = false;
+  return decision;
 }
 
-// Ranges of the blobs that may move, and their slots; slots of one blob keep its name.
-Result<Decision> interference(const BlobNet& net, const PresetOptions& options, bool is_exact) {
-  BlockChoice choice;
-  choice.block = IdVector<BlobId, std::optional<std::uint32_t>>(net.blobs.size());
-  for (std::uint32_t device : devices_of(net)) {
-    const Movable movable = movable_in_sequence(net, device);
-    IdVector<PackingId, std::uint32_t> slot;
-    if (is_exact) {
-      const Result<SlotAssignment> assigned = assign_slots(movable.problem, {.effort = options.effort});
-      if (!assigned) return assigned.error();
-      for (SlotId id : assigned->slot) slot.push_back(id.value());
-    } else {
-      slot = nearest_size_slots(movable.problem);
-    }
-    std::vector<std::vector<BlobId>> users;
-    for (PackingId id : all_ids<PackingId>(slot.size())) {
-      users.resize(std::max<std::size_t>(users.size(), slot[id] + 1));
-      users[slot[id]].push_back(movable.blobs[id]);
-    }
-    for (const std::vector<BlobId>& row : users) {
-      if (row.size() < 2) continue;
-      for (BlobId id : row) choice.block[id] = static_cast<std::uint32_t>(choice.names.size());
-      choice.names.push_back("slot " + std::to_string(choice.names.size()));
-    }
-  }
-  return decision_of(std::move(choice), RunOrder::sequence);
+Result<Decision> interference_greedy(const BlobNet& net, const PresetOptions& /*options*/) {
+  return decision_of(nearest_size_choice(net), RunOrder::sequence);
 }
 
-Result<Decision> interference_greedy(const BlobNet& net, const PresetOptions& options) {
-  return interference(net, options, false);
-}
 Result<Decision> interference_exact(const BlobNet& net, const PresetOptions& options) {
-  return interference(net, options, true);
+  Result<LeastSlots> least = least_slots(net, options.effort);
+  if (!least) return least.error();
+  return decision_of(std::move(least->choice), RunOrder::sequence);
 }
 
 Result<Decision> groups(const BlobNet& net, const PresetOptions& /*options*/) {

@@ -52,9 +52,9 @@ struct PresetOutcome {
   std::vector<PresetBlock> blocks;
   SharingClaim sharing;  // who lies where; what the verifier was asked
 
-  std::int64_t blobs = 0;           // before, all that the graph names: inputs and constants too
-  std::int64_t blobs_left = 0;      // each block counts once; where offsets are given: as before
-  std::int64_t shared_buffers = 0;  // as the original counts: renamed ones; groups; 1 arena
+  std::int64_t blobs = 0;  // all that the graph names: inputs and constants too
+  std::optional<std::int64_t> blobs_left;  // when each block counts as one; nothing where there is one arena
+  std::int64_t shared_buffers = 0;         // as the original counts: renamed ones; groups; 1 arena
 
   Bytes bytes;                // blocks, and what nodes write outside of them
   Bytes naive;                // the same tensors, nobody shares
@@ -62,7 +62,7 @@ struct PresetOutcome {
   WorkspaceLayout workspace;  // aitemplate_*; comes on top of bytes
 
   // The least that our own search finds where the same tensors may share under the same rule, and a proven bound of
-  // that. Nothing where a relation would be too large to list.
+  // that. Nothing where a relation would be too large to list, and for caffe2_gradients.
   std::optional<Bytes> best;
   Bytes bound;
   bool proven_optimal = false;  // nobody needs less than `bytes` by this rule

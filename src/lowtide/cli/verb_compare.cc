@@ -1,0 +1,152 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/cli/verbs.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/presets/presets.h"
+#include "lowtide/report/comparison.h"
+
+namespace lowtide::detail {
+namespace {
+
+[[noreturn]] void stop_wrong(const std::string& what, const std::string& why) {
+  throw Stop(ExitCode::internal, what + " is wrong: " + why +
+                                     "\nThis is a bug in lowtide. Please report it with the command line, and the "
+                                     "model if you can.");
+}
+
+std::vector<NodeId> order_of(const Graph& graph, const Plan& plan, bool as_planned) {
+  std::vector<NodeId> order;
+  if (as_planned) {
+    for (const Step& step : plan.program) order.push_back(step.node);
+  } else {
+    for (NodeId id : all_ids<NodeId>(graph.nodes().size())) order.push_back(id);
+  }
+  return order;
+}
+
+// What kernels and the bodies of nodes take; the same for everybody.
+IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
+  IdVector<NodeId, Bytes> scratch(graph.nodes().size());
+  for (const Step& step : plan.program) {
+    if (step.scratch) scratch[step.node] = plan.buffers[*step.scratch].size;
+  }
+  return scratch;
+}
+
+// What exporters write and Caffe2's own nets do not have: results that nobody reads, such as the statistics of a
+// normalisation, and constants under a second name (Identity). They would come on Caffe2's stack of free buffers, where a
+// tiny one is then taken for a large tensor, or hold a large one for good. They get memory of their own.
+std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
+  std::vector<TensorId> found;
+  IdVector<TensorId, char> is_constant(graph.tensors().size(), 0);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    is_constant[id] = static_cast<char>(graph.tensor(id).role == Role::constant);
+    if (graph.tensor(id).role == Role::temporary && graph.readers(id).empty()) found.push_back(id);
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const auto reads_constant = [&](TensorId tensor) { return is_constant[tensor] != 0; };
+    if (graph.op(id).traits.view == ViewKind::none) continue;
+    if (!std::all_of(graph.reads(id).begin(), graph.reads(id).end(), reads_constant)) continue;
+    for (std::optional<TensorId> tensor : graph.node(id).outputs) {
+      if (!tensor) continue;
+      is_constant[*tensor] = 1;
+      found.push_back(*tensor);
+    }
+  }
+  return found;
+}
+
+ComparisonLine compare_with(const PresetSpec& spec, const Graph& graph, const std::vector<NodeId>& order,
+                            const IdVector<NodeId, Bytes>& scratch, Bytes alignment) {
+  ComparisonLine line{.name = std::string(spec.name), .system = std::string(spec.system)};
+  PresetOptions options{.preset = line.name, .alignment = alignment};
+  options.workspaces.shared = scratch;
+  if (spec.system == "Caffe2") options.keep = foreign_to_caffe2(graph);
+  const Result<PresetOutcome> outcome = apply_preset(graph, order, options);
+  if (!outcome) {
+    line.refusal = outcome.error().message;
+    return line;
+  }
+  if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front());
+  Bytes room = outcome->workspace.total;
+  for (Bytes size : scratch) room = std::max(room, size);
+  line.run_order = to_string(outcome->sharing.run_order);
+  line.bytes = outcome->bytes + room;
+  line.naive = outcome->naive + room;
+  if (outcome->best) line.best = *outcome->best + room;
+  line.is_best = outcome->proven_optimal;
+  line.shared_buffers = outcome->shared_buffers;
+  line.blobs = outcome->blobs;
+  line.blobs_left = outcome->blobs_left;
+  return line;
+}
+
+Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
+  Comparison comparison{.arena = arena_bytes(plan), .bound = plan.claims.bound};
+  const std::vector<NodeId> order = order_of(graph, plan, as_planned);
+  const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
+  for (const PresetSpec& spec : presets()) {
+    // Nobody says here which tensors are gradients.
+    if (spec.name == "caffe2_gradients") continue;
+    comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.regions.front().alignment));
+  }
+  return comparison;
+}
+
+Json json_of(const ComparisonLine& line) {
+  Json json;
+  json["preset"] = line.name;
+  json["system"] = line.system;
+  json["refusal"] = line.refusal ? Json(json_text(*line.refusal)) : Json(nullptr);
+  if (line.refusal) return json;
+  json["runs_in"] = line.run_order;
+  json["bytes"] = line.bytes.count();
+  json["naive_bytes"] = line.naive.count();
+  json["best_bytes"] = line.best ? Json(line.best->count()) : Json(nullptr);
+  json["proven_optimal"] = line.is_best;
+  json["shared_buffers"] = line.shared_buffers;
+  json["blobs"] = line.blobs;
+  json["blobs_left"] = line.blobs_left ? Json(*line.blobs_left) : Json(nullptr);
+  json["verified"] = true;
+  return json;
+}
+
+}  // namespace
+
+ExitCode run_compare(const Arguments& arguments, Console& console) {
+  const ImportOptions bindings = read_bindings(arguments);
+  const Target target = read_target(arguments);
+  const std::string path = arguments.place("MODEL");
+  const LoadedModel loaded = load_model(path, bindings, console);
+
+  const Stopwatch watch;
+  const Comparison comparison = [&] {
+    const Progress progress(console, "comparing");
+    const Graph& graph = loaded.model.graph;
+    const PlannedGraph planned = take(plan_graph(graph, target), path);
+    if (!planned.violations.empty()) stop_wrong("the plan that was made", planned.violations.front().message);
+    return compare(graph, planned.plan, arguments.has("--same-order"));
+  }();
+  if (!arguments.has("--json")) {
+    console.result(comparison_summary(loaded.facts, comparison));
+    return ExitCode::done;
+  }
+  Json json = json_head("compare");
+  json["model"] = json_of(loaded.facts);
+  json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
+  json["presets"] = Json::array();
+  for (const ComparisonLine& line : comparison.lines) json["presets"].push_back(json_of(line));
+  json["notes"] = json_of(loaded.model.notes);
+  json["seconds"] = {{"import", loaded.seconds}, {"compare", watch.seconds()}};
+  print_json(console, json);
+  return ExitCode::done;
+}
+
+}  // namespace lowtide::detail
