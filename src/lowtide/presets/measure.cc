@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/allocate/slots.h"
-#include "lowtide/presets/ancestor_table.h"
+#include "lowtide/analysis/happens_before.h"
 
 namespace lowtide::detail {
 namespace {
@@ -19,20 +19,15 @@ constexpr std::size_t kMostRelated = 2000;
 // Written during the run, by a node of its own.
 bool is_made(const Blob& blob) { return blob.is_placed && !blob.is_input; }
 
-using Uses = IdVector<BlobId, std::vector<std::uint32_t>>;
-
-// Pairs of which neither is done in every run before the other is written. O(n^2).
+// Pairs that may not share in some run.
 std::vector<PackingPair> pairs_in_conflict(const BlobNet& net, const IdVector<PackingId, BlobId>& blobs,
-                                           const AncestorTable& ancestors, const Uses& uses) {
-  const auto is_done = [&](BlobId before, BlobId after) {
-    return std::all_of(uses[before].begin(), uses[before].end(),
-                       [&](std::uint32_t use) { return ancestors.is_before(use, net.blobs[after].first); });
-  };
+                                           const HappensBefore& runs,
+                                           const IdVector<BlobId, std::vector<std::uint32_t>>& uses) {
+  std::vector<BufferUsers> users;
+  for (BlobId id : blobs) users.push_back({.firsts = {net.blobs[id].first}, .users = uses[id]});
   std::vector<PackingPair> conflicts;
-  for (PackingId a : all_ids<PackingId>(blobs.size())) {
-    for (PackingId b : all_ids<PackingId>(a.index())) {
-      if (!is_done(blobs[a], blobs[b]) && !is_done(blobs[b], blobs[a])) conflicts.push_back({b, a});
-    }
+  for (const auto& [first, second] : buffer_conflicts(runs, users)) {
+    conflicts.push_back({PackingId(first), PackingId(second)});
   }
   return conflicts;
 }
@@ -57,9 +52,9 @@ Result<Found> best_in_sequence(const BlobNet& net, const PresetOptions& options)
 
 // Device by device. Nothing where there would be too many pairs.
 Result<Found> best_of_dependencies(const BlobNet& net, const PresetOptions& options) {
-  const Result<AncestorTable> ancestors = AncestorTable::make(net.sources);
-  if (!ancestors) return ancestors.error();
-  Uses uses(net.blobs.size());
+  const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
+  if (!runs) return runs.error();
+  IdVector<BlobId, std::vector<std::uint32_t>> uses(net.blobs.size());
   for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
     for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
       for (BlobId id : list) uses[id].push_back(at);
@@ -69,7 +64,7 @@ Result<Found> best_of_dependencies(const BlobNet& net, const PresetOptions& opti
   for (std::uint32_t device : devices_of(net)) {
     Movable movable = movable_in_sequence(net, device);
     if (movable.blobs.size() > kMostRelated) return Found{};
-    movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, *ancestors, uses);
+    movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, *runs, uses);
     const Result<SlotAssignment> slots = assign_slots(movable.problem, {.effort = options.effort});
     if (!slots) return slots.error();
     *found.bytes += slots->total;

@@ -52,7 +52,7 @@ struct PresetOutcome {
   std::vector<PresetBlock> blocks;
   SharingClaim sharing;  // who lies where; what the verifier was asked
 
-  std::int64_t blobs = 0;  // all that the graph names: inputs and constants too
+  std::int64_t blobs = 0;                  // all that the graph names: inputs and constants too
   std::optional<std::int64_t> blobs_left;  // when each block counts as one; nothing where there is one arena
   std::int64_t shared_buffers = 0;         // as the original counts: renamed ones; groups; 1 arena
 
@@ -88,7 +88,7 @@ struct PresetSpec {
 // caffe2_simple and static_runtime_groups take O(nodes + edges), caffe2_dag* O((nodes + edges) x chains that cover the
 // graph, and the pool for each node), the interference and aitemplate ones O(tensors^2); best: AllocateOptions.
 // Errors: invalid, for an unknown preset, an order that is none, tensors that cannot be together (they are alive at
-// once), numbers below 1; over_limit, for graphs of which the table of ancestors exceeds 512 MiB.
+// once), numbers below 1; over_limit, for graphs of too many chains (HappensBefore).
 [[nodiscard]] Result<PresetOutcome> apply_preset(const Graph& graph, const std::vector<NodeId>& order,
                                                  const PresetOptions& options);
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "lowtide/presets/ancestor_table.h"
+#include "lowtide/analysis/happens_before.h"
 #include "lowtide/presets/sharing_rules.h"
 
 namespace lowtide::detail {
@@ -19,8 +19,7 @@ struct FreeBlock {
 
 class DagWalk {
  public:
-  DagWalk(const BlobNet& net, const DagRule& rule, const AncestorTable& ancestors)
-      : net_(net), rule_(rule), ancestors_(ancestors) {
+  DagWalk(const BlobNet& net, const DagRule& rule, const HappensBefore& runs) : net_(net), rule_(rule), runs_(runs) {
     choice_.block = IdVector<BlobId, std::optional<std::uint32_t>>(net.blobs.size());
     reads_left_ = IdVector<BlobId, std::uint32_t>(net.blobs.size(), 0);
     writes_left_ = reads_left_;
@@ -57,7 +56,7 @@ class DagWalk {
   static constexpr std::uint32_t kVisited = UINT32_MAX;
   const BlobNet& net_;
   const DagRule& rule_;
-  const AncestorTable& ancestors_;
+  const HappensBefore& runs_;
   BlockChoice choice_;
   IdVector<BlobId, std::uint32_t> reads_left_;  // by ops that take part
   IdVector<BlobId, std::uint32_t> writes_left_;
@@ -141,7 +140,7 @@ bool DagWalk::may_take(std::uint32_t block, BlobId id, std::uint32_t at) const {
   const BlobId before = user_[block];
   if (net_.blobs[before].device != net_.blobs[id].device) return false;
   return std::all_of(uses_[before].begin(), uses_[before].end(),
-                     [&](std::uint32_t use) { return ancestors_.is_before(use, at); });
+                     [&](std::uint32_t use) { return runs_.is_before(use, at); });
 }
 
 void DagWalk::place(BlobId id, std::uint32_t at) {
@@ -189,9 +188,9 @@ void DagWalk::drop_single_blocks() {
 }  // namespace
 
 Result<BlockChoice> recycle_in_dag(const BlobNet& net, const DagRule& rule) {
-  const Result<AncestorTable> ancestors = AncestorTable::make(net.sources);
-  if (!ancestors) return ancestors.error();
-  return DagWalk(net, rule, *ancestors).run();
+  const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
+  if (!runs) return runs.error();
+  return DagWalk(net, rule, *runs).run();
 }
 
 }  // namespace lowtide::detail

@@ -36,7 +36,7 @@ struct DagRule {
 // For every run that the dependencies allow (Caffe2, compute_blob_recycling_for_dag): walks depth-first from the inputs,
 // to a node when all that it depends on has been visited; a free block goes to a node that comes after all uses of it in
 // every run. Among those: the one that most blobs share, then the one opened first; by size the largest that is not
-// above what is needed, else the smallest above. Errors: over_limit (AncestorTable).
+// above what is needed, else the smallest above. Errors: over_limit (HappensBefore).
 [[nodiscard]] Result<BlockChoice> recycle_in_dag(const BlobNet& net, const DagRule& rule);
 
 // Along the nodes, with a stack of free groups (Static Runtime, storage groups): outputs first take the group that was
