@@ -71,7 +71,7 @@ TEST(Streams, RunBranchesAtOnce) {
   EXPECT_EQ(streams.started_by_end, (std::vector<std::uint32_t>{2, 2, 4, 4, 5}));
   // a is touched by a and c; c ends after d has started, before e does.
   EXPECT_EQ(streams.lifespans[made.sequential.aliases.class_of[testing::tensor_named(made.graph, "a")]],
-            (Lifespan{StepId(0), StepId(4)}));
+            (std::vector{Lifespan{StepId(0), StepId(4)}}));
 }
 
 // With 30 bytes a and b may run at once, but not c and d beside them: while c runs nothing else starts.
@@ -96,7 +96,7 @@ TEST(Streams, OneStreamRunsInSequence) {
   EXPECT_EQ(streams.picoseconds, 50);
   for (AliasClassId id : all_ids<AliasClassId>(streams.lifespans.size())) {
     if (is_placed(made.sequential.aliases.classes[id].kind)) {
-      EXPECT_EQ(streams.lifespans[id], made.sequential.aliases.classes[id].lifespan);
+      EXPECT_EQ(streams.lifespans[id], (std::vector{made.sequential.aliases.classes[id].lifespan}));
     }
   }
 }
@@ -127,7 +127,17 @@ bool covers(const Case& made, const StreamSchedule& streams) {
     const NodeId id = streams.order[at];
     const auto lives = [&](TensorId tensor) {
       const AliasClassId alias = made.sequential.aliases.class_of[tensor];
-      return streams.lifespans[alias].contains(StepId(static_cast<std::uint32_t>(at)));
+      const std::int64_t begin = made.sequential.aliases.offset_in_class[tensor].position();
+      const std::int64_t end = begin + made.graph.tensor(tensor).size.count();
+      const std::vector<BufferPart>& parts = made.sequential.aliases.classes[alias].parts;
+      std::int64_t part_end = 0;
+      for (std::size_t part = 0; part < streams.lifespans[alias].size(); ++part) {
+        const std::int64_t part_begin = part_end;
+        if (!parts.empty()) part_end += parts[part].size.count();
+        const bool is_touched = parts.empty() || (part_begin < end && begin < part_end);
+        if (is_touched && !streams.lifespans[alias][part].contains(StepId(static_cast<std::uint32_t>(at)))) return false;
+      }
+      return true;
     };
     for (TensorId read : made.graph.reads(id)) {
       if (!lives(read)) return false;

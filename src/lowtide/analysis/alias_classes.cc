@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/analysis/alias_forest.h"
+#include "lowtide/analysis/class_parts.h"
 #include "lowtide/analysis/load.h"
 #include "lowtide/analysis/range_max.h"
 #include "lowtide/analysis/views.h"
@@ -16,6 +17,10 @@ namespace lowtide {
 namespace {
 
 using detail::AliasForest;
+
+// How many tensors the rule of in-place results may look at.
+constexpr std::int64_t kLooksPerTensor = 32;
+constexpr std::int64_t kFurtherLooks = 1'000'000;
 
 // A node whose views cover only a part of a tensor: joining them may lift the load.
 struct PartialView {
@@ -36,6 +41,11 @@ class Decision {
            const AliasOptions& options)
       : graph_(graph), kernels_(kernels), order_(order), options_(options), position_(graph.nodes().size()) {
     for (std::size_t step = 0; step < order.size(); ++step) position_[order[step]] = static_cast<std::uint32_t>(step);
+    const AliasForest alone(graph_, position_);
+    own_.reserve(graph.tensors().size());
+    for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+      own_.push_back({StepId(alone.root(id).begin), StepId(alone.root(id).end)});
+    }
   }
 
   AliasClasses decide() {
@@ -76,7 +86,7 @@ class Decision {
           kind != ViewKind::concat && candidate.forest.root(candidate.forest.find(views[0].whole).root).is_external;
       if (is_whole || is_of_external) {
         if (const auto joins = candidate.forest.plan_joins(graph_, views)) join(candidate, id, *joins);
-      } else {
+      } else if (!is_to_copy(id)) {
         partial_.push_back({id, std::move(views)});
       }
     }
@@ -87,6 +97,10 @@ class Decision {
     const auto others = std::find_if_not(partial_.begin(), partial_.end(),
                                          [&](const PartialView& view) { return is_concat(view.node); });
     std::reverse(partial_.begin(), others);
+  }
+
+  [[nodiscard]] bool is_to_copy(NodeId id) const {
+    return std::find(options_.copies.begin(), options_.copies.end(), id) != options_.copies.end();
   }
 
   [[nodiscard]] bool is_concat(NodeId id) const { return graph_.op(id).traits.view == ViewKind::concat; }
@@ -165,22 +179,47 @@ class Decision {
     }
   }
 
+  // The bytes of an input, as they are looked at by a node that may overwrite them.
+  struct Overwriting {
+    NodeId node;
+    std::pair<int, int> pair;  // of Kernel::in_place
+    TensorId root;             // of the input's set
+    Interval<std::int64_t> bytes;
+    std::uint32_t step = 0;
+  };
+
   // No other input of the node may lie in the bytes that are overwritten, but as the same elements.
-  bool has_only_permitted_inputs(AliasForest& forest, NodeId id, const std::pair<int, int>& pair, TensorId root) const {
-    const Node& node = graph_.node(id);
-    const std::int64_t size = forest.root(root).size;
+  bool has_only_permitted_inputs(AliasForest& forest, const Overwriting& what) const {
+    const Node& node = graph_.node(what.node);
+    const std::vector<std::pair<int, int>>& permitted = kernels_[what.node].in_place;
     for (std::size_t at = 0; at < node.inputs.size(); ++at) {
       if (!node.inputs[at]) continue;
       const AliasForest::Place place = forest.find(*node.inputs[at]);
-      if (place.root != root) continue;
-      const bool is_permitted = std::find(kernels_[id].in_place.begin(), kernels_[id].in_place.end(),
-                                          std::pair(static_cast<int>(at), pair.second)) != kernels_[id].in_place.end();
-      if (!is_permitted || place.offset != 0 || graph_.tensor(*node.inputs[at]).size.count() != size) return false;
+      if (place.root != what.root) continue;
+      const Interval<std::int64_t> bytes{place.offset, place.offset + graph_.tensor(*node.inputs[at]).size.count()};
+      if (!bytes.meets(what.bytes)) continue;
+      const std::pair pair(static_cast<int>(at), what.pair.second);
+      if (bytes != what.bytes || std::find(permitted.begin(), permitted.end(), pair) == permitted.end()) return false;
     }
     return node.bodies.empty();
   }
 
-  bool take_over(AliasForest& forest, NodeId id, const std::pair<int, int>& pair, std::uint32_t step) const {
+  // Nobody needs these bytes after the step. Looks at every tensor of the set, at so many in all.
+  bool dies(AliasForest& forest, const Overwriting& what, std::int64_t& looks) const {
+    const std::int64_t most = kLooksPerTensor * static_cast<std::int64_t>(graph_.tensors().size()) + kFurtherLooks;
+    bool is_free = true;
+    forest.for_each_member(what.root, [&](TensorId member) {
+      const std::int64_t begin = forest.find(member).offset;
+      const Interval<std::int64_t> bytes{begin, begin + graph_.tensor(member).size.count()};
+      const bool is_needed = own_[member].end.value() > what.step + 1 || graph_.tensor(member).role == Role::output;
+      if (++looks > most || (is_needed && bytes.meets(what.bytes))) is_free = false;
+      return is_free;
+    });
+    return is_free;
+  }
+
+  bool take_over(AliasForest& forest, NodeId id, const std::pair<int, int>& pair, std::uint32_t step,
+                 std::int64_t& looks) const {
     const Node& node = graph_.node(id);
     const TensorId input = *node.inputs[static_cast<std::size_t>(pair.first)];
     const TensorId output = *node.outputs[static_cast<std::size_t>(pair.second)];
@@ -190,23 +229,32 @@ class Decision {
     const AliasForest::Root& dying = forest.root(from.root);
     const AliasForest::Root& result = forest.root(to.root);
     const std::int64_t size = graph_.tensor(output).size.count();
-    if (dying.is_external || dying.kind == BufferKind::output || dying.end != step + 1) return false;
-    if (dying.size != size || graph_.tensor(input).size.count() != size || from.offset != 0) return false;
-    if (!has_only_permitted_inputs(forest, id, pair, from.root)) return false;
-    const bool result_begins_here = result.begin == step && result.size == size && to.offset == 0;
-    if (!result_begins_here && dying.begin < result.begin) return false;  // would keep a larger buffer for longer
-    forest.hang(from.root, to.root, to.offset);
+    if (dying.is_external || graph_.tensor(input).size.count() != size) return false;
+    const Overwriting what{id, pair, from.root, {from.offset, from.offset + size}, step};
+    if (dying.size == size && dying.kind != BufferKind::output && dying.end == step + 1) {
+      if (!has_only_permitted_inputs(forest, what)) return false;
+      const bool result_begins_here = result.begin == step && result.size == size && to.offset == 0;
+      // Without parts it would keep a larger buffer for longer.
+      if (!options_.parts && !result_begins_here && dying.begin < result.begin) return false;
+      forest.hang(from.root, to.root, to.offset);
+      return true;
+    }
+    if (!options_.parts || dying.size == size || result.size != size || size == 0) return false;
+    if (result.kind == BufferKind::output && dying.kind == BufferKind::output) return false;
+    if (!has_only_permitted_inputs(forest, what) || !dies(forest, what, looks)) return false;
+    forest.hang(to.root, from.root, from.offset);
     return true;
   }
 
   AliasClasses finish(Candidate candidate) const {
     AliasForest& forest = candidate.forest;
+    std::int64_t looks = 0;
     if (options_.in_place) {
       for (std::size_t step = 0; step < order_.size(); ++step) {
         const NodeId id = order_[step];
         if (candidate.step_kinds[id] == StepKind::alias) continue;
         for (const std::pair<int, int>& pair : kernels_[id].in_place) {
-          if (take_over(forest, id, pair, static_cast<std::uint32_t>(step))) break;
+          if (take_over(forest, id, pair, static_cast<std::uint32_t>(step), looks)) break;
         }
       }
     }
@@ -228,7 +276,27 @@ class Decision {
       out.class_of[id] = *class_of_root[place.root];
       out.offset_in_class[id] = Offset(place.offset);
     }
+    if (options_.parts && !order_.empty()) divide(out);
     return out;
+  }
+
+  // Finds the parts of classes that hold tensors of different sizes.
+  void divide(AliasClasses& out) const {
+    IdVector<AliasClassId, std::vector<detail::Cover>> covers(out.classes.size());
+    IdVector<AliasClassId, char> has_smaller(out.classes.size(), 0);
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      const AliasClassId in = out.class_of[id];
+      if (is_placed(out.classes[in].kind) && graph_.tensor(id).size < out.classes[in].size) has_smaller[in] = 1;
+    }
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      const AliasClassId in = out.class_of[id];
+      if (has_smaller[in] == 0) continue;
+      const std::int64_t begin = out.offset_in_class[id].position();
+      covers[in].push_back({{begin, begin + graph_.tensor(id).size.count()}, own_[id]});
+    }
+    for (AliasClassId id : all_ids<AliasClassId>(out.classes.size())) {
+      if (has_smaller[id] != 0) out.classes[id].parts = detail::class_parts(covers[id], options_.alignment);
+    }
   }
 
   const Graph& graph_;
@@ -236,6 +304,7 @@ class Decision {
   const std::vector<NodeId>& order_;
   const AliasOptions& options_;
   IdVector<NodeId, std::uint32_t> position_;
+  IdVector<TensorId, Lifespan> own_;  // of each tensor for itself
   std::vector<PartialView> partial_;
 };
 

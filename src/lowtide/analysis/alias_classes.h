@@ -22,7 +22,10 @@ using ChosenKernels = IdVector<NodeId, Kernel>;
 struct AliasClass {
   BufferKind kind = BufferKind::temporary;  // never scratch
   Bytes size;                               // of the buffer, not rounded
-  Lifespan lifespan;         // steps of the order; from the first write (0 for what is there before) to the last use
+  Lifespan lifespan;  // steps of the order; from the first write (0 for what is there before) to the last use
+  // Where some bytes live shorter than others (BufferPart), else none: each unit of the alignment lives from the first
+  // write to the last use of the tensors that have a byte in it. Sizes are multiples of the alignment.
+  std::vector<BufferPart> parts = {};
   bool is_captured = false;  // holds a tensor of a graph around this one: its bytes are there, not here
 };
 
@@ -37,20 +40,29 @@ struct AliasOptions {
   Bytes alignment = Bytes(1);           // sizes count rounded up to it in every comparison of loads
   bool views = true;                    // output of a view is its input's bytes; off: every node computes
   bool in_place = true;                 // a kernel may write over an input that dies there
+  bool parts = true;                    // bytes of a buffer live as they are needed; off: all as long as one of them
   bool inputs_live_throughout = false;  // own inputs are placed and kept throughout (bodies of Loop and Scan)
+  std::vector<NodeId> copies = {};      // slices, splits and concats that compute, whatever that does to the load
 };
 
 // Decides, for one order, which tensors share bytes, so that the largest load is low:
 //   1. views of a whole tensor are joined always: that never raises a load, since one of the two copies goes away;
-//   2. slices, splits and concats are joined where that does not lift the largest load (a slice keeps its whole tensor
-//      alive, a concat buffer exists from its first part on): none, all, and a choice one by one against the load
-//      profile are compared, the lowest load wins, and among equals the one with the fewest copies;
-//   3. along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no alias of that
-//      input is used later, and no other input of the node lies in these bytes.
+//   2. slices, splits and concats are joined where that does not lift the largest load (without parts a slice keeps its
+//      whole tensor alive, and a concat buffer exists from its first part on): none, all, and a choice one by one
+//      against the load profile are compared, the lowest load wins, and among equals the one with the fewest copies;
+//   3. along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no alias of these
+//      bytes is used later, and no other input of the node lies in them. Without parts these must be all of the buffer.
 // Never joined: an output with an input, constant or state, or with another output; anything written with what must
 // stay untouched. `order` is a topological order of all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
+
+// Calls function(size, lifespan) for each part; for a class without, once for all of it, rounded up.
+template <typename Function>
+void for_each_part(const AliasClass& alias, Bytes alignment, Function function) {
+  if (alias.parts.empty()) function(round_up(alias.size, alignment), alias.lifespan);
+  for (const BufferPart& part : alias.parts) function(part.size, part.lifespan);
+}
 
 // Whether a buffer of this kind takes bytes in the arena.
 [[nodiscard]] constexpr bool is_placed(BufferKind kind) {

@@ -4,6 +4,7 @@
 #include "lowtide/analysis/alias_forest.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace lowtide::detail {
 namespace {
@@ -27,11 +28,15 @@ BufferKind kind_of(Role role) {
 }  // namespace
 
 AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
-    : parent_(graph.tensors().size()), offset_(graph.tensors().size(), 0), roots_(graph.tensors().size()) {
+    : parent_(graph.tensors().size()),
+      offset_(graph.tensors().size(), 0),
+      roots_(graph.tensors().size()),
+      next_(graph.tensors().size()) {
   const auto steps = static_cast<std::uint32_t>(graph.nodes().size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
     parent_[id] = id;
+    next_[id] = id;
     Root& root = roots_[id];
     root.kind = kind_of(tensor.role);
     root.size = tensor.size.count();
@@ -68,6 +73,7 @@ void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
   LOWTIDE_CHECK(part != whole && offset >= 0 && offset + below.size <= above.size, "a part lies inside its whole");
   parent_[part] = whole;
   offset_[part] = offset;
+  std::swap(next_[part], next_[whole]);  // of two rings one
   above.begin = std::min(above.begin, below.begin);
   above.end = std::max(above.end, below.end);
   if (below.kind == BufferKind::output) above.kind = BufferKind::output;

@@ -43,6 +43,16 @@ class AliasForest {
   // Puts the set of `part` at `offset` in the set of `whole`. Require: both are roots, and different.
   void hang(TensorId part, TensorId whole, std::int64_t offset);
 
+  // Calls function(member) for each tensor of the set of a root, until it returns false.
+  template <typename Function>
+  void for_each_member(TensorId root, Function function) const {
+    TensorId member = root;
+    do {
+      if (!function(member)) return;
+      member = next_[member];
+    } while (member != root);
+  }
+
   // Whether all views of a node can be joined (all or none), and which sets that takes; nothing if not.
   struct Join {
     TensorId part;   // a root
@@ -58,6 +68,7 @@ class AliasForest {
   IdVector<TensorId, TensorId> parent_;
   IdVector<TensorId, std::int64_t> offset_;  // in the parent
   IdVector<TensorId, Root> roots_;           // meaningful for roots
+  IdVector<TensorId, TensorId> next_;        // the members of a set, in a ring
 };
 
 }  // namespace lowtide::detail

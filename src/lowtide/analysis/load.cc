@@ -33,9 +33,10 @@ std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels
   std::vector<std::int64_t> change(moments + 1, 0);
   for (const AliasClass& alias : aliases.classes) {
     if (!takes_room(alias, options)) continue;
-    const std::int64_t size = round_up(alias.size, options.alignment).count();
-    change[alias.lifespan.begin.index()] += size;
-    change[order.empty() ? moments : alias.lifespan.end.index()] -= size;
+    for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
+      change[lifespan.begin.index()] += size.count();
+      change[order.empty() ? moments : lifespan.end.index()] -= size.count();
+    });
   }
   std::vector<Bytes> profile = running_sum(change, moments);
   for (std::size_t step = 0; step < order.size(); ++step) {

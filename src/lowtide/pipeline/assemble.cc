@@ -15,7 +15,8 @@ void add_buffers(Plan& plan, const AliasClasses& aliases, const AliasOptions& op
     plan.buffers.push_back({.kind = alias.kind,
                             .size = is_rounded ? round_up(alias.size, options.alignment) : alias.size,
                             .lifespan = alias.lifespan,
-                            .placement = std::nullopt});
+                            .placement = std::nullopt,
+                            .parts = alias.parts});
   }
 }
 

@@ -31,7 +31,8 @@ IdVector<BufferId, std::int64_t> accesses(const Plan& plan) {
   return count;
 }
 
-// The buffers as a packing problem over the regions: in order of preference, what is used most first.
+// The buffers as a packing problem over the regions: in order of preference, what is used most first. The parts of a
+// buffer lie one above the other.
 RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers, const std::vector<Region>& regions,
                          Bytes alignment) {
   RegionProblem problem;
@@ -42,13 +43,17 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
   }
   const IdVector<BufferId, std::int64_t> uses = accesses(plan);
   for (BufferId id : buffers) {
-    const Buffer& buffer = plan.buffers[id];
-    problem.packing.buffers.push_back({.lifespan = time_of(plan, buffer.lifespan),
-                                       .gaps = {},
-                                       .size = buffer.size,
-                                       .alignment = alignment,
-                                       .fixed_offset = std::nullopt});
-    problem.uses.push_back({.weight = uses[id], .forbidden = {}});
+    std::optional<PackingId> before;
+    for_each_part(plan.buffers[id], [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      const PackingId part = problem.packing.buffers.push_back({.lifespan = time_of(plan, lifespan),
+                                                                .gaps = {},
+                                                                .size = Bytes(bytes.end - bytes.begin),
+                                                                .alignment = alignment,
+                                                                .fixed_offset = std::nullopt});
+      problem.uses.push_back({.weight = uses[id], .forbidden = {}});
+      if (before) problem.packing.together.push_back({*before, part, problem.packing.buffers[*before].size});
+      before = part;
+    });
   }
   return problem;
 }
@@ -64,8 +69,11 @@ Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<
   plan.regions = regions;
   plan.arena.clear();
   for (const RegionPacking::Fill& fill : packed->fills) plan.arena.push_back(fill.height);
-  for (std::size_t at = 0; at < buffers.size(); ++at) {
-    plan.buffers[buffers[at]].placement = packed->placements[PackingId(static_cast<std::uint32_t>(at))];
+  std::uint32_t at = 0;  // the first part of the next buffer
+  for (BufferId id : buffers) {
+    Buffer& buffer = plan.buffers[id];
+    buffer.placement = packed->placements[PackingId(at)];
+    at += static_cast<std::uint32_t>(std::max<std::size_t>(buffer.parts.size(), 1));
   }
   return Placed{.strategy = packed->fills[RegionId(0)].strategy};
 }

@@ -13,7 +13,7 @@
 #include "lowtide/pipeline/choose_kernels.h"
 #include "lowtide/pipeline/choose_order.h"
 #include "lowtide/pipeline/pass.h"
-#include "lowtide/pipeline/place.h"
+#include "lowtide/pipeline/place_schedule.h"
 #include "lowtide/pipeline/spread.h"
 #include "lowtide/schedule/schedule.h"
 
@@ -211,19 +211,21 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
       graph, kernels, both.least(),
       {.order = setting.options.order, .aliases = aliases, .effort = setting.options.order_effort}, passes);
   if (!chosen) return chosen.error();
-  const Schedule& best = chosen->schedule;
-  planned.orders_tried = best.tried;
+  planned.orders_tried = chosen->schedule.tried;
 
-  // Offsets last: buffers and their lifespans are final now.
-  planned.plan = passes.run("assemble", [&] { return detail::assemble(graph, best, kernels, *bodies, aliases); });
+  // Offsets last: buffers and their lifespans are final now, unless other ways to share bytes are better to place.
   // A body's arena is scratch of its node, one block wherever that lies.
   const std::vector<Region> regions =
       depth == 0 ? capped_regions(setting)
                  : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
-  Result<detail::Placed> placed = passes.run("allocate", [&] {
-    return detail::place(planned.plan, best.aliases, regions, aliases, setting.options.allocate_effort);
+  Result<detail::PlacedSchedule> placed = passes.run("allocate", [&] {
+    return detail::place_schedule(
+        {graph, kernels, *bodies, aliases, regions, setting.options.allocate_effort, setting.options.order == "auto"},
+        chosen->schedule);
   });
   if (!placed) return placed.error();
+  const Schedule& best = placed->schedule;
+  planned.plan = std::move(placed->plan);
 
   // The bound once more, by a reader that shares nothing with those who found it.
   planned.bound_node = chosen->bound.node;

@@ -21,12 +21,12 @@
 namespace lowtide {
 
 struct PlanOptions {
-  std::string order = "auto";                  // a name of schedule_strategies(), or auto
-  std::optional<Bytes> budget;                 // capacity of the arena, where the target's region 0 does not say less
-  bool views = true;                           // off: every Reshape and Concat copies
-  bool in_place = true;                        // off: no kernel writes over its input
-  bool verify = true;                          // off only where the caller verifies
-  std::int64_t order_effort = 0;               // of ScheduleOptions; 0: its default
+  std::string order = "auto";     // a name of schedule_strategies(), or auto
+  std::optional<Bytes> budget;    // capacity of the arena, where the target's region 0 does not say less
+  bool views = true;              // off: every Reshape and Concat copies
+  bool in_place = true;           // off: no kernel writes over its input
+  bool verify = true;             // off only where the caller verifies
+  std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
   // For a second look at the bound by a search of verify's own (check_order_bound); 0: only what one sum shows.
   std::int64_t bound_check_effort = 0;
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions

@@ -55,12 +55,21 @@ std::vector<Bytes> caps_of(const SpreadInput& input) {
   return caps;
 }
 
+// Of the class, or of its parts.
+void set_lifespans(AliasClass& alias, const std::vector<Lifespan>& lifespans) {
+  alias.lifespan = lifespans.front();
+  for (const Lifespan& one : lifespans) {
+    alias.lifespan = {std::min(alias.lifespan.begin, one.begin), std::max(alias.lifespan.end, one.end)};
+  }
+  for (std::size_t at = 0; at < alias.parts.size(); ++at) alias.parts[at].lifespan = lifespans[at];
+}
+
 // The sequential plan, its steps listed and timed anew.
 Plan assemble_spread(const SpreadInput& input, const StreamSchedule& streams) {
   Schedule schedule = input.sequential;
   schedule.order = streams.order;
   for (AliasClassId id : all_ids<AliasClassId>(streams.lifespans.size())) {
-    schedule.aliases.classes[id].lifespan = streams.lifespans[id];
+    set_lifespans(schedule.aliases.classes[id], streams.lifespans[id]);
   }
   Plan plan = assemble(input.graph, schedule, input.kernels, input.bodies, input.aliases);
   plan.streams = input.options.streams;

@@ -51,14 +51,35 @@ enum class BufferKind : std::uint8_t {
 [[nodiscard]] std::string_view to_string(BufferKind kind);
 [[nodiscard]] std::optional<BufferKind> buffer_kind_from_string(std::string_view text);
 
+// Some bytes of a buffer, and when they live.
+struct BufferPart {
+  Bytes size;         // > 0
+  Lifespan lifespan;  // within the buffer's; not empty
+  friend bool operator==(const BufferPart&, const BufferPart&) = default;
+};
+
 // A block of bytes. Buffers of kind input, constant and state have no placement: their bytes belong to the
 // caller, to the model, or to the runtime, and no other buffer shares them. (In the body of a Loop or Scan the
 // inputs are placed, because nobody else holds them; they live through the whole body.)
+//
+// Of a buffer that several tensors share, some bytes may live shorter than others: those of a concat that are not
+// written yet, those of a split that have been read. `parts` says so; what does not live is free for other buffers.
+//
+//   address          values y {0..4}, z {4..8}, c = Concat(y, z)
+//     8 |     +------+
+//       |     |   z  |       parts: 4 bytes in [0, 3), 4 bytes in [1, 3)
+//     4 +-----+  - - |
+//       |  y      c  |       lifespan [0, 3): that of all parts together
+//     0 +------------+
+//         0     1   2  step
 struct Buffer {
   BufferKind kind = BufferKind::temporary;
   Bytes size;         // bytes set aside; planners round up to the region's alignment, so that sums of sizes are exact
   Lifespan lifespan;  // within the program; not empty, unless that is
   std::optional<Placement> placement;
+  // None: all bytes live as long as the buffer. Else at least two, of a placed buffer, from its first byte on and each
+  // where the one before ends; their sizes add up to the buffer's.
+  std::vector<BufferPart> parts = {};
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
@@ -111,8 +132,8 @@ struct Step {
 // What the planner says of its result. Claims: verify recomputes what can be recomputed.
 struct Claims {
   Bytes load_as_given;  // largest load in the graph's order: temporaries and outputs, dense, no aliasing, no alignment
-  Bytes load;  // largest load of the program: sizes of the placed buffers whose lifespan holds a step, scratch included
-  Bytes bound;                    // proven lower bound of the arena over all orders, streams and alias choices
+  Bytes load;   // largest load of the program: bytes of the placed buffers that live in a step, scratch included
+  Bytes bound;  // proven lower bound of the arena over all orders, streams and alias choices
   std::string bound_name;         // which bound: "must_be_live" or "search"
   std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == bound
@@ -145,6 +166,20 @@ struct Plan {
   IdVector<BufferId, Buffer> buffers;
   Claims claims;
 };
+
+// Calls function(bytes in the buffer, lifespan) for each part; for a buffer without, once for all of it.
+template <typename Function>
+void for_each_part(const Buffer& buffer, Function function) {
+  if (buffer.parts.empty()) {
+    function(Interval<std::int64_t>{0, buffer.size.count()}, buffer.lifespan);
+    return;
+  }
+  std::int64_t begin = 0;
+  for (const BufferPart& part : buffer.parts) {
+    function(Interval<std::int64_t>{begin, begin + part.size.count()}, part.lifespan);
+    begin += part.size.count();
+  }
+}
 
 // Sum over all regions.
 [[nodiscard]] Bytes arena_bytes(const Plan& plan);

@@ -80,9 +80,37 @@ class PlanCheck {
                                                       " is behind the end of the program of " + std::to_string(steps) +
                                                       " steps");
       }
+      if (!buffer.parts.empty()) check_parts(row, buffer);
       if (buffer.placement) {
         check_id(buffer.placement->region.value(), plan_.regions.size(), "region", "buffers", row, ".region");
       }
+    }
+  }
+
+  void check_parts(std::size_t row, const Buffer& buffer) {
+    const std::string path = numbered("buffers", row) + ".parts";
+    if (buffer.parts.size() == 1) refuse(path, "has one part; a buffer has none, or at least two");
+    if (!buffer.placement) refuse(path, "are of a buffer that has no place; only placed ones have parts");
+    Bytes size;
+    Lifespan whole = buffer.parts.front().lifespan;
+    for (std::size_t at = 0; at < buffer.parts.size() && !error_; ++at) {
+      const BufferPart& part = buffer.parts[at];
+      if (part.lifespan.empty()) refuse(path + "[" + std::to_string(at) + "]", "lives in no step at all");
+      if (part.size > buffer.size - size) {
+        refuse(path + "[" + std::to_string(at) + "]",
+               "ends behind the end of the buffer, which has " + std::to_string(buffer.size.count()) + " bytes");
+        return;
+      }
+      size += part.size;
+      whole = {std::min(whole.begin, part.lifespan.begin), std::max(whole.end, part.lifespan.end)};
+    }
+    if (size != buffer.size) {
+      refuse(path, "have " + std::to_string(size.count()) + " bytes together, the buffer has " +
+                       std::to_string(buffer.size.count()));
+    }
+    if (whole != buffer.lifespan) {
+      refuse(path, "live from step " + std::to_string(whole.begin.value()) + " to before step " +
+                       std::to_string(whole.end.value()) + " together, which is not when the buffer lives");
     }
   }
 
@@ -257,6 +285,14 @@ Result<void> check_plan_file(const ReadFile& file, const std::string& source_nam
   const auto has_streams = [](const ReadPlan& entry) { return entry.plan.streams > 1; };
   if (file.is_for_streams && std::none_of(file.plans.begin(), file.plans.end(), has_streams)) {
     return Error{ErrorCode::invalid, "is for plans with several streams, and here is none", place + "$.schema_version"};
+  }
+  const auto has_parts = [](const ReadPlan& entry) {
+    const auto is_divided = [](const Buffer& buffer) { return !buffer.parts.empty(); };
+    return std::any_of(entry.plan.buffers.begin(), entry.plan.buffers.end(), is_divided);
+  };
+  if (file.is_for_parts && std::none_of(file.plans.begin(), file.plans.end(), has_parts)) {
+    return Error{ErrorCode::invalid, "is for plans whose buffers have parts, and here is none",
+                 place + "$.schema_version"};
   }
   LOWTIDE_RETURN_IF_ERROR(check_labels(file.labels, place + "$.bodies"));
   const Result<std::vector<int>> depth = check_parents(file.plans, place + "$.body_plans");

@@ -31,7 +31,8 @@ struct ReadPlan {
 
 // A plan file as it was read: well-formed, each number in the range of its kind. Entry 0 of each list is the root.
 struct ReadFile {
-  bool is_for_streams = false;  // as its version says
+  bool is_for_streams = false;  // as its version says; one for parts may have several streams too
+  bool is_for_parts = false;
   std::vector<ReadLabels> labels;
   std::vector<ReadPlan> plans;
 };

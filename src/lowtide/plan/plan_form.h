@@ -14,6 +14,7 @@ namespace lowtide::detail::plan_form {
 inline constexpr std::string_view kFormat = "lowtide.plan";
 inline constexpr std::int64_t kSchemaVersion = 1;
 inline constexpr std::int64_t kStreamsVersion = 2;  // of files with a plan for several streams
+inline constexpr std::int64_t kPartsVersion = 3;    // of files with buffers of parts; otherwise as version 2
 
 template <std::size_t count>
 using Names = std::array<std::string_view, count>;
@@ -46,5 +47,15 @@ inline constexpr std::array<std::span<const std::string_view>, 5> kColumns = {
 inline constexpr Names<7> kStreamsStepColumns = {"node", "kind", "reads", "writes", "scratch", "stream", "after"};
 inline constexpr std::array<std::span<const std::string_view>, 5> kStreamsColumns = {
     kNodeColumns, kTensorColumns, kBufferColumns, kValueColumns, kStreamsStepColumns};
+
+inline constexpr Names<7> kPartsBufferColumns = {"kind", "bytes", "begin", "end", "region", "offset", "parts"};
+inline constexpr Names<3> kPartColumns = {"bytes", "begin", "end"};
+inline constexpr std::array<std::span<const std::string_view>, 5> kPartsColumns = {
+    kNodeColumns, kTensorColumns, kPartsBufferColumns, kValueColumns, kStreamsStepColumns};
+
+[[nodiscard]] constexpr const std::array<std::span<const std::string_view>, 5>& columns_of(std::int64_t version) {
+  if (version == kPartsVersion) return kPartsColumns;
+  return version == kStreamsVersion ? kStreamsColumns : kColumns;
+}
 
 }  // namespace lowtide::detail::plan_form

@@ -19,6 +19,8 @@ namespace {
 namespace form = detail::plan_form;
 using detail::JsonReader;
 
+constexpr std::size_t kBufferTable = 2;  // in form::kTables
+
 class PlanReader {
  public:
   PlanReader(std::string_view text, const std::string& source_name, std::int64_t version = form::kSchemaVersion)
@@ -43,6 +45,7 @@ class PlanReader {
   bool read_node(NodeLabel& node);
   bool read_tensor(TensorLabel& tensor);
   bool read_buffer(Buffer& buffer);
+  bool read_part(BufferPart& part);
   bool read_value(Value& value);
   bool read_step(Step& step);
   bool read_body(detail::ReadLabels& body);
@@ -73,9 +76,9 @@ class PlanReader {
     });
   }
 
-  [[nodiscard]] bool has_streams() const { return version_ == form::kStreamsVersion; }
+  [[nodiscard]] bool has_streams() const { return version_ >= form::kStreamsVersion; }
   [[nodiscard]] std::span<const std::string_view> columns(std::size_t table) const {
-    return has_streams() ? form::kStreamsColumns[table] : form::kColumns[table];
+    return form::columns_of(version_)[table];
   }
 
   JsonReader json_;
@@ -101,15 +104,16 @@ bool PlanReader::check_version() {
   }
   if (!version) return json_.fail(ErrorCode::invalid, "the key 'schema_version' is missing");
   version_ = *version;
-  if (version_ == form::kSchemaVersion || version_ == form::kStreamsVersion) return true;
-  return json_.fail(ErrorCode::unsupported,
-                    "schema_version " + std::to_string(*version) + " is not understood; this program reads versions " +
-                        std::to_string(form::kSchemaVersion) + " and " + std::to_string(form::kStreamsVersion) +
-                        ": plan the model again with it");
+  if (version_ >= form::kSchemaVersion && version_ <= form::kPartsVersion) return true;
+  return json_.fail(ErrorCode::unsupported, "schema_version " + std::to_string(*version) +
+                                                " is not understood; this program reads versions " +
+                                                std::to_string(form::kSchemaVersion) + " to " +
+                                                std::to_string(form::kPartsVersion) + ": plan the model again with it");
 }
 
 bool PlanReader::read(detail::ReadFile& file) {
-  file.is_for_streams = has_streams();
+  file.is_for_streams = version_ == form::kStreamsVersion;
+  file.is_for_parts = version_ == form::kPartsVersion;
   file.labels.resize(1);
   file.plans.resize(1);
   const std::span<const std::string_view> keys =
@@ -230,7 +234,7 @@ bool PlanReader::read_tensor(TensorLabel& tensor) {
 bool PlanReader::read_buffer(Buffer& buffer) {
   std::string kind;
   bool is_placed = false;
-  return json_.read_row(form::kBufferColumns, [&](std::size_t column) {
+  return json_.read_row(columns(kBufferTable), [&](std::size_t column) {
     switch (column) {
       case 0: {
         if (!json_.read_name(kind)) return false;
@@ -250,10 +254,22 @@ bool PlanReader::read_buffer(Buffer& buffer) {
       case 4:
         is_placed = !json_.accept_null();
         return !is_placed || read_id("a region, or null", buffer.placement.emplace().region);
-      default:
+      case 5:
         if (is_placed) return read_offset(buffer.placement->offset);
         return json_.accept_null() || json_.fail_expected("null, since the region is null");
+      default: {
+        const bool ok = read_table(limits::kMaxTensors, buffer.parts, &PlanReader::read_part);
+        buffer.parts.shrink_to_fit();
+        return ok;
+      }
     }
+  });
+}
+
+bool PlanReader::read_part(BufferPart& part) {
+  return json_.read_row(form::kPartColumns, [&](std::size_t column) {
+    if (column == 0) return read_bytes(part.size, 1);
+    return read_id("a step", column == 1 ? part.lifespan.begin : part.lifespan.end);
   });
 }
 

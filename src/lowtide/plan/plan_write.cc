@@ -53,19 +53,26 @@ std::vector<PlanEntry> all_plans(const Plan& root) {
   return entries;
 }
 
-bool has_streams(const Plan& root) {
-  const std::vector<PlanEntry> entries = all_plans(root);
-  return std::any_of(entries.begin(), entries.end(), [](const PlanEntry& entry) { return entry.plan->streams > 1; });
+// The lowest that can say it.
+std::int64_t version_of(const Plan& root) {
+  std::int64_t version = form::kSchemaVersion;
+  for (const PlanEntry& entry : all_plans(root)) {
+    if (entry.plan->streams > 1) version = std::max(version, form::kStreamsVersion);
+    for (const Buffer& buffer : entry.plan->buffers) {
+      if (!buffer.parts.empty()) return form::kPartsVersion;
+    }
+  }
+  return version;
 }
 
 class PlanWriter {
  public:
-  PlanWriter(std::string& out, bool has_streams) : json_(out), has_streams_(has_streams) {}
+  PlanWriter(std::string& out, std::int64_t version) : json_(out), version_(version) {}
 
   void write(const Plan& plan, const Labels& labels) {
     json_.begin_object(Layout::lines);
     json_.member("format", form::kFormat);
-    json_.member("schema_version", has_streams_ ? form::kStreamsVersion : form::kSchemaVersion);
+    json_.member("schema_version", version_);
     write_columns();
     write_head(plan);
     write_labels(labels);
@@ -82,8 +89,7 @@ class PlanWriter {
     for (std::size_t table = 0; table < form::kTables.size(); ++table) {
       json_.key(form::kTables[table]);
       json_.begin_array();
-      const auto& columns = has_streams_ ? form::kStreamsColumns : form::kColumns;
-      for (std::string_view column : columns[table]) json_.value(column);
+      for (std::string_view column : form::columns_of(version_)[table]) json_.value(column);
       json_.end_array();
     }
     json_.end_object();
@@ -160,7 +166,7 @@ class PlanWriter {
   }
 
   void write_tables(const Plan& plan) {
-    if (has_streams_) json_.member("streams", std::int64_t{plan.streams});
+    if (version_ >= form::kStreamsVersion) json_.member("streams", std::int64_t{plan.streams});
     json_.key("buffers");
     json_.begin_array(Layout::lines);
     for (const Buffer& buffer : plan.buffers) write_buffer(buffer);
@@ -195,6 +201,19 @@ class PlanWriter {
       json_.null();
       json_.null();
     }
+    if (version_ == form::kPartsVersion) write_parts(buffer.parts);
+    json_.end_array();
+  }
+
+  void write_parts(const std::vector<BufferPart>& parts) {
+    json_.begin_array();
+    for (const BufferPart& part : parts) {
+      json_.begin_array();
+      json_.value(part.size);
+      write_id(part.lifespan.begin);
+      write_id(part.lifespan.end);
+      json_.end_array();
+    }
     json_.end_array();
   }
 
@@ -209,7 +228,7 @@ class PlanWriter {
     for (ValueId value : step.writes) write_id(value);
     json_.end_array();
     write_optional(step.scratch);
-    if (has_streams_) {
+    if (version_ >= form::kStreamsVersion) {
       json_.value(std::int64_t{step.stream});
       json_.begin_array();
       for (StepId before : step.after) write_id(before);
@@ -273,7 +292,7 @@ class PlanWriter {
   }
 
   JsonWriter json_;
-  const bool has_streams_;  // some plan of the file
+  const std::int64_t version_;
 };
 
 // About the length of the text, so that it seldom has to be copied while it grows.
@@ -293,7 +312,7 @@ std::size_t expected_length(const Plan& plan, const Labels& labels) {
 std::string write_plan_json(const Plan& plan, const Labels& labels) {
   std::string out;
   out.reserve(expected_length(plan, labels));
-  PlanWriter(out, has_streams(plan)).write(plan, labels);
+  PlanWriter(out, version_of(plan)).write(plan, labels);
   out += "\n";
   return out;
 }

@@ -32,8 +32,9 @@ void add_line(TextTable& table, const ComparisonLine& line, Bytes arena) {
   if (line.is_best) best = "the same";
   table.add_row({StyledText(line.name), StyledText(exact(line.bytes)),
                  StyledText(times(line.bytes, arena), is_below ? Style::bad : Style::plain),
-                 StyledText(with_thousands(line.shared_buffers)), StyledText(line.blobs_left ? with_thousands(*line.blobs_left) : "-"),
-                 StyledText(best), StyledText(line.run_order, Style::dim)});
+                 StyledText(with_thousands(line.shared_buffers)),
+                 StyledText(line.blobs_left ? with_thousands(*line.blobs_left) : "-"), StyledText(best),
+                 StyledText(line.run_order, Style::dim)});
 }
 
 StyledText verdict(const Comparison& comparison) {

@@ -24,7 +24,7 @@ struct ShownNode {
 // What takes bytes at the peak: a tensor, several that share a buffer, or the scratch of the node that runs.
 struct PeakHolder {
   BufferKind kind = BufferKind::temporary;
-  Bytes size;
+  Bytes size;          // of a buffer of parts: of those that live at that step
   std::string tensor;  // what the buffer is called after (as given: the tensor); empty for scratch
   DType dtype = DType::f32;
   Shape shape;

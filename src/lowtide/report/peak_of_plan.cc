@@ -36,8 +36,10 @@ StepId peak_step(const Plan& plan) {
   std::vector<std::int64_t> change(plan.program.size() + 1, 0);
   for (const Buffer& buffer : plan.buffers) {
     if (!buffer.placement) continue;
-    change[buffer.lifespan.begin.index()] += buffer.size.count();
-    change[buffer.lifespan.end.index()] -= buffer.size.count();
+    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      change[lifespan.begin.index()] += bytes.end - bytes.begin;
+      change[lifespan.end.index()] -= bytes.end - bytes.begin;
+    });
   }
   StepId best;
   std::int64_t best_load = 0;
@@ -89,9 +91,10 @@ class PlanPeak {
     const IdVector<BufferId, Held> held = held_at_peak();
     for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
       const Buffer& buffer = plan_.buffers[id];
-      if (!buffer.placement || !buffer.lifespan.contains(step_)) continue;
-      peak.holders.push_back(holder(id, held[id]));
-      peak.load += buffer.size;
+      const Bytes living = living_bytes(buffer);
+      if (!buffer.placement || living == Bytes(0)) continue;
+      peak.holders.push_back(holder(id, held[id], living));
+      peak.load += living;
     }
     std::stable_sort(peak.holders.begin(), peak.holders.end(),
                      [](const PeakHolder& a, const PeakHolder& b) { return a.size > b.size; });
@@ -145,10 +148,19 @@ class PlanPeak {
     return held;
   }
 
-  [[nodiscard]] PeakHolder holder(BufferId id, const Held& held) const {
+  // At the peak.
+  [[nodiscard]] Bytes living_bytes(const Buffer& buffer) const {
+    Bytes living;
+    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      if (lifespan.contains(step_)) living += Bytes(bytes.end - bytes.begin);
+    });
+    return living;
+  }
+
+  [[nodiscard]] PeakHolder holder(BufferId id, const Held& held, Bytes living) const {
     const Buffer& buffer = plan_.buffers[id];
     PeakHolder holder{.kind = buffer.kind,
-                      .size = buffer.size,
+                      .size = living,
                       .sharing = held.living - (held.name_lives ? 1 : 0),
                       .steps = {buffer.lifespan.begin.value(), buffer.lifespan.end.value()}};
     if (held.name) {

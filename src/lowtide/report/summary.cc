@@ -217,8 +217,9 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
                  capacity ? "of " + format_bytes(*capacity) : "without a limit");
     }
   }
-  add_figure(table, "bound", claims.bound, percent(claims.bound.count(), sum),
-             claims.bound_name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, claims.bound));
+  add_figure(
+      table, "bound", claims.bound, percent(claims.bound.count(), sum),
+      claims.bound_name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, claims.bound));
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(plan, verdict));
   out.append(detail::streams_line(verdict.points));

@@ -25,50 +25,68 @@ std::vector<std::int64_t> counts(const std::vector<Bytes>& profile) {
 
 StreamLoads::StreamLoads(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                          const AliasOptions& options, Bytes cap)
-    : classes_(sequential.aliases.classes.size()),
-      lifespans_(sequential.aliases.classes.size()),
-      touched_(sequential.order.size()),
+    : touched_(sequential.order.size()),
       has_started_(sequential.order.size(), 0),
       rest_(counts(load_profile(sequential.aliases, kernels, sequential.order, options))),
       cap_(std::max(cap, sequential.load).count()) {
   const AliasClasses& aliases = sequential.aliases;
   const auto steps = static_cast<std::uint32_t>(sequential.order.size());
-  for (AliasClassId id : all_ids<AliasClassId>(classes_.size())) {
-    const AliasClass& alias = aliases.classes[id];
-    const bool has_room = takes_room(alias, options);
-    classes_[id] = {.size = has_room ? round_up(alias.size, options.alignment).count() : 0,
-                    .begin = alias.lifespan.begin.value(),
-                    .end = alias.lifespan.end.value(),
-                    .is_kept = !is_placed(alias.kind) || alias.kind == BufferKind::output};
-    lifespans_[id] = {StepId(0), StepId(steps)};
-    // What is there before the run is there throughout.
-    if (!is_placed(alias.kind)) {
-      classes_[id].has_begun = true;
-      live_ += classes_[id].size;
-    }
-  }
+  for (const AliasClass& alias : aliases.classes) add_pieces(alias, options, steps);
+  first_piece_.push_back(static_cast<PieceIndex>(pieces_.size()));
   for (std::size_t at = 0; at < sequential.order.size(); ++at) {
     const NodeId id = sequential.order[at];
     scratch_.push_back(round_up(kernels[id].scratch, options.alignment).count());
-    std::vector<AliasClassId>& touched = touched_[at];
-    for (TensorId read : graph.reads(id)) touched.push_back(aliases.class_of[read]);
+    std::vector<PieceIndex>& touched = touched_[at];
+    for (TensorId read : graph.reads(id)) touch(aliases, graph.tensor(read), read, touched);
     for (const std::optional<TensorId>& output : graph.node(id).outputs) {
-      if (output) touched.push_back(aliases.class_of[*output]);
+      if (output) touch(aliases, graph.tensor(*output), *output, touched);
     }
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (AliasClassId one : touched) {
-      ++classes_[one].to_start;
-      ++classes_[one].to_end;
+    for (PieceIndex one : touched) {
+      ++pieces_[one].to_start;
+      ++pieces_[one].to_end;
     }
   }
+}
+
+void StreamLoads::add_pieces(const AliasClass& alias, const AliasOptions& options, std::uint32_t steps) {
+  first_piece_.push_back(static_cast<PieceIndex>(pieces_.size()));
+  std::int64_t end = 0;
+  for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
+    ends_.push_back(end += size.count());
+    const bool is_last = alias.kind == BufferKind::output && lifespan.end.value() == steps;
+    pieces_.push_back({.size = takes_room(alias, options) ? size.count() : 0,
+                       .begin = lifespan.begin.value(),
+                       .end = lifespan.end.value(),
+                       .is_kept = !is_placed(alias.kind) || is_last,
+                       .lifespan = {StepId(0), StepId(steps)}});
+    if (is_placed(alias.kind)) return;
+    // What is there before the run is there throughout.
+    pieces_.back().has_begun = true;
+    live_ += pieces_.back().size;
+  });
+}
+
+void StreamLoads::touch(const AliasClasses& aliases, const Tensor& tensor, TensorId id,
+                        std::vector<PieceIndex>& touched) const {
+  const AliasClassId in = aliases.class_of[id];
+  const PieceIndex first = first_piece_[in];
+  const PieceIndex end = first_piece_[AliasClassId(in.value() + 1)];
+  const std::int64_t begin_byte = aliases.offset_in_class[id].position();
+  const std::int64_t end_byte = begin_byte + tensor.size.count();
+  if (end == first + 1) return touched.push_back(first);
+  if (begin_byte == end_byte) return;
+  auto piece =
+      static_cast<PieceIndex>(std::upper_bound(ends_.begin() + first, ends_.begin() + end, begin_byte) - ends_.begin());
+  for (; piece < end && (piece == first ? 0 : ends_[piece - 1]) < end_byte; ++piece) touched.push_back(piece);
 }
 
 // Out of turn, what begins with it is there for all that comes in between.
 bool StreamLoads::may_start_early(std::uint32_t position) {
   const auto change = [&](int sign) {
-    for (AliasClassId id : touched_[position]) {
-      const Class& one = classes_[id];
+    for (PieceIndex index : touched_[position]) {
+      const Piece& one = pieces_[index];
       if (!one.has_begun) rest_.add(first_left_, std::max(one.begin, first_left_), sign * one.size);
     }
     rest_.add(position, position + 1, sign * kNothing);
@@ -81,7 +99,7 @@ bool StreamLoads::may_start_early(std::uint32_t position) {
 
 bool StreamLoads::start_if_it_fits(std::uint32_t position) {
   std::int64_t added = scratch_[position];
-  for (AliasClassId id : touched_[position]) added += classes_[id].has_begun ? 0 : classes_[id].size;
+  for (PieceIndex one : touched_[position]) added += pieces_[one].has_begun ? 0 : pieces_[one].size;
   if (live_ + added > cap_) return false;
   if (position == first_left_) {
     rest_.add(position, position + 1, kNothing);
@@ -96,12 +114,12 @@ bool StreamLoads::start_if_it_fits(std::uint32_t position) {
 
 void StreamLoads::mark_started(std::uint32_t position) {
   has_started_[position] = 1;
-  for (AliasClassId id : touched_[position]) {
-    Class& one = classes_[id];
+  for (PieceIndex index : touched_[position]) {
+    Piece& one = pieces_[index];
     if (!one.has_begun) {
       one.has_begun = true;
       one.begin = std::min(one.begin, first_left_);
-      lifespans_[id].begin = StepId(started_);
+      one.lifespan.begin = StepId(started_);
     }
     if (--one.to_start == 0 && !one.is_kept) rest_.add(std::max(one.begin, first_left_), one.end, -one.size);
   }
@@ -111,14 +129,21 @@ void StreamLoads::mark_started(std::uint32_t position) {
 
 void StreamLoads::end(std::uint32_t position) {
   live_ -= scratch_[position];
-  for (AliasClassId id : touched_[position]) {
-    Class& one = classes_[id];
+  for (PieceIndex index : touched_[position]) {
+    Piece& one = pieces_[index];
     if (--one.to_end > 0 || one.is_kept) continue;
     live_ -= one.size;
-    lifespans_[id].end = StepId(started_);
+    one.lifespan.end = StepId(started_);
   }
 }
 
-IdVector<AliasClassId, Lifespan> StreamLoads::take_lifespans() { return std::move(lifespans_); }
+IdVector<AliasClassId, std::vector<Lifespan>> StreamLoads::lifespans() const {
+  IdVector<AliasClassId, std::vector<Lifespan>> lifespans(first_piece_.size() - 1);
+  for (AliasClassId id : all_ids<AliasClassId>(lifespans.size())) {
+    const PieceIndex end = first_piece_[AliasClassId(id.value() + 1)];
+    for (PieceIndex at = first_piece_[id]; at < end; ++at) lifespans[id].push_back(pieces_[at].lifespan);
+  }
+  return lifespans;
+}
 
 }  // namespace lowtide::detail

@@ -17,7 +17,7 @@ namespace lowtide::detail {
 // What lives while nodes of a sequential order start and end out of turn, and what would live if, from now on, the rest
 // ran in turn. Nodes are named by their position in the sequential order.
 //
-//   rest[p]   the load at p, if everything that runs has ended and the rest runs one by one: a class that has begun
+//   rest[p]   the load at p, if everything that runs has ended and the rest runs one by one: a piece that has begun
 //             early counts from now on, one whose users have all started no more. Positions that have started count
 //             nothing.
 class StreamLoads {
@@ -34,11 +34,12 @@ class StreamLoads {
   [[nodiscard]] std::uint32_t first_left() const { return first_left_; }
   // Of the bytes that lived at once.
   [[nodiscard]] Bytes highest() const { return Bytes(highest_); }
-  // Require: all have ended.
-  [[nodiscard]] IdVector<AliasClassId, Lifespan> take_lifespans();
+  // Of each class, and of its parts if it has some. Require: all have ended.
+  [[nodiscard]] IdVector<AliasClassId, std::vector<Lifespan>> lifespans() const;
 
  private:
-  struct Class {
+  // What begins and ends as one: an alias class, or a part of it.
+  struct Piece {
     std::int64_t size = 0;       // 0: takes no room
     std::uint32_t begin = 0;     // in the sequential order, or earlier since it has begun
     std::uint32_t end = 0;       // in the sequential order
@@ -46,14 +47,19 @@ class StreamLoads {
     std::uint32_t to_end = 0;    // users that have not
     bool has_begun = false;
     bool is_kept = false;
+    Lifespan lifespan;  // in the order of starts
   };
+  using PieceIndex = std::uint32_t;
 
+  void add_pieces(const AliasClass& alias, const AliasOptions& options, std::uint32_t steps);
+  void touch(const AliasClasses& aliases, const Tensor& tensor, TensorId id, std::vector<PieceIndex>& touched) const;
   [[nodiscard]] bool may_start_early(std::uint32_t position);
   void mark_started(std::uint32_t position);
 
-  IdVector<AliasClassId, Class> classes_;
-  IdVector<AliasClassId, Lifespan> lifespans_;
-  std::vector<std::vector<AliasClassId>> touched_;  // by position; each class once
+  std::vector<Piece> pieces_;                       // those of a class one behind the other
+  std::vector<std::int64_t> ends_;                  // of each piece, in bytes of its class
+  IdVector<AliasClassId, PieceIndex> first_piece_;  // and one entry more
+  std::vector<std::vector<PieceIndex>> touched_;    // by position; each piece once
   std::vector<std::int64_t> scratch_;               // by position
   std::vector<char> has_started_;
   RangeMax rest_;

@@ -57,7 +57,7 @@ class Simulation {
       if (is_running()) end_next();
     }
     schedule_.picoseconds = now_;
-    schedule_.lifespans = loads_.take_lifespans();
+    schedule_.lifespans = loads_.lifespans();
     schedule_.load = loads_.highest();
     return std::move(schedule_);
   }

@@ -34,10 +34,11 @@ struct StreamOptions {
 struct StreamSchedule {
   std::vector<NodeId> order;  // by start
   std::vector<std::uint32_t> stream;
-  std::vector<std::uint32_t> started_by_end;   // how many nodes had started when this one ended
-  IdVector<AliasClassId, Lifespan> lifespans;  // plan.h says what they mean where several streams run
-  Bytes load;                                  // largest sum over lifespans, scratch included
-  std::int64_t picoseconds = 0;                // until everything has ended
+  std::vector<std::uint32_t> started_by_end;  // how many nodes had started when this one ended
+  // Of each class, and of its parts if it has some; plan.h says what they mean where several streams run.
+  IdVector<AliasClassId, std::vector<Lifespan>> lifespans;
+  Bytes load;                    // largest sum over lifespans, scratch included
+  std::int64_t picoseconds = 0;  // until everything has ended
 };
 
 // List scheduling (Graham 1966) with a cap on memory: whenever a stream is free, of the nodes whose predecessors have

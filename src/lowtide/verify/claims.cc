@@ -66,6 +66,12 @@ Profile profile_of(const Plan& plan) {
   Profile profile(has_steps ? plan.program.size() : 1);
   for (const Buffer& buffer : plan.buffers) {
     if (!buffer.placement) continue;
+    if (!buffer.parts.empty()) {
+      for (const BufferPart& part : buffer.parts) {
+        profile.add(part.lifespan.begin.index(), part.lifespan.end.index(), part.size.count());
+      }
+      continue;
+    }
     const std::size_t end = has_steps ? buffer.lifespan.end.index() : 1;
     profile.add(buffer.lifespan.begin.index(), end, buffer.size.count());
   }

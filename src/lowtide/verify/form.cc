@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -69,6 +70,39 @@ bool must_be_placed(BufferKind kind) {
   return kind == BufferKind::output || kind == BufferKind::temporary || kind == BufferKind::scratch;
 }
 
+// In order, from the first byte to the last, and together as long as the buffer.
+void check_parts(const Subject& subject, const Buffer& buffer, const std::string& name) {
+  if (buffer.parts.size() == 1) malformed(subject, name + " has one part; it must have none, or at least two");
+  if (!buffer.placement) malformed(subject, name + " has parts, but no placement");
+  if (buffer.kind != BufferKind::temporary && buffer.kind != BufferKind::output) {
+    malformed(subject, name + " (" + std::string(to_string(buffer.kind)) +
+                           ") has parts; only buffers that hold temporaries and outputs may");
+  }
+  std::int64_t left = buffer.size.count();
+  Lifespan whole = buffer.parts.front().lifespan;
+  for (const BufferPart& part : buffer.parts) {
+    const std::int64_t size = part.size.count();
+    if (size <= 0 || size > left) {
+      return malformed(subject, name + " has a part of " + std::to_string(size) + " bytes where " +
+                                    std::to_string(left) + " of its bytes are left");
+    }
+    if (part.lifespan.empty()) {
+      return malformed(subject, name + " has a part that lives in steps [" +
+                                    std::to_string(part.lifespan.begin.value()) + ", " +
+                                    std::to_string(part.lifespan.end.value()) + "), which is empty");
+    }
+    left -= size;
+    whole.begin = std::min(whole.begin, part.lifespan.begin);
+    whole.end = std::max(whole.end, part.lifespan.end);
+  }
+  if (left != 0) malformed(subject, name + " has " + std::to_string(left) + " bytes that are in none of its parts");
+  if (whole != buffer.lifespan) {
+    malformed(subject, name + " lives in steps [" + std::to_string(buffer.lifespan.begin.value()) + ", " +
+                           std::to_string(buffer.lifespan.end.value()) + "), its parts together in [" +
+                           std::to_string(whole.begin.value()) + ", " + std::to_string(whole.end.value()) + ")");
+  }
+}
+
 void check_buffer(const Subject& subject, BufferId id, std::int64_t& left) {
   const Buffer& buffer = subject.plan.buffers[id];
   const std::string name = "buffer " + std::to_string(id.value());
@@ -90,6 +124,7 @@ void check_buffer(const Subject& subject, BufferId id, std::int64_t& left) {
                            std::to_string(life.end.value()) + "), which is empty or not within the " +
                            std::to_string(steps) + " steps of the program");
   }
+  if (!buffer.parts.empty()) check_parts(subject, buffer, name);
   if (!buffer.placement && must_be_placed(buffer.kind)) {
     malformed(subject, name + " (" + std::string(to_string(buffer.kind)) + ") has no placement");
   }

@@ -129,30 +129,45 @@ class Geometry {
                                       name_of(subject_, value.buffer) + ", which has " + std::to_string(room)});
   }
 
+  // Bytes of the arena that live and rest as one: a buffer, or a part of it.
+  struct Block {
+    BufferId buffer;
+    Interval<std::int64_t> bytes;
+    Lifespan life;
+  };
+
   // An empty program still has one moment, at which all buffers are there: inputs handed out as outputs.
-  Lifespan life_of(BufferId id) const {
-    const Lifespan& life = plan_.buffers[id].lifespan;
+  static Lifespan not_empty(const Lifespan& life) {
     return life.empty() ? Lifespan{life.begin, StepId(life.begin.value() + 1)} : life;
   }
 
+  void add_blocks(BufferId id, std::vector<Block>& blocks) const {
+    const Buffer& buffer = plan_.buffers[id];
+    std::int64_t begin = buffer.placement->offset.position();
+    for (const BufferPart& part : buffer.parts) {
+      blocks.push_back({id, {begin, begin + part.size.count()}, part.lifespan});
+      begin += part.size.count();
+    }
+    if (buffer.parts.empty()) blocks.push_back({id, bytes_of(buffer), not_empty(buffer.lifespan)});
+  }
+
   void check_overlaps() {
-    std::vector<std::vector<BufferId>> by_region(plan_.regions.size());
+    std::vector<std::vector<Block>> by_region(plan_.regions.size());
     for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
       const Buffer& buffer = plan_.buffers[id];
-      if (buffer.placement && buffer.size.count() > 0) by_region[buffer.placement->region.index()].push_back(id);
+      if (buffer.placement && buffer.size.count() > 0) add_blocks(id, by_region[buffer.placement->region.index()]);
     }
-    for (const std::vector<BufferId>& buffers : by_region) sweep(buffers);
+    for (const std::vector<Block>& blocks : by_region) sweep(blocks);
   }
 
   // Over time; at one moment what ends goes before what begins.
-  void sweep(const std::vector<BufferId>& buffers) {
+  void sweep(const std::vector<Block>& blocks) {
     std::vector<LiveRanges::Range> ranges;
     std::vector<std::tuple<StepId, bool, std::size_t>> events;
-    for (std::size_t at = 0; at < buffers.size(); ++at) {
-      const Lifespan life = life_of(buffers[at]);
-      ranges.push_back(bytes_of(plan_.buffers[buffers[at]]));
-      events.emplace_back(life.begin, true, at);
-      events.emplace_back(life.end, false, at);
+    for (std::size_t at = 0; at < blocks.size(); ++at) {
+      ranges.push_back(blocks[at].bytes);
+      events.emplace_back(blocks[at].life.begin, true, at);
+      events.emplace_back(blocks[at].life.end, false, at);
     }
     std::sort(events.begin(), events.end());
     LiveRanges live(std::move(ranges));
@@ -162,7 +177,7 @@ class Geometry {
         continue;
       }
       live.for_each_meeting(at, [&, now = step, newer = at](std::size_t other) {
-        report_overlap(buffers[other], buffers[newer], now);
+        report_overlap(blocks[other], blocks[newer], now);
         return !subject_.findings.is_full();
       });
       if (subject_.findings.is_full()) return;
@@ -170,10 +185,11 @@ class Geometry {
     }
   }
 
-  void report_overlap(BufferId older, BufferId newer, StepId now) {
-    const Interval<std::int64_t> a = bytes_of(plan_.buffers[older]);
-    const Interval<std::int64_t> b = bytes_of(plan_.buffers[newer]);
-    const Interval<std::int64_t> shared{std::max(a.begin, b.begin), std::min(a.end, b.end)};
+  void report_overlap(const Block& one, const Block& other, StepId now) {
+    const BufferId older = one.buffer;
+    const BufferId newer = other.buffer;
+    const Interval<std::int64_t> shared{std::max(one.bytes.begin, other.bytes.begin),
+                                        std::min(one.bytes.end, other.bytes.end)};
     std::vector<TensorId> tensors = tensors_in(older);
     if (holds_[newer]) tensors.push_back(*holds_[newer]);
     const RegionId region = plan_.buffers[newer].placement->region;

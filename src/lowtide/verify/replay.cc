@@ -10,6 +10,7 @@
 #include "lowtide/verify/alias_meaning.h"
 #include "lowtide/verify/byte_map.h"
 #include "lowtide/verify/in_place.h"
+#include "lowtide/verify/living_bytes.h"
 #include "lowtide/verify/stages.h"
 #include "lowtide/verify/write_clock.h"
 
@@ -28,6 +29,7 @@ class Replay {
       : subject_(subject),
         plan_(subject.plan),
         map_(subject.plan, subject.graph),
+        living_(subject.plan),
         clock_(map_.cells()),
         held_since_(plan_.values.size()) {}
 
@@ -93,7 +95,7 @@ class Replay {
   }
 
   void check_alive(StepId id, const char* verb, BufferId buffer, std::optional<ValueId> value) {
-    const Lifespan& life = plan_.buffers[buffer].lifespan;
+    const Lifespan life = value ? life_of(*value) : living_.common_life(buffer, scratch_bytes(buffer));
     if (life.contains(id)) return;
     std::vector<TensorId> tensors;
     if (value) tensors.push_back(plan_.values[*value].tensor);
@@ -101,9 +103,25 @@ class Replay {
                            .step = id,
                            .tensors = std::move(tensors),
                            .message = name_of(subject_, id) + " " + verb + " " + (value ? name(*value) + " in " : "") +
-                                      name_of(subject_, buffer) + ", which lives only in steps [" +
+                                      name_of(subject_, buffer) + ", " + whose(buffer) + " only in steps [" +
                                       std::to_string(life.begin.value()) + ", " + std::to_string(life.end.value()) +
                                       ")"});
+  }
+
+  // The steps in which all bytes of a value live.
+  Lifespan life_of(ValueId id) const {
+    const Value& value = plan_.values[id];
+    const std::int64_t begin = value.offset.position();
+    const std::int64_t end = begin + subject_.tensor_of(id).size.count();
+    // One that does not lie in its buffer has been reported.
+    if (begin < 0 || end > plan_.buffers[value.buffer].size.count()) return plan_.buffers[value.buffer].lifespan;
+    return living_.common_life(value.buffer, {begin, end});
+  }
+
+  Bytes64 scratch_bytes(BufferId buffer) const { return {0, plan_.buffers[buffer].size.count()}; }
+
+  const char* whose(BufferId buffer) const {
+    return plan_.buffers[buffer].parts.empty() ? "which lives" : "where all of these bytes live";
   }
 
   // `at` nothing: at the end of the program.
@@ -284,7 +302,7 @@ class Replay {
 
   void check_stays(ValueId value) {
     const BufferId buffer = plan_.values[value].buffer;
-    const Lifespan& life = plan_.buffers[buffer].lifespan;
+    const Lifespan life = life_of(value);
     if (!plan_.buffers[buffer].placement || life.end.index() == subject_.steps()) return;
     lost(plan_.values[value].tensor, name_of(subject_, buffer) + " of output " + name(value) + " lives only to step " +
                                          std::to_string(life.end.value()) + ", not to the end, " +
@@ -308,6 +326,7 @@ class Replay {
   const Subject& subject_;
   const Plan& plan_;
   const ByteMap map_;
+  const LivingBytes living_;
   WriteClock clock_;
   std::vector<Event> events_;
   IdVector<ValueId, std::optional<std::uint32_t>> held_since_;  // nothing: not written yet

@@ -1,0 +1,67 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/class_parts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/check.h"
+
+namespace lowtide::detail {
+namespace {
+
+// A cover begins or ends.
+struct Edge {
+  std::int64_t at = 0;
+  bool begins = false;
+  std::size_t cover = 0;
+};
+
+// Those before `at` and after it live alike.
+void append(std::vector<BufferPart>& parts, std::int64_t size, const Lifespan& lifespan) {
+  if (size == 0) return;
+  if (!parts.empty() && parts.back().lifespan == lifespan) {
+    parts.back().size += Bytes(size);
+  } else {
+    parts.push_back({Bytes(size), lifespan});
+  }
+}
+
+}  // namespace
+
+std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes alignment) {
+  std::vector<Edge> edges;
+  for (std::size_t index = 0; index < covers.size(); ++index) {
+    const Interval<std::int64_t>& bytes = covers[index].bytes;
+    if (bytes.empty()) continue;
+    edges.push_back({bytes.begin / alignment.count() * alignment.count(), true, index});
+    edges.push_back({round_up(Bytes(bytes.end), alignment).count(), false, index});
+  }
+  std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
+  std::vector<BufferPart> parts;
+  std::multiset<StepId> begins;
+  std::multiset<StepId> ends;
+  std::int64_t from = 0;
+  for (const Edge& edge : edges) {
+    if (edge.at > from) {
+      LOWTIDE_CHECK(!begins.empty(), "every unit of a buffer is some tensor's");
+      append(parts, edge.at - from, {*begins.begin(), *ends.rbegin()});
+      from = edge.at;
+    }
+    const Lifespan& lifespan = covers[edge.cover].lifespan;
+    if (edge.begins) {
+      begins.insert(lifespan.begin);
+      ends.insert(lifespan.end);
+    } else {
+      begins.erase(begins.find(lifespan.begin));
+      ends.erase(ends.find(lifespan.end));
+    }
+  }
+  if (parts.size() == 1) parts.clear();
+  return parts;
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,48 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/assemble.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/plan/region.h"
+#include "lowtide/schedule/schedule.h"
+
+namespace lowtide::detail {
+
+struct PlaceInput {
+  const Graph& graph;
+  const ChosenKernels& kernels;
+  const std::vector<PlannedBodies>& bodies;
+  const AliasOptions& aliases;
+  const std::vector<Region>& regions;
+  std::int64_t effort = 0;   // of allocate
+  bool may_reorder = false;  // orders of the same load will do
+};
+
+struct PlacedSchedule {
+  Schedule schedule;     // aliases and load are those of the plan
+  Plan plan;             // without provenance and claims
+  std::string strategy;  // of allocate, in region 0
+};
+
+// The plan of an order, with offsets. Where these need more than the load, other plans are placed too, and the one with
+// the smallest arena is kept, the first among equals:
+//   - whole buffers: the parts of a buffer, which cannot move apart, may be in each other's way;
+//   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder);
+//   - single slices, splits and concats that copy, at most kMostCopies, where the load stays below the arena so far.
+// Where several regions hold the plan, none: then the arenas' sum is not what counts.
+// Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
+[[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule);
+
+inline constexpr int kOtherOrders = 12;
+inline constexpr int kMostCopies = 24;
+
+}  // namespace lowtide::detail

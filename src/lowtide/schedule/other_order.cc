@@ -1,0 +1,77 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/schedule/other_order.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "lowtide/analysis/load.h"
+#include "lowtide/base/random.h"
+#include "lowtide/schedule/order_problem.h"
+#include "lowtide/schedule/order_search.h"
+
+namespace lowtide {
+namespace {
+
+using Index = OrderProblem::Index;
+
+// A random topological order: of the nodes that are ready, any.
+std::vector<Index> drawn_order(const OrderProblem& problem, Random& random) {
+  const auto count = static_cast<Index>(problem.nodes.size());
+  std::vector<std::vector<Index>> after(count);
+  std::vector<std::uint32_t> waiting(count, 0);
+  std::vector<Index> ready;
+  for (Index node = 0; node < count; ++node) {
+    waiting[node] = static_cast<std::uint32_t>(problem.nodes[node].before.size());
+    for (Index before : problem.nodes[node].before) after[before].push_back(node);
+    if (waiting[node] == 0) ready.push_back(node);
+  }
+  std::vector<Index> order;
+  order.reserve(count);
+  while (!ready.empty()) {
+    std::swap(ready[random.below(ready.size())], ready.back());
+    const Index node = ready.back();
+    ready.pop_back();
+    order.push_back(node);
+    for (Index next : after[node]) {
+      if (--waiting[next] == 0) ready.push_back(next);
+    }
+  }
+  return order;
+}
+
+// The same problem; node i is what was node order[i].
+OrderProblem renumbered(const OrderProblem& problem, const std::vector<Index>& order) {
+  std::vector<Index> place(order.size());
+  for (Index at = 0; at < order.size(); ++at) place[order[at]] = at;
+  OrderProblem out{.nodes = {}, .values = problem.values, .base = problem.base};
+  out.nodes.reserve(order.size());
+  for (Index old : order) {
+    OrderProblem::Node& node = out.nodes.emplace_back(problem.nodes[old]);
+    for (Index& before : node.before) before = place[before];
+    std::sort(node.before.begin(), node.before.end());
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<Schedule> other_order(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& aliases,
+                                    Bytes most, std::uint64_t seed, std::int64_t work) {
+  Random random(seed);
+  const OrderProblem problem = order_problem(graph, kernels, aliases);
+  const std::vector<Index> drawn = drawn_order(problem, random);
+  const FoundOrder found = search_order(renumbered(problem, drawn), {.bound = most.count(), .work = work});
+  if (found.peak > most.count()) return std::nullopt;
+  Schedule schedule;
+  for (Index at : found.order) schedule.order.push_back(NodeId(drawn[at]));
+  schedule.strategy = "search";
+  schedule.aliases = alias_classes(graph, kernels, schedule.order, aliases);
+  schedule.load = largest(load_profile(schedule.aliases, kernels, schedule.order, aliases));
+  if (schedule.load > most) return std::nullopt;
+  return schedule;
+}
+
+}  // namespace lowtide
