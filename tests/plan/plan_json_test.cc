@@ -94,6 +94,40 @@ TEST(PlanJson, StreamsMakeAnotherVersion) {
             false);
 }
 
+// Buffer 3 has 64 bytes and lives in steps 0 to 2, its first 16 in step 0 only.
+TEST(PlanJson, PartsMakeAnotherVersion) {
+  PlanFile file = testing::small_plan_file();
+  Buffer& buffer = file.plan.buffers[BufferId(3)];
+  ASSERT_EQ(buffer.size, Bytes(64));
+  ASSERT_EQ(buffer.lifespan, (Lifespan{StepId(0), StepId(3)}));
+  buffer.parts = {{Bytes(16), {StepId(0), StepId(1)}}, {Bytes(48), {StepId(0), StepId(3)}}};
+  const std::string text = write_plan_json(file.plan, file.labels);
+  EXPECT_NE(text.find("\"schema_version\": 3,"), std::string::npos);
+  EXPECT_NE(text.find("\n\"streams\": 1,\n"), std::string::npos);
+  const std::string written = "[[16, 0, 1], [48, 0, 3]]]";
+  ASSERT_NE(text.find(written), std::string::npos) << text;
+  const Result<PlanFile> again = read_plan_json(text, "again.json");
+  ASSERT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_EQ(testing::difference(file, again.value()), "");
+  const auto refused = [&](const std::string& by) {
+    std::string wrong = text;
+    wrong.replace(wrong.find(written), written.size(), by);
+    const Result<PlanFile> read = read_plan_json(wrong, "p.json");
+    return read.ok() ? "" : read.error().describe();
+  };
+  EXPECT_EQ(refused("[[64, 0, 3]]]"), "p.json: $.buffers[3].parts: has one part; a buffer has none, or at least two");
+  EXPECT_EQ(refused("[[16, 0, 1], [49, 0, 3]]]"),
+            "p.json: $.buffers[3].parts[1]: ends behind the end of the buffer, which has 64 bytes");
+  EXPECT_EQ(refused("[[16, 0, 1], [47, 0, 3]]]"),
+            "p.json: $.buffers[3].parts: have 63 bytes together, the buffer has 64");
+  EXPECT_EQ(refused("[[16, 1, 1], [48, 0, 3]]]"), "p.json: $.buffers[3].parts[0]: lives in no step at all");
+  EXPECT_EQ(refused("[[16, 0, 1], [48, 0, 2]]]"),
+            "p.json: $.buffers[3].parts: live from step 0 to before step 2 together, which is not when the buffer "
+            "lives");
+  EXPECT_EQ(refused("[]]"), "p.json: $.schema_version: is for plans whose buffers have parts, and here is none");
+  EXPECT_NE(refused("[[0, 0, 1], [64, 0, 3]]]").find("a number of bytes (an integer in [1, "), std::string::npos);
+}
+
 TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
   Random random(11);
   int with_bodies = 0;

@@ -69,6 +69,18 @@ STREAM_DAMAGES = [
 ]
 
 
+PART_DAMAGES = [
+    (["schema_version"], 2),
+    (["columns", "buffers"], ["kind", "bytes", "begin", "end", "region", "offset"]),
+    (["buffers", 0, 6], [[1, 0, 1], [1, 0, 1]]),
+    (["buffers", 3, 6], [[64, 0, 3]]),
+    (["buffers", 3, 6], [[0, 0, 1], [64, 0, 3]]),
+    (["buffers", 3, 6], [[16, 0], [48, 0]]),
+    (["buffers", 3, 6], None),
+    (["buffers", 3], ["temporary", 64, 0, 3, 0, 0]),
+]
+
+
 def damaged(path, value, whole=SMALL):
     tree = copy.deepcopy(whole)
     at = tree
@@ -115,6 +127,23 @@ class PlanSchema(unittest.TestCase):
                 self.assertFalse(self.validator.is_valid(damaged(path, value, tree)))
         del tree["streams"]
         self.assertFalse(self.validator.is_valid(tree))
+
+    def test_takes_parts(self):
+        tree = copy.deepcopy(SMALL)
+        tree["schema_version"] = 3
+        tree["columns"]["steps"] += ["stream", "after"]
+        tree["columns"]["buffers"] += ["parts"]
+        for plan in [tree, *tree["body_plans"]]:
+            plan["streams"] = 1
+            for step in plan["steps"]:
+                step += [0, []]
+            for buffer in plan["buffers"]:
+                buffer.append([])
+        tree["buffers"][3][6] = [[16, 0, 1], [48, 0, 3]]
+        self.validator.validate(tree)
+        for path, value in PART_DAMAGES:
+            with self.subTest(path=path, value=value):
+                self.assertFalse(self.validator.is_valid(damaged(path, value, tree)))
 
     def test_every_key_is_needed(self):
         removed = 0

@@ -91,8 +91,17 @@ class PlanMaker {
         StepId(buffer.lifespan.begin.value() + 1 + any<StepId>(steps - buffer.lifespan.begin.index()).value());
     if (!plan.regions.empty() && random_.chance(60)) {
       buffer.placement = Placement{any<RegionId>(plan.regions.size()), Offset(number())};
+      if (buffer.size.count() > 2 && random_.chance(20)) divide(buffer);
     }
     plan.buffers.push_back(buffer);
+  }
+
+  // Two parts, of which one lives as long as both.
+  void divide(Buffer& buffer) {
+    const Bytes low(random_.between(1, buffer.size.count() - 1));
+    Lifespan shorter = buffer.lifespan;
+    if (shorter.begin.value() + 1 < shorter.end.value()) shorter.begin = StepId(shorter.begin.value() + 1);
+    buffer.parts = {{low, shorter}, {buffer.size - low, buffer.lifespan}};
   }
 
   Random& random_;

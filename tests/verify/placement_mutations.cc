@@ -127,6 +127,84 @@ bool life_grows(Random& random, Mutant& mutant) {
   return std::exchange(buffer->lifespan, all) != all;
 }
 
+// A buffer with parts; nullptr if there is none.
+Buffer* some_divided(Random& random, Plan& plan) {
+  const auto id =
+      some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) { return plan.buffers[at].parts.size() > 1; });
+  return id ? &plan.buffers[*id] : nullptr;
+}
+
+void fit_to_parts(Buffer& buffer) {
+  buffer.lifespan = buffer.parts[0].lifespan;
+  for (const BufferPart& part : buffer.parts) {
+    buffer.lifespan.begin = std::min(buffer.lifespan.begin, part.lifespan.begin);
+    buffer.lifespan.end = std::max(buffer.lifespan.end, part.lifespan.end);
+  }
+}
+
+bool part_ends_early(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_divided(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  Lifespan& life = buffer->parts[random.below(buffer->parts.size())].lifespan;
+  if (life.end.value() - life.begin.value() < 2) return false;
+  life.end = StepId(life.end.value() - 1);
+  fit_to_parts(*buffer);
+  return true;
+}
+
+bool part_starts_late(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_divided(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  Lifespan& life = buffer->parts[random.below(buffer->parts.size())].lifespan;
+  if (life.end.value() - life.begin.value() < 2) return false;
+  life.begin = StepId(life.begin.value() + 1);
+  fit_to_parts(*buffer);
+  return true;
+}
+
+// Over whatever else lies there meanwhile.
+bool part_lives_throughout(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_divided(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(mutant.plan.program.size()))};
+  const bool is_other = std::exchange(buffer->parts[random.below(buffer->parts.size())].lifespan, all) != all;
+  fit_to_parts(*buffer);
+  return is_other;
+}
+
+bool parts_trade_a_byte(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_divided(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  const std::size_t at = random.below(buffer->parts.size() - 1);
+  const bool is_up = random.chance(50);
+  buffer->parts[at].size += Bytes(is_up ? 1 : -1);
+  buffer->parts[at + 1].size += Bytes(is_up ? -1 : 1);
+  return true;
+}
+
+bool part_is_lost(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_divided(random, mutant.plan);
+  if (buffer == nullptr) return false;
+  buffer->parts.erase(buffer->parts.begin() + static_cast<std::ptrdiff_t>(random.below(buffer->parts.size())));
+  return true;
+}
+
+// Two halves of a buffer that had none, one of them short of a step.
+bool parts_are_made_up(Random& random, Mutant& mutant) {
+  Buffer* buffer = some_placed(random, mutant.plan);
+  if (buffer == nullptr || !buffer->parts.empty() || buffer->size < Bytes(2)) return false;
+  if (buffer->lifespan.end.value() - buffer->lifespan.begin.value() < 2) return false;
+  const Bytes half(buffer->size.count() / 2);
+  buffer->parts = {{half, buffer->lifespan}, {buffer->size - half, buffer->lifespan}};
+  Lifespan& life = buffer->parts[random.below(2)].lifespan;
+  if (random.chance(50)) {
+    life.end = StepId(life.end.value() - 1);
+  } else {
+    life.begin = StepId(life.begin.value() + 1);
+  }
+  return true;
+}
+
 bool other_region(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   Buffer* buffer = some_placed(random, plan);
@@ -215,6 +293,12 @@ std::vector<MutationKind> placement_mutations() {
           {"life_starts_late", life_starts_late},
           {"life_moves", life_moves},
           {"life_grows", life_grows},
+          {"part_ends_early", part_ends_early},
+          {"part_starts_late", part_starts_late},
+          {"part_lives_throughout", part_lives_throughout},
+          {"parts_trade_a_byte", parts_trade_a_byte},
+          {"part_is_lost", part_is_lost},
+          {"parts_are_made_up", parts_are_made_up},
           {"other_region", other_region},
           {"region_aligns_more", region_aligns_more},
           {"alignment_is_no_power_of_two", alignment_is_no_power_of_two},

@@ -52,7 +52,9 @@ Bytes largest_load(const Plan& plan, bool as_proven) {
   for (StepId step : all_ids<StepId>(plan.program.size())) {
     Bytes load;
     for (const Buffer& buffer : plan.buffers) {
-      if (buffer.placement && buffer.lifespan.contains(step)) load += buffer.size;
+      if (!buffer.placement) continue;
+      for (const BufferPart& part : buffer.parts) load += part.lifespan.contains(step) ? part.size : Bytes(0);
+      if (buffer.parts.empty() && buffer.lifespan.contains(step)) load += buffer.size;
     }
     most = std::max(most, as_proven ? load - unproven_scratch(plan, step) : load);
   }

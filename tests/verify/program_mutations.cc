@@ -23,7 +23,10 @@ void rewrite_steps(Plan& plan) {
 // Every buffer lives all the time, so that lifespans have nothing to say against the damage. May make some overlap.
 void live_always(Plan& plan) {
   const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(plan.program.size()))};
-  for (Buffer& buffer : plan.buffers) buffer.lifespan = all;
+  for (Buffer& buffer : plan.buffers) {
+    buffer.lifespan = all;
+    buffer.parts.clear();
+  }
 }
 
 // Also at addresses of their own, so that only data flow is wrong.

@@ -82,9 +82,47 @@ class RandomPlan {
               StepId(static_cast<std::uint32_t>(random_.between(buffer.lifespan.end.value(), steps())));
         }
         buffer.placement = Placement{};
+        if (!block.is_given && buffer.size.count() > 1 && random_.chance(60)) divide(places, block, buffer);
       }
       buffer_of_[at] = plan_.buffers.push_back(buffer);
     }
+  }
+
+  // Byte by byte: each lives as its tensors need it, or somewhat longer. A tensor without bytes is in no part, and so
+  // needs the whole buffer.
+  void divide(const RandomPlaces& places, const RandomPlaces::Block& block, Buffer& buffer) {
+    std::vector<std::optional<Lifespan>> bytes(static_cast<std::size_t>(buffer.size.count()));
+    for (TensorId member : block.members) {
+      if (graph_.tensor(member).size == Bytes(0)) return;
+      const Lifespan needed{
+          StepId(places.written[member]),
+          StepId(std::max(places.written[member] + 1, std::min(places.needed_until[member] + 1, steps())))};
+      const auto begin = static_cast<std::size_t>(places.offset_of[member]);
+      for (std::size_t at = begin; at < begin + static_cast<std::size_t>(graph_.tensor(member).size.count()); ++at) {
+        const Lifespan old = bytes[at].value_or(needed);
+        bytes[at] = {std::min(old.begin, needed.begin), std::max(old.end, needed.end)};
+      }
+    }
+    std::vector<BufferPart> parts;
+    for (const std::optional<Lifespan>& byte : bytes) {
+      const Lifespan life = byte.value_or(buffer.lifespan);
+      const bool goes_on = !parts.empty() && parts.back().lifespan == life && !random_.chance(2);
+      if (goes_on) {
+        parts.back().size += Bytes(1);
+      } else {
+        parts.push_back({Bytes(1), life});
+      }
+    }
+    if (parts.size() < 2) return;
+    for (BufferPart& part : parts) {
+      if (random_.chance(10)) part.lifespan = buffer.lifespan;
+    }
+    buffer.lifespan = parts[0].lifespan;
+    for (const BufferPart& part : parts) {
+      buffer.lifespan = {std::min(buffer.lifespan.begin, part.lifespan.begin),
+                         std::max(buffer.lifespan.end, part.lifespan.end)};
+    }
+    buffer.parts = std::move(parts);
   }
 
   bool must_place(const RandomPlaces::Block& block) const {
@@ -170,6 +208,7 @@ class RandomPlan {
       const Buffer& buffer = plan_.buffers[other];
       const std::int64_t end = buffer.placement->offset.position() + buffer.size.count();
       candidates.push_back((end + alignment - 1) / alignment * alignment);
+      candidates.push_back(buffer.placement->offset.position());  // where parts of it rest
     }
     std::sort(candidates.begin(), candidates.end());
     std::erase_if(candidates, [&](std::int64_t offset) { return !is_free(id, offset, placed); });
@@ -181,10 +220,20 @@ class RandomPlan {
     return std::none_of(placed.begin(), placed.end(), [&](BufferId other) {
       const Buffer& its = plan_.buffers[other];
       const std::int64_t begin = its.placement->offset.position();
-      return its.placement->region == mine.placement->region &&
-             (plan_.program.empty() || mine.lifespan.meets(its.lifespan)) && begin < offset + mine.size.count() &&
-             offset < begin + its.size.count();
+      return its.placement->region == mine.placement->region && begin < offset + mine.size.count() &&
+             offset < begin + its.size.count() && live_in_one_place(mine, offset, its, begin);
     });
+  }
+
+  bool live_in_one_place(const Buffer& mine, std::int64_t my_begin, const Buffer& its, std::int64_t its_begin) const {
+    bool found = false;
+    for_each_part(mine, [&](const Interval<std::int64_t>& a, const Lifespan& my_life) {
+      for_each_part(its, [&](const Interval<std::int64_t>& b, const Lifespan& its_life) {
+        const bool share = my_begin + a.begin < its_begin + b.end && its_begin + b.begin < my_begin + a.end;
+        found = found || (share && (plan_.program.empty() || my_life.meets(its_life)));
+      });
+    });
+    return found;
   }
 
   template <typename T>

@@ -54,6 +54,7 @@ class Rules {
       must(buffer.lifespan.end.value() <= steps && (buffer.lifespan.begin < buffer.lifespan.end || steps == 0),
            "a lifespan is some steps of the program");
       must(!buffer.placement || buffer.placement->region.index() < plan_.regions.size(), "a region exists");
+      if (!buffer.parts.empty()) check_parts(buffer);
     }
     for (const Value& value : plan_.values) {
       must(graph_.tensors().contains(value.tensor) && plan_.buffers.contains(value.buffer), "a value's ids exist");
@@ -67,6 +68,51 @@ class Rules {
       must(!step.scratch || plan_.buffers.contains(*step.scratch), "a scratch buffer exists");
       if (graph_.nodes().contains(step.node)) check_bodies_listed(step);
     }
+  }
+
+  void check_parts(const Buffer& buffer) {
+    const bool is_plain = buffer.kind == BufferKind::temporary || buffer.kind == BufferKind::output;
+    must(buffer.parts.size() > 1 && buffer.placement && is_plain, "parts are several, of what the plan owns");
+    std::set<StepId> begins;
+    std::set<StepId> ends;
+    std::int64_t left = buffer.size.count();
+    for (const BufferPart& part : buffer.parts) {
+      const bool is_inside = part.size.count() > 0 && part.size.count() <= left;
+      must(is_inside, "a part has some of the bytes that are left");
+      if (!is_inside) return;
+      left -= part.size.count();
+      must(part.lifespan.begin < part.lifespan.end, "a part lives");
+      begins.insert(part.lifespan.begin);
+      ends.insert(part.lifespan.end);
+    }
+    must(left == 0, "parts are all of their buffer");
+    must(*begins.begin() == buffer.lifespan.begin && *ends.rbegin() == buffer.lifespan.end,
+         "parts together live as long as their buffer");
+  }
+
+  // Whether some bytes of a buffer live in a step; none: whether the buffer does.
+  bool lives(const Buffer& buffer, std::int64_t begin, std::int64_t size, StepId step) const {
+    if (buffer.parts.empty() || size == 0) return buffer.lifespan.contains(step);
+    std::int64_t at = 0;
+    for (const BufferPart& part : buffer.parts) {
+      for (std::int64_t byte = at; byte < at + part.size.count(); ++byte) {
+        if (byte >= begin && byte < begin + size && !part.lifespan.contains(step)) return false;
+      }
+      at += part.size.count();
+    }
+    return true;
+  }
+  bool lives(const Value& value, StepId step) const {
+    return lives(plan_.buffers[value.buffer], value.offset.position(), graph_.tensor(value.tensor).size.count(), step);
+  }
+
+  // Where it lives in a step, byte by byte.
+  std::set<std::int64_t> addresses(const Buffer& buffer, StepId step) const {
+    std::set<std::int64_t> found;
+    for (std::int64_t byte = 0; byte < buffer.size.count(); ++byte) {
+      if (lives(buffer, byte, 1, step)) found.insert(buffer.placement->offset.position() + byte);
+    }
+    return found;
   }
 
   void check_bodies_listed(const Step& step) {
@@ -105,6 +151,7 @@ class Rules {
 
   void check_pair(const Buffer& a, const Buffer& b) {
     if (!a.placement || !b.placement || a.placement->region != b.placement->region) return;
+    if (!a.parts.empty() || !b.parts.empty()) return check_parts_apart(a, b);
     bool live_together = plan_.program.empty();
     for (StepId step : all_ids<StepId>(plan_.program.size())) {
       live_together = live_together || (a.lifespan.contains(step) && b.lifespan.contains(step));
@@ -113,6 +160,15 @@ class Rules {
     const std::int64_t high =
         std::min(a.placement->offset.position() + a.size.count(), b.placement->offset.position() + b.size.count());
     must(!live_together || low >= high, "buffers that live together are apart");
+  }
+
+  void check_parts_apart(const Buffer& a, const Buffer& b) {
+    for (StepId step : all_ids<StepId>(plan_.program.size())) {
+      std::set<std::int64_t> both = addresses(a, step);
+      const std::size_t apart = both.size() + addresses(b, step).size();
+      both.merge(addresses(b, step));
+      must(both.size() == apart, "bytes that live together are apart");
+    }
   }
 
   void check_program() {
@@ -129,12 +185,12 @@ class Rules {
     const Step& step = plan_.program[id];
     for (ValueId read : step.reads) {
       const Value& value = plan_.values[read];
-      must(plan_.buffers[value.buffer].lifespan.contains(id), "a buffer is read while it lives");
+      must(lives(value, id), "bytes are read while they live");
       must(!value.written || *value.written < id, "a value is written before it is read");
     }
     for (std::size_t at = 0; at < step.writes.size(); ++at) {
       const Value& value = plan_.values[step.writes[at]];
-      must(plan_.buffers[value.buffer].lifespan.contains(id), "a buffer is written while it lives");
+      must(lives(value, id), "bytes are written while they live");
       must(value.written == id, "a value is written where it says");
       must(std::count(step.writes.begin(), step.writes.end(), step.writes[at]) == 1, "a value is written once");
     }
@@ -219,7 +275,9 @@ class Rules {
       placed.insert(value.tensor);
       if (!outputs.contains(value.tensor)) continue;
       const Buffer& buffer = plan_.buffers[value.buffer];
-      must(!buffer.placement || buffer.lifespan.end.index() == plan_.program.size(), "an output lives to the end");
+      const auto steps = static_cast<std::uint32_t>(plan_.program.size());
+      must(!buffer.placement || (steps == 0 ? buffer.lifespan.end == StepId(0) : lives(value, StepId(steps - 1))),
+           "an output lives to the end");
       for (std::int64_t at = 0; at < graph_.tensor(value.tensor).size.count(); ++at) {
         const std::int64_t begin =
             (buffer.placement ? buffer.placement->offset.position() : 0) + value.offset.position();

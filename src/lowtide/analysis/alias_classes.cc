@@ -295,7 +295,8 @@ class Decision {
       covers[in].push_back({{begin, begin + graph_.tensor(id).size.count()}, own_[id]});
     }
     for (AliasClassId id : all_ids<AliasClassId>(out.classes.size())) {
-      if (has_smaller[id] != 0) out.classes[id].parts = detail::class_parts(covers[id], options_.alignment);
+      if (has_smaller[id] != 0)
+        out.classes[id].parts = detail::class_parts(covers[id], out.classes[id].size, options_.alignment);
     }
   }
 

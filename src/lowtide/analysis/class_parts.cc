@@ -32,11 +32,12 @@ void append(std::vector<BufferPart>& parts, std::int64_t size, const Lifespan& l
 
 }  // namespace
 
-std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes alignment) {
+std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes size, Bytes alignment) {
   std::vector<Edge> edges;
   for (std::size_t index = 0; index < covers.size(); ++index) {
-    const Interval<std::int64_t>& bytes = covers[index].bytes;
-    if (bytes.empty()) continue;
+    Interval<std::int64_t> bytes = covers[index].bytes;
+    if (bytes.empty()) bytes.begin = std::min(bytes.begin, size.count() - 1);
+    bytes.end = std::max(bytes.end, bytes.begin + 1);
     edges.push_back({bytes.begin / alignment.count() * alignment.count(), true, index});
     edges.push_back({round_up(Bytes(bytes.end), alignment).count(), false, index});
   }

@@ -73,10 +73,10 @@ void StreamLoads::touch(const AliasClasses& aliases, const Tensor& tensor, Tenso
   const AliasClassId in = aliases.class_of[id];
   const PieceIndex first = first_piece_[in];
   const PieceIndex end = first_piece_[AliasClassId(in.value() + 1)];
-  const std::int64_t begin_byte = aliases.offset_in_class[id].position();
-  const std::int64_t end_byte = begin_byte + tensor.size.count();
   if (end == first + 1) return touched.push_back(first);
-  if (begin_byte == end_byte) return;
+  // One without bytes counts as one byte (AliasClass::parts).
+  const std::int64_t begin_byte = std::min(aliases.offset_in_class[id].position(), ends_[end - 1] - 1);
+  const std::int64_t end_byte = begin_byte + std::max<std::int64_t>(tensor.size.count(), 1);
   auto piece =
       static_cast<PieceIndex>(std::upper_bound(ends_.begin() + first, ends_.begin() + end, begin_byte) - ends_.begin());
   for (; piece < end && (piece == first ? 0 : ends_[piece - 1]) < end_byte; ++piece) touched.push_back(piece);
