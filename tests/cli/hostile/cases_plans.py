@@ -31,8 +31,8 @@ def special_plans():
 @case(PLAN, "another form or version", refused=r"bad\.json")
 def other_versions(base):
     yield "version_2", base.plan_with(
-        (("schema_version",), 3)
-    ), r"schema_version 3 is not understood; this program reads versions 1 and 2"
+        (("schema_version",), 4)
+    ), r"schema_version 4 is not understood; this program reads versions 1 to 3"
     yield "version_0", base.plan_with((("schema_version",), 0)), r"schema_version 0 is not understood"
     yield "version_of_2_to_the_64", base.plan_with((("schema_version",), 2**64)), r"18446744073709551616"
     yield "version_as_text", base.plan_with((("schema_version",), "1")), r"\$?.*a version.*found"
