@@ -7,6 +7,7 @@
 
 #include "lowtide/cli/verbs.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/schedule/second_goal.h"
 
 namespace lowtide::detail {
 namespace {
@@ -56,6 +57,16 @@ OptionSpec order_option() {
           .choices = order_choices()};
 }
 
+OptionSpec then_option() {
+  return {.name = "--then",
+          .value = "GOAL",
+          .summary =
+              "what counts among orders of equal load: few bytes x time, short ways from writer to reader, or "
+              "nearness to the file's order",
+          .kind = ArgumentKind::choice,
+          .choices = second_goals()};
+}
+
 VerbSpec inspect_verb() {
   return {
       .name = "inspect",
@@ -101,6 +112,7 @@ VerbSpec plan_verb() {
                        .value = "N",
                        .summary = "work units for the search of orders; default 6000000000, some seconds",
                        .kind = ArgumentKind::text},
+                      then_option(),
                       {.name = "--streams",
                        .value = "N",
                        .summary = "run on N streams at once, as fast as the room allows; default 1",

@@ -55,6 +55,7 @@ Request read_request(const Arguments& arguments) {
     stop_usage(std::string(request.options.curve ? "--curve" : "--stream-room") +
                " is about several streams; say how many with --streams N");
   }
+  request.options.then = arguments.value("--then").value_or("");
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.bindings);
@@ -150,6 +151,12 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   for (const auto& [strategy, load] : planned.orders_tried) {
     json["schedule"]["tried"].push_back({{"strategy", strategy}, {"load", load.count()}});
   }
+  json["schedule"]["then"] = nullptr;
+  if (planned.second_gain) {
+    json["schedule"]["then"] = {{"goal", std::string(to_string(planned.second_gain->goal))},
+                                {"before", planned.second_gain->before},
+                                {"after", planned.second_gain->after}};
+  }
   json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", plan.claims.allocate_optimal}};
   json["proven_optimal"] = arena == plan.claims.bound;
   json["steps"] = plan.program.size();
@@ -161,6 +168,14 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["peak"] = json_of(peaks, top);
   json["notes"] = json_of(loaded.model.notes);
   return json;
+}
+
+// "bytes_time 812 to 790"; empty: none was asked for.
+std::string second_gain_text(const PlannedGraph& planned) {
+  if (!planned.second_gain) return {};
+  const SecondGain& gain = *planned.second_gain;
+  std::string text = std::string(to_string(gain.goal)) + " " + with_thousands(gain.before);
+  return gain.after < gain.before ? text + " to " + with_thousands(gain.after) : text + ", none better found";
 }
 
 void remark_seconds(const Seconds& seconds, Console& console) {
@@ -205,6 +220,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .capacity = planned.capacity,
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
+                              .second_gain = second_gain_text(planned),
                               .points = planned.points,
                               .shows_curve = request.options.curve,
                               .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed};

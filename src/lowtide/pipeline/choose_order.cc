@@ -34,8 +34,12 @@ Result<ChosenOrder> choose_order(const Graph& graph, const ChosenKernels& planne
   if (!given) return given.error();
   LoadBound bound = bound_by(*given);
 
-  ScheduleOptions options{
-      .order = wish.order, .aliases = wish.aliases, .bound = bound.bytes, .least = &least, .start = &*given};
+  ScheduleOptions options{.order = wish.order,
+                          .aliases = wish.aliases,
+                          .bound = bound.bytes,
+                          .least = &least,
+                          .then = wish.then,
+                          .start = &*given};
   if (wish.effort > 0) options.effort = wish.effort;
   Result<Schedule> best = passes.run("schedule", [&] { return schedule(graph, planned, options); });
   if (!best) return best.error();

@@ -207,11 +207,15 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   // The order before the offsets: its load is the least that any offsets can reach. Bodies count with their own bounds
   // in the bound: another order inside them may need less than what was found.
   planned.largest_step = largest_step(graph, both.least(), detail::bound_options(aliases)).bytes;
-  Result<detail::ChosenOrder> chosen = detail::choose_order(
-      graph, kernels, both.least(),
-      {.order = setting.options.order, .aliases = aliases, .effort = setting.options.order_effort}, passes);
+  Result<detail::ChosenOrder> chosen = detail::choose_order(graph, kernels, both.least(),
+                                                            {.order = setting.options.order,
+                                                             .aliases = aliases,
+                                                             .effort = setting.options.order_effort,
+                                                             .then = setting.options.then},
+                                                            passes);
   if (!chosen) return chosen.error();
   planned.orders_tried = chosen->schedule.tried;
+  planned.second_gain = chosen->schedule.gain;
 
   // Offsets last: buffers and their lifespans are final now, unless other ways to share bytes are better to place.
   // A body's arena is scratch of its node, one block wherever that lies.

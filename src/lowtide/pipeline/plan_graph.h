@@ -14,6 +14,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/schedule/schedule.h"
 #include "lowtide/target/target.h"
 #include "lowtide/verify/order_bound_check.h"
 #include "lowtide/verify/verify.h"
@@ -26,6 +27,7 @@ struct PlanOptions {
   bool views = true;              // off: every Reshape and Concat copies
   bool in_place = true;           // off: no kernel writes over its input
   bool verify = true;             // off only where the caller verifies
+  std::string then = {};          // a name of second_goals(): what else counts; empty: nothing
   std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
   // For a second look at the bound by a search of verify's own (check_order_bound); 0: only what one sum shows.
   std::int64_t bound_check_effort = 0;
@@ -66,6 +68,7 @@ struct PlannedGraph {
   // bodies: the bounds that they add are confirmed too.
   OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
+  std::optional<SecondGain> second_gain;  // where PlanOptions::then names a goal
   // Capacity of all regions together (nothing: one has none), and by how much the last region's arena exceeds its own.
   // A plan that does not fit is a valid plan for a machine with more memory: its last region then has no capacity.
   std::optional<Bytes> capacity;

@@ -147,6 +147,26 @@ class Scheduler {
   std::vector<std::pair<std::string, Bytes>> tried_;
 };
 
+// Among orders of the same load, the one that a second goal prefers.
+void pursue(SecondGoal goal, const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options,
+            Schedule& best) {
+  const std::vector<Bytes> profile = load_profile(best.aliases, kernels, best.order, options.aliases);
+  MeasuredOrder start{std::move(best.order), std::move(best.aliases), best.load, 0};
+  start.value = value_of(goal, graph, start.order, profile);
+  best.gain = SecondGain{.goal = goal, .before = start.value};
+  MeasuredOrder better = improve(goal, graph, kernels, options.aliases, std::move(start), options.then_effort);
+  best.order = std::move(better.order);
+  best.aliases = std::move(better.aliases);
+  best.load = better.load;
+  best.gain->after = better.value;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 }  // namespace
 
 const std::vector<std::string>& schedule_strategies() {
@@ -161,7 +181,13 @@ const std::vector<std::string>& schedule_strategies() {
 }
 
 Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options) {
+  const std::optional<SecondGoal> goal = second_goal_named(options.then);
+  if (!goal && !options.then.empty()) {
+    return Error{ErrorCode::invalid,
+                 "there is no second goal " + quoted(options.then) + "; there are " + listed(second_goals()), ""};
+  }
   std::optional<Schedule> best = Scheduler(graph, kernels, options).run();
+  if (best && goal) pursue(*goal, graph, kernels, options, *best);
   if (best) return *std::move(best);
   std::string known = "auto";
   for (const std::string& name : schedule_strategies()) known += ", " + name;

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/schedule/second_goal.h"
 
 namespace lowtide {
 
@@ -22,7 +25,17 @@ struct ScheduleOptions {
   const ChosenKernels* least = nullptr;
   // For the search: nodes and values looked at, about 0.5 ns each.
   std::int64_t effort = 6'000'000'000;
+  // A name of second_goals(): what else is to be small, among orders of that load (second_goal.h); empty: nothing.
+  std::string then = {};
+  std::int64_t then_effort = 200'000'000;
   const struct Schedule* start = nullptr;  // one that was measured before with the same options: not tried again
+};
+
+// How far an order is from its second goal, as chosen for its load and as changed then.
+struct SecondGain {
+  SecondGoal goal = SecondGoal::bytes_time;
+  std::int64_t before = 0;
+  std::int64_t after = 0;
 };
 
 // An order of all nodes, topological, and what it costs.
@@ -34,6 +47,7 @@ struct Schedule {
   std::vector<std::pair<std::string, Bytes>> tried;  // every strategy tried and its load, in the order tried
   Bytes bound;                     // no order has a lower load: as given, or what the search has shown
   bool is_bound_searched = false;  // the search has shown more than was given
+  std::optional<SecondGain> gain;  // where a second goal was named
 };
 
 // Names that ScheduleOptions::order understands besides "auto", in the order they are tried:
@@ -54,7 +68,7 @@ struct Schedule {
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as
-// given unless another is better. Errors (invalid): a strategy of another name. O((nodes + edges) log nodes),
+// given unless another is better. Errors (invalid): a strategy or goal of another name. O((nodes + edges) log nodes),
 // and the effort of the search.
 [[nodiscard]] Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels,
                                         const ScheduleOptions& options = {});
