@@ -183,5 +183,68 @@ TEST(MustBeLive, WithLittleEffortIsLowerAndSaysSo) {
   EXPECT_TRUE(full.is_complete || full.bytes > Bytes(0));
 }
 
+// While k runs, s waits for y: 10 + 100 + 50. At the end only y lives.
+TEST(MustBeLiveSet, NamesWhatTheBoundCounts) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    s = Conv(x) : f32[10]
+    h = Conv(s) : f32[100]
+    k = Conv(h) : f32[50]
+    y = Conv(k, s) : f32[1]
+    output y
+  })");
+  const MustBeLiveSet set = must_be_live(graph, dense_kernels(graph), NodeId(2));
+  ASSERT_EQ(set.tensors.size(), 3U);
+  EXPECT_EQ(set.tensors[0].tensor, testing::tensor_named(graph, "h"));
+  EXPECT_EQ(set.tensors[0].bytes, Bytes(400));
+  EXPECT_EQ(set.tensors[1].tensor, testing::tensor_named(graph, "k"));
+  EXPECT_EQ(set.tensors[2].tensor, testing::tensor_named(graph, "s"));
+  EXPECT_EQ(set.bytes, Bytes(4 * 160));
+  const MustBeLiveSet end = must_be_live(graph, dense_kernels(graph), std::nullopt);
+  ASSERT_EQ(end.tensors.size(), 1U);
+  EXPECT_EQ(end.bytes, Bytes(4));
+}
+
+// Whether a tensor is written by now and still needed, at the step of a node in one order.
+bool lives_at(const Graph& graph, const IdVector<NodeId, std::size_t>& position, TensorId id, NodeId node) {
+  const Tensor& tensor = graph.tensor(id);
+  if (position[*tensor.producer] > position[node]) return false;
+  if (tensor.role == Role::output || tensor.producer == node) return true;
+  const auto readers = graph.readers(id);
+  return std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return position[reader] >= position[node]; });
+}
+
+TEST(MustBeLiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
+  Random random(17);
+  std::size_t looked_at = 0;
+  for (int round = 0; round < 150; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const ChosenKernels kernels = dense_kernels(graph);
+    const BoundOptions options{.alignment = Bytes(random.chance(50) ? 64 : 1)};
+    Bytes largest = must_be_live(graph, kernels, std::nullopt, options).bytes;
+    std::vector<MustBeLiveSet> sets;
+    for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
+      sets.push_back(must_be_live(graph, kernels, node, options));
+      Bytes sum = sets.back().scratch;
+      for (const MustBeLiveSet::Part& part : sets.back().tensors) sum += part.bytes;
+      ASSERT_EQ(sets.back().bytes, round_up(sum, options.alignment));
+      largest = std::max(largest, sets.back().bytes);
+    }
+    ASSERT_EQ(largest, bound_of(graph, kernels, options).bytes) << "round " << round;
+    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+      IdVector<NodeId, std::size_t> position(order.size());
+      for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
+      for (NodeId node : order) {
+        for (const MustBeLiveSet::Part& part : sets[node.index()].tensors) {
+          ASSERT_TRUE(lives_at(graph, position, part.tensor, node))
+              << "round " << round << " tensor " << graph.tensor(part.tensor).name;
+          ++looked_at;
+        }
+      }
+    });
+  }
+  EXPECT_GT(looked_at, 10'000U);
+}
+
 }  // namespace
 }  // namespace lowtide

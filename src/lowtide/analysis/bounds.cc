@@ -65,6 +65,37 @@ class MustBeLive {
     return sum;
   }
 
+  // What bounds() counts of one node, at_end() of none.
+  MustBeLiveSet set_of(std::optional<NodeId> node) {
+    if (node) {
+      mark_relatives({*node});
+      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id) & 1;
+      clear_saved(*node, 1);
+    } else {
+      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+        const Tensor& tensor = graph_.tensor(id);
+        live_[id] = !tensor.producer || tensor.role == Role::output ? 1 : 0;
+      }
+    }
+    MustBeLiveSet set{.tensors = {}, .scratch = node ? kernels_[*node].scratch : Bytes(0)};
+    Bytes sum = set.scratch;
+    IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
+    for (const std::vector<Holding>& holders : content_.origins()) {
+      const auto lives = std::find_if(holders.begin(), holders.end(),
+                                      [&](const Holding& holding) { return live_[holding.tensor] != 0; });
+      if (lives == holders.end()) continue;
+      counted[lives->tensor] += lives->bytes;
+      sum += Bytes(lives->bytes);
+    }
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      if (counted[id] > 0) set.tensors.push_back({id, Bytes(counted[id])});
+    }
+    std::stable_sort(set.tensors.begin(), set.tensors.end(),
+                     [](const MustBeLiveSet::Part& a, const MustBeLiveSet::Part& b) { return a.bytes > b.bytes; });
+    set.bytes = round_up(sum, alignment_);
+    return set;
+  }
+
  private:
   // Bit i of before_[n]: n is node i or must run before it; after_ likewise.
   void mark_relatives(const std::vector<NodeId>& nodes) {
@@ -195,6 +226,11 @@ LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const B
   const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, content);
   const NodeId node = largest_of(sums);
   return {round_up(Bytes(sums[node]), options.alignment), "largest_step", node};
+}
+
+MustBeLiveSet must_be_live(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
+                           const BoundOptions& options) {
+  return MustBeLive(graph, kernels, options).set_of(node);
 }
 
 LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,

@@ -45,6 +45,21 @@ struct BoundOptions {
 [[nodiscard]] LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                                    const std::vector<Bytes>& profile, const BoundOptions& options = {});
 
+// What that bound counts at one node, tensor by tensor. Each of them lives while the node runs, whatever the order.
+struct MustBeLiveSet {
+  struct Part {
+    TensorId tensor;
+    Bytes bytes;  // > 0; of what it shares with another, one of the two counts
+  };
+  std::vector<Part> tensors;  // the largest first, then by id
+  Bytes scratch;              // of the node
+  Bytes bytes;                // all of them, rounded up to the alignment: what load_bound has for this node
+};
+
+// `node`: nothing stands for the end of the run. O(nodes + edges + holdings).
+[[nodiscard]] MustBeLiveSet must_be_live(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
+                                         const BoundOptions& options = {});
+
 // The weakest bound and the easiest to check ("largest_step"): the node whose own reads, writes and scratch are
 // largest, counted by the same rules. O(nodes + edges + holdings).
 [[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels,
