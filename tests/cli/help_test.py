@@ -26,7 +26,7 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_the_verbs_are_these(self):
-        self.assertEqual(self.verbs(), ["inspect", "plan", "verify", "view", "pack", "order", "compare", "completion", "help"])
+        self.assertEqual(self.verbs(), ["inspect", "plan", "explain", "verify", "view", "pack", "order", "compare", "completion", "help"])
 
     def test_every_verb_explains_itself_in_both_ways(self):
         for verb in self.verbs():

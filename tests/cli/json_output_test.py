@@ -117,6 +117,28 @@ class JsonOutput(ProgramTest):
         self.assertEqual(holder["last_reader"], {"name": "add", "op": "Add"})
         self.assertEqual(holder["steps"], {"begin": 0, "end": 3})
 
+    def test_explain(self):
+        report = self.json(DONE, "explain", "model.onnx")
+        self.expect_documented("explain", report)
+        self.assertEqual(report["bytes"], {"constants": 0, "inputs": WIDE, "arena": 2 * WIDE})
+        level, = report["levels"]
+        self.assertEqual((level["load_bytes"], level["bound_bytes"], level["must_bytes"]), (2 * WIDE,) * 3)
+        self.assertIs(level["proven_optimal"], True)
+        # a b at the Sigmoid, a (and c in it) b at the Add; then c d, 80 KiB.
+        self.assertEqual(level["peaks"], [{"begin": 1, "end": 3}])
+        self.assertEqual(level["highest_other_bytes"], WIDE + NARROW)
+        self.assertEqual(level["witness"]["tensors"], [{"name": "a", "bytes": WIDE}, {"name": "b", "bytes": WIDE}])
+        self.assertEqual(sum(buffer["bytes"] for buffer in level["buffers"]), 2 * WIDE)
+        self.assertEqual(level["largest_touched_bytes"], 2 * WIDE)
+        # Switched off, c lies beside a and b.
+        level = self.json(DONE, "explain", "model.onnx", "--no-in-place")["levels"][0]
+        self.assertEqual((level["load_bytes"], level["bound_bytes"]), (3 * WIDE, 2 * WIDE))
+        self.assertEqual([(one["input"], one["output"], one["reason"]) for one in level["not_in_place"]],
+                         [("a", "c", "switched_off"), ("b", "c", "switched_off")])
+        for name, model in (("branches", small_models.branches()), ("nothing", small_models.without_nodes())):
+            self.write(f"{name}.onnx", model)
+            self.expect_documented("explain", self.json(DONE, "explain", f"{name}.onnx"))
+
     def test_compare(self):
         report = self.json(DONE, "compare", "model.onnx")
         self.expect_documented("compare", report)

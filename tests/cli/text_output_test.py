@@ -30,6 +30,21 @@ class TextOutput(ProgramTest):
     def test_plan_looks_as_it_should(self):
         self.expect_golden("plan_small.txt", "plan", "model.onnx", "--budget", "1MiB")
 
+    def test_explain_looks_as_it_should(self):
+        self.expect_golden("explain_small.txt", "explain", "model.onnx")
+        self.write("parallel.onnx", small_models.parallel())
+        self.expect_golden("explain_parallel.txt", "explain", "parallel.onnx", "--order", "as_given")
+
+    def test_explain_has_words_for_odd_models(self):
+        self.write("nothing.onnx", small_models.without_nodes())
+        self.assertIn("nothing runs", self.expect(DONE, "explain", "nothing.onnx").stdout)
+        self.write("branches.onnx", small_models.branches())
+        self.assertIn("every output is there, in any order: y (64 B)", self.expect(DONE, "explain", "branches.onnx").stdout)
+        self.write("stale.onnx", small_models.stale_branch())
+        shown = self.expect(DONE, "explain", "stale.onnx").stdout
+        self.assertIn("(what runs inside)", shown)
+        self.assertIn("inside else_branch of If choose", shown)
+
     def test_streams_look_as_they_should(self):
         self.write("parallel.onnx", small_models.parallel())
         self.expect_golden("plan_streams.txt", "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")
@@ -90,7 +105,8 @@ class TextOutput(ProgramTest):
         self.assertEqual(first, second)
 
     def test_no_line_ends_in_blanks(self):
-        for words in (["inspect", "model.onnx"], ["plan", "model.onnx"], ["--help"], ["plan", "--help"]):
+        for words in (["inspect", "model.onnx"], ["plan", "model.onnx"], ["explain", "model.onnx"], ["--help"],
+                      ["plan", "--help"]):
             for line in self.expect(DONE, *words).stdout.splitlines():
                 self.assertEqual(line, line.rstrip(), words)
 
@@ -162,7 +178,7 @@ class TextOutput(ProgramTest):
 
     def test_names_cannot_act_on_the_terminal(self):
         self.write("hostile.onnx", small_models.hostile_names())
-        for words in (["inspect", "hostile.onnx"], ["plan", "hostile.onnx", "-o", "plan.json"],
+        for words in (["inspect", "hostile.onnx"], ["explain", "hostile.onnx"], ["plan", "hostile.onnx", "-o", "plan.json"],
                       ["verify", "hostile.onnx", "plan.json"]):
             result = self.run_program(*words)
             for text in (result.stdout, result.stderr):

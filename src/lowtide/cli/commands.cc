@@ -57,6 +57,19 @@ OptionSpec order_option() {
           .choices = order_choices()};
 }
 
+OptionSpec order_effort_option() {
+  return {.name = "--order-effort",
+          .value = "N",
+          .summary = "work units for the search of orders; default 6000000000, some seconds",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec no_in_place_option() { return {.name = "--no-in-place", .summary = "no operator writes over its input"}; }
+
+OptionSpec no_views_option() {
+  return {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"};
+}
+
 OptionSpec then_option() {
   return {.name = "--then",
           .value = "GOAL",
@@ -108,10 +121,7 @@ VerbSpec plan_verb() {
                       shape_option(),
                       target_option(),
                       order_option(),
-                      {.name = "--order-effort",
-                       .value = "N",
-                       .summary = "work units for the search of orders; default 6000000000, some seconds",
-                       .kind = ArgumentKind::text},
+                      order_effort_option(),
                       then_option(),
                       {.name = "--streams",
                        .value = "N",
@@ -124,8 +134,8 @@ VerbSpec plan_verb() {
                       {.name = "--curve", .summary = "with --streams: also plans with less and more room, in a table"},
                       {.name = "--check-bound",
                        .summary = "search all orders once more, by code of its own, to confirm the bound (minutes)"},
-                      {.name = "--no-in-place", .summary = "no operator writes over its input"},
-                      {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"},
+                      no_in_place_option(),
+                      no_views_option(),
                       {.name = "--effort",
                        .value = "N",
                        .summary = "work units for the search of offsets; default 200000000, some seconds",
@@ -136,6 +146,26 @@ VerbSpec plan_verb() {
                        {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Does a batch of 8 fit 64 MiB?"},
                        {"lowtide plan model.onnx --streams 2 --curve", "What would two streams gain?"}},
           .run = run_plan};
+}
+
+VerbSpec explain_verb() {
+  return {
+      .name = "explain",
+      .summary = "which steps hold the peak, what lives there, and why no order lowers it",
+      .description =
+          "Plans the model as 'plan' does and says in plain words where the largest load is: the steps, the buffers "
+          "that live then, largest first, who wrote them and who still reads them, and which of them live at that "
+          "step in every order. Then the proof that no order needs less, or, where there is none, what lies "
+          "between this order and the bound. Last, what would lower the load, with the figure that would be left: "
+          "tensors that wait, outputs that could not be written over an input, bytes between the buffers.\n"
+          "Nothing is written; the exit code is 0 whatever the model needs.",
+      .places = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {dim_option(), shape_option(), target_option(), order_option(), order_effort_option(),
+                  no_in_place_option(), no_views_option(), top_option(), json_option()},
+      .examples = {{"lowtide explain model.onnx", "Why does it need that much?"},
+                   {"lowtide explain model.onnx --dim batch=8 --order as_given --top 20",
+                    "For a batch of 8 in the file's order, with longer tables."}},
+      .run = run_explain};
 }
 
 VerbSpec verify_verb() {
@@ -289,7 +319,8 @@ VerbSpec help_verb() {
       .places = {{.name = "VERB",
                   .summary = "the verb to explain",
                   .kind = ArgumentKind::choice,
-                  .choices = {"inspect", "plan", "verify", "view", "pack", "order", "compare", "completion", "help"},
+                  .choices = {"inspect", "plan", "explain", "verify", "view", "pack", "order", "compare", "completion",
+                              "help"},
                   .is_optional = true}},
       .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
       .examples = {{"lowtide help plan", "What can plan do?"}, {"lowtide help --man | man -l -", "The whole manual."}},
@@ -299,8 +330,9 @@ VerbSpec help_verb() {
 }  // namespace
 
 const std::vector<VerbSpec>& verbs() {
-  static const std::vector<VerbSpec> all = {inspect_verb(), plan_verb(),    verify_verb(),     view_verb(), pack_verb(),
-                                            order_verb(),   compare_verb(), completion_verb(), help_verb()};
+  static const std::vector<VerbSpec> all = {inspect_verb(),    plan_verb(), explain_verb(), verify_verb(),
+                                            view_verb(),       pack_verb(), order_verb(),   compare_verb(),
+                                            completion_verb(), help_verb()};
   return all;
 }
 

@@ -12,6 +12,7 @@ namespace lowtide::detail {
 
 [[nodiscard]] ExitCode run_inspect(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_plan(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_explain(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_verify(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_view(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_pack(const Arguments& arguments, Console& console);

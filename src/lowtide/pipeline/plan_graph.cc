@@ -215,6 +215,7 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
                                                             passes);
   if (!chosen) return chosen.error();
   planned.orders_tried = chosen->schedule.tried;
+  planned.searched_sets = chosen->schedule.searched_sets;
   planned.second_gain = chosen->schedule.gain;
 
   // Offsets last: buffers and their lifespans are final now, unless other ways to share bytes are better to place.

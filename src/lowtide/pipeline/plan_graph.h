@@ -68,6 +68,7 @@ struct PlannedGraph {
   // bodies: the bounds that they add are confirmed too.
   OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
+  std::int64_t searched_sets = 0;         // of nodes that can have run: what the search of orders looked at
   std::optional<SecondGain> second_gain;  // where PlanOptions::then names a goal
   // Capacity of all regions together (nothing: one has none), and by how much the last region's arena exceeds its own.
   // A plan that does not fit is a valid plan for a machine with more memory: its last region then has no capacity.

@@ -3,11 +3,76 @@
 
 #include "lowtide/report/figures.h"
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 
-#include "lowtide/report/summary.h"
-
 namespace lowtide::detail {
+namespace {
+
+// Exporters name a node by its path and end that in the operator: "/layer1/conv1/Conv" needs no "Conv" before it.
+bool tells_operator(const ShownNode& node) {
+  const std::size_t slash = node.name.rfind('/');
+  return slash != std::string::npos && node.name.compare(slash + 1, node.op.size(), node.op) == 0;
+}
+
+// The beginning of a text up to the first blank where a line may end: not within parentheses, nor before a unit.
+std::string_view unbroken(std::string_view text) {
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '(') ++depth;
+    if (text[at] == ')' && depth > 0) --depth;
+    if (text[at] != ' ' || depth > 0) continue;
+    const std::string_view rest = text.substr(at + 1);
+    const bool is_unit =
+        rest.starts_with('B') && (rest.size() == 1 || std::isalnum(static_cast<unsigned char>(rest[1])) == 0);
+    if (!is_unit && !rest.starts_with('(')) return text.substr(0, at);
+  }
+  return text;
+}
+
+}  // namespace
+
+StyledText model_title(const ModelFacts& model) {
+  StyledText out(shown_name(model.path, kPathColumns), Style::heading);
+  out.add("  ").add(counted(model.nodes, "node"));
+  // The others are constants, or in branches that are left out.
+  if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
+  out.add(", ").add(counted(model.tensors, "tensor"));
+  out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
+  return out.end_line();
+}
+
+std::string node_text(const ShownNode& node, std::string_view none) {
+  if (node.op.empty()) return std::string(none);
+  if (tells_operator(node)) return shown_name(node.name, kNodeColumns);
+  const std::string op = shown_name(node.op, kNodeColumns);
+  return node.name.empty() ? op : op + " " + shown_name(node.name, kNodeColumns);
+}
+
+StyledText paragraph(std::string_view text, const StyledText& lead) {
+  constexpr std::size_t kColumns = 100;
+  StyledText out("  ");
+  out.append(lead);
+  std::size_t column = 2 + lead.width();
+  bool is_line_begin = true;
+  while (!text.empty()) {
+    const std::string_view word = unbroken(text);
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::size_t width = StyledText(word).width();
+    if (!is_line_begin && column + 1 + width > kColumns) {
+      const std::string indent = lead.width() == 2 ? "    " : "  ";
+      out.end_line().add(indent);
+      column = indent.size();
+      is_line_begin = true;
+    }
+    if (!is_line_begin) out.add(" ");
+    out.add(word);
+    column += width + (is_line_begin ? 0 : 1);
+    is_line_begin = false;
+  }
+  return out.end_line();
+}
 
 std::string exact(Bytes size) { return with_thousands(size.count()) + " B"; }
 

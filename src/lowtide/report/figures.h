@@ -8,14 +8,27 @@
 #include <string_view>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/report/peak.h"
 #include "lowtide/report/styled_text.h"
+#include "lowtide/report/summary.h"
 
 // The table of figures that all summaries have, a line each: name, bytes, the same for the eye, share, note.
 namespace lowtide::detail {
 
 inline constexpr std::size_t kPathColumns = 72;
+inline constexpr std::size_t kTensorColumns = 36;
+inline constexpr std::size_t kNodeColumns = 30;
+
+// "model.onnx  4 nodes, 5 tensors  onnx, sha256 a028affa56bf"
+[[nodiscard]] StyledText model_title(const ModelFacts& model);
+// "Conv conv1"; `none` for a node that is not there.
+[[nodiscard]] std::string node_text(const ShownNode& node, std::string_view none);
 
 [[nodiscard]] std::string exact(Bytes size);
+
+// A sentence or more, indented by two and broken at blanks so that lines have at most 100 columns where words allow;
+// with `lead` in front: a styled word, or a mark of two columns ("- "), after which further lines begin under the text.
+[[nodiscard]] StyledText paragraph(std::string_view text, const StyledText& lead = {});
 [[nodiscard]] TextTable figures_table();
 
 // "  load   9,633,792 B   9.19 MiB   12.3 %   as_given"

@@ -17,40 +17,17 @@ using detail::add_figure;
 using detail::exact;
 using detail::figures_table;
 using detail::gap_text;
-using detail::kPathColumns;
+using detail::kNodeColumns;
+using detail::kTensorColumns;
+using detail::model_title;
+using detail::node_text;
 using detail::with_proof;
-
-constexpr std::size_t kTensorColumns = 36;
-constexpr std::size_t kNodeColumns = 30;
-
-StyledText title(const ModelFacts& model) {
-  StyledText out(shown_name(model.path, kPathColumns), Style::heading);
-  out.add("  ").add(counted(model.nodes, "node"));
-  // The others are constants, or in branches that are left out.
-  if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
-  out.add(", ").add(counted(model.tensors, "tensor"));
-  out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
-  return out.end_line();
-}
 
 void add_outside_figures(TextTable& table, const PlainFigures& plain) {
   add_figure(table, "constants", plain.constants, "");
   add_figure(table, "inputs", plain.inputs, "");
   add_figure(table, "outputs", plain.outputs, "");
   table.add_row({});
-}
-
-// Exporters name a node by its path and end that in the operator: "/layer1/conv1/Conv" needs no "Conv" before it.
-bool tells_operator(const ShownNode& node) {
-  const std::size_t slash = node.name.rfind('/');
-  return slash != std::string::npos && node.name.compare(slash + 1, node.op.size(), node.op) == 0;
-}
-
-std::string node_text(const ShownNode& node, std::string_view none) {
-  if (node.op.empty()) return std::string(none);
-  if (tells_operator(node)) return shown_name(node.name, kNodeColumns);
-  const std::string op = shown_name(node.op, kNodeColumns);
-  return node.name.empty() ? op : op + " " + shown_name(node.name, kNodeColumns);
 }
 
 // Of a producer whose name begins the tensor's, which stands in the same row, the operator says the rest.
@@ -177,7 +154,7 @@ std::string shown_name(const std::string& name, std::size_t columns) {
 }
 
 StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection, const SummaryOptions& options) {
-  StyledText out = title(model);
+  StyledText out = model_title(model);
   const PlainFigures& plain = inspection.plain;
   const std::int64_t sum = plain.temporaries_sum.count();
   TextTable table = figures_table();
@@ -201,7 +178,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   const Claims& claims = plan.claims;
   const Bytes arena = arena_bytes(plan);
   const std::int64_t sum = verdict.plain.temporaries_sum.count();
-  StyledText out = title(model);
+  StyledText out = model_title(model);
   TextTable table = figures_table();
   add_outside_figures(table, verdict.plain);
   add_figure(table, "no reuse", verdict.plain.temporaries_sum, percent(sum, sum));

@@ -83,6 +83,7 @@ class Scheduler {
     best_->tried = std::move(tried_);
     best_->bound = bound_;
     best_->is_bound_searched = bound_ > options_.bound;
+    best_->searched_sets = searched_sets_;
     return std::move(best_);
   }
 
@@ -107,6 +108,7 @@ class Scheduler {
     std::optional<Schedule> found;
     const auto look = [&](const OrderProblem& problem, const OrderSearchOptions& search) {
       const FoundOrder order = search_order(problem, search);
+      searched_sets_ += order.sets;
       if (order.peak >= search.limit) return order.bound;  // nothing is better than what is known
       std::vector<NodeId> nodes;
       for (OrderProblem::Index node : order.order) nodes.push_back(NodeId(node));
@@ -143,6 +145,7 @@ class Scheduler {
   const ChosenKernels& kernels_;
   const ScheduleOptions& options_;
   Bytes bound_;
+  std::int64_t searched_sets_ = 0;
   std::optional<Schedule> best_;
   std::vector<std::pair<std::string, Bytes>> tried_;
 };

@@ -1,0 +1,167 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "lowtide/cli/help.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/cli/verbs.h"
+#include "lowtide/pipeline/explain_peak.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/explanation.h"
+
+namespace lowtide::detail {
+namespace {
+
+PlanOptions read_plan_options(const Arguments& arguments) {
+  PlanOptions options;
+  options.order = arguments.value("--order").value_or("auto");
+  options.order_effort = read_count(arguments, "--order-effort", 1).value_or(options.order_effort);
+  options.views = !arguments.has("--no-views");
+  options.in_place = !arguments.has("--no-in-place");
+  options.tool = tool_name();
+  return options;
+}
+
+// What the bound does not know of.
+std::string forbidden_text(const PlanOptions& options) {
+  if (options.in_place && options.views) return {};
+  if (options.in_place) return "--no-views";
+  return options.views ? "--no-in-place" : "--no-in-place --no-views";
+}
+
+Json json_of_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }
+
+Json json_of_step(const PeakExplanation& told, std::optional<StepId> step) {
+  if (!step) return nullptr;
+  return {{"step", step->value()}, {"node", json_of_node(shown_node(told, *step))}};
+}
+
+std::string name_of(const PeakExplanation& told, TensorId tensor) { return json_text(told.graph->tensor(tensor).name); }
+
+Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
+  const Buffer& buffer = told.plan->buffers[one.buffer];
+  Json json{{"kind", std::string(to_string(buffer.kind))},
+            {"bytes", buffer.size.count()},
+            {"held_bytes", one.held.count()},
+            {"must_bytes", one.must.count()},
+            {"name", one.name ? Json(name_of(told, *one.name)) : Json(nullptr)}};
+  json["tensors"] = Json::array();
+  for (TensorId tensor : one.tensors) json["tensors"].push_back(name_of(told, tensor));
+  json["use"] = std::string(to_string(one.use));
+  json["freedom"] = one.freedom == PeakFreedom::none ? Json(nullptr) : Json(std::string(to_string(one.freedom)));
+  json["written"] = json_of_step(told, one.written);
+  json["next_read"] = json_of_step(told, one.next_read);
+  json["load_without_bytes"] = one.load_without ? Json(one.load_without->count()) : Json(nullptr);
+  return json;
+}
+
+Json json_of_witness(const PeakExplanation& told, std::size_t top) {
+  Json json;
+  json["node"] = told.witness_node ? json_of_node(shown_node(*told.graph, *told.witness_node)) : Json(nullptr);
+  json["bytes"] = told.witness.bytes.count();
+  json["scratch_bytes"] = told.witness.scratch.count();
+  json["tensors"] = Json::array();
+  for (std::size_t at = 0; at < std::min(top, told.witness.tensors.size()); ++at) {
+    const MustBeLiveSet::Part& part = told.witness.tensors[at];
+    json["tensors"].push_back({{"name", name_of(told, part.tensor)}, {"bytes", part.bytes.count()}});
+  }
+  json["tensors_total"] = told.witness.tensors.size();
+  return json;
+}
+
+Json json_of_refusals(const PeakExplanation& told) {
+  Json list = Json::array();
+  for (const InPlaceRefusal& one : told.refusals) {
+    list.push_back({{"input", name_of(told, one.input)},
+                    {"output", name_of(told, one.output)},
+                    {"bytes", one.bytes.count()},
+                    {"reason", std::string(to_string(one.reason))},
+                    {"reader", json_of_step(told, one.reader)}});
+  }
+  return list;
+}
+
+Json json_of_level(const PeakExplanation& told, std::size_t top) {
+  const bool has_steps = !told.plan->program.empty();
+  const Claims& claims = told.plan->claims;
+  Json json;
+  json["inside"] = told.inside.empty() ? Json(nullptr) : Json(json_text(told.inside));
+  json["steps"] = told.plan->program.size();
+  json["load_bytes"] = told.load.count();
+  json["bound_bytes"] = claims.bound.count();
+  json["bound_name"] = claims.bound_name;
+  json["proven_optimal"] = told.load == claims.bound;
+  json["peaks"] = Json::array();
+  for (const Interval<StepId>& range : told.peaks) {
+    json["peaks"].push_back({{"begin", range.begin.value()}, {"end", range.end.value()}});
+  }
+  json["highest_other"] = json_of_step(told, told.next_step);
+  json["highest_other_bytes"] = told.next_load.count();
+  json["explained"] = has_steps ? json_of_step(told, told.step) : Json(nullptr);
+  json["must_bytes"] = told.must.bytes.count();
+  json["buffers"] = Json::array();
+  for (std::size_t at = 0; at < std::min(top, told.buffers.size()); ++at) {
+    json["buffers"].push_back(json_of_buffer(told, told.buffers[at]));
+  }
+  json["buffers_total"] = told.buffers.size();
+  json["witness"] = json_of_witness(told, top);
+  json["largest_touched"] = has_steps ? json_of_step(told, told.largest_touched_step) : Json(nullptr);
+  json["largest_touched_bytes"] = told.largest_touched.count();
+  json["not_in_place"] = json_of_refusals(told);
+  return json;
+}
+
+}  // namespace
+
+ExitCode run_explain(const Arguments& arguments, Console& console) {
+  const ImportOptions bindings = read_bindings(arguments);
+  const Target target = read_target(arguments);
+  const PlanOptions options = read_plan_options(arguments);
+  const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
+  const std::string path = arguments.place("MODEL");
+  const LoadedModel loaded = load_model(path, bindings, console);
+
+  const Stopwatch watch;
+  const PlannedGraph planned = [&] {
+    const Progress progress(console, "planning");
+    return take(plan_graph(loaded.model.graph, target, options), path);
+  }();
+  if (!planned.violations.empty()) {
+    throw Stop(ExitCode::internal, "the plan that was made is wrong: " + planned.violations.front().message +
+                                       "\nThis is a bug in lowtide. Please report it with the command line, and the "
+                                       "model if you can.");
+  }
+  const std::vector<PeakExplanation> levels = explain_peak(loaded.model.graph, target, options, planned.plan);
+  const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
+  if (!arguments.has("--json")) {
+    console.result(explanation_summary(loaded.facts, levels,
+                                       {.plain = planned.plain,
+                                        .order = options.order,
+                                        .searched_sets = planned.searched_sets,
+                                        .is_bound_verified = is_verified,
+                                        .forbidden = forbidden_text(options)},
+                                       {.top = top}));
+    return ExitCode::done;
+  }
+  Json json = json_head("explain");
+  json["model"] = json_of(loaded.facts);
+  json["bytes"] = {{"constants", planned.plain.constants.count()},
+                   {"inputs", planned.plain.inputs.count()},
+                   {"arena", arena_bytes(planned.plan).count()}};
+  json["bound_verified"] =
+      planned.bound_check.verdict == OrderBoundVerdict::undecided ? Json(nullptr) : Json(is_verified);
+  json["order"] = planned.plan.claims.schedule;
+  json["searched_sets"] = planned.searched_sets;
+  json["levels"] = Json::array();
+  for (const PeakExplanation& told : levels) json["levels"].push_back(json_of_level(told, top));
+  json["notes"] = json_of(loaded.model.notes);
+  json["seconds"] = {{"import", loaded.seconds}, {"explain", watch.seconds()}};
+  print_json(console, json);
+  return ExitCode::done;
+}
+
+}  // namespace lowtide::detail

@@ -1,0 +1,258 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/peak_buffers.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace lowtide::detail {
+namespace {
+
+constexpr std::size_t kMostWithout = 64;  // buffers for which load_without is found
+
+// What must run before a node, and what after it; the node itself is in both.
+struct Relatives {
+  IdVector<NodeId, char> before;
+  IdVector<NodeId, char> after;
+};
+
+Relatives relatives_of(const Graph& graph, NodeId node) {
+  Relatives relatives{IdVector<NodeId, char>(graph.nodes().size(), 0), IdVector<NodeId, char>(graph.nodes().size(), 0)};
+  relatives.before[node] = relatives.after[node] = 1;
+  const auto for_each_before = [&](NodeId id, const auto& visit) {
+    for (TensorId tensor : graph.reads(id)) {
+      if (graph.tensor(tensor).producer) visit(*graph.tensor(tensor).producer);
+    }
+    for (NodeId control : graph.node(id).control_inputs) visit(control);
+  };
+  // Nodes are in a topological order.
+  for (std::uint32_t at = node.value() + 1; at-- > 0;) {
+    if (relatives.before[NodeId(at)] == 0) continue;
+    for_each_before(NodeId(at), [&](NodeId earlier) { relatives.before[earlier] = 1; });
+  }
+  for (std::uint32_t at = node.value() + 1; at < graph.nodes().size(); ++at) {
+    for_each_before(NodeId(at), [&](NodeId earlier) { relatives.after[NodeId(at)] |= relatives.after[earlier]; });
+  }
+  return relatives;
+}
+
+// Who touches a buffer around the moment. Steps that only rename bytes touch nothing.
+struct Touches {
+  bool reads_now = false;
+  bool writes_now = false;
+  bool is_scratch_now = false;
+  std::optional<StepId> before;  // the last kernel before
+  std::optional<StepId> after;   // the first after
+};
+
+class Buffers {
+ public:
+  explicit Buffers(const PeakMoment& moment)
+      : graph_(moment.graph),
+        plan_(moment.plan),
+        now_(moment.step),
+        moment_(moment),
+        last_read_(plan_.values.size()),
+        held_(plan_.buffers.size()),
+        living_(plan_.buffers.size()),
+        spans_(plan_.buffers.size()),
+        touches_(plan_.buffers.size()),
+        next_read_(plan_.buffers.size()),
+        must_(graph_.tensors().size()) {
+    for (const MustBeLiveSet::Part& part : moment.must.tensors) must_[part.tensor] = part.bytes;
+    if (!plan_.program.empty()) relatives_ = relatives_of(graph_, plan_.program[now_].node);
+    find_touches();
+    find_living();
+    find_spans();
+    find_next_reads();
+  }
+
+  [[nodiscard]] std::vector<PeakBuffer> all() const {
+    std::vector<PeakBuffer> all;
+    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
+      const Buffer& buffer = plan_.buffers[id];
+      if (buffer.placement && (plan_.program.empty() || buffer.lifespan.contains(now_))) all.push_back(tell(id));
+    }
+    std::stable_sort(all.begin(), all.end(), [&](const PeakBuffer& a, const PeakBuffer& b) {
+      return plan_.buffers[a.buffer].size > plan_.buffers[b.buffer].size;
+    });
+    std::size_t left = kMostWithout;
+    for (PeakBuffer& one : all) {
+      if (one.use != PeakUse::kept || plan_.program.empty() || left == 0) continue;
+      --left;
+      one.load_without = load_without(one.buffer);
+    }
+    return all;
+  }
+
+ private:
+  void find_touches() {
+    const auto touch = [&](BufferId buffer, StepId step, bool Touches::*how) {
+      Touches& of = touches_[buffer];
+      if (step == now_) of.*how = true;
+      if (plan_.program[step].kind == StepKind::alias) return;
+      if (step < now_) of.before = step;
+      if (step > now_ && !of.after) of.after = step;
+    };
+    for (StepId id : all_ids<StepId>(plan_.program.size())) {
+      const Step& step = plan_.program[id];
+      for (ValueId value : step.reads) {
+        last_read_[value] = id;
+        touch(plan_.values[value].buffer, id, &Touches::reads_now);
+      }
+      for (ValueId value : step.writes) touch(plan_.values[value].buffer, id, &Touches::writes_now);
+      if (step.scratch) touch(*step.scratch, id, &Touches::is_scratch_now);
+    }
+  }
+
+  [[nodiscard]] const Tensor& tensor(ValueId id) const { return graph_.tensor(plan_.values[id].tensor); }
+
+  [[nodiscard]] bool lives(ValueId id) const {
+    const Value& value = plan_.values[id];
+    // What a body of a Loop was given is kept throughout.
+    if (plan_.program.empty() || plan_.buffers[value.buffer].kind == BufferKind::input) return true;
+    if (value.written && *value.written > now_) return false;
+    return tensor(id).role == Role::output || value.written == now_ || (last_read_[id] && *last_read_[id] >= now_);
+  }
+
+  void find_living() {
+    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
+      held_[plan_.values[id].buffer].push_back(id);
+      if (lives(id)) living_[plan_.values[id].buffer].push_back(id);
+    }
+    for (std::vector<ValueId>& values : living_) {
+      std::stable_sort(values.begin(), values.end(),
+                       [&](ValueId a, ValueId b) { return tensor(a).size > tensor(b).size; });
+    }
+  }
+
+  [[nodiscard]] Interval<Offset> span_of(ValueId id) const {
+    return {plan_.values[id].offset, plan_.values[id].offset + tensor(id).size};
+  }
+
+  // What holds something of each buffer: disjoint, ascending.
+  void find_spans() {
+    for (BufferId buffer : all_ids<BufferId>(plan_.buffers.size())) {
+      std::vector<Interval<Offset>> each;
+      for (ValueId id : living_[buffer]) {
+        if (!span_of(id).empty()) each.push_back(span_of(id));
+      }
+      std::sort(each.begin(), each.end());
+      std::vector<Interval<Offset>>& spans = spans_[buffer];
+      for (const Interval<Offset>& span : each) {
+        if (spans.empty() || spans.back().end < span.begin) {
+          spans.push_back(span);
+        } else {
+          spans.back().end = std::max(spans.back().end, span.end);
+        }
+      }
+    }
+  }
+
+  // Whether the bytes of a value hold anything.
+  [[nodiscard]] bool meets_spans(ValueId id) const {
+    const std::vector<Interval<Offset>>& spans = spans_[plan_.values[id].buffer];
+    const Interval<Offset> read = span_of(id);
+    const auto first = std::partition_point(spans.begin(), spans.end(),
+                                            [&](const Interval<Offset>& span) { return span.end <= read.begin; });
+    return first != spans.end() && first->meets(read);
+  }
+
+  void find_next_reads() {
+    for (std::uint32_t at = now_.value() + 1; at < plan_.program.size(); ++at) {
+      const Step& step = plan_.program[StepId(at)];
+      if (step.kind == StepKind::alias) continue;
+      for (ValueId read : step.reads) {
+        std::optional<StepId>& next = next_read_[plan_.values[read].buffer];
+        if (!next && meets_spans(read)) next = StepId(at);
+      }
+    }
+  }
+
+  void find_name(PeakBuffer& told) const {
+    const auto key = [&](ValueId id) {
+      return std::tuple(tensor(id).role == Role::output, tensor(id).size, lives(id));
+    };
+    std::optional<ValueId> best;
+    for (ValueId id : held_[told.buffer]) {
+      if (!best || key(id) > key(*best)) best = id;
+    }
+    if (best) told.name = plan_.values[*best].tensor;
+  }
+
+  [[nodiscard]] bool must_be_written(ValueId id) const {
+    const std::optional<NodeId> producer = tensor(id).producer;
+    return !producer || relatives_.before[*producer] != 0;
+  }
+
+  [[nodiscard]] bool must_be_needed(ValueId id) const {
+    if (tensor(id).role == Role::output || plan_.values[id].written == now_) return true;
+    const auto readers = graph_.readers(plan_.values[id].tensor);
+    return std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return relatives_.after[reader] != 0; });
+  }
+
+  [[nodiscard]] PeakFreedom freedom_of(const std::vector<ValueId>& values) const {
+    for (ValueId id : values) {
+      if (must_be_written(id) && must_be_needed(id)) return PeakFreedom::shared;
+    }
+    if (values.empty()) return PeakFreedom::shared;
+    return must_be_written(values.front()) ? PeakFreedom::read_earlier : PeakFreedom::written_later;
+  }
+
+  [[nodiscard]] PeakUse use_of(const Touches& touches) const {
+    if (touches.is_scratch_now) return PeakUse::scratch;
+    if (touches.reads_now && touches.writes_now) return PeakUse::rewritten;
+    if (touches.reads_now) return PeakUse::read;
+    return touches.writes_now ? PeakUse::written : PeakUse::kept;
+  }
+
+  [[nodiscard]] PeakBuffer tell(BufferId id) const {
+    const std::vector<ValueId>& values = living_[id];
+    PeakBuffer told{.buffer = id, .use = use_of(touches_[id]), .next_read = next_read_[id]};
+    for (ValueId value : values) {
+      told.tensors.push_back(plan_.values[value].tensor);
+      told.must += must_[plan_.values[value].tensor];
+      told.written = std::max(told.written, plan_.values[value].written);
+    }
+    for (const Interval<Offset>& span : spans_[id]) told.held += span.end - span.begin;
+    find_name(told);
+    if (told.use == PeakUse::scratch) {
+      told.held = plan_.buffers[id].size;
+      told.must = std::min(moment_.must.scratch, told.held);
+    }
+    if (told.must == Bytes(0) && !plan_.program.empty()) told.freedom = freedom_of(values);
+    return told;
+  }
+
+  [[nodiscard]] Bytes load_without(BufferId id) const {
+    const Bytes size = plan_.buffers[id].size;
+    const auto begin = touches_[id].before ? touches_[id].before->index() + 1 : std::size_t{0};
+    const auto end = touches_[id].after ? touches_[id].after->index() : plan_.program.size();
+    Bytes most;
+    for (StepId step : all_ids<StepId>(plan_.program.size())) {
+      const bool is_away = begin <= step.index() && step.index() < end && plan_.buffers[id].lifespan.contains(step);
+      most = std::max(most, is_away ? moment_.profile[step.index()] - size : moment_.profile[step.index()]);
+    }
+    return most;
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  StepId now_;
+  const PeakMoment& moment_;
+  IdVector<ValueId, std::optional<StepId>> last_read_;
+  IdVector<BufferId, std::vector<ValueId>> held_;    // by each buffer at any time
+  IdVector<BufferId, std::vector<ValueId>> living_;  // in each buffer then, the largest first
+  IdVector<BufferId, std::vector<Interval<Offset>>> spans_;
+  IdVector<BufferId, Touches> touches_;
+  IdVector<BufferId, std::optional<StepId>> next_read_;  // of bytes that hold what lives
+  IdVector<TensorId, Bytes> must_;
+  Relatives relatives_;
+};
+
+}  // namespace
+
+std::vector<PeakBuffer> peak_buffers(const PeakMoment& moment) { return Buffers(moment).all(); }
+
+}  // namespace lowtide::detail

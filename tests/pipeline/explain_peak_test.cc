@@ -1,0 +1,299 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/explain_peak.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+using testing::tensor_named;
+
+// A plan and what explains it.
+struct Explained {
+  explicit Explained(Graph made, const PlanOptions& options = {})
+      : graph(std::move(made)),
+        planned(plan_graph(graph, dense_target(), options).value()),
+        levels(explain_peak(graph, dense_target(), options, planned.plan)) {}
+  explicit Explained(const char* text, const PlanOptions& options = {}) : Explained(graph_of(text), options) {}
+  Explained(const Explained&) = delete;
+  Explained& operator=(const Explained&) = delete;
+
+  [[nodiscard]] const PeakExplanation& top() const { return levels.front(); }
+  [[nodiscard]] const PeakBuffer& buffer(std::string_view name) const {
+    for (const PeakBuffer& one : top().buffers) {
+      if (one.name && graph.tensor(*one.name).name == name) return one;
+    }
+    throw std::runtime_error("nothing is called " + std::string(name));
+  }
+  [[nodiscard]] Bytes size(const PeakBuffer& one) const { return planned.plan.buffers[one.buffer].size; }
+
+  Graph graph;
+  PlannedGraph planned;
+  std::vector<PeakExplanation> levels;
+};
+
+// Alignment is 64 bytes, 16 floats. Loads: s 1; s h 11; s h k 16; k s y 7 (x 64).
+constexpr const char* kSkip = R"(graph "g" {
+  input x : f32[1]
+  s = Conv(x) : f32[16]
+  h = Conv(s) : f32[160]
+  k = Conv(h) : f32[80]
+  y = Conv(k, s) : f32[16]
+  output y
+})";
+
+TEST(ExplainPeak, SaysWhereTheLoadIsAndWhatEveryOrderHasThere) {
+  const Explained told(kSkip);
+  const PeakExplanation& top = told.top();
+  EXPECT_EQ(top.load, Bytes(64 * 16));
+  ASSERT_EQ(top.peaks.size(), 1U);
+  EXPECT_EQ(top.peaks[0], (Interval<StepId>{StepId(2), StepId(3)}));
+  EXPECT_EQ(top.step, StepId(2));
+  EXPECT_EQ(top.next_load, Bytes(64 * 11));
+  EXPECT_EQ(top.next_step, StepId(1));
+  EXPECT_EQ(top.witness_node, NodeId(2));
+  EXPECT_EQ(top.witness.bytes, Bytes(64 * 16));
+  ASSERT_EQ(top.buffers.size(), 3U);
+  EXPECT_EQ(told.buffer("h").use, PeakUse::read);
+  EXPECT_EQ(told.buffer("h").next_read, std::nullopt);
+  EXPECT_EQ(told.buffer("k").use, PeakUse::written);
+  EXPECT_EQ(told.buffer("s").use, PeakUse::kept);
+  EXPECT_EQ(told.buffer("s").written, StepId(0));
+  EXPECT_EQ(told.buffer("s").next_read, StepId(3));
+  for (const PeakBuffer& one : top.buffers) {
+    EXPECT_EQ(one.must, told.size(one));
+    EXPECT_EQ(one.held, told.size(one));
+    EXPECT_EQ(one.freedom, PeakFreedom::none);
+  }
+}
+
+// s is last touched at 1 and next at 3: without it, step 2 has 15, and that is still the most.
+TEST(ExplainPeak, SaysWhatIsLeftWithoutWhatIsKept) {
+  const Explained told(kSkip);
+  EXPECT_EQ(told.buffer("s").load_without, Bytes(64 * 15));
+  EXPECT_EQ(told.buffer("h").load_without, std::nullopt);
+  EXPECT_EQ(told.top().largest_touched, Bytes(64 * 15));
+  EXPECT_EQ(told.top().largest_touched_step, StepId(2));
+}
+
+// As given: p 2, p a 6, p a b 10, p b c 7, p c d 4. Without p's 2, a b needs 8: written later, it would.
+TEST(ExplainPeak, TellsWhatLivesByChoiceOfTheOrder) {
+  const Explained told(R"(graph "g" {
+    input x : f32[1]
+    p = Conv(x) : f32[32]
+    a = Conv(x) : f32[64]
+    b = Conv(a) : f32[64]
+    c = Conv(b) : f32[16]
+    d = Conv(c, p) : f32[16]
+    output d
+  })",
+                       {.order = "as_given"});
+  EXPECT_EQ(told.top().load, Bytes(64 * 10));
+  EXPECT_EQ(told.buffer("p").freedom, PeakFreedom::written_later);
+  EXPECT_EQ(told.buffer("p").must, Bytes(0));
+  EXPECT_EQ(told.buffer("a").freedom, PeakFreedom::none);
+  EXPECT_EQ(told.top().must.bytes, Bytes(64 * 8));
+  EXPECT_EQ(told.buffer("p").load_without, Bytes(64 * 8));
+}
+
+// a lives at f only because r, which nobody needs before the end, has not run.
+TEST(ExplainPeak, TellsWhatMayBeReadEarlier) {
+  const Explained told(R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[64]
+    f = Conv(a) : f32[16]
+    g = Conv(f) : f32[160]
+    h = Conv(g) : f32[16]
+    r = Conv(a) : f32[16]
+    y = Conv(h, r) : f32[16]
+    output y
+  })",
+                       {.order = "as_given"});
+  EXPECT_EQ(told.top().load, Bytes(64 * (4 + 1 + 10)));  // a f g, and then a g h
+  EXPECT_EQ(told.buffer("a").freedom, PeakFreedom::read_earlier);
+}
+
+// b cannot be written over a, which d reads again, and e is too small. While b is made: a 4, e 1, b 4; then d lies in b.
+TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
+  const char* text = R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[64]
+    e = Conv(x) : f32[1]
+    b = Add(a, e) : f32[64]
+    d = Add(b, a) : f32[64]
+    output d
+  })";
+  const Explained told(text);
+  ASSERT_EQ(told.planned.plan.program[told.top().step].node, NodeId(2));
+  ASSERT_EQ(told.top().refusals.size(), 1U);
+  const InPlaceRefusal& refusal = told.top().refusals[0];
+  EXPECT_EQ(refusal.input, tensor_named(told.graph, "a"));
+  EXPECT_EQ(refusal.output, tensor_named(told.graph, "b"));
+  EXPECT_EQ(refusal.bytes, Bytes(256));
+  EXPECT_EQ(refusal.reason, InPlaceRefusal::Reason::read_later);
+  EXPECT_EQ(refusal.reader, StepId(3));
+  const Explained off(text, {.in_place = false});
+  EXPECT_EQ(off.top().refusals[0].reason, InPlaceRefusal::Reason::switched_off);
+}
+
+// In units of 64 bytes: a and b lie in c, 8, which exists from its first part on: c 8, w 8, v 1 while v is made, as much
+// as a 4, b 4, c 8, v 1 would take if the concat copied. Half of c holds nothing then.
+TEST(ExplainPeak, CountsBytesThatHoldNothingYet) {
+  const Explained told(R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[1,64]
+    w = Conv(a) : f32[128]
+    v = Conv(w, a) : f32[16]
+    b = Conv(x) : f32[1,64]
+    c = Concat(a, b) {axis = 1} : f32[1,128]
+    y = Conv(c, v) : f32[16]
+    output y
+  })",
+                       {.order = "as_given"});
+  EXPECT_EQ(told.top().load, Bytes(64 * 17));
+  EXPECT_EQ(told.top().step, StepId(2));
+  EXPECT_EQ(told.size(told.buffer("c")), Bytes(64 * 8));
+  EXPECT_EQ(told.buffer("c").held, Bytes(64 * 4));
+  EXPECT_EQ(told.buffer("c").must, Bytes(64 * 4));
+  EXPECT_EQ(told.buffer("c").tensors, std::vector{tensor_named(told.graph, "a")});
+}
+
+TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
+  const Explained told(R"(graph "branches" {
+    input condition : bool[]
+    input x : f32[64]
+    y = Relu(x) : f32[64]
+    z = If(condition) "if" {
+      then_branch = graph "then" captures (inner = y) {
+        captured input inner : f32[64]
+        p = Relu(inner) "p" : f32[64]
+        q = Sigmoid(inner) "q" : f32[64]
+        r = Add(p, q) "r" : f32[64]
+        output r
+      },
+      else_branch = graph "else" captures (inner = y) {
+        captured input inner : f32[64]
+        s = Relu(inner) "s" : f32[64]
+        output s
+      }
+    } : f32[64]
+    w = Add(y, z) "add" : f32[64]
+    output w
+  })");
+  // y, z and two of p, q, r, of which r is written over one.
+  EXPECT_EQ(told.top().load, Bytes(4 * 256));
+  ASSERT_EQ(told.levels.size(), 2U);
+  EXPECT_EQ(told.levels[1].inside, "then_branch");
+  EXPECT_EQ(told.levels[1].load, Bytes(2 * 256));
+  EXPECT_EQ(told.top().buffers[0].use, PeakUse::scratch);
+  EXPECT_EQ(told.top().buffers[0].must, Bytes(2 * 256));
+}
+
+TEST(ExplainPeak, HasAnAnswerWhereNothingRunsOrNothingTakesBytes) {
+  const Explained empty(R"(graph "g" {
+    input x : f32[4]
+    output x
+  })");
+  EXPECT_EQ(empty.top().load, Bytes(0));
+  EXPECT_TRUE(empty.top().peaks.empty());
+  EXPECT_TRUE(empty.top().buffers.empty());
+  const Explained zero(R"(graph "g" {
+    input x : f32[0]
+    y = Relu(x) : f32[0]
+    output y
+  })");
+  EXPECT_EQ(zero.top().load, Bytes(0));
+  EXPECT_EQ(zero.top().witness.bytes, Bytes(0));
+}
+
+// Loads by the definition: of each step, the placed buffers whose lifespan holds it.
+std::vector<Bytes> loads_of(const Plan& plan) {
+  std::vector<Bytes> loads(plan.program.size());
+  for (StepId step : all_ids<StepId>(plan.program.size())) {
+    for (const Buffer& buffer : plan.buffers) {
+      if (buffer.placement && buffer.lifespan.contains(step)) loads[step.index()] += buffer.size;
+    }
+  }
+  return loads;
+}
+
+bool is_live(const Graph& graph, const IdVector<NodeId, std::size_t>& position, TensorId id, NodeId node) {
+  const Tensor& tensor = graph.tensor(id);
+  if (position[*tensor.producer] > position[node]) return false;
+  const auto readers = graph.readers(id);
+  return tensor.role == Role::output || tensor.producer == node ||
+         std::any_of(readers.begin(), readers.end(), [&](NodeId one) { return position[one] >= position[node]; });
+}
+
+void check_figures(const Explained& told) {
+  const PeakExplanation& top = told.top();
+  const std::vector<Bytes> loads = loads_of(told.planned.plan);
+  EXPECT_EQ(top.load, told.planned.plan.claims.load);
+  EXPECT_EQ(top.load, loads[top.step.index()]);
+  Bytes sum;
+  Bytes must = top.must.scratch;
+  for (const PeakBuffer& one : top.buffers) {
+    sum += told.size(one);
+    must += one.use == PeakUse::scratch ? Bytes(0) : one.must;
+    EXPECT_LE(one.held, told.size(one));
+    EXPECT_EQ(one.load_without.has_value(), one.use == PeakUse::kept);
+    EXPECT_LE(one.load_without.value_or(Bytes(0)), top.load);
+    EXPECT_EQ(one.must == Bytes(0), one.freedom != PeakFreedom::none);
+  }
+  EXPECT_EQ(sum, top.load);
+  EXPECT_EQ(round_up(must, Bytes(64)), top.must.bytes);
+  EXPECT_LE(top.largest_touched, top.load);
+  EXPECT_LE(top.must.bytes, top.witness.bytes);
+  if (told.planned.plan.claims.bound_name == "must_be_live") {
+    EXPECT_EQ(top.witness.bytes, told.planned.plan.claims.bound);
+  } else {
+    EXPECT_LT(top.witness.bytes, told.planned.plan.claims.bound);
+  }
+}
+
+// What is said about all orders, held against all orders.
+void check_orders(const Explained& told, int& free_seen) {
+  const NodeId node = told.planned.plan.program[told.top().step].node;
+  IdVector<TensorId, char> always(told.graph.tensors().size(), 1);
+  testing::for_every_order(told.graph, [&](const std::vector<NodeId>& order) {
+    IdVector<NodeId, std::size_t> position(order.size());
+    for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
+    for (const PeakBuffer& one : told.top().buffers) {
+      for (TensorId tensor : one.tensors) {
+        if (!is_live(told.graph, position, tensor, node)) always[tensor] = 0;
+      }
+    }
+  });
+  for (const PeakBuffer& one : told.top().buffers) {
+    const bool has_always =
+        std::any_of(one.tensors.begin(), one.tensors.end(), [&](TensorId tensor) { return always[tensor] != 0; });
+    const bool is_free = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
+    EXPECT_EQ(has_always, !is_free);
+    free_seen += is_free ? 1 : 0;
+  }
+}
+
+TEST(ExplainPeak, IsTrueOfAllOrdersOfRandomGraphs) {
+  Random random(23);
+  int free_seen = 0;
+  for (int round = 0; round < 150; ++round) {
+    SCOPED_TRACE("round " + std::to_string(round));
+    const Explained told(testing::random_graph(random, static_cast<int>(random.between(3, 7))),
+                         {.order = random.chance(50) ? "auto" : "breadth_first"});
+    if (told.top().load == Bytes(0)) continue;
+    check_figures(told);
+    check_orders(told, free_seen);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(free_seen, 20);
+}
+
+}  // namespace
+}  // namespace lowtide
