@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/figures.h"
@@ -19,9 +20,10 @@ using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string explanation(const Graph& graph, const PlanOptions& options = {}, const std::string& forbidden = "") {
-  const PlannedGraph planned = plan_graph(graph, dense_target(), options).value();
-  const std::vector<PeakExplanation> levels = explain_peak(graph, dense_target(), options, planned.plan);
+std::string explanation(const Graph& graph, const PlanOptions& options = {}, const std::string& forbidden = "",
+                        const Target& target = dense_target()) {
+  const PlannedGraph planned = plan_graph(graph, target, options).value();
+  const std::vector<PeakExplanation> levels = explain_peak(graph, target, options, planned.plan);
   const ExplanationFacts facts{.plain = planned.plain,
                                .order = options.order,
                                .searched_sets = planned.searched_sets,
@@ -111,6 +113,47 @@ TEST(Paragraph, BreaksAtBlanksButNotWithinSizes) {
   EXPECT_EQ(detail::paragraph("a " + wide).render(false), "  a\n  " + wide + "\n");
   EXPECT_EQ(detail::paragraph(wide + " 1 B (2 KiB) x", "- ").render(false), "  - " + wide + "\n    1 B (2 KiB) x\n");
   EXPECT_EQ(detail::paragraph("a Big b").render(false), "  a Big b\n");
+}
+
+// p waits for the caller while k is made: p 4 units, h 10, k 5 of 64 bytes each.
+TEST(Explanation, SaysWhatIsKeptForTheCaller) {
+  const std::string text = explanation(graph_of(R"(graph "g" {
+    input x : f32[1]
+    p = Conv(x) "early" : f32[64]
+    h = Conv(p) "wide" : f32[160]
+    k = Conv(h) "late" : f32[80]
+    output p, k
+  })"));
+  EXPECT_THAT(text, HasSubstr("p (256 B) is kept here for the caller. Handed over before, the load would be 960 B."));
+  EXPECT_THAT(text, Not(HasSubstr("scratch of the kernel")));
+}
+
+// Every node but the first takes 640 bytes besides its tensors.
+class ScratchForAll : public Catalogue {
+ public:
+  [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
+    std::vector<Kernel> kernels = dense_catalogue()->kernels(graph, node);
+    if (node != NodeId(0)) kernels[0].scratch = Bytes(640);
+    return kernels;
+  }
+};
+
+// a 256, then a b and scratch 256 + 256 + 640, then b c and scratch 256 + 64 + 640: without scratch at b, the last is left.
+TEST(Explanation, CountsTheScratchOfAKernel) {
+  Target target = dense_target();
+  target.catalogue = std::make_shared<ScratchForAll>();
+  const std::string text = explanation(graph_of(R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[64]
+    b = Conv(a) : f32[64]
+    c = Conv(b) : f32[16]
+    output c
+  })"),
+                                       {}, "", target);
+  EXPECT_THAT(text, HasSubstr("and takes 640 B of scratch"));
+  EXPECT_THAT(text,
+              HasSubstr("640 B are scratch of the kernel, as the target describes it. Without any, the load would "
+                        "be 960 B."));
 }
 
 TEST(Explanation, HasWordsWhereNothingRuns) {

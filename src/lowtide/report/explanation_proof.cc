@@ -144,11 +144,13 @@ StyledText gap_between_text(const PeakExplanation& told, const ExplanationFacts&
   return out.append(paragraph(text));
 }
 
-// The buffers that are kept and lower the load to `below` or less by being away, the best first.
+// The buffers that are kept, and lower the load to `below` or less by being away, the best first. What a body was given
+// is its own throughout.
 std::vector<const PeakBuffer*> best_away(const PeakExplanation& told, Bytes below) {
   std::vector<const PeakBuffer*> found;
   for (const PeakBuffer& one : told.buffers) {
-    if (one.load_without && *one.load_without <= below && one.name) found.push_back(&one);
+    const bool is_for_somebody = one.next_read || told.plan->buffers[one.buffer].kind == BufferKind::output;
+    if (one.load_without && *one.load_without <= below && one.name && is_for_somebody) found.push_back(&one);
   }
   std::stable_sort(found.begin(), found.end(), [](const PeakBuffer* a, const PeakBuffer* b) {
     return std::pair(*a->load_without, a->buffer) < std::pair(*b->load_without, b->buffer);
@@ -185,6 +187,10 @@ StyledText kept_text(const PeakExplanation& told) {
               "steps are as high, or nearly.");
 }
 
+bool is_one_step(const PeakExplanation& told) {
+  return told.peaks.size() == 1 && told.peaks[0].end.value() == told.peaks[0].begin.value() + 1;
+}
+
 StyledText touched_remedy_text(const PeakExplanation& told) {
   const std::string step = step_text(told, told.largest_touched_step);
   if (told.largest_touched < told.load) {
@@ -200,11 +206,21 @@ StyledText touched_remedy_text(const PeakExplanation& told) {
   std::string text = "Nothing is only kept at " + step +
                      ": it reads or writes every byte that lives then. Only what the step itself needs can become "
                      "less: a smaller input, a smaller element type, the operator in parts.";
-  const bool is_single = told.peaks.size() == 1 && told.peaks[0].end.value() == told.peaks[0].begin.value() + 1;
-  if (is_single && told.next_step) {
+  if (is_one_step(told) && told.next_step) {
     text += " At best down to the " + format_bytes(told.next_load) + " of the other steps.";
   }
   return item(text);
+}
+
+// What a kernel takes besides its tensors, as the target says; nothing where other steps are as high.
+StyledText scratch_text(const PeakExplanation& told) {
+  const Step& step = told.plan->program[told.step];
+  if (!step.scratch || !step.bodies.empty() || !is_one_step(told)) return {};
+  const Bytes scratch = told.plan->buffers[*step.scratch].size;
+  if (scratch.count() <= told.load.count() / 100) return {};
+  return item(exact(scratch) +
+              " are scratch of the kernel, as the target describes it. Without any, the load would be " +
+              format_bytes(std::max(told.load - scratch, told.next_load)) + ".");
 }
 
 StyledText refusal_text(const PeakExplanation& told, const InPlaceRefusal& one) {
@@ -241,14 +257,15 @@ StyledText proof_text(const PeakExplanation& told, const ExplanationFacts& facts
 StyledText remedies_text(const PeakExplanation& told) {
   StyledText out;
   out.end_line().add("What would lower it", Style::heading).end_line();
-  out.append(kept_text(told)).append(touched_remedy_text(told));
+  out.append(kept_text(told)).append(touched_remedy_text(told)).append(scratch_text(told));
   for (std::size_t at = 0; at < std::min(kMostRemedies, told.refusals.size()); ++at) {
     if (told.refusals[at].bytes.count() > told.load.count() / 100) out.append(refusal_text(told, told.refusals[at]));
   }
   const Bytes arena = arena_bytes(*told.plan);
   if (arena > told.load) {
     out.append(item("The arena is " + format_bytes(arena) + ": " + format_bytes(arena - told.load) +
-                    " more than what lives at once, lost between the buffers."));
+                    " more than what lives at once, lost between the buffers" +
+                    (told.plan->regions.size() > 1 ? " and between the memories." : ".")));
   }
   if (!told.inside.empty()) return out;
   return out.append(paragraph("Lowtide itself plans no recomputation, no swap and no operator in parts."));

@@ -27,7 +27,7 @@ struct ScheduleOptions {
   std::int64_t effort = 6'000'000'000;
   // A name of second_goals(): what else is to be small, among orders of that load (second_goal.h); empty: nothing.
   std::string then = {};
-  std::int64_t then_effort = 200'000'000;
+  std::int64_t then_effort = 200'000'000;  // for that; some seconds at most
   const struct Schedule* start = nullptr;  // one that was measured before with the same options: not tried again
 };
 

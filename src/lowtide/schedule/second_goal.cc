@@ -182,7 +182,7 @@ class Improvement {
 
   MeasuredOrder run(std::int64_t effort) && {
     std::optional<std::vector<std::int64_t>> pull = pulls_of(graph_);
-    if (!pull || best_.value == kMost || graph_.nodes().size() < 2) return std::move(best_);
+    if (!pull || best_.value == kMost || best_.value == 0 || graph_.nodes().size() < 2) return std::move(best_);
     const OrderProblem problem = nearest_problem(graph_, kernels_, options_, best_);
     Mover mover(goal_, problem, *std::move(pull), indices_of(best_.order));
     // Measuring costs about as much as looking at all values some times, so it is done after twenty times that work.
