@@ -45,7 +45,8 @@ std::string name_of(const PeakExplanation& told, TensorId tensor) { return json_
 Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
   const Buffer& buffer = told.plan->buffers[one.buffer];
   Json json{{"kind", std::string(to_string(buffer.kind))},
-            {"bytes", buffer.size.count()},
+            {"bytes", one.living.count()},
+            {"of_bytes", buffer.size.count()},
             {"held_bytes", one.held.count()},
             {"must_bytes", one.must.count()},
             {"name", one.name ? Json(name_of(told, *one.name)) : Json(nullptr)}};

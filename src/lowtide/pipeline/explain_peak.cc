@@ -55,8 +55,10 @@ class Level {
     std::vector<std::int64_t> change(plan_.program.size() + 1, 0);
     for (const Buffer& buffer : plan_.buffers) {
       if (!buffer.placement) continue;
-      change[buffer.lifespan.begin.index()] += buffer.size.count();
-      if (!plan_.program.empty()) change[buffer.lifespan.end.index()] -= buffer.size.count();
+      for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+        change[lifespan.begin.index()] += bytes.end - bytes.begin;
+        if (!plan_.program.empty()) change[lifespan.end.index()] -= bytes.end - bytes.begin;
+      });
     }
     std::int64_t live = 0;
     for (std::size_t step = 0; step < std::max<std::size_t>(plan_.program.size(), 1); ++step) {
@@ -102,7 +104,7 @@ class Level {
       Bytes sum;
       const auto count = [&](BufferId buffer) {
         if (plan_.buffers[buffer].placement && std::exchange(counted[buffer], id) != id)
-          sum += plan_.buffers[buffer].size;
+          sum += living_bytes(plan_.buffers[buffer], id);
       };
       for (ValueId value : step.reads) count(plan_.values[value].buffer);
       for (ValueId value : step.writes) count(plan_.values[value].buffer);

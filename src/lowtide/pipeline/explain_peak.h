@@ -44,7 +44,8 @@ struct PeakBuffer {
   // lives in it now, then the first. Nothing of scratch.
   std::optional<TensorId> name;
   std::vector<TensorId> tensors;  // that live in it then, the largest first
-  // Bytes of the buffer that hold them; of the rest, nothing is written yet, or nobody needs it any more.
+  Bytes living;                   // of the buffer then: all of it, or of its parts those that live
+  // Living bytes that hold them; of the rest, nothing is written yet, or nobody needs it any more.
   Bytes held;
   Bytes must;  // what of it must live while the node runs, by MustBeLiveSet
   PeakUse use = PeakUse::kept;
@@ -85,7 +86,7 @@ struct PeakExplanation {
   // The step that is explained: the one whose node shows the bound, if the load is reached there; else the first that
   // reaches it and runs a kernel.
   StepId step;
-  std::vector<PeakBuffer> buffers;  // that live then, the largest first, then by id; their sizes add up to the load
+  std::vector<PeakBuffer> buffers;       // with bytes that live then, the most first, then by id; together the load
   std::vector<InPlaceRefusal> refusals;  // at that step, the largest first
   // What a step touches itself: with nothing that is only kept, the largest of these is the load. Of equals `step`, else
   // the first.

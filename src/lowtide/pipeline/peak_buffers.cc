@@ -71,12 +71,10 @@ class Buffers {
   [[nodiscard]] std::vector<PeakBuffer> all() const {
     std::vector<PeakBuffer> all;
     for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
-      const Buffer& buffer = plan_.buffers[id];
-      if (buffer.placement && (plan_.program.empty() || buffer.lifespan.contains(now_))) all.push_back(tell(id));
+      if (plan_.buffers[id].placement && lives_now(plan_.buffers[id])) all.push_back(tell(id));
     }
-    std::stable_sort(all.begin(), all.end(), [&](const PeakBuffer& a, const PeakBuffer& b) {
-      return plan_.buffers[a.buffer].size > plan_.buffers[b.buffer].size;
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const PeakBuffer& a, const PeakBuffer& b) { return a.living > b.living; });
     std::size_t left = kMostWithout;
     for (PeakBuffer& one : all) {
       if (one.use != PeakUse::kept || plan_.program.empty() || left == 0) continue;
@@ -87,6 +85,12 @@ class Buffers {
   }
 
  private:
+  // One without bytes lives too.
+  [[nodiscard]] bool lives_now(const Buffer& buffer) const {
+    if (plan_.program.empty()) return true;
+    return buffer.size == Bytes(0) ? buffer.lifespan.contains(now_) : living_bytes(buffer, now_) > Bytes(0);
+  }
+
   void find_touches() {
     const auto touch = [&](BufferId buffer, StepId step, bool Touches::*how) {
       Touches& of = touches_[buffer];
@@ -209,7 +213,11 @@ class Buffers {
 
   [[nodiscard]] PeakBuffer tell(BufferId id) const {
     const std::vector<ValueId>& values = living_[id];
-    PeakBuffer told{.buffer = id, .use = use_of(touches_[id]), .next_read = next_read_[id]};
+    const Buffer& buffer = plan_.buffers[id];
+    PeakBuffer told{.buffer = id,
+                    .living = plan_.program.empty() ? buffer.size : living_bytes(buffer, now_),
+                    .use = use_of(touches_[id]),
+                    .next_read = next_read_[id]};
     for (ValueId value : values) {
       told.tensors.push_back(plan_.values[value].tensor);
       told.must += must_[plan_.values[value].tensor];
@@ -226,13 +234,13 @@ class Buffers {
   }
 
   [[nodiscard]] Bytes load_without(BufferId id) const {
-    const Bytes size = plan_.buffers[id].size;
     const auto begin = touches_[id].before ? touches_[id].before->index() + 1 : std::size_t{0};
     const auto end = touches_[id].after ? touches_[id].after->index() : plan_.program.size();
     Bytes most;
     for (StepId step : all_ids<StepId>(plan_.program.size())) {
-      const bool is_away = begin <= step.index() && step.index() < end && plan_.buffers[id].lifespan.contains(step);
-      most = std::max(most, is_away ? moment_.profile[step.index()] - size : moment_.profile[step.index()]);
+      const bool is_away = begin <= step.index() && step.index() < end;
+      const Bytes spared = is_away ? living_bytes(plan_.buffers[id], step) : Bytes(0);
+      most = std::max(most, moment_.profile[step.index()] - spared);
     }
     return most;
   }

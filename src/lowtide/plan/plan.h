@@ -181,6 +181,15 @@ void for_each_part(const Buffer& buffer, Function function) {
   }
 }
 
+// Bytes of a buffer that live in a step.
+[[nodiscard]] inline Bytes living_bytes(const Buffer& buffer, StepId step) {
+  Bytes living;
+  for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+    if (lifespan.contains(step)) living += Bytes(bytes.end - bytes.begin);
+  });
+  return living;
+}
+
 // Sum over all regions.
 [[nodiscard]] Bytes arena_bytes(const Plan& plan);
 

@@ -103,9 +103,9 @@ void add_buffer(TextTable& table, const PeakExplanation& told, const PeakBuffer&
     if (others > 0) tensor.add(" +" + std::to_string(others), Style::dim);
     type = std::string(to_string(main.dtype)) + to_string(main.shape);
   }
-  table.add_row({StyledText(exact(buffer.size)), StyledText(percent(buffer.size.count(), told.load.count())), tensor,
+  table.add_row({StyledText(exact(one.living)), StyledText(percent(one.living.count(), told.load.count())), tensor,
                  StyledText(type, Style::dim), StyledText(use_text(one.use)),
-                 need_text(one, buffer.size, told.plan->regions[0].alignment),
+                 need_text(one, one.living, told.plan->regions[0].alignment),
                  StyledText(life_text(told, one, buffer.kind), Style::dim)});
 }
 
@@ -113,7 +113,7 @@ void add_buffer(TextTable& table, const PeakExplanation& told, const PeakBuffer&
 StyledText idle_text(const PeakExplanation& told) {
   Bytes idle;
   for (const PeakBuffer& one : told.buffers) {
-    const Bytes rest = told.plan->buffers[one.buffer].size - one.held;
+    const Bytes rest = one.living - one.held;
     if (rest >= told.plan->regions[0].alignment) idle += rest;
   }
   if (idle == Bytes(0)) return {};
@@ -136,7 +136,7 @@ StyledText buffers_text(const PeakExplanation& told, const SummaryOptions& optio
   if (shown < told.buffers.size()) {
     Bytes rest;
     for (std::size_t at = shown; at < told.buffers.size(); ++at) {
-      rest += told.plan->buffers[told.buffers[at].buffer].size;
+      rest += told.buffers[at].living;
     }
     table.add_row({StyledText(exact(rest), Style::dim),
                    StyledText(percent(rest.count(), told.load.count()), Style::dim),

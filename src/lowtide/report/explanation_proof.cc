@@ -115,7 +115,7 @@ StyledText proven_text(const PeakExplanation& told, const ExplanationFacts& fact
   Bytes by_choice;
   for (const PeakBuffer& one : told.buffers) {
     const bool may_move = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
-    if (may_move) by_choice += told.plan->buffers[one.buffer].size;
+    if (may_move) by_choice += one.living;
   }
   if (by_choice > Bytes(0)) {
     out.append(paragraph("At " + step_text(told, told.step) + ", " + format_bytes(by_choice) +
@@ -161,7 +161,7 @@ std::vector<const PeakBuffer*> best_away(const PeakExplanation& told, Bytes belo
 StyledText item(const std::string& text) { return paragraph(text, "- "); }
 
 StyledText away_text(const PeakExplanation& told, const PeakBuffer& one) {
-  const Bytes size = told.plan->buffers[one.buffer].size;
+  const Bytes size = one.living;
   std::string name = tensor_text(told, *one.name) + " (" + exact(size);
   if (size - one.held >= told.plan->regions[0].alignment) name += ", of which " + exact(one.held) + " hold something";
   const std::string left = "the load would be " + format_bytes(*one.load_without) + ".";
@@ -175,7 +175,7 @@ StyledText kept_text(const PeakExplanation& told) {
   const Bytes little(told.load.count() / 100);
   Bytes kept;
   for (const PeakBuffer& one : told.buffers) {
-    if (one.use == PeakUse::kept) kept += told.plan->buffers[one.buffer].size;
+    if (one.use == PeakUse::kept) kept += one.living;
   }
   if (kept <= little) return {};
   const std::vector<const PeakBuffer*> best = best_away(told, told.load - little - Bytes(1));

@@ -91,7 +91,7 @@ class PlanPeak {
     const IdVector<BufferId, Held> held = held_at_peak();
     for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
       const Buffer& buffer = plan_.buffers[id];
-      const Bytes living = living_bytes(buffer);
+      const Bytes living = living_bytes(buffer, step_);
       if (!buffer.placement || living == Bytes(0)) continue;
       peak.holders.push_back(holder(id, held[id], living));
       peak.load += living;
@@ -146,15 +146,6 @@ class PlanPeak {
       of_buffer.name_lives = is_there && is_needed;
     }
     return held;
-  }
-
-  // At the peak.
-  [[nodiscard]] Bytes living_bytes(const Buffer& buffer) const {
-    Bytes living;
-    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
-      if (lifespan.contains(step_)) living += Bytes(bytes.end - bytes.begin);
-    });
-    return living;
   }
 
   [[nodiscard]] PeakHolder holder(BufferId id, const Held& held, Bytes living) const {
