@@ -70,6 +70,11 @@ OptionSpec no_views_option() {
   return {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"};
 }
 
+OptionSpec no_parts_option() {
+  return {.name = "--no-parts",
+          .summary = "all bytes of a buffer live as long as one of them, for runtimes that know no other buffers"};
+}
+
 OptionSpec then_option() {
   return {.name = "--then",
           .value = "GOAL",
@@ -136,6 +141,7 @@ VerbSpec plan_verb() {
                        .summary = "search all orders once more, by code of its own, to confirm the bound (minutes)"},
                       no_in_place_option(),
                       no_views_option(),
+                      no_parts_option(),
                       {.name = "--effort",
                        .value = "N",
                        .summary = "work units for the search of offsets; default 200000000, some seconds",
@@ -161,7 +167,7 @@ VerbSpec explain_verb() {
           "Nothing is written; the exit code is 0 whatever the model needs.",
       .places = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), order_option(), order_effort_option(),
-                  no_in_place_option(), no_views_option(), top_option(), json_option()},
+                  no_in_place_option(), no_views_option(), no_parts_option(), top_option(), json_option()},
       .examples = {{"lowtide explain model.onnx", "Why does it need that much?"},
                    {"lowtide explain model.onnx --dim batch=8 --order as_given --top 20",
                     "For a batch of 8 in the file's order, with longer tables."}},

@@ -21,6 +21,7 @@ PlanOptions read_plan_options(const Arguments& arguments) {
   options.order = arguments.value("--order").value_or("auto");
   options.order_effort = read_count(arguments, "--order-effort", 1).value_or(options.order_effort);
   options.views = !arguments.has("--no-views");
+  options.parts = !arguments.has("--no-parts");
   options.in_place = !arguments.has("--no-in-place");
   options.tool = tool_name();
   return options;
@@ -28,9 +29,13 @@ PlanOptions read_plan_options(const Arguments& arguments) {
 
 // What the bound does not know of.
 std::string forbidden_text(const PlanOptions& options) {
-  if (options.in_place && options.views) return {};
-  if (options.in_place) return "--no-views";
-  return options.views ? "--no-in-place" : "--no-in-place --no-views";
+  std::string text;
+  for (const auto& [is_allowed, name] :
+       {std::pair(options.in_place, " --no-in-place"), std::pair(options.views, " --no-views"),
+        std::pair(options.parts, " --no-parts")}) {
+    if (!is_allowed) text += name;
+  }
+  return text.empty() ? text : text.substr(1);
 }
 
 Json json_of_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }

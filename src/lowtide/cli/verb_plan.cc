@@ -43,6 +43,7 @@ Request read_request(const Arguments& arguments) {
   request.options.order = arguments.value("--order").value_or("auto");
   request.options.budget = read_size(arguments, "--budget");
   request.options.views = !arguments.has("--no-views");
+  request.options.parts = !arguments.has("--no-parts");
   request.options.in_place = !arguments.has("--no-in-place");
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 1).value_or(request.options.order_effort);

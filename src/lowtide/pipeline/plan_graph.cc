@@ -51,6 +51,7 @@ AliasOptions alias_options(const Setting& setting, bool is_body) {
   return {.alignment = setting.target.regions[0].alignment,
           .views = setting.options.views,
           .in_place = setting.options.in_place,
+          .parts = setting.options.parts,
           .inputs_live_throughout = is_body};
 }
 

@@ -25,6 +25,7 @@ struct PlanOptions {
   std::string order = "auto";     // a name of schedule_strategies(), or auto
   std::optional<Bytes> budget;    // capacity of the arena, where the target's region 0 does not say less
   bool views = true;              // off: every Reshape and Concat copies
+  bool parts = true;              // off: all bytes of a buffer live as long as one of them (Buffer::parts)
   bool in_place = true;           // off: no kernel writes over its input
   bool verify = true;             // off only where the caller verifies
   std::string then = {};          // a name of second_goals(): what else counts; empty: nothing

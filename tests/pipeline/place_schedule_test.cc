@@ -1,0 +1,121 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/place_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/base/random.h"
+#include "lowtide/pipeline/place.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/schedule/other_order.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::dense_kernels;
+using testing::graph_of;
+
+Plan must_place(const detail::PlaceInput& input, const Schedule& schedule) {
+  Plan plan = detail::assemble(input.graph, schedule, input.kernels, input.bodies, input.aliases);
+  EXPECT_TRUE(detail::place(plan, schedule.aliases, input.regions, input.aliases, input.effort).ok());
+  return plan;
+}
+
+struct Arenas {
+  Bytes load;
+  Bytes plain;      // of the order as it is
+  Bytes same;       // with other ways to share
+  Bytes reordered;  // with other orders too
+};
+
+Arenas arenas_of(const Graph& graph) {
+  const ChosenKernels kernels = dense_kernels(graph);
+  const AliasOptions aliases{.alignment = Bytes(64)};
+  const Schedule schedule = lowtide::schedule(graph, kernels, {.aliases = aliases}).value();
+  const std::vector<detail::PlannedBodies> bodies;
+  const std::vector<Region> regions{{.name = "arena", .alignment = Bytes(64)}};
+  detail::PlaceInput input{graph, kernels, bodies, aliases, regions, 2'000'000};
+  Arenas arenas{.load = schedule.load, .plain = arena_bytes(must_place(input, schedule))};
+  arenas.same = arena_bytes(detail::place_schedule(input, schedule)->plan);
+  input.may_reorder = true;
+  const detail::PlacedSchedule placed = detail::place_schedule(input, schedule).value();
+  EXPECT_TRUE(testing::is_topological(graph, placed.schedule.order));
+  EXPECT_LE(placed.schedule.load, arena_bytes(placed.plan));
+  arenas.reordered = arena_bytes(placed.plan);
+  return arenas;
+}
+
+TEST(PlaceSchedule, ClosesMostGapsOfRandomGraphsAndNeverMakesOne) {
+  Random random(61);
+  int with_gap = 0;
+  int left = 0;
+  int lowered_by_sharing = 0;
+  for (int round = 0; round < 1'500; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(10, 30)));
+    const Arenas arenas = arenas_of(graph);
+    ASSERT_LE(arenas.same, arenas.plain) << "round " << round;
+    ASSERT_LE(arenas.reordered, arenas.plain) << "round " << round;
+    with_gap += arenas.plain > arenas.load ? 1 : 0;
+    left += arenas.reordered > arenas.load ? 1 : 0;
+    lowered_by_sharing += arenas.same < arenas.plain ? 1 : 0;
+  }
+  RecordProperty("with_gap", with_gap);
+  RecordProperty("left", left);
+  RecordProperty("lowered_by_sharing", lowered_by_sharing);
+  EXPECT_GT(with_gap, 20);
+  EXPECT_GT(lowered_by_sharing, 5);
+  EXPECT_LT(left, with_gap * 2 / 3);
+}
+
+// In units of 64 bytes: a and b lie in c, 8; w, 8, is there only before b is written. As blocks c and w live together,
+// 16 and v 1; with parts a, w and v do, 4 + 8 + 1. w is at 4 then, where b comes to lie.
+constexpr const char* kConcatAroundAPeak = R"(graph "g" {
+  input x : f32[1]
+  a = Conv(x) : f32[1,64]
+  w = Conv(a) : f32[128]
+  v = Conv(w, a) : f32[16]
+  b = Conv(v) : f32[1,64]
+  c = Concat(a, b) {axis = 1} : f32[1,128]
+  y = Conv(c, v) : f32[16]
+  output y
+})";
+
+TEST(PlanGraphParts, LetOthersLieWhereNothingIsWrittenYet) {
+  const Graph graph = graph_of(kConcatAroundAPeak);
+  const PlannedGraph planned = plan_graph(graph, dense_target()).value();
+  EXPECT_TRUE(planned.violations.empty());
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 * 13));
+  EXPECT_EQ(planned.plan.claims.bound, Bytes(64 * 13));
+  for (const Step& step : planned.plan.program) {
+    EXPECT_EQ(step.kind == StepKind::alias, graph.op(step.node).type == "Concat");
+  }
+}
+
+// Switched off, the concat copies: a, b and itself, 4 + 4 + 8, and v.
+TEST(PlanGraphParts, CanBeSwitchedOff) {
+  const Graph graph = graph_of(kConcatAroundAPeak);
+  const PlannedGraph planned = plan_graph(graph, dense_target(), {.parts = false}).value();
+  EXPECT_TRUE(planned.violations.empty());
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 * 17));
+  for (const Buffer& buffer : planned.plan.buffers) EXPECT_TRUE(buffer.parts.empty());
+}
+
+// Two streams: parts begin and end with the runs on both.
+TEST(PlanGraphParts, LiveOnSeveralStreamsToo) {
+  Random random(62);
+  int with_parts = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 16)));
+    const PlannedGraph planned = plan_graph(graph, dense_target(), {.streams = 2, .stream_room = 100}).value();
+    ASSERT_TRUE(planned.violations.empty()) << planned.violations.front().message;
+    for (const Buffer& buffer : planned.plan.buffers) {
+      with_parts += planned.plan.streams > 1 && !buffer.parts.empty() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(with_parts, 50);
+}
+
+}  // namespace
+}  // namespace lowtide
