@@ -25,6 +25,11 @@ BufferId Sketcher::buffer(BufferKind kind, std::int64_t size, std::uint32_t begi
   return sketch_.plan.buffers.push_back(made);
 }
 
+void Sketcher::parts(std::vector<BufferPart> parts) {
+  const BufferId last(static_cast<std::uint32_t>(sketch_.plan.buffers.size() - 1));
+  sketch_.plan.buffers[last].parts = std::move(parts);
+}
+
 ValueId Sketcher::value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
                         bool is_written) {
   const TensorId id = sketch_.labels.tensors.push_back(
@@ -61,8 +66,10 @@ PlanSketch Sketcher::finish(std::int64_t bound, const std::string& schedule, con
     if (buffer.placement->region.index() >= plan.arena.size()) plan.arena.resize(buffer.placement->region.index() + 1);
     Bytes& top = plan.arena[buffer.placement->region.index()];
     top = std::max(top, (buffer.placement->offset + buffer.size) - Offset(0));
-    change[buffer.lifespan.begin.index()] += buffer.size.count();
-    change[buffer.lifespan.end.index()] -= buffer.size.count();
+    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      change[lifespan.begin.index()] += bytes.end - bytes.begin;
+      change[lifespan.end.index()] -= bytes.end - bytes.begin;
+    });
   }
   std::int64_t live = 0;
   std::int64_t load = 0;

@@ -27,6 +27,8 @@ class Sketcher {
 
   BufferId buffer(BufferKind kind, std::int64_t size, std::uint32_t begin, std::uint32_t end,
                   std::optional<std::int64_t> offset = std::nullopt, std::uint32_t region = 0);
+  // The parts of the buffer added last, from its first byte on.
+  void parts(std::vector<BufferPart> parts);
   // A tensor of `size` bytes and the value that holds it; written by the step added next, if `is_written`.
   ValueId value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
                 bool is_written = true);
@@ -60,6 +62,21 @@ class Sketcher {
 [[nodiscard]] PlanSketch small_plan_before();
 // An If whose then-branch runs a Loop; the branches share the bytes of one scratch buffer.
 [[nodiscard]] PlanSketch bodies_plan();
+// A buffer of three parts, and who lies among its bytes meanwhile (sizes in KiB; the buffer's parts are drawn with #):
+//
+//   address                             step  0 conv1  x -> a, slice of cat    parts of cat:
+//    192 |       [u       ]                   1 conv2  a -> t                    64 in [0,7)
+//    128 |   [t   ][s][####]  out             2 conv3  t -> u                    32 in [3,7)
+//     96 |   [    ][#######]                  3 conv4  u -> b, slice, scratch s  32 in [4,7)
+//     64 |[################]                  4 conv5  u -> c, slice
+//      0 +-0--1--2--3--4--5--6                5 concat a, b, c -> cat            6 pool  cat -> out, at 128
+//
+// Load: 64, 128, 192, 192, 192, 128, 160.
+[[nodiscard]] PlanSketch parts_plan();
+// The same, with a buffer for each of a, b and c, and a copying concat.
+[[nodiscard]] PlanSketch parts_plan_before();
+// Two branches on two streams; the second waits for the first step, the last step for the second branch.
+[[nodiscard]] PlanSketch streams_plan();
 // Two regions.
 [[nodiscard]] PlanSketch regions_plan();
 // Names that try to end a script, start a tag, reverse text, drive a terminal, or are no text at all.

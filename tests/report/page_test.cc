@@ -142,6 +142,51 @@ TEST(Page, HoldsProgramValuesAndBuffers) {
   EXPECT_EQ(sheet["buffer"]["offset"], Json({-1, -1, 0, 262144, 524288, 0, 65536, 69632}));
 }
 
+TEST(Page, HoldsPartsWhereThereAreSome) {
+  const PlanSketch sketch = parts_plan();
+  const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
+  // cat is buffer 1, after the input: 64 KiB in [0,7), 32 in [3,7), 32 in [4,7).
+  EXPECT_EQ(sheet["buffer"]["size"][1], 128 * 1024);
+  EXPECT_EQ(sheet["part"]["buffer"], Json({1, 1, 1}));
+  EXPECT_EQ(sheet["part"]["size"], Json({65536, 32768, 32768}));
+  EXPECT_EQ(sheet["part"]["begin"], Json({0, 3, 4}));
+  EXPECT_EQ(sheet["part"]["end"], Json({7, 7, 7}));
+  EXPECT_EQ(sheet["facts"]["load"], 192 * 1024);
+  EXPECT_FALSE(embedded_json(page_of(small_plan()))["sheets"][0].contains("part"));
+}
+
+TEST(Page, PartsStayWithinTheProgram) {
+  PlanSketch sketch = parts_plan();
+  std::vector<BufferPart>& parts = sketch.plan.buffers[BufferId(1)].parts;
+  parts[1].lifespan = {StepId(3), StepId(99)};
+  parts[2].lifespan = {StepId(5), StepId(2)};
+  const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
+  EXPECT_EQ(sheet["part"]["begin"], Json({0, 3, 5}));
+  EXPECT_EQ(sheet["part"]["end"], Json({7, 7, 5}));  // seven steps; backwards: empty, where it begins
+}
+
+TEST(Page, HoldsPartsOfBothPlansAndOfBodies) {
+  PlanSketch outer = small_plan();
+  Plan& plan = outer.plan;
+  PlanSketch inner = parts_plan();
+  plan.program[StepId(2)].bodies = {{.body = "then_branch", .plan = std::make_shared<Plan>(inner.plan)}};
+  const PlanSketch against = parts_plan();
+  const Json sheets = embedded_json(page_of(outer, &against))["sheets"];
+  ASSERT_EQ(sheets.size(), 3U);
+  EXPECT_FALSE(sheets[0].contains("part"));
+  EXPECT_EQ(sheets[1]["part"]["begin"], Json({0, 3, 4}));
+  EXPECT_EQ(sheets[2]["part"]["begin"], Json({0, 3, 4}));
+}
+
+TEST(Page, HoldsStreamsWhereThereAreSeveral) {
+  const Json sheet = embedded_json(page_of(streams_plan()))["sheets"][0];
+  EXPECT_EQ(sheet["facts"]["streams"], 2);
+  EXPECT_EQ(sheet["step"]["stream"], Json({0, 0, 1, 0}));
+  const Json of_one = embedded_json(page_of(small_plan()))["sheets"][0];
+  EXPECT_FALSE(of_one["facts"].contains("streams"));
+  EXPECT_FALSE(of_one["step"].contains("stream"));
+}
+
 TEST(Page, HoldsClaimsRegionsAndProvenance) {
   PlanSketch sketch = regions_plan();
   sketch.plan.provenance.dims = {"batch=8", "seq=128"};

@@ -150,29 +150,53 @@ void append_values(std::string& out, const Plan& plan, const Labels& labels) {
   out += '}';
 }
 
+// Of a lifespan, within the program.
+std::int64_t begin_of(const Lifespan& lifespan, const Plan& plan) {
+  return static_cast<std::int64_t>(std::min(lifespan.begin.index(), plan.program.size()));
+}
+std::int64_t end_of(const Lifespan& lifespan, const Plan& plan) {
+  return static_cast<std::int64_t>(std::min(std::max(lifespan.begin, lifespan.end).index(), plan.program.size()));
+}
+
+// Nothing, where no buffer has parts.
+void append_parts(std::string& out, const Plan& plan) {
+  std::vector<std::int64_t> whose;
+  std::vector<const BufferPart*> parts;
+  for (BufferId buffer : all_ids<BufferId>(plan.buffers.size())) {
+    for (const BufferPart& part : plan.buffers[buffer].parts) {
+      whose.push_back(buffer.value());
+      parts.push_back(&part);
+    }
+  }
+  if (parts.empty()) return;
+  append_json_key(out, "part");
+  out += '{';
+  append_column(out, "buffer", parts.size(), [&](std::size_t row) { return whose[row]; });
+  append_column(out, "size", parts.size(), [&](std::size_t row) { return parts[row]->size.count(); });
+  append_column(out, "begin", parts.size(), [&](std::size_t row) { return begin_of(parts[row]->lifespan, plan); });
+  append_column(out, "end", parts.size(), [&](std::size_t row) { return end_of(parts[row]->lifespan, plan); });
+  out += '}';
+}
+
 void append_buffers(std::string& out, const Plan& plan) {
   const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.buffers, row); };
   const auto is_placed = [&](std::size_t row) {
     return at(row).placement && at(row).placement->region.index() < plan.regions.size();
-  };
-  const auto within_program = [&](StepId step) {
-    return static_cast<std::int64_t>(std::min(step.index(), plan.program.size()));
   };
   const std::size_t count = plan.buffers.size();
   append_json_key(out, "buffer");
   out += '{';
   append_column(out, "kind", count, [&](std::size_t row) { return static_cast<int>(at(row).kind); });
   append_column(out, "size", count, [&](std::size_t row) { return at(row).size.count(); });
-  append_column(out, "begin", count, [&](std::size_t row) { return within_program(at(row).lifespan.begin); });
-  append_column(out, "end", count, [&](std::size_t row) {
-    return std::max(within_program(at(row).lifespan.begin), within_program(at(row).lifespan.end));
-  });
+  append_column(out, "begin", count, [&](std::size_t row) { return begin_of(at(row).lifespan, plan); });
+  append_column(out, "end", count, [&](std::size_t row) { return end_of(at(row).lifespan, plan); });
   append_column(out, "region", count, [&](std::size_t row) {
     return is_placed(row) ? static_cast<std::int64_t>(at(row).placement->region.value()) : kNone;
   });
   append_column(out, "offset", count,
                 [&](std::size_t row) { return is_placed(row) ? at(row).placement->offset.position() : kNone; });
   out += '}';
+  append_parts(out, plan);
 }
 
 // Labels of the body at `position` among those of `node`; nullptr if there are none.

@@ -37,6 +37,8 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //   step        {node, alias, scratch, stream, read_count, read}   stream where there are several; the last a pool of value ids, read_count of them a step
 //   value       {tensor, written, buffer, offset}
 //   buffer      {kind, size, begin, end, region, offset}
+//   part        {buffer, size, begin, end}   where buffers have parts: those of one stand together, from its first byte
+//               on, and buffers in the order of their ids
 // -1 stands for "none", and for every id that is out of range: the page trusts its ids, plans come from anywhere.
 // Steps are numbered from 0, spans are half-open and lie within the program.
 void append_sheet_json(std::string& out, const Sheet& sheet);

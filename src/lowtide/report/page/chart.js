@@ -56,7 +56,7 @@ class Chart {
     this.stage.append(this.note);
     host.append(this.title, this.stage);
     this.raster = new Raster();
-    this.hover = null; // {x, y, step, buffer}
+    this.hover = null; // {x, y, step, block, buffer}
     this.box = null; // a box being drawn with the pointer, in pixels
     this.frame = {count: 0};
     this.pending = {scene: false, overlay: false};
@@ -65,8 +65,10 @@ class Chart {
   setSheet(sheet, title) {
     this.sheet = sheet;
     this.facts = regionFacts(sheet, state.region);
-    this.visible = new Int32Array(this.facts.placed.length); // what collectVisible finds
-    this.boxes = new Float64Array(4 * this.facts.placed.length);
+    const blockCount = this.facts.blocks.sorted.length;
+    this.visible = new Int32Array(blockCount); // what collectVisible finds
+    this.sides = new Float64Array(blockCount);
+    this.boxes = new Float64Array(4 * blockCount);
     this.layer = null; // what makeLayer made last
     this.hover = null;
     fill(this.title, title);
@@ -115,11 +117,16 @@ class Chart {
     return this.view.y0 + (this.layout.map.y + this.layout.map.h - y) / this.scaleY;
   }
 
-  // The buffer under a pixel, with some reach for thin ones.
-  bufferAt(x, y) {
+  // The block under a pixel, with some reach for thin ones.
+  blockAt(x, y) {
     const {map} = this.layout;
     if (x < map.x || x > map.x + map.w || y < map.y || y > map.y + map.h) return kNone;
     return this.facts.blocks.at(this.stepAt(x), this.bytesAt(y), 3 / this.scaleX, 3 / this.scaleY);
+  }
+
+  bufferAt(x, y) {
+    const block = this.blockAt(x, y);
+    return block === kNone ? kNone : this.sheet.blockBuffer[block];
   }
 
   resize() {

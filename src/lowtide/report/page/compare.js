@@ -48,6 +48,21 @@ function counterpartsOf(sheet, other) {
   return counterparts;
 }
 
+// Whether two buffers of one size live in the same steps, part by part.
+function liveAlike(sheet, buffer, other, counterpart) {
+  const blocks = sheet.blocksOf(buffer);
+  const others = other.blocksOf(counterpart);
+  return (
+    blocks.length === others.length &&
+    blocks.every(
+      (block, at) =>
+        sheet.blockSize[block] === other.blockSize[others[at]] &&
+        sheet.blockBegin[block] === other.blockBegin[others[at]] &&
+        sheet.blockEnd[block] === other.blockEnd[others[at]],
+    )
+  );
+}
+
 function changeClass(sheet, buffer, other, counterpart) {
   if (counterpart === kNone) return kOnlyHere;
   if (sheet.bufferSize[buffer] !== other.bufferSize[counterpart]) return kResized;
@@ -56,10 +71,7 @@ function changeClass(sheet, buffer, other, counterpart) {
     sheet.bufferOffset[buffer] !== other.bufferOffset[counterpart]
   )
     return kMoved;
-  const sameSteps =
-    sheet.bufferBegin[buffer] === other.bufferBegin[counterpart] &&
-    sheet.bufferEnd[buffer] === other.bufferEnd[counterpart];
-  return sameSteps ? kSame : kRetimed;
+  return liveAlike(sheet, buffer, other, counterpart) ? kSame : kRetimed;
 }
 
 // For each of two sheets: Map(sheet -> {other, counterparts, changes}).
@@ -114,6 +126,8 @@ function changeWords(sheet, buffer) {
   }
   const sameSteps =
     sheet.bufferBegin[buffer] === other.bufferBegin[match] && sheet.bufferEnd[buffer] === other.bufferEnd[match];
-  if (!sameSteps) words.push(spanText(other.bufferBegin[match], other.bufferEnd[match]));
+  if (!sameSteps) words.push(other.lifeText(match));
+  else if (sheet.bufferSize[buffer] === other.bufferSize[match] && !liveAlike(sheet, buffer, other, match))
+    words.push(other.blockCountOf(match) > 1 ? 'its bytes live in other steps' : 'all its bytes live as long as it does');
   return `${there === 'before' ? 'Before' : 'After'}: ${words.join(', ') || 'another region'}.`;
 }

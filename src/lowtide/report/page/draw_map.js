@@ -1,10 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The map: address over step, a rectangle a buffer. What is at least a few pixels wide and high is drawn as a
-// rectangle, with its name where there is room; everything thinner goes into one raster. The number of rectangles and
-// names has a limit, so a frame's cost depends on the window, not on the plan. While one pans, rectangles and raster
-// of a somewhat larger area are kept and only moved.
+// The map: address over step, a rectangle a buffer or, where it has parts, a rectangle a part, joined to one shape. What
+// is at least a few pixels wide and high is drawn as a rectangle, with its name where there is room; everything thinner
+// goes into one raster. The number of rectangles and names has a limit, so a frame's cost depends on the window, not on
+// the plan. While one pans, rectangles and raster of a somewhat larger area are kept and only moved.
 
 const kCrispSide = 3; // pixels
 const kMostCrisp = 4000; // rectangles a frame; beyond, the threshold rises
@@ -13,24 +13,24 @@ const kPanMargin = 0.3; // of the view, kept ready on each side while one pans
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
 const kLetterWidth = 6.2; // of kFont, on average; names are cut by it
 
-// Fills chart.visible with the buffers in an area and chart.boxes with their sides in pixels of it: left, right, top,
-// bottom. Returns how many there are and the least side of a rectangle: no more than kMostCrisp reach it.
+// Fills chart.visible with the blocks in an area, chart.boxes with where they are in pixels of it (left, right, top,
+// bottom), chart.sides with the shorter side of their buffer: all parts of one are drawn in one way. Returns how many
+// there are and the least side of a rectangle: no more than kMostCrisp reach it.
 function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
-  const {facts, visible, boxes} = chart;
-  const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = chart.sheet;
+  const {facts, visible, boxes, sides} = chart;
+  const {bufferBegin, bufferEnd, bufferSize, blockBuffer, blockBegin, blockEnd, blockOffset, blockSize} = chart.sheet;
   const bySide = new Uint32Array(256);
   let count = 0;
-  facts.blocks.visit(x0, x1, y0, y1, (buffer) => {
-    const left = (bufferBegin[buffer] - x0) * scaleX;
-    const right = (bufferEnd[buffer] - x0) * scaleX;
-    const bottom = (y1 - bufferOffset[buffer]) * scaleY;
-    const top = bottom - bufferSize[buffer] * scaleY;
-    visible[count] = buffer;
-    boxes[4 * count] = left;
-    boxes[4 * count + 1] = right;
-    boxes[4 * count + 2] = top;
+  facts.blocks.visit(x0, x1, y0, y1, (block) => {
+    const buffer = blockBuffer[block];
+    const bottom = (y1 - blockOffset[block]) * scaleY;
+    visible[count] = block;
+    boxes[4 * count] = (blockBegin[block] - x0) * scaleX;
+    boxes[4 * count + 1] = (blockEnd[block] - x0) * scaleX;
+    boxes[4 * count + 2] = bottom - blockSize[block] * scaleY;
     boxes[4 * count + 3] = bottom;
-    const side = Math.min(right - left, bottom - top);
+    const side = Math.min((bufferEnd[buffer] - bufferBegin[buffer]) * scaleX, bufferSize[buffer] * scaleY);
+    sides[count] = side;
     ++bySide[side < 255 ? Math.trunc(side) : 255];
     ++count;
   });
@@ -51,6 +51,8 @@ function makeLayer(chart, margin) {
     raster,
     visible,
     boxes,
+    sides,
+    sheet,
     paints,
     table,
   } = chart;
@@ -71,8 +73,10 @@ function makeLayer(chart, margin) {
     const x1 = boxes[4 * at + 1];
     const y0 = boxes[4 * at + 2];
     const y1 = boxes[4 * at + 3];
-    if (x1 - x0 >= side && y1 - y0 >= side) crisp.push({buffer: visible[at], x0, x1, y0, y1});
-    else raster.add(x0, y0, x1, y1, paints[visible[at]]);
+    const block = visible[at];
+    const buffer = sheet.blockBuffer[block];
+    if (sides[at] >= side) crisp.push({block, buffer, x0, x1, y0, y1});
+    else raster.add(x0, y0, x1, y1, paints[buffer]);
   }
   if (raster.cells > 0) raster.finish(table);
   return {...area, crisp, count, paints, table, facts: chart.facts};
@@ -120,9 +124,10 @@ function drawMap(chart, context) {
     context.drawImage(raster.canvas, map.x + left, map.y + top, raster.width, raster.height);
   }
   const crisp = chart.layer.crisp
-    .map(({buffer, x0, x1, y0, y1}) => ({buffer, x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top}))
+    .map(({x0, x1, y0, y1, ...box}) => ({...box, x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top}))
     .filter(({x0, x1, y0, y1}) => x1 > 0 && x0 < map.w && y1 > 0 && y0 < map.h);
   drawRectangles(chart, context, crisp);
+  if (chart.sheet.hasParts) drawSeams(chart, context, crisp);
   const names = drawNames(chart, context, crisp);
   context.restore();
   Object.assign(chart.frame, {
@@ -158,12 +163,31 @@ function drawRectangles(chart, context, crisp) {
     box.right = map.x + snap(Math.min(box.x1, map.w + 2)) - gap;
     box.top = map.y + snap(Math.max(box.y0, -2)) + gap;
     box.bottom = map.y + snap(Math.min(box.y1, map.h + 2));
+    box.gap = gap;
+    if (box.bottom <= box.top || box.right <= box.left) continue; // a part of no height on the screen
     const {css} = table[paints[box.buffer]];
     if (css !== style) context.fillStyle = style = css;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
     if (sheet.bufferKind[box.buffer] !== hatched || box.right - box.left < 6) continue;
     context.fillStyle = style = chart.hatch;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+  }
+}
+
+// Parts of one buffer that stand on one another are one thing: no line between them.
+function drawSeams({sheet, paints, table}, context, crisp) {
+  const boxOfBlock = new Map();
+  for (const box of crisp) if (sheet.blockCountOf(box.buffer) > 1) boxOfBlock.set(box.block, box);
+  for (const [block, upper] of boxOfBlock) {
+    const lower = boxOfBlock.get(block - 1);
+    if (lower?.buffer !== upper.buffer) continue;
+    const left = Math.max(lower.left, upper.left);
+    const right = Math.min(lower.right, upper.right);
+    if (right <= left) continue;
+    const top = Math.max(upper.bottom - 1, Math.min(upper.top, upper.bottom));
+    const bottom = Math.min(lower.top + 1, Math.max(lower.bottom, lower.top - lower.gap));
+    context.fillStyle = table[paints[upper.buffer]].css;
+    context.fillRect(left, top, right - left, bottom - top);
   }
 }
 
@@ -177,15 +201,20 @@ function nameThatFits(context, name, letters, room) {
   return '';
 }
 
+// What drawRectangles has drawn of a box.
+function seenBox({block, buffer, left, right, top, bottom}) {
+  return {block, buffer, x0: left, x1: right, y0: top, y1: bottom};
+}
+
 function drawNames(chart, context, crisp) {
   const {sheet, paints, table} = chart;
   context.font = kFont;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
   let drawn = 0;
-  for (const box of crisp) {
-    const width = box.right - box.left;
-    const height = box.bottom - box.top;
+  for (const box of roomsForNames(sheet, crisp.map(seenBox))) {
+    const width = box.x1 - box.x0;
+    const height = box.y1 - box.y0;
     if (width < 38 || height < 13) continue;
     if (++drawn > kMostLabels) break;
     const letters = Math.floor((width - 9) / kLetterWidth);
@@ -193,10 +222,10 @@ function drawNames(chart, context, crisp) {
     const isTall = height >= 30 && size.length <= letters;
     const name = nameThatFits(context, sheet.bufferText(box.buffer), letters, width - 8);
     const isWide = !isTall && name.length + size.length + 2 <= letters;
-    const middle = (box.top + box.bottom) / 2;
+    const middle = (box.y0 + box.y1) / 2;
     context.fillStyle = table[paints[box.buffer]].text;
-    context.fillText(isWide ? `${name}  ${size}` : name, box.left + 5, isTall ? middle - 7 : middle);
-    if (isTall) context.fillText(size, box.left + 5, middle + 7);
+    context.fillText(isWide ? `${name}  ${size}` : name, box.x0 + 5, isTall ? middle - 7 : middle);
+    if (isTall) context.fillText(size, box.x0 + 5, middle + 7);
   }
   return Math.min(drawn, kMostLabels);
 }

@@ -33,18 +33,17 @@ class Maxima {
   }
 }
 
-// Everything drawn from one region of a sheet. `placed` is sorted by first step, then id.
+// Everything drawn from one region of a sheet. `placed` are its buffers, sorted by first step, then id; `blocks` what
+// they are made of, in the same order.
 class RegionFacts {
   constructor(sheet, region) {
     this.sheet = sheet;
     this.region = region;
-    const placed = [];
-    for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
-      if (sheet.bufferRegion[buffer] === region) placed.push(buffer);
-    }
-    placed.sort((a, b) => sheet.bufferBegin[a] - sheet.bufferBegin[b] || a - b);
-    this.placed = Int32Array.from(placed);
-    this.blocks = new Blocks(sheet, this.placed);
+    this.placed = RegionFacts.inOrder(sheet.bufferBegin, (buffer) => sheet.bufferRegion[buffer] === region);
+    this.blocks = new Blocks(
+      sheet,
+      RegionFacts.inOrder(sheet.blockBegin, (block) => sheet.bufferRegion[sheet.blockBuffer[block]] === region),
+    );
     this.load = this.loadCurve();
     this.maxima = new Maxima(this.load);
     this.largestLoad = this.load.reduce((most, load) => Math.max(most, load), 0);
@@ -56,13 +55,20 @@ class RegionFacts {
     );
   }
 
-  // Bytes of the buffers that live in each column, without alignment.
+  // Those that are in it, sorted by where they begin, then by id.
+  static inOrder(begins, isIn) {
+    const rows = [];
+    for (let row = 0; row < begins.length; ++row) if (isIn(row)) rows.push(row);
+    return Int32Array.from(rows.sort((a, b) => begins[a] - begins[b] || a - b));
+  }
+
+  // Bytes that live in each column, without alignment.
   loadCurve() {
     const {sheet} = this;
     const change = new Float64Array(sheet.columnCount + 1);
-    for (const buffer of this.placed) {
-      change[sheet.columnOf(sheet.bufferBegin[buffer])] += sheet.bufferSize[buffer];
-      change[sheet.columnOf(sheet.bufferEnd[buffer])] -= sheet.bufferSize[buffer];
+    for (const block of this.blocks.sorted) {
+      change[sheet.columnOf(sheet.blockBegin[block])] += sheet.blockSize[block];
+      change[sheet.columnOf(sheet.blockEnd[block])] -= sheet.blockSize[block];
     }
     const load = new Float64Array(sheet.columnCount);
     let live = 0;
@@ -74,13 +80,16 @@ class RegionFacts {
     return this.load[this.sheet.columnOf(step)] ?? 0;
   }
 
-  // Buffers that live at a step, the largest first.
+  // Buffers that have bytes at a step, those with the most of them first.
   liveAt(step) {
     const {sheet} = this;
-    const live = [];
+    const bytes = new Map();
     const [begin, end] = sheet.spanAt(step);
-    this.blocks.visit(begin, end, -Infinity, Infinity, (buffer) => live.push(buffer));
-    return live.sort((a, b) => sheet.bufferSize[b] - sheet.bufferSize[a] || a - b);
+    this.blocks.visit(begin, end, -Infinity, Infinity, (block) => {
+      const buffer = sheet.blockBuffer[block];
+      bytes.set(buffer, (bytes.get(buffer) ?? 0) + sheet.blockSize[block]);
+    });
+    return [...bytes.keys()].sort((a, b) => bytes.get(b) - bytes.get(a) || a - b);
   }
 }
 

@@ -110,6 +110,11 @@ function startButtons() {
   byId('open-help').addEventListener('click', () => byId('help').showModal());
 }
 
+function onScreen(chart, {x0, x1, y0, y1}) {
+  const {left, top} = chart.overlay.getBoundingClientRect();
+  return {x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top};
+}
+
 // What a console, or a test, may ask: where a buffer is on the screen and what the last frame cost.
 function openConsole() {
   window.lowtide = {
@@ -117,10 +122,10 @@ function openConsole() {
     view,
     charts,
     boxOf(buffer, at = 0) {
-      const chart = charts[at];
-      const bounds = chart.overlay.getBoundingClientRect();
-      const {x0, x1, y0, y1} = boxOf(chart, buffer);
-      return {x0: x0 + bounds.left, x1: x1 + bounds.left, y0: y0 + bounds.top, y1: y1 + bounds.top};
+      return onScreen(charts[at], boxOf(charts[at], buffer));
+    },
+    boxesOf(buffer, at = 0) {
+      return boxesOf(charts[at], buffer).map((box) => onScreen(charts[at], box));
     },
     frames: () => charts.map((chart) => ({...chart.frame})),
     svg: exportSvg,

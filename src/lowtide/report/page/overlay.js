@@ -6,26 +6,6 @@
 
 const kMostMarks = 400; // of found buffers; where more are in sight, their colour is enough
 
-function boxOf(chart, buffer) {
-  const {
-    sheet,
-    layout: {map},
-  } = chart;
-  const x0 = chart.xOf(sheet.bufferBegin[buffer]);
-  const x1 = chart.xOf(sheet.bufferEnd[buffer]);
-  const y1 = chart.yOf(sheet.bufferOffset[buffer]);
-  const y0 = chart.yOf(sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]);
-  const clampX = (x) => Math.min(Math.max(x, map.x - 3), map.x + map.w + 3);
-  const clampY = (y) => Math.min(Math.max(y, map.y - 3), map.y + map.h + 3);
-  return {x0: clampX(x0), x1: clampX(x1), y0: clampY(y0), y1: clampY(y1)};
-}
-
-function outline(context, {x0, x1, y0, y1}, color, width) {
-  context.strokeStyle = color;
-  context.lineWidth = width;
-  context.strokeRect(x0 - width / 2, y0 - width / 2, Math.max(x1 - x0, 2) + width, Math.max(y1 - y0, 2) + width);
-}
-
 function drawOverlay(chart) {
   if (!chart.layout || !chart.paints) return;
   const {
@@ -46,7 +26,7 @@ function drawOverlay(chart) {
   context.clip();
   drawFound(chart, context);
   drawSelected(chart, context);
-  if (chart.hover && chart.hover.buffer !== kNone) outline(context, boxOf(chart, chart.hover.buffer), ink.text, 1);
+  if (chart.hover && chart.hover.buffer !== kNone) outlineBuffer(chart, context, chart.hover.buffer, ink.text, 1);
   if (chart.box) {
     const {x0, y0, x1, y1} = chart.box;
     context.fillStyle = `${ink.accent}22`;
@@ -83,16 +63,17 @@ function drawFound(chart, context) {
   const found = state.found?.get(chart.sheet);
   if (!found) return;
   const {facts, view: seen} = chart;
-  const list = [];
-  facts.blocks.visit(seen.x0, seen.x1, seen.y0, seen.y1, (buffer) => {
-    if (found[buffer] === 1) list.push(buffer);
+  const inSight = new Set();
+  facts.blocks.visit(seen.x0, seen.x1, seen.y0, seen.y1, (block) => {
+    const buffer = chart.sheet.blockBuffer[block];
+    if (found[buffer] === 1) inSight.add(buffer);
   });
-  if (list.length > kMostMarks) return;
+  if (inSight.size > kMostMarks) return;
   context.fillStyle = chart.ink.accent;
-  for (const buffer of list) {
+  for (const buffer of inSight) {
     const box = boxOf(chart, buffer);
     if (box.x1 - box.x0 >= 8 && box.y1 - box.y0 >= 8) {
-      outline(context, box, chart.ink.accent, 1);
+      outlineBuffer(chart, context, buffer, chart.ink.accent, 1);
     } else {
       const x = (box.x0 + box.x1) / 2;
       context.beginPath();
@@ -104,8 +85,9 @@ function drawFound(chart, context) {
   }
 }
 
-// The selected buffer, with all its pieces and, dashed, the gaps between them; inside it the values, each from its writing to its last reading; on its lower edge a tick for
-// each step that reads it, on its upper edge for each that writes.
+// The selected buffer, with all its pieces and, dashed, what others may use meanwhile: the gaps between pieces, or the
+// bytes around its parts. Inside it the values, each from its writing to its last reading; a tick on the lower edge for
+// each step that reads it, on the upper edge for each that writes. Where it has parts, the edges are the value's.
 function drawSelected(chart, context) {
   const {sheet, ink, scaleX} = chart;
   if (!state.selected || state.selected.sheet !== sheet) return;
@@ -117,13 +99,21 @@ function drawSelected(chart, context) {
     context.fillStyle = ink.text;
     context.fillRect(chart.xOf(step) + (scaleX - markWidth) / 2, y, markWidth, height);
   };
-  const roomy = box.y1 - box.y0 >= 12;
+  const hasParts = sheet.blockCountOf(buffer) > 1;
   for (const value of Array.from(sheet.valuesOfBuffer.of(buffer)).slice(0, kMostMarks)) {
     const readers = sheet.readersOf(value);
     const written = sheet.valueWritten[value];
-    if (roomy && sheet.valuesOfBuffer.of(buffer).length > 1) drawValue(chart, context, value, written, readers);
-    if (written !== kNone) mark(written, box.y0, roomy ? 5 : 2);
-    readers.slice(0, kMostMarks).forEach((step) => mark(step, box.y1 - (roomy ? 5 : 2), roomy ? 5 : 2));
+    const {y0, y1} = hasParts ? valueBox(chart, value, written, readers) : box;
+    const tick = y1 - y0 >= 12 ? 5 : 2;
+    if (tick === 5 && sheet.valuesOfBuffer.of(buffer).length > 1) drawValue(chart, context, value, written, readers);
+    if (written !== kNone) mark(written, y0, tick);
+    readers.slice(0, kMostMarks).forEach((step) => mark(step, y1 - tick, tick));
+  }
+  if (hasParts) {
+    drawDashed(chart, context, box);
+    outlineBuffer(chart, context, buffer, ink.map, 4);
+    outlineBuffer(chart, context, buffer, ink.accent, 2);
+    return;
   }
   const boxes = sheet.piecesOf(buffer).map((piece) => boxOf(chart, piece));
   for (let at = 1; at < boxes.length; ++at) drawGap(chart, context, boxes[at - 1].x1, boxes[at].x0, box);
@@ -132,30 +122,41 @@ function drawSelected(chart, context) {
 }
 
 // Between two pieces the buffer keeps its address, not its bytes.
-function drawGap({ink}, context, x0, x1, {y0, y1}) {
-  if (x1 - x0 < 4) return;
-  outline(context, {x0, x1, y0, y1}, ink.map, 3);
+function drawGap(chart, context, x0, x1, {y0, y1}) {
+  if (x1 - x0 >= 4) drawDashed(chart, context, {x0, x1, y0, y1});
+}
+
+function drawDashed({ink}, context, box) {
+  outline(context, box, ink.map, 3);
   context.setLineDash([5, 4]);
-  outline(context, {x0, x1, y0, y1}, ink.accent, 1.5);
+  outline(context, box, ink.accent, 1.5);
   context.setLineDash([]);
 }
 
-function drawValue(chart, context, value, written, readers) {
-  const {sheet, ink} = chart;
+// The value's bytes from its writing to its last reading.
+function valueBox(chart, value, written, readers) {
+  const {sheet} = chart;
   const buffer = sheet.valueBuffer[value];
   const begin = written === kNone ? sheet.bufferBegin[buffer] : written;
   const isOutput =
     sheet.valueTensor[value] !== kNone && sheet.roles[sheet.tensorRole[sheet.valueTensor[value]]] === 'output';
   const end = isOutput ? sheet.bufferEnd[buffer] : readers.length > 0 ? readers.at(-1) + 1 : begin + 1;
   const low = sheet.bufferOffset[buffer] + sheet.valueOffset[value];
-  const x0 = chart.xOf(begin) + 2;
-  const y0 = chart.yOf(low + sheet.valueSize(value)) + 2;
-  const width = chart.xOf(end) - 3 - x0;
-  const height = chart.yOf(low) - 3 - y0;
+  return {
+    x0: chart.xOf(begin),
+    x1: chart.xOf(end),
+    y0: chart.yOf(low + sheet.valueSize(value)),
+    y1: chart.yOf(low),
+  };
+}
+
+function drawValue(chart, context, value, written, readers) {
+  const {x0, x1, y0, y1} = valueBox(chart, value, written, readers);
+  const [width, height] = [x1 - x0 - 5, y1 - y0 - 5];
   if (width < 4 || height < 4) return;
-  context.strokeStyle = ink.map;
+  context.strokeStyle = chart.ink.map;
   context.lineWidth = 1;
   context.setLineDash([3, 2]);
-  context.strokeRect(x0, y0, width, height);
+  context.strokeRect(x0 + 2, y0 + 2, width, height);
   context.setLineDash([]);
 }

@@ -18,10 +18,11 @@ function kindClasses(sheet) {
 function heaviestOps(sheets) {
   const weight = new Map();
   for (const sheet of sheets) {
-    for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
+    for (let block = 0; block < sheet.blockCount; ++block) {
+      const buffer = sheet.blockBuffer[block];
       if (!sheet.isPlaced(buffer) || sheet.bufferOp[buffer] === kNone) continue;
       const op = sheet.ops[sheet.bufferOp[buffer]];
-      const area = sheet.bufferSize[buffer] * (sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer]);
+      const area = sheet.blockSize[block] * (sheet.blockEnd[block] - sheet.blockBegin[block]);
       weight.set(op, (weight.get(op) ?? 0) + area);
     }
   }

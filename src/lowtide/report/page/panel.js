@@ -6,6 +6,8 @@
 const kMostReaders = 12; // listed at once
 const kMostValues = 40;
 const kMostBodies = 6;
+const kMostParts = 8;
+const kMostNeighbours = 3;
 
 // Sentences of why.js and sharing.js as elements.
 function sentence(sheet, parts) {
@@ -99,21 +101,41 @@ function bodyList(sheet) {
   ];
 }
 
-function restsOnText(sheet, buffer) {
-  if (sheet.bufferOffset[buffer] === 0) return ['the floor of the arena'];
-  const below = restsOn(sheet, buffer);
-  if (below.length === 0) return ['nothing: free below'];
-  const top = sheet.bufferOffset[below[0]] + sheet.bufferSize[below[0]];
-  const air = sheet.bufferOffset[buffer] - top;
-  const shown = below
-    .slice(0, 3)
+// Names that lead to their buffers, the first few of them.
+function neighbours(sheet, buffers) {
+  const shown = buffers
+    .slice(0, kMostNeighbours)
     .flatMap((other, at) => [
       at === 0 ? '' : ', ',
       textButton(elide(sheet.bufferText(other), 48), 'Select this buffer', () => select(sheet, other, true)),
     ]);
-  if (below.length > 3) shown.push(` and ${countText(below.length - 3)} more`);
+  const more = buffers.length - kMostNeighbours;
+  return more > 0 ? [...shown, ` and ${countText(more)} more`] : shown;
+}
+
+function restsOnText(sheet, buffer) {
+  if (sheet.bufferOffset[buffer] === 0) return ['the floor of the arena'];
+  const {below, air} = restsOn(sheet, buffer);
+  if (below.length === 0) return ['nothing: free below'];
+  const shown = neighbours(sheet, below);
   if (air > 0) shown.push(`, ${exactBytes(air)} above ${below.length > 1 ? 'them' : 'it'}`);
   return shown;
+}
+
+// How the bytes of a buffer live, from its first one on, and who has them while they do not.
+function partRows(sheet, buffer) {
+  const blocks = sheet.blocksOf(buffer);
+  if (blocks.length === 1) return [];
+  const more = blocks.length - kMostParts;
+  const guests = guestsOf(sheet, buffer);
+  return [
+    ...row(
+      plural(blocks.length, 'part'),
+      blocks.slice(0, kMostParts).map((block) => make('div', {}, partText(sheet, block))),
+      more > 0 ? make('div', {class: 'muted'}, `and ${countText(more)} more`) : null,
+    ),
+    ...row('Lent to', guests.length === 0 ? make('span', {class: 'muted'}, 'nobody') : neighbours(sheet, guests)),
+  ];
 }
 
 function placeRows(sheet, buffer) {
@@ -135,8 +157,10 @@ function placeRows(sheet, buffer) {
 function peakRow(sheet, buffer) {
   if (!sheet.isPlaced(buffer)) return [];
   const {peakStep, largestLoad} = regionFacts(sheet, sheet.bufferRegion[buffer]);
-  const lives = sheet.bufferBegin[buffer] <= peakStep && peakStep < sheet.bufferEnd[buffer];
-  return row('In the peak', lives ? percentText(sheet.bufferSize[buffer], largestLoad) : 'no');
+  const bytes = sheet.bytesAt(buffer, peakStep);
+  const lives = sheet.bufferBegin[buffer] <= peakStep && peakStep < sheet.bufferEnd[buffer] && bytes > 0;
+  const some = bytes < sheet.bufferSize[buffer] ? `, with ${shortBytes(bytes)}` : '';
+  return row('In the peak', lives ? percentText(bytes, largestLoad) + some : 'no');
 }
 
 function bufferPanel(sheet, buffer) {
@@ -168,6 +192,7 @@ function bufferPanel(sheet, buffer) {
         `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])} `,
         make('span', {class: 'muted'}, `(${plural(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer], 'step')})`),
       ),
+      partRows(sheet, buffer),
       placeRows(sheet, buffer),
       peakRow(sheet, buffer),
     ),

@@ -41,9 +41,9 @@ function setHover(chart, event) {
   const {map} = chart.layout;
   const zone = zoneAt(chart, x, y);
   const isOver = (zone === 'map' || zone === 'load') && x >= map.x && x <= map.x + map.w;
-  chart.hover = isOver
-    ? {x, y, step: Math.floor(chart.stepAt(x)), buffer: zone === 'map' ? chart.bufferAt(x, y) : kNone}
-    : null;
+  const block = isOver && zone === 'map' ? chart.blockAt(x, y) : kNone;
+  const buffer = block === kNone ? kNone : chart.sheet.blockBuffer[block];
+  chart.hover = isOver ? {x, y, step: Math.floor(chart.stepAt(x)), block, buffer} : null;
   chart.overlay.dataset.zone = chart.hover && chart.hover.buffer !== kNone ? 'buffer' : zone;
   drawTooltip(chart, event, zone);
   chart.request('overlay');
@@ -53,7 +53,7 @@ function tooltipLines(chart, zone) {
   const {
     sheet,
     facts,
-    hover: {buffer, step},
+    hover: {block, buffer, step},
   } = chart;
   if (buffer !== kNone) {
     const more = sheet.valuesOfBuffer.of(buffer).length - 1;
@@ -61,6 +61,7 @@ function tooltipLines(chart, zone) {
       elide(sheet.bufferText(buffer), 60) + (more > 0 ? ` and ${plural(more, 'value')} more` : ''),
       `${sheet.kindOf(buffer)}${sheet.sourceText(buffer)}, ${bothBytes(sheet.bufferSize[buffer])}`,
       `${sheet.lifeText(buffer)}, address ${countText(sheet.bufferOffset[buffer])}`,
+      ...(sheet.blockCountOf(buffer) > 1 ? [`here ${partText(sheet, block)}`] : []),
     ];
   }
   if (zone !== 'load' || step < 0 || step >= sheet.stepCount) return [];

@@ -88,22 +88,43 @@ function valuesInOrder(sheet, buffer) {
   );
 }
 
-// What a buffer stands on: buffers that live with it and end highest at or below its start. [] if it stands on the
-// floor of the arena, or if nothing is below it.
+// What keeps a buffer from standing lower: other buffers that live with some of its bytes, the nearest below them, and
+// the air between. None if it stands on the floor of the arena, or if nothing is below it.
 function restsOn(sheet, buffer) {
-  const floor = sheet.bufferOffset[buffer];
-  if (!sheet.isPlaced(buffer) || floor <= 0) return [];
   const below = [];
-  let top = 0;
+  let air = sheet.bufferOffset[buffer];
+  if (!sheet.isPlaced(buffer) || air <= 0) return {below, air: 0};
   const {blocks} = regionFacts(sheet, sheet.bufferRegion[buffer]);
-  for (const piece of sheet.piecesOf(buffer)) {
-    blocks.visit(sheet.bufferBegin[piece], sheet.bufferEnd[piece], 0, floor, (other) => {
-      const end = sheet.bufferOffset[other] + sheet.bufferSize[other];
-      if (sheet.isSame(other, buffer) || end > floor || end < top || sheet.bufferSize[other] === 0) return;
-      if (end > top) below.length = 0;
-      top = end;
+  for (const block of sheet.piecesOf(buffer).flatMap((piece) => sheet.blocksOf(piece))) {
+    const floor = sheet.blockOffset[block];
+    blocks.visit(sheet.blockBegin[block], sheet.blockEnd[block], 0, floor, (found) => {
+      const other = sheet.blockBuffer[found];
+      const between = floor - sheet.blockOffset[found] - sheet.blockSize[found];
+      if (sheet.isSame(other, buffer) || between < 0 || between > air || sheet.blockSize[found] === 0) return;
+      if (between < air) below.length = 0;
+      air = between;
       if (!below.some((known) => sheet.isSame(known, other))) below.push(other);
     });
   }
-  return below;
+  return {below, air};
+}
+
+// Buffers that lie among a buffer's bytes while those do not live, in the order of first steps.
+function guestsOf(sheet, buffer) {
+  if (sheet.blockCountOf(buffer) === 1) return [];
+  const guests = new Set();
+  const low = sheet.bufferOffset[buffer];
+  const high = low + sheet.bufferSize[buffer];
+  const {blocks} = regionFacts(sheet, sheet.bufferRegion[buffer]);
+  blocks.visit(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer], low, high, (found) => {
+    const begin = sheet.blockOffset[found];
+    if (begin < high && begin + sheet.blockSize[found] > low) guests.add(sheet.blockBuffer[found]);
+  });
+  guests.delete(buffer);
+  return [...guests];
+}
+
+// 64 KiB in steps [2,5)
+function partText(sheet, block) {
+  return `${shortBytes(sheet.blockSize[block])} in ${spanText(sheet.blockBegin[block], sheet.blockEnd[block])}`;
 }

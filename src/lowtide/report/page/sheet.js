@@ -5,6 +5,7 @@
 // Ids are indexes; kNone stands for "none". Numbers of bytes are doubles, exact up to 8 PiB.
 
 const kNone = -1;
+const kNoParts = {buffer: [], size: [], begin: [], end: []};
 
 const kPlanWords = {
   axis: 'step',
@@ -55,6 +56,7 @@ class Sheet {
     this.types = columns.types;
     this.start = 0; // what the first step is called
     this.readColumns(columns);
+    this.makeBlocks(columns.part);
     this.link();
     this.nameBuffers();
     this.bodies = new Map(); // step -> sheets of the bodies that it runs
@@ -88,6 +90,38 @@ class Sheet {
     this.bufferEnd = Int32Array.from(buffer.end);
     this.bufferRegion = Int32Array.from(buffer.region);
     this.bufferOffset = Float64Array.from(buffer.offset);
+  }
+
+  // A block is a rectangle of bytes and steps that nobody else has: a buffer, or one of its parts. Blocks of a buffer
+  // stand together, from its first byte on: firstBlock[buffer] ... firstBlock[buffer + 1] - 1.
+  makeBlocks(part = kNoParts) {
+    const partCount = new Int32Array(this.bufferCount);
+    for (const buffer of part.buffer) ++partCount[buffer];
+    this.firstBlock = new Int32Array(this.bufferCount + 1);
+    partCount.forEach((count, at) => (this.firstBlock[at + 1] = this.firstBlock[at] + Math.max(1, count)));
+    this.blockCount = this.firstBlock[this.bufferCount];
+    this.hasParts = this.blockCount > this.bufferCount;
+    this.blockBuffer = new Int32Array(this.blockCount);
+    for (const side of ['Begin', 'End', 'Offset', 'Size'])
+      this[`block${side}`] = new Float64Array(this.blockCount);
+    let row = 0;
+    for (let buffer = 0; buffer < this.bufferCount; ++buffer) {
+      const first = this.firstBlock[buffer];
+      this.setBlock(first, buffer, this.bufferBegin[buffer], this.bufferEnd[buffer], this.bufferSize[buffer]);
+      for (let at = first; at < first + partCount[buffer]; ++at, ++row)
+        this.setBlock(at, buffer, part.begin[row], part.end[row], part.size[row]);
+    }
+  }
+
+  setBlock(block, buffer, begin, end, size) {
+    const isFirst = block === this.firstBlock[buffer];
+    this.blockBuffer[block] = buffer;
+    this.blockBegin[block] = begin;
+    this.blockEnd[block] = end;
+    this.blockSize[block] = size;
+    this.blockOffset[block] = isFirst
+      ? this.bufferOffset[buffer]
+      : this.blockOffset[block - 1] + this.blockSize[block - 1];
   }
 
   link() {
@@ -141,6 +175,29 @@ class Sheet {
   // Steps that read a value, ascending; a step that reads it twice stands twice.
   readersOf(value) {
     return Array.from(this.readsOfValue.of(value), (at) => this.stepOfRead[at]);
+  }
+
+  blocksOf(buffer) {
+    const first = this.firstBlock[buffer];
+    return Array.from({length: this.firstBlock[buffer + 1] - first}, (_, at) => first + at);
+  }
+
+  // 1 where all bytes live as long as the buffer.
+  blockCountOf(buffer) {
+    return this.firstBlock[buffer + 1] - this.firstBlock[buffer];
+  }
+
+  // Bytes that live in all of [begin, end).
+  bytesThrough(buffer, begin, end) {
+    let bytes = 0;
+    for (let block = this.firstBlock[buffer]; block < this.firstBlock[buffer + 1]; ++block) {
+      if (this.blockBegin[block] <= begin && this.blockEnd[block] >= end) bytes += this.blockSize[block];
+    }
+    return bytes;
+  }
+
+  bytesAt(buffer, step) {
+    return this.bytesThrough(buffer, ...this.spanAt(step));
   }
 
   kindOf(buffer) {
@@ -243,7 +300,9 @@ class Sheet {
   }
 
   lifeText(buffer) {
-    return spanText(this.bufferBegin[buffer], this.bufferEnd[buffer]);
+    const parts = this.blockCountOf(buffer);
+    const span = spanText(this.bufferBegin[buffer], this.bufferEnd[buffer]);
+    return parts === 1 ? span : `${span} in ${plural(parts, 'part')}`;
   }
 
   // A buffer is one piece.

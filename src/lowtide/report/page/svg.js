@@ -43,52 +43,88 @@ function svgAxes(chart) {
   return parts;
 }
 
-// One buffer's box, cut to the map; null if nothing of it is left.
-function svgBox(chart, buffer) {
+// A block's box, cut to the map; null if nothing of it is left.
+function svgBox(chart, block) {
   const {
     sheet,
     layout: {map},
   } = chart;
-  const x0 = Math.max(map.x, chart.xOf(sheet.bufferBegin[buffer]));
-  const x1 = Math.min(map.x + map.w, chart.xOf(sheet.bufferEnd[buffer]));
-  const y0 = Math.max(map.y, chart.yOf(sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]));
-  const y1 = Math.min(map.y + map.h, chart.yOf(sheet.bufferOffset[buffer]));
-  return x1 > x0 && y1 >= y0 ? {x: x0, y: y0, w: x1 - x0, h: y1 - y0} : null;
+  const x0 = Math.max(map.x, chart.xOf(sheet.blockBegin[block]));
+  const x1 = Math.min(map.x + map.w, chart.xOf(sheet.blockEnd[block]));
+  const y0 = Math.max(map.y, chart.yOf(sheet.blockOffset[block] + sheet.blockSize[block]));
+  const y1 = Math.min(map.y + map.h, chart.yOf(sheet.blockOffset[block]));
+  return x1 > x0 && y1 >= y0 ? {block, x0, x1, y0, y1} : null;
+}
+
+// A pen that writes the path that is drawn with it.
+function svgPen(strokes) {
+  return {
+    moveTo: (x, y) => strokes.push(`M${fixed(x)} ${fixed(y)}`),
+    lineTo: (x, y) => strokes.push(`L${fixed(x)} ${fixed(y)}`),
+    closePath: () => strokes.push('z'),
+  };
 }
 
 function svgRect({x, y, w, h}, fill, more = '') {
   return `<rect x="${fixed(x)}" y="${fixed(y)}" width="${fixed(w)}" height="${fixed(h)}" fill="${fill}"${more}/>`;
 }
 
-// A rectangle that says what it is when pointed at, and its name where there is room.
-function svgNamed(chart, buffer, {x, y, w, h}, {css, text}) {
+// A shape that says what it is when pointed at, and its name where there is room.
+function svgNamed(chart, buffer, boxes, {css, text}) {
   const {sheet, ink} = chart;
   const name = sheet.bufferText(buffer);
   const title = `<title>${xmlText(`${name}, ${exactBytes(sheet.bufferSize[buffer])}, ${sheet.lifeText(buffer)}`)}</title>`;
-  const rect = svgRect({x, y, w, h}, css, ` stroke="${ink.map}" stroke-width="0.6"`).replace(
-    /\/>$/,
-    () => `>${title}</rect>`,
-  );
-  if (w < 44 || h < 13) return rect;
-  return rect + svgText(x + 5, y + h / 2 + 4, shortName(name, Math.floor((w - 9) / kLetterWidth)), text);
+  const line = ` stroke="${ink.map}" stroke-width="0.6"`;
+  const shape = boxes.length === 1 ? svgRect(svgSides(boxes[0]), css, line) : svgStaircase(boxes, css, line);
+  const titled = shape.replace(/<(\w+)([^>]*)\/>$/, (_, tag, attributes) => `<${tag}${attributes}>${title}</${tag}>`);
+  const {x, y, w, h} = svgSides(roomForName(boxes) ?? boxes[0]);
+  if (w < 44 || h < 13) return titled;
+  return titled + svgText(x + 5, y + h / 2 + 4, shortName(name, Math.floor((w - 9) / kLetterWidth)), text);
+}
+
+function svgSides({x0, x1, y0, y1}) {
+  return {x: x0, y: y0, w: x1 - x0, h: y1 - y0};
+}
+
+function svgStaircase(boxes, fill, more) {
+  const strokes = [];
+  traceOutlines(svgPen(strokes), outlinesOf(boxes));
+  return `<path d="${strokes.join('')}" fill="${fill}"${more}/>`;
+}
+
+// The boxes in sight of each buffer, in the order of its blocks: [[buffer, boxes], ...].
+function svgBoxesInSight(chart) {
+  const {facts, sheet, view: seen} = chart;
+  const boxes = new Map();
+  facts.blocks.visit(seen.x0, seen.x1, seen.y0, seen.y1, (block) => {
+    const box = svgBox(chart, block);
+    if (box === null) return;
+    const buffer = sheet.blockBuffer[block];
+    if (!boxes.has(buffer)) boxes.set(buffer, []);
+    boxes.get(buffer).push(box);
+  });
+  for (const list of boxes.values()) list.sort((a, b) => a.block - b.block);
+  return [...boxes];
 }
 
 function svgBuffers(chart) {
-  const {facts, view: seen, paints, table} = chart;
+  const {paints, table} = chart;
   const named = [];
   const thin = new Map(); // paint -> pieces of its path
-  facts.blocks.visit(seen.x0, seen.x1, seen.y0, seen.y1, (buffer) => {
-    const box = svgBox(chart, buffer);
-    if (box === null) return;
+  for (const [buffer, boxes] of svgBoxesInSight(chart)) {
     const paint = paints[buffer];
-    if (Math.min(box.w, box.h) >= kCrispSide && named.length < kMostCrisp) {
-      named.push(svgNamed(chart, buffer, box, table[paint]));
-      return;
+    const height = boxes.reduce((sum, {y0, y1}) => sum + y1 - y0, 0);
+    const width = Math.max(...boxes.map(({x0, x1}) => x1 - x0));
+    if (Math.min(width, height) >= kCrispSide && named.length < kMostCrisp) {
+      named.push(svgNamed(chart, buffer, boxes, table[paint]));
+      continue;
     }
     if (!thin.has(paint)) thin.set(paint, []);
-    const [wide, tall] = [fixed(box.w), fixed(Math.max(box.h, 0.1))];
-    thin.get(paint).push(`M${fixed(box.x)} ${fixed(box.y)}h${wide}v${tall}h-${wide}z`);
-  });
+    for (const {x, y, w, h} of boxes.map(svgSides)) {
+      const [wide, tall] = [fixed(w), fixed(Math.max(h, 0.1))];
+      thin.get(paint).push(`M${fixed(x)} ${fixed(y)}h${wide}v${tall}h-${wide}z`);
+    }
+  }
   const joined = [...thin].map(([paint, pieces]) => `<path d="${pieces.join('')}" fill="${table[paint].css}"/>`);
   return [...joined, ...named];
 }
@@ -104,11 +140,7 @@ function svgLoad(chart) {
   } = chart;
   const yOf = (bytes) => load.y + load.h - (bytes / loadTop) * load.h;
   const points = [];
-  const pen = {
-    moveTo: (x, y) => points.push(`M${fixed(x)} ${fixed(y)}`),
-    lineTo: (x, y) => points.push(`L${fixed(x)} ${fixed(y)}`),
-  };
-  traceLoad(chart, pen, load, seen.x0, seen.x1, yOf);
+  traceLoad(chart, svgPen(points), load, seen.x0, seen.x1, yOf);
   const limit = (bytes, name, color, dash, shift) => [
     svgLine(load.x, yOf(bytes), load.x + load.w, yOf(bytes), color, dash),
     svgText(load.x + load.w - 4, yOf(bytes) + shift, `${name} ${shortBytes(bytes)}`, color, {align: 'end'}),

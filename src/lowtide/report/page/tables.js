@@ -24,11 +24,17 @@ const columns = {
     number: (sheet, buffer) => sheet.bufferSize[buffer],
     text: (sheet, buffer) => countText(sheet.bufferSize[buffer]),
   },
+  living: {
+    title: 'Size',
+    hint: 'Bytes that live at this step, of those that the buffer has',
+    number: bytesNow,
+    text: livingText,
+  },
   share: {
     title: 'Share',
     isShare: true,
-    number: (sheet, buffer) => sheet.bufferSize[buffer],
-    text: (sheet, buffer) => percentText(sheet.bufferSize[buffer], tableView.whole),
+    number: bytesNow,
+    text: (sheet, buffer) => percentText(bytesNow(sheet, buffer), tableView.whole),
   },
   tensors: {title: 'Tensors', isName: true, text: tensorsText},
   producer: {title: 'Producer', isName: true, text: producerText},
@@ -65,6 +71,16 @@ const columns = {
   },
   change: {title: 'Change', text: (sheet, buffer) => changeNote(sheet, buffer)},
 };
+
+function bytesNow(sheet, buffer) {
+  return sheet.bytesAt(buffer, activeStep());
+}
+
+function livingText(sheet, buffer) {
+  const living = bytesNow(sheet, buffer);
+  const size = sheet.bufferSize[buffer];
+  return living === size ? shortBytes(size) : `${shortBytes(living)} of ${shortBytes(size)}`;
+}
 
 function tensorsText(sheet, buffer, most) {
   const values = valuesInOrder(sheet, buffer);
@@ -120,9 +136,9 @@ function tabContent(sheet) {
       const facts = regionFacts(sheet, state.region);
       tableView.whole = facts.loadAt(activeStep());
       return {
-        keys: ['buffer', 'kind', 'size', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
+        keys: ['buffer', 'kind', 'living', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
         list: facts.liveAt(activeStep()),
-        sortBy: 'size',
+        sortBy: 'living',
       };
     }
   }
@@ -177,7 +193,7 @@ function bodyCell(sheet, buffer, key, colour) {
   }
   if (column.isShare) {
     cell.classList.add('share');
-    cell.style.setProperty('--share', String(tableView.whole > 0 ? sheet.bufferSize[buffer] / tableView.whole : 0));
+    cell.style.setProperty('--share', String(tableView.whole > 0 ? bytesNow(sheet, buffer) / tableView.whole : 0));
   }
   return cell;
 }

@@ -94,7 +94,8 @@ function whyWaits(sheet, buffer) {
   let wait = {steps: 0, from: 0, until: kNone};
   for (let at = 1; at < touches.length; ++at) {
     const steps = touches[at] - touches[at - 1] - 1;
-    if (steps > wait.steps) wait = {steps, from: touches[at - 1] + 1, until: touches[at]};
+    if (steps > wait.steps && sheet.bytesThrough(buffer, touches[at - 1] + 1, touches[at]) > 0)
+      wait = {steps, from: touches[at - 1] + 1, until: touches[at]};
   }
   const lived = sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer];
   const tail = touches.length > 0 ? sheet.bufferEnd[buffer] - touches.at(-1) - 1 : 0;
@@ -107,8 +108,15 @@ function whyWaits(sheet, buffer) {
       `(${percentText(wait.steps, lived)} of its life): it waits for `,
     {step: wait.until},
     '. Computing it again there, or moving it out meanwhile, would free ' +
-      `${shortBytes(sheet.bufferSize[buffer])} for ${plural(wait.steps, 'step')}.`,
+      `${shortBytes(sheet.bytesThrough(buffer, wait.from, wait.until))} for ${plural(wait.steps, 'step')}.`,
   ];
+}
+
+function whyParts(sheet, buffer) {
+  if (sheet.blockCountOf(buffer) === 1) return null;
+  const whole = sheet.bytesThrough(buffer, sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]);
+  const some = whole === 0 ? 'None of its bytes live' : `Only ${shortBytes(whole)} of its bytes live`;
+  return [`${some} all that time: the others are free for other buffers until they are written, or once they are read.`];
 }
 
 function whyItLives(sheet, buffer) {
@@ -118,5 +126,7 @@ function whyItLives(sheet, buffer) {
     const holder = kind === 'input' ? 'the caller' : kind === 'constant' ? 'the model' : 'the runtime';
     return [[`Its bytes belong to ${holder}: they are in no arena, and no other buffer shares them.`]];
   }
-  return [whyBegins(sheet, buffer), whyEnds(sheet, buffer), whyWaits(sheet, buffer)].filter((words) => words !== null);
+  return [whyBegins(sheet, buffer), whyEnds(sheet, buffer), whyParts(sheet, buffer), whyWaits(sheet, buffer)].filter(
+    (words) => words !== null,
+  );
 }

@@ -1,0 +1,131 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The shape of a buffer: mostly one box, else a staircase of its parts, which stand on one another from its first byte
+// on. A box is {x0, x1, y0, y1} in pixels, y0 above y1; `block` is what it shows.
+
+const kMostJoined = 32; // boxes joined to make room for a name
+const kRoomyName = {width: 240, height: 30}; // more is of no use to a name
+
+// The box around all bytes of a buffer and all its steps, or around one of its blocks; cut off a little outside the map.
+function boxOf(chart, buffer) {
+  const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = chart.sheet;
+  return boxAround(chart, bufferBegin[buffer], bufferEnd[buffer], bufferOffset[buffer], bufferSize[buffer]);
+}
+
+function boxesOf(chart, buffer) {
+  const {sheet} = chart;
+  return sheet.blocksOf(buffer).map((block) => ({
+    block,
+    ...boxAround(chart, sheet.blockBegin[block], sheet.blockEnd[block], sheet.blockOffset[block], sheet.blockSize[block]),
+  }));
+}
+
+function boxAround(chart, begin, end, low, size) {
+  const {map} = chart.layout;
+  const clampX = (x) => Math.min(Math.max(x, map.x - 3), map.x + map.w + 3);
+  const clampY = (y) => Math.min(Math.max(y, map.y - 3), map.y + map.h + 3);
+  return {
+    x0: clampX(chart.xOf(begin)),
+    x1: clampX(chart.xOf(end)),
+    y0: clampY(chart.yOf(low + size)),
+    y1: clampY(chart.yOf(low)),
+  };
+}
+
+// Whether a box stands on the one before it with something in common.
+function standsOn(lower, upper) {
+  return upper.block === lower.block + 1 && Math.min(lower.x1, upper.x1) > Math.max(lower.x0, upper.x0);
+}
+
+// Corners around boxes of one buffer, in the order of its blocks: one list [[x, y], ...] for each group of them that
+// stand on one another. Up along the right sides, down along the left ones.
+function outlinesOf(boxes) {
+  const groups = [];
+  boxes.forEach((box, at) => {
+    if (at > 0 && standsOn(boxes[at - 1], box)) groups.at(-1).push(box);
+    else groups.push([box]);
+  });
+  return groups.map((group) => {
+    const up = group.flatMap(({x1, y0, y1}) => [
+      [x1, y1],
+      [x1, y0],
+    ]);
+    const down = group.flatMap(({x0, y0, y1}) => [
+      [x0, y1],
+      [x0, y0],
+    ]);
+    return [...up, ...down.reverse()];
+  });
+}
+
+// `pen`: a canvas' context, or what writes a path down.
+function traceOutlines(pen, outlines) {
+  for (const corners of outlines) {
+    corners.forEach(([x, y], at) => (at === 0 ? pen.moveTo(x, y) : pen.lineTo(x, y)));
+    pen.closePath();
+  }
+}
+
+// A line around a buffer, outside of it.
+function outlineBuffer(chart, context, buffer, color, width) {
+  if (chart.sheet.blockCountOf(buffer) === 1) {
+    outline(context, boxOf(chart, buffer), color, width);
+    return;
+  }
+  const {map} = chart.layout;
+  const outlines = outlinesOf(boxesOf(chart, buffer));
+  context.save();
+  context.beginPath();
+  context.rect(map.x - 10, map.y - 10, map.w + 20, map.h + 20);
+  traceOutlines(context, outlines);
+  context.clip('evenodd');
+  context.beginPath();
+  traceOutlines(context, outlines);
+  context.strokeStyle = color;
+  context.lineWidth = 2 * width;
+  context.stroke();
+  context.restore();
+}
+
+function outline(context, {x0, x1, y0, y1}, color, width) {
+  context.strokeStyle = color;
+  context.lineWidth = width;
+  context.strokeRect(x0 - width / 2, y0 - width / 2, Math.max(x1 - x0, 2) + width, Math.max(y1 - y0, 2) + width);
+}
+
+// Where a name fits best within boxes of one buffer, in the order of its blocks: a box that may reach over several.
+function roomForName(boxes) {
+  let best = null;
+  let bestRoom = 0;
+  for (let first = 0; first < boxes.length; ++first) {
+    const room = {...boxes[first]};
+    for (let last = first; last < Math.min(first + kMostJoined, boxes.length); ++last) {
+      const {x0, x1, y0} = boxes[last];
+      if (last > first && !standsOn(boxes[last - 1], boxes[last])) break;
+      Object.assign(room, {x0: Math.max(room.x0, x0), x1: Math.min(room.x1, x1), y0});
+      const [width, height] = [room.x1 - room.x0, room.y1 - room.y0];
+      if (width <= 0) break;
+      const use = Math.min(width, kRoomyName.width) * Math.min(height, kRoomyName.height) + 1e-6 * width * height;
+      if (use > bestRoom) [best, bestRoom] = [{...room}, use];
+    }
+  }
+  return best;
+}
+
+// The boxes that names may be written in, one a buffer: those of several blocks are looked through for room.
+function roomsForNames(sheet, boxes) {
+  if (!sheet.hasParts) return boxes;
+  const joined = new Map();
+  for (const box of boxes) {
+    if (sheet.blockCountOf(box.buffer) === 1) continue;
+    if (!joined.has(box.buffer)) joined.set(box.buffer, []);
+    joined.get(box.buffer).push(box);
+  }
+  const rooms = boxes.filter((box) => !joined.has(box.buffer));
+  for (const list of joined.values()) {
+    const room = roomForName(list.sort((a, b) => a.block - b.block));
+    if (room !== null) rooms.push(room);
+  }
+  return rooms;
+}
