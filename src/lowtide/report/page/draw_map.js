@@ -145,7 +145,8 @@ function isHatched(kind) {
   return kind === 'scratch' || kind === 'fixed';
 }
 
-// Clipped to the map and set on whole device pixels, a hair apart.
+// Clipped to the map and set on whole device pixels, a hair apart; between parts of one buffer whole pixels, which
+// drawSeams fills.
 function drawRectangles(chart, context, crisp) {
   const {
     layout: {map},
@@ -158,11 +159,12 @@ function drawRectangles(chart, context, crisp) {
   const hatched = sheet.kinds.findIndex(isHatched);
   let style = '';
   for (const box of crisp) {
-    const gap = box.x1 - box.x0 >= 5 && box.y1 - box.y0 >= 5 ? 1 : 0.5;
-    box.left = map.x + snap(Math.max(box.x0, -2));
-    box.right = map.x + snap(Math.min(box.x1, map.w + 2)) - gap;
-    box.top = map.y + snap(Math.max(box.y0, -2)) + gap;
-    box.bottom = map.y + snap(Math.min(box.y1, map.h + 2));
+    const hair = box.x1 - box.x0 >= 5 && box.y1 - box.y0 >= 5 ? 1 : 0.5;
+    const gap = sheet.blockCountOf(box.buffer) === 1 ? hair : Math.max(1, Math.round(hair * ratio)) / ratio;
+    box.left = snap(map.x + Math.max(box.x0, -2));
+    box.right = snap(map.x + Math.min(box.x1, map.w + 2)) - gap;
+    box.top = snap(map.y + Math.max(box.y0, -2)) + gap;
+    box.bottom = snap(map.y + Math.min(box.y1, map.h + 2));
     box.gap = gap;
     if (box.bottom <= box.top || box.right <= box.left) continue; // a part of no height on the screen
     const {css} = table[paints[box.buffer]];
@@ -184,10 +186,9 @@ function drawSeams({sheet, paints, table}, context, crisp) {
     const left = Math.max(lower.left, upper.left);
     const right = Math.min(lower.right, upper.right);
     if (right <= left) continue;
-    const top = Math.max(upper.bottom - 1, Math.min(upper.top, upper.bottom));
-    const bottom = Math.min(lower.top + 1, Math.max(lower.bottom, lower.top - lower.gap));
+    const bottom = Math.min(lower.top, lower.bottom);
     context.fillStyle = table[paints[upper.buffer]].css;
-    context.fillRect(left, top, right - left, bottom - top);
+    context.fillRect(left, upper.bottom, right - left, bottom - upper.bottom);
   }
 }
 

@@ -110,7 +110,7 @@ function drawSelected(chart, context) {
     readers.slice(0, kMostMarks).forEach((step) => mark(step, y1 - tick, tick));
   }
   if (hasParts) {
-    drawDashed(chart, context, box);
+    drawDashed(chart, context, box, 1);
     outlineBuffer(chart, context, buffer, ink.map, 4);
     outlineBuffer(chart, context, buffer, ink.accent, 2);
     return;
@@ -123,13 +123,13 @@ function drawSelected(chart, context) {
 
 // Between two pieces the buffer keeps its address, not its bytes.
 function drawGap(chart, context, x0, x1, {y0, y1}) {
-  if (x1 - x0 >= 4) drawDashed(chart, context, {x0, x1, y0, y1});
+  if (x1 - x0 >= 4) drawDashed(chart, context, {x0, x1, y0, y1}, 1.5);
 }
 
-function drawDashed({ink}, context, box) {
-  outline(context, box, ink.map, 3);
+function drawDashed({ink}, context, box, width) {
+  outline(context, box, ink.map, 2 * width);
   context.setLineDash([5, 4]);
-  outline(context, box, ink.accent, 1.5);
+  outline(context, box, ink.accent, width);
   context.setLineDash([]);
 }
 

@@ -122,6 +122,11 @@ function restsOnText(sheet, buffer) {
   return shown;
 }
 
+function partLine(sheet, block) {
+  const address = make('span', {class: 'muted'}, ` at ${countText(sheet.blockOffset[block])}`);
+  return make('div', {}, partText(sheet, block), address);
+}
+
 // How the bytes of a buffer live, from its first one on, and who has them while they do not.
 function partRows(sheet, buffer) {
   const blocks = sheet.blocksOf(buffer);
@@ -131,7 +136,7 @@ function partRows(sheet, buffer) {
   return [
     ...row(
       plural(blocks.length, 'part'),
-      blocks.slice(0, kMostParts).map((block) => make('div', {}, partText(sheet, block))),
+      blocks.slice(0, kMostParts).map((block) => partLine(sheet, block)),
       more > 0 ? make('div', {class: 'muted'}, `and ${countText(more)} more`) : null,
     ),
     ...row('Lent to', guests.length === 0 ? make('span', {class: 'muted'}, 'nobody') : neighbours(sheet, guests)),
