@@ -123,8 +123,9 @@ function restsOnText(sheet, buffer) {
 }
 
 function partLine(sheet, block) {
-  const address = make('span', {class: 'muted'}, ` at ${countText(sheet.blockOffset[block])}`);
-  return make('div', {}, partText(sheet, block), address);
+  const low = sheet.blockOffset[block];
+  const title = `Address ${countText(low)} to ${countText(low + sheet.blockSize[block])}`;
+  return make('div', {title}, partText(sheet, block));
 }
 
 // How the bytes of a buffer live, from its first one on, and who has them while they do not.
