@@ -51,6 +51,7 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "parts.html", parts_plan()) &&
          write_page(folder / "parts_compare.html", parts_plan(), &with_copies) &&
          write_page(folder / "parts_retimed.html", parts_plan(), &retimed) &&
+         write_page(folder / "parts_2k.html", staircases_plan(2'000)) &&
          write_page(folder / "streams.html", streams_plan()) && write_page(folder / "bodies.html", bodies_plan()) &&
          write_page(folder / "regions.html", regions_plan()) && write_page(folder / "hostile.html", hostile_plan()) &&
          write_page(folder / "empty.html", empty_plan()) && write_page(folder / "unplaced.html", unplaced_plan()) &&

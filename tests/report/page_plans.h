@@ -75,6 +75,10 @@ class Sketcher {
 [[nodiscard]] PlanSketch parts_plan();
 // The same, with a buffer for each of a, b and c, and a copying concat.
 [[nodiscard]] PlanSketch parts_plan_before();
+// `count` buffers of eight parts, 4 KiB each, that begin a step after each other, and in the bytes of each part but the
+// first a buffer until then; so 32 KiB live. The next one begins in eight steps, above or below, and lives a step beside
+// the last one.
+[[nodiscard]] PlanSketch staircases_plan(std::uint32_t count);
 // Two branches on two streams; the second waits for the first step, the last step for the second branch.
 [[nodiscard]] PlanSketch streams_plan();
 // Two regions.

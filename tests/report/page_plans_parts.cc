@@ -3,6 +3,7 @@
 
 // Plans whose buffers live part by part, and plans for several streams.
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/report/page_plans.h"
@@ -74,6 +75,34 @@ PlanSketch parts_plan_before() {
   to.value("out", 32 * kKiB, out_at, 0, Role::output);
   to.step("pool", "MaxPool", {cat});
   return std::move(to).finish(192 * kKiB, "as_given");
+}
+
+PlanSketch staircases_plan(std::uint32_t count) {
+  constexpr std::uint32_t kParts = 8;
+  const std::uint32_t steps = count * kParts;
+  Sketcher to("staircases");
+  std::vector<ValueId> before;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const std::string name = "stairs" + std::to_string(at);
+    const std::uint32_t begin = at * kParts;
+    const std::uint32_t end = std::min(begin + kParts + 1, steps);
+    const std::int64_t low = at % 2 * kParts * 4 * kKiB;
+    const BufferId stairs = to.buffer(BufferKind::temporary, kParts * 4 * kKiB, begin, end, low);
+    std::vector<BufferPart> parts;
+    for (std::uint32_t p = 0; p < kParts; ++p) parts.push_back(part(4 * kKiB, begin + p, end));
+    to.parts(parts);
+    for (std::uint32_t p = 1; p < kParts; ++p) {
+      const BufferId guest = to.buffer(BufferKind::temporary, 4 * kKiB, begin, begin + p, low + p * 4 * kKiB);
+      to.value(name + "/guest" + std::to_string(p), 4 * kKiB, guest, 0, Role::temporary);
+    }
+    for (std::uint32_t p = 0; p < kParts; ++p) {
+      const ValueId slice =
+          to.value(name + "/slice" + std::to_string(p), 4 * kKiB, stairs, p * 4 * kKiB, Role::temporary);
+      to.step(name + "/conv" + std::to_string(p), "Conv", before);
+      before = {slice};
+    }
+  }
+  return std::move(to).finish(2 * kParts * 4 * kKiB);
 }
 
 PlanSketch streams_plan() {

@@ -192,25 +192,26 @@ VerbSpec verify_verb() {
 }
 
 VerbSpec view_verb() {
-  return {.name = "view",
-          .summary = "draw a plan as one self-contained HTML page",
-          .description =
-              "The page works offline in any browser: steps to the right, addresses upwards, a rectangle a buffer, a "
-              "staircase where its bytes live part by part. With --against it compares two plans, the other one being "
-              "the before.",
-          .places = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
-          .options = {{.name = "--output",
-                       .letter = "-o",
-                       .value = "FILE",
-                       .summary = "where the page goes; - is stdout",
-                       .kind = ArgumentKind::file},
-                      {.name = "--against",
-                       .value = "PLAN",
-                       .summary = "a second plan to compare with",
-                       .kind = ArgumentKind::file}},
-          .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
-                       {"lowtide view new.json --against old.json -o change.html", "Draw what a change did."}},
-          .run = run_view};
+  return {
+      .name = "view",
+      .summary = "draw a plan as one self-contained HTML page",
+      .description =
+          "The page works offline in any browser: steps to the right, addresses upwards, a rectangle a buffer, a "
+          "staircase where its bytes live part by part. With --against it compares two plans, the other one being the "
+          "before.",
+      .places = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
+      .options = {{.name = "--output",
+                   .letter = "-o",
+                   .value = "FILE",
+                   .summary = "where the page goes; - is stdout",
+                   .kind = ArgumentKind::file},
+                  {.name = "--against",
+                   .value = "PLAN",
+                   .summary = "a second plan to compare with",
+                   .kind = ArgumentKind::file}},
+      .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
+                   {"lowtide view new.json --against old.json -o change.html", "Draw what a change did."}},
+      .run = run_view};
 }
 
 VerbSpec pack_verb() {

@@ -221,6 +221,37 @@ def test_other_steps_of_a_part_are_a_change(open_page):
     assert "Before: its bytes live in other steps." in opened.text("#panel")
 
 
+def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
+    opened = open_page("parts_2k.html")
+    opened.shoot("parts_2k")
+    # 32 KiB a staircase with what lies in its bytes, and the one before it beside its first step.
+    load = opened.run("() => Array.from(lowtide.charts[0].facts.load)")
+    assert load == [32 * KIB if step % 8 != 0 or step == 0 else 64 * KIB for step in range(16000)]
+    for zoom in (1, 200, 2000):
+        opened.run(
+            "(zoom) => { lowtide.view.setBox(8000, 8000 + 16000 / zoom, 0, 65536 * 1.06); lowtide.charts[0].request('scene'); }",
+            zoom,
+        )
+        opened.settle()
+        opened.shoot(f"parts_2k_zoom{zoom}")
+        frame = opened.run("() => lowtide.frames()[0]")
+        assert frame["rectangles"] <= 4000 and frame["names"] <= 300
+        # What is under a pixel, against a look at all 30,000 blocks.
+        wrong = opened.run(
+            """() => { const [chart] = lowtide.charts; const {sheet, view, layout: {map}} = chart; const wrong = [];
+               for (let at = 0; at < 200; ++at) {
+                 const x = map.x + ((at * 7919) % 997) / 997 * map.w; const y = map.y + ((at * 104729) % 991) / 991 * map.h;
+                 const [step, bytes] = [chart.stepAt(x), chart.bytesAt(y)];
+                 const exact = Array.from(sheet.blockBuffer.keys()).filter((block) =>
+                   sheet.blockBegin[block] <= step && step < sheet.blockEnd[block] &&
+                   sheet.blockOffset[block] <= bytes && bytes < sheet.blockOffset[block] + sheet.blockSize[block]);
+                 if (exact.length > 1 || (exact.length === 1 && chart.blockAt(x, y) !== exact[0])) wrong.push([step, bytes]);
+               }
+               return wrong; }"""
+        )
+        assert wrong == []
+
+
 def test_several_streams_are_told(open_page):
     opened = open_page("streams.html")
     opened.shoot("streams")
