@@ -94,6 +94,7 @@ SearchOutcome CapacitySearch::run_round(Effort& effort) {
     if (round.outcomes[at] == SearchOutcome::undecided) continue;
     winner_ = at;
     for (std::size_t later = at + 1; later < lanes_.size(); ++later) begin_anew(later);
+    effort.spend(static_cast<std::int64_t>((lanes_.size() - at - 1) * task_.buffers.size()));
     return round.outcomes[at];
   }
   return SearchOutcome::undecided;

@@ -13,7 +13,7 @@
 namespace lowtide::detail {
 namespace {
 
-constexpr std::int64_t kShares = 20;              // of the effort
+constexpr std::int64_t kShares = 100;             // of the effort
 constexpr std::int64_t kOrderWork = 200'000'000;  // for each other order
 
 Bytes overflow(const Plan& plan) {
