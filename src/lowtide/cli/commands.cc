@@ -52,7 +52,7 @@ std::vector<std::string> order_choices() {
 OptionSpec order_option() {
   return {.name = "--order",
           .value = "NAME",
-          .summary = "the strategy for the order; default auto: all, the best is kept",
+          .summary = "the strategy for the order; default auto: all, the lowest load is kept",
           .kind = ArgumentKind::choice,
           .choices = order_choices()};
 }

@@ -20,6 +20,7 @@ namespace {
 
 Error in_file(const std::string& path, const Error& error) {
   const std::string shown = detail::shown_path(path);
+  if (error.place.starts_with(':')) return Error{error.code, error.message, shown + error.place};  // line and column
   return Error{error.code, error.message, error.place.empty() ? shown : shown + ": " + error.place};
 }
 

@@ -107,7 +107,9 @@ StyledText search_text(const PeakExplanation& told, const ExplanationFacts& fact
 }
 
 StyledText proven_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
+  const auto op_of = [&](NodeId id) -> const std::string& { return told.graph->op(id).type; };
   StyledText out = paragraph("no order needs less than " + format_bytes(told.load) + ", however tensors share bytes" +
+                                 (copies_views(*told.plan, op_of) ? ", " + std::string(kAllOrCopies) : std::string()) +
                                  (facts.is_bound_verified ? "; confirmed by code of its own." : "."),
                              StyledText("Proven", Style::good).add(": "));
   if (told.plan->claims.bound_name != "search") return out.append(witness_text(told, options));

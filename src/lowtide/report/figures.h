@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/plan/plan.h"
 #include "lowtide/report/peak.h"
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
@@ -37,6 +39,19 @@ void add_figure(TextTable& table, std::string_view name, Bytes size, std::string
 
 // "0 %", "below 0.1 %", "4.3 %", "unknown"
 [[nodiscard]] std::string gap_text(Bytes achieved, Bytes bound);
+
+// Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does: what is proven is so for plans
+// in which each of these shares all of its bytes or copies. `op_of(node)` is the type of its operator.
+template <typename OpOf>
+[[nodiscard]] bool copies_views(const Plan& plan, OpOf op_of) {
+  return std::any_of(plan.program.begin(), plan.program.end(), [&](const Step& step) {
+    const std::string& op = op_of(step.node);
+    const bool is_partial = op == "Slice" || op == "Split" || op == "Concat";
+    return !step.bodies.empty() || (is_partial && step.kind == StepKind::compute);
+  });
+}
+
+inline constexpr std::string_view kAllOrCopies = "where a Slice, Split or Concat shares all of its bytes or copies";
 
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);

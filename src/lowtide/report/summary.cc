@@ -109,11 +109,15 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
 }
 
 // The verdict in one or two sentences: what is proven, and whether it fits.
-StyledText verdict_text(const Plan& plan, const PlanVerdict& verdict) {
+StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const Plan& plan = shown.plan;
   const Bytes arena = arena_bytes(plan);
   StyledText out;
   if (arena == plan.claims.bound) {
-    out.add("  Proven optimal", Style::good).add(": no order and no layout of this graph needs less.").end_line();
+    out.add("  Proven optimal", Style::good).add(": no order and no layout of this graph needs less");
+    const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
+    if (detail::copies_views(plan, op_of)) out.add(",").end_line().add("  " + std::string(detail::kAllOrCopies));
+    out.add(".").end_line();
   }
   if (!verdict.capacity) return out;
   if (verdict.shortfall == Bytes(0)) {
@@ -199,7 +203,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
       table, "bound", claims.bound, percent(claims.bound.count(), sum),
       claims.bound_name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, claims.bound));
   out.end_line().append(table.text()).end_line();
-  out.append(verdict_text(plan, verdict));
+  out.append(verdict_text(shown, verdict));
   out.append(detail::streams_line(verdict.points));
   out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
   if (verdict.shows_curve) out.append(detail::streams_curve(verdict.points));
