@@ -44,6 +44,10 @@ class Placing {
       whole.parts = false;
       LOWTIDE_RETURN_IF_ERROR(share_otherwise(whole));
     }
+    for (const Schedule& rival : given_.rivals) {
+      if (is_done() || !input_.may_reorder) break;
+      LOWTIDE_RETURN_IF_ERROR(look_at(rival, input_.aliases));
+    }
     for (int seed = 0; seed < kOtherOrders && input_.may_reorder && !is_done(); ++seed) {
       std::optional<Schedule> other = other_order(input_.graph, input_.kernels, input_.aliases, given_.load,
                                                   static_cast<std::uint64_t>(seed), kOrderWork);

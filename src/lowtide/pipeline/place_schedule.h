@@ -36,6 +36,7 @@ struct PlacedSchedule {
 // The plan of an order, with offsets. Where these need more than the load, other plans are placed too, and the one with
 // the smallest arena is kept, the first among equals:
 //   - whole buffers: the parts of a buffer, which cannot move apart, may be in each other's way;
+//   - the other orders that were measured (Schedule::rivals), if their load is below the arena so far;
 //   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder);
 //   - single slices, splits and concats that copy, at most kMostCopies, where the load stays below the arena so far.
 // Where several regions hold the plan, none: then the arenas' sum is not what counts.

@@ -225,9 +225,9 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
       depth == 0 ? capped_regions(setting)
                  : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
   Result<detail::PlacedSchedule> placed = passes.run("allocate", [&] {
-    return detail::place_schedule(
-        {graph, kernels, *bodies, aliases, regions, setting.options.allocate_effort, setting.options.order == "auto"},
-        chosen->schedule);
+    return detail::place_schedule({graph, kernels, *bodies, aliases, regions, setting.options.allocate_effort,
+                                   setting.options.order == "auto" && setting.options.then.empty()},
+                                  chosen->schedule);
   });
   if (!placed) return placed.error();
   const Schedule& best = placed->schedule;

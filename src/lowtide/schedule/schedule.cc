@@ -102,6 +102,9 @@ class Scheduler {
     if (is_wanted(std::string(kSearch)) && (!best_ || best_->load > bound_)) search();
     if (!best_) return std::nullopt;
     best_->tried = std::move(tried_);
+    std::stable_sort(rivals_.begin(), rivals_.end(),
+                     [](const Schedule& a, const Schedule& b) { return a.load < b.load; });
+    best_->rivals = std::move(rivals_);
     best_->bound = bound_;
     best_->is_bound_searched = bound_ > options_.bound;
     best_->searched_sets = searched_sets_;
@@ -119,7 +122,15 @@ class Scheduler {
 
   void offer(Schedule next) {
     tried_.emplace_back(next.strategy, next.load);
-    if (!best_ || next.load < best_->load) best_ = std::move(next);
+    if (best_ && next.load >= best_->load) return keep(std::move(next));
+    if (best_) keep(*std::move(best_));
+    best_ = std::move(next);
+  }
+
+  void keep(Schedule rival) {
+    rival.tried.clear();
+    rival.rivals.clear();
+    if (graph_.nodes().size() <= kMostShared) rivals_.push_back(std::move(rival));
   }
 
   // First the problem that bounds all; its best order may share less than it hopes for, so others are looked at too.
@@ -169,6 +180,7 @@ class Scheduler {
   std::int64_t searched_sets_ = 0;
   std::optional<Schedule> best_;
   std::vector<std::pair<std::string, Bytes>> tried_;
+  std::vector<Schedule> rivals_;
 };
 
 // Among orders of the same load, the one that a second goal prefers.
