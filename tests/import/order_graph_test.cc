@@ -48,7 +48,9 @@ TEST(OrderGraph, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}]})").find("no 'edges'"), std::string::npos);
   EXPECT_NE(refusal(R"([1])").find("an object"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"name": "a"}], "edges": []})").find("no 'bytes'"), std::string::npos);
-  EXPECT_NE(refusal(R"({"nodes": [{"bytes": -1}], "edges": []})").find("a size"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": -1}], "edges": []})")
+                .find("$.nodes[0].bytes: expected a size (an integer in [0, "),
+            std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[0, 3]]})").find("node 3"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[0, 0]]})").find("to itself"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [], "order": [0, 0]})").find("twice"), std::string::npos);
@@ -56,7 +58,11 @@ TEST(OrderGraph, SaysWhatIsWrongAndWhere) {
             std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [[0, 1], [1, 0]]})").find("cycle"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1, "name": "a"}, {"bytes": 1, "name": "a"}], "edges": []})").find("a"),
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1, "name": "a"}, {"bytes": 1, "name": "a"}], "edges": []})")
+                .find("nodes 0 and 1 are both called 'a'"),
+            std::string::npos);
+  // A node without a name is called by its number.
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "0"}], "edges": []})").find("are both called '0'"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [], "nodes": [], "edges": []})").find("twice"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [], "edges": []} x)"), "accepted");

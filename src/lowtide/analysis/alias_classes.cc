@@ -32,7 +32,6 @@ struct PartialView {
 struct Candidate {
   AliasForest forest;
   IdVector<NodeId, StepKind> step_kinds;
-  int copies = 0;  // partial views that were not joined
 };
 
 class Decision {
@@ -109,11 +108,7 @@ class Decision {
     Candidate candidate = base;
     for (const PartialView& view : partial_) {
       const auto joins = partial_too ? candidate.forest.plan_joins(graph_, view.views) : std::nullopt;
-      if (joins) {
-        join(candidate, view.node, *joins);
-      } else {
-        ++candidate.copies;
-      }
+      if (joins) join(candidate, view.node, *joins);
     }
     return candidate;
   }
@@ -128,11 +123,7 @@ class Decision {
     Candidate candidate = base;
     for (const PartialView& view : partial_) {
       const auto joins = candidate.forest.plan_joins(graph_, view.views);
-      if (joins && raise_stays_below(candidate.forest, *joins, load, limit)) {
-        join(candidate, view.node, *joins);
-      } else {
-        ++candidate.copies;
-      }
+      if (joins && raise_stays_below(candidate.forest, *joins, load, limit)) join(candidate, view.node, *joins);
     }
     return finish(std::move(candidate));
   }
@@ -204,7 +195,7 @@ class Decision {
     return node.bodies.empty();
   }
 
-  // Nobody needs these bytes after the step. Looks at every tensor of the set, at so many in all.
+  // Nobody needs these bytes after the step. Looks at every tensor of the set; no more, once too many were looked at.
   bool dies(AliasForest& forest, const Overwriting& what, std::int64_t& looks) const {
     const std::int64_t most = kLooksPerTensor * static_cast<std::int64_t>(graph_.tensors().size()) + kFurtherLooks;
     bool is_free = true;

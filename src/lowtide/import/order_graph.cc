@@ -4,6 +4,7 @@
 #include "lowtide/import/order_graph.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -49,21 +50,30 @@ class Reader {
     if (key == "name") return json_.read_name(file.name);
     if (key == "nodes") {
       if (std::exchange(file.has_nodes, true)) return json_.fail(ErrorCode::malformed, "'nodes' is there twice");
-      return json_.read_array([&] { return read_node(file.nodes.emplace_back()); });
+      return json_.read_member("nodes",
+                               [&] { return json_.read_array([&] { return read_node(file.nodes.emplace_back()); }); });
     }
     if (key == "edges") {
       if (std::exchange(file.has_edges, true)) return json_.fail(ErrorCode::malformed, "'edges' is there twice");
-      return json_.read_array([&] { return read_edge(file.edges.emplace_back()); });
+      return json_.read_member("edges",
+                               [&] { return json_.read_array([&] { return read_edge(file.edges.emplace_back()); }); });
     }
-    if (key == "outputs") return read_indices("an output", file.outputs);
-    if (key == "order") return read_indices("a node of the order", file.order);
+    if (key == "outputs") {
+      return json_.read_member("outputs", [&] { return read_indices("an output", file.outputs); });
+    }
+    if (key == "order") {
+      return json_.read_member("order", [&] { return read_indices("a node of the order", file.order); });
+    }
     return json_.skip_value(1);
   }
 
   bool read_node(Entry& node) {
     const auto read_one = [&](const std::string& key) {
       if (key == "name") return json_.read_name(node.name);
-      if (key == "bytes") return json_.read_integer("a size", 0, limits::kMaxTensorBytes, node.bytes);
+      if (key == "bytes") {
+        return json_.read_member("bytes",
+                                 [&] { return json_.read_integer("a size", 0, limits::kMaxTensorBytes, node.bytes); });
+      }
       return json_.skip_value(3);
     };
     if (!json_.read_any_object(read_one)) return false;
@@ -87,6 +97,22 @@ class Reader {
 
 Error invalid(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
 
+// One without a name is called by its number.
+std::string name_of(const File& file, std::size_t node) {
+  return file.nodes[node].name.empty() ? std::to_string(node) : file.nodes[node].name;
+}
+
+Result<void> check_names(const File& file) {
+  std::vector<std::pair<std::string, std::size_t>> names;
+  for (std::size_t node = 0; node < file.nodes.size(); ++node) names.emplace_back(name_of(file, node), node);
+  std::sort(names.begin(), names.end());
+  const auto same =
+      std::adjacent_find(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (same == names.end()) return {};
+  return invalid("nodes " + std::to_string(same->second) + " and " + std::to_string(std::next(same)->second) +
+                 " are both called " + quoted(same->first) + "; give each a name of its own, or none");
+}
+
 Result<void> check(const File& file) {
   if (!file.has_nodes || !file.has_edges) {
     return Error{ErrorCode::malformed,
@@ -94,6 +120,7 @@ Result<void> check(const File& file) {
                      "'; an ordering problem has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers",
                  ""};
   }
+  LOWTIDE_RETURN_IF_ERROR(check_names(file));
   const auto count = static_cast<std::int64_t>(file.nodes.size());
   const auto wrong = [&](const std::string& what, std::int64_t node) {
     return invalid(what + " is node " + std::to_string(node) + ", but there are " + std::to_string(count) +
@@ -139,14 +166,13 @@ Result<ImportedOrderGraph> make(const File& file) {
   GraphBuilder builder(file.name);
   for (std::size_t at = 0; at < file.nodes.size(); ++at) {
     const Entry& node = file.nodes[at];
-    builder.add_tensor(
-        {.name = node.name.empty() ? std::to_string(at) : node.name, .dtype = DType::u8, .shape = Shape({node.bytes})});
+    builder.add_tensor({.name = name_of(file, at), .dtype = DType::u8, .shape = Shape({node.bytes})});
   }
   for (std::int64_t node : order) {
     const auto at = static_cast<std::size_t>(node);
     std::sort(reads[at].begin(), reads[at].end());
     reads[at].erase(std::unique(reads[at].begin(), reads[at].end()), reads[at].end());
-    builder.add_node({.name = file.nodes[at].name,
+    builder.add_node({.name = name_of(file, at),
                       .domain = "lowtide",
                       .type = "Node",
                       .inputs = std::move(reads[at]),

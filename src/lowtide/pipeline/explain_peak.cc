@@ -31,7 +31,7 @@ class Level {
 
   PeakExplanation explain() {
     PeakExplanation told{.graph = &graph_, .plan = &plan_};
-    find_profile();
+    profile_ = load_by_step(plan_);
     find_peaks(told);
     std::vector<NodeId> order;
     for (const Step& step : plan_.program) order.push_back(step.node);
@@ -50,23 +50,6 @@ class Level {
   }
 
  private:
-  // A program without steps has one moment.
-  void find_profile() {
-    std::vector<std::int64_t> change(plan_.program.size() + 1, 0);
-    for (const Buffer& buffer : plan_.buffers) {
-      if (!buffer.placement) continue;
-      for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
-        change[lifespan.begin.index()] += bytes.end - bytes.begin;
-        if (!plan_.program.empty()) change[lifespan.end.index()] -= bytes.end - bytes.begin;
-      });
-    }
-    std::int64_t live = 0;
-    for (std::size_t step = 0; step < std::max<std::size_t>(plan_.program.size(), 1); ++step) {
-      live = must_add(live, change[step]);
-      profile_.emplace_back(live);
-    }
-  }
-
   void find_peaks(PeakExplanation& told) const {
     told.load = *std::max_element(profile_.begin(), profile_.end());
     for (StepId step : all_ids<StepId>(plan_.program.size())) {

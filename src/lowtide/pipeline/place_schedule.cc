@@ -24,7 +24,8 @@ Bytes overflow(const Plan& plan) {
 
 class Placing {
  public:
-  Placing(const PlaceInput& input, const Schedule& given) : input_(input), given_(given) {}
+  Placing(const PlaceInput& input, Schedule given)
+      : input_(input), rivals_(std::exchange(given.rivals, {})), given_(std::move(given)) {}
 
   Result<PlacedSchedule> run() && {
     Result<PlacedSchedule> first = placed(given_, input_.aliases, input_.effort);
@@ -44,7 +45,7 @@ class Placing {
       whole.parts = false;
       LOWTIDE_RETURN_IF_ERROR(share_otherwise(whole));
     }
-    for (const Schedule& rival : given_.rivals) {
+    for (const Schedule& rival : rivals_) {
       if (is_done() || !input_.may_reorder) break;
       LOWTIDE_RETURN_IF_ERROR(look_at(rival, input_.aliases));
     }
@@ -121,14 +122,15 @@ class Placing {
   static std::pair<Bytes, Bytes> rank(const Plan& plan) { return {overflow(plan), arena_bytes(plan)}; }
 
   const PlaceInput& input_;
-  const Schedule& given_;
+  const std::vector<Schedule> rivals_;
+  const Schedule given_;
   PlacedSchedule best_;
 };
 
 }  // namespace
 
-Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule) {
-  return Placing(input, schedule).run();
+Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule) {
+  return Placing(input, std::move(schedule)).run();
 }
 
 }  // namespace lowtide::detail

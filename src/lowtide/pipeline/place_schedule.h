@@ -41,7 +41,7 @@ struct PlacedSchedule {
 //   - single slices, splits and concats that copy, at most kMostCopies, where the load stays below the arena so far.
 // Where several regions hold the plan, none: then the arenas' sum is not what counts.
 // Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
-[[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule);
+[[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule);
 
 inline constexpr int kOtherOrders = 12;
 inline constexpr int kMostCopies = 24;

@@ -8,6 +8,7 @@
 
 #include "lowtide/analysis/alias_classes.h"
 #include "lowtide/analysis/bounds.h"
+#include "lowtide/analysis/load.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/pipeline/choose_kernels.h"
@@ -16,6 +17,7 @@
 #include "lowtide/pipeline/place_schedule.h"
 #include "lowtide/pipeline/spread.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/schedule/second_goal.h"
 
 namespace lowtide {
 namespace {
@@ -227,10 +229,14 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   Result<detail::PlacedSchedule> placed = passes.run("allocate", [&] {
     return detail::place_schedule({graph, kernels, *bodies, aliases, regions, setting.options.allocate_effort,
                                    setting.options.order == "auto" && setting.options.then.empty()},
-                                  chosen->schedule);
+                                  std::move(chosen->schedule));
   });
   if (!placed) return placed.error();
   const Schedule& best = placed->schedule;
+  if (planned.second_gain) {
+    const std::vector<Bytes> profile = load_profile(best.aliases, kernels, best.order, aliases);
+    planned.second_gain->after = value_of(planned.second_gain->goal, graph, best.order, profile);
+  }
   planned.plan = std::move(placed->plan);
 
   // The bound once more, by a reader that shares nothing with those who found it.

@@ -81,7 +81,8 @@ class JsonReader {
   bool skip_value(int depth);
   bool read_end();
 
-  // Reads an object whose members are not known before: `read(key)` must read or skip the value.
+  // Reads an object whose members are not known before: `read(key)` must read or skip the value. No key gets into paths
+  // by itself, since it may be any text; read_member puts those there that are known.
   template <typename Read>
   bool read_any_object(Read read) {
     std::string key;
@@ -90,6 +91,15 @@ class JsonReader {
       if (!read_string(&key) || !expect(':', "after a key") || !read(key)) return false;
     }
     return !error_;
+  }
+
+  // A value that paths name `key`, a literal.
+  template <typename Read>
+  bool read_member(std::string_view key, Read read) {
+    path_.push_back({key, 0});
+    if (!read()) return false;
+    path_.pop_back();
+    return true;
   }
 
   [[nodiscard]] std::string path() const;

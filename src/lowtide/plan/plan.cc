@@ -3,8 +3,11 @@
 
 #include "lowtide/plan/plan.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "lowtide/base/checked.h"
 
 namespace lowtide {
 namespace {
@@ -28,6 +31,25 @@ std::optional<BufferKind> buffer_kind_from_string(std::string_view text) {
 }
 
 std::string_view to_string(StepKind kind) { return kind == StepKind::compute ? "compute" : "alias"; }
+
+std::vector<Bytes> load_by_step(const Plan& plan) {
+  const std::size_t moments = std::max<std::size_t>(plan.program.size(), 1);
+  std::vector<std::int64_t> change(moments + 1, 0);
+  for (const Buffer& buffer : plan.buffers) {
+    if (!buffer.placement) continue;
+    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      change[lifespan.begin.index()] += bytes.end - bytes.begin;
+      change[plan.program.empty() ? moments : lifespan.end.index()] -= bytes.end - bytes.begin;
+    });
+  }
+  std::vector<Bytes> loads;
+  std::int64_t live = 0;
+  for (std::size_t moment = 0; moment < moments; ++moment) {
+    live = must_add(live, change[moment]);
+    loads.emplace_back(live);
+  }
+  return loads;
+}
 
 Bytes arena_bytes(const Plan& plan) {
   Bytes total;

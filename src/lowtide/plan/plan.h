@@ -190,6 +190,10 @@ void for_each_part(const Buffer& buffer, Function function) {
   return living;
 }
 
+// Bytes of placed buffers that live in each step, scratch included; of a program without steps, in its one moment.
+// O(steps + buffers + parts).
+[[nodiscard]] std::vector<Bytes> load_by_step(const Plan& plan);
+
 // Sum over all regions.
 [[nodiscard]] Bytes arena_bytes(const Plan& plan);
 

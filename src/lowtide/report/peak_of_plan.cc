@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "lowtide/base/checked.h"
+#include "lowtide/base/check.h"
 #include "lowtide/report/peak.h"
 
 namespace lowtide {
@@ -33,25 +33,8 @@ Uses uses_of(const Plan& plan) {
 
 // Step of the largest load, the first of equals.
 StepId peak_step(const Plan& plan) {
-  std::vector<std::int64_t> change(plan.program.size() + 1, 0);
-  for (const Buffer& buffer : plan.buffers) {
-    if (!buffer.placement) continue;
-    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
-      change[lifespan.begin.index()] += bytes.end - bytes.begin;
-      change[lifespan.end.index()] -= bytes.end - bytes.begin;
-    });
-  }
-  StepId best;
-  std::int64_t best_load = 0;
-  std::int64_t live = 0;
-  for (StepId step : all_ids<StepId>(plan.program.size())) {
-    live = must_add(live, change[step.index()]);
-    if (live > best_load) {
-      best = step;
-      best_load = live;
-    }
-  }
-  return best;
+  const std::vector<Bytes> loads = load_by_step(plan);
+  return StepId(static_cast<std::uint32_t>(std::max_element(loads.begin(), loads.end()) - loads.begin()));
 }
 
 // Whether a buffer is called after this value rather than after another one: it is an output, it is larger, it is read

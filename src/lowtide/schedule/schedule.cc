@@ -70,7 +70,12 @@ Schedule measure(const Graph& graph, const ChosenKernels& kernels, const Schedul
   schedule.strategy = std::move(name);
   schedule.aliases = alias_classes(graph, kernels, schedule.order, options.aliases);
   schedule.load = largest(load_profile(schedule.aliases, kernels, schedule.order, options.aliases));
-  if (graph.nodes().size() > kMostShared) return schedule;
+  return schedule;
+}
+
+// Where that is known to leave room: with a bound.
+void share_less(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options, Schedule& schedule) {
+  if (graph.nodes().size() > kMostShared || options.bound == Bytes(0)) return;
   for (const AliasOptions& way : simpler(options.aliases)) {
     if (schedule.load <= options.bound) break;
     AliasClasses aliases = alias_classes(graph, kernels, schedule.order, way);
@@ -79,7 +84,6 @@ Schedule measure(const Graph& graph, const ChosenKernels& kernels, const Schedul
     schedule.aliases = std::move(aliases);
     schedule.load = load;
   }
-  return schedule;
 }
 
 class Scheduler {
@@ -88,7 +92,8 @@ class Scheduler {
       : graph_(graph), kernels_(kernels), options_(options), bound_(options.bound) {
     if (options.start != nullptr && is_wanted(options.start->strategy)) {
       best_ = *options.start;
-      tried_ = best_->tried;
+      share_less(graph, kernels, options, *best_);
+      tried_ = {{best_->strategy, best_->load}};
     }
   }
 
@@ -97,7 +102,7 @@ class Scheduler {
       if (best_ && best_->load <= bound_) break;
       if (!is_wanted(strategy.name)) continue;
       if (options_.start != nullptr && options_.start->strategy == strategy.name) continue;
-      offer(measure(graph_, kernels_, options_, strategy.name, strategy.order(graph_)));
+      take(measured(strategy.name, strategy.order(graph_)));
     }
     if (is_wanted(std::string(kSearch)) && (!best_ || best_->load > bound_)) search();
     if (!best_) return std::nullopt;
@@ -120,7 +125,13 @@ class Scheduler {
     });
   }
 
-  void offer(Schedule next) {
+  [[nodiscard]] Schedule measured(std::string name, std::vector<NodeId> order) const {
+    Schedule schedule = measure(graph_, kernels_, options_, std::move(name), std::move(order));
+    share_less(graph_, kernels_, options_, schedule);
+    return schedule;
+  }
+
+  void take(Schedule next) {
     tried_.emplace_back(next.strategy, next.load);
     if (best_ && next.load >= best_->load) return keep(std::move(next));
     if (best_) keep(*std::move(best_));
@@ -144,7 +155,7 @@ class Scheduler {
       if (order.peak >= search.limit) return order.bound;  // nothing is better than what is known
       std::vector<NodeId> nodes;
       for (OrderProblem::Index node : order.order) nodes.push_back(NodeId(node));
-      Schedule next = measure(graph_, kernels_, options_, std::string(kSearch), std::move(nodes));
+      Schedule next = measured(std::string(kSearch), std::move(nodes));
       if (!found || next.load < found->load) found = std::move(next);
       return order.bound;
     };
@@ -163,7 +174,7 @@ class Scheduler {
       // No limit: measured, an order may be better than in the problem, since some may share and others not.
       (void)look(order_problem(graph_, kernels_, options_.aliases, sharing), {.work = work});
     }
-    if (found) offer(*std::move(found));
+    if (found) take(*std::move(found));
   }
 
   [[nodiscard]] bool has_parts() const {

@@ -71,6 +71,9 @@ struct Schedule {
 //   best_of_inductor       depth_first, breadth_first, least_peak_first
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
+// With a bound, orders that do not meet it are measured without parts, in-place results or views too, in graphs of at
+// most 20,000 nodes: the rules that give an order its aliases are no search.
+//
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as
 // given unless another is better. Errors (invalid): a strategy or goal of another name. O((nodes + edges) log nodes),
 // and the effort of the search.
