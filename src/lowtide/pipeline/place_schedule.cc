@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::int64_t kShares = 100;             // of the effort
 constexpr std::int64_t kOrderWork = 200'000'000;  // for each other order
+constexpr std::size_t kLargestDistance = 16;      // of spaced copies
+constexpr std::size_t kMostNodes = 2'000;         // of graphs whose rivals are placed with copies
+constexpr std::size_t kMostCopiesOfRivals = 8;
 
 Bytes overflow(const Plan& plan) {
   const Region& last = plan.regions.back();
@@ -39,11 +42,10 @@ class Placing {
  private:
   Result<void> look_further() {
     if (is_done()) return {};
-    const std::vector<NodeId> partial = partial_aliases();
-    if (!partial.empty()) {
+    if (!partial_aliases(given_).empty()) {
       AliasOptions whole = input_.aliases;
       whole.parts = false;
-      LOWTIDE_RETURN_IF_ERROR(share_otherwise(whole));
+      LOWTIDE_RETURN_IF_ERROR(share_otherwise(given_, whole));
     }
     for (const Schedule& rival : rivals_) {
       if (is_done() || !input_.may_reorder) break;
@@ -54,7 +56,12 @@ class Placing {
                                                   static_cast<std::uint64_t>(seed), kOrderWork);
       if (other) LOWTIDE_RETURN_IF_ERROR(look_at(*other, input_.aliases));
     }
-    return copy_single_ones(partial);
+    LOWTIDE_RETURN_IF_ERROR(copy_some(given_, kMostCopies));
+    for (const Schedule& rival : rivals_) {
+      if (is_done() || !input_.may_reorder || rival.order.size() > kMostNodes) break;
+      LOWTIDE_RETURN_IF_ERROR(copy_some(rival, kMostCopiesOfRivals));
+    }
+    return {};
   }
 
   Result<PlacedSchedule> placed(const Schedule& schedule, const AliasOptions& aliases, std::int64_t effort) const {
@@ -69,43 +76,82 @@ class Placing {
 
   [[nodiscard]] bool is_done() const { return arena_bytes(best_.plan) == best_.schedule.load; }
 
-  [[nodiscard]] bool is_partial_alias(NodeId id) const {
+  [[nodiscard]] bool is_partial_alias(const Schedule& schedule, NodeId id) const {
     const ViewKind kind = input_.graph.op(id).traits.view;
     const bool is_partial = kind == ViewKind::slice || kind == ViewKind::split || kind == ViewKind::concat;
-    return is_partial && given_.aliases.step_kinds[id] == StepKind::alias;
+    return is_partial && schedule.aliases.step_kinds[id] == StepKind::alias;
   }
 
-  // Those in the largest buffers first: they are the hardest to place.
-  [[nodiscard]] std::vector<NodeId> partial_aliases() const {
-    std::vector<std::pair<Bytes, NodeId>> found;
-    for (NodeId id : given_.order) {
-      if (!is_partial_alias(id)) continue;
-      Bytes size;
-      for (const std::optional<TensorId>& output : input_.graph.node(id).outputs) {
-        if (output) size = std::max(size, given_.aliases.classes[given_.aliases.class_of[*output]].size);
-      }
-      found.emplace_back(size, id);
-    }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  // In the order of the schedule.
+  [[nodiscard]] std::vector<NodeId> partial_aliases(const Schedule& schedule) const {
     std::vector<NodeId> nodes;
-    for (const auto& [size, id] : found) nodes.push_back(id);
+    for (NodeId id : schedule.order) {
+      if (is_partial_alias(schedule, id)) nodes.push_back(id);
+    }
     return nodes;
   }
 
-  // One copy more with each that helps.
-  Result<void> copy_single_ones(const std::vector<NodeId>& partial) {
+  Result<void> copy_some(const Schedule& schedule, std::size_t most) {
+    const std::vector<NodeId> partial = partial_aliases(schedule);
+    LOWTIDE_RETURN_IF_ERROR(copy_spaced_ones(schedule, free_copies(schedule, partial)));
+    return copy_single_ones(schedule, partial, most);
+  }
+
+  // Those of `nodes` that can copy, all at once, with the load as it is; nothing if that cannot be had.
+  [[nodiscard]] std::vector<NodeId> free_copies(const Schedule& schedule, const std::vector<NodeId>& nodes) const {
     AliasOptions aliases = input_.aliases;
-    for (std::size_t at = 0; at < std::min<std::size_t>(partial.size(), kMostCopies) && !is_done(); ++at) {
-      aliases.copies.push_back(partial[at]);
+    aliases.copies = nodes;
+    IdVector<NodeId, std::size_t> position(input_.graph.nodes().size(), 0);
+    for (std::size_t at = 0; at < schedule.order.size(); ++at) position[schedule.order[at]] = at;
+    while (!aliases.copies.empty()) {
+      const AliasClasses classes = alias_classes(input_.graph, input_.kernels, schedule.order, aliases);
+      const std::vector<Bytes> profile = load_profile(classes, input_.kernels, schedule.order, aliases);
+      if (largest(profile) <= schedule.load) break;
+      const std::size_t dropped =
+          std::erase_if(aliases.copies, [&](NodeId id) { return profile[position[id]] > schedule.load; });
+      if (dropped == 0) return {};
+    }
+    return aliases.copies;
+  }
+
+  // Buffers that lie beside each other one after the other, as those of a chain of cells, may each push the next one
+  // further up; a copy now and then lets them begin anew.
+  Result<void> copy_spaced_ones(const Schedule& schedule, const std::vector<NodeId>& nodes) {
+    std::size_t last = 0;
+    for (std::size_t distance = kLargestDistance; distance > 0 && !is_done(); distance /= 2) {
+      AliasOptions aliases = input_.aliases;
+      for (std::size_t at = distance - 1; at < nodes.size(); at += distance) aliases.copies.push_back(nodes[at]);
+      if (aliases.copies.size() == last) continue;
+      last = aliases.copies.size();
+      LOWTIDE_RETURN_IF_ERROR(share_otherwise(schedule, aliases));
+    }
+    return {};
+  }
+
+  // One copy more with each that helps. Those in the largest buffers first: they are the hardest to place.
+  Result<void> copy_single_ones(const Schedule& schedule, std::vector<NodeId> nodes, std::size_t most) {
+    std::stable_sort(nodes.begin(), nodes.end(),
+                     [&](NodeId a, NodeId b) { return largest_buffer(schedule, a) > largest_buffer(schedule, b); });
+    AliasOptions aliases = input_.aliases;
+    for (std::size_t at = 0; at < std::min(nodes.size(), most) && !is_done(); ++at) {
+      aliases.copies.push_back(nodes[at]);
       const Bytes before = arena_bytes(best_.plan);
-      LOWTIDE_RETURN_IF_ERROR(share_otherwise(aliases));
+      LOWTIDE_RETURN_IF_ERROR(share_otherwise(schedule, aliases));
       if (arena_bytes(best_.plan) == before) aliases.copies.pop_back();
     }
     return {};
   }
 
-  Result<void> share_otherwise(const AliasOptions& aliases) {
-    Schedule other = given_;
+  [[nodiscard]] Bytes largest_buffer(const Schedule& schedule, NodeId id) const {
+    Bytes size;
+    for (const std::optional<TensorId>& output : input_.graph.node(id).outputs) {
+      if (output) size = std::max(size, schedule.aliases.classes[schedule.aliases.class_of[*output]].size);
+    }
+    return size;
+  }
+
+  Result<void> share_otherwise(const Schedule& schedule, const AliasOptions& aliases) {
+    Schedule other = schedule;
     other.aliases = alias_classes(input_.graph, input_.kernels, other.order, aliases);
     other.load = largest(load_profile(other.aliases, input_.kernels, other.order, aliases));
     return look_at(other, aliases);

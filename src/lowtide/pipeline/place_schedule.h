@@ -38,12 +38,14 @@ struct PlacedSchedule {
 //   - whole buffers: the parts of a buffer, which cannot move apart, may be in each other's way;
 //   - the other orders that were measured (Schedule::rivals), if their load is below the arena so far;
 //   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder);
-//   - single slices, splits and concats that copy, at most kMostCopies, where the load stays below the arena so far.
+//   - of the slices, splits and concats that can copy with the load as it is every sixteenth, eighth ... or all do;
+//   - single ones that copy, at most kMostCopies, where the load stays below the arena so far;
+//   - these copies with the other measured orders, in graphs of at most 2,000 nodes.
 // Where several regions hold the plan, none: then the arenas' sum is not what counts.
 // Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
 [[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule);
 
 inline constexpr int kOtherOrders = 12;
-inline constexpr int kMostCopies = 24;
+inline constexpr std::size_t kMostCopies = 24;
 
 }  // namespace lowtide::detail
