@@ -25,8 +25,10 @@
 namespace lowtide {
 namespace {
 
-// The order search looks at each pair of blocks again and again.
+// The order search looks at the pairs of blocks for each decision, and a round has as many decisions as there are
+// buffers: it waits for a phase with the effort of a share of that.
 constexpr std::int64_t kMostOrdered = 200'000;
+constexpr std::int64_t kShareOfRound = 4;
 
 // Effort of each half of the first phase.
 constexpr std::int64_t kFirstPhase = 200'000;
@@ -136,8 +138,11 @@ class GroupAllocation {
   // False if there is no room for that.
   bool order_members(std::int64_t limit) {
     if (!ordering_ && !is_unordered_) {
+      const std::int64_t pairs = count_meeting_pairs(members_);
+      const auto buffers = static_cast<std::int64_t>(problem_.buffers.size());
+      if (pairs <= kMostOrdered && pairs > limit / std::max<std::int64_t>(buffers / kShareOfRound, 1)) return true;
       std::optional<ConflictGraph> graph;
-      if (count_meeting_pairs(members_) <= kMostOrdered) graph = conflict_graph(members_, effort_);
+      if (pairs <= kMostOrdered) graph = conflict_graph(members_, effort_);
       is_unordered_ = !graph;
       if (graph) ordering_.emplace(problem_, groups_, members_, *graph, *goal_, options_.threads);
     }

@@ -76,12 +76,13 @@ bool is_worth_a_graph(const CompressedProblem& problem, std::int64_t pairs) {
 }  // namespace
 
 Portfolio::Portfolio(const CompressedProblem& problem, NamedConflicts named, Goal& goal, Incumbent& best,
-                     Effort& effort, int threads)
+                     Effort& effort, int threads, Tiering tiering)
     : problem_(problem),
       goal_(goal),
       best_(best),
       effort_(effort),
       threads_(threads),
+      tiering_(tiering),
       graph_(std::move(named.graph)),
       cover_(std::move(named.cover)) {}
 
@@ -111,6 +112,7 @@ const SearchTask* Portfolio::task() {
 void Portfolio::run_phase(std::int64_t limit) {
   try_greedy_orders(next_order_ > 0 ? limit / 8 : graph_ ? limit / 2 : limit / 4);
   search_target(limit);
+  try_tiers(limit / 2);
   eject(descent_ ? limit / 4 : limit);
   search_between(limit / 2);
 }
@@ -136,6 +138,12 @@ void Portfolio::try_greedy_orders(std::int64_t limit) {
       if (!is_cut) best_.offer(*std::move(found[at]), name);
     }
   }
+}
+
+void Portfolio::try_tiers(std::int64_t limit) {
+  if (is_over() || tiering_ == Tiering::off || goal_.is_out_of_reach()) return;
+  if (!tiers_) tiers_.emplace(problem_, graph_ ? &*graph_ : nullptr, goal_, threads_);
+  tiers_->lower(best_, limit, effort_);
 }
 
 void Portfolio::eject(std::int64_t limit) {

@@ -16,17 +16,20 @@
 #include "lowtide/allocate/goal.h"
 #include "lowtide/allocate/incumbent.h"
 #include "lowtide/allocate/named_conflicts.h"
+#include "lowtide/allocate/tiers.h"
 
 namespace lowtide {
 
 // The strategies behind the first one, in phases whose efforts double. In each phase: greedy orders that have not been
-// tried, as far as they fit in; the exact search, at the target and between target and best; ejection. What a phase
-// does depends on its own effort and on what came before it, never on where the whole ends.
+// tried, as far as they fit in; the exact search, at the target and between target and best; sizes in tiers; ejection.
+// What a phase does depends on its own effort and on what came before it, never on where the whole ends.
 class Portfolio {
  public:
+  enum class Tiering : std::uint8_t { on, off };
+
   // References must outlive the portfolio.
   Portfolio(const CompressedProblem& problem, NamedConflicts named, Goal& goal, Incumbent& best, Effort& effort,
-            int threads);
+            int threads, Tiering tiering = Tiering::on);
 
   // Until the goal is met or the effort ends; if nothing can meet it, one phase.
   void run();
@@ -46,6 +49,7 @@ class Portfolio {
   void search_between(std::optional<Descent>& descent, std::int64_t limit);
   void run_phase(std::int64_t limit);
   void try_greedy_orders(std::int64_t limit);
+  void try_tiers(std::int64_t limit);
   void eject(std::int64_t limit);
   void search_target(std::int64_t limit);
   void search_between(std::int64_t limit);
@@ -56,6 +60,7 @@ class Portfolio {
   Incumbent& best_;
   Effort& effort_;
   int threads_;
+  Tiering tiering_;
   std::int64_t pairs_ = 0;
   std::optional<ConflictGraph> graph_;  // where there is room for one
   std::optional<CliqueCover> cover_;    // until `exact_` takes it
@@ -63,6 +68,7 @@ class Portfolio {
   std::optional<Descent> descent_;
   std::unique_ptr<ExactProblem> sets_;  // the same problem for the other search
   std::optional<Descent> sets_descent_;
+  std::optional<Tiers> tiers_;
   std::size_t next_order_ = 0;
   std::uint64_t seed_ = 0;
   std::int64_t decisions_ = 0;
