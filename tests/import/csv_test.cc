@@ -54,6 +54,27 @@ TEST(PackingCsv, EmptyFieldsOfOptionalColumnsAreAsIfTheColumnWereNotThere) {
   EXPECT_EQ(problem->buffers[PackingId(0)], expected);
 }
 
+// As long as ids are the numbers of their rows they are not kept; from the first other one on all are.
+TEST(PackingCsv, KeepsIdsThatAreNotTheNumbersOfTheirRows) {
+  const Result<PackingProblem> numbered = parse_packing("id,lower,upper,size\n0,0,1,2\n1,0,1,3\n");
+  ASSERT_TRUE(numbered.ok()) << numbered.error().describe();
+  EXPECT_TRUE(numbered->names.empty());
+  const Result<PackingProblem> named = parse_packing("id,lower,upper,size\n0,0,1,2\n1,0,1,3\n02,0,1,4\n3,0,1,5\n");
+  ASSERT_TRUE(named.ok()) << named.error().describe();
+  ASSERT_EQ(named->names.size(), 4U);
+  EXPECT_EQ(named->names[PackingId(1)], "1");
+  EXPECT_EQ(named->names[PackingId(2)], "02");
+  EXPECT_EQ(named->names[PackingId(3)], "3");
+}
+
+TEST(PackingCsv, FindsIdsThatComeTwiceAmongNumbersAndNames) {
+  const std::string rows = "id,lower,upper,size\n0,0,1,2\n1,0,1,3\n";
+  expect_refused(rows + "0,0,1,4\n", ErrorCode::invalid, {"line 4, column 'id': '0' is the id of line 2 too"});
+  expect_refused(rows + "x,0,1,4\n1,0,1,4\n", ErrorCode::invalid, {"line 5", "'1' is the id of line 3 too"});
+  expect_refused(rows + "3,0,1,4\n3,0,1,4\n", ErrorCode::invalid, {"line 5", "'3' is the id of line 4 too"});
+  EXPECT_TRUE(parse_packing(rows + "3,0,1,4\n2,0,1,4\n01,0,1,4\n").ok());
+}
+
 TEST(PackingCsv, AcceptsCarriageReturnsAndEmptyLinesAtTheEnd) {
   const Result<PackingProblem> problem = parse_packing("id,lower,upper,size\r\na,0,1,2\r\n\r\n\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();

@@ -112,10 +112,16 @@ void search(const PackRequest& request, const PackingProblem& problem, const Con
 }
 
 // Offsets that do not fit are right but for the capacity, so that is left out. What else is wrong is a bug.
-void check_verified(PackingProblem problem, Offsets& found) {
+std::vector<std::string> check_offsets(const PackingProblem& problem, const Packing& packing) {
+  if (fits(problem, packing)) return check_packing(problem, packing.offsets);
+  PackingProblem uncapped = problem;
+  uncapped.capacity.reset();
+  return check_packing(uncapped, packing.offsets);
+}
+
+void check_verified(const PackingProblem& problem, Offsets& found) {
   const Packing& packing = found.packing;
-  if (!fits(problem, packing)) problem.capacity.reset();
-  stop_if_wrong(check_packing(problem, packing.offsets), "the offsets that were found are wrong");
+  stop_if_wrong(check_offsets(problem, packing), "the offsets that were found are wrong");
 
   PackingBoundCheck check{.is_confirmed = packing.bound == Bytes(0)};
   if (packing.witness_time) {

@@ -76,6 +76,8 @@ std::string known_columns() {
   return names;
 }
 
+constexpr std::size_t kFirstRow = 2;  // its line
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : lines_{text} {}
@@ -141,8 +143,8 @@ class Parser {
     LOWTIDE_RETURN_IF_ERROR(parse_alignment(buffer));
     LOWTIDE_RETURN_IF_ERROR(parse_offset(buffer));
     LOWTIDE_RETURN_IF_ERROR(parse_gaps(buffer));
+    if (!is_numbered_) problem_.names.push_back(std::string(field(kId)));
     problem_.buffers.push_back(std::move(buffer));
-    problem_.names.push_back(std::string(field(kId)));
     return {};
   }
 
@@ -165,12 +167,28 @@ class Parser {
                         std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
                     ErrorCode::over_limit);
     }
-    const auto [first, is_new] = line_of_id_.try_emplace(id, lines_.number);
-    if (!is_new) {
-      return refuse(lines_.number, kNames[kId],
-                    quoted(id) + " is the id of line " + std::to_string(first->second) + " too", ErrorCode::invalid);
+    const std::optional<std::size_t> line = line_of(id);
+    if (!line) return {};
+    return refuse(lines_.number, kNames[kId], quoted(id) + " is the id of line " + std::to_string(*line) + " too",
+                  ErrorCode::invalid);
+  }
+
+  // The line of an earlier row with this id; else it is kept. While ids are 0, 1, 2 ... nothing needs to be: a million
+  // names and a table of them take more memory than the buffers.
+  std::optional<std::size_t> line_of(std::string_view id) {
+    const std::size_t row = problem_.buffers.size();
+    if (is_numbered_ && id == std::to_string(row)) return std::nullopt;
+    if (is_numbered_) {
+      is_numbered_ = false;
+      numbered_ = row;
+      for (std::size_t at = 0; at < row; ++at) problem_.names.push_back(std::to_string(at));
     }
-    return {};
+    const std::optional<std::int64_t> number = parse_number(id);
+    if (number && static_cast<std::uint64_t>(*number) < numbered_ && id == std::to_string(*number)) {
+      return static_cast<std::size_t>(*number) + kFirstRow;
+    }
+    const auto [first, is_new] = line_of_id_.try_emplace(id, lines_.number);
+    return is_new ? std::nullopt : std::optional(first->second);
   }
 
   Result<void> parse_extent(PackingBuffer& buffer) {
@@ -270,7 +288,9 @@ class Parser {
   std::size_t width_ = 0;
   std::vector<std::string_view> fields_;
   std::vector<std::string_view> gaps_;
-  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // views of the text
+  bool is_numbered_ = true;                                       // each id so far is the number of its row
+  std::size_t numbered_ = 0;                                      // how many rows were, once one is not
+  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // of the others; views of the text
   std::int64_t total_bytes_ = 0;
   PackingProblem problem_;
 };

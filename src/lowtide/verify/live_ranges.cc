@@ -18,11 +18,11 @@ constexpr std::int64_t kNotLive = std::numeric_limits<std::int64_t>::min();
 
 LiveRanges::LiveRanges(std::vector<Range> ranges)
     : ranges_(std::move(ranges)), by_begin_(ranges_.size()), leaf_of_(ranges_.size()) {
-  std::iota(by_begin_.begin(), by_begin_.end(), std::size_t{0});
-  std::sort(by_begin_.begin(), by_begin_.end(), [&](std::size_t a, std::size_t b) {
+  std::iota(by_begin_.begin(), by_begin_.end(), std::uint32_t{0});
+  std::sort(by_begin_.begin(), by_begin_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(ranges_[a].begin, a) < std::pair(ranges_[b].begin, b);
   });
-  for (std::size_t leaf = 0; leaf < by_begin_.size(); ++leaf) leaf_of_[by_begin_[leaf]] = leaf;
+  for (std::uint32_t leaf = 0; leaf < by_begin_.size(); ++leaf) leaf_of_[by_begin_[leaf]] = leaf;
   leaves_ = std::bit_ceil(std::max<std::size_t>(ranges_.size(), 1));
   highest_.assign(2 * leaves_, kNotLive);
 }

@@ -19,6 +19,7 @@ class LiveRanges {
  public:
   using Range = Interval<std::int64_t>;
 
+  // Require: fewer than 2^32 ranges.
   explicit LiveRanges(std::vector<Range> ranges);
 
   void insert(std::size_t index);
@@ -33,10 +34,10 @@ class LiveRanges {
   [[nodiscard]] std::size_t next_leaf(std::size_t from, std::int64_t above) const;
 
   std::vector<Range> ranges_;
-  std::vector<std::size_t> by_begin_;  // leaf -> index
-  std::vector<std::size_t> leaf_of_;   // index -> leaf
-  std::size_t leaves_ = 1;             // a power of two
-  std::vector<std::int64_t> highest_;  // of the tree's nodes; children of i: 2i and 2i + 1
+  std::vector<std::uint32_t> by_begin_;  // leaf -> index
+  std::vector<std::uint32_t> leaf_of_;   // index -> leaf
+  std::size_t leaves_ = 1;               // a power of two
+  std::vector<std::int64_t> highest_;    // of the tree's nodes; children of i: 2i and 2i + 1
 };
 
 }  // namespace lowtide::verification

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <tuple>
 #include <utility>
 
 #include "lowtide/base/checked.h"
@@ -146,8 +145,8 @@ class PackingCheck {
     std::int64_t from = buffer.lifespan.begin;
     const auto keep = [&](std::int64_t until) {
       if (from >= until) return;
-      events_.emplace_back(from, true, id.index());
-      events_.emplace_back(until, false, id.index());
+      events_.push_back({from, true, id.value()});
+      events_.push_back({until, false, id.value()});
     };
     for (const TimeSpan& gap : buffer.gaps) {
       if (gap.empty() || gap.begin < from) continue;
@@ -157,43 +156,50 @@ class PackingCheck {
     keep(buffer.lifespan.end);
   }
 
-  bool is_joined(std::size_t a, std::size_t b) {
-    return root(PackingId(static_cast<std::uint32_t>(a))) == root(PackingId(static_cast<std::uint32_t>(b)));
-  }
-
   // Over time; at one moment what ends goes before what begins.
   void sweep() {
     std::vector<LiveRanges::Range> ranges;
+    ranges.reserve(offsets_.size());
+    events_.reserve(2 * offsets_.size());
     for (PackingId id : all_ids<PackingId>(offsets_.size())) {
       ranges.push_back(range_of(id));
       add_events(id);
     }
     std::sort(events_.begin(), events_.end());
-    LiveRanges live(ranges);
-    for (const auto& [time, begins, at] : events_) {
-      if (!begins) {
-        live.erase(at);
+    LiveRanges live(std::move(ranges));
+    for (const Event& event : events_) {
+      if (!event.begins) {
+        live.erase(event.buffer);
         continue;
       }
-      live.for_each_meeting(at, [&, now = time, newer = at](std::size_t other) {
-        if (is_joined(other, newer)) return true;
-        const std::int64_t begin = std::max(ranges[other].begin, ranges[newer].begin);
-        const std::int64_t end = std::min(ranges[other].end, ranges[newer].end);
-        add(name(PackingId(static_cast<std::uint32_t>(other))) + " and " +
-            name(PackingId(static_cast<std::uint32_t>(newer))) + " share bytes [" + std::to_string(begin) + ", " +
-            std::to_string(end) + ") from time " + std::to_string(now) + " on");
+      const PackingId newer(event.buffer);
+      live.for_each_meeting(event.buffer, [&](std::size_t at) {
+        const PackingId other(static_cast<std::uint32_t>(at));
+        if (root(other) == root(newer)) return true;
+        const std::int64_t begin = std::max(range_of(other).begin, range_of(newer).begin);
+        const std::int64_t end = std::min(range_of(other).end, range_of(newer).end);
+        add(name(other) + " and " + name(newer) + " share bytes [" + std::to_string(begin) + ", " +
+            std::to_string(end) + ") from time " + std::to_string(event.time) + " on");
         return !is_full();
       });
       if (is_full()) return;
-      live.insert(at);
+      live.insert(event.buffer);
     }
   }
+
+  // Some bytes of a buffer begin or end to live; ends first. There are two and more of them for each buffer.
+  struct Event {
+    std::int64_t time = 0;
+    bool begins = false;
+    std::uint32_t buffer = 0;
+    friend auto operator<=>(const Event&, const Event&) = default;
+  };
 
   const PackingProblem& problem_;
   const IdVector<PackingId, Offset>& offsets_;
   const std::size_t most_;
   IdVector<PackingId, PackingId> group_;  // another of the same group, or itself
-  std::vector<std::tuple<std::int64_t, bool, std::size_t>> events_;
+  std::vector<Event> events_;
   std::vector<std::string> lines_;
 };
 
