@@ -85,6 +85,41 @@ TEST(MustBeLive, CountsAllOutputsAtTheEndOfTheRun) {
   EXPECT_EQ(largest_step(graph, dense_kernels(graph), {.alignment = Bytes(64)}).bytes, Bytes(128));
 }
 
+// a and b are the same 40 bytes of x, but the caller gets them as two outputs, and those share nothing. While the Relu
+// runs b may still be part of x: only the end shows it.
+TEST(MustBeLive, CountsContentThatTwoOutputsHoldTwiceAtTheEnd) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input i : f32[1]
+    x = Conv(i) : f32[10]
+    a = Identity(x) : f32[10]
+    b = Identity(x) : f32[10]
+    output a, b
+  })");
+  const LoadBound bound = bound_of(graph, dense_kernels(graph));
+  EXPECT_EQ(bound.bytes, Bytes(80));
+  EXPECT_FALSE(bound.node.has_value());
+  const MustBeLiveSet set = must_be_live(graph, dense_kernels(graph), std::nullopt);
+  EXPECT_EQ(set.bytes, Bytes(80));
+  ASSERT_EQ(set.tensors.size(), 2U);
+  EXPECT_EQ(set.tensors[0].bytes, Bytes(40));
+  EXPECT_EQ(set.tensors[1].bytes, Bytes(40));
+}
+
+// b is made from an output, so it copies: 40 of a and 20 of b are there while l reads 24 and writes 4.
+TEST(MustBeLive, CountsAnOutputOfAnOutputAsACopy) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input i : f32[1]
+    a = Conv(i) : f32[2,5]
+    b, c = Split(a) {axis = 0, split = [1, 1]} : f32[1,5], f32[1,5]
+    k = Conv(b) : f32[6]
+    l = Conv(k) : f32[1]
+    output a, b, l
+  })");
+  const LoadBound bound = bound_of(graph, dense_kernels(graph));
+  EXPECT_EQ(bound.bytes, Bytes(40 + 20 + 24 + 4));
+  EXPECT_EQ(bound.node, NodeId(3));
+}
+
 // The body of a Loop holds what it was given even where it only hands that on.
 TEST(MustBeLive, CountsWhatABodyWithoutNodesWasGiven) {
   const Graph graph = graph_of("graph \"g\" {\n input a : f32[8]\n input b : f32[20]\n output b, a\n}");

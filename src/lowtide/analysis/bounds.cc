@@ -31,15 +31,12 @@ class MustBeLive {
 
   [[nodiscard]] const Content& content() const { return content_; }
 
-  // When the run ends, every output is there, and in the body of a Loop or Scan everything it was given.
+  // When the run ends, every output is there, and in the body of a Loop or Scan everything it was given. No two of them
+  // share bytes, so content that several hold is there as often.
   [[nodiscard]] Bytes at_end() const {
     std::int64_t sum = 0;
     for (const std::vector<Holding>& holders : content_.origins()) {
-      const auto lives = std::find_if(holders.begin(), holders.end(), [&](const Holding& holding) {
-        const Tensor& tensor = graph_.tensor(holding.tensor);
-        return !tensor.producer || tensor.role == Role::output;
-      });
-      if (lives != holders.end()) sum += lives->bytes;
+      for (const Holding& holding : holders) sum += stays(holding.tensor) ? holding.bytes : 0;
     }
     return round_up(Bytes(sum), alignment_);
   }
@@ -72,20 +69,18 @@ class MustBeLive {
       for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id) & 1;
       clear_saved(*node, 1);
     } else {
-      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
-        const Tensor& tensor = graph_.tensor(id);
-        live_[id] = !tensor.producer || tensor.role == Role::output ? 1 : 0;
-      }
+      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = stays(id) ? 1 : 0;
     }
     MustBeLiveSet set{.tensors = {}, .scratch = node ? kernels_[*node].scratch : Bytes(0)};
     Bytes sum = set.scratch;
     IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
     for (const std::vector<Holding>& holders : content_.origins()) {
-      const auto lives = std::find_if(holders.begin(), holders.end(),
-                                      [&](const Holding& holding) { return live_[holding.tensor] != 0; });
-      if (lives == holders.end()) continue;
-      counted[lives->tensor] += lives->bytes;
-      sum += Bytes(lives->bytes);
+      for (const Holding& holding : holders) {
+        if (live_[holding.tensor] == 0) continue;
+        counted[holding.tensor] += holding.bytes;
+        sum += Bytes(holding.bytes);
+        if (node) break;  // while nodes run, others may share with the largest
+      }
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       if (counted[id] > 0) set.tensors.push_back({id, Bytes(counted[id])});
@@ -97,6 +92,11 @@ class MustBeLive {
   }
 
  private:
+  // Whether it is there when the run ends.
+  [[nodiscard]] bool stays(TensorId id) const {
+    return !graph_.tensor(id).producer || graph_.tensor(id).role == Role::output;
+  }
+
   // Bit i of before_[n]: n is node i or must run before it; after_ likewise.
   void mark_relatives(const std::vector<NodeId>& nodes) {
     const std::size_t count = graph_.nodes().size();

@@ -39,9 +39,10 @@ std::vector<View> possible_views(const Graph& graph, NodeId id) {
   if (graph.op(id).traits.view == ViewKind::none) return {};
   std::vector<View> views = views_of(graph, id);
   for (const View& view : views) {
-    const bool is_fixed_part = !graph.tensor(view.part).producer;
-    const bool is_handed_out = graph.tensor(view.part).role == Role::output && !graph.tensor(view.whole).producer;
-    if (is_fixed_part || is_handed_out) return {};
+    const Tensor& part = graph.tensor(view.part);
+    const Tensor& whole = graph.tensor(view.whole);
+    const bool is_handed_out = part.role == Role::output && (!whole.producer || whole.role == Role::output);
+    if (!part.producer || is_handed_out) return {};
   }
   return views;
 }

@@ -79,7 +79,7 @@ class Content {
 };
 
 // The views of a node that could ever be joined. A concat of something that must stay where it is (an input, a
-// constant) copies, and so does a view of such a thing that is handed out.
+// constant) copies, and so does a view of such a thing, or of an output, that is handed out: no two outputs share bytes.
 [[nodiscard]] std::vector<View> possible_views(const Graph& graph, NodeId id);
 
 }  // namespace lowtide::detail

@@ -32,12 +32,6 @@ std::vector<char> reach(const OrderCount& count, Index from, std::vector<Index> 
   return is_reached;
 }
 
-std::int64_t live_at_end(const OrderCount& count) {
-  std::int64_t sum = count.base;
-  for (const OrderCount::Piece& piece : count.pieces) sum += piece.is_kept ? piece.size : 0;
-  return sum;
-}
-
 // What lives while a node runs, whatever the order: pieces that somebody has touched who must have run, and somebody
 // will who cannot have.
 std::int64_t must_be_live(const OrderCount& count, Index node) {
@@ -116,7 +110,7 @@ OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, B
   LOWTIDE_CHECK(!node || graph.nodes().contains(*node), "a bound names a node of its graph");
   const OrderCount count = verification::order_count(graph, facts);
   OrderBoundCheck check;
-  std::int64_t proven = live_at_end(count);
+  std::int64_t proven = verification::bytes_at_end(count);
   if (node) proven = std::max(proven, must_be_live(count, node->value()));
   check.must_be_live = Bytes(count.rounded(proven));
   if (claimed <= check.must_be_live) {

@@ -65,7 +65,7 @@ class Counting {
   }
 
   // Empty: the node computes in every plan. A concat of what must stay where it is copies, or of what would have to be in
-  // two places; so does a view of what must stay and is handed out.
+  // two places; so does a view of what must stay, or is handed out, that is handed out itself.
   [[nodiscard]] std::vector<SameBytes> usable_meaning(NodeId id) const {
     const AliasMeaning meaning = alias_meaning(graph_, id);
     if (!meaning.obstacle.empty()) return {};
@@ -73,7 +73,8 @@ class Counting {
     std::set<TensorId> inputs;
     for (const SameBytes& part : meaning.parts) {
       const bool is_given = !graph_.tensor(part.input).producer;
-      if (is_given && (is_concat || graph_.tensor(part.output).role == Role::output)) return {};
+      const bool is_kept = is_given || graph_.tensor(part.input).role == Role::output;
+      if ((is_given && is_concat) || (is_kept && graph_.tensor(part.output).role == Role::output)) return {};
       if (is_concat && !inputs.insert(part.input).second) return {};
     }
     return meaning.parts;
@@ -236,9 +237,10 @@ class Counting {
       if (tensor.producer) users.push_back(tensor.producer->value());
       for (NodeId reader : graph_.readers(id)) users.push_back(reader.value());
       piece.is_first = piece.is_first || !tensor.producer;
-      piece.is_kept = piece.is_kept || !tensor.producer || tensor.role == Role::output;
+      if (!tensor.producer || tensor.role == Role::output) ++piece.at_end;
       pieces_of_[id].push_back(index);
     }
+    piece.is_kept = piece.at_end > 0;
     sort_once(users);
     piece.users = static_cast<Index>(users.size());
     for (Index user : users) count_.nodes[user].pieces.push_back(index);
@@ -286,6 +288,12 @@ std::int64_t OrderCount::rounded(std::int64_t bytes) const { return round_up(Byt
 
 OrderCount order_count(const Graph& graph, const OrderFacts& facts) { return Counting(graph, facts).make(); }
 
+std::int64_t bytes_at_end(const OrderCount& count) {
+  std::int64_t sum = count.base;
+  for (const OrderCount::Piece& piece : count.pieces) sum += piece.size * piece.at_end;
+  return sum;
+}
+
 // Without any state that a search keeps: from the first and the last step that touches each piece.
 Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order) {
   std::vector<std::size_t> first(count.pieces.size(), order.size());
@@ -304,7 +312,7 @@ Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order) {
     if (!one.is_kept) change[last[piece] + 1] -= one.size;
   }
   std::int64_t live = count.base;
-  std::int64_t most = live;
+  std::int64_t most = bytes_at_end(count);
   for (std::size_t step = 0; step < order.size(); ++step) {
     live += change[step];
     const OrderCount::Node& node = count.nodes[order[step].index()];

@@ -29,6 +29,7 @@ struct OrderCount {
     Index users = 0;        // nodes that make or read one of its holders; at least one
     bool is_first = false;  // there before all nodes
     bool is_kept = false;   // there after all nodes
+    Index at_end = 0;       // how often: no two outputs share bytes, and what is given stays where it is
   };
   struct Node {
     std::vector<Index> before;  // must have run; ascending
@@ -54,7 +55,10 @@ struct OrderCount {
 // O(nodes + edges + what tensors hold), the last capped: what is too much to follow is left out, and counts nothing.
 [[nodiscard]] OrderCount order_count(const Graph& graph, const OrderFacts& facts);
 
-// The largest load of an order. Require: topological, of a count that is not turned.
+// When all nodes have run. Require: not turned.
+[[nodiscard]] std::int64_t bytes_at_end(const OrderCount& count);
+
+// The largest load of an order, or what is there at its end. Require: topological, of a count that is not turned.
 [[nodiscard]] Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order);
 
 // The same loads, read from the end: a piece lives from its first to its last user in either direction.
