@@ -1,0 +1,269 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/schedule/waves.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lowtide/analysis/load.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::dense_kernels;
+using testing::given_order;
+using testing::graph_of;
+
+struct Case {
+  Graph graph;
+  ChosenKernels kernels;
+  Schedule sequential;
+  IdVector<NodeId, std::int64_t> costs;
+};
+
+Case case_of(Graph graph, std::vector<std::int64_t> costs = {}) {
+  Case made{.graph = std::move(graph)};
+  made.kernels = dense_kernels(made.graph);
+  made.sequential.order = given_order(made.graph);
+  made.sequential.aliases = alias_classes(made.graph, made.kernels, made.sequential.order);
+  made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
+  costs.resize(made.graph.nodes().size(), 10);
+  for (std::int64_t cost : costs) made.costs.push_back(cost);
+  return made;
+}
+
+WaveSchedule group(const Case& made, WaveOptions options) {
+  return schedule_waves(made.graph, made.sequential, made.kernels, made.costs, options);
+}
+
+constexpr Bytes kNoCap{std::int64_t{1} << 60};
+
+// "ab|cd|e"
+std::string text_of(const Case& made, const WaveSchedule& waves) {
+  std::string text;
+  for (std::size_t at = 0; at < waves.wave.size(); ++at) {
+    if (at > 0 && waves.wave[at] != waves.wave[at - 1]) text += '|';
+    text += made.graph.tensor(*made.graph.node(waves.run.order[at]).outputs[0]).name;
+  }
+  return text;
+}
+
+// A program of these steps, nothing else.
+Plan program_of(const WaveSchedule& waves, std::uint32_t streams) {
+  Plan plan;
+  plan.streams = streams;
+  for (std::size_t at = 0; at < waves.wave.size(); ++at) {
+    plan.program.push_back({.node = waves.run.order[at], .stream = waves.run.stream[at]});
+  }
+  return plan;
+}
+
+// Two branches of two nodes, each result 10 bytes. One by one: a | a c | c b | c b d | c d e, at most 3 x 10.
+constexpr const char* kBranches = R"(graph "g" {
+  input x : u8[10]
+  a = Conv(x) : u8[10]
+  c = Conv(a) : u8[10]
+  b = Conv(x) : u8[10]
+  d = Conv(b) : u8[10]
+  e = Conv(c, d) : u8[10]
+  output e
+})";
+
+//   wave       0    1    2
+//   stream 0 | a  | c  | e |      10 each; in wave 1 a, b, c and d live
+//   stream 1 | b  | d  |
+TEST(Waves, RunBranchesSideBySide) {
+  const Case made = case_of(graph_of(kBranches));
+  ASSERT_EQ(made.sequential.load, Bytes(30));
+  const WaveSchedule waves = group(made, {.cap = kNoCap});
+  EXPECT_EQ(text_of(made, waves), "ab|cd|e");
+  EXPECT_EQ(waves.run.stream, (std::vector<std::uint32_t>{0, 1, 0, 1, 0}));
+  EXPECT_EQ(waves.run.picoseconds, 30);
+  EXPECT_EQ(waves.computing, 3U);
+  EXPECT_EQ(waves.run.load, Bytes(40));
+  EXPECT_EQ(waves.run.started_by_end, (std::vector<std::uint32_t>{2, 2, 4, 4, 5}));
+  // b is touched by b and d, the steps 1 and 3; it lives to the end of the wave of d.
+  EXPECT_EQ(waves.run.lifespans[made.sequential.aliases.class_of[testing::tensor_named(made.graph, "b")]],
+            (std::vector{Lifespan{StepId(1), StepId(4)}}));
+}
+
+// c waits for both of wave 0; it follows a on its stream, so one wait is enough. The other way round for d; e comes after
+// c on its stream, and waits for d.
+TEST(Waves, BarriersOrderEachWaveAfterTheOneBefore) {
+  const Case made = case_of(graph_of(kBranches));
+  const WaveSchedule waves = group(made, {.cap = kNoCap});
+  Plan plan = program_of(waves, 2);
+  ASSERT_TRUE(add_barriers(plan, waves).ok());
+  std::vector<std::vector<StepId>> after;
+  for (const Step& step : plan.program) after.push_back(step.after);
+  EXPECT_EQ(after, (std::vector<std::vector<StepId>>{{}, {}, {StepId(1)}, {StepId(0)}, {StepId(3)}}));
+}
+
+// With 30 bytes a and b may run at once, but not c and d beside them: four waves, a b | c | d | e.
+TEST(Waves, KeepWithinACap) {
+  const Case made = case_of(graph_of(kBranches));
+  const WaveSchedule waves = group(made, {.cap = Bytes(30)});
+  EXPECT_LE(waves.run.load, Bytes(30));
+  EXPECT_EQ(waves.run.picoseconds, 40);
+}
+
+TEST(Waves, NeverGetStuckBelowTheSequentialLoad) {
+  const Case made = case_of(graph_of(kBranches));
+  EXPECT_EQ(group(made, {.cap = Bytes(1)}).run.load, Bytes(30));
+}
+
+TEST(Waves, OfOneNodeAreTheSequence) {
+  const Case made = case_of(graph_of(kBranches));
+  const WaveSchedule waves = group(made, {.most = 1, .priority = StreamPriority::given_order, .cap = kNoCap});
+  EXPECT_EQ(waves.run.order, made.sequential.order);
+  EXPECT_EQ(waves.run.picoseconds, 50);
+  EXPECT_EQ(waves.run.load, Bytes(30));
+}
+
+// a 90, b 10, c 80, d 10, e 10, each of a to d before e:
+//   longest path first: a 100 to the end, c 90, b 20, d 20    a c | b d | e     90 + 10 + 10
+//   given order: a b | c d | e     90 + 80 + 10; by cost c goes beside a, since 80 is nearer to 90
+TEST(Waves, NodesOfLikeCostFillAWave) {
+  const Case made = case_of(graph_of(R"(graph "g" {
+    input x : u8[10]
+    a = Conv(x) : u8[10]
+    b = Conv(x) : u8[10]
+    c = Conv(x) : u8[10]
+    d = Conv(x) : u8[10]
+    e = Conv(a, b, c, d) : u8[10]
+    output e
+  })"),
+                            {90, 10, 80, 10, 10});
+  const auto grouped = [&](StreamPriority priority, WaveFill fill) {
+    return text_of(made, group(made, {.priority = priority, .fill = fill, .cap = kNoCap}));
+  };
+  EXPECT_EQ(grouped(StreamPriority::longest_path, WaveFill::by_priority), "ac|bd|e");
+  EXPECT_EQ(grouped(StreamPriority::given_order, WaveFill::by_priority), "ab|cd|e");
+  EXPECT_EQ(grouped(StreamPriority::given_order, WaveFill::by_cost), "ac|bd|e");
+  EXPECT_EQ(group(made, {.cap = kNoCap}).run.picoseconds, 90 + 10 + 10);
+}
+
+// v is another name of a: nothing runs, so it stands between two waves and takes no time. It waits for both of wave 0,
+// and who comes after it need not wait for them again: of a, b | v | c, d the waits are b for v, v for c or d.
+TEST(Waves, AnAliasHasItsPlaceAtTheBarrier) {
+  const Case made = case_of(graph_of(R"(graph "g" {
+    input x : u8[10]
+    a = Conv(x) : u8[10]
+    b = Conv(x) : u8[10]
+    v = Reshape(a) : u8[2,5]
+    c = Conv(v) : u8[10]
+    d = Conv(b) : u8[10]
+    e = Conv(c, d) : u8[10]
+    output e
+  })"));
+  ASSERT_EQ(made.sequential.aliases.step_kinds[NodeId(2)], StepKind::alias);
+  const WaveSchedule waves = group(made, {.cap = kNoCap});
+  EXPECT_EQ(text_of(made, waves), "ab|v|cd|e");
+  EXPECT_EQ(waves.computing, 3U);
+  EXPECT_EQ(waves.run.picoseconds, 30);
+  Plan plan = program_of(waves, 2);
+  ASSERT_TRUE(add_barriers(plan, waves).ok());
+  EXPECT_EQ(plan.program[StepId(2)].after, (std::vector<StepId>{StepId(1)}));
+  EXPECT_EQ(plan.program[StepId(3)].after, (std::vector<StepId>{}));  // on the stream of v
+  EXPECT_EQ(plan.program[StepId(4)].after, (std::vector<StepId>{StepId(2)}));
+}
+
+// Between two waves of 1,024 nodes are 2^20 waits. 2^25 are 32 barriers: 11 of them are allowed, 33 not.
+TEST(Waves, TooManyWaitsAreRefused) {
+  for (const std::uint32_t count : {12U, 34U}) {
+    WaveSchedule waves;
+    for (std::uint32_t at = 0; at < count * 1024; ++at) {
+      waves.run.order.emplace_back(at);
+      waves.run.stream.push_back(at % 1024);
+      waves.wave.push_back(at / 1024);
+    }
+    Plan plan = program_of(waves, 1024);
+    const Result<void> done = add_barriers(plan, waves);
+    ASSERT_EQ(done.ok(), count == 12) << count;
+    if (count == 12) continue;
+    EXPECT_EQ(done.error().code, ErrorCode::over_limit);
+    EXPECT_EQ(
+        done.error().message,
+        "barriers between waves of 1024 need 34603008 waits, more than the limit of 33554432 (kMostBarrierWaits); "
+        "use fewer streams");
+  }
+}
+
+// Nobody waits for one of its own wave, no wave has more than it may, and the load is that of whole waves.
+void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most) {
+  const IdVector<NodeId, std::vector<NodeId>> before = detail::predecessors(made.graph, made.sequential);
+  IdVector<NodeId, std::uint32_t> wave_of(made.graph.nodes().size());
+  std::vector<std::int64_t> longest(made.graph.nodes().size(), 0);
+  std::vector<std::uint32_t> count(made.graph.nodes().size(), 0);
+  for (std::size_t at = 0; at < waves.wave.size(); ++at) {
+    const NodeId id = waves.run.order[at];
+    wave_of[id] = waves.wave[at];
+    ASSERT_LE(++count[waves.wave[at]], most);
+    if (made.sequential.aliases.step_kinds[id] == StepKind::compute) {
+      longest[waves.wave[at]] = std::max(longest[waves.wave[at]], made.costs[id]);
+    }
+  }
+  for (NodeId id : waves.run.order) {
+    for (NodeId other : before[id]) ASSERT_LT(wave_of[other], wave_of[id]);
+  }
+  std::int64_t time = 0;
+  for (std::int64_t one : longest) time += one;
+  ASSERT_EQ(waves.run.picoseconds, time);
+  // Summed wave by wave: a piece that meets the wave's steps, and the scratch of all of them.
+  std::int64_t highest = 0;
+  for (std::size_t begin = 0, end = 0; begin < waves.wave.size(); begin = end) {
+    while (end < waves.wave.size() && waves.wave[end] == waves.wave[begin]) ++end;
+    const Lifespan span{StepId(static_cast<std::uint32_t>(begin)), StepId(static_cast<std::uint32_t>(end))};
+    std::int64_t live = 0;
+    for (std::size_t at = begin; at < end; ++at) live += made.kernels[waves.run.order[at]].scratch.count();
+    for (AliasClassId id : all_ids<AliasClassId>(waves.run.lifespans.size())) {
+      const AliasClass& alias = made.sequential.aliases.classes[id];
+      std::size_t part = 0;
+      for_each_part(alias, Bytes(1), [&](Bytes size, const Lifespan&) {
+        const Lifespan& lives = waves.run.lifespans[id][part++];
+        if (takes_room(alias, {}) && lives.begin < span.end && span.begin < lives.end) live += size.count();
+      });
+    }
+    highest = std::max(highest, live);
+  }
+  ASSERT_EQ(waves.run.load, Bytes(highest));
+}
+
+TEST(Waves, KeepEveryCapAndOrderOnRandomGraphs) {
+  int faster = 0;
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    Case made = case_of(testing::random_graph(random, 24));
+    for (NodeId id : all_ids<NodeId>(made.kernels.size())) {
+      made.kernels[id].scratch = Bytes(random.between(0, 40));
+      made.costs[id] = random.between(1, 20);
+    }
+    made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
+    std::int64_t work = 0;
+    for (NodeId id : all_ids<NodeId>(made.graph.nodes().size())) {
+      if (made.sequential.aliases.step_kinds[id] == StepKind::compute) work += made.costs[id];
+    }
+    for (const std::uint32_t most : {1U, 2U, 3U}) {
+      const Bytes cap(made.sequential.load.count() * random.between(50, 200) / 100);
+      const WaveOptions options{
+          .most = most,
+          .priority = random.chance(50) ? StreamPriority::longest_path : StreamPriority::given_order,
+          .fill = random.chance(50) ? WaveFill::by_priority : WaveFill::by_cost,
+          .cap = cap};
+      const WaveSchedule waves = group(made, options);
+      ASSERT_TRUE(testing::is_topological(made.graph, waves.run.order)) << seed;
+      ASSERT_LE(waves.run.load, std::max(cap, made.sequential.load)) << seed;
+      ASSERT_LE(waves.run.picoseconds, work) << seed;
+      ASSERT_GE(waves.run.picoseconds * most, work) << seed;
+      check_waves(made, waves, most);
+      if (waves.run.picoseconds < work) ++faster;
+    }
+  }
+  EXPECT_GT(faster, 200);
+}
+
+}  // namespace
+}  // namespace lowtide
