@@ -89,6 +89,22 @@ class JsonOutput(ProgramTest):
         self.assertEqual(one["estimated_picoseconds"], 4 * 1_819_200 + 3_539_520)
         self.assertEqual(chosen["estimated_picoseconds"], 2 * 1_819_200 + 3_539_520)
 
+        self.assertEqual((report["run"], one["run"], chosen["run"]), ("streams", "sequence", "streams"))
+        self.assertEqual({point["run"] for point in report["points"]}, {"sequence", "streams", "waves"})
+
+    def test_waves_and_free_data_flow(self):
+        self.write("parallel.onnx", small_models.parallel())
+        waves = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--run", "waves")
+        free = self.json(DONE, "plan", "parallel.onnx", "--run", "free")
+        for report, run, told in ((waves, "waves", 3), (free, "free", None)):
+            self.expect_documented("plan", report)
+            chosen = [point for point in report["points"] if point["chosen"]][0]
+            # a and b, then c and d beside them: 4 x 4 KiB. Whoever runs freely may have all four, too.
+            self.assertEqual((report["run"], chosen["run"], chosen["arena_bytes"]), (run, run, 4 * 4096))
+            self.assertEqual(chosen["waves"], told)
+            self.assertEqual(chosen["estimated_picoseconds"], 2 * 1_819_200 + 3_539_520)
+        self.assertEqual(self.json(DONE, "plan", "parallel.onnx")["run"], "sequence")
+
     def test_in_place_and_views_can_be_switched_off(self):
         report = self.json(DONE, "plan", "model.onnx", "--no-in-place")
         self.assertEqual(report["bytes"]["arena"], 3 * WIDE)

@@ -91,18 +91,24 @@ TEST(PlanGraphStreams, ABudgetComesBeforeSpeed) {
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(3 * 64));
 }
 
+// Of its own form, or a sequence: which is one of streams and of waves, too.
 TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
   const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .curve = true});
   const auto points = planned.points;
   EXPECT_EQ(std::count_if(points.begin(), points.end(), [](const auto& one) { return one.is_chosen; }), 1);
   for (const StreamPoint& one : points) {
     const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const StreamPoint& other) {
-      return other.arena <= one.arena && other.picoseconds <= one.picoseconds &&
+      return (other.run == one.run || other.run == RunForm::sequence) && other.arena <= one.arena &&
+             other.picoseconds <= one.picoseconds &&
              (other.arena < one.arena || other.picoseconds < one.picoseconds || &other < &one);
     });
     EXPECT_NE(one.is_on_frontier, is_beaten);
   }
-  EXPECT_TRUE(std::any_of(points.begin(), points.end(), [](const auto& one) { return one.arena == Bytes(256); }));
+  for (RunForm run : {RunForm::streams, RunForm::waves}) {
+    EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](const auto& one) {
+      return one.run == run && one.arena == Bytes(256) && one.is_on_frontier;
+    }));
+  }
 }
 
 // Every point is verified; the plan keeps its promises; and there is no wait that could be left out.

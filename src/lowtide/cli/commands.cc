@@ -75,6 +75,16 @@ OptionSpec no_parts_option() {
           .summary = "all bytes of a buffer live as long as one of them, for runtimes that know no other buffers"};
 }
 
+OptionSpec run_option() {
+  return {.name = "--run",
+          .value = "FORM",
+          .summary =
+              "how steps run at once: streams with waits; waves of at most N steps, with barriers; or free, each "
+              "step as soon as what it depends on has ended; default streams",
+          .kind = ArgumentKind::choice,
+          .choices = {"streams", "waves", "free"}};
+}
+
 OptionSpec then_option() {
   return {.name = "--then",
           .value = "GOAL",
@@ -132,11 +142,13 @@ VerbSpec plan_verb() {
                        .value = "N",
                        .summary = "run on N streams at once, as fast as the room allows; default 1",
                        .kind = ArgumentKind::text},
+                      run_option(),
                       {.name = "--stream-room",
                        .value = "PERCENT",
                        .summary = "how much larger than on one stream the arena may be; default 15",
                        .kind = ArgumentKind::text},
-                      {.name = "--curve", .summary = "with --streams: also plans with less and more room, in a table"},
+                      {.name = "--curve",
+                       .summary = "with --streams: plans with less and more room, streams beside waves, in a table"},
                       {.name = "--check-bound",
                        .summary = "search all orders once more, by code of its own, to confirm the bound (minutes)"},
                       no_in_place_option(),
@@ -150,7 +162,11 @@ VerbSpec plan_verb() {
                       json_option()},
           .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Plan, keep the plan, draw it."},
                        {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Does a batch of 8 fit 64 MiB?"},
-                       {"lowtide plan model.onnx --streams 2 --curve", "What would two streams gain?"}},
+                       {"lowtide plan model.onnx --streams 2 --curve", "What would two streams gain?"},
+                       {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",
+                        "For a thread pool: at most 4 steps at once, then all wait."},
+                       {"lowtide plan model.onnx --run free -o plan.json",
+                        "For a runtime that starts every node as soon as its inputs are there."}},
           .run = run_plan};
 }
 

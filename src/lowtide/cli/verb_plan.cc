@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -36,6 +37,28 @@ struct Seconds {
   double verify = 0;
 };
 
+// Streams, waves or free data flow. Words that would have no effect are refused.
+void read_run(const Arguments& arguments, PlanOptions& options) {
+  options.streams = static_cast<std::uint32_t>(read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1));
+  options.stream_room =
+      static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(options.stream_room));
+  options.curve = arguments.has("--curve");
+  options.run = *run_form_from_string(arguments.value("--run").value_or("streams"));
+  for (const char* name : {"--streams", "--stream-room", "--curve"}) {
+    if (options.run == RunForm::free && arguments.has(name)) {
+      stop_usage(std::string(name) + " has no meaning with --run free: any number of steps run at once; leave it out");
+    }
+  }
+  if (options.run == RunForm::free || options.streams > 1) return;
+  for (const char* name : {"--curve", "--stream-room"}) {
+    if (arguments.has(name)) {
+      stop_usage(std::string(name) + " is about several streams; say how many with --streams N");
+    }
+  }
+  if (options.run == RunForm::waves)
+    stop_usage("--run waves needs how many steps run at once; say it with --streams N");
+}
+
 Request read_request(const Arguments& arguments) {
   Request request;
   request.bindings = read_bindings(arguments);
@@ -47,15 +70,7 @@ Request read_request(const Arguments& arguments) {
   request.options.in_place = !arguments.has("--no-in-place");
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 1).value_or(request.options.order_effort);
-  request.options.streams =
-      static_cast<std::uint32_t>(read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1));
-  request.options.stream_room =
-      static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(request.options.stream_room));
-  request.options.curve = arguments.has("--curve");
-  if (request.options.streams == 1 && (request.options.curve || arguments.has("--stream-room"))) {
-    stop_usage(std::string(request.options.curve ? "--curve" : "--stream-room") +
-               " is about several streams; say how many with --streams N");
-  }
+  read_run(arguments, request.options);
   request.options.then = arguments.value("--then").value_or("");
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
@@ -110,21 +125,30 @@ Json json_of_budget(const PlannedGraph& planned) {
   return json;
 }
 
-// Empty for a plan that was asked for on one stream.
+// Empty for a plan that was asked for as a sequence.
 Json json_of_points(const PlannedGraph& planned) {
   Json points = Json::array();
   for (const StreamPoint& point : planned.points) {
-    points.push_back({{"streams", point.streams},
+    points.push_back({{"run", std::string(to_string(point.run))},
+                      {"streams", point.streams},
                       {"cap_bytes", point.cap ? Json(point.cap->count()) : Json(nullptr)},
                       {"priority", point.priority.empty() ? Json(nullptr) : Json(point.priority)},
+                      {"fill", point.fill.empty() ? Json(nullptr) : Json(point.fill)},
                       {"load_bytes", point.load.count()},
                       {"arena_bytes", point.arena.count()},
                       {"estimated_picoseconds", point.picoseconds},
                       {"waits", point.waits},
+                      {"waves", point.run == RunForm::waves ? Json(point.waves) : Json(nullptr)},
                       {"on_frontier", point.is_on_frontier},
                       {"chosen", point.is_chosen}});
   }
   return points;
+}
+
+RunForm run_of(const PlannedGraph& planned) {
+  const auto chosen = std::find_if(planned.points.begin(), planned.points.end(),
+                                   [](const StreamPoint& point) { return point.is_chosen; });
+  return chosen == planned.points.end() ? RunForm::sequence : chosen->run;
 }
 
 Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks,
@@ -163,6 +187,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["steps"] = plan.program.size();
   json["buffers"] = plan.buffers.size();
   json["streams"] = plan.streams;
+  json["run"] = std::string(to_string(run_of(planned)));
   json["points"] = json_of_points(planned);
   json["budget"] = json_of_budget(planned);
   json["verified"] = planned.violations.empty();

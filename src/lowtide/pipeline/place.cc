@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "lowtide/allocate/regions.h"
 #include "lowtide/pipeline/assemble.h"
@@ -61,10 +62,12 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
 }  // namespace
 
 Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,
-                     const AliasOptions& options, std::int64_t effort) {
+                     const AliasOptions& options, std::int64_t effort,
+                     std::optional<std::vector<PackingPair>> conflicts) {
   const std::vector<BufferId> buffers = buffers_with_room(plan, aliases, options);
-  const Result<RegionPacking> packed =
-      allocate_regions(problem_of(plan, buffers, regions, options.alignment), {.effort = effort});
+  RegionProblem problem = problem_of(plan, buffers, regions, options.alignment);
+  problem.packing.conflicts = std::move(conflicts);
+  const Result<RegionPacking> packed = allocate_regions(problem, {.effort = effort});
   if (!packed) return packed.error();
   plan.regions = regions;
   plan.arena.clear();

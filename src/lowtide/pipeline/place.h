@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/result.h"
+#include "lowtide/plan/packing.h"
 #include "lowtide/plan/plan.h"
 
 namespace lowtide::detail {
@@ -21,8 +23,11 @@ struct Placed {
 // Gives every buffer that takes room a region and an offset, and fills plan.regions and plan.arena: a packing over
 // regions (region_packing.h) in order of preference, in which a buffer weighs as much as it has accesses. Where that
 // does not fit, the last region takes what is left, so only it may end above its capacity. `aliases` are those the plan
-// was assembled from. Every offset is a multiple of `options.alignment` and of its region's.
+// was assembled from. Every offset is a multiple of `options.alignment` and of its region's. `conflicts`, if there are
+// any, replace lifespans: pairs of parts, counted through the buffers that take room in ascending id (one without parts
+// is one).
 [[nodiscard]] Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,
-                                   const AliasOptions& options, std::int64_t effort);
+                                   const AliasOptions& options, std::int64_t effort,
+                                   std::optional<std::vector<PackingPair>> conflicts = std::nullopt);
 
 }  // namespace lowtide::detail

@@ -4,6 +4,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "lowtide/analysis/alias_classes.h"
@@ -168,7 +169,7 @@ std::vector<Violation> verify_point(const Graph& graph, Plan& plan) {
 Result<void> spread(const detail::SpreadInput& input, PlannedGraph& planned) {
   Result<std::vector<detail::SpreadPlan>> plans = detail::spread_plans(input);
   if (!plans) return plans.error();
-  const std::size_t chosen = detail::chosen_spread(*plans, input.options.stream_room);
+  const std::size_t chosen = detail::chosen_spread(*plans, input.options);
   for (std::size_t at = 0; at < plans->size(); ++at) {
     StreamPoint point = (*plans)[at].point;
     point.is_chosen = at == chosen;
@@ -256,9 +257,9 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
                  .allocate = placed->strategy,
                  .allocate_optimal = arena_bytes(plan) == best.load};
 
-  // Streams after everything else: an order that is good in memory says what may run ahead, and what that costs. Bodies
-  // run inside a step, so they have one stream.
-  if (depth == 0 && setting.options.streams > 1 && !graph.nodes().empty()) {
+  // Streams, waves and free data flow after everything else: an order that is good in memory says what may run ahead, and
+  // what that costs. Bodies run inside a step, so they have one stream.
+  if (depth == 0 && detail::asks_for_spread(setting.options) && !graph.nodes().empty()) {
     LOWTIDE_RETURN_IF_ERROR(passes.run("streams", [&] {
       return spread({graph, best, kernels, *bodies, aliases, regions, plan, setting.options}, planned);
     }));
@@ -266,7 +267,21 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   return planned;
 }
 
+constexpr std::array<std::pair<RunForm, std::string_view>, 4> kRunForms = {{{RunForm::sequence, "sequence"},
+                                                                            {RunForm::streams, "streams"},
+                                                                            {RunForm::waves, "waves"},
+                                                                            {RunForm::free, "free"}}};
+
 }  // namespace
+
+std::string_view to_string(RunForm form) { return kRunForms.at(static_cast<std::size_t>(form)).second; }
+
+std::optional<RunForm> run_form_from_string(std::string_view text) {
+  for (const auto& [form, name] : kRunForms) {
+    if (name == text) return form;
+  }
+  return std::nullopt;
+}
 
 Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options) {
   if (target.regions.empty() || target.catalogue == nullptr) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,17 @@
 
 namespace lowtide {
 
+// Which runs a plan is right in.
+enum class RunForm : std::uint8_t {
+  sequence,  // step after step
+  streams,   // each stream its steps in turn, with waits for those of others
+  waves,     // at most so many steps at once, then a barrier
+  free,      // every step as soon as those that the graph puts before it have ended, any number at once
+};
+
+[[nodiscard]] std::string_view to_string(RunForm form);
+[[nodiscard]] std::optional<RunForm> run_form_from_string(std::string_view text);
+
 struct PlanOptions {
   std::string order = "auto";     // a name of schedule_strategies(), or auto
   std::optional<Bytes> budget;    // capacity of the arena, where the target's region 0 does not say less
@@ -33,12 +45,13 @@ struct PlanOptions {
   // For a second look at the bound by a search of verify's own (check_order_bound); 0: only what one sum shows.
   std::int64_t bound_check_effort = 0;
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
-  std::uint32_t streams = 1;                   // that run at once; 1 to limits::kMaxStreams
-  int stream_room = 15;                        // percent: how much larger the arena may be than on one stream
-  bool curve = false;                          // also plans with less and more room: costs a plan each
-  std::string tool = "lowtide";                // Provenance::tool
-  std::string model_sha256;                    // Provenance::model_sha256
-  std::vector<std::string> dims;               // Provenance::dims
+  std::uint32_t streams = 1;       // that run at once; 1 to limits::kMaxStreams; free data flow does not ask
+  RunForm run = RunForm::streams;  // with one stream, and not free: sequence
+  int stream_room = 15;            // percent: how much larger the arena may be than on one stream; not of free
+  bool curve = false;              // also plans with less and more room, streams beside waves: costs a plan each
+  std::string tool = "lowtide";    // Provenance::tool
+  std::string model_sha256;        // Provenance::model_sha256
+  std::vector<std::string> dims;   // Provenance::dims
 };
 
 // How long a pass took; wall clock, for people only: nothing is decided by it.
@@ -47,17 +60,21 @@ struct PassTime {
   double seconds = 0;
 };
 
-// One way to spread the plan over streams: what it takes and how long it would run, by the costs of target/cost.h.
+// One way to run the plan: what it takes and how long it would run, by the costs of target/cost.h.
 struct StreamPoint {
-  std::uint32_t streams = 1;
-  std::optional<Bytes> cap;  // of the load, while steps were spread; nothing: none
-  std::string priority;      // of StreamPriority; empty on one stream
+  RunForm run = RunForm::sequence;
+  std::uint32_t streams = 1;  // free: chains that cover the graph
+  std::optional<Bytes> cap;   // of the load, while steps were spread; nothing: none
+  std::string priority;       // of StreamPriority; empty in a sequence and in free data flow
+  std::string fill;           // of WaveFill; empty but for waves
   Bytes load;
   Bytes arena;
   std::int64_t picoseconds = 0;  // estimated
   std::int64_t waits = 0;        // for steps of other streams
-  bool is_on_frontier = false;   // no other point has less of one and no more of the other, nor an earlier one the same
-  bool is_chosen = false;        // it is the plan
+  std::uint32_t waves = 0;       // in which something runs; 0 but for waves
+  // No other point of its form, nor the sequence, has less of one and no more of the other, nor an earlier one the same.
+  bool is_on_frontier = false;
+  bool is_chosen = false;  // it is the plan
 };
 
 struct PlannedGraph {
@@ -76,7 +93,7 @@ struct PlannedGraph {
   std::optional<Bytes> capacity;
   Bytes shortfall;                 // 0: it fits
   bool proven_infeasible = false;  // the bound alone exceeds the capacity: no plan without recomputation or swap fits
-  // For several streams: the plan on one stream, then those that were tried; the plan is one of them.
+  // For several streams or free data flow: the plan on one stream, then those that were tried; the plan is one of them.
   std::vector<StreamPoint> points;
   std::vector<Violation> violations;  // of verify, all points included; empty: the plan is right
   std::vector<PassTime> times;
@@ -84,12 +101,15 @@ struct PlannedGraph {
   [[nodiscard]] bool fits() const { return shortfall == Bytes(0); }
 };
 
-// For several streams the plan is the fastest of those tried within `stream_room`, and the bodies of its nodes run on one
+// For several streams or waves the plan is the fastest of those tried within `stream_room`, the sequence among them. For
+// free data flow it is the smallest of those tried, since no other may be run in that way. The bodies of nodes run on one
 // stream each. No bound is lost: a plan for several streams is also one for its list of steps, one by one, since that is
 // a run which its waits allow; so it needs no less than the best of these, and bounds over all orders hold for it.
 //
 // From a graph to a verified plan: the whole story, in order (plan_graph.cc). Errors (invalid): an unknown order, a
-// target without regions, a number of streams out of range. A budget that is not met is an answer, not an error. Near linear; see the rooms.
+// target without regions, a number of streams out of range. Errors (over_limit): graphs that are too large or too wide
+// for free data flow (schedule/free_flow.h, pipeline/free_plan.h), too many barriers. A budget that is not met is an
+// answer, not an error. Near linear but for free data flow; see the rooms.
 [[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target,
                                               const PlanOptions& options = {});
 

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cstddef>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/pipeline/free_plan.h"
 #include "lowtide/pipeline/place.h"
+#include "lowtide/schedule/streams.h"
 #include "lowtide/schedule/waits.h"
+#include "lowtide/schedule/waves.h"
 #include "lowtide/target/cost.h"
 
 namespace lowtide::detail {
@@ -20,6 +23,8 @@ namespace {
 
 // Caps in percent of the load on one stream; beyond the last one, none.
 constexpr std::array<int, 7> kCaps = {100, 105, 110, 115, 125, 150, 200};
+
+constexpr std::array kPriorities = {StreamPriority::longest_path, StreamPriority::given_order};
 
 IdVector<NodeId, std::int64_t> costs_of(const SpreadInput& input) {
   const std::size_t nodes = input.graph.nodes().size();
@@ -81,30 +86,86 @@ Plan assemble_spread(const SpreadInput& input, const StreamSchedule& streams) {
   return plan;
 }
 
-Result<SpreadPlan> spread_plan(const SpreadInput& input, const StreamSchedule& streams, Bytes cap,
-                               StreamPriority priority) {
-  SpreadPlan made{.plan = assemble_spread(input, streams), .point = {}};
+// One run that was found, before it is a plan.
+struct Found {
+  StreamPoint point;
+  WaveSchedule waves;  // of streams `run` alone
+};
+
+bool is_same(const Found& a, const Found& b) {
+  return a.point.run == b.point.run && a.waves.run.order == b.waves.run.order &&
+         a.waves.run.stream == b.waves.run.stream && a.waves.run.started_by_end == b.waves.run.started_by_end;
+}
+
+Result<SpreadPlan> spread_plan(const SpreadInput& input, const Found& found) {
+  const StreamSchedule& run = found.waves.run;
+  SpreadPlan made{.plan = assemble_spread(input, run), .point = found.point};
   Plan& plan = made.plan;
   Result<Placed> placed =
       place(plan, input.sequential.aliases, input.regions, input.aliases, input.options.allocate_effort / 4);
   if (!placed) return placed.error();
-  add_waits(input.graph, plan);
-  plan.provenance = input.plan.provenance;
-  plan.claims = input.plan.claims;
-  plan.claims.load = streams.load;
-  plan.claims.schedule_optimal = streams.load == plan.claims.bound;
-  plan.claims.allocate = placed->strategy;
-  plan.claims.allocate_optimal = arena_bytes(plan) == streams.load;
-  std::int64_t waits = 0;
-  for (const Step& step : plan.program) waits += static_cast<std::int64_t>(step.after.size());
-  made.point = {.streams = plan.streams,
-                .cap = cap == Bytes(limits::kMaxTotalBytes) ? std::nullopt : std::optional(cap),
-                .priority = std::string(to_string(priority)),
-                .load = streams.load,
-                .arena = arena_bytes(plan),
-                .picoseconds = streams.picoseconds,
-                .waits = waits};
+  if (found.point.run == RunForm::waves) {
+    LOWTIDE_RETURN_IF_ERROR(add_barriers(plan, found.waves));
+  } else {
+    add_waits(input.graph, plan);
+  }
+  set_claims(plan, input.plan, run.load, placed->strategy);
+  made.point.streams = plan.streams;
+  made.point.load = run.load;
+  made.point.arena = arena_bytes(plan);
+  made.point.picoseconds = run.picoseconds;
+  made.point.waits = waits_of(plan);
+  made.point.waves = found.waves.computing;
   return made;
+}
+
+StreamPoint point_of(RunForm run, Bytes cap, StreamPriority priority) {
+  return {.run = run,
+          .cap = cap == Bytes(limits::kMaxTotalBytes) ? std::nullopt : std::optional(cap),
+          .priority = std::string(to_string(priority))};
+}
+
+std::vector<Found> find_streams(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs) {
+  std::vector<Found> all;
+  for (StreamPriority priority : kPriorities) {
+    for (Bytes cap : caps_of(input)) {
+      Found found{.point = point_of(RunForm::streams, cap, priority), .waves = {}};
+      found.waves.run = schedule_streams(
+          input.graph, input.sequential, input.kernels, costs,
+          {.streams = input.options.streams, .priority = priority, .cap = cap, .aliases = input.aliases});
+      all.push_back(std::move(found));
+    }
+  }
+  return all;
+}
+
+std::vector<Found> find_waves(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs) {
+  std::vector<Found> all;
+  for (StreamPriority priority : kPriorities) {
+    for (WaveFill fill : {WaveFill::by_priority, WaveFill::by_cost}) {
+      for (Bytes cap : caps_of(input)) {
+        Found found{.point = point_of(RunForm::waves, cap, priority), .waves = {}};
+        found.point.fill = to_string(fill);
+        found.waves = schedule_waves(
+            input.graph, input.sequential, input.kernels, costs,
+            {.most = input.options.streams, .priority = priority, .fill = fill, .cap = cap, .aliases = input.aliases});
+        all.push_back(std::move(found));
+      }
+    }
+  }
+  return all;
+}
+
+// Those that are new.
+Result<void> add_plans(const SpreadInput& input, const std::vector<Found>& all, std::vector<SpreadPlan>& plans) {
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(at);
+    if (std::any_of(all.begin(), end, [&](const Found& one) { return is_same(one, all[at]); })) continue;
+    Result<SpreadPlan> made = spread_plan(input, all[at]);
+    if (!made) return made.error();
+    plans.push_back(*std::move(made));
+  }
+  return {};
 }
 
 bool fits(const Plan& plan) {
@@ -114,45 +175,47 @@ bool fits(const Plan& plan) {
 
 }  // namespace
 
+bool asks_for_spread(const PlanOptions& options) {
+  return options.run == RunForm::free || (options.run != RunForm::sequence && options.streams > 1);
+}
+
 Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input) {
   const IdVector<NodeId, std::int64_t> costs = costs_of(input);
   std::vector<SpreadPlan> plans;
   plans.push_back({input.plan,
-                   {.streams = 1,
-                    .cap = std::nullopt,
-                    .priority = "",
-                    .load = input.sequential.load,
+                   {.load = input.sequential.load,
                     .arena = arena_bytes(input.plan),
                     .picoseconds = time_on_one_stream(input, costs)}});
-  std::vector<StreamSchedule> seen;
-  for (StreamPriority priority : {StreamPriority::longest_path, StreamPriority::given_order}) {
-    for (Bytes cap : caps_of(input)) {
-      StreamSchedule streams = schedule_streams(
-          input.graph, input.sequential, input.kernels, costs,
-          {.streams = input.options.streams, .priority = priority, .cap = cap, .aliases = input.aliases});
-      const bool is_known = std::any_of(seen.begin(), seen.end(), [&](const StreamSchedule& one) {
-        return one.order == streams.order && one.stream == streams.stream &&
-               one.started_by_end == streams.started_by_end;
-      });
-      if (is_known) continue;
-      Result<SpreadPlan> made = spread_plan(input, streams, cap, priority);
-      if (!made) return made.error();
-      plans.push_back(*std::move(made));
-      seen.push_back(std::move(streams));
-    }
+  const RunForm run = input.options.run;
+  if (run == RunForm::free) {
+    Result<SpreadPlan> made = free_plan(input, costs);
+    if (!made) return made.error();
+    plans.push_back(*std::move(made));
+    return plans;
+  }
+  if (run == RunForm::streams || input.options.curve) {
+    LOWTIDE_RETURN_IF_ERROR(add_plans(input, find_streams(input, costs), plans));
+  }
+  if (run == RunForm::waves || input.options.curve) {
+    LOWTIDE_RETURN_IF_ERROR(add_plans(input, find_waves(input, costs), plans));
   }
   return plans;
 }
 
-std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, int room) {
+std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, const PlanOptions& options) {
+  if (options.run == RunForm::free) return plans.size() - 1;
   const std::int64_t arena = plans[0].point.arena.count();
-  const Bytes most(arena / 100 * (100 + room) + arena % 100 * (100 + room) / 100);
-  const bool has_fitting =
-      std::any_of(plans.begin(), plans.end(), [](const SpreadPlan& one) { return fits(one.plan); });
+  const int percent = 100 + options.stream_room;
+  const Bytes most(arena / 100 * percent + arena % 100 * percent / 100);
+  const auto is_asked_for = [&](const SpreadPlan& one) {
+    return one.point.run == options.run || one.point.run == RunForm::sequence;
+  };
+  const bool has_fitting = std::any_of(plans.begin(), plans.end(),
+                                       [&](const SpreadPlan& one) { return is_asked_for(one) && fits(one.plan); });
   const auto rank = [&](std::size_t at) {
     const StreamPoint& point = plans[at].point;
     const bool is_out = (has_fitting && !fits(plans[at].plan)) || point.arena > most;
-    return std::tuple(is_out, point.picoseconds, point.arena, at);
+    return std::tuple(!is_asked_for(plans[at]), is_out, point.picoseconds, point.arena, at);
   };
   std::size_t best = 0;
   for (std::size_t at = 1; at < plans.size(); ++at) {
@@ -161,8 +224,24 @@ std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, int room) {
   return best;
 }
 
+void set_claims(Plan& plan, const Plan& sequential, Bytes load, const std::string& allocate) {
+  plan.provenance = sequential.provenance;
+  plan.claims = sequential.claims;
+  plan.claims.load = load;
+  plan.claims.schedule_optimal = load == plan.claims.bound;
+  plan.claims.allocate = allocate;
+  plan.claims.allocate_optimal = arena_bytes(plan) == load;
+}
+
+std::int64_t waits_of(const Plan& plan) {
+  std::int64_t waits = 0;
+  for (const Step& step : plan.program) waits += static_cast<std::int64_t>(step.after.size());
+  return waits;
+}
+
 void mark_frontier(std::vector<StreamPoint>& points) {
   const auto beats = [&](const StreamPoint& a, const StreamPoint& b) {
+    if (a.run != b.run && a.run != RunForm::sequence) return false;
     if (a.picoseconds > b.picoseconds || a.arena > b.arena) return false;
     return a.picoseconds < b.picoseconds || a.arena < b.arena || &a < &b;  // of equal ones the first is shown
   };

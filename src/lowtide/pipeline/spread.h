@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lowtide/analysis/alias_classes.h"
@@ -12,7 +13,6 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
-#include "lowtide/schedule/streams.h"
 
 namespace lowtide::detail {
 
@@ -34,16 +34,28 @@ struct SpreadPlan {
   StreamPoint point;
 };
 
-// Plans for `options.streams` streams at several caps on the load, by both priorities (schedule/streams.h), each with
-// offsets and waits; the first is the plan on one stream. Without `options.curve` only caps that may lead to a plan
-// within `options.stream_room`. O(points) times what a plan costs after its order is known.
+// Whether the options ask for more than a sequence.
+[[nodiscard]] bool asks_for_spread(const PlanOptions& options);
+
+// The plan on one stream, then those of the form that `options.run` names, each with offsets and waits: for streams
+// (schedule/streams.h) or waves (schedule/waves.h) of `options.streams` at several caps on the load, by several
+// priorities; for free data flow one (free_plan.h). Without `options.curve` only caps that may lead to a plan within
+// `options.stream_room`; with it, streams and waves where one of them is asked for. O(points) times what a plan costs
+// after its order is known. Errors: those of add_barriers and free_plan.
 [[nodiscard]] Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input);
 
-// The fastest whose arena is at most `room` percent above that of the first and that fits, if any does; among equals the
-// one with the smallest arena. Never slower than the first. Require: not empty.
-[[nodiscard]] std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, int room);
+// Of those of the form asked for, and the first, which is one of streams and of waves too: the fastest whose arena is at
+// most `stream_room` percent above that of the first and that fits, if any does; among equals the one with the smallest
+// arena. Never slower than the first. Of free data flow there is one. Require: not empty.
+[[nodiscard]] std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, const PlanOptions& options);
 
-// Marks the points that no other beats: less time for no more bytes, or fewer bytes for no more time.
+// The claims of a plan with offsets whose program was made anew. `load`: of its lifespans. `allocate`: what found them.
+void set_claims(Plan& plan, const Plan& sequential, Bytes load, const std::string& allocate);
+
+[[nodiscard]] std::int64_t waits_of(const Plan& plan);
+
+// Marks the points that no other of their form and no sequence beats: less time for no more bytes, or fewer bytes for no
+// more time.
 void mark_frontier(std::vector<StreamPoint>& points);
 
 }  // namespace lowtide::detail

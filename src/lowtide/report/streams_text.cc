@@ -41,6 +41,19 @@ const StreamPoint& chosen(const std::vector<StreamPoint>& points) {
   return *std::find_if(points.begin(), points.end(), [](const StreamPoint& one) { return one.is_chosen; });
 }
 
+std::string name_of(const StreamPoint& plan) {
+  if (plan.run == RunForm::waves) return "Waves of " + std::to_string(plan.streams);
+  if (plan.run == RunForm::free) return "Free data flow";
+  return std::to_string(plan.streams) + " streams";
+}
+
+// What keeps steps apart.
+std::string order_text(const StreamPoint& plan) {
+  if (plan.run == RunForm::waves) return counted(plan.waves, "wave");
+  if (plan.run == RunForm::free) return counted(plan.streams, "chain") + ", " + counted(plan.waits, "wait");
+  return counted(plan.waits, "wait");
+}
+
 }  // namespace
 
 StyledText streams_line(const std::vector<StreamPoint>& points) {
@@ -48,12 +61,12 @@ StyledText streams_line(const std::vector<StreamPoint>& points) {
   if (points.empty()) return out;
   const StreamPoint& one = points.front();
   const StreamPoint& plan = chosen(points);
-  if (plan.streams == 1) {
+  if (plan.run == RunForm::sequence) {
     return out.add("  One stream: several are not faster within the room they may take.").end_line();
   }
-  out.add("  " + std::to_string(plan.streams) + " streams", Style::strong);
+  out.add("  " + name_of(plan), Style::strong);
   out.add(": estimated " + time_text(plan.picoseconds) + ", on one " + time_text(one.picoseconds) + " (" +
-          speed_text(one, plan) + "); " + counted(plan.waits, "wait") + "; arena " + room_text(one, plan) + ".");
+          speed_text(one, plan) + "); " + order_text(plan) + "; arena " + room_text(one, plan) + ".");
   return out.end_line();
 }
 
@@ -66,26 +79,29 @@ StyledText streams_curve(const std::vector<StreamPoint>& points) {
     if (point.is_on_frontier || point.is_chosen) shown.push_back(&point);
   }
   std::stable_sort(shown.begin(), shown.end(), [](const StreamPoint* a, const StreamPoint* b) {
-    return std::tuple(a->arena, -a->picoseconds) < std::tuple(b->arena, -b->picoseconds);
+    return std::tuple(a->run, a->arena, -a->picoseconds) < std::tuple(b->run, b->arena, -b->picoseconds);
   });
   out.end_line().add("Memory against estimated time", Style::heading).end_line();
   using Align = TextTable::Align;
-  TextTable table({Align::right, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});
   std::vector<StyledText> head;
-  for (const char* title : {"arena", "more", "time", "speed", "streams", "waits", ""}) {
+  for (const char* title : {"run", "arena", "more", "time", "speed", "streams", "waits", ""}) {
     head.emplace_back(title, Style::dim);
   }
   table.add_row(head);
   for (const StreamPoint* point : shown) {
-    table.add_row({StyledText(exact(point->arena)), StyledText(room_text(one, *point)),
-                   StyledText(time_text(point->picoseconds)), StyledText(speed_text(one, *point)),
-                   StyledText(std::to_string(point->streams)), StyledText(with_thousands(point->waits)),
+    table.add_row({StyledText(std::string(to_string(point->run))), StyledText(exact(point->arena)),
+                   StyledText(room_text(one, *point)), StyledText(time_text(point->picoseconds)),
+                   StyledText(speed_text(one, *point)), StyledText(std::to_string(point->streams)),
+                   StyledText(with_thousands(point->waits)),
                    point->is_chosen ? StyledText("this plan", Style::strong) : StyledText("")});
   }
   out.append(table.text());
   const std::size_t beaten = points.size() - shown.size();
   if (beaten > 0) {
-    out.add("  " + counted(static_cast<std::int64_t>(beaten), "more point") + " tried, each beaten by one of these",
+    out.add("  " + counted(static_cast<std::int64_t>(beaten), "more point") +
+                " tried, each beaten by one of these of its kind",
             Style::dim);
     out.end_line();
   }

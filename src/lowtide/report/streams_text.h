@@ -10,10 +10,11 @@
 
 namespace lowtide::detail {
 
-// What several streams gain and take, in a line. Nothing for points of a plan that was asked for on one stream (none).
+// What streams, waves or free data flow gain and take, in a line. Nothing for points of a plan that was asked for as a
+// sequence (none).
 [[nodiscard]] StyledText streams_line(const std::vector<StreamPoint>& points);
 
-// Memory against estimated time: the points that no other beats, and the plan itself, by arena.
+// Memory against estimated time: the points that no other of their form beats, and the plan itself, by form and arena.
 [[nodiscard]] StyledText streams_curve(const std::vector<StreamPoint>& points);
 
 }  // namespace lowtide::detail

@@ -1,0 +1,117 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "lowtide/pipeline/plan_graph.h"
+#include "tests/testing/graphs.h"
+#include "tests/verify/interleavings.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+
+PlannedGraph must_plan(const Graph& graph, const PlanOptions& options) {
+  Result<PlannedGraph> planned = plan_graph(graph, dense_target(), options);
+  EXPECT_TRUE(planned.ok()) << planned.error().describe();
+  for (const Violation& violation : planned->violations) {
+    ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
+  }
+  return *std::move(planned);
+}
+
+const StreamPoint& chosen(const PlannedGraph& planned) {
+  return *std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; });
+}
+
+// Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
+// Waves of two: a b | c d | e, with a b c d in the second: 4 x 64.
+constexpr const char* kBranches = R"(graph "g" {
+  input x : f32[16]
+  a = Conv(x) : f32[16]
+  c = Conv(a) : f32[16]
+  b = Conv(x) : f32[16]
+  d = Conv(b) : f32[16]
+  e = Conv(c, d) : f32[16]
+  output e
+})";
+
+TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
+  const Graph graph = graph_of(kBranches);
+  const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = RunForm::waves});
+  EXPECT_EQ(arena_bytes(tight.plan), Bytes(3 * 64));
+  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .run = RunForm::waves, .stream_room = 40});
+  EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
+  EXPECT_EQ(chosen(roomy).run, RunForm::waves);
+  EXPECT_EQ(chosen(roomy).waves, 3U);
+  // Each of c and d for the one it does not follow on its stream; e for one of the two.
+  EXPECT_EQ(chosen(roomy).waits, 3);
+  // 1 us to start and 0.1 ns a byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of its 16 products.
+  EXPECT_EQ(chosen(roomy).picoseconds, 2 * 1'012'800 + 1'019'840);
+  EXPECT_LT(chosen(roomy).picoseconds, chosen(tight).picoseconds);
+}
+
+// All of a wave before all of the next, and nothing within one: the wave of a step is the length of the longest chain of
+// steps before it. Says what is wrong, or nothing.
+std::string defect_of_waves(const Plan& plan) {
+  const std::size_t steps = plan.program.size();
+  std::vector<std::vector<char>> is_before(steps, std::vector<char>(steps, 0));
+  std::vector<std::uint32_t> wave(steps, 0);
+  std::vector<std::uint32_t> count(steps, 0);
+  for (std::size_t at = 0; at < steps; ++at) {
+    const Step& step = plan.program[StepId(static_cast<std::uint32_t>(at))];
+    std::vector<StepId> before = step.after;
+    for (std::size_t other = 0; other < at; ++other) {
+      const StepId id(static_cast<std::uint32_t>(other));
+      if (plan.program[id].stream == step.stream) before.push_back(id);
+    }
+    for (StepId id : before) {
+      wave[at] = std::max(wave[at], wave[id.index()] + 1);
+      is_before[at][id.index()] = 1;
+      for (std::size_t other = 0; other < steps; ++other) is_before[at][other] |= is_before[id.index()][other];
+    }
+    if (++count[wave[at]] > plan.streams) return "too many in wave " + std::to_string(wave[at]);
+  }
+  for (std::size_t a = 0; a < steps; ++a) {
+    for (std::size_t b = 0; b < steps; ++b) {
+      if ((is_before[b][a] != 0) != (wave[a] < wave[b])) return std::to_string(a) + " and " + std::to_string(b);
+    }
+  }
+  return {};
+}
+
+// Every point is verified, every run of the plan tried; and the order is that of barriers, no more and no less.
+TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
+  int waves = 0;
+  int faster = 0;
+  for (std::uint64_t seed = 0; seed < 250; ++seed) {
+    Random random(seed);
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 8)));
+    const int room = static_cast<int>(random.between(0, 60));
+    const PlannedGraph planned = must_plan(graph, {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
+                                                   .run = RunForm::waves,
+                                                   .stream_room = room,
+                                                   .curve = random.chance(30)});
+    const StreamPoint& one = planned.points[0];
+    ASSERT_LE(chosen(planned).picoseconds, one.picoseconds) << seed;
+    ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + room) / 100) << seed;
+    ASSERT_EQ(chosen(planned).arena, arena_bytes(planned.plan)) << seed;
+    for (const StreamPoint& point : planned.points) {
+      if (point.run == RunForm::waves && point.cap) ASSERT_LE(point.load, std::max(*point.cap, one.load)) << seed;
+    }
+    if (chosen(planned).run == RunForm::sequence) continue;
+    ASSERT_EQ(chosen(planned).run, RunForm::waves) << seed;
+    ++waves;
+    if (chosen(planned).picoseconds < one.picoseconds) ++faster;
+    ASSERT_EQ(defect_of_waves(planned.plan), "") << seed;
+    ASSERT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << seed;
+  }
+  EXPECT_GT(waves, 60);
+  EXPECT_GT(faster, 60);
+}
+
+}  // namespace
+}  // namespace lowtide
