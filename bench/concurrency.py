@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What several streams take and gain: the curve of each model, and what the relation costs on large networks.
+"""What streams, waves and free data flow take and gain for each model, and what they cost on large networks.
 
     bench/concurrency.py MODEL... [--build build/release] [--streams 2 4]
 
-For each model and number of streams: the arena of the plan beside that of one stream, the estimated speed, and every
-point that no other beats. For 100,000 nodes: time and memory of the happens-before relation at several widths, and of
-a whole plan for two streams. Figures go to bench/results/concurrency.json.
+For each model, form of runs and number of streams: the arena of the plan beside that of one stream, the estimated
+speed, and every point of the form that no other beats. For 100,000 nodes: time and memory of the happens-before relation
+at several widths, and of whole plans for two streams and for waves of two. Figures go to
+bench/results/concurrency.json.
 """
 import argparse
 import json
@@ -26,18 +27,30 @@ def row_of(point, one):
             "waits": point["waits"]}
 
 
-def model_row(lowtide, model, dims, streams):
-    words = [lowtide, "plan", str(model), "--streams", str(streams), "--json", "-q", *dims.get(model.name, [])]
+def plan_row(lowtide, model, dims, run, streams=None):
+    """The plan; streams: None for free data flow, which asks for no number."""
+    words = [lowtide, "plan", str(model), "--run", run, "--json", "-q", *dims.get(model.name, [])]
+    if streams is not None:
+        words += ["--streams", str(streams)]
     plan = record.timed(words)
     answer = plan.json()
-    curve = record.timed([*words, "--curve"])
-    points = curve.json()["points"]
-    one = points[0]
+    one = answer["points"][0]
     chosen = next(point for point in answer["points"] if point["chosen"])
-    frontier = sorted((point for point in points if point["on_frontier"]), key=lambda point: point["arena_bytes"])
-    return {"model": model.stem, "asked": streams, **row_of(chosen, one), "verified": answer["verified"],
-            "seconds": round(plan.seconds, 2), "curve_seconds": round(curve.seconds, 2),
-            "curve": [row_of(point, one) for point in frontier]}
+    row = {"model": model.stem, "run": run, "asked": streams, **row_of(chosen, one), "waves": chosen["waves"],
+           "verified": answer["verified"], "seconds": round(plan.seconds, 2)}
+    if streams is None:
+        return row
+    curve = record.timed([*words, "--curve"])
+    frontier = [point for point in curve.json()["points"] if point["on_frontier"] and point["run"] in ("sequence", run)]
+    frontier.sort(key=lambda point: (point["arena_bytes"], -point["estimated_picoseconds"]))
+    return {**row, "curve_seconds": round(curve.seconds, 2), "curve": [row_of(point, one) for point in frontier]}
+
+
+def model_rows(lowtide, model, dims, counts):
+    for run in ("streams", "waves"):
+        for streams in counts:
+            yield plan_row(lowtide, model, dims, run, streams)
+    yield plan_row(lowtide, model, dims, "free")
 
 
 def relation_row(program, nodes, width):
@@ -45,14 +58,14 @@ def relation_row(program, nodes, width):
     return {**run.json(), "peak_memory_bytes": run.peak_bytes}
 
 
-def large_row(build, nodes, folder):
+def large_row(build, nodes, folder, form):
     model, plan = pathlib.Path(folder) / "large.onnx", pathlib.Path(folder) / "plan.json"
     record.timed([build / "bench/make_network", str(nodes), str(model)])
     lowtide = build / "src/lowtide/cli/lowtide"
-    run = record.timed([lowtide, "plan", str(model), "--streams", "2", "--json", "-q", "-o", str(plan)])
+    run = record.timed([lowtide, "plan", str(model), "--streams", "2", "--run", form, "--json", "-q", "-o", str(plan)])
     answer = run.json()
     check = record.timed([lowtide, "verify", str(model), str(plan), "--json", "-q"])
-    return {"nodes": answer["model"]["nodes"], "plan_seconds": round(run.seconds, 2),
+    return {"run": form, "nodes": answer["model"]["nodes"], "plan_seconds": round(run.seconds, 2),
             "peak_memory_bytes": run.peak_bytes, "points": len(answer["points"]), "streams": answer["streams"],
             "verify_seconds": round(check.json()["seconds"]["verify"], 3)}
 
@@ -67,16 +80,18 @@ def main():
     dims = json.loads(arguments.dims.read_text())
     rows = []
     for model in sorted(arguments.models):
-        for streams in arguments.streams:
-            rows.append(model_row(arguments.build / "src/lowtide/cli/lowtide", model, dims, streams))
-            print({key: value for key, value in rows[-1].items() if key != "curve"}, flush=True)
+        for row in model_rows(arguments.build / "src/lowtide/cli/lowtide", model, dims, arguments.streams):
+            rows.append(row)
+            print({key: value for key, value in row.items() if key != "curve"}, flush=True)
     relations = [relation_row(arguments.build / "bench/happens_before", 100_000, width)
                  for width in (2, 32, 256, 1024, 3072)]
     with tempfile.TemporaryDirectory() as folder:
-        large = large_row(arguments.build, 100_000, folder)
+        large = [large_row(arguments.build, 100_000, folder, form) for form in ("streams", "waves")]
     print(json.dumps(relations, indent=1), large)
-    two = [row["arena_of_one_stream"] for row in rows if row["asked"] == 2]
-    summary = {"models": len(two), "largest_arena_of_two_streams": max(two)}
+    two = {run: [row["arena_of_one_stream"] for row in rows if (row["run"], row["asked"]) == (run, 2)]
+           for run in ("streams", "waves")}
+    summary = {"models": len(two["streams"]), "largest_arena_of_two_streams": max(two["streams"]),
+               "largest_arena_of_waves_of_two": max(two["waves"])}
     record.write(HERE / "results/concurrency.json",
                  {"summary": summary, "models": rows, "relations": relations, "large": large})
 
