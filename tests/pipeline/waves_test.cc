@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/pipeline/plan_graph.h"
+#include "tests/pipeline/odd_targets.h"
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
@@ -14,8 +15,8 @@ namespace {
 
 using testing::graph_of;
 
-PlannedGraph must_plan(const Graph& graph, const PlanOptions& options) {
-  Result<PlannedGraph> planned = plan_graph(graph, dense_target(), options);
+PlannedGraph must_plan(const Graph& graph, const PlanOptions& options, const Target& target = dense_target()) {
+  Result<PlannedGraph> planned = plan_graph(graph, target, options);
   EXPECT_TRUE(planned.ok()) << planned.error().describe();
   for (const Violation& violation : planned->violations) {
     ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
@@ -91,10 +92,12 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
     Random random(seed);
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 8)));
     const int room = static_cast<int>(random.between(0, 60));
-    const PlannedGraph planned = must_plan(graph, {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
-                                                   .run = RunForm::waves,
-                                                   .stream_room = room,
-                                                   .curve = random.chance(30)});
+    const PlannedGraph planned = must_plan(graph,
+                                           {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
+                                            .run = RunForm::waves,
+                                            .stream_room = room,
+                                            .curve = random.chance(30)},
+                                           testing::random_target(random));
     const StreamPoint& one = planned.points[0];
     ASSERT_LE(chosen(planned).picoseconds, one.picoseconds) << seed;
     ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + room) / 100) << seed;

@@ -139,7 +139,8 @@ Result<SpreadPlan> free_plan(const SpreadInput& input, const IdVector<NodeId, st
     schedule = share_in_free_flow(input.graph, *flow, schedule, input.kernels, options);
     Result<SpreadPlan> made = plan_of(input, costs, *flow, schedule);
     if (!made) return made.error();
-    if (!best || made->point.arena < best->point.arena) best = *std::move(made);
+    const auto rank = [](const StreamPoint& point) { return std::pair(point.arena, point.picoseconds); };
+    if (!best || rank(made->point) < rank(best->point)) best = *std::move(made);
   }
   return *std::move(best);
 }

@@ -16,7 +16,7 @@ inline constexpr std::size_t kMostFreePieces = 8192;
 // graph's edges make, with no other waits than those edges. Buffers, and parts of buffers, share bytes where every use of
 // one happens before every use of the other by these edges alone; so a runtime that starts nodes by counting what they
 // depend on may use the offsets as they are. Tried are the aliases of the sequential plan, the same without parts, and
-// slices, splits and concats that all copy; the smallest arena is kept, the first among equals.
+// slices, splits and concats that all copy; the smallest arena is kept, the fastest among equals.
 //
 // Lifespans and the load that is claimed are those of the list of steps: in other runs more may live at once.
 //

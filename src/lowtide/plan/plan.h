@@ -25,7 +25,7 @@ using BufferId = Id<struct BufferTag>;
 // Where several streams run, too, these are positions in the list of steps: from the first step that touches the buffer
 // to before the first that the planner lets start after all of them have ended. Buffers whose lifespans meet share no
 // byte; of others the waits see to it that nobody writes what somebody still uses, so how fast a stream really is does
-// not matter.
+// not matter. Where the plan is for free data flow, the list counts as if it ran step by step.
 // A program without steps (a branch that hands out a constant) has one moment all the same, in which all its buffers
 // live: their lifespan is [0, 0).
 using Lifespan = Interval<StepId>;
