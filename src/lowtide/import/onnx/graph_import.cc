@@ -38,7 +38,7 @@ std::int64_t count_nodes(const onnx::GraphProto& graph) {
 
 Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options) {
   const auto file_bytes = static_cast<std::int64_t>(bytes.size);
-  Result<LoadedModel> model = load_model(std::move(bytes));
+  Result<ParsedModel> model = load_model(std::move(bytes));
   if (!model) return model.error();
   const onnx::GraphProto& graph = model->proto->graph();
   Result<BoundInputs> inputs = bind_inputs(graph, options);

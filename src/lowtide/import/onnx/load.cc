@@ -64,7 +64,7 @@ Result<int> ir_version_of(const onnx::ModelProto& model) {
 
 }  // namespace
 
-Result<LoadedModel> load_model(FileBytes bytes) {
+Result<ParsedModel> load_model(FileBytes bytes) {
   const auto file_bytes = static_cast<std::int64_t>(bytes.size);
   Result<std::unique_ptr<onnx::ModelProto>> model = parse(bytes.view());
   bytes = {};
@@ -81,7 +81,7 @@ Result<LoadedModel> load_model(FileBytes bytes) {
   Result<OpsetImports> imports = opset_imports_from((*model)->opset_import());
   if (!imports) return imports.error();
 
-  LoadedModel loaded{*std::move(model), *ir_version, OpsetScopes(*std::move(imports))};
+  ParsedModel loaded{*std::move(model), *ir_version, OpsetScopes(*std::move(imports))};
   LOWTIDE_RETURN_IF_ERROR(inline_functions(*loaded.proto, file_bytes, loaded.opsets));
   LOWTIDE_RETURN_IF_ERROR(check_operators(loaded.proto->graph(), loaded.opsets));
   return loaded;

@@ -13,7 +13,7 @@
 namespace lowtide::detail {
 
 // A model that is parsed, whose header is understood, without functions, and whose operators are all known.
-struct LoadedModel {
+struct ParsedModel {
   std::unique_ptr<onnx::ModelProto> proto;
   int ir_version = 0;
   OpsetScopes opsets;
@@ -21,6 +21,6 @@ struct LoadedModel {
 
 // Takes the bytes, to free them as soon as they are parsed. Errors: malformed (not an ONNX model: what it looks like),
 // and those of scan_model, opset_imports_from, inline_functions and check_operators.
-[[nodiscard]] Result<LoadedModel> load_model(FileBytes bytes);
+[[nodiscard]] Result<ParsedModel> load_model(FileBytes bytes);
 
 }  // namespace lowtide::detail
