@@ -7,29 +7,10 @@
 #include <utility>
 
 #include "lowtide/analysis/views.h"
+#include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide::detail {
 namespace {
-
-// Sets of tensors that may come to lie in one buffer, whoever decides.
-class Groups {
- public:
-  explicit Groups(std::size_t count) : parent_(count) {
-    for (TensorId id : all_ids<TensorId>(count)) parent_[id] = id;
-  }
-  TensorId find(TensorId id) {
-    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
-    return id;
-  }
-  void join(TensorId a, TensorId b) {
-    a = find(a);
-    b = find(b);
-    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  IdVector<TensorId, TensorId> parent_;
-};
 
 bool is_whole(ViewKind kind) { return kind == ViewKind::whole || kind == ViewKind::expand; }
 
@@ -137,7 +118,7 @@ std::optional<Content::Outside> Content::outside_of_concat(const std::vector<Vie
 // A buffer holds several tensors at once only through a slice, split or concat; everything that can come into such a
 // buffer, also by in-place writes, counts at its plain size.
 void Content::find_rounded(const ChosenKernels& kernels) {
-  Groups groups(graph_.tensors().size());
+  DisjointSets<TensorId> groups(graph_.tensors().size());  // what may come to lie in one buffer, whoever decides
   std::vector<TensorId> with_parts;
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
     for (const View& view : possible_views(graph_, id)) {

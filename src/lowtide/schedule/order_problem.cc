@@ -9,6 +9,7 @@
 
 #include "lowtide/analysis/content.h"
 #include "lowtide/analysis/views.h"
+#include "lowtide/base/disjoint_sets.h"
 #include "lowtide/schedule/order_state.h"
 
 namespace lowtide {
@@ -22,26 +23,6 @@ void sort_unique(std::vector<Index>& indices) {
   std::sort(indices.begin(), indices.end());
   indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
 }
-
-// Tensors that share bytes.
-class Groups {
- public:
-  explicit Groups(std::size_t tensors) {
-    for (TensorId id : all_ids<TensorId>(tensors)) parent_.push_back(id);
-  }
-  TensorId find(TensorId id) {
-    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
-    return id;
-  }
-  void join(TensorId a, TensorId b) {
-    a = find(a);
-    b = find(b);
-    if (a != b) parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  IdVector<TensorId, TensorId> parent_;
-};
 
 class FromGraph {
  public:
@@ -60,7 +41,7 @@ class FromGraph {
 
   OrderProblem make(Sharing sharing) && {
     IdVector<TensorId, std::vector<TensorId>> members(graph_.tensors().size());
-    Groups groups(graph_.tensors().size());
+    DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that share bytes
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const ViewKind kind = graph_.op(id).traits.view;
       if (kind == ViewKind::none || !options_.views || !kernels_[id].may_alias_views) continue;
