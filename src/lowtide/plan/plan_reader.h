@@ -1,0 +1,107 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/plan/json_reader.h"
+#include "lowtide/plan/plan_check.h"
+#include "lowtide/plan/plan_form.h"
+
+namespace lowtide::detail {
+
+// The members and rows of a plan file, one function each. What fails is kept in `error`, with its path.
+class PlanReader {
+ public:
+  PlanReader(std::string_view text, const std::string& source_name, std::int64_t version = plan_form::kSchemaVersion)
+      : json_(text, source_name), version_(version) {}
+
+  // Reads everything once to see that it is JSON of a version that is understood: an error in there is told as such,
+  // and not as an unknown key of another version.
+  bool check_version();
+  bool read(ReadFile& file);
+  [[nodiscard]] std::int64_t version() const { return version_; }
+  [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
+
+ private:
+  bool read_member(std::string_view name, ReadFile& file);
+  bool read_constant(std::string_view wanted);
+  bool read_columns();
+  bool read_provenance(Provenance& provenance);
+  bool read_region(Region& region);
+  bool read_claims(Claims& claims);
+  bool read_plan_member(std::string_view key, Plan& plan);
+  bool read_labels_member(std::string_view key, Labels& labels);
+  bool read_node(NodeLabel& node);
+  bool read_tensor(TensorLabel& tensor);
+  bool read_buffer(Buffer& buffer);
+  bool read_part(BufferPart& part);
+  bool read_value(Value& value);
+  bool read_step(Step& step);
+  bool read_body(ReadLabels& body);
+  bool read_body_plan(ReadPlan& body);
+  bool read_parent(std::optional<std::uint32_t>& parent);
+
+  bool read_bytes(Bytes& bytes, std::int64_t least = 0, std::int64_t most = limits::kMaxArenaBytes);
+  bool read_offset(Offset& offset);
+  bool read_count(std::string_view what, std::int64_t least, std::int64_t most, std::uint32_t& count);
+  template <typename Tag>
+  bool read_id(std::string_view what, Id<Tag>& id);
+  template <typename Tag>
+  bool read_ids(std::string_view what, std::vector<Id<Tag>>& ids);
+  template <typename Tag>
+  bool read_optional_id(std::string_view what, std::optional<Id<Tag>>& id);
+
+  // An array of at most `most` rows.
+  template <typename Table, typename Row>
+  bool read_table(std::int64_t most, Table& table, bool (PlanReader::*read_row)(Row&)) {
+    return json_.read_array([&] {
+      if (static_cast<std::int64_t>(table.size()) == most) {
+        return json_.fail(ErrorCode::over_limit, "more rows than the limit of " + std::to_string(most));
+      }
+      Row row;
+      if (!(this->*read_row)(row)) return false;
+      table.push_back(std::move(row));
+      return true;
+    });
+  }
+
+  [[nodiscard]] bool has_streams() const { return version_ >= plan_form::kStreamsVersion; }
+  [[nodiscard]] std::span<const std::string_view> columns(std::size_t table) const {
+    return plan_form::columns_of(version_)[table];
+  }
+
+  JsonReader json_;
+  std::int64_t version_;  // of the form that is read
+};
+
+template <typename Tag>
+bool PlanReader::read_id(std::string_view what, Id<Tag>& id) {
+  std::int64_t number = 0;
+  if (!json_.read_integer(what, 0, std::numeric_limits<std::uint32_t>::max(), number)) return false;
+  id = Id<Tag>(static_cast<std::uint32_t>(number));
+  return true;
+}
+
+template <typename Tag>
+bool PlanReader::read_ids(std::string_view what, std::vector<Id<Tag>>& ids) {
+  const bool ok = json_.read_array([&] { return read_id(what, ids.emplace_back()); });
+  ids.shrink_to_fit();  // most have one or two, and there may be millions
+  return ok;
+}
+
+template <typename Tag>
+bool PlanReader::read_optional_id(std::string_view what, std::optional<Id<Tag>>& id) {
+  return json_.accept_null() || read_id(what, id.emplace());
+}
+
+}  // namespace lowtide::detail
