@@ -186,8 +186,13 @@ TEST(GraphBuilder, RefusesTensorsWithoutAProducer) {
   expect_refused(std::move(builder), ErrorCode::invalid, "tensor 'y': nothing produces this tensor");
 }
 
-TEST(GraphBuilder, RefusesCyclesOfAnyLengthAndNamesANodeOnIt) {
-  for (std::uint32_t length : {1U, 2U, 100'000U}) {
+TEST(GraphBuilder, RefusesCyclesOfAnyLengthAndNamesThem) {
+  const std::vector<std::pair<std::uint32_t, std::string>> cycles = {
+      {1, "1 node: 'n0' -> 'n0'"},
+      {2, "2 nodes: 'n0' -> 'n1' -> 'n0'"},
+      {8, "8 nodes: 'n0' -> 'n1' -> 'n2' -> 'n3' -> 'n4' -> 'n5' -> 'n6' -> 'n7' -> 'n0'"},
+      {100'000, "100000 nodes: 'n0' -> 'n1' -> 'n2' -> 'n3' -> 'n4' -> 'n5' -> 'n6' -> ... -> 'n99999' -> 'n0'"}};
+  for (const auto& [length, text] : cycles) {
     GraphBuilder builder("g");
     std::vector<TensorId> tensors;
     for (std::uint32_t at = 0; at < length; ++at)
@@ -198,13 +203,30 @@ TEST(GraphBuilder, RefusesCyclesOfAnyLengthAndNamesANodeOnIt) {
                         .inputs = {tensors[at]},
                         .outputs = {tensors[(at + 1) % length]}});
     }
-    expect_refused(
-        std::move(builder), ErrorCode::invalid,
-        "node 0 'n0': depends on its own result: " + std::to_string(length) + " nodes are on a cycle or behind one");
+    expect_refused(std::move(builder), ErrorCode::invalid,
+                   "node 0 'n0': depends on its own result, through a cycle of " + text);
   }
   GraphBuilder builder("g");
   builder.add_node({.name = "self", .type = "A", .control_inputs = {NodeId(0)}});
   expect_refused(std::move(builder), ErrorCode::invalid, "node 0 'self': depends on its own result");
+}
+
+//   behind 0 <- a 1 -> b 2 -> c 3 -> a, and c -> d 4 -> b       a b c is a cycle of 3, b c d another
+TEST(GraphBuilder, NamesAShortestCycleThroughANodeAndNobodyBehindIt) {
+  GraphBuilder builder("g");
+  const auto node = [&](const std::string& name, std::initializer_list<std::uint32_t> before) {
+    GraphBuilder::NodeSpec spec{.name = name, .type = "A"};
+    for (std::uint32_t id : before) spec.control_inputs.push_back(NodeId(id));
+    builder.add_node(spec);
+  };
+  node("behind", {1});
+  node("a", {3, 5});
+  node("b", {1, 4});
+  node("c", {2});
+  node("d", {3});
+  node("far", {4});  // a b c d far is a longer cycle through a
+  expect_refused(std::move(builder), ErrorCode::invalid,
+                 "node 1 'a': depends on its own result, through a cycle of 3 nodes: 'a' -> 'b' -> 'c' -> 'a'");
 }
 
 TEST(GraphBuilder, RefusesIdsOutOfRange) {

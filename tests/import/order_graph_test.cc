@@ -56,7 +56,8 @@ TEST(OrderGraph, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [], "order": [0, 0]})").find("twice"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [], "order": [1]})").find("1 of 2"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [[0, 1], [1, 0]]})").find("cycle"),
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "b"}], "edges": [[0, 1], [1, 0]]})")
+                .find("a cycle of 2 nodes: '0' -> 'b' -> '0'"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1, "name": "a"}, {"bytes": 1, "name": "a"}], "edges": []})")
                 .find("nodes 0 and 1 are both called 'a'"),

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/cycle.h"
 
 namespace lowtide {
 namespace {
@@ -39,9 +40,9 @@ void collect_reads(const Node& node, std::vector<TensorId>& out) {
 
 // The nodes that can run, each after what it depends on; `waiting` says on how many edges, and ends with what is left.
 // Kahn's algorithm; the ready node with the lowest given position goes first, so a sorted file keeps its order.
-std::vector<NodeId> lowest_first(std::vector<std::pair<NodeId, NodeId>> edges,
+// `edges` are sorted.
+std::vector<NodeId> lowest_first(const std::vector<std::pair<NodeId, NodeId>>& edges,
                                  IdVector<NodeId, std::uint32_t>& waiting) {
-  std::sort(edges.begin(), edges.end());
   std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
   for (NodeId id : all_ids<NodeId>(waiting.size())) {
     if (waiting[id] == 0) ready.push(id);
@@ -255,16 +256,14 @@ Result<void> GraphBuilder::sort_nodes() {
   }
   if (sorted) return {};
 
-  const std::vector<NodeId> order = lowest_first(std::move(edges), waiting);
+  std::sort(edges.begin(), edges.end());
+  const std::vector<NodeId> order = lowest_first(edges, waiting);
   if (order.size() != count) {
-    for (NodeId id : all_ids<NodeId>(count)) {
-      if (waiting[id] > 0) {
-        return Error{ErrorCode::invalid,
-                     "depends on its own result: " + std::to_string(count - order.size()) +
-                         " nodes are on a cycle or behind one",
-                     place_of(name_, id, graph_.nodes_[id])};
-      }
-    }
+    const std::vector<NodeId> cycle = detail::find_cycle(edges, waiting);
+    return Error{ErrorCode::invalid,
+                 "depends on its own result, through a cycle of " + std::to_string(cycle.size()) +
+                     (cycle.size() == 1 ? " node: " : " nodes: ") + detail::cycle_text(cycle, graph_.nodes_),
+                 place_of(name_, cycle.front(), graph_.nodes_[cycle.front()])};
   }
   IdVector<NodeId, Node> nodes;
   nodes.reserve(count);

@@ -54,7 +54,7 @@ class GraphBuilder {
   // Validates everything that Graph promises. Nodes that do not come in topological order are sorted: the
   // lowest given position first among those that are ready; ids then follow the sorted order. Errors (invalid):
   // duplicate or empty tensor name, two producers, a producer of an input or constant, a tensor that is read or
-  // handed out but has no producer, a cycle (one of its nodes is named), an id out of range; (over_limit): sizes,
+  // handed out but has no producer, a cycle (named), an id out of range; (over_limit): sizes,
   // counts over all bodies, nesting of bodies, names. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Graph> build() &&;
 
