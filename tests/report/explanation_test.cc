@@ -69,9 +69,8 @@ TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
   EXPECT_THAT(text, HasSubstr("At best down to the 320 B of the other steps."));
 }
 
-// Each branch makes 4 x 64 bytes of which 1 is left, so one after the other takes 4 + 1 + 1: as given, both at once.
-TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
-  const std::string text = explanation(graph_of(R"(graph "g" {
+// Each branch makes 4 x 64 bytes of which 1 is left, so one after the other takes 4 + 1 + 1.
+constexpr const char* kTwoBranches = R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[64]
     b = Conv(x) : f32[64]
@@ -79,8 +78,11 @@ TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
     d = Conv(b) : f32[16]
     y = Conv(c, d) : f32[16]
     output y
-  })"),
-                                       {.order = "as_given"}, "--no-views");
+  })";
+
+// As given, both branches at once.
+TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
+  const std::string text = explanation(graph_of(kTwoBranches), {.order = "as_given"}, "--no-views");
   EXPECT_THAT(text, HasSubstr("Not proven: this order needs 576 B, and every order at least 320 B"));
   EXPECT_THAT(text, HasSubstr("Between the two lie 256 B, 80.0 % of the bound: it is open whether another order needs "
                               "less"));
@@ -89,21 +91,29 @@ TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
   EXPECT_THAT(text, Not(HasSubstr("Proven")));
 }
 
-// The same, searched: 4 + 1 + 1 at b, and 5 is the most that must live at one step.
+// Searched: 4 + 1 + 1 at b, and 5 is the most that must live at one step.
 TEST(Explanation, SaysWhatASearchHasShown) {
-  const std::string text = explanation(graph_of(R"(graph "g" {
-    input x : f32[1]
-    a = Conv(x) : f32[64]
-    b = Conv(x) : f32[64]
-    c = Conv(a) : f32[16]
-    d = Conv(b) : f32[16]
-    y = Conv(c, d) : f32[16]
-    output y
-  })"));
+  const std::string text = explanation(graph_of(kTwoBranches));
   EXPECT_THAT(text, HasSubstr("Proven: no order needs less than 384 B"));
   EXPECT_THAT(text, HasSubstr("shows that each has a step that needs 384 B or more. No single step shows as much"));
   EXPECT_THAT(text, HasSubstr("alone needs 320 B"));
   EXPECT_THAT(text, HasSubstr("live by choice of this order (no above)"));
+}
+
+// `both` holds x: of the 64 + 128 bytes that the last node reads, 128 may be enough.
+TEST(Explanation, SaysWhatOfATensorIsCountedWithAnother) {
+  const std::string text = explanation(graph_of(R"(graph "g" {
+    input a : f32[1]
+    x = Conv(a) : f32[16]
+    z = Conv(a) : f32[16]
+    both = Concat(x, z) {axis = 0} : f32[32]
+    y = Conv(both, x) "last" : f32[16]
+    output y
+  })"));
+  EXPECT_THAT(text,
+              HasSubstr("Conv last alone needs 192 B: it reads x (64 B) and both (64 of 128 B), and writes y (64 B). "
+                        "In any order all of that is there while it runs. Of what can share bytes with another "
+                        "tensor, only the part that it adds is counted."));
 }
 
 // 98 columns and the blanks in front are 100; a size stays whole, whatever it takes.

@@ -17,6 +17,12 @@ std::string tensor_text(const PeakExplanation& told, TensorId tensor) {
   return shown_name(told.graph->tensor(tensor).name, kTensorColumns);
 }
 
+// "64 B", or "16 of 64 B" where another tensor has the rest.
+std::string counted_bytes(const PeakExplanation& told, const MustBeLiveSet::Part& part) {
+  const Bytes size = told.graph->tensor(part.tensor).size;
+  return part.bytes < size ? with_thousands(part.bytes.count()) + " of " + exact(size) : exact(part.bytes);
+}
+
 // "a (64 B), b (32 B) and 3 more (20 B)"
 std::string listed(const PeakExplanation& told, const std::vector<MustBeLiveSet::Part>& parts, std::size_t top) {
   std::string text;
@@ -28,10 +34,18 @@ std::string listed(const PeakExplanation& told, const std::vector<MustBeLiveSet:
       continue;
     }
     if (at > 0) text += at + 1 == parts.size() ? " and " : ", ";
-    text += tensor_text(told, parts[at].tensor) + " (" + exact(parts[at].bytes) + ")";
+    text += tensor_text(told, parts[at].tensor) + " (" + counted_bytes(told, parts[at]) + ")";
   }
   if (shown < parts.size()) text += " and " + std::to_string(parts.size() - shown) + " more (" + exact(rest) + ")";
   return text;
+}
+
+// For the reader who adds up sizes.
+std::string shared_text(const PeakExplanation& told) {
+  const bool is_whole =
+      std::none_of(told.witness.tensors.begin(), told.witness.tensors.end(),
+                   [&](const MustBeLiveSet::Part& part) { return part.bytes < told.graph->tensor(part.tensor).size; });
+  return is_whole ? "" : " Of what can share bytes with another tensor, only the part that it adds is counted.";
 }
 
 // What must live at one node, divided by what the node has to do with it.
@@ -79,20 +93,21 @@ StyledText witness_text(const PeakExplanation& told, const SummaryOptions& optio
   if (!told.witness_node) {
     return paragraph(std::string("When the run ends, every output is there") +
                      (told.inside.empty() ? "" : " and all that was given") +
-                     ", in any order: " + listed(told, told.witness.tensors, options.top) + ".");
+                     ", in any order: " + listed(told, told.witness.tensors, options.top) + "." + shared_text(told));
   }
   const std::string node = node_text(shown_node(*told.graph, *told.witness_node), "");
   const WitnessParts parts = parts_of(told, *told.witness_node);
   const std::string touched = touched_text(told, parts, options.top);
   if (parts.kept.empty()) {
     return paragraph(node + " alone needs " + sum + ": " + touched +
-                     ". In any order all of that is there while it runs.");
+                     ". In any order all of that is there while it runs." + shared_text(told));
   }
   const bool is_one = parts.kept.size() == 1;
   return paragraph("While " + node + " runs, " + sum + " live in every order" +
                    (touched.empty() ? "" : ": " + touched) + ". Meanwhile " + listed(told, parts.kept, options.top) +
                    (is_one ? " is kept: it is" : " are kept: each is") +
-                   " written by a node that must run before, and read by one that must run after, or handed out.");
+                   " written by a node that must run before, and read by one that must run after, or handed out." +
+                   shared_text(told));
 }
 
 // The bound rests on no single step.
