@@ -22,7 +22,7 @@ Arguments parsed(const std::vector<std::string>& words) { return parse_arguments
 std::string refusal(const std::vector<std::string>& words) {
   try {
     const Arguments arguments = parsed(words);
-    static_cast<void>(read_size(arguments, "--budget"));
+    static_cast<void>(read_positive_size(arguments, "--budget"));
     static_cast<void>(read_bindings(arguments));
   } catch (const Stop& stop) {
     EXPECT_EQ(stop.code(), ExitCode::usage);

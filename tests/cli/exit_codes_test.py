@@ -151,7 +151,7 @@ class ExitCodes(ProgramTest):
 
     def test_sizes_that_are_none_are_refused_with_a_hint(self):
         for size, part in {
-            "0": "holds nothing", "-1": "not negative", "18446744073709551616": "below 2^63",
+            "-1": "not negative", "18446744073709551616": "below 2^63",
             "9223372036854775808": "below 2^63", "8388608TiB": "below 2^63", "64MB": "did you mean '64MiB'",
             "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "1e6": "is a size such as", "": "needs a value",
             "64 000": "is a size such as", "NaN": "is a size such as",
@@ -159,6 +159,17 @@ class ExitCodes(ProgramTest):
             with self.subTest(size):
                 self.expect_one_line(USAGE, part, "plan", "model.onnx", f"--budget={size}")
                 self.expect_one_line(USAGE, part, "pack", "buffers.csv", f"--capacity={size}")
+
+    def test_a_budget_of_nothing_is_refused_and_a_capacity_is_not(self):
+        self.expect_one_line(USAGE, "holds nothing", "plan", "model.onnx", "--budget=0")
+        self.write("small.csv", "id,lower,upper,size\na,0,2,8\nb,1,3,0\n")
+        for words in ((), ("--slots",)):
+            self.assertIn("Proven: no ", self.expect(NO, "pack", "small.csv", "--capacity=0", *words).stdout)
+        witness = self.json(NO, "pack", "small.csv", "--capacity=0")["witness"]
+        self.assertEqual((witness["buffers"], witness["bytes"]), (["a"], 8))
+        self.write("nothing.csv", "id,lower,upper,size\na,0,2,0\nb,1,3,0\n")
+        for words in ((), ("--slots",), ("--html", "map.html")):
+            self.expect(DONE, "pack", "nothing.csv", "--capacity=0", *words)
 
     def test_the_largest_size_is_one(self):
         self.expect(DONE, "plan", "model.onnx", "--budget", "9223372036854775807")

@@ -112,9 +112,13 @@ std::optional<Bytes> read_size(const Arguments& arguments, std::string_view opti
     stop_usage("'" + std::string(option) + "' is a size such as 64MiB, 1.5GiB or 4096, not " + quoted(*text, 60) +
                size_hint(*text));
   }
-  if (*size == Bytes(0)) {
+  return size;
+}
+
+std::optional<Bytes> read_positive_size(const Arguments& arguments, std::string_view option) {
+  const std::optional<Bytes> size = read_size(arguments, option);
+  if (size == Bytes(0))
     stop_usage("'" + std::string(option) + "' of 0 bytes holds nothing; leave it away for no limit");
-  }
   return size;
 }
 

@@ -18,8 +18,11 @@
 // Values of options as what they mean. Whatever is wrong stops with a usage error that shows what is right.
 namespace lowtide::detail {
 
-// "64MiB"; nothing if the option was not given. 0 is refused, since other tools mean "no limit" by it.
+// "64MiB"; nothing if the option was not given.
 [[nodiscard]] std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option);
+
+// The same, with 0 refused: where nothing can have the size, it is "no limit" that is meant.
+[[nodiscard]] std::optional<Bytes> read_positive_size(const Arguments& arguments, std::string_view option);
 
 // A whole number from `least` to `most`; nothing if the option was not given.
 [[nodiscard]] std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option,

@@ -64,7 +64,7 @@ Request read_request(const Arguments& arguments) {
   request.bindings = read_bindings(arguments);
   request.target = read_target(arguments);
   request.options.order = arguments.value("--order").value_or("auto");
-  request.options.budget = read_size(arguments, "--budget");
+  request.options.budget = read_positive_size(arguments, "--budget");
   request.options.views = !arguments.has("--no-views");
   request.options.parts = !arguments.has("--no-parts");
   request.options.in_place = !arguments.has("--no-in-place");
