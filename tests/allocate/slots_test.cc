@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <vector>
 
+#include "lowtide/verify/slot_bound_check.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {
@@ -81,6 +83,39 @@ TEST(Slots, OfNothingAreNone) {
   EXPECT_TRUE(slots->sizes.empty());
 }
 
+// b and c have no bytes: all three are in the one slot, and nobody pays for them.
+TEST(Slots, OfBuffersWithoutBytesCostNothing) {
+  const PackingProblem problem = testing::problem_of({{0, 3, 8}, {0, 3, 0}, {1, 2, 0}});
+  const Result<SlotAssignment> slots = assign_slots(problem);
+  EXPECT_EQ(slots->sizes.size(), 1U);
+  for (SlotId slot : slots->slot) EXPECT_EQ(slot, SlotId(0));
+  EXPECT_EQ(slots->total, Bytes(8));
+  EXPECT_EQ(slots->bound, Bytes(8));
+  EXPECT_TRUE(slots->proven_optimal);
+  // Where nobody has bytes there is a slot all the same, so that everybody is in one.
+  const Result<SlotAssignment> empty = assign_slots(testing::problem_of({{0, 3, 0}, {1, 2, 0}}));
+  EXPECT_EQ(empty->sizes.size(), 1U);
+  EXPECT_EQ(empty->total, Bytes(0));
+}
+
+// Stopped before it begins, what the greedy ways find is the answer, and the bound is that of the moments.
+TEST(Slots, AreTheBestSoFarWhenStopped) {
+  Random random(61);
+  const std::atomic<bool> stop = true;
+  int not_proven = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const PackingProblem problem = testing::random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8});
+    const Result<SlotAssignment> best = assign_slots(problem);
+    const Result<SlotAssignment> stopped = assign_slots(problem, {.stop = &stop});
+    ASSERT_EQ(defect_of(problem, *stopped), "") << "round " << round;
+    ASSERT_GE(stopped->total, best->total) << "round " << round;
+    ASSERT_LE(stopped->bound, best->bound) << "round " << round;
+    ASSERT_FALSE(stopped->is_bound_searched) << "round " << round;
+    not_proven += stopped->proven_optimal ? 0 : 1;
+  }
+  EXPECT_GE(not_proven, 5);
+}
+
 TEST(Slots, FixedOffsetsAreRefused) {
   PackingProblem problem = testing::problem_of({{0, 3, 8}});
   problem.buffers[PackingId(0)].fixed_offset = Offset(0);
@@ -102,11 +137,14 @@ TEST(Slots, AreTheLeastThatBruteForceFinds) {
     ASSERT_TRUE(slots->proven_optimal) << "round " << round;
     ASSERT_EQ(slots->total.count(), least_total(problem)) << "round " << round;
     ASSERT_EQ(slots->bound, slots->total) << "round " << round;
+    const bool is_shown = check_slot_bound(problem, slots->bound).is_confirmed;
+    ASSERT_NE(is_shown, slots->is_bound_searched) << "round " << round;
     searched += slots->strategy == "exact" ? 1 : 0;
     // With too little effort for a search, the bound is that of the moments alone.
     const Result<SlotAssignment> quick = assign_slots(problem, {.effort = 1});
     ASSERT_EQ(defect_of(problem, *quick), "") << "round " << round;
     ASSERT_LE(quick->bound, slots->total) << "round " << round;
+    ASSERT_TRUE(quick->is_bound_searched || check_slot_bound(problem, quick->bound).is_confirmed) << "round " << round;
     ASSERT_GE(quick->total, slots->total) << "round " << round;
     above_cliques += quick->bound < slots->total ? 1 : 0;
   }

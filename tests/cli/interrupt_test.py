@@ -31,7 +31,7 @@ class Interrupt(ProgramTest):
         super().setUp()
         self.write("hard.csv", hard_problem())
 
-    def start(self, *words, **options):
+    def start(self, *words, progress=b"packing ... ", **options):
         """The program with a terminal as stderr, searching: its progress line has been seen."""
         self.outer, inner = pty.openpty()
         self.addCleanup(os.close, self.outer)
@@ -41,7 +41,7 @@ class Interrupt(ProgramTest):
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         self.shown = b""
-        self.read_until(b"packing ... ")
+        self.read_until(progress)
         return process
 
     def read_until(self, part):
@@ -70,6 +70,17 @@ class Interrupt(ProgramTest):
             again = self.json(DONE, "pack", "packed.csv")
             self.assertEqual(again["height"], report["height"])
             self.assertIn("map.html", self.listing())
+
+    def test_slots_too_are_the_best_so_far(self):
+        process = self.start("--slots", "--json", "-o", "slots.csv", progress=b"sharing slots ... ")
+        process.send_signal(signal.SIGINT)
+        report = json.loads(process.communicate(timeout=60)[0])
+        self.read_all()
+        self.assertEqual(process.returncode, DONE)
+        self.assertIn(b"interrupted; this is the best found until then", self.shown)
+        self.assertEqual((report["interrupted"], report["bound_by"], report["bound_verified"]), (True, "load", True))
+        self.assertGreater(report["total"], report["bound"])
+        self.assertIn("slots.csv", self.listing())
 
     def test_the_progress_line_shows_the_best_and_its_gap(self):
         process = self.start()

@@ -79,6 +79,7 @@ std::vector<std::int64_t> least_from(const CompressedProblem& problem, std::span
     for (const MomentSpan& part : problem.parts_of(id)) counts.add(part);
     if (counts.most() > static_cast<std::int64_t>(sizes.size())) sizes.push_back(problem.buffers[id].size);
   }
+  if (sizes.empty() && !order.empty()) sizes.push_back(problem.buffers[order[0]].size);  // a relation knows no moments
   std::vector<std::int64_t> least(sizes.size() + 1, 0);
   for (std::size_t k = sizes.size(); k-- > 0;) least[k] = least[k + 1] + sizes[k];
   return least;
@@ -230,7 +231,7 @@ Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOpt
                                             " pairs of buffers live together, more than an effort of " +
                                             std::to_string(options.effort) + " allows; give more effort"};
   }
-  Effort effort{.limit = options.effort};
+  Effort effort{.limit = options.effort, .stop = options.stop};
   SlotSearch search(compressed, *graph);
   Assigned best = search.greedy(true, effort);
   std::string strategy = "tightest";
@@ -246,6 +247,7 @@ Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOpt
   const Bytes beyond = out.total - Bytes(best.total);  // of what never has to be kept
   out.bound = Bytes(is_complete ? best.total : search.bound()) + beyond;
   out.proven_optimal = is_complete;
+  out.is_bound_searched = is_complete && best.total > search.bound();
   out.strategy = std::move(strategy);
   return out;
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -15,18 +16,23 @@ namespace lowtide {
 using SlotId = Id<struct SlotTag>;
 
 // Whole-buffer sharing, where offsets are not possible (renamed tensors, one allocation each): every buffer has a slot,
-// two that live together never the same one, and a slot is as large as its largest buffer.
+// two with bytes that live together never the same one, and a slot is as large as its largest buffer. A buffer of 0 bytes
+// costs nothing: it is in the first slot, whoever else is there.
 struct SlotAssignment {
   IdVector<PackingId, SlotId> slot;
-  IdVector<SlotId, Bytes> sizes;  // the largest first
-  Bytes total;                    // sum of sizes
-  Bytes bound;                    // no assignment has a smaller total
-  bool proven_optimal = false;    // total == bound, or all assignments were tried
-  std::string strategy;           // "tightest", "roomiest" or "exact"
+  IdVector<SlotId, Bytes> sizes;   // the largest first
+  Bytes total;                     // sum of sizes
+  Bytes bound;                     // no assignment has a smaller total
+  bool proven_optimal = false;     // total == bound, or all assignments were tried
+  bool is_bound_searched = false;  // the bound is above what moments prove: all assignments were tried
+  std::string strategy;            // "tightest", "roomiest" or "exact"
 };
 
 struct SlotOptions {
   std::int64_t effort = 20'000'000;  // work units, as in AllocateOptions
+  // Once it is true, the best so far is returned, at the latest after the greedy ways, which always end. As in
+  // AllocateOptions.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // The least total that the effort finds.
@@ -44,7 +50,8 @@ struct SlotOptions {
 //
 // Greedy O(pairs in conflict); exact exponential, within the effort. Deterministic. Alignment plays no part.
 // Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. A relation or
-// pairs apart are kept, but the bound knows of moments only.
+// pairs apart are kept, but the bound knows of
+// moments only; where a relation replaces them, of the largest buffer.
 [[nodiscard]] Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options = {});
 
 }  // namespace lowtide

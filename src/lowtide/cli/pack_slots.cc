@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "lowtide/allocate/slots.h"
+#include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/pack.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/plan/packing_csv.h"
 #include "lowtide/report/packing_summary.h"
+#include "lowtide/verify/slot_bound_check.h"
 #include "lowtide/verify/slot_check.h"
 
 namespace lowtide::detail {
@@ -20,6 +22,8 @@ constexpr std::size_t kMostSizes = 1000;  // listed in JSON
 struct Slots {
   SlotAssignment assignment;
   IdVector<PackingId, std::uint32_t> number;  // of the slot of each buffer
+  bool is_bound_verified = false;
+  bool is_interrupted = false;
   double pack_seconds = 0;
   double verify_seconds = 0;
 };
@@ -51,6 +55,9 @@ Json json_of_slots(const PackRequest& request, const PackingProblem& problem, co
   }
   json["strategy"] = assignment.strategy;
   json["proven_optimal"] = assignment.proven_optimal;
+  json["interrupted"] = found.is_interrupted;
+  json["bound_by"] = assignment.is_bound_searched ? "search" : "load";
+  json["bound_verified"] = found.is_bound_verified ? Json(true) : Json("search");
   json["capacity"] = problem.capacity ? Json(problem.capacity->count()) : Json(nullptr);
   json["fits"] = is_fitting;
   json["outcome"] = is_fitting ? "found" : is_no ? "infeasible" : "not_found";
@@ -61,10 +68,16 @@ Json json_of_slots(const PackRequest& request, const PackingProblem& problem, co
   return json;
 }
 
-void check_verified(const PackingProblem& problem, const Slots& found) {
+void check_verified(const PackingProblem& problem, Slots& found) {
   const SlotAssignment& assignment = found.assignment;
   const SlotClaim claim{found.number, {assignment.sizes.begin(), assignment.sizes.end()}, assignment.total};
   stop_if_wrong(check_slots(problem, claim), "the slots that were found are wrong");
+  const SlotBoundCheck check = check_slot_bound(problem, assignment.bound);
+  found.is_bound_verified = check.is_confirmed;
+  if (check.is_confirmed || assignment.is_bound_searched) return;
+  stop_if_wrong({"the bound is " + std::to_string(assignment.bound.count()) + " bytes, but moments prove " +
+                 std::to_string(check.proven.count())},
+                "the bound that was stated is not confirmed");
 }
 
 SlotFigures figures_of(const SlotAssignment& assignment) {
@@ -84,9 +97,12 @@ ExitCode pack_slots(const PackRequest& request, const PackingProblem& problem, c
   const Stopwatch packing_time;
   {
     const Progress progress(console, "sharing slots");
+    const Interrupt interrupt;
     SlotOptions options;
     options.effort = request.effort.value_or(options.effort);
+    options.stop = interrupt.flag();
     found.assignment = take(assign_slots(problem, options), request.path);
+    found.is_interrupted = interrupt.was_asked();
   }
   for (SlotId slot : found.assignment.slot) found.number.push_back(slot.value());
   found.pack_seconds = packing_time.seconds();
@@ -101,6 +117,7 @@ ExitCode pack_slots(const PackRequest& request, const PackingProblem& problem, c
   } else {
     console.result(slots_summary(request.path, problem, figures_of(found.assignment)));
   }
+  if (found.is_interrupted) console.remark(StyledText("interrupted; this is the best found until then").end_line());
   if (is_done) return ExitCode::done;
   if (request.csv_file) console.remark(StyledText("nothing was written, since the slots do not fit").end_line());
   return ExitCode::no;

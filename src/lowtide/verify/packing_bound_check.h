@@ -29,8 +29,7 @@ struct PackingBoundCheck {
 //     known: the one that saves most. Tried for every alignment that occurs; the largest sum counts.
 //     Of a group (`together`) the bytes that several have count once, and one of them where sizes are rounded up.
 //   - A buffer alone: its end, if it is fixed, else its size, in a group above what stands below it there. All that
-//   there
-//     is where a relation replaces time. Of the moment, but of any time in a problem with groups or a relation.
+//     there is where a relation replaces time. Of the moment, but of any time in a problem with groups or a relation.
 // A claim that is not confirmed may rest on a search that no sum repeats.
 // Shares no code with `allocate`. O(n + gaps + live x alignments). Require: what check_packing requires of the buffers.
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed, std::int64_t time);
