@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
+#include "lowtide/report/conflict_columns.h"
 #include "lowtide/report/page_columns.h"
 
 namespace lowtide::detail {
@@ -144,22 +145,37 @@ void append_pieces(std::string& out, const PackingProblem& problem, const Clock&
   out += '}';
 }
 
-}  // namespace
+// What columns the page has in place of time.
+enum class ColumnKind : std::uint8_t { time, cliques, buffers };
 
-void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
-                               const PackingPageOptions& options) {
-  LOWTIDE_CHECK(packing.offsets.size() == problem.buffers.size(), "a packing has one offset a buffer");
-  LOWTIDE_CHECK(!problem.conflicts, "a map has time on one side, which a relation replaces");
+void append_sheet(std::string& out, const PackingProblem& problem, const Packing& packing,
+                  const PackingPageOptions& options, ColumnKind columns) {
   const Clock clock(problem);
   out += '{';
   append_flag_member(out, "packing", true);
   append_json_key(out, "parent");
   out += "null";
+  append_json_key(out, "columns");
+  out += columns == ColumnKind::time ? "\"time\"" : columns == ColumnKind::cliques ? "\"cliques\"" : "\"buffers\"";
   append_facts(out, problem, packing, options, clock);
   clock.append_json(out);
   append_wholes(out, problem, packing, clock);
   append_pieces(out, problem, clock);
   out += '}';
+}
+
+}  // namespace
+
+void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
+                               const PackingPageOptions& options) {
+  LOWTIDE_CHECK(packing.offsets.size() == problem.buffers.size(), "a packing has one offset a buffer");
+  if (!problem.conflicts) return append_sheet(out, problem, packing, options, ColumnKind::time);
+  const ConflictColumns columns = conflict_columns(problem, packing.witness_buffers);
+  Packing drawn = packing;
+  drawn.witness_time.reset();
+  if (columns.witness) drawn.witness_time = static_cast<std::int64_t>(*columns.witness);
+  append_sheet(out, with_columns_as_time(problem, columns), drawn, options,
+               columns.are_cliques ? ColumnKind::cliques : ColumnKind::buffers);
 }
 
 }  // namespace lowtide::detail

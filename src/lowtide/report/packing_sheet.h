@@ -12,6 +12,7 @@ namespace lowtide::detail {
 // Appends a packing as a JSON object of columns, beside append_sheet_json. What the page reads:
 //   packing   true: tells it from a plan
 //   parent    null
+//   columns   time; where a relation replaces it cliques, or buffers (conflict_columns.h), as times 0, 1, 2, ...
 //   facts     name, tool, and what is known of height and bound
 //   regions   one, with the capacity and the height
 //   time      {origin, start, bounds, names}: the times at which something begins or ends, ascending, counted from the

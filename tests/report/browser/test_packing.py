@@ -56,6 +56,16 @@ def test_head_and_panel_speak_of_a_packing(open_page):
     assert opened.page.get_attribute("#search", "placeholder") == "Search buffers and sizes"
 
 
+def test_without_time_columns_are_cliques_and_the_page_says_so(open_page):
+    opened = open_page("packing_related.html")
+    head = opened.text("#metrics")
+    assert "Bound 5.00 KiB load at clique 1" in head or "Bound 5 KiB load at clique 1" in head
+    panel = opened.text("#panel")
+    assert "A column is a clique: buffers any two of which are such a pair." in panel
+    assert "From, to [0, 3)" in panel
+    assert opened.run("() => lowtide.state.shown.lifeText(1)") == "clique [0, 2)"
+
+
 def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     opened = open_page("packing.html")
     opened.page.mouse.click(*place(opened, 75, 150))

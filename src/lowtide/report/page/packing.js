@@ -12,12 +12,16 @@ function boundReason(sheet) {
     const words = `a search of ${plural(decisions, 'decision')} has tried all offsets below it`;
     return ['by search', words];
   }
+  if (witness === null && sheet.facts.bound > 0)
+    return ['lower bound', 'the largest buffer, what is fixed, or buffers any two of which conflict need as much'];
   if (witness === null) return ['lower bound', 'there is nothing to place'];
+  const {axis} = sheet.words;
   const step = sheet.stepOfColumn(witness);
   const time = sheet.timeText(step);
   const isLoad = regionFacts(sheet, 0).loadAt(step) === sheet.facts.bound;
   const padding = isLoad ? '' : ', with the padding of alignment and what is fixed';
-  return [`load at time ${time}`, `what lives at time ${time} needs as much${padding}`];
+  const who = sheet.hasTime ? `what lives at time ${time}` : `who is in ${axis} ${time}`;
+  return [`load at ${axis} ${time}`, `${who} needs as much${padding}`];
 }
 
 function packingMetrics(sheet) {
@@ -32,7 +36,7 @@ function packingMetrics(sheet) {
       tone: 'main',
     }),
     metric('Load', shortBytes(now.load), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing', {
-      title: `Most bytes alive at once: ${bothBytes(now.load)}`,
+      title: `Most bytes ${sheet.hasTime ? 'alive at once' : `in one ${sheet.words.axis}`}: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), reason, {
       title: `No offsets need less than ${bothBytes(now.bound)}: ${sentence}`,
@@ -41,8 +45,8 @@ function packingMetrics(sheet) {
     metric('No reuse', shortBytes(facts.sum), `height ${percentText(now.arena, facts.sum)} of it`, {
       title: `All sizes together: ${bothBytes(facts.sum)}`,
     }),
-    metric('Buffers', countText(sheet.wholeCount), plural(sheet.columnCount, 'moment'), {
-      title: 'A moment is a time at which a buffer begins or ends',
+    metric('Buffers', countText(sheet.wholeCount), plural(sheet.columnCount, sheet.hasTime ? 'moment' : sheet.words.axis), {
+      title: sheet.hasTime ? 'A moment is a time at which a buffer begins or ends' : relationText(sheet),
       tone: 'extra',
     }),
     metric('Offsets', facts.strategy || '-', facts.optimal ? 'proven optimal' : 'best found', {
@@ -57,6 +61,14 @@ function packingMetrics(sheet) {
   ];
 }
 
+// What columns are where there is no time.
+function relationText(sheet) {
+  const pairs = 'The problem names the pairs that must not share bytes; it has no time.';
+  return sheet.columnKind === 'cliques'
+    ? `${pairs} A column is a clique: buffers any two of which are such a pair. Every pair has a column with both.`
+    : `${pairs} They are too many to draw; a column is a buffer, and columns say nothing of who conflicts.`;
+}
+
 // Whether sizes with a colour of their own have most of the picture; where every buffer has another size they tell nothing.
 function coloursBySize(sheet) {
   const {classes, classOf} = operatorClasses(sheet, heaviestOps([sheet]));
@@ -69,7 +81,8 @@ function coloursBySize(sheet) {
 }
 
 function timeButton(sheet, time) {
-  return textButton(`time ${sheet.timeText(time)}`, 'Show this time', () => goToStep(time));
+  const {axis} = sheet.words;
+  return textButton(`${axis} ${sheet.timeText(time)}`, `Show this ${axis}`, () => goToStep(time));
 }
 
 function lifeRows(sheet, buffer) {
@@ -80,11 +93,11 @@ function lifeRows(sheet, buffer) {
     shown.push(make('div', {class: 'muted'}, `and ${countText(gaps.length - kMostGaps)} more`));
   return [
     ...row(
-      'Lives',
+      sheet.hasTime ? 'Lives' : 'Drawn in',
       `${sheet.spanText(sheet.lifeBegin[whole], sheet.lifeEnd[whole])} `,
       make('span', {class: 'muted'}, `(${countText(sheet.lengthOf(buffer))} long)`),
     ),
-    ...(gaps.length > 0 ? row('Free in', shown) : []),
+    ...(gaps.length > 0 ? row(sheet.hasTime ? 'Free in' : 'Not in', shown) : []),
   ];
 }
 
@@ -119,7 +132,9 @@ function packedBufferPanel(sheet, buffer) {
       packedPeakRow(sheet, buffer),
     ),
     isFixed ? make('p', {class: 'why'}, 'The problem fixes its address; nothing else was possible.') : null,
-    gaps > 0 ? make('p', {class: 'why'}, 'What it holds need not survive its gaps: others may have its bytes then.') : null,
+    gaps > 0 && sheet.hasTime
+      ? make('p', {class: 'why'}, 'What it holds need not survive its gaps: others may have its bytes then.')
+      : null,
   ];
 }
 
@@ -158,7 +173,9 @@ function packingPanel(sheet) {
     make(
       'p',
       {class: 'muted'},
-      'Choose a buffer to see its size, life and address, or a time of the load curve to see who lives then.',
+      sheet.hasTime
+        ? 'Choose a buffer to see its size, life and address, or a time of the load curve to see who lives then.'
+        : `${relationText(sheet)} Choose a buffer to see its size and address, or a column of the load curve to see who is in it.`,
       make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
     ),
     make('h3', {}, 'The packing'),
@@ -176,7 +193,7 @@ function packingPanel(sheet) {
         make('span', {class: 'muted'}, facts.optimal ? '(proven optimal)' : '(best found)'),
       ),
     ),
-    make('h3', {}, 'Time'),
+    make('h3', {}, sheet.hasTime ? 'Time' : 'Columns'),
     make('dl', {class: 'facts'}, timeRows(sheet)),
     make('h3', {}, 'Buffers'),
     make('dl', {class: 'facts'}, kindRows(sheet)),

@@ -20,13 +20,18 @@ const kPackingWords = {
   unplaced: 'There are no buffers.',
 };
 
+// Where a relation replaces time: a column is a clique of it, or a buffer.
+const kCliqueWords = {...kPackingWords, axis: 'clique'};
+const kSingleWords = {...kPackingWords, axis: 'column'};
+
 class PackingSheet extends Sheet {
   constructor(columns, index, names) {
     super(columns, index, names);
     this.stepCount = this.bounds.at(-1) ?? 0;
   }
 
-  readColumns({time, whole, piece}) {
+  readColumns({columns, time, whole, piece}) {
+    this.columnKind = columns;
     this.origin = BigInt(time.origin);
     this.start = time.start;
     this.bounds = Float64Array.from(time.bounds);
@@ -89,7 +94,11 @@ class PackingSheet extends Sheet {
   }
 
   get words() {
-    return kPackingWords;
+    return {time: kPackingWords, cliques: kCliqueWords, buffers: kSingleWords}[this.columnKind];
+  }
+
+  get hasTime() {
+    return this.columnKind === 'time';
   }
 
   get columnCount() {
@@ -147,7 +156,7 @@ class PackingSheet extends Sheet {
   }
 
   spanText(begin, end) {
-    return end <= begin ? 'no time' : `time ${this.intervalText(begin, end)}`;
+    return end <= begin ? `no ${this.words.axis}` : `${this.words.axis} ${this.intervalText(begin, end)}`;
   }
 
   lifeText(buffer) {

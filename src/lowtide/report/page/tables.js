@@ -52,7 +52,7 @@ const columns = {
     title: 'Lives',
     hint: 'First time, and the first at which it is gone: [2, 6) does not hold 6',
     number: (sheet, buffer) => sheet.lifeBegin[sheet.wholeOf[buffer]],
-    text: (sheet, buffer) => sheet.lifeText(buffer).replace(/^time /, ''),
+    text: (sheet, buffer) => sheet.lifeText(buffer).replace(new RegExp(`^${sheet.words.axis} `), ''),
   },
   alignment: {
     title: 'Alignment',
