@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lowtide/target/description.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -43,6 +44,38 @@ TEST(PlanGraph, AChainNeedsTwoNeighbours) {
 
 TEST(PlanGraph, WithoutInPlaceTheReluNeedsItsOwn) {
   EXPECT_EQ(arena_bytes(must_plan(graph_of(kChain), {.in_place = false}).plan), Bytes(512));
+}
+
+// Every kernel wants 100 bytes, rounded up to 128. A Reshape that is an alias runs none: 256 of a and 128 at the Conv,
+// then 256 and 64 of c, and 128.
+TEST(PlanGraph, AnAliasNeedsNoScratch) {
+  const Target target = parse_target(R"(name = "t"
+[[region]]
+name = "arena"
+[[kernel]]
+operator = "*"
+name = "any"
+scratch = 100
+)",
+                                     "t.toml")
+                            .value();
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    a = Conv(x) : f32[64]
+    b = Reshape(a) : f32[8,8]
+    c = Conv(b) : f32[16]
+    output c
+  })");
+  const PlannedGraph planned = must_plan(graph, {}, target);
+  EXPECT_FALSE(planned.plan.program[StepId(1)].scratch.has_value());
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(256 + 64 + 128));
+  EXPECT_EQ(planned.plan.claims.bound, Bytes(256 + 64 + 128));
+  EXPECT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed);
+  // A Reshape that copies runs a kernel: 256 of each and 128. No bound counts that, since there are plans without it.
+  const PlannedGraph copied = must_plan(graph, {.views = false}, target);
+  EXPECT_EQ(arena_bytes(copied.plan), Bytes(256 + 256 + 128));
+  EXPECT_EQ(copied.plan.claims.bound, Bytes(256 + 64 + 128));
+  must_plan(graph, {.streams = 2}, target);
 }
 
 TEST(PlanGraph, ABudgetThatIsMetIsKeptInThePlan) {
@@ -375,7 +408,7 @@ TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
     }
   }
   EXPECT_GE(without_fragmentation, kRounds * 97 / 100);
-  EXPECT_GE(optimal, kRounds * 33 / 100);  // 691 measured: where slices and concats share, the bound is weak
+  EXPECT_GE(optimal, kRounds * 45 / 100);  // 946 measured: where slices and concats share, the bound is weak
 }
 
 }  // namespace

@@ -64,6 +64,11 @@ void for_each_part(const AliasClass& alias, Bytes alignment, Function function) 
   for (const BufferPart& part : alias.parts) function(part.size, part.lifespan);
 }
 
+// What a node's step needs beside what it reads and writes, not rounded: an alias runs no kernel.
+[[nodiscard]] inline Bytes scratch_of(const AliasClasses& aliases, const ChosenKernels& kernels, NodeId node) {
+  return aliases.step_kinds[node] == StepKind::alias ? Bytes(0) : kernels[node].scratch;
+}
+
 // Whether a buffer of this kind takes bytes in the arena.
 [[nodiscard]] constexpr bool is_placed(BufferKind kind) {
   return kind == BufferKind::output || kind == BufferKind::temporary || kind == BufferKind::scratch;

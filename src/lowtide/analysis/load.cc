@@ -40,7 +40,7 @@ std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels
   }
   std::vector<Bytes> profile = running_sum(change, moments);
   for (std::size_t step = 0; step < order.size(); ++step) {
-    profile[step] += round_up(kernels[order[step]].scratch, options.alignment);
+    profile[step] += round_up(scratch_of(aliases, kernels, order[step]), options.alignment);
   }
   return profile;
 }

@@ -64,7 +64,8 @@ Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels&
   for (std::size_t at = 0; at < schedule.order.size(); ++at) {
     const NodeId id = schedule.order[at];
     Step step = make_step(graph, schedule, id);
-    add_scratch(plan, step, kernels[id].scratch, StepId(static_cast<std::uint32_t>(at)), options.alignment);
+    const Bytes scratch = scratch_of(schedule.aliases, kernels, id);
+    add_scratch(plan, step, scratch, StepId(static_cast<std::uint32_t>(at)), options.alignment);
     const auto inside = std::lower_bound(bodies.begin(), bodies.end(), id,
                                          [](const PlannedBodies& one, NodeId wanted) { return one.node < wanted; });
     if (inside != bodies.end() && inside->node == id) {

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "lowtide/analysis/content.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::detail {
@@ -18,6 +19,15 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
     kernels.push_back(std::move(candidates[0]));
   }
   return kernels;
+}
+
+std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels) {
+  std::vector<NodeId> nodes;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Kernel& kernel = kernels[id];
+    if (kernel.scratch > Bytes(0) && kernel.may_alias_views && !possible_views(graph, id).empty()) nodes.push_back(id);
+  }
+  return nodes;
 }
 
 }  // namespace lowtide::detail

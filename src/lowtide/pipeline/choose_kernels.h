@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <vector>
+
 #include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/target/target.h"
@@ -11,5 +13,8 @@ namespace lowtide::detail {
 
 // The first that the catalogue offers for each node.
 [[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target);
+
+// Nodes with scratch that need none in a plan in which they are aliases (views).
+[[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);
 
 }  // namespace lowtide::detail

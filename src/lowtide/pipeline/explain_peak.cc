@@ -21,7 +21,8 @@ class Level {
         options_(options),
         bound_options_{.alignment = target.regions[0].alignment, .inputs_live_throughout = is_body},
         kernels_(detail::choose_kernels(graph, target)) {
-    // As the bound counts bodies: by what is proven of the largest.
+    // As the bound counts them: views as aliases, bodies by what is proven of the largest.
+    for (NodeId id : detail::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);
     for (const Step& step : plan.program) {
       Bytes most;
       for (const BodyPlan& body : step.bodies) most = std::max(most, body.plan->claims.bound);

@@ -108,7 +108,7 @@ ChosenKernels with_bodies(ChosenKernels kernels, const std::vector<PlannedBodies
 }
 
 // What the nodes take as planned, and what they take in every plan: of bodies the arena that was found, and the bound
-// that is proven.
+// that is proven; of a view the scratch of the kernel that copies it, and nothing.
 struct Kernels {
   ChosenKernels planned;
   std::optional<ChosenKernels> proven;  // nothing: the same
@@ -118,8 +118,10 @@ struct Kernels {
 
 Kernels kernels_of(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
   Kernels kernels{detail::choose_kernels(graph, target), std::nullopt};
-  if (bodies.empty()) return kernels;  // a graph may be large
+  const std::vector<NodeId> views = detail::views_with_scratch(graph, kernels.planned);
+  if (bodies.empty() && views.empty()) return kernels;  // a graph may be large
   kernels.proven = with_bodies(kernels.planned, bodies, proven_bytes);
+  for (NodeId id : views) (*kernels.proven)[id].scratch = Bytes(0);
   kernels.planned =
       with_bodies(std::move(kernels.planned), bodies, [](const PlannedBodies& inside) { return inside.room; });
   return kernels;

@@ -47,7 +47,9 @@ class FromGraph {
       if (kind == ViewKind::none || !options_.views || !kernels_[id].may_alias_views) continue;
       const bool is_whole = kind == ViewKind::whole || kind == ViewKind::expand;
       if (!is_whole && sharing == Sharing::nothing) continue;
-      for (const View& view : detail::possible_views(graph_, id)) groups.join(view.part, view.whole);
+      const std::vector<View> views = detail::possible_views(graph_, id);
+      for (const View& view : views) groups.join(view.part, view.whole);
+      if (!views.empty()) problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) members[groups.find(id)].push_back(id);
     for (const std::vector<TensorId>& group : members) add_group(group);

@@ -35,7 +35,7 @@ StreamLoads::StreamLoads(const Graph& graph, const Schedule& sequential, const C
   first_piece_.push_back(static_cast<PieceIndex>(pieces_.size()));
   for (std::size_t at = 0; at < sequential.order.size(); ++at) {
     const NodeId id = sequential.order[at];
-    scratch_.push_back(round_up(kernels[id].scratch, options.alignment).count());
+    scratch_.push_back(round_up(scratch_of(aliases, kernels, id), options.alignment).count());
     std::vector<PieceIndex>& touched = touched_[at];
     for (TensorId read : graph.reads(id)) touch(aliases, graph.tensor(read), read, touched);
     for (const std::optional<TensorId>& output : graph.node(id).outputs) {
