@@ -17,6 +17,7 @@
 namespace lowtide {
 namespace {
 
+using testing::block_names;
 using testing::block_of;
 using testing::Net;
 using testing::net_of;
@@ -90,10 +91,19 @@ TEST(Caffe2Simple, AnInputReadTwiceByOneNodeIsReleasedOnce) {
   EXPECT_EQ(block_of(net, outcome, "split_info"), -1);
 
   const std::string twice = "Sum fc,fc2 -> s0; Sum fc,fc2 -> s1; Sum fc,fc2 -> s2; Sum fc,fc2 -> s3;";
-  const PresetOutcome meant = outcome_of(
-      net_of("FC data,w,b -> fc; FC data2,w2,b2 -> fc2;" + twice + tail, {.outputs = {"merged"}}), "caffe2_simple");
-  EXPECT_EQ(meant.blobs, 15);
-  EXPECT_EQ(meant.blobs_left, 13);
+  Net meant = net_of("FC data,w,b -> fc; FC data2,w2,b2 -> fc2;" + twice + tail, {.outputs = {"merged"}});
+  const PresetOutcome of_one_device = outcome_of(meant, "caffe2_simple");
+  EXPECT_EQ(of_one_device.blobs, 15);
+  EXPECT_EQ(of_one_device.blobs_left, 13);  // concated moves into fc2, split_info into fc
+  EXPECT_EQ(block_of(meant, of_one_device, "split_info"), block_of(meant, of_one_device, "fc"));
+
+  // The original puts what a node says about its result, on the CPU, into the buffer of a tensor on a GPU.
+  meant.options.devices = IdVector<TensorId, std::uint32_t>(meant.graph.tensors().size(), 1);
+  meant.options.devices[testing::last_of(meant, "split_info")] = 0;
+  const PresetOutcome of_two_devices = outcome_of(meant, "caffe2_simple");
+  EXPECT_EQ(block_of(meant, of_two_devices, "split_info"), -1);
+  EXPECT_EQ(block_of(meant, of_two_devices, "concated"), block_of(meant, of_two_devices, "fc2"));
+  EXPECT_EQ(of_two_devices.blobs_left, 14);
 }
 
 TEST(Caffe2Simple, AnInPlaceNodeKeepsItsBuffer) {
@@ -104,14 +114,32 @@ TEST(Caffe2Simple, AnInPlaceNodeKeepsItsBuffer) {
   EXPECT_EQ(outcome.shared_buffers, 2);
 }
 
-// What is never read moves into a free buffer, and does not give it back.
+// What is never read moves into a free buffer, and does not give it back: H puts unread into that of a, and nobody who
+// comes later gets it. I: b is free, d takes it. J: c is free, e takes it.
 TEST(Caffe2Simple, AnUnreadResultTakesAFreeBufferForGood) {
-  const Net net = net_of("F x -> a; G a -> b; H b -> c,unread; I c -> d; J d -> o", {.outputs = {"o"}});
+  const Net net = net_of("F x -> a; G a -> b; H b -> unread,c; I c -> d; J d -> e; K e -> o", {.outputs = {"o"}});
   const PresetOutcome outcome = outcome_of(net, "caffe2_simple");
-  // H: a is free, c takes it; nothing for unread. I: b is free, d takes it.
-  EXPECT_EQ(block_of(net, outcome, "c"), block_of(net, outcome, "a"));
-  EXPECT_EQ(block_of(net, outcome, "d"), block_of(net, outcome, "b"));
-  EXPECT_EQ(block_of(net, outcome, "unread"), -1);
+  EXPECT_EQ(block_of(net, outcome, "a"), 0);
+  EXPECT_EQ(block_of(net, outcome, "unread"), 0);
+  EXPECT_EQ(outcome.blocks[0].blobs, 2);  // a and unread, nobody else
+  EXPECT_EQ(block_of(net, outcome, "b"), 1);
+  EXPECT_EQ(block_of(net, outcome, "d"), 1);
+  EXPECT_EQ(block_of(net, outcome, "c"), 2);
+  EXPECT_EQ(block_of(net, outcome, "e"), 2);
+}
+
+// R releases two buffers in the order in which it reads them; d takes the one that came last. In the original that
+// order is one of a hash table.
+TEST(Caffe2Simple, TheBufferReleasedLastIsTakenFirst) {
+  for (const auto& [inputs, taken] : {std::pair("a,b", "b"), std::pair("b,a", "a")}) {
+    const Net net =
+        net_of(std::string("P x -> a; Q x -> b; R ") + inputs + " -> c; S c -> d; T d -> o", {.outputs = {"o"}});
+    const PresetOutcome outcome = outcome_of(net, "caffe2_simple");
+    EXPECT_EQ(block_of(net, outcome, "d"), block_of(net, outcome, taken)) << inputs;
+    EXPECT_EQ(block_of(net, outcome, taken), 1) << inputs;
+    EXPECT_EQ(block_of(net, outcome, "c"), 2) << inputs;  // numbers count releases
+    EXPECT_THAT(block_names(outcome), ::testing::ElementsAre("__m0_shared", "__m1_shared", "__m2_shared")) << inputs;
+  }
 }
 
 TEST(Caffe2Simple, TrainingNetsShareTooAndKeptTensorsStay) {
@@ -203,9 +231,19 @@ TEST(Caffe2Simple, AChainOfSixtyThousandNodesIsNoTrouble) {
   EXPECT_EQ(dag.bytes, Bytes(3 * 64));
 }
 
-TEST(Caffe2Simple, PlansTheSameTwice) {
-  const Net net = net_of(testing::resnet50(), {.outputs = {"softmax"}});
-  EXPECT_EQ(outcome_of(net, "caffe2_simple").sharing.places, outcome_of(net, "caffe2_simple").sharing.places);
+// The members of its blocks are given back as what they are now: tensors of one name. Then nothing is left to do.
+TEST(Caffe2Simple, WhatIsPlannedStaysAsItIs) {
+  Net net = net_of(testing::chain(10), {.outputs = {"x10"}});
+  const PresetOutcome first = outcome_of(net, "caffe2_simple");
+  net.options.together.assign(first.blocks.size(), {});
+  for (TensorId id : all_ids<TensorId>(net.graph.tensors().size())) {
+    if (first.sharing.places[id]) net.options.together[first.sharing.places[id]->block].push_back(id);
+  }
+  EXPECT_EQ(first.blobs_left, 4);
+  const PresetOutcome second = outcome_of(net, "caffe2_simple");
+  EXPECT_EQ(second.blobs, 4);
+  EXPECT_EQ(second.blobs_left, 4);
+  EXPECT_EQ(second.bytes, first.bytes);
 }
 
 }  // namespace

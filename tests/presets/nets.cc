@@ -3,6 +3,9 @@
 
 #include "tests/presets/nets.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -37,20 +40,24 @@ class NetReader {
     const std::vector<std::string> words = split(line, " \n");
     if (words.empty()) return;
     GraphBuilder::NodeSpec node{.type = words.front()};
-    bool is_output = false;
+    enum class List : std::uint8_t { inputs, captures, outputs } list = List::inputs;
+    std::vector<TensorId> captures;
     for (std::size_t at = 1; at < words.size(); ++at) {
-      if (words[at] == "->") {
-        is_output = true;
+      if (words[at] == "->" || words[at] == "captures") {
+        list = words[at] == "->" ? List::outputs : List::captures;
         continue;
       }
       for (const std::string& name : split(words[at], ",")) {
-        if (is_output) {
+        if (list == List::outputs) {
           node.outputs.push_back(add(name, Role::temporary));
-        } else {
-          node.inputs.push_back(versions_[name].empty() ? add(name, Role::input) : versions_[name].back());
+          continue;
         }
+        const TensorId read = versions_[name].empty() ? add(name, Role::input) : versions_[name].back();
+        if (list == List::captures) captures.push_back(read);
+        if (list == List::inputs) node.inputs.push_back(read);
       }
     }
+    if (!captures.empty()) node.bodies.push_back(body_that_reads(std::move(captures)));
     builder_.add_node(std::move(node));
   }
 
@@ -71,6 +78,29 @@ class NetReader {
   }
 
  private:
+  static Body body_that_reads(std::vector<TensorId> captures) {
+    std::sort(captures.begin(), captures.end());
+    captures.erase(std::unique(captures.begin(), captures.end()), captures.end());
+    GraphBuilder builder("body");
+    Body body{.name = "body"};
+    GraphBuilder::NodeSpec node{.type = "F"};
+    for (TensorId outer : captures) {
+      const TensorId inner = builder.add_tensor(
+          {.name = "of" + std::to_string(outer.value()), .dtype = DType::u8, .shape = Shape({64}), .is_captured = true},
+          Role::input);
+      node.inputs.push_back(inner);
+      body.captures.emplace_back(outer, inner);
+    }
+    const TensorId result = builder.add_tensor({.name = "result", .dtype = DType::u8, .shape = Shape({64})});
+    node.outputs.push_back(result);
+    builder.add_node(std::move(node));
+    builder.set_outputs({result});
+    Result<Graph> graph = std::move(builder).build();
+    if (!graph) throw std::runtime_error(graph.error().describe());
+    body.graph = std::make_shared<const Graph>(*std::move(graph));
+    return body;
+  }
+
   TensorId add(const std::string& name, Role role) {
     std::vector<TensorId>& versions = versions_[name];
     const auto bytes = facts_.bytes.find(name);
@@ -121,6 +151,12 @@ PresetOutcome outcome_of(const Net& net, const std::string& preset) {
 int block_of(const Net& net, const PresetOutcome& outcome, const std::string& name) {
   const std::optional<SharingPlace>& place = outcome.sharing.places[last_of(net, name)];
   return place ? static_cast<int>(place->block) : -1;
+}
+
+std::vector<std::string> block_names(const PresetOutcome& outcome) {
+  std::vector<std::string> names;
+  for (const PresetBlock& block : outcome.blocks) names.push_back(block.name);
+  return names;
 }
 
 std::int64_t offset_of(const Net& net, const PresetOutcome& outcome, const std::string& name) {

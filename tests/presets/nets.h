@@ -19,7 +19,7 @@ namespace lowtide::testing {
 //   FC data,w,b -> fc; Relu fc -> fc; Split fc -> a,b
 //
 // Each write is a tensor of its own, "fc" and "fc@1"; a name that is read before it is written is an input. All tensors
-// of a name are together (one blob).
+// of a name are together (one blob). A node may have a body that reads tensors around it: "If c captures a,b -> r".
 struct Net {
   Graph graph;
   PresetOptions options;  // `together` is set
@@ -42,6 +42,7 @@ struct NetFacts {
 
 // The block's number of the last version of a name; -1: memory of its own.
 [[nodiscard]] int block_of(const Net& net, const PresetOutcome& outcome, const std::string& name);
+[[nodiscard]] std::vector<std::string> block_names(const PresetOutcome& outcome);
 // The offset of the last version of a name. Throws where it has none.
 [[nodiscard]] std::int64_t offset_of(const Net& net, const PresetOutcome& outcome, const std::string& name);
 
