@@ -62,4 +62,13 @@ struct NetFacts {
 [[nodiscard]] std::string training_tree();
 [[nodiscard]] std::string resnet50();  // inference, 175 nodes, 447 names; data -> softmax
 
+// With a loss, and gradients of everything, parameters too.
+struct TrainingNet {
+  std::string text;
+  std::vector<std::string> gradients;         // of activations, not of parameters
+  std::vector<std::string> forward;           // what nodes write forwards
+  std::map<std::string, std::int64_t> bytes;  // of both; of four images
+};
+[[nodiscard]] TrainingNet resnet50_training();
+
 }  // namespace lowtide::testing
