@@ -109,6 +109,21 @@ TEST(Aliases, AnOutputThatIsAViewOfAnInputIsCopied) {
   EXPECT_EQ(d.aliases.step_kinds[NodeId(0)], StepKind::compute);
 }
 
+// When a tensor may be freed is when its class ends: after its last reader, and one with a view only with the view.
+//   step      0      1      2      3      4           5
+//             x      y      z      u      v (a view)  o
+TEST(Aliases, ClassesEndAfterTheirLastReader) {
+  const Decided d = decide(
+      "input data : f32[4]\n x = Conv(data) : f32[4]\n y = Conv(x) : f32[4]\n z = Conv(x) : f32[4]\n"
+      "u = Conv(y) : f32[4]\n v = Identity(u) : f32[4]\n o = Conv(z, v) : f32[4]\n output o");
+  const auto span = [](std::uint32_t begin, std::uint32_t end) { return Lifespan{StepId(begin), StepId(end)}; };
+  EXPECT_EQ(d.class_of("x").lifespan, span(0, 3));
+  EXPECT_EQ(d.class_of("y").lifespan, span(1, 4));
+  EXPECT_EQ(d.class_of("z").lifespan, span(2, 6));
+  EXPECT_TRUE(d.share("u", "v"));
+  EXPECT_EQ(d.class_of("u").lifespan, span(3, 6));
+}
+
 TEST(Aliases, TwoOutputsNeverShare) {
   const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[2,2]\n output a, r");
   EXPECT_FALSE(d.share("a", "r"));

@@ -74,6 +74,54 @@ TEST(AitemplateGreedyBySize, IsNotAlwaysBest) {
   EXPECT_TRUE(best->proven_optimal);
 }
 
+// 40, 39, 20 and 19 come one above the other. 18 lives with 39 and 19 only: below 39 there are 40 bytes free, between
+// the two 20, which is nearer.
+TEST(AitemplateGreedyBySize, TakesTheSmallestGapThatFitsAndNotTheLowest) {
+  EXPECT_THAT(greedy_offsets(records({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}})),
+              ::testing::ElementsAre(0, 40, 79, 99, 79));
+}
+
+// x o1 a, then o1 a b, then o1 b o2. Without o1 there would be two at a time.
+TEST(AitemplateGreedyBySize, OutputsAreHeldToTheEnd) {
+  const Net net = net_of("F x -> o1; G x -> a; H a -> b; K b -> o2", {.outputs = {"o1", "o2"}});
+  const PresetOutcome outcome = outcome_of(net, "aitemplate_greedy_by_size");
+  EXPECT_EQ(outcome.bytes, Bytes(192));
+  EXPECT_NE(offset_of(net, outcome, "o1"), offset_of(net, outcome, "b"));
+  EXPECT_NE(offset_of(net, outcome, "o1"), offset_of(net, outcome, "o2"));
+  const Net unread = net_of("F x -> t; G x -> a; H a -> b; K b -> o2", {.outputs = {"o2"}});
+  EXPECT_EQ(outcome_of(unread, "aitemplate_greedy_by_size").bytes, Bytes(128));
+}
+
+// 100 takes 128, and 10 takes 64.
+TEST(AitemplateGreedyBySize, ConstantsAreRoundedUpEach) {
+  const Net net{testing::graph_of(R"(graph "g" {
+    constant w : u8[100]
+    constant v : u8[10]
+    input x : u8[64]
+    y = Mix(x, v, w) : u8[64]
+    output y
+  })"),
+                {}};
+  for (const char* preset : {"aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"}) {
+    EXPECT_EQ(outcome_of(net, preset).constants, Bytes(192)) << preset;
+  }
+}
+
+TEST(AitemplateGreedyBySize, TwoDevicesArePlannedEachOnItsOwn) {
+  Net net = net_of("F x -> a; Copy a -> b; G b -> o", {.outputs = {"o"}});
+  net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 1);
+  for (const char* preset : {"aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"}) {
+    EXPECT_NO_THROW((void)outcome_of(net, preset)) << preset;
+    Net two = net;
+    two.options.devices[testing::last_of(net, "a")] = 0;
+    two.options.preset = preset;
+    const Result<PresetOutcome> outcome = apply_preset(two.graph, testing::given_order(two.graph), two.options);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().message,
+              "'" + std::string(preset) + "' plans one device, and the tensors are on 2; plan each on its own");
+  }
+}
+
 TEST(AitemplateGreedyBySize, ChainsNeedTwoNeighbours) {
   for (int nodes : {1, 4, 9, 50}) {
     const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
@@ -171,6 +219,20 @@ TEST(Waves, ANodeIsInTheFirstWaveAfterWhatItReads) {
             (std::vector<std::vector<int>>{{0}, {1, 2}, {3}}));
 }
 
+// p0(1) -> p1(5), q0(5) -> q1(1), then e(1). On two streams each branch takes 6, and e comes at 6: 7 (Streams,
+// UnevenBranchesDoNotWaitForEachOther). In waves everybody waits for the slowest: 5 + 5 + 1.
+TEST(Waves, EverybodyWaitsForTheSlowest) {
+  const std::vector<int> costs = {1, 5, 5, 1, 1};
+  int sum = 0;
+  for (const std::vector<int>& wave :
+       numbers(earliest_waves({NodeId(0), NodeId(1), NodeId(2), NodeId(3), NodeId(4)}, {{}, {0}, {}, {2}, {1, 3}}))) {
+    int slowest = 0;
+    for (int node : wave) slowest = std::max(slowest, costs[static_cast<std::size_t>(node)]);
+    sum += slowest;
+  }
+  EXPECT_EQ(sum, 11);
+}
+
 // x, A, branches, join: 64 bytes each.
 std::string branches(int count, int depth) {
   std::string text = "A x -> a\n";
@@ -241,6 +303,19 @@ TEST(Workspaces, SharedIsTheLargestAndUniqueTheSum) {
     EXPECT_EQ(outcome.workspace.total, Bytes(sum + most));
     EXPECT_EQ(outcome.workspace.shared_at(0), Offset(sum));
   }
+}
+
+// Nodes of 3, 0 and 5 bytes, one behind the other.
+TEST(Workspaces, EachNodeHasItsUniquePart) {
+  const Net net = net_of(testing::chain(3), {.outputs = {"x3"}});
+  Workspaces workspaces;
+  for (std::int64_t size : {3, 0, 5}) workspaces.unique.push_back(Bytes(size));
+  const Result<WorkspaceLayout> layout = lay_out_workspaces(net.graph, workspaces, 1);
+  ASSERT_TRUE(layout.ok());
+  const std::vector<Offset> unique_at(layout->unique_at.begin(), layout->unique_at.end());
+  EXPECT_THAT(unique_at, ::testing::ElementsAre(Offset(0), Offset(3), Offset(3)));
+  EXPECT_EQ(layout->unique, Bytes(8));
+  EXPECT_EQ(layout->shared_at(0), Offset(8));
 }
 
 // In the original the slice of the last stream ends behind the region where both kinds are used.

@@ -226,6 +226,9 @@ TEST(Caffe2Gradients, ForwardTensorsHostGradientsOnAnyDevice) {
   EXPECT_EQ(on_gpu.sharing.places, on_cpu.sharing.places);
   EXPECT_NE(block_of(net, on_gpu, "xent"), -1);  // is done with when its own gradient is there
   EXPECT_EQ(block_of(net, on_gpu, "pred_grad"), block_of(net, on_gpu, "xent"));
+  // The original leaves such a buffer the name of the forward tensor; here it has one of its own.
+  const auto block = static_cast<std::size_t>(block_of(net, on_gpu, "xent"));
+  EXPECT_EQ(on_gpu.blocks[block].name, "__m" + std::to_string(block) + "_shared");
 }
 
 // Four FC on one device, a copy, three on the other and their gradients.

@@ -74,6 +74,30 @@ TEST(Streams, RunBranchesAtOnce) {
             (std::vector{Lifespan{StepId(0), StepId(4)}}));
 }
 
+// A takes 1, B0 2, B1 5 and O 1. Beside each other: A 0 to 1, B0 1 to 3, B1 1 to 6, O 6 to 7.
+TEST(Streams, TimesAreThoseOfTheNodes) {
+  Case made = case_of(R"(graph "g" {
+    input x : u8[10]
+    a = Conv(x) : u8[10]
+    b = Conv(a) : u8[10]
+    c = Conv(a) : u8[10]
+    o = Conv(b, c) : u8[10]
+    output o
+  })");
+  for (const auto& [node, cost] : {std::pair(0U, 1), {1U, 2}, {2U, 5}, {3U, 1}}) made.costs[NodeId(node)] = cost;
+  EXPECT_EQ(spread(made, {.streams = 2, .cap = kNoCap}).picoseconds, 7);
+  EXPECT_EQ(spread(made, {.streams = 1, .cap = kNoCap}).picoseconds, 9);
+}
+
+// a(1) c(5), b(5) d(1), e(1): a barrier after a and b would make it 5 + 5 + 1.
+TEST(Streams, UnevenBranchesDoNotWaitForEachOther) {
+  Case made = case_of(kBranches);
+  for (const auto& [node, cost] : {std::pair(0U, 1), {1U, 5}, {2U, 5}, {3U, 1}, {4U, 1}}) {
+    made.costs[NodeId(node)] = cost;
+  }
+  EXPECT_EQ(spread(made, {.streams = 2, .cap = kNoCap}).picoseconds, 7);
+}
+
 // With 30 bytes a and b may run at once, but not c and d beside them: while c runs nothing else starts.
 TEST(Streams, KeepWithinACap) {
   const Case made = case_of(kBranches);

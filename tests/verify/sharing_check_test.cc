@@ -171,6 +171,120 @@ TEST_F(SharingCheckTest, TensorsPutTogetherMayBeWrittenInPlaceButNotTooSoon) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("does not exist")));
 }
 
+// The nets by which an earlier verifier was tested: y and z from x, u from y, v from z, and their sum.
+class TwoBranches : public ::testing::Test {
+ protected:
+  TwoBranches()
+      : graph_(graph_of(R"(graph "two branches" {
+          input data : u8[8]
+          x = F(data) : u8[8]
+          y = F(x) : u8[8]
+          z = F(x) : u8[8]
+          u = F(y) : u8[8]
+          v = F(z) : u8[8]
+          out = Sum(u, v) : u8[8]
+          output out
+        })")) {
+    claim_.order = given_order(graph_);
+    claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+    claim_.blocks = {Bytes(8), Bytes(8)};
+  }
+  TensorId tensor(const char* name) const { return tensor_named(graph_, name); }
+  void put(const char* name, std::uint32_t block) { claim_.places[tensor(name)] = SharingPlace{block, Offset(0)}; }
+  std::vector<std::string> found(RunOrder order) {
+    claim_.run_order = order;
+    return check_sharing(graph_, claim_);
+  }
+
+  Graph graph_;
+  SharingClaim claim_;
+};
+
+TEST_F(TwoBranches, MayEachBeWrittenInPlace) {
+  claim_.together = {{tensor("y"), tensor("u")}, {tensor("z"), tensor("v")}};
+  for (const auto& [name, block] : {std::pair("y", 0U), {"u", 0U}, {"z", 1U}, {"v", 1U}}) put(name, block);
+  EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
+  EXPECT_THAT(found(RunOrder::dependencies), IsEmpty());
+}
+
+TEST_F(TwoBranches, MayNotBothBeWrittenToOnePlace) {
+  put("y", 0);
+  put("z", 0);
+  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
+  EXPECT_THAT(found(RunOrder::dependencies),
+              ElementsAre(HasSubstr("'z' shares a block with tensor 'y', and node 2 may write it before node 1"),
+                          HasSubstr("node 2 may write it before node 3")));
+}
+
+// u has read y when v is written, in the order given and in no other.
+TEST_F(TwoBranches, MayNotUseEachOthersPlacesUnlessInSequence) {
+  put("y", 0);
+  put("v", 0);
+  EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
+  EXPECT_THAT(found(RunOrder::dependencies),
+              ElementsAre(HasSubstr("'v' shares a block with tensor 'y', and node 4 may write it before node 1"),
+                          HasSubstr("node 4 may write it before node 3")));
+  std::swap(claim_.order[3], claim_.order[4]);
+  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
+  claim_.together = {{tensor("y"), tensor("v")}};
+  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("written over tensor 'y', which node 3 reads later")));
+}
+
+// An earlier verifier did not look at that.
+TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
+  graph_ = graph_of(R"(graph "split" {
+    input x : u8[8]
+    a, b = Split(x) : u8[8], u8[8]
+    o = Sum(a, b) : u8[8]
+    output o
+  })");
+  claim_.order = given_order(graph_);
+  claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+  put("a", 0);
+  put("b", 0);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+  claim_.run_order = RunOrder::dependencies;
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("node 0 may write it before node 0"),  // itself
+                                   HasSubstr("node 0 may write it before node 1")));
+  run_in_waves({0, 1});
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+  claim_.run_order = RunOrder::sequence;
+  claim_.together = {{tensor("a"), tensor("b")}};
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("written at once, in one place")));
+}
+
+// The body reads a after c is written.
+TEST_F(SharingCheckTest, WhatABodyReadsIsInUseUntilTheNodeEnds) {
+  graph_ = graph_of(R"(graph "body" {
+    input x : u8[8]
+    a = F(x) : u8[8]
+    b = F(a) : u8[8]
+    c = F(b) : u8[8]
+    d = If(b) {
+      then_branch = graph "then" captures (a) {
+        captured input a : u8[8]
+        r = F(a) : u8[8]
+        output r
+      }
+    } : u8[8]
+    o = Sum(c, d) : u8[8]
+    output o
+  })");
+  claim_.order = given_order(graph_);
+  claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+  put("a", 0);
+  for (const char* later : {"c", "d"}) {
+    put(later, 0);
+    for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
+      claim_.run_order = order;
+      EXPECT_THAT(found(), ElementsAre(HasSubstr("share"))) << later << " " << to_string(order);
+    }
+    claim_.places[tensor(later)].reset();
+  }
+  put("o", 0);
+  EXPECT_THAT(found(), IsEmpty());
+}
+
 TEST_F(SharingCheckTest, ViewsMustBeViews) {
   claim_.view_of = IdVector<TensorId, std::optional<TensorId>>(graph_.tensors().size());
   claim_.view_of[tensor("b")] = tensor("a");
