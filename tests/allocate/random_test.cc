@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/allocate/allocate.h"
+#include "lowtide/verify/packing_bound_check.h"
 #include "lowtide/verify/packing_check.h"
 #include "tests/allocate/problems.h"
 
@@ -41,6 +42,7 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
     ASSERT_EQ(joined(check_packing(problem, packing->offsets)), "") << "round " << round;
     ASSERT_GE(packing->bound.count(), testing::largest_load(problem)) << "round " << round;
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
+    ASSERT_TRUE(packing->is_bound_searched || check_packing_bound(problem, *packing).is_confirmed) << "round " << round;
     strategies.insert(packing->strategy);
   }
   EXPECT_GE(strategies.size(), 11U);  // best fit, nine orders, search: each is the best at times
@@ -50,6 +52,7 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
 TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
   Random random(2027);
   int proven = 0;
+  int shown_by_buffers = 0;
   for (int round = 0; round < 20'000; ++round) {
     PackingProblem problem =
         testing::random_valid_problem(random, {.most_buffers = static_cast<int>(random.between(1, 16)),
@@ -76,8 +79,12 @@ TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
     ASSERT_EQ(packing->proven_optimal, packing->bound == packing->height) << "round " << round;
     proven += packing->proven_optimal ? 1 : 0;
+    if (!problem.together.empty() || packing->is_bound_searched) continue;
+    ASSERT_TRUE(check_packing_bound(problem, *packing).is_confirmed) << "round " << round;
+    shown_by_buffers += packing->witness_buffers.empty() ? 0 : 1;
   }
   EXPECT_GT(proven, 15'000);
+  EXPECT_GT(shown_by_buffers, 1'000);
 }
 
 // The checker of this folder and that of `verify` agree on what is wrong, too.

@@ -168,6 +168,85 @@ TEST(PackingBoundCheck, KnowsNoLoadWhereARelationReplacesTime) {
   EXPECT_FALSE(check_packing_bound(problem, Bytes(21), 2).is_confirmed);
 }
 
+// a, b and c conflict pairwise, and c with d.
+PackingProblem related() {
+  PackingProblem problem;
+  for (std::int64_t size : {3, 4, 5, 6}) problem.buffers.push_back({.lifespan = {0, 1}, .size = Bytes(size)});
+  problem.conflicts = {{PackingId(0), PackingId(1)},
+                       {PackingId(2), PackingId(1)},  // in either order
+                       {PackingId(0), PackingId(2)},
+                       {PackingId(2), PackingId(3)}};
+  return problem;
+}
+
+TEST(PackingBoundCheck, BuffersInConflictAreAddedUp) {
+  const std::vector<PackingId> abc = {PackingId(0), PackingId(1), PackingId(2)};
+  const PackingBoundCheck check = check_packing_bound(related(), Bytes(12), abc);
+  EXPECT_TRUE(check.is_confirmed);
+  EXPECT_EQ(check.load, Bytes(12));
+  EXPECT_EQ(check.proven, Bytes(12));
+  EXPECT_THAT(check.live, ElementsAre(PackingId(2), PackingId(1), PackingId(0)));
+  EXPECT_FALSE(check_packing_bound(related(), Bytes(13), abc).is_confirmed);
+  EXPECT_TRUE(check_packing_bound(related(), Bytes(11), {PackingId(3), PackingId(2)}).is_confirmed);
+}
+
+TEST(PackingBoundCheck, TwoThatMayShareProveNothing) {
+  // All four would be 18. Of d, c, b and a, in this order, d and b are the first two that may share.
+  const PackingBoundCheck check =
+      check_packing_bound(related(), Bytes(1), {PackingId(0), PackingId(1), PackingId(2), PackingId(3)});
+  EXPECT_FALSE(check.is_confirmed);
+  EXPECT_EQ(check.free_to_share, (PackingPair{PackingId(1), PackingId(3)}));
+  EXPECT_EQ(check.proven, Bytes(0));
+  EXPECT_FALSE(check_packing_bound(related(), Bytes(1), {PackingId(0), PackingId(0)}).is_confirmed);  // twice
+  EXPECT_FALSE(check_packing_bound(related(), Bytes(1), {PackingId(4)}).is_confirmed);                // not there
+}
+
+// a and b meet at 2, b and c at 4, and a and c are to be apart: no moment has all three.
+//   a |=====|      10
+//   b   |=====|    20
+//   c       |===|   5
+TEST(PackingBoundCheck, TimeAndPairsApartCountAsConflicts) {
+  const std::vector<PackingId> all = {PackingId(0), PackingId(1), PackingId(2)};
+  PackingProblem problem = three();
+  EXPECT_EQ(check_packing_bound(problem, Bytes(35), all).free_to_share, (PackingPair{PackingId(0), PackingId(2)}));
+  problem.apart = {{PackingId(2), PackingId(0)}};
+  EXPECT_TRUE(check_packing_bound(problem, Bytes(35), all).is_confirmed);
+  EXPECT_FALSE(check_packing_bound(problem, Bytes(36), all).is_confirmed);
+  problem.buffers[PackingId(1)].gaps = {{4, 6}};  // b rests while c lives
+  EXPECT_EQ(check_packing_bound(problem, Bytes(35), all).free_to_share, (PackingPair{PackingId(1), PackingId(2)}));
+  problem.buffers[PackingId(1)].gaps = {{3, 5}};  // at 5 it is there again
+  EXPECT_TRUE(check_packing_bound(problem, Bytes(35), all).is_confirmed);
+}
+
+// As for what lives at one moment: each but the topmost takes 64.
+TEST(PackingBoundCheck, BuffersInConflictArePaddedAsTheirAlignmentSays) {
+  PackingProblem problem = related();
+  for (PackingId id : {PackingId(0), PackingId(1), PackingId(2)}) problem.buffers[id].alignment = Bytes(64);
+  // 3 x 64, less the 61 that the one of 3 bytes saves at the top.
+  EXPECT_EQ(check_packing_bound(problem, Bytes(0), {PackingId(0), PackingId(1), PackingId(2)}).proven, Bytes(131));
+}
+
+TEST(PackingBoundCheck, TwoOfOneGroupAreNotInConflict) {
+  PackingProblem problem = related();
+  problem.together = {{PackingId(0), PackingId(1), Bytes(0)}};
+  EXPECT_EQ(check_packing_bound(problem, Bytes(1), {PackingId(0), PackingId(1)}).free_to_share,
+            (PackingPair{PackingId(0), PackingId(1)}));
+}
+
+TEST(PackingBoundCheck, AnAnswerIsCheckedByTheWitnessThatItNames) {
+  Packing packing{.bound = Bytes(12)};
+  packing.witness_buffers = {PackingId(0), PackingId(1), PackingId(2)};
+  EXPECT_TRUE(check_packing_bound(related(), packing).is_confirmed);
+  packing.witness_buffers.pop_back();
+  EXPECT_FALSE(check_packing_bound(related(), packing).is_confirmed);  // 7
+  packing.witness_buffers.clear();
+  EXPECT_FALSE(check_packing_bound(related(), packing).is_confirmed);  // d alone
+  Packing timed{.bound = Bytes(30), .witness_time = 2};
+  EXPECT_TRUE(check_packing_bound(three(), timed).is_confirmed);
+  timed.witness_time = 4;
+  EXPECT_FALSE(check_packing_bound(three(), timed).is_confirmed);
+}
+
 // The least height of movable buffers that all live at one time, by trying every order from below.
 std::int64_t least_height(const PackingProblem& problem) {
   std::vector<std::uint32_t> order(problem.buffers.size());

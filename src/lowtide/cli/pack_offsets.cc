@@ -123,15 +123,14 @@ void check_verified(const PackingProblem& problem, Offsets& found) {
   const Packing& packing = found.packing;
   stop_if_wrong(check_offsets(problem, packing), "the offsets that were found are wrong");
 
-  PackingBoundCheck check{.is_confirmed = packing.bound == Bytes(0)};
-  if (packing.witness_time) {
-    check = check_packing_bound(problem, packing.bound, *packing.witness_time);
+  PackingBoundCheck check = check_packing_bound(problem, packing);
+  if (packing.witness_time && packing.witness_buffers.empty()) {
     found.witness = {*packing.witness_time, check.load, check.proven, std::move(check.live), check.alone};
   }
   found.is_bound_verified = check.is_confirmed;
   if (check.is_confirmed || packing.is_bound_searched) return;
   stop_if_wrong({"the bound is " + std::to_string(packing.bound.count()) +
-                 " bytes, but what lives at its moment proves " + std::to_string(check.proven.count())},
+                 " bytes, but what is named as its witness proves " + std::to_string(check.proven.count())},
                 "the bound that was stated is not confirmed");
 }
 

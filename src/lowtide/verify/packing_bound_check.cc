@@ -150,6 +150,86 @@ void add_load(const PackingProblem& problem, const Groups& groups, PackingBoundC
   }
 }
 
+// When the buffer has bytes; sorted.
+std::vector<TimeSpan> parts_of(const PackingBuffer& buffer) {
+  std::vector<TimeSpan> parts;
+  std::int64_t from = buffer.lifespan.begin;
+  for (const TimeSpan& gap : buffer.gaps) {
+    if (gap.empty()) continue;
+    if (from < gap.begin) parts.push_back({from, gap.begin});
+    from = gap.end;
+  }
+  if (from < buffer.lifespan.end) parts.push_back({from, buffer.lifespan.end});
+  return parts;
+}
+
+bool live_together(const std::vector<TimeSpan>& first, const std::vector<TimeSpan>& second) {
+  for (std::size_t at = 0, other = 0; at < first.size() && other < second.size();) {
+    if (first[at].meets(second[other])) return true;
+    (first[at].end < second[other].end ? at : other) += 1;
+  }
+  return false;
+}
+
+// The first two of the named that may share bytes.
+class PairSearch {
+ public:
+  explicit PairSearch(const PackingProblem& problem) : problem_(problem) {
+    if (problem.conflicts) add(*problem.conflicts);
+    add(problem.apart);
+    std::sort(pairs_.begin(), pairs_.end());
+  }
+
+  [[nodiscard]] std::optional<PackingPair> find(const std::vector<PackingId>& named, const Groups& groups) const {
+    std::vector<std::vector<TimeSpan>> parts;
+    if (!problem_.conflicts) {
+      for (PackingId id : named) parts.push_back(parts_of(problem_.buffers[id]));
+    }
+    for (std::size_t at = 0; at < named.size(); ++at) {
+      for (std::size_t other = at + 1; other < named.size(); ++other) {
+        const PackingPair pair{std::min(named[at], named[other]), std::max(named[at], named[other])};
+        if (groups.of(pair.first) == groups.of(pair.second)) return pair;
+        if (std::binary_search(pairs_.begin(), pairs_.end(), pair)) continue;
+        if (problem_.conflicts || !live_together(parts[at], parts[other])) return pair;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void add(const std::vector<PackingPair>& pairs) {
+    for (const PackingPair& pair : pairs) {
+      pairs_.push_back({std::min(pair.first, pair.second), std::max(pair.first, pair.second)});
+    }
+  }
+
+  const PackingProblem& problem_;
+  std::vector<PackingPair> pairs_;
+};
+
+void sort_by_size(const PackingProblem& problem, std::vector<PackingId>& ids) {
+  std::sort(ids.begin(), ids.end(), [&](PackingId a, PackingId b) {
+    const Bytes size_a = problem.buffers[a].size;
+    const Bytes size_b = problem.buffers[b].size;
+    return size_a != size_b ? size_a > size_b : a < b;
+  });
+}
+
+void add_alone(const PackingProblem& problem, const Groups& groups, PackingId id, PackingBoundCheck& check) {
+  const std::optional<std::int64_t> end =
+      checked_add(groups.least_offset(problem, id), problem.buffers[id].size.count());
+  if (!end || Bytes(*end) <= check.proven) return;
+  check.proven = Bytes(*end);
+  check.alone = id;
+}
+
+// Each once, and each there.
+bool are_ids(const PackingProblem& problem, std::vector<PackingId> ids) {
+  std::sort(ids.begin(), ids.end());
+  return std::adjacent_find(ids.begin(), ids.end()) == ids.end() &&
+         std::all_of(ids.begin(), ids.end(), [&](PackingId id) { return problem.buffers.contains(id); });
+}
+
 }  // namespace
 
 PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed, std::int64_t time) {
@@ -157,24 +237,35 @@ PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claim
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     if (!problem.conflicts && is_live(problem.buffers[id], time)) check.live.push_back(id);
   }
-  std::sort(check.live.begin(), check.live.end(), [&](PackingId a, PackingId b) {
-    const Bytes size_a = problem.buffers[a].size;
-    const Bytes size_b = problem.buffers[b].size;
-    return size_a != size_b ? size_a > size_b : a < b;
-  });
+  sort_by_size(problem, check.live);
   const Groups groups(problem);
   add_load(problem, groups, check);
   const bool is_any_time = problem.conflicts || !problem.together.empty();
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
-    const PackingBuffer& buffer = problem.buffers[id];
-    if (!is_any_time && !buffer.lifespan.contains(time)) continue;
-    const std::optional<std::int64_t> end = checked_add(groups.least_offset(problem, id), buffer.size.count());
-    if (!end || Bytes(*end) <= check.proven) continue;
-    check.proven = Bytes(*end);
-    check.alone = id;
+    if (is_any_time || problem.buffers[id].lifespan.contains(time)) add_alone(problem, groups, id, check);
   }
   check.is_confirmed = claimed <= check.proven;
   return check;
+}
+
+PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed,
+                                      const std::vector<PackingId>& in_conflict) {
+  PackingBoundCheck check;
+  if (!are_ids(problem, in_conflict)) return check;
+  const Groups groups(problem);
+  check.live = in_conflict;
+  sort_by_size(problem, check.live);
+  check.free_to_share = PairSearch(problem).find(check.live, groups);
+  if (check.free_to_share) return check;
+  add_load(problem, groups, check);
+  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) add_alone(problem, groups, id, check);
+  check.is_confirmed = claimed <= check.proven;
+  return check;
+}
+
+PackingBoundCheck check_packing_bound(const PackingProblem& problem, const Packing& packing) {
+  if (!packing.witness_buffers.empty()) return check_packing_bound(problem, packing.bound, packing.witness_buffers);
+  return check_packing_bound(problem, packing.bound, packing.witness_time.value_or(0));
 }
 
 }  // namespace lowtide
