@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -89,6 +90,40 @@ TEST(RegionSweep, FindsTheCheapestChoiceWhoseLoadsFit) {
     }
   }
   EXPECT_GE(without, 10);
+}
+
+// The proof that nothing is below the least, with prices and without: they never cost a state, and save some.
+TEST(RegionSweep, PricesSaveStates) {
+  std::int64_t plain_sum = 0;
+  std::int64_t priced_sum = 0;
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    RegionProblem problem;
+    problem.packing = testing::network_like_problem(60 + 80 * (seed % 4), seed);
+    problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
+    problem.regions.push_back({});
+    const Result<RegionModel> model = RegionModel::build(problem);
+    ASSERT_EQ(model->levels(), 1U);
+    const std::vector<RegionBound> plain = {RegionBound(*model, 0)};
+    RegionSweep sweep(*model, plain);
+    Effort effort{.limit = 100'000'000};
+    ASSERT_TRUE(sweep.run(std::nullopt, 100'000'000, effort));
+    const std::optional<LevelCost> least = cost_of(*model, sweep);
+    const auto proof = [&](const std::vector<RegionBound>& bounds) {
+      RegionSweep below(*model, bounds);
+      Effort spent{.limit = 100'000'000};
+      EXPECT_TRUE(below.run(least, 100'000'000, spent));
+      EXPECT_TRUE(below.best().empty());
+      return spent.spent;
+    };
+    std::vector<RegionBound> priced = plain;
+    priced[0].raise(least->level[0], 1'000'000);
+    const std::int64_t with = proof(priced);
+    const std::int64_t without = proof(plain);
+    EXPECT_LE(with, without) << "seed " << seed;
+    priced_sum += with;
+    plain_sum += without;
+  }
+  EXPECT_LT(priced_sum, plain_sum * 95 / 100);
 }
 
 TEST(RegionSweep, GivesUpWhereItMayNotWork) {

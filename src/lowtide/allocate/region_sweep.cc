@@ -39,9 +39,24 @@ void RegionSweep::set_region(Key& key, std::size_t slot, std::uint64_t region) c
   key[bit / 64] |= region << (bit % 64);
 }
 
+LevelCost RegionSweep::least_of(std::size_t item) const {
+  std::optional<LevelCost> least;
+  for (std::size_t region : model_.preferred()) {
+    if (!model_.may(item, region)) continue;
+    const LevelCost cost = model_.cost(item, region);
+    if (!least) least = cost;
+    for (std::size_t level = 0; level < cost.level.size(); ++level) {
+      least->level[level] = std::min(least->level[level], cost.level[level]);
+    }
+  }
+  return least.value_or(LevelCost{});
+}
+
+// Late in the sweep prices know less than what was spent: they are paid for room that stays empty, too.
 bool RegionSweep::is_below(const State& state, const LevelCost& below) const {
   for (std::size_t level = 0; level < bounds_.size(); ++level) {
-    const std::int64_t least = bounds_[level].bound_with(state.extra[level]);
+    const std::int64_t spent_anyway = state.cost.level[level] + least_of_rest_.level[level];
+    const std::int64_t least = std::max(bounds_[level].bound_with(state.extra[level]), spent_anyway);
     if (least != below.level[level]) return least < below.level[level];
   }
   return false;
@@ -121,6 +136,7 @@ bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optio
   const std::size_t slot = free_slots_.back();
   free_slots_.pop_back();
   living_.push_back({item, slot});
+  least_of_rest_ -= least_of(item);
   std::vector<State> next;
   for (std::size_t region : model_.preferred()) {
     if (!model_.may(item, region)) continue;
@@ -133,9 +149,9 @@ bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optio
       if (state.load[region] > model_.room(region) - bytes) continue;
       State child = state;
       for (std::size_t level = 0; level < extra.size(); ++level) child.extra[level] += extra[level];
+      child.cost += cost;
       if (below && !is_below(child, *below)) continue;
       child.load[region] += bytes;
-      child.cost += cost;
       set_region(child.key, slot, region);
       history_.push_back({state.history, static_cast<std::uint32_t>(item), static_cast<std::uint8_t>(region)});
       child.history = static_cast<std::uint32_t>(history_.size() - 1);
@@ -164,6 +180,10 @@ bool RegionSweep::run(const std::optional<LevelCost>& below, std::int64_t work, 
       .key = {}, .history = kNoHistory, .cost = {}, .extra = std::vector<Int128>(bounds_.size(), 0), .load = {}};
   place_restless(first);
   states_.assign(1, first);
+  least_of_rest_ = {};
+  for (std::size_t item = 0; item < model_.items(); ++item) {
+    if (last_row_[item] > 0) least_of_rest_ += least_of(item);
+  }
   bool is_complete = true;
   for (std::uint32_t row = 0; row < model_.rows() && is_complete && !states_.empty(); ++row) {
     drop_ended(row);

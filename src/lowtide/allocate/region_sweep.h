@@ -18,9 +18,9 @@ namespace lowtide {
 
 // The cheapest choice whose loads fit every row, exactly, by a sweep over the rows: what matters of everything before a
 // row is only where those lie that live on. So of all choices that agree in these the cheapest is kept, and a state is
-// dropped when the bound says that it cannot end below what is known. (Dynamic programming over a path decomposition,
-// the rows; Bodlaender, 1988.) Fast where few live at once, as in most networks; exponential in their number where the
-// bound does not help.
+// dropped when the bound, or what it costs so far with the least of the rest, says that it cannot end below what is
+// known. (Dynamic programming over a path decomposition, the rows; Bodlaender, 1988.) Fast where few live at once, as in
+// most networks; exponential in their number where the bound does not help.
 //
 // Nothing below that cost has offsets either, so it is a bound, and mostly a better one than that of prices: it knows
 // that buffers are whole.
@@ -59,6 +59,7 @@ class RegionSweep {
     std::size_t slot;
   };
 
+  [[nodiscard]] LevelCost least_of(std::size_t item) const;  // by level, where it costs least
   [[nodiscard]] bool is_below(const State& state, const LevelCost& below) const;
   [[nodiscard]] std::uint8_t region_in(const Key& key, std::size_t slot) const;
   void set_region(Key& key, std::size_t slot, std::uint64_t region) const;
@@ -77,6 +78,7 @@ class RegionSweep {
   std::vector<Living> living_;
   std::vector<std::size_t> free_slots_;
   std::vector<State> states_;
+  LevelCost least_of_rest_;  // of the items that are not in the states yet, each by itself
   std::vector<Decision> history_;
   std::vector<std::uint8_t> best_;
   std::int64_t spent_ = 0;
