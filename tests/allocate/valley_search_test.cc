@@ -76,11 +76,12 @@ struct RuleCase {
 };
 const RuleCase kRuleCases[] = {
     {"all", {}},
+    {"without slack", {.slack = false}},
     {"without walls", {.walls = false}},
     {"without twins", {.twins = false}},
     {"without components", {.components = false}},
     {"without memory", {.memory = false}},
-    {"without any", {.walls = false, .twins = false, .components = false, .memory = false}},
+    {"without any", {.slack = false, .walls = false, .twins = false, .components = false, .memory = false}},
 };
 
 // At the least height that brute force finds it fits; one byte below it does not: for every rule switched off.
@@ -131,21 +132,21 @@ TEST(ValleySearch, AgreesWithBruteForceWithAlignments) {
 TEST(ValleySearch, EachRulePrunes) {
   constexpr std::int64_t kLimit = 20'000;
   std::int64_t all = 0;
-  std::int64_t without[5] = {};
+  std::int64_t without[6] = {};
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const PackingProblem problem = testing::cut_rectangle(seed, {.moments = 30, .bytes = 30, .pieces = 60});
     const Answer with = ask(problem, 30, {}, SectionRule::fewest_options, kLimit);
     ASSERT_EQ(with.outcome, SearchOutcome::fits);
     ASSERT_EQ(with.defect, "");
     all += with.nodes;
-    for (int at = 0; at < 5; ++at) {
+    for (int at = 0; at < 6; ++at) {
       const Answer answer = ask(problem, 30, kRuleCases[at + 1].rules, SectionRule::fewest_options, kLimit);
       ASSERT_NE(answer.outcome, SearchOutcome::does_not_fit) << kRuleCases[at + 1].name;
       without[at] += answer.nodes;
     }
   }
   EXPECT_LT(all, 40 * 150);
-  for (int at = 0; at < 5; ++at) EXPECT_GT(without[at], all) << kRuleCases[at + 1].name;
+  for (int at = 0; at < 6; ++at) EXPECT_GT(without[at], all) << kRuleCases[at + 1].name;
 }
 
 TEST(CapacitySearch, EndsWithAProofEitherWay) {

@@ -124,7 +124,7 @@ void ValleySearch::collect_options(Frame& frame) {
   state_.append_candidates(frame.section, run, options_);
   std::sort(options_.begin() + static_cast<std::ptrdiff_t>(frame.first_option), options_.end(),
             [&](std::uint32_t a, std::uint32_t b) { return ranks_[a] < ranks_[b]; });
-  if (state_.slack(frame.section) > 0) options_.push_back(kLift);
+  if (state_.slack(frame.section) > 0 || !rules_.slack) options_.push_back(kLift);
   frame.options = options_.size() - frame.first_option;
 }
 
@@ -147,7 +147,8 @@ bool ValleySearch::take_next_option(Frame& frame) {
 bool ValleySearch::apply(const Frame& frame, std::uint32_t option) {
   if (option == kLift) {
     const std::optional<std::int64_t> to = state_.next_height(frame.section, frame.part);
-    if (!to || *to + state_.remaining(frame.section) > state_.capacity()) return false;
+    const std::int64_t needed = rules_.slack ? state_.remaining(frame.section) : 0;
+    if (!to || *to + needed > state_.capacity()) return false;
     state_.lift(frame.section, *to);
   } else {
     if (!state_.has_room(option, state_.height(frame.section))) return false;

@@ -205,7 +205,8 @@ std::optional<Section> ValleyState::evaluate_run(SectionRange run) {
     // What crosses a wall lies above it; what lives within may not reach up to there.
     const bool shallow =
         rules_.walls && within < remaining_[section] && wall != kNoHeight && wall - floor - within > slack;
-    if (slack < 0 || (slack == 0 && count == 0) || shallow) dead = section;
+    const bool is_full = rules_.slack && (slack < 0 || (slack == 0 && count == 0));
+    if (is_full || shallow) dead = section;
   }
   count_change_[run.end] = 0;
   bytes_change_[run.end] = 0;

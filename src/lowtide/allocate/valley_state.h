@@ -16,6 +16,7 @@ namespace lowtide {
 
 // Rules of the valley search that may be switched off, to show that none of them changes an answer.
 struct ValleyRules {
+  bool slack = true;       // a section whose height and remaining bytes exceed the capacity is a dead end
   bool walls = true;       // a valley too shallow for what must cross its walls is a dead end
   bool twins = true;       // of buffers alike in everything, the first goes first
   bool components = true;  // parts that no remaining buffer joins are solved one by one
