@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "lowtide/allocate/validate_regions.h"
@@ -122,6 +125,18 @@ TEST(Regions, WhatCannotFitIsProvenByTryingAll) {
   EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
   EXPECT_FALSE(packing.witness);
   EXPECT_TRUE(packing.is_bound_searched);
+}
+
+// One region, and offsets that do not go together though the bytes would: 4 + 4 + 2 with all padding but the last is 9,
+// and the best is 10 (Allocate, ProvesByTryingEverythingThatACapacityIsTooSmall).
+TEST(Regions, AnExhaustedSearchSaysHowMuchItLookedAt) {
+  RegionProblem problem = region_problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}}, {{.capacity = Bytes(9)}});
+  for (std::uint32_t at = 0; at < 3; ++at) problem.packing.buffers[PackingId(at)].alignment = Bytes(at < 2 ? 4 : 2);
+  const RegionPacking packing = must_allocate(problem);
+  EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
+  EXPECT_FALSE(packing.witness);
+  EXPECT_TRUE(packing.is_bound_searched);
+  EXPECT_GT(packing.decisions, 0);
 }
 
 TEST(Regions, NothingNeedsNothing) {
@@ -305,6 +320,26 @@ TEST(Regions, StopsWhenTold) {
   problem.regions.push_back({});
   const RegionPacking packing = must_allocate(problem, {.stop = &stop});
   EXPECT_EQ(packing.outcome, PackingOutcome::found);
+}
+
+// With an effort of years, only the other thread ends it; whenever it does, the answer is whole.
+TEST(Regions, StopsAtAnyTime) {
+  RegionProblem problem;
+  problem.packing = testing::network_like_problem(2000, 3);
+  problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
+  problem.regions.push_back({});
+  for (int milliseconds : {0, 1, 10, 100}) {
+    std::atomic<bool> stop = false;
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      stop = true;
+    });
+    const RegionPacking packing = must_allocate(problem, {.effort = 1'000'000'000'000'000, .stop = &stop});
+    other.join();
+    EXPECT_EQ(packing.outcome, PackingOutcome::found);
+    EXPECT_FALSE(packing.proven_optimal);  // so it had not ended by itself
+    EXPECT_LE(packing.bound, packing.cost);
+  }
 }
 
 }  // namespace

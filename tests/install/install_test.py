@@ -73,8 +73,8 @@ def main():
             f"-DCMAKE_PREFIX_PATH={prefix};{given.prefix_path.replace(':', ';')}")
         run("cmake", "--build", folder / "build")
         shown = run(folder / "build" / "stranger", folder / "model.onnx")
-        # 2 x 1,024 bytes, since MatMul cannot write over its input; 2 x 65,536 for the small model.
-        assert shown == "own 2048\nmodel 131072\n", shown
+        # 2 x 64 bytes that live together; 2 x 1,024, since MatMul cannot write over its input; 2 x 65,536 for the small model.
+        assert shown == "packed 128\nown 2048\nmodel 131072\n", shown
         (folder / "empty").mkdir()
         check_readme_example(folder / "build" / "readme", folder / "empty")
         assert "arena" in run(prefix / "bin/lowtide", "plan", folder / "model.onnx")

@@ -3,15 +3,24 @@
 
 #include <iostream>
 
+#include "lowtide/allocate/allocate.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/import/import.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/page.h"
+#include "lowtide/verify/packing_check.h"
 
-// Plans a graph that it builds itself, then the model that it is given, and prints both arenas.
+// Packs two buffers, plans a graph that it builds itself, then the model that it is given, and prints the sizes.
 int main(int count, char** words) {
   using namespace lowtide;  // NOLINT(google-build-using-namespace): a short program
+  PackingProblem pair;
+  pair.buffers.push_back({.lifespan = {0, 2}, .size = Bytes(64)});
+  pair.buffers.push_back({.lifespan = {1, 3}, .size = Bytes(64)});
+  const Result<Packing> packed = allocate(pair);
+  if (!packed || !check_packing(pair, packed->offsets).empty()) return 1;
+  std::cout << "packed " << packed->height.count() << '\n';
+
   GraphBuilder builder("own");
   const TensorId x = builder.add_tensor({.name = "x", .dtype = DType::f32, .shape = Shape({256})}, Role::input);
   const TensorId y = builder.add_tensor({.name = "y", .dtype = DType::f32, .shape = Shape({256})});

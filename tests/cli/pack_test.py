@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""pack: what a file says of buffers comes back with offsets, and published problems are solved."""
+import csv
+import pathlib
+import unittest
+
+from program import DONE, ProgramTest
+
+INSTANCES = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instances"
+
+# a rests from 4 to 8, when b lives; c starts at a multiple of 64.
+PROBLEM = """id,lower,upper,size,alignment,gaps,offset
+a,0,12,10,,4-8,
+b,4,8,10,,,
+c,0,3,7,64,,
+"""
+
+
+def rows(text):
+    return list(csv.DictReader(text.splitlines()))
+
+
+class PackTest(ProgramTest):
+    # c takes 0 to 7, and a comes above it, or a takes 0 to 10 and c would end at 71. b lies where a rests or beside it.
+    def test_what_was_said_comes_back_with_offsets(self):
+        self.write("buffers.csv", PROBLEM)
+        report = self.json(DONE, "pack", "buffers.csv", "-o", "packed.csv")
+        self.assertEqual((report["height"], report["proven_optimal"]), (17, True))
+        given, packed = rows(PROBLEM), rows((self.folder / "packed.csv").read_text())
+        for before, after in zip(given, packed, strict=True):
+            for key in ("id", "lower", "upper", "size", "gaps"):
+                self.assertEqual(after[key], before[key])
+            self.assertEqual(after["alignment"] or "1", before["alignment"] or "1")
+        self.assertEqual([row["size"] for row in packed], ["10", "10", "7"])
+        self.assertEqual([int(packed[at]["offset"]) for at in (0, 2)], [7, 0])
+        self.assertLessEqual(int(packed[1]["offset"]), 7)
+
+    def test_what_was_packed_is_packed_to_the_same_bytes(self):
+        self.write("buffers.csv", PROBLEM)
+        self.expect(DONE, "pack", "buffers.csv", "-o", "once.csv")
+        self.expect(DONE, "pack", "once.csv", "-o", "twice.csv")
+        self.assertEqual((self.folder / "once.csv").read_bytes(), (self.folder / "twice.csv").read_bytes())
+
+    # Of all but D and J the optimum is found and proven without being asked for more effort.
+    def test_published_problems_are_solved(self):
+        for name in "ABCEFGHIK":
+            report = self.json(DONE, "pack", str(INSTANCES / f"{name}.1048576.csv"))
+            self.assertIs(report["proven_optimal"], True, name)
+            self.assertEqual(report["height"], report["bound"], name)
+
+    # What they were made for: a room of 1 MiB.
+    def test_published_problems_fit_their_room(self):
+        for name in "ABCDEFGHIJK":
+            report = self.json(DONE, "pack", str(INSTANCES / f"{name}.1048576.csv"), "--capacity", "1MiB")
+            self.assertIs(report["fits"], True, name)
+            self.assertIs(report["verified"], True, name)
+            self.assertLessEqual(report["height"], 1048576, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
