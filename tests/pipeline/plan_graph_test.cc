@@ -408,7 +408,35 @@ TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
     }
   }
   EXPECT_GE(without_fragmentation, kRounds * 97 / 100);
-  EXPECT_GE(optimal, kRounds * 45 / 100);  // 946 measured: where slices and concats share, the bound is weak
+  EXPECT_GE(optimal, kRounds * 48 / 100);  // 1,003 measured: where slices and concats cannot all share, nothing else is proven
+}
+
+// The search and the checker of its bound count bytes with code of their own. What the first proves the second must
+// confirm, and almost always they count alike.
+TEST(PlanGraphBounds, AreConfirmedOnAllSmallGraphs) {
+  Random random(83);
+  int alike = 0;
+  constexpr int kRounds = 1'500;
+  for (int round = 0; round < kRounds; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 9)));
+    const PlannedGraph planned = must_plan(graph, {.bound_check_effort = 10'000'000});
+    const Bytes bound = planned.plan.claims.bound;
+    ASSERT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
+    OrderFacts facts{.alignment = Bytes(64)};
+    const ChosenKernels kernels = testing::dense_kernels(graph);
+    for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+      facts.scratch.push_back(kernels[id].scratch);
+      std::vector<std::pair<TensorId, TensorId>> pairs;
+      for (const auto& [input, output] : kernels[id].in_place) {
+        pairs.emplace_back(*graph.node(id).inputs[static_cast<std::size_t>(input)],
+                           *graph.node(id).outputs[static_cast<std::size_t>(output)]);
+      }
+      facts.in_place.push_back(std::move(pairs));
+    }
+    const OrderBoundCheck above = check_order_bound(graph, facts, bound + Bytes(1), std::nullopt, 10'000'000);
+    alike += above.verdict == OrderBoundVerdict::refuted ? 1 : 0;
+  }
+  EXPECT_GE(alike, kRounds * 97 / 100);  // 1,477 measured
 }
 
 }  // namespace

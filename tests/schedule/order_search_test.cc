@@ -7,6 +7,7 @@
 
 #include "lowtide/schedule/downset_search.h"
 #include "tests/schedule/order_problems.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
@@ -73,6 +74,26 @@ TEST(PeakOf, CountsWhatIsWrittenInPlaceOnce) {
   problem.values[0].is_kept = true;
   EXPECT_EQ(peak_of(problem, {0, 1}), 160);
 }
+
+// Two concats put the halves of a constant the other way round. Between the two nothing of it need be in the arena:
+// while u runs, r with 64 bytes and u with 4.
+TEST(OrderProblem, WhatIsBroughtInTwiceNeedNotStay) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input i : f32[1]
+    constant w : f32[4]
+    s, t = Split(w) {axis = 0, split = [2, 2]} : f32[2], f32[2]
+    c = Concat(t, s) {axis = 0} : f32[4]
+    p = Conv(c) : f32[1]
+    r = Conv(p) : f32[16]
+    u = Conv(r) : f32[1]
+    d = Concat(t, s) after (u) {axis = 0} : f32[4]
+    q = Conv(d, u) : f32[1]
+    output q
+  })");
+  const OrderProblem problem = order_problem(graph, testing::dense_kernels(graph), {});
+  EXPECT_LE(search_order(problem, {.work = 1'000'000}).bound, 68);
+}
+
 
 TEST(OrderProblem, ReadBackwardsCostsTheSame) {
   Random random(51);

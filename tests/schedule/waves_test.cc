@@ -218,7 +218,9 @@ void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most
     while (end < waves.wave.size() && waves.wave[end] == waves.wave[begin]) ++end;
     const Lifespan span{StepId(static_cast<std::uint32_t>(begin)), StepId(static_cast<std::uint32_t>(end))};
     std::int64_t live = 0;
-    for (std::size_t at = begin; at < end; ++at) live += made.kernels[waves.run.order[at]].scratch.count();
+    for (std::size_t at = begin; at < end; ++at) {
+      live += scratch_of(made.sequential.aliases, made.kernels, waves.run.order[at]).count();
+    }
     for (AliasClassId id : all_ids<AliasClassId>(waves.run.lifespans.size())) {
       const AliasClass& alias = made.sequential.aliases.classes[id];
       std::size_t part = 0;

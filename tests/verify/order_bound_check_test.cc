@@ -262,7 +262,7 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
     }
     const verification::OrderCount back = turned(count);
     // A walk looks at steps, not at the end.
-    const bool is_of_end = verification::bytes_at_end(count) == least;
+    const bool is_of_end = count.at_end == least;
     for (std::int64_t most : {least - (is_of_end ? 0 : 1), least}) {
       for (const verification::OrderCount* one : {&count, &back}) {
         verification::DownsetWalk walk(*one, most);

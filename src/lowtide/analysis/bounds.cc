@@ -26,18 +26,17 @@ class MustBeLive {
       : graph_(graph),
         kernels_(kernels),
         alignment_(options.alignment),
+        inputs_live_throughout_(options.inputs_live_throughout),
         content_(graph, kernels, options.alignment, options.inputs_live_throughout),
         live_(graph.tensors().size(), 0) {}
 
   [[nodiscard]] const Content& content() const { return content_; }
 
   // When the run ends, every output is there, and in the body of a Loop or Scan everything it was given. No two of them
-  // share bytes, so content that several hold is there as often.
+  // share bytes, and none stays outside, so each takes all of its own.
   [[nodiscard]] Bytes at_end() const {
     std::int64_t sum = 0;
-    for (const std::vector<Holding>& holders : content_.origins()) {
-      for (const Holding& holding : holders) sum += stays(holding.tensor) ? holding.bytes : 0;
-    }
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) sum += stays(id) ? content_.alone(id) : 0;
     return round_up(Bytes(sum), alignment_);
   }
 
@@ -48,7 +47,7 @@ class MustBeLive {
     for (std::size_t lane = 0; lane < nodes.size(); ++lane) clear_saved(nodes[lane], Lanes{1} << lane);
     std::array<std::int64_t, kLanes> sum{};
     for (std::size_t lane = 0; lane < nodes.size(); ++lane) sum[lane] = kernels_[nodes[lane]].scratch.count();
-    for (const std::vector<Holding>& holders : content_.origins()) {
+    for (const std::vector<Holding>& holders : content_.pieces()) {
       Lanes counted = 0;
       for (const Holding& holding : holders) {
         // The largest holding comes first, so the first that lives decides.
@@ -64,24 +63,10 @@ class MustBeLive {
 
   // What bounds() counts of one node, at_end() of none.
   MustBeLiveSet set_of(std::optional<NodeId> node) {
-    if (node) {
-      mark_relatives({*node});
-      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id) & 1;
-      clear_saved(*node, 1);
-    } else {
-      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = stays(id) ? 1 : 0;
-    }
+    const IdVector<TensorId, std::int64_t> counted = node ? counted_at(*node) : counted_at_end();
     MustBeLiveSet set{.tensors = {}, .scratch = node ? kernels_[*node].scratch : Bytes(0)};
     Bytes sum = set.scratch;
-    IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
-    for (const std::vector<Holding>& holders : content_.origins()) {
-      for (const Holding& holding : holders) {
-        if (live_[holding.tensor] == 0) continue;
-        counted[holding.tensor] += holding.bytes;
-        sum += Bytes(holding.bytes);
-        if (node) break;  // while nodes run, others may share with the largest
-      }
-    }
+    for (std::int64_t bytes : counted) sum += Bytes(bytes);
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       if (counted[id] > 0) set.tensors.push_back({id, Bytes(counted[id])});
     }
@@ -92,9 +77,31 @@ class MustBeLive {
   }
 
  private:
-  // Whether it is there when the run ends.
+  // Whether it takes room when the run ends.
   [[nodiscard]] bool stays(TensorId id) const {
-    return !graph_.tensor(id).producer || graph_.tensor(id).role == Role::output;
+    const Tensor& tensor = graph_.tensor(id);
+    if (tensor.producer) return tensor.role == Role::output;
+    return inputs_live_throughout_ && tensor.role == Role::input && !tensor.is_captured;
+  }
+
+  // By tensor, what bounds() counts of a node.
+  IdVector<TensorId, std::int64_t> counted_at(NodeId node) {
+    IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
+    mark_relatives({node});
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id) & 1;
+    clear_saved(node, 1);
+    for (const std::vector<Holding>& holders : content_.pieces()) {
+      const auto lives = std::find_if(holders.begin(), holders.end(),
+                                      [&](const Holding& holding) { return live_[holding.tensor] != 0; });
+      if (lives != holders.end()) counted[lives->tensor] += lives->bytes;
+    }
+    return counted;
+  }
+
+  [[nodiscard]] IdVector<TensorId, std::int64_t> counted_at_end() const {
+    IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
+    for (TensorId id : all_ids<TensorId>(counted.size())) counted[id] = stays(id) ? content_.alone(id) : 0;
+    return counted;
   }
 
   // Bit i of before_[n]: n is node i or must run before it; after_ likewise.
@@ -153,6 +160,7 @@ class MustBeLive {
   const Graph& graph_;
   const ChosenKernels& kernels_;
   Bytes alignment_;
+  bool inputs_live_throughout_;
   Content content_;
   IdVector<TensorId, Lanes> live_;
   std::vector<Lanes> before_;
@@ -181,7 +189,7 @@ IdVector<NodeId, std::int64_t> sums_of_steps(const Graph& graph, const ChosenKer
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) sum[id] = kernels[id].scratch.count();
   IdVector<NodeId, std::uint32_t> counted(graph.nodes().size(), 0);  // the last origin counted for a node, plus one
   std::uint32_t origin = 0;
-  for (const std::vector<Holding>& holders : content.origins()) {
+  for (const std::vector<Holding>& holders : content.pieces()) {
     ++origin;
     for (const Holding& holding : holders) {
       for (NodeId node : nodes_that_hold(graph, kernels, holding.tensor)) {

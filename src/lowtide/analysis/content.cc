@@ -4,6 +4,8 @@
 #include "lowtide/analysis/content.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "lowtide/analysis/views.h"
@@ -32,87 +34,157 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     : graph_(graph),
       alignment_(alignment),
       is_rounded_(graph.tensors().size(), 1),
-      outside_(graph.tensors().size()),
-      parts_(graph.tensors().size()) {
+      segments_(graph.tensors().size()),
+      is_brought_(graph.tensors().size(), 0) {
   find_rounded(kernels);
+  IdVector<TensorId, char> takes_room(graph.tensors().size(), 1);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
-    if (inputs_take_room && tensor.role == Role::input && !tensor.is_captured) {
-      add_origin(id);
-    } else if (!tensor.producer) {
-      outside_[id] = Outside{id};
+    const bool is_placed = inputs_take_room && tensor.role == Role::input && !tensor.is_captured;
+    if (!tensor.producer) add_origin(id, !is_placed);
+    if (!tensor.producer && !is_placed) takes_room[id] = 0;
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(id);
+
+  std::vector<std::vector<Held>> held(origins_.size());
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (takes_room[id] == 0 || stays_outside(id)) continue;
+    for (const Segment& one : segments_[id]) {
+      held[one.origin].push_back({{one.begin, one.begin + one.length}, {id, one.length}});
     }
   }
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) hold_views(id);
-  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    if (outside_[id]) continue;
-    for (const Part& part : parts_[id]) origins_[part.origin].push_back({id, part.bytes});
-    holdings_ += static_cast<std::int64_t>(parts_[id].size());
+  for (std::size_t at = 0; at < origins_.size(); ++at) {
+    if (!held[at].empty()) divide(origins_[at], held[at]);
   }
-  for (std::vector<Holding>& holders : origins_) {
-    std::stable_sort(holders.begin(), holders.end(),
-                     [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
-  }
+  for (const std::vector<Holding>& holders : pieces_) holdings_ += static_cast<std::int64_t>(holders.size());
 }
 
-void Content::add_origin(TensorId id) {
-  const Bytes size = graph_.tensor(id).size;
-  parts_[id].push_back({static_cast<std::uint32_t>(origins_.size()),
-                        (is_rounded_[id] != 0 ? round_up(size, alignment_) : size).count()});
-  origins_.emplace_back();
-}
-
-void Content::add_part(std::vector<Part>& parts, Part part) {
-  if (parts.size() >= kMostHoldingsOfOne) {
-    if (further_left_ == 0) return;
-    --further_left_;
-  }
-  parts.push_back(part);
+void Content::add_origin(TensorId id, bool is_outside) {
+  const std::int64_t size = graph_.tensor(id).size.count();
+  if (size == 0) return;
+  segments_[id] = {{.origin = static_cast<std::uint32_t>(origins_.size()), .begin = 0, .length = size, .at = 0}};
+  origins_.push_back({.tensor = id, .size = size, .is_outside = is_outside});
 }
 
 // Nodes come in topological order, so what a view holds is known from what it is a view of.
-void Content::hold_views(NodeId id) {
-  const ViewKind kind = graph_.op(id).traits.view;
+void Content::fill(NodeId id) {
   const std::vector<View> views = possible_views(graph_, id);
-  for (const View& view : views) hold_view(kind, view);
-  if (!views.empty()) {
-    if (kind == ViewKind::concat) outside_[views[0].whole] = outside_of_concat(views);
-    return;
-  }
+  for (const View& view : views) hold(graph_.op(id).traits.view, view);
   for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
-    if (output) add_origin(*output);
+    if (!output) continue;
+    if (views.empty()) {
+      add_origin(*output, false);
+    } else if (!stays_outside(*output)) {
+      bring_in(*output);
+    }
   }
 }
 
-void Content::hold_view(ViewKind kind, const View& view) {
+void Content::hold(ViewKind kind, const View& view) {
   if (kind == ViewKind::concat) {
-    for (const Part& part : parts_[view.part]) add_part(parts_[view.whole], part);
+    for (Segment segment : segments_[view.part]) {
+      segment.at += view.offset.count();
+      add_segment(view.whole, segment);
+    }
     return;
   }
-  // What is handed out cannot stay outside.
-  if (outside_[view.whole] && graph_.tensor(view.part).role != Role::output) {
-    outside_[view.part] = Outside{outside_[view.whole]->root, outside_[view.whole]->offset + view.offset.count()};
-  }
-  if (outside_[view.whole] && outside_[view.whole]->root == view.whole) {
-    add_origin(view.part);
-  } else if (is_whole(kind)) {
-    for (const Part& part : parts_[view.whole]) add_part(parts_[view.part], part);
-  } else if (parts_[view.whole].size() == 1) {
-    const Part& whole = parts_[view.whole][0];
-    parts_[view.part] = {{whole.origin, std::min(whole.bytes, graph_.tensor(view.part).size.count())}};
+  const Interval<std::int64_t> part{view.offset.count(), view.offset.count() + graph_.tensor(view.part).size.count()};
+  for (const Segment& segment : segments_[view.whole]) {
+    const std::int64_t begin = std::max(segment.at, part.begin);
+    const std::int64_t end = std::min(segment.at + segment.length, part.end);
+    if (begin >= end) continue;
+    add_segment(view.part, {segment.origin, segment.begin + begin - segment.at, end - begin, begin - part.begin});
   }
 }
 
-// Where the parts lie one after the other already; nothing if they do not.
-std::optional<Content::Outside> Content::outside_of_concat(const std::vector<View>& views) const {
-  const std::optional<Outside>& first = outside_[views[0].part];
-  if (!first || graph_.tensor(views[0].whole).role == Role::output) return std::nullopt;
-  const std::int64_t begin = first->offset - views[0].offset.count();
-  for (const View& view : views) {
-    const std::optional<Outside>& part = outside_[view.part];
-    if (!part || part->root != first->root || part->offset != begin + view.offset.count()) return std::nullopt;
+// Joined to the last one where it goes on with it.
+void Content::add_segment(TensorId id, const Segment& segment) {
+  std::vector<Segment>& segments = segments_[id];
+  if (!segments.empty()) {
+    Segment& last = segments.back();
+    if (last.origin == segment.origin && last.begin + last.length == segment.begin &&
+        last.at + last.length == segment.at) {
+      last.length += segment.length;
+      return;
+    }
   }
-  return Outside{first->root, begin};
+  if (segments.size() >= kMostSegmentsOfOne) {
+    if (further_left_ == 0) return;
+    --further_left_;
+  }
+  segments.push_back(segment);
+}
+
+// All of it lies in one input or constant side by side, and nobody hands it out.
+bool Content::stays_outside(TensorId id) const {
+  const std::vector<Segment>& segments = segments_[id];
+  if (segments.size() != 1 || !origins_[segments[0].origin].is_outside) return false;
+  return segments[0].length == graph_.tensor(id).size.count() && graph_.tensor(id).role != Role::output;
+}
+
+void Content::bring_in(TensorId id) {
+  std::vector<TensorId> roots;  // first brought by this tensor
+  for (Segment& segment : segments_[id]) {
+    if (!origins_[segment.origin].is_outside) continue;
+    const TensorId root = origins_[segment.origin].tensor;
+    const bool is_first = std::exchange(is_brought_[root], 1) == 0;
+    if (is_first) roots.push_back(root);
+    if (!is_first && std::find(roots.begin(), roots.end(), root) == roots.end()) {
+      segment.length = 0;
+      continue;
+    }
+    origins_.push_back({.tensor = id, .size = segment.length});
+    segment.origin = static_cast<std::uint32_t>(origins_.size() - 1);
+    segment.begin = 0;
+  }
+  std::erase_if(segments_[id], [](const Segment& segment) { return segment.length == 0; });
+}
+
+// Runs with the same holders are one piece.
+void Content::divide(const Origin& origin, const std::vector<Held>& held) {
+  std::vector<std::int64_t> cuts;
+  for (const Held& one : held) cuts.insert(cuts.end(), {one.bytes.begin, one.bytes.end});
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  const auto place = [&](std::int64_t byte) {
+    return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), byte) - cuts.begin());
+  };
+  std::int64_t more = -static_cast<std::int64_t>(held.size());
+  for (const Held& one : held) more += static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
+  if (more > further_left_) return keep_whole(held);
+  further_left_ -= more;
+  // What a tensor has twice counts once.
+  std::vector<std::vector<std::uint32_t>> holders(cuts.size());  // of each run, as indices into `held`
+  for (std::uint32_t at = 0; at < held.size(); ++at) {
+    for (std::size_t run = place(held[at].bytes.begin); run < place(held[at].bytes.end); ++run) {
+      const bool is_new = holders[run].empty() || held[holders[run].back()].holder.tensor != held[at].holder.tensor;
+      if (is_new) holders[run].push_back(at);
+    }
+  }
+  std::map<std::vector<std::uint32_t>, std::int64_t> pieces;
+  for (std::size_t run = 0; run + 1 < cuts.size(); ++run) {
+    if (!holders[run].empty()) pieces[holders[run]] += cuts[run + 1] - cuts[run];
+  }
+  for (const auto& [indices, bytes] : pieces) {
+    const bool is_rounded = is_rounded_[origin.tensor] != 0 && bytes == origin.size;
+    std::vector<Holding>& piece = pieces_.emplace_back();
+    for (std::uint32_t at : indices) {
+      piece.push_back(held[at].holder);
+      piece.back().bytes = is_rounded ? round_up(Bytes(bytes), alignment_).count() : bytes;
+    }
+  }
+}
+
+void Content::keep_whole(const std::vector<Held>& held) {
+  std::vector<Holding>& piece = pieces_.emplace_back();
+  for (const Held& one : held) {
+    if (!piece.empty() && piece.back().tensor == one.holder.tensor) {
+      piece.back().bytes += one.holder.bytes;
+    } else {
+      piece.push_back(one.holder);
+    }
+  }
+  std::stable_sort(piece.begin(), piece.end(), [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
 }
 
 // A buffer holds several tensors at once only through a slice, split or concat; everything that can come into such a

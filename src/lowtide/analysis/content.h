@@ -4,31 +4,34 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "lowtide/analysis/alias_classes.h"
 #include "lowtide/analysis/views.h"
 #include "lowtide/base/id.h"
+#include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide::detail {
 
-// Which bytes no plan can save. Every computed tensor is an *origin*: its content exists once at least. A view holds
-// the content of origins, not content of its own:
+// Which bytes no plan can save. What a node computes is an *origin*: its content exists once at least. A view holds
+// bytes of origins, none of its own:
 //
 //   a = Conv, b = Conv       origins a, b
 //   c = Concat(a, b)         holds a and b: beside a and b it may cost nothing; a and b never share a byte
-//   s = Slice(c)             holds a part of a or b, unknown which: counts as at most its own size, in one origin
+//   s = Slice(c)             holds the bytes of a or b, or of both, that it is
 //
-// So tensors that live together need at least, for each origin, the most bytes of it that one of them holds.
+// A *piece* is a run of bytes of one origin that the same tensors hold. While one of them lives, the piece is somewhere.
 //
 // A view of what is not in the arena (an input, a constant) needs nothing: its bytes are there. A concat of such views
 // needs all of its bytes, unless they lie in that constant side by side and in this order:
 //
 //   w constant, s = Slice(w, 0..2), t = Slice(w, 2..4)
-//   c = Concat(t, s)         cannot lie in w: holds t and s, which are origins, though they themselves hold nothing
+//   c = Concat(t, s)         cannot lie in w: it brings s and t into the arena, which are origins of their own
 //   d = Concat(s, t)         may be w's own bytes, and hold nothing
+//
+// Another tensor that brings bytes of the same constant may share them with the first, or find them gone: only the
+// first counts.
 struct Holding {
   TensorId tensor;
   std::int64_t bytes = 0;
@@ -36,46 +39,63 @@ struct Holding {
 
 class Content {
  public:
-  // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). What holds more than kMostHoldingsOfOne
-  // origins may leave the rest out, once kMostFurtherHoldings in all are used up, which only lowers a bound.
-  // O(nodes + views x kMostHoldingsOfOne + kMostFurtherHoldings).
+  // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). What is in more than kMostSegmentsOfOne runs
+  // of bytes may leave the rest out, once kMostFurther in all are used up, which only lowers a bound; and an origin
+  // that would be in too many pieces stays in one.
+  // O(nodes + views x kMostSegmentsOfOne + kMostFurther, and what is sorted of that).
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
 
-  // Each origin's holders, the largest holding first.
-  [[nodiscard]] const std::vector<std::vector<Holding>>& origins() const { return origins_; }
-  // Of all origins.
+  // Each piece's holders, with all of its bytes; of an origin in one piece by what they have of it, the largest first.
+  // Of those that live together the largest counts.
+  [[nodiscard]] const std::vector<std::vector<Holding>>& pieces() const { return pieces_; }
+  // What a tensor takes that shares no byte with anybody.
+  [[nodiscard]] std::int64_t alone(TensorId id) const {
+    const Bytes size = graph_.tensor(id).size;
+    return (is_rounded_[id] != 0 ? round_up(size, alignment_) : size).count();
+  }
+  // Of all pieces.
   [[nodiscard]] std::int64_t holdings() const { return holdings_; }
 
  private:
-  static constexpr std::size_t kMostHoldingsOfOne = 256;
-  static constexpr std::int64_t kMostFurtherHoldings = 4'000'000;
+  static constexpr std::size_t kMostSegmentsOfOne = 256;
+  static constexpr std::int64_t kMostFurther = 4'000'000;
 
-  // What lies in a tensor that takes no room, or may.
-  struct Outside {
-    TensorId root;
-    std::int64_t offset = 0;
+  struct Origin {
+    TensorId tensor;  // what computes it, brings it in, or is it
+    std::int64_t size = 0;
+    bool is_outside = false;  // an input or constant that takes no room
+  };
+  // Bytes of a tensor that are bytes of an origin.
+  struct Segment {
+    std::uint32_t origin = 0;
+    std::int64_t begin = 0;  // in the origin
+    std::int64_t length = 0;
+    std::int64_t at = 0;  // in the tensor
+  };
+  struct Held {
+    Interval<std::int64_t> bytes;
+    Holding holder;  // of all these bytes
   };
 
-  void hold_views(NodeId node);
-  void hold_view(ViewKind kind, const View& view);
-  [[nodiscard]] std::optional<Outside> outside_of_concat(const std::vector<View>& views) const;
   void find_rounded(const ChosenKernels& kernels);
-  void add_origin(TensorId id);
-
-  struct Part {
-    std::uint32_t origin;
-    std::int64_t bytes;
-  };
-  void add_part(std::vector<Part>& parts, Part part);
+  void add_origin(TensorId id, bool is_outside);
+  void fill(NodeId node);
+  void hold(ViewKind kind, const View& view);
+  void add_segment(TensorId id, const Segment& segment);
+  [[nodiscard]] bool stays_outside(TensorId id) const;
+  void bring_in(TensorId id);
+  void divide(const Origin& origin, const std::vector<Held>& held);
+  void keep_whole(const std::vector<Held>& held);
 
   const Graph& graph_;
   Bytes alignment_;
   IdVector<TensorId, char> is_rounded_;  // alone in its buffer whatever is decided
-  IdVector<TensorId, std::optional<Outside>> outside_;
-  IdVector<TensorId, std::vector<Part>> parts_;  // what a tensor holds; of one outside, what a copy of it would hold
-  std::vector<std::vector<Holding>> origins_;
+  IdVector<TensorId, std::vector<Segment>> segments_;
+  std::vector<Origin> origins_;
+  IdVector<TensorId, char> is_brought_;  // of what is outside: some tensor has brought it in
+  std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
-  std::int64_t further_left_ = kMostFurtherHoldings;
+  std::int64_t further_left_ = kMostFurther;
 };
 
 // The views of a node that could ever be joined. A concat of something that must stay where it is (an input, a

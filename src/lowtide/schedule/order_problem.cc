@@ -35,7 +35,7 @@ class FromGraph {
 
   OrderProblem make() && {
     const Content content(graph_, kernels_, options_.alignment, options_.inputs_live_throughout);
-    for (const std::vector<Holding>& holders : content.origins()) add_origin(holders);
+    for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }
 
@@ -97,7 +97,7 @@ class FromGraph {
   // Holders come with the largest holding first. Of those that live, the largest counts; so the first h holders, as
   // long as one of them lives, need what the h-th has above the next. A view holds no more than what it is a view of,
   // so these are always joined by reads, and live without a pause.
-  void add_origin(const std::vector<Holding>& holders) {
+  void add_piece(const std::vector<Holding>& holders) {
     for (std::size_t at = 0; at < holders.size(); ++at) {
       const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;
       if (holders[at].bytes > next) add_value(holders, at + 1, holders[at].bytes - next);

@@ -110,7 +110,7 @@ OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, B
   LOWTIDE_CHECK(!node || graph.nodes().contains(*node), "a bound names a node of its graph");
   const OrderCount count = verification::order_count(graph, facts);
   OrderBoundCheck check;
-  std::int64_t proven = verification::bytes_at_end(count);
+  std::int64_t proven = count.at_end;
   if (node) proven = std::max(proven, must_be_live(count, node->value()));
   check.must_be_live = Bytes(count.rounded(proven));
   if (claimed <= check.must_be_live) {

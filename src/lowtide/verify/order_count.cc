@@ -51,6 +51,7 @@ class Counting {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) fill_outputs(id);
     add_nodes();
     add_pieces();
+    add_end();
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_overwriting(id);
     return std::move(count_);
   }
@@ -185,6 +186,14 @@ class Counting {
     }
   }
 
+  void add_end() {
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      const Tensor& tensor = graph_.tensor(id);
+      if (tensor.producer ? tensor.role != Role::output : !is_placed_input(id)) continue;
+      count_.at_end += is_alone_[id] != 0 ? round_up(tensor.size, facts_.alignment).count() : tensor.size.count();
+    }
+  }
+
   struct Held {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -237,10 +246,9 @@ class Counting {
       if (tensor.producer) users.push_back(tensor.producer->value());
       for (NodeId reader : graph_.readers(id)) users.push_back(reader.value());
       piece.is_first = piece.is_first || !tensor.producer;
-      if (!tensor.producer || tensor.role == Role::output) ++piece.at_end;
+      piece.is_kept = piece.is_kept || !tensor.producer || tensor.role == Role::output;
       pieces_of_[id].push_back(index);
     }
-    piece.is_kept = piece.at_end > 0;
     sort_once(users);
     piece.users = static_cast<Index>(users.size());
     for (Index user : users) count_.nodes[user].pieces.push_back(index);
@@ -288,12 +296,6 @@ std::int64_t OrderCount::rounded(std::int64_t bytes) const { return round_up(Byt
 
 OrderCount order_count(const Graph& graph, const OrderFacts& facts) { return Counting(graph, facts).make(); }
 
-std::int64_t bytes_at_end(const OrderCount& count) {
-  std::int64_t sum = count.base;
-  for (const OrderCount::Piece& piece : count.pieces) sum += piece.size * piece.at_end;
-  return sum;
-}
-
 // Without any state that a search keeps: from the first and the last step that touches each piece.
 Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order) {
   std::vector<std::size_t> first(count.pieces.size(), order.size());
@@ -312,7 +314,7 @@ Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order) {
     if (!one.is_kept) change[last[piece] + 1] -= one.size;
   }
   std::int64_t live = count.base;
-  std::int64_t most = bytes_at_end(count);
+  std::int64_t most = count.at_end;
   for (std::size_t step = 0; step < order.size(); ++step) {
     live += change[step];
     const OrderCount::Node& node = count.nodes[order[step].index()];

@@ -29,7 +29,6 @@ struct OrderCount {
     Index users = 0;        // nodes that make or read one of its holders; at least one
     bool is_first = false;  // there before all nodes
     bool is_kept = false;   // there after all nodes
-    Index at_end = 0;       // how often: no two outputs share bytes, and what is given stays where it is
   };
   struct Node {
     std::vector<Index> before;  // must have run; ascending
@@ -45,6 +44,7 @@ struct OrderCount {
   std::vector<Node> nodes;  // topological
   std::vector<Piece> pieces;
   std::int64_t base = 0;       // lives throughout
+  std::int64_t at_end = 0;     // there after all nodes: no two outputs share bytes, so each with all of its own
   std::int64_t alignment = 1;  // a load is a multiple of it
   bool is_turned = false;      // read from its end: all edges turned, last is first
 
@@ -54,9 +54,6 @@ struct OrderCount {
 
 // O(nodes + edges + what tensors hold), the last capped: what is too much to follow is left out, and counts nothing.
 [[nodiscard]] OrderCount order_count(const Graph& graph, const OrderFacts& facts);
-
-// When all nodes have run. Require: not turned.
-[[nodiscard]] std::int64_t bytes_at_end(const OrderCount& count);
 
 // The largest load of an order, or what is there at its end. Require: topological, of a count that is not turned.
 [[nodiscard]] Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order);
