@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "lowtide/analysis/load.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/pipeline/free_plan.h"
 #include "lowtide/pipeline/place.h"
@@ -86,84 +88,149 @@ Plan assemble_spread(const SpreadInput& input, const StreamSchedule& streams) {
   return plan;
 }
 
+// What a run is to be like.
+struct Wish {
+  RunForm run = RunForm::streams;  // or waves
+  Bytes cap;
+  StreamPriority priority = StreamPriority::longest_path;
+  WaveFill fill = WaveFill::by_priority;  // of waves
+};
+
 // One run that was found, before it is a plan.
 struct Found {
-  StreamPoint point;
+  Wish wish;
   WaveSchedule waves;  // of streams `run` alone
 };
 
 bool is_same(const Found& a, const Found& b) {
-  return a.point.run == b.point.run && a.waves.run.order == b.waves.run.order &&
+  return a.wish.run == b.wish.run && a.waves.run.order == b.waves.run.order &&
          a.waves.run.stream == b.waves.run.stream && a.waves.run.started_by_end == b.waves.run.started_by_end;
 }
 
 Result<SpreadPlan> spread_plan(const SpreadInput& input, const Found& found) {
   const StreamSchedule& run = found.waves.run;
-  SpreadPlan made{.plan = assemble_spread(input, run), .point = found.point};
+  const Wish& wish = found.wish;
+  SpreadPlan made{.plan = assemble_spread(input, run), .point = {}};
   Plan& plan = made.plan;
   Result<Placed> placed =
       place(plan, input.sequential.aliases, input.regions, input.aliases, input.options.allocate_effort / 4);
   if (!placed) return placed.error();
-  if (found.point.run == RunForm::waves) {
+  if (wish.run == RunForm::waves) {
     LOWTIDE_RETURN_IF_ERROR(add_barriers(plan, found.waves));
   } else {
     add_waits(input.graph, plan);
   }
   set_claims(plan, input.plan, run.load, placed->strategy);
-  made.point.streams = plan.streams;
-  made.point.load = run.load;
-  made.point.arena = arena_bytes(plan);
-  made.point.picoseconds = run.picoseconds;
-  made.point.waits = waits_of(plan);
+  made.point = {.run = wish.run,
+                .streams = plan.streams,
+                .cap = wish.cap == Bytes(limits::kMaxTotalBytes) ? std::nullopt : std::optional(wish.cap),
+                .priority = std::string(to_string(wish.priority)),
+                .load = run.load,
+                .arena = arena_bytes(plan),
+                .picoseconds = run.picoseconds,
+                .waits = waits_of(plan)};
+  if (wish.run == RunForm::waves) made.point.fill = to_string(wish.fill);
   made.point.waves = found.waves.computing;
   return made;
 }
 
-StreamPoint point_of(RunForm run, Bytes cap, StreamPriority priority) {
-  return {.run = run,
-          .cap = cap == Bytes(limits::kMaxTotalBytes) ? std::nullopt : std::optional(cap),
-          .priority = std::string(to_string(priority))};
-}
-
-std::vector<Found> find_streams(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs) {
-  std::vector<Found> all;
+std::vector<Wish> wishes_of(const SpreadInput& input) {
+  std::vector<Wish> wishes;
+  const std::vector<Bytes> caps = caps_of(input);
+  const bool is_curve = input.options.curve;
   for (StreamPriority priority : kPriorities) {
-    for (Bytes cap : caps_of(input)) {
-      Found found{.point = point_of(RunForm::streams, cap, priority), .waves = {}};
-      found.waves.run = schedule_streams(
-          input.graph, input.sequential, input.kernels, costs,
-          {.streams = input.options.streams, .priority = priority, .cap = cap, .aliases = input.aliases});
-      all.push_back(std::move(found));
-    }
+    if (input.options.run != RunForm::streams && !is_curve) break;
+    for (Bytes cap : caps) wishes.push_back({.run = RunForm::streams, .cap = cap, .priority = priority});
   }
-  return all;
-}
-
-std::vector<Found> find_waves(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs) {
-  std::vector<Found> all;
   for (StreamPriority priority : kPriorities) {
+    if (input.options.run != RunForm::waves && !is_curve) break;
     for (WaveFill fill : {WaveFill::by_priority, WaveFill::by_cost}) {
-      for (Bytes cap : caps_of(input)) {
-        Found found{.point = point_of(RunForm::waves, cap, priority), .waves = {}};
-        found.point.fill = to_string(fill);
-        found.waves = schedule_waves(
-            input.graph, input.sequential, input.kernels, costs,
-            {.most = input.options.streams, .priority = priority, .fill = fill, .cap = cap, .aliases = input.aliases});
-        all.push_back(std::move(found));
-      }
+      for (Bytes cap : caps) wishes.push_back({.run = RunForm::waves, .cap = cap, .priority = priority, .fill = fill});
     }
   }
-  return all;
+  return wishes;
 }
+
+Found find(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs, const Wish& wish) {
+  Found found{.wish = wish, .waves = {}};
+  if (wish.run == RunForm::streams) {
+    found.waves.run = schedule_streams(
+        input.graph, input.sequential, input.kernels, costs,
+        {.streams = input.options.streams, .priority = wish.priority, .cap = wish.cap, .aliases = input.aliases});
+  } else {
+    found.waves = schedule_waves(input.graph, input.sequential, input.kernels, costs,
+                                 {.most = input.options.streams,
+                                  .priority = wish.priority,
+                                  .fill = wish.fill,
+                                  .cap = wish.cap,
+                                  .aliases = input.aliases});
+  }
+  return found;
+}
+
+// Other ways to share bytes in the same sequence, for runs whose offsets leave a gap: what shares a buffer cannot move
+// apart. None where nothing shares a part of a buffer.
+class OtherSharing {
+ public:
+  explicit OtherSharing(const SpreadInput& input) : input_(input) {
+    AliasOptions whole = input.aliases;
+    whole.parts = false;
+    AliasOptions copied = input.aliases;
+    for (NodeId id : input.sequential.order) {
+      const ViewKind kind = input.graph.op(id).traits.view;
+      const bool is_partial = kind == ViewKind::slice || kind == ViewKind::split || kind == ViewKind::concat;
+      if (is_partial && input.sequential.aliases.step_kinds[id] == StepKind::alias) copied.copies.push_back(id);
+    }
+    if (copied.copies.empty()) return;
+    for (const AliasOptions& aliases : {whole, copied}) {
+      Schedule sequential = input.sequential;
+      sequential.aliases = alias_classes(input.graph, input.kernels, sequential.order, aliases);
+      sequential.load = largest(load_profile(sequential.aliases, input.kernels, sequential.order, aliases));
+      ways_.push_back({aliases, std::move(sequential)});
+    }
+  }
+
+  // The plan of the same wish with the smallest arena, if it takes no longer but for one part in a hundred.
+  Result<void> lower(const IdVector<NodeId, std::int64_t>& costs, const Wish& wish, SpreadPlan& plan) const {
+    const std::int64_t longest = plan.point.picoseconds + plan.point.picoseconds / 100;
+    for (const Way& way : ways_) {
+      if (plan.point.arena == plan.point.load) break;
+      const SpreadInput input{input_.graph, way.sequential, input_.kernels, input_.bodies,
+                              way.aliases,  input_.regions, input_.plan,    input_.options};
+      const Found found = find(input, costs, wish);
+      if (found.waves.run.picoseconds > longest || found.waves.run.load >= plan.point.arena) continue;
+      Result<SpreadPlan> made = spread_plan(input, found);
+      if (!made) return made.error();
+      if (made->point.arena < plan.point.arena) plan = *std::move(made);
+    }
+    return {};
+  }
+
+ private:
+  struct Way {
+    AliasOptions aliases;
+    Schedule sequential;
+  };
+  const SpreadInput& input_;
+  std::vector<Way> ways_;
+};
 
 // Those that are new.
-Result<void> add_plans(const SpreadInput& input, const std::vector<Found>& all, std::vector<SpreadPlan>& plans) {
-  for (std::size_t at = 0; at < all.size(); ++at) {
-    const auto end = all.begin() + static_cast<std::ptrdiff_t>(at);
-    if (std::any_of(all.begin(), end, [&](const Found& one) { return is_same(one, all[at]); })) continue;
-    Result<SpreadPlan> made = spread_plan(input, all[at]);
+Result<void> add_plans(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs,
+                       std::vector<SpreadPlan>& plans) {
+  std::vector<Found> all;
+  std::optional<OtherSharing> other;  // made where it is needed
+  for (const Wish& wish : wishes_of(input)) {
+    Found found = find(input, costs, wish);
+    if (std::any_of(all.begin(), all.end(), [&](const Found& one) { return is_same(one, found); })) continue;
+    Result<SpreadPlan> made = spread_plan(input, found);
     if (!made) return made.error();
+    if (made->point.arena > made->point.load && input.regions.size() == 1) {
+      if (!other) other.emplace(input);
+      LOWTIDE_RETURN_IF_ERROR(other->lower(costs, wish, *made));
+    }
     plans.push_back(*std::move(made));
+    all.push_back(std::move(found));
   }
   return {};
 }
@@ -186,19 +253,13 @@ Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input) {
                    {.load = input.sequential.load,
                     .arena = arena_bytes(input.plan),
                     .picoseconds = time_on_one_stream(input, costs)}});
-  const RunForm run = input.options.run;
-  if (run == RunForm::free) {
+  if (input.options.run == RunForm::free) {
     Result<SpreadPlan> made = free_plan(input, costs);
     if (!made) return made.error();
     plans.push_back(*std::move(made));
     return plans;
   }
-  if (run == RunForm::streams || input.options.curve) {
-    LOWTIDE_RETURN_IF_ERROR(add_plans(input, find_streams(input, costs), plans));
-  }
-  if (run == RunForm::waves || input.options.curve) {
-    LOWTIDE_RETURN_IF_ERROR(add_plans(input, find_waves(input, costs), plans));
-  }
+  LOWTIDE_RETURN_IF_ERROR(add_plans(input, costs, plans));
   return plans;
 }
 

@@ -40,7 +40,8 @@ struct SpreadPlan {
 // The plan on one stream, then those of the form that `options.run` names, each with offsets and waits: for streams
 // (schedule/streams.h) or waves (schedule/waves.h) of `options.streams` at several caps on the load, by several
 // priorities; for free data flow one (free_plan.h). Without `options.curve` only caps that may lead to a plan within
-// `options.stream_room`; with it, streams and waves where one of them is asked for. O(points) times what a plan costs
+// `options.stream_room`; with it, streams and waves where one of them is asked for. Where offsets leave a gap, the same
+// with whole buffers, or with slices, splits and concats that copy, if that is lower and no slower. O(points) times what a plan costs
 // after its order is known. Errors: those of add_barriers and free_plan.
 [[nodiscard]] Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input);
 
