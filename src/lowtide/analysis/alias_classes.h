@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -42,7 +43,9 @@ struct AliasOptions {
   bool in_place = true;                 // a kernel may write over an input that dies there
   bool parts = true;                    // bytes of a buffer live as they are needed; off: all as long as one of them
   bool inputs_live_throughout = false;  // own inputs are placed and kept throughout (bodies of Loop and Scan)
-  std::vector<NodeId> copies = {};      // slices, splits and concats that compute, whatever that does to the load
+  std::optional<Bytes> bound_alignment =
+      std::nullopt;                 // of what takes least, where a region is finer; else `alignment`
+  std::vector<NodeId> copies = {};  // slices, splits and concats that compute, whatever that does to the load
 };
 
 // Decides, for one order, which tensors share bytes, so that the largest load is low:

@@ -193,7 +193,7 @@ Result<ImportedOrderGraph> make(const File& file) {
     is_sorted = is_sorted && node.index() == at;
   }
   if (!is_sorted) {
-    imported.notes.push_back(std::string(file.order.empty() ? "nodes come" : "the order comes") +
+    imported.notes.push_back(std::string(file.order.empty() ? "nodes come" : "in the order nodes come") +
                              " before what they read, so they were sorted");
   }
   return imported;

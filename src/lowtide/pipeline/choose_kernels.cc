@@ -3,6 +3,7 @@
 
 #include "lowtide/pipeline/choose_kernels.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lowtide/analysis/content.h"
@@ -28,6 +29,15 @@ std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& 
     if (kernel.scratch > Bytes(0) && kernel.may_alias_views && !possible_views(graph, id).empty()) nodes.push_back(id);
   }
   return nodes;
+}
+
+Alignments alignments_of(const Target& target) {
+  Alignments all{target.regions[0].alignment, target.regions[0].alignment};
+  for (const Region& region : target.regions) {
+    all.least = std::min(all.least, region.alignment);
+    all.most = std::max(all.most, region.alignment);
+  }
+  return all;
 }
 
 }  // namespace lowtide::detail

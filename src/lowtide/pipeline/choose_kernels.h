@@ -17,4 +17,11 @@ namespace lowtide::detail {
 // Nodes with scratch that need none in a plan in which they are aliases (views).
 [[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);
 
+// The finest and the coarsest of all regions.
+struct Alignments {
+  Bytes least;
+  Bytes most;
+};
+[[nodiscard]] Alignments alignments_of(const Target& target);
+
 }  // namespace lowtide::detail

@@ -19,7 +19,7 @@ class Level {
       : graph_(graph),
         plan_(plan),
         options_(options),
-        bound_options_{.alignment = target.regions[0].alignment, .inputs_live_throughout = is_body},
+        bound_options_{.alignment = detail::alignments_of(target).least, .inputs_live_throughout = is_body},
         kernels_(detail::choose_kernels(graph, target)) {
     // As the bound counts them: views as aliases, bodies by what is proven of the largest.
     for (NodeId id : detail::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);

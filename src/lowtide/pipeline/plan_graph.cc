@@ -28,7 +28,8 @@ using detail::PlannedBodies;
 
 // Ids and pairs of kernels, in the words of `verify`, which knows no target.
 OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& aliases) {
-  OrderFacts facts{.alignment = aliases.alignment, .inputs_take_room = aliases.inputs_live_throughout};
+  OrderFacts facts{.alignment = aliases.bound_alignment.value_or(aliases.alignment),
+                   .inputs_take_room = aliases.inputs_live_throughout};
   facts.scratch.reserve(kernels.size());
   facts.in_place.reserve(kernels.size());
   for (NodeId id : all_ids<NodeId>(kernels.size())) {
@@ -49,13 +50,18 @@ struct Setting {
   Passes& passes;
 };
 
-// The inputs of a body are nobody else's (an If has none), so they are its own to hold.
+// The inputs of a body are nobody else's (an If has none), so they are its own to hold. A body may come to lie in any
+// region, so it keeps to the coarsest. The parts of a buffer lie one right after the other, which only suits regions
+// that are no coarser than the first.
 AliasOptions alias_options(const Setting& setting, bool is_body) {
-  return {.alignment = setting.target.regions[0].alignment,
+  const detail::Alignments all = detail::alignments_of(setting.target);
+  const Bytes first = setting.target.regions[0].alignment;
+  return {.alignment = is_body ? all.most : first,
           .views = setting.options.views,
           .in_place = setting.options.in_place,
-          .parts = setting.options.parts,
-          .inputs_live_throughout = is_body};
+          .parts = setting.options.parts && (is_body || all.most == first),
+          .inputs_live_throughout = is_body,
+          .bound_alignment = all.least};
 }
 
 Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth);
@@ -87,7 +93,7 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
       bodies.verdict = std::max(bodies.verdict, inner->bound_check.verdict);
       bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
     }
-    lay_out(bodies, may_share_bytes(graph.op(id)), setting.target.regions[0].alignment);
+    lay_out(bodies, may_share_bytes(graph.op(id)), detail::alignments_of(setting.target).most);
     planned.push_back(std::move(bodies));
   }
   return planned;
@@ -137,16 +143,38 @@ Provenance provenance_of(const Graph& graph, const Setting& setting) {
           .target = setting.target.name};
 }
 
-// The target's regions; a budget lowers the capacity of the first.
+// The target's regions; of a budget each may have what those before it leave.
 std::vector<Region> capped_regions(const Setting& setting) {
   std::vector<Region> regions = setting.target.regions;
-  const std::optional<Bytes>& budget = setting.options.budget;
-  if (budget && (!regions[0].capacity || *budget < *regions[0].capacity)) regions[0].capacity = budget;
+  if (!setting.options.budget) return regions;
+  Bytes left = *setting.options.budget;
+  for (Region& region : regions) {
+    region.capacity = std::min(region.capacity.value_or(left), left);
+    left -= *region.capacity;
+  }
   return regions;
 }
 
+// A body's arena starts at a multiple of the alignment of the region that its node's scratch came to lie in, and all of
+// it at multiples of the coarsest: so that is its alignment there.
+void settle_bodies(Plan& plan, Bytes alignment) {
+  for (Step& step : plan.program) {
+    for (BodyPlan& body : step.bodies) {
+      const bool is_outer = step.scratch && plan.buffers[*step.scratch].placement;
+      const Bytes here =
+          is_outer ? std::min(alignment, plan.regions[plan.buffers[*step.scratch].placement->region.index()].alignment)
+                   : alignment;
+      if (body.plan->regions.empty() || body.plan->regions[0].alignment == here) continue;
+      Plan inner = *body.plan;
+      inner.regions[0].alignment = here;
+      settle_bodies(inner, here);
+      body.plan = std::make_shared<const Plan>(std::move(inner));
+    }
+  }
+}
+
 // Says whether the plan fits. One that does not is a right plan for a machine whose last region is larger.
-void settle_capacity(PlannedGraph& planned) {
+void settle_capacity(PlannedGraph& planned, const Setting& setting) {
   Plan& plan = planned.plan;
   std::optional<Bytes> total = Bytes(0);
   for (const Region& region : plan.regions) {
@@ -155,20 +183,29 @@ void settle_capacity(PlannedGraph& planned) {
   planned.capacity = total;
   Region& last = plan.regions.back();
   if (!last.capacity || plan.arena.back() <= *last.capacity) return;
-  planned.shortfall = plan.arena.back() - *last.capacity;
+  // What a budget left for the last region is no limit of its own: others may not have used all of theirs.
+  const std::optional<Bytes>& own = setting.target.regions.back().capacity;
+  const bool is_within_own = !own || plan.arena.back() <= *own;
+  const Bytes arena = arena_bytes(plan);
+  if (setting.options.budget && is_within_own && arena <= *setting.options.budget) {
+    last.capacity = own;
+    return;
+  }
+  planned.shortfall = is_within_own ? arena - *setting.options.budget : plan.arena.back() - *last.capacity;
   planned.proven_infeasible = total && plan.claims.bound > *total;
   last.capacity = std::nullopt;
 }
 
 // A point that does not fit is a right plan for a larger machine, as in settle_capacity.
-std::vector<Violation> verify_point(const Graph& graph, Plan& plan) {
+std::vector<Violation> verify_point(const Graph& graph, Plan& plan, Bytes coarsest) {
   std::optional<Bytes>& capacity = plan.regions.back().capacity;
   if (capacity && plan.arena.back() > *capacity) capacity = std::nullopt;
+  settle_bodies(plan, coarsest);
   return verify(graph, plan);
 }
 
 // Replaces the plan by the best one for several streams. Every point is verified here: later only the plan is seen.
-Result<void> spread(const detail::SpreadInput& input, PlannedGraph& planned) {
+Result<void> spread(const detail::SpreadInput& input, Bytes coarsest, PlannedGraph& planned) {
   Result<std::vector<detail::SpreadPlan>> plans = detail::spread_plans(input);
   if (!plans) return plans.error();
   const std::size_t chosen = detail::chosen_spread(*plans, input.options);
@@ -177,7 +214,7 @@ Result<void> spread(const detail::SpreadInput& input, PlannedGraph& planned) {
     point.is_chosen = at == chosen;
     planned.points.push_back(std::move(point));
     if (at == chosen || !input.options.verify) continue;
-    for (Violation& violation : verify_point(input.graph, (*plans)[at].plan)) {
+    for (Violation& violation : verify_point(input.graph, (*plans)[at].plan, coarsest)) {
       planned.violations.push_back(std::move(violation));
     }
   }
@@ -263,7 +300,8 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   // what that costs. Bodies run inside a step, so they have one stream.
   if (depth == 0 && detail::asks_for_spread(setting.options) && !graph.nodes().empty()) {
     LOWTIDE_RETURN_IF_ERROR(passes.run("streams", [&] {
-      return spread({graph, best, kernels, *bodies, aliases, regions, plan, setting.options}, planned);
+      return spread({graph, best, kernels, *bodies, aliases, regions, plan, setting.options},
+                    detail::alignments_of(setting.target).most, planned);
     }));
   }
   return planned;
@@ -300,7 +338,8 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   Result<PlannedGraph> planned = plan_one(graph, setting, 0);
   if (!planned) return planned.error();
 
-  settle_capacity(*planned);
+  settle_capacity(*planned, setting);
+  settle_bodies(planned->plan, detail::alignments_of(target).most);
 
   // Always, on the finished plan, by a reader that shares nothing with the passes above.
   if (options.verify) {

@@ -34,7 +34,8 @@ class FromGraph {
   }
 
   OrderProblem make() && {
-    const Content content(graph_, kernels_, options_.alignment, options_.inputs_live_throughout);
+    const Bytes alignment = options_.bound_alignment.value_or(options_.alignment);
+    const Content content(graph_, kernels_, alignment, options_.inputs_live_throughout);
     for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }

@@ -168,7 +168,9 @@ class Scheduler {
       if (!best_) return found->load;
       return found ? std::min(best_->load, found->load) : best_->load;
     };
-    bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.alignment), best()));
+    bound_ = std::max(
+        bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment.value_or(options_.aliases.alignment)),
+                         best()));
     for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
       if (best() <= bound_ || is_one) break;
       // No limit: measured, an order may be better than in the problem, since some may share and others not.
