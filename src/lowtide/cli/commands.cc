@@ -60,7 +60,7 @@ OptionSpec order_option() {
 OptionSpec order_effort_option() {
   return {.name = "--order-effort",
           .value = "N",
-          .summary = "work units for the search of orders; default 6000000000, some seconds",
+          .summary = "work units for the search of orders; default 6000000000, up to some 15 seconds",
           .kind = ArgumentKind::text};
 }
 

@@ -53,6 +53,10 @@ const std::vector<Choice>& choices() {
 // Orders that do not meet the bound are measured in other ways to share too, in graphs of at most so many nodes.
 constexpr std::size_t kMostShared = 20'000;
 
+// Work of the first phase of a search, and how much more each next one has.
+constexpr std::int64_t kFirstPhase = 4'000'000;
+constexpr std::int64_t kPhase = 8;
+
 // The rules that give every order its aliases are no search: now and then fewer of them are better.
 std::vector<AliasOptions> simpler(const AliasOptions& all) {
   std::vector<AliasOptions> ways(3, all);
@@ -149,15 +153,27 @@ class Scheduler {
     const std::int64_t limit = best_ ? best_->load.count() : std::numeric_limits<std::int64_t>::max();
     const ChosenKernels& least = options_.least != nullptr ? *options_.least : kernels_;
     std::optional<Schedule> found;
-    const auto look = [&](const OrderProblem& problem, const OrderSearchOptions& search) {
-      const FoundOrder order = search_order(problem, search);
+    const auto look_once = [&](const OrderProblem& problem, const OrderSearchOptions& search) {
+      FoundOrder order = search_order(problem, search);
       searched_sets_ += order.sets;
-      if (order.peak >= search.limit) return order.bound;  // nothing is better than what is known
+      if (order.peak >= search.limit) return order;  // nothing is better than what is known
       std::vector<NodeId> nodes;
       for (OrderProblem::Index node : order.order) nodes.push_back(NodeId(node));
       Schedule next = measured(std::string(kSearch), std::move(nodes));
       if (!found || next.load < found->load) found = std::move(next);
-      return order.bound;
+      return order;
+    };
+    // In phases, each of kPhase times the work of the last: an order that is better in the problem may be worse when
+    // measured, so what less work has found counts too.
+    const auto look = [&](const OrderProblem& problem, OrderSearchOptions search) {
+      const std::int64_t most = search.work;
+      std::int64_t bound = 0;
+      for (std::int64_t work = kFirstPhase;; work *= kPhase) {
+        search.work = std::min(work, most);
+        const FoundOrder order = look_once(problem, search);
+        bound = std::max(bound, order.bound);
+        if (work >= most || order.bound >= std::min(order.peak, search.limit)) return bound;
+      }
     };
     // Without slices, splits and concats the three problems are one.
     const bool is_one = !has_parts();
