@@ -277,5 +277,24 @@ TEST(Aliases, NeverRaiseTheLoad) {
   EXPECT_GE(lowered_by_parts, 300);
 }
 
+// a and b are handed out, and are the two halves of x: 12 bytes in all, and no byte of one is a byte of the other. c
+// and d are the same 4 bytes of y, and not both can be.
+TEST(Views, OfOutputsAreJoinedWhereTheyShareNoByte) {
+  const Decided d = decide(R"(input i : f32[1]
+    x = Conv(i) : f32[3,1]
+    a, b = Split(x) {axis = 0, split = [1, 2]} : f32[1,1], f32[2,1]
+    y = Conv(i) : f32[1]
+    c = Identity(y) : f32[1]
+    d = Identity(y) : f32[1]
+    output a, b, c, d)");
+  EXPECT_TRUE(d.share("a", "x"));
+  EXPECT_TRUE(d.share("b", "x"));
+  EXPECT_EQ(d.offset("a"), 0);
+  EXPECT_EQ(d.offset("b"), 4);
+  EXPECT_EQ(d.class_of("x").kind, BufferKind::output);
+  EXPECT_FALSE(d.share("c", "d"));
+  EXPECT_EQ(d.load, Bytes(12 + 4 + 4));
+}
+
 }  // namespace
 }  // namespace lowtide

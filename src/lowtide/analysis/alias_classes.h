@@ -55,8 +55,8 @@ struct AliasOptions {
 //      against the load profile are compared, the lowest load wins, and among equals the one with the fewest copies;
 //   3. along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no alias of these
 //      bytes is used later, and no other input of the node lies in them. Without parts these must be all of the buffer.
-// Never joined: an output with an input, constant or state, or with another output; anything written with what must
-// stay untouched. `order` is a topological order of all nodes. O((nodes + edges) log nodes).
+// Never joined: an output with an input, constant or state, or with another output but where one node has both and they
+// share no byte (the parts of a split); anything written with what must stay untouched. `order` is a topological order of all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 

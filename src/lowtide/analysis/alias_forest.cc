@@ -113,12 +113,10 @@ std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Grap
                                                                       const std::vector<View>& views) {
   if (const std::optional<Join> inside = plan_join_inside(graph, views)) return std::vector<Join>{*inside};
   std::vector<Join> joins;
-  int outputs = 0;
   for (const View& view : views) {
     const Place part = find(view.part);
     const Place whole = find(view.whole);
     if (!may_hang(graph, view, part, whole)) return std::nullopt;
-    if (roots_[part.root].kind == BufferKind::output && ++outputs > 1) return std::nullopt;
     joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
   }
   // Two inputs of a concat may be one set already (a tensor and its reshape): it cannot be in two places.
