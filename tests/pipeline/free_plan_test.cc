@@ -10,6 +10,7 @@
 
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/pipeline/odd_targets.h"
+#include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
@@ -20,12 +21,7 @@ using testing::graph_of;
 
 PlannedGraph must_plan(const Graph& graph, PlanOptions options = {}, const Target& target = dense_target()) {
   options.run = RunForm::free;
-  Result<PlannedGraph> planned = plan_graph(graph, target, options);
-  EXPECT_TRUE(planned.ok()) << planned.error().describe();
-  for (const Violation& violation : planned->violations) {
-    ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
-  }
-  return *std::move(planned);
+  return testing::must_plan(graph, options, target);
 }
 
 // Who happens before whom by edges of the graph alone, step by step.

@@ -6,21 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/target/description.h"
+#include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
 
 using testing::graph_of;
+using testing::must_plan;
 using testing::tensor_named;
-
-PlannedGraph must_plan(const Graph& graph, const PlanOptions& options = {}, const Target& target = dense_target()) {
-  Result<PlannedGraph> planned = plan_graph(graph, target, options);
-  EXPECT_TRUE(planned.ok()) << planned.error().describe();
-  for (const Violation& violation : planned->violations)
-    ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
-  return *std::move(planned);
-}
 
 // x -> a(256) -> b(256, in place) -> c(64) -> out; floats are 4 bytes, alignment 64.
 constexpr const char* kChain = R"(graph "g" {

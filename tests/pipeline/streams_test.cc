@@ -8,6 +8,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan_json.h"
+#include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
@@ -15,15 +16,7 @@ namespace lowtide {
 namespace {
 
 using testing::graph_of;
-
-PlannedGraph must_plan(const Graph& graph, const PlanOptions& options, const Target& target = dense_target()) {
-  Result<PlannedGraph> planned = plan_graph(graph, target, options);
-  EXPECT_TRUE(planned.ok()) << planned.error().describe();
-  for (const Violation& violation : planned->violations) {
-    ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
-  }
-  return *std::move(planned);
-}
+using testing::must_plan;
 
 // Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
 // Both at once need a b c d: 4 x 64, a third more.

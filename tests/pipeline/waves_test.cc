@@ -7,6 +7,7 @@
 
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/pipeline/odd_targets.h"
+#include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
@@ -14,15 +15,7 @@ namespace lowtide {
 namespace {
 
 using testing::graph_of;
-
-PlannedGraph must_plan(const Graph& graph, const PlanOptions& options, const Target& target = dense_target()) {
-  Result<PlannedGraph> planned = plan_graph(graph, target, options);
-  EXPECT_TRUE(planned.ok()) << planned.error().describe();
-  for (const Violation& violation : planned->violations) {
-    ADD_FAILURE() << violation.message << "\n" << print_graph(graph);
-  }
-  return *std::move(planned);
-}
+using testing::must_plan;
 
 const StreamPoint& chosen(const PlannedGraph& planned) {
   return *std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; });

@@ -138,11 +138,11 @@ class GroupAllocation {
   // False if there is no room for that.
   bool order_members(std::int64_t limit) {
     if (!ordering_ && !is_unordered_) {
-      const std::int64_t pairs = count_meeting_pairs(members_);
+      if (!pairs_) pairs_ = count_meeting_pairs(members_);
       const auto buffers = static_cast<std::int64_t>(problem_.buffers.size());
-      if (pairs <= kMostOrdered && pairs > limit / std::max<std::int64_t>(buffers / kShareOfRound, 1)) return true;
+      if (*pairs_ <= kMostOrdered && *pairs_ > limit / std::max<std::int64_t>(buffers / kShareOfRound, 1)) return true;
       std::optional<ConflictGraph> graph;
-      if (pairs <= kMostOrdered) graph = conflict_graph(members_, effort_);
+      if (*pairs_ <= kMostOrdered) graph = conflict_graph(members_, effort_);
       is_unordered_ = !graph;
       if (graph) ordering_.emplace(problem_, groups_, members_, *graph, *goal_, options_.threads);
     }
@@ -196,8 +196,9 @@ class GroupAllocation {
   std::set<std::string> strategies_;  // what names in `best_` refer to
   std::optional<Incumbent> best_;
   std::optional<Ordering> ordering_;
-  bool is_unordered_ = false;   // there are too many pairs
-  std::int64_t decisions_ = 0;  // for the blocks
+  std::optional<std::int64_t> pairs_;  // of members that meet, once somebody asked
+  bool is_unordered_ = false;          // there are too many pairs
+  std::int64_t decisions_ = 0;         // for the blocks
 };
 
 }  // namespace

@@ -38,7 +38,13 @@ class Decision {
  public:
   Decision(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
            const AliasOptions& options)
-      : graph_(graph), kernels_(kernels), order_(order), options_(options), position_(graph.nodes().size()) {
+      : graph_(graph),
+        kernels_(kernels),
+        order_(order),
+        options_(options),
+        position_(graph.nodes().size()),
+        is_to_copy_(graph.nodes().size(), 0) {
+    for (NodeId id : options.copies) is_to_copy_[id] = 1;
     for (std::size_t step = 0; step < order.size(); ++step) position_[order[step]] = static_cast<std::uint32_t>(step);
     const AliasForest alone(graph_, position_);
     own_.reserve(graph.tensors().size());
@@ -80,12 +86,11 @@ class Decision {
       std::vector<View> views = views_of(graph_, id);
       if (views.empty()) continue;
       const ViewKind kind = graph_.op(id).traits.view;
-      const bool is_whole = kind == ViewKind::whole || kind == ViewKind::expand;
       const bool is_of_external =
           kind != ViewKind::concat && candidate.forest.root(candidate.forest.find(views[0].whole).root).is_external;
-      if (is_whole || is_of_external) {
+      if (is_whole_view(kind) || is_of_external) {
         if (const auto joins = candidate.forest.plan_joins(graph_, views)) join(candidate, id, *joins);
-      } else if (!is_to_copy(id)) {
+      } else if (is_to_copy_[id] == 0) {
         partial_.push_back({id, std::move(views)});
       }
     }
@@ -96,10 +101,6 @@ class Decision {
     const auto others = std::find_if_not(partial_.begin(), partial_.end(),
                                          [&](const PartialView& view) { return is_concat(view.node); });
     std::reverse(partial_.begin(), others);
-  }
-
-  [[nodiscard]] bool is_to_copy(NodeId id) const {
-    return std::find(options_.copies.begin(), options_.copies.end(), id) != options_.copies.end();
   }
 
   [[nodiscard]] bool is_concat(NodeId id) const { return graph_.op(id).traits.view == ViewKind::concat; }
@@ -296,6 +297,7 @@ class Decision {
   const std::vector<NodeId>& order_;
   const AliasOptions& options_;
   IdVector<NodeId, std::uint32_t> position_;
+  IdVector<NodeId, char> is_to_copy_;
   IdVector<TensorId, Lifespan> own_;  // of each tensor for itself
   std::vector<PartialView> partial_;
 };

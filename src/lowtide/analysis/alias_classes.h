@@ -43,9 +43,11 @@ struct AliasOptions {
   bool in_place = true;                 // a kernel may write over an input that dies there
   bool parts = true;                    // bytes of a buffer live as they are needed; off: all as long as one of them
   bool inputs_live_throughout = false;  // own inputs are placed and kept throughout (bodies of Loop and Scan)
-  std::optional<Bytes> bound_alignment =
-      std::nullopt;                 // of what takes least, where a region is finer; else `alignment`
-  std::vector<NodeId> copies = {};  // slices, splits and concats that compute, whatever that does to the load
+  std::vector<NodeId> copies = {};      // slices, splits and concats that compute, whatever that does to the load
+  // What bounds round up to, where some region is finer than the one that sizes are rounded up for.
+  std::optional<Bytes> finest_alignment = std::nullopt;
+
+  [[nodiscard]] Bytes bound_alignment() const { return finest_alignment.value_or(alignment); }
 };
 
 // Decides, for one order, which tensors share bytes, so that the largest load is low:
@@ -56,7 +58,8 @@ struct AliasOptions {
 //   3. along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no alias of these
 //      bytes is used later, and no other input of the node lies in them. Without parts these must be all of the buffer.
 // Never joined: an output with an input, constant or state, or with another output but where one node has both and they
-// share no byte (the parts of a split); anything written with what must stay untouched. `order` is a topological order of all nodes. O((nodes + edges) log nodes).
+// share no byte (the parts of a split); anything written with what must stay untouched. `order` is a topological order of
+// all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 

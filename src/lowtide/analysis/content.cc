@@ -12,12 +12,6 @@
 #include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide::detail {
-namespace {
-
-bool is_whole(ViewKind kind) { return kind == ViewKind::whole || kind == ViewKind::expand; }
-
-}  // namespace
-
 std::vector<View> possible_views(const Graph& graph, NodeId id) {
   if (graph.op(id).traits.view == ViewKind::none) return {};
   std::vector<View> views = views_of(graph, id);
@@ -195,7 +189,7 @@ void Content::find_rounded(const ChosenKernels& kernels) {
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
     for (const View& view : possible_views(graph_, id)) {
       groups.join(view.part, view.whole);
-      if (!is_whole(graph_.op(id).traits.view)) with_parts.push_back(view.whole);
+      if (is_partial_view(graph_.op(id).traits.view)) with_parts.push_back(view.whole);
     }
     const Node& node = graph_.node(id);
     for (const auto& [input, output] : kernels[id].in_place) {

@@ -20,6 +20,12 @@ enum class ViewKind : std::uint8_t {
   expand,  // output 0 is input 0 where nothing is repeated: Expand, Tile
 };
 
+// All of what it is a view of, or a part.
+[[nodiscard]] constexpr bool is_whole_view(ViewKind kind) {
+  return kind == ViewKind::whole || kind == ViewKind::expand;
+}
+[[nodiscard]] constexpr bool is_partial_view(ViewKind kind) { return kind != ViewKind::none && !is_whole_view(kind); }
+
 // Which inputs a kernel that works element by element (or row by row, reading a row before writing it) may
 // overwrite with output 0. A permission by operator; the sizes must agree and the input must die there.
 enum class InPlaceKind : std::uint8_t {

@@ -16,8 +16,7 @@ LoadBound stronger(const LoadBound& a, const LoadBound& b) { return b.bytes > a.
 }  // namespace
 
 BoundOptions bound_options(const AliasOptions& aliases) {
-  return {.alignment = aliases.bound_alignment.value_or(aliases.alignment),
-          .inputs_live_throughout = aliases.inputs_live_throughout};
+  return {.alignment = aliases.bound_alignment(), .inputs_live_throughout = aliases.inputs_live_throughout};
 }
 
 Result<ChosenOrder> choose_order(const Graph& graph, const ChosenKernels& planned, const ChosenKernels& least,

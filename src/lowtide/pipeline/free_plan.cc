@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/analysis/happens_before.h"
+#include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/free_flow.h"
 #include "lowtide/schedule/waits.h"
@@ -106,36 +107,16 @@ Result<SpreadPlan> plan_of(const SpreadInput& input, const IdVector<NodeId, std:
   return made;
 }
 
-constexpr std::size_t kMostCopying = 1024;
-
-// Those of the sequential plan first.
-std::vector<AliasOptions> ways_to_share(const SpreadInput& input) {
-  std::vector<AliasOptions> ways = {input.aliases};
-  if (input.aliases.parts) {
-    ways.push_back(input.aliases);
-    ways.back().parts = false;
-  }
-  std::vector<NodeId> copies;
-  for (NodeId id : all_ids<NodeId>(input.graph.nodes().size())) {
-    const std::string& type = input.graph.op(id).type;
-    if (type == "Slice" || type == "Split" || type == "Concat") copies.push_back(id);
-  }
-  if (input.aliases.views && !copies.empty() && copies.size() <= kMostCopying) {
-    ways.push_back(input.aliases);
-    ways.back().copies = std::move(copies);
-  }
-  return ways;
-}
-
 }  // namespace
 
 Result<SpreadPlan> free_plan(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs) {
   const Result<FreeFlow> flow = free_flow(input.graph, input.sequential.order);
   if (!flow) return flow.error();
   std::optional<SpreadPlan> best;
-  for (const AliasOptions& options : ways_to_share(input)) {
-    Schedule schedule = input.sequential;
-    if (best) schedule.aliases = alias_classes(input.graph, input.kernels, schedule.order, options);
+  std::vector<AliasOptions> ways = other_ways(input.graph, input.sequential, input.aliases);
+  ways.insert(ways.begin(), input.aliases);
+  for (const AliasOptions& options : ways) {
+    Schedule schedule = best ? shared_anew(input.graph, input.kernels, input.sequential, options) : input.sequential;
     schedule = share_in_free_flow(input.graph, *flow, schedule, input.kernels, options);
     Result<SpreadPlan> made = plan_of(input, costs, *flow, schedule);
     if (!made) return made.error();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowtide/analysis/load.h"
+#include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/other_order.h"
 
@@ -42,7 +43,7 @@ class Placing {
  private:
   Result<void> look_further() {
     if (is_done()) return {};
-    if (!partial_aliases(given_).empty()) {
+    if (!partial_aliases(input_.graph, given_).empty()) {
       AliasOptions whole = input_.aliases;
       whole.parts = false;
       LOWTIDE_RETURN_IF_ERROR(share_otherwise(given_, whole));
@@ -76,23 +77,8 @@ class Placing {
 
   [[nodiscard]] bool is_done() const { return arena_bytes(best_.plan) == best_.schedule.load; }
 
-  [[nodiscard]] bool is_partial_alias(const Schedule& schedule, NodeId id) const {
-    const ViewKind kind = input_.graph.op(id).traits.view;
-    const bool is_partial = kind == ViewKind::slice || kind == ViewKind::split || kind == ViewKind::concat;
-    return is_partial && schedule.aliases.step_kinds[id] == StepKind::alias;
-  }
-
-  // In the order of the schedule.
-  [[nodiscard]] std::vector<NodeId> partial_aliases(const Schedule& schedule) const {
-    std::vector<NodeId> nodes;
-    for (NodeId id : schedule.order) {
-      if (is_partial_alias(schedule, id)) nodes.push_back(id);
-    }
-    return nodes;
-  }
-
   Result<void> copy_some(const Schedule& schedule, std::size_t most) {
-    const std::vector<NodeId> partial = partial_aliases(schedule);
+    const std::vector<NodeId> partial = partial_aliases(input_.graph, schedule);
     LOWTIDE_RETURN_IF_ERROR(copy_spaced_ones(schedule, free_copies(schedule, partial)));
     return copy_single_ones(schedule, partial, most);
   }
@@ -151,10 +137,7 @@ class Placing {
   }
 
   Result<void> share_otherwise(const Schedule& schedule, const AliasOptions& aliases) {
-    Schedule other = schedule;
-    other.aliases = alias_classes(input_.graph, input_.kernels, other.order, aliases);
-    other.load = largest(load_profile(other.aliases, input_.kernels, other.order, aliases));
-    return look_at(other, aliases);
+    return look_at(shared_anew(input_.graph, input_.kernels, schedule, aliases), aliases);
   }
 
   Result<void> look_at(const Schedule& other, const AliasOptions& aliases) {

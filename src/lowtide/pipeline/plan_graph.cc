@@ -28,8 +28,7 @@ using detail::PlannedBodies;
 
 // Ids and pairs of kernels, in the words of `verify`, which knows no target.
 OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& aliases) {
-  OrderFacts facts{.alignment = aliases.bound_alignment.value_or(aliases.alignment),
-                   .inputs_take_room = aliases.inputs_live_throughout};
+  OrderFacts facts{.alignment = aliases.bound_alignment(), .inputs_take_room = aliases.inputs_live_throughout};
   facts.scratch.reserve(kernels.size());
   facts.in_place.reserve(kernels.size());
   for (NodeId id : all_ids<NodeId>(kernels.size())) {
@@ -61,7 +60,7 @@ AliasOptions alias_options(const Setting& setting, bool is_body) {
           .in_place = setting.options.in_place,
           .parts = setting.options.parts && (is_body || all.most == first),
           .inputs_live_throughout = is_body,
-          .bound_alignment = all.least};
+          .finest_alignment = all.least};
 }
 
 Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth);
@@ -185,13 +184,14 @@ void settle_capacity(PlannedGraph& planned, const Setting& setting) {
   if (!last.capacity || plan.arena.back() <= *last.capacity) return;
   // What a budget left for the last region is no limit of its own: others may not have used all of theirs.
   const std::optional<Bytes>& own = setting.target.regions.back().capacity;
-  const bool is_within_own = !own || plan.arena.back() <= *own;
-  const Bytes arena = arena_bytes(plan);
-  if (setting.options.budget && is_within_own && arena <= *setting.options.budget) {
+  const std::optional<Bytes>& budget = setting.options.budget;
+  if (own && plan.arena.back() > *own) planned.shortfall = plan.arena.back() - *own;
+  if (budget && arena_bytes(plan) > *budget)
+    planned.shortfall = std::max(planned.shortfall, arena_bytes(plan) - *budget);
+  if (planned.shortfall == Bytes(0)) {
     last.capacity = own;
     return;
   }
-  planned.shortfall = is_within_own ? arena - *setting.options.budget : plan.arena.back() - *last.capacity;
   planned.proven_infeasible = total && plan.claims.bound > *total;
   last.capacity = std::nullopt;
 }

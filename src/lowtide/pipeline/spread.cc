@@ -11,9 +11,9 @@
 #include <tuple>
 #include <utility>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/pipeline/free_plan.h"
+#include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/streams.h"
 #include "lowtide/schedule/waits.h"
@@ -168,25 +168,13 @@ Found find(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs
   return found;
 }
 
-// Other ways to share bytes in the same sequence, for runs whose offsets leave a gap: what shares a buffer cannot move
-// apart. None where nothing shares a part of a buffer.
+// The same sequence with other ways to share (other_sharing.h), for runs whose offsets leave a gap.
 class OtherSharing {
  public:
   explicit OtherSharing(const SpreadInput& input) : input_(input) {
-    AliasOptions whole = input.aliases;
-    whole.parts = false;
-    AliasOptions copied = input.aliases;
-    for (NodeId id : input.sequential.order) {
-      const ViewKind kind = input.graph.op(id).traits.view;
-      const bool is_partial = kind == ViewKind::slice || kind == ViewKind::split || kind == ViewKind::concat;
-      if (is_partial && input.sequential.aliases.step_kinds[id] == StepKind::alias) copied.copies.push_back(id);
-    }
-    if (copied.copies.empty()) return;
-    for (const AliasOptions& aliases : {whole, copied}) {
-      Schedule sequential = input.sequential;
-      sequential.aliases = alias_classes(input.graph, input.kernels, sequential.order, aliases);
-      sequential.load = largest(load_profile(sequential.aliases, input.kernels, sequential.order, aliases));
-      ways_.push_back({aliases, std::move(sequential)});
+    for (AliasOptions& aliases : other_ways(input.graph, input.sequential, input.aliases)) {
+      Schedule sequential = shared_anew(input.graph, input.kernels, input.sequential, aliases);
+      ways_.push_back({std::move(aliases), std::move(sequential)});
     }
   }
 

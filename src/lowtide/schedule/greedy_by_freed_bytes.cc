@@ -56,7 +56,7 @@ class Greedy {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) group_[id] = id;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const ViewKind kind = graph_.op(id).traits.view;
-      if (kind != ViewKind::whole && kind != ViewKind::expand) continue;
+      if (!is_whole_view(kind)) continue;
       for (const View& view : views_of(graph_, id)) group_[view.part] = group_[view.whole];  // in topological order
     }
   }

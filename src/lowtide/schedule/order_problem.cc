@@ -34,8 +34,7 @@ class FromGraph {
   }
 
   OrderProblem make() && {
-    const Bytes alignment = options_.bound_alignment.value_or(options_.alignment);
-    const Content content(graph_, kernels_, alignment, options_.inputs_live_throughout);
+    const Content content(graph_, kernels_, options_.bound_alignment(), options_.inputs_live_throughout);
     for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }
@@ -46,8 +45,7 @@ class FromGraph {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const ViewKind kind = graph_.op(id).traits.view;
       if (kind == ViewKind::none || !options_.views || !kernels_[id].may_alias_views) continue;
-      const bool is_whole = kind == ViewKind::whole || kind == ViewKind::expand;
-      if (!is_whole && sharing == Sharing::nothing) continue;
+      if (is_partial_view(kind) && sharing == Sharing::nothing) continue;
       const std::vector<View> views = detail::possible_views(graph_, id);
       for (const View& view : views) groups.join(view.part, view.whole);
       if (!views.empty()) problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs

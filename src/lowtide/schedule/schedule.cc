@@ -168,11 +168,11 @@ class Scheduler {
     const auto look = [&](const OrderProblem& problem, OrderSearchOptions search) {
       const std::int64_t most = search.work;
       std::int64_t bound = 0;
-      for (std::int64_t work = kFirstPhase;; work *= kPhase) {
-        search.work = std::min(work, most);
+      for (search.work = std::min(kFirstPhase, most);;
+           search.work = search.work > most / kPhase ? most : search.work * kPhase) {
         const FoundOrder order = look_once(problem, search);
         bound = std::max(bound, order.bound);
-        if (work >= most || order.bound >= std::min(order.peak, search.limit)) return bound;
+        if (search.work == most || order.bound >= std::min(order.peak, search.limit)) return bound;
       }
     };
     // Without slices, splits and concats the three problems are one.
@@ -184,9 +184,7 @@ class Scheduler {
       if (!best_) return found->load;
       return found ? std::min(best_->load, found->load) : best_->load;
     };
-    bound_ = std::max(
-        bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment.value_or(options_.aliases.alignment)),
-                         best()));
+    bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment()), best()));
     for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
       if (best() <= bound_ || is_one) break;
       // No limit: measured, an order may be better than in the problem, since some may share and others not.
@@ -196,10 +194,8 @@ class Scheduler {
   }
 
   [[nodiscard]] bool has_parts() const {
-    return std::any_of(graph_.operators().begin(), graph_.operators().end(), [](const Operator& op) {
-      return op.traits.view != ViewKind::none && op.traits.view != ViewKind::whole &&
-             op.traits.view != ViewKind::expand;
-    });
+    return std::any_of(graph_.operators().begin(), graph_.operators().end(),
+                       [](const Operator& op) { return is_partial_view(op.traits.view); });
   }
 
   const Graph& graph_;
