@@ -75,6 +75,16 @@ class JsonOutput(ProgramTest):
         self.assertEqual(report["model"]["path"], "model.onnx")
         self.assertTrue(all(isinstance(report["seconds"][key], float) for key in ("import", "plan", "verify")))
 
+    def test_what_only_a_dead_branch_inside_a_body_reads_costs_nothing(self):
+        reports = []
+        for where in ("nowhere", "inside"):
+            self.write(f"{where}.onnx", small_models.dead_branch(where))
+            reports.append(self.json(DONE, "plan", f"{where}.onnx")["bytes"])
+        # s, s2 and q are of 4, 4 and 12 KiB; big, of 16 KiB, is gone by then. Else it would be 16 KiB more.
+        self.assertEqual([report["load_as_given"] for report in reports], [20 * 1024, 20 * 1024])
+        for key in ("load", "bound", "arena"):
+            self.assertEqual(reports[0][key], reports[1][key], key)
+
     def test_streams(self):
         self.write("parallel.onnx", small_models.parallel())
         report = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")

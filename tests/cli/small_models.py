@@ -127,6 +127,39 @@ def stale_branch(declared=9):
     return model([choose], [value_info("c", [], BOOL), value_info("x", [64])], [value_info("y", [1])])
 
 
+def dead_branch(where):
+    """Of an If that never takes one of its branches, which alone would keep `big` (16 KiB) until the end.
+
+    total = ReduceMax(big); s2 = s + total; q = s2 three times; then an If reads s. where: "inside" a branch of another
+    If; or "nowhere", the same without the branch.
+    """
+
+    def join(count, source, name):
+        return node("Concat", [source] * count, [name], name, [field(1, "axis") + field(3, 0) + field(20, 2)])
+
+    def most(source, name):
+        return graph([node("ReduceMax", [source], [name], name)], [], [value_info(name, [1])], name=name)
+
+    def choose(condition, then_branch, else_branch, result):
+        branch = [body("then_branch", then_branch), body("else_branch", else_branch)]
+        return node("If", [condition], [result], result, branch)
+
+    never = field(2, BOOL) + field(8, "never") + field(9, bytes(1))
+    inner = graph([choose("never", most("big", "dead"), most("s", "lives"), "r")], [], [value_info("r", [1])], [never])
+    taken = {"inside": inner, "nowhere": most("s", "lives")}[where]
+    nodes = [
+        join(16, "x", "big"),
+        node("ReduceMax", ["big"], ["total"], "total"),
+        join(4, "x", "s"),
+        node("Add", ["s", "total"], ["s2"], "s2"),
+        join(3, "s2", "q"),
+        choose("c", taken, most("s", "other"), "y"),
+    ]
+    return model(
+        nodes, [value_info("x", [256]), value_info("c", [], BOOL)], [value_info("y", [1]), value_info("q", [3072])]
+    )
+
+
 def hostile_names():
     """Escapes, a line end with a false line after it, a very long name; a backslash and a byte that is no UTF-8."""
     names = ["x", "\x1b[31mred\x1b[0m", "a\nerror: false", "n" * 3000, b"\\\xfe"]

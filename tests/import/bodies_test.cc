@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/import/onnx_models.h"
@@ -184,6 +185,94 @@ TEST(Bodies, ThatNeverRunAreLeftOut) {
   EXPECT_EQ(type_of(model->graph, "y"), "f32[6]");
   ASSERT_EQ(model->notes.size(), 1U);
   EXPECT_NE(model->notes[0].find("'choose'"), std::string::npos);
+}
+
+std::vector<std::string> captured_names(const Graph& around, const Body& body) {
+  std::vector<std::string> names;
+  for (const auto& [outer, inner] : body.captures) {
+    EXPECT_EQ(around.tensor(outer).name, body.graph->tensor(inner).name);
+    names.push_back(around.tensor(outer).name);
+  }
+  return names;
+}
+
+std::size_t reader_count(const Graph& graph, std::string_view name) {
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (graph.tensor(id).name == name) return graph.readers(id).size();
+  }
+  ADD_FAILURE() << "there is no tensor " << name;
+  return 0;
+}
+
+// A branch in whose body stands an If that always takes its then_branch, Neg(small).
+std::string branch_with_a_dead_branch(const std::string& dead) {
+  return "t () => (float[2] a) { one = Constant<value = bool {1}>() [inner] a = If (one) <"
+         "  then_branch = tt () => (float[2] b) { b = Neg(small) },"
+         "  else_branch = te () => (float[2] d) { " +
+         dead + " }> }";
+}
+
+TEST(Bodies, CaptureNothingForABranchInsideThatNeverRuns) {
+  // `dead` captures `big` at two depths, and `small` as the living branch does.
+  for (const char* const dead :
+       {"d = Slice(big, zero, two)", "e = Slice(big, zero, two) d = Add(e, small)",
+        "d = If (c) <then_branch = x () => (float[2] e) { e = Slice(big, zero, two) },"
+        "            else_branch = y () => (float[2] f) { f = Neg(small) }>"}) {
+    const auto model = import(
+        "g (bool c, float[2] x) => (float[2] y) <int64[1] zero = {0}, int64[1] two = {2}> { [p] small = Relu(x) "
+        "[q] big = Concat<axis = 0>(x, x, x, x) [outer] y = If (c) <then_branch = " +
+        branch_with_a_dead_branch(dead) + ", else_branch = e () => (float[2] f) { f = Relu(small) }> }");
+    ASSERT_TRUE(model.ok()) << model.error().describe();
+    const Body* outer = body_of(model->graph, "outer", "then_branch");
+    ASSERT_NE(outer, nullptr);
+    EXPECT_EQ(captured_names(model->graph, *outer), (std::vector<std::string>{"small"})) << dead;
+    EXPECT_EQ(outer->graph->tensors().size(), 3U) << "small, one, a: no tensor is left that nothing reads; " << dead;
+    EXPECT_EQ(reader_count(model->graph, "big"), 0U) << "only the dead branch reads big: " << dead;
+    ASSERT_EQ(body_of(*outer->graph, "inner", "else_branch"), nullptr);
+    EXPECT_EQ(captured_names(*outer->graph, *body_of(*outer->graph, "inner", "then_branch")),
+              (std::vector<std::string>{"small"}));
+  }
+}
+
+TEST(Bodies, CaptureNothingForABranchInsideThatCannotRun) {
+  // MatMul of 2 by a matrix of 3 rows: no run survives the else_branch of `inner`.
+  const auto model = import(
+      "g (bool c, float[2] x) => (float[2] y) <float[3,5] w = {0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0}> { [p] big = Relu(x) "
+      "[outer] y = If (c) <then_branch = t () => (float[2] a) { [inner] a = If (c) <"
+      "  then_branch = tt () => (float[2] b) { b = Neg(x) },"
+      "  else_branch = te () => (float[2] d) { d = MatMul(big, w) }> },"
+      "else_branch = e () => (float[2] f) { f = Relu(x) }> }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  const Body* outer = body_of(model->graph, "outer", "then_branch");
+  ASSERT_NE(outer, nullptr);
+  EXPECT_EQ(captured_names(model->graph, *outer), (std::vector<std::string>{"c", "x"}));
+  EXPECT_EQ(reader_count(model->graph, "big"), 0U);
+}
+
+TEST(Bodies, CaptureNothingForADeadBranchInALoopInAnIfInALoop) {
+  // The body of the inner Loop is inferred more than once; the condition is a constant of the whole model.
+  const auto model = import(
+      "g (int64 n, bool c, float[2] x) => (float[2] y) <bool never = {0}> { [p] small = Relu(x) [q] big = Neg(x) "
+      "[out] y = Loop (n, c, x) <body = lo (int64 i, bool k, float[2] s) => (bool k2, float[2] s2) { k2 = Identity(k) "
+      "  [mid] s2 = If (k) <"
+      "    then_branch = t () => (float[2] a) { [in] a = Loop (n, k, s) <"
+      "      body = li (int64 j, bool m, float[2] r) => (bool m2, float[2] r2) { m2 = Identity(m) "
+      "        [low] r2 = If (never) <"
+      "          then_branch = dead () => (float[2] d) { d = Add(big, r) },"
+      "          else_branch = lives () => (float[2] f) { f = Add(small, r) }> }> },"
+      "    else_branch = e () => (float[2] h) { h = Neg(s) }> }> }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(reader_count(model->graph, "big"), 0U);
+  const Body* out = body_of(model->graph, "out", "body");
+  ASSERT_NE(out, nullptr);
+  EXPECT_EQ(captured_names(model->graph, *out), (std::vector<std::string>{"n", "never", "small"}));
+  const Body* mid = body_of(*out->graph, "mid", "then_branch");
+  ASSERT_NE(mid, nullptr);
+  const Body* in = body_of(*mid->graph, "in", "body");
+  ASSERT_NE(in, nullptr);
+  EXPECT_EQ(captured_names(*mid->graph, *in), (std::vector<std::string>{"never", "small"}));
+  EXPECT_EQ(body_of(*in->graph, "low", "then_branch"), nullptr);
+  EXPECT_NE(body_of(*in->graph, "low", "else_branch"), nullptr);
 }
 
 TEST(Bodies, ThatCannotWorkWithTheSizesGivenAreLeftOutAndSaidSo) {

@@ -91,6 +91,35 @@ Result<Facts> GraphWalk::ask(const NodeProto& node, const Inputs& inputs, NodeBo
   return facts;
 }
 
+// In the order in which the names stand in the wiring. Only what a walked body still holds is captured: `bodies` no
+// longer has the branches that never run.
+void GraphWalk::make_captured_tensors(std::uint32_t index, const NodeBodies& bodies) {
+  std::vector<std::uint32_t> used;
+  for (const auto& [attribute, body] : bodies.walked) {
+    for (const NamedCapture& capture : body.result.captures) used.push_back(capture.outer_name);
+  }
+  std::sort(used.begin(), used.end());
+  for (std::uint32_t name : wiring_.captured(index)) {
+    if (std::binary_search(used.begin(), used.end(), name)) tensor_of(name);
+  }
+}
+
+std::vector<Body> GraphWalk::take_bodies(const NodeProto& node, NodeBodies&& bodies) {
+  std::vector<Body> taken;
+  for (auto& [attribute, body] : bodies.walked) {
+    findings_.append(std::move(body.result.findings));
+    std::vector<std::pair<TensorId, TensorId>> captures;
+    captures.reserve(body.result.captures.size());
+    for (const NamedCapture& capture : body.result.captures) {
+      captures.emplace_back(tensor_of(capture.outer_name), capture.inner);
+    }
+    std::sort(captures.begin(), captures.end());
+    taken.push_back({node.attribute(attribute).name(), std::make_shared<const Graph>(std::move(body.result.graph)),
+                     std::move(captures)});
+  }
+  return taken;
+}
+
 // The last walk over a body is the one that counts.
 Result<Facts> GraphWalk::walk_body(const NodeProto& node, int attribute, std::span<const TensorFact> inputs,
                                    NodeBodies& bodies) {

@@ -44,6 +44,11 @@ bool is_exact(const TensorFact& fact) {
                                            [](const auto& extent) { return extent.knowledge == Knowledge::exact; });
 }
 
+struct DenseType {
+  DType dtype = DType::f32;
+  Shape shape;
+};
+
 // Unknown extents become 0: a graph with any is never handed out, but walked to its end to list them all.
 Shape shape_of(const TensorFact& fact) {
   if (!fact.known.extents) return Shape();
@@ -59,6 +64,12 @@ Shape shape_of(const TensorFact& fact) {
   return shape;
 }
 
+// Of what is no dense tensor, which is a finding: a scalar in its place.
+DenseType dense_type_of(const TensorFact& fact) {
+  const bool has_size = fact.is_tensor && fact.known.dtype && *fact.known.dtype != DType::string;
+  return has_size ? DenseType{*fact.known.dtype, shape_of(fact)} : DenseType{};
+}
+
 }  // namespace
 
 GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
@@ -69,16 +80,30 @@ GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
   const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
   const Value* outer = outer_name ? around_->value_of(*outer_name) : nullptr;
   if (outer == nullptr) return nullptr;
-  TensorFact fact = outer->fact;
-  if (fact.known.content != nullptr &&
-      !context_.content.take(static_cast<std::int64_t>(fact.known.content->elements.size()))) {
-    fact.known.content = nullptr;
+  value.fact = outer->fact;
+  if (value.fact.known.content != nullptr &&
+      !context_.content.take(static_cast<std::int64_t>(value.fact.known.content->elements.size()))) {
+    value.fact.known.content = nullptr;
   }
-  const Origin origin{.role = outer->is_constant ? Role::constant : Role::input, .is_captured = true};
-  const Result<void> added = add_tensor(name, std::move(fact), origin);
-  LOWTIDE_CHECK(added.ok(), "a tensor that fits the graph around fits a body");
-  captures_.emplace_back(outer->tensor, value.tensor);
+  value.is_made = true;
+  value.is_constant = outer->is_constant;
   return &value;
+}
+
+// The graph around has counted what it hands down, so a captured tensor brings no findings.
+TensorId GraphWalk::tensor_of(std::uint32_t name) {
+  Value& value = values_[name];
+  if (value.tensor) return *value.tensor;
+  LOWTIDE_CHECK(value.is_made && around_ != nullptr, "a value without a tensor is captured from the graph around");
+  const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
+  LOWTIDE_CHECK(outer_name.has_value(), "the graph around knows every name that its bodies capture");
+  const Role role = value.is_constant ? Role::constant : Role::input;
+  DenseType type = dense_type_of(value.fact);
+  value.tensor =
+      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape), true}, role);
+  set_known_integers(*value.tensor, value.fact, role);
+  captures_.push_back({*outer_name, *value.tensor});
+  return *value.tensor;
 }
 
 Result<void> GraphWalk::require(std::span<const std::uint32_t> names, const std::string& place) {
@@ -98,22 +123,20 @@ bool GraphWalk::is_made_around(std::string_view name) const {
   return false;
 }
 
-// Errors: over_limit. A captured tensor was counted in the graph around, so its findings are there.
+// Errors: over_limit.
 Result<void> GraphWalk::add_tensor(std::uint32_t name, TensorFact fact, const Origin& origin) {
   Value& value = values_[name];
-  if (!origin.is_captured) note_findings(name, fact, origin);
-  if (origin.role != Role::constant && !origin.is_captured) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
-  const bool has_size = fact.is_tensor && fact.known.dtype && *fact.known.dtype != DType::string;
-  Shape shape = has_size ? shape_of(fact) : Shape();
-  const DType dtype = has_size ? *fact.known.dtype : DType::f32;
-  const Result<Bytes> size = dense_size(dtype, shape);
+  note_findings(name, fact, origin);
+  if (origin.role != Role::constant) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
+  DenseType type = dense_type_of(fact);
+  const Result<Bytes> size = dense_size(type.dtype, type.shape);
   if (!size) return located(size.error(), "", "tensor " + shown(name));
   value.is_made = true;
   value.is_constant = origin.role == Role::constant;
-  value.tensor = builder_.add_tensor(
-      {std::string(wiring_.names[name].text), dtype, std::move(shape), origin.is_captured}, origin.role);
+  value.tensor =
+      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape)}, origin.role);
+  set_known_integers(*value.tensor, fact, origin.role);
   value.fact = std::move(fact);
-  set_known_integers(value, origin.role);
   forget_if_unread(value);
   return {};
 }
@@ -141,18 +164,18 @@ void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const 
   if (has_upper_bounds) findings_.upper_bounds.push_back(quoted(text));
 }
 
-void GraphWalk::set_known_integers(const Value& value, Role role) {
-  const KnownContent* content = value.fact.known.content.get();
+void GraphWalk::set_known_integers(TensorId tensor, const TensorFact& fact, Role role) {
+  const KnownContent* content = fact.known.content.get();
   if (content == nullptr || !is_integer(content->dtype)) return;
   const std::int64_t most = role == Role::constant ? limits::kMaxFoldedElements : kMostComputedIntegers;
-  if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(value.fact)) return;
+  if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(fact)) return;
   std::vector<std::int64_t> integers;
   integers.reserve(content->elements.size());
   for (const KnownElement& element : content->elements) {
     if (element.knowledge != Knowledge::exact) return;
     integers.push_back(element.integer);
   }
-  builder_.set_known_integers(value.tensor, std::move(integers));
+  builder_.set_known_integers(tensor, std::move(integers));
 }
 
 // Content beyond the budget is not kept; work beyond all measure is refused.

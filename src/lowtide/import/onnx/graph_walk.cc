@@ -64,7 +64,6 @@ Result<void> GraphWalk::visit_all(std::span<const TensorFact> inputs) {
 Result<WalkedGraph> GraphWalk::finish() {
   Result<Graph> graph = std::move(builder_).build();
   if (!graph) return graph.error();
-  std::sort(captures_.begin(), captures_.end());
   return WalkedGraph{*std::move(graph), std::move(captures_), std::move(outputs_), std::move(findings_)};
 }
 
@@ -150,8 +149,9 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
   const std::span<const std::uint32_t> outputs = wiring_.outputs(index);
   GraphBuilder::NodeSpec spec{node.name(), normalized_domain(node.domain()), node.op_type()};
   for (std::uint32_t name : wiring_.inputs(index)) {
-    spec.inputs.push_back(name == Wiring::kLeftOut ? std::nullopt : std::optional(values_[name].tensor));
+    spec.inputs.push_back(name == Wiring::kLeftOut ? std::nullopt : std::optional(tensor_of(name)));
   }
+  make_captured_tensors(index, bodies);
   std::string place;  // made only where something refers to it
   Origin origin{.role = Role::temporary};
   for (std::size_t at = 0; at < outputs.size(); ++at) {
@@ -177,12 +177,7 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
   Result<std::vector<Attribute>> attributes = attributes_of(node);
   if (!attributes) return located(attributes.error(), place_of(index));
   spec.attributes = *std::move(attributes);
-  for (auto& [attribute, body] : bodies.walked) {
-    findings_.append(std::move(body.result.findings));
-    spec.bodies.push_back({node.attribute(attribute).name(),
-                           std::make_shared<const Graph>(std::move(body.result.graph)),
-                           std::move(body.result.captures)});
-  }
+  spec.bodies = take_bodies(node, std::move(bodies));
   builder_.add_node(std::move(spec));
   return {};
 }
@@ -235,7 +230,7 @@ Result<void> GraphWalk::add_outputs() {
       const Result<void> merged = merge_output(name, &output.type(), fact);
       if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "output " + quoted(output.name()));
     }
-    tensors.push_back(value->tensor);
+    tensors.push_back(tensor_of(name));
     if (around_ != nullptr) outputs_.push_back(value->fact);
   }
   builder_.set_outputs(std::move(tensors));

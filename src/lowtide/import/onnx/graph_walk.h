@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -39,10 +40,16 @@ struct WalkContext {
   bool is_error_of_sizes = false;
 };
 
+// A tensor that a body takes from the graph around it.
+struct NamedCapture {
+  std::uint32_t outer_name = 0;  // in the wiring of the graph around
+  TensorId inner;
+};
+
 // A graph whose nodes have all been visited.
 struct WalkedGraph {
   Graph graph;
-  std::vector<std::pair<TensorId, TensorId>> captures;  // as in Body
+  std::vector<NamedCapture> captures;
   std::vector<TensorFact> outputs;
   Findings findings;
 };
@@ -62,10 +69,11 @@ class GraphWalk {
   [[nodiscard]] Result<WalkedGraph> finish();
 
  private:
-  // A name that has been made.
+  // A name that has been made. What is captured becomes a tensor when something that may run uses it: a branch that
+  // never runs asks for facts, too, and what only such a branch captures is no part of the graph.
   struct Value {
     TensorFact fact;
-    TensorId tensor;
+    std::optional<TensorId> tensor;
     std::uint32_t reads_left = 0;  // at 0 the fact is forgotten
     bool is_made = false;
     bool is_constant = false;
@@ -94,24 +102,28 @@ class GraphWalk {
   Result<std::vector<TensorFact>> walk_body(const onnx::NodeProto& node, int attribute,
                                             std::span<const TensorFact> inputs, NodeBodies& bodies);
   Result<void> add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies&& bodies);
+  void make_captured_tensors(std::uint32_t index, const NodeBodies& bodies);
+  std::vector<Body> take_bodies(const onnx::NodeProto& node, NodeBodies&& bodies);
   Result<void> merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact);
   Result<void> add_outputs();
   [[nodiscard]] UnknownSize::Origin origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
 
   // The value of a name: made in this graph, or captured from one around. nullptr: nothing makes it.
   Value* value_of(std::uint32_t name);
+  // The tensor of a value in this graph, which is captured now if it has not been before. Requires: the value is made,
+  // and its fact is not forgotten.
+  TensorId tensor_of(std::uint32_t name);
   Result<void> require(std::span<const std::uint32_t> names, const std::string& place);
   bool is_made_around(std::string_view name) const;
 
   struct Origin {
     Role role = Role::temporary;
-    bool is_captured = false;
     UnknownSize::Origin unknown = UnknownSize::Origin::inherited;
     std::string_view maker;  // place; empty for an input
   };
   Result<void> add_tensor(std::uint32_t name, TensorFact fact, const Origin& origin);
   void note_findings(std::uint32_t name, const TensorFact& fact, const Origin& origin);
-  void set_known_integers(const Value& value, Role role);
+  void set_known_integers(TensorId tensor, const TensorFact& fact, Role role);
   Result<void> limit_content(TensorFact& fact);
   void release(std::span<const std::uint32_t> names);
   void forget_if_unread(Value& value);
@@ -126,7 +138,7 @@ class GraphWalk {
   Wiring wiring_;
   std::vector<Value> values_;                     // by name
   std::vector<const onnx::TypeProto*> declared_;  // by name; nullptr: no type is declared
-  std::vector<std::pair<TensorId, TensorId>> captures_;
+  std::vector<NamedCapture> captures_;
   std::vector<TensorFact> outputs_;  // of a body
   Findings findings_;
 };
