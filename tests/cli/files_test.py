@@ -64,14 +64,36 @@ class Files(ProgramTest):
             self.assertNotEqual(viewed, planned)
 
     def test_leftovers_are_removed_but_not_those_of_a_living_writer(self):
-        self.write(".plan.json.123.lowtide-tmp", "half a pl")
-        self.write(".plan.json.124.lowtide-tmp", "half a pl")
-        self.write(".other.json.123.lowtide-tmp", "of another file")
-        with open(self.folder / ".plan.json.124.lowtide-tmp") as living:
-            fcntl.flock(living, fcntl.LOCK_EX)
+        dead, empty, living = (f".plan.json.{digit * 16}.lowtide-tmp" for digit in "0af")
+        self.write(dead, "half a pl")
+        self.write(empty, "")
+        self.write(living, "half a pl")
+        kept = [".other.json.0000000000000000.lowtide-tmp", ".plan.json.0000000000000000.json.lowtide-tmp",
+                ".plan.json.123.lowtide-tmp", ".plan.json.x.0000000000000000.lowtide-tmp"]
+        for name in kept:
+            self.write(name, "of another file, or of another program")
+        with open(self.folder / living) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
             self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
-        self.assertEqual(self.listing(), [".other.json.123.lowtide-tmp", ".plan.json.124.lowtide-tmp", "model.onnx",
-                                          "plan.json"])
+        self.assertEqual(self.listing(), sorted([*kept, living, "model.onnx", "plan.json"]))
+
+    def test_a_writer_leaves_those_of_a_longer_name_alone(self):
+        # `c` and `c.json`: the temporary file of the second begins with ".c." too.
+        for name in ("c", "c.json"):
+            other = f".{name}.json.0123456789abcdef.lowtide-tmp"
+            self.write(other, "half a pl")
+            self.expect(DONE, "plan", "model.onnx", "-o", name)
+            self.assertIn(other, self.listing())
+
+    def test_writers_of_one_destination_with_one_process_id_do_not_meet(self):
+        if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode:
+            self.skipTest("no permission to make a process namespace")
+        command = ["unshare", "--pid", "--fork", PROGRAM, "plan", "model.onnx", "-q", "-o", "plan.json"]
+        for _ in range(20):
+            pair = [subprocess.Popen(command, cwd=self.folder, env=PLAIN, stderr=subprocess.PIPE) for _ in range(2)]
+            for process in pair:
+                self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", DONE))
+        self.assertEqual(self.listing(), ["model.onnx", "plan.json"])
 
     def expect_refused(self, part, *words, **options):
         before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
@@ -149,14 +171,65 @@ class Files(ProgramTest):
         finally:
             subprocess.run(["umount", disk], check=True)
 
-    def test_a_link_stays_and_what_it_points_to_is_replaced(self):
+    def test_an_output_that_is_a_link_is_refused_before_the_work(self):
         (self.folder / "elsewhere").mkdir()
         self.write("elsewhere/real.json", "old")
-        (self.folder / "plan.json").symlink_to("elsewhere/real.json")
+        for target in ("elsewhere/real.json", "nowhere", "link.json"):
+            (self.folder / "link.json").symlink_to(target)
+            for option in ("-o", "--html"):
+                self.expect_refused(f"'link.json': cannot write it: it is a symbolic link to '{target}', and outputs do "
+                                    "not follow links; name the file itself, or remove the link",
+                                    "plan", "model.onnx", option, "link.json")
+            self.assertEqual(os.readlink(self.folder / "link.json"), target)
+            os.remove(self.folder / "link.json")
+        self.assertEqual((self.folder / "elsewhere/real.json").read_text(), "old")
+        # A folder is reached through a link as usual.
+        (self.folder / "folder").symlink_to("elsewhere")
+        self.expect_refused("is a directory", "plan", "model.onnx", "-o", "folder")
+        self.expect(DONE, "plan", "model.onnx", "-o", "folder/plan.json")
+        self.assertIn("plan.json", [path.name for path in (self.folder / "elsewhere").iterdir()])
+
+    def test_links_to_devices_and_to_open_files_are_written_to(self):
+        (self.folder / "null").symlink_to("/dev/null")
+        self.expect(DONE, "plan", "model.onnx", "-o", "null")
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
-        self.assertTrue((self.folder / "plan.json").is_symlink())
-        self.assertIn("schema_version", json.loads((self.folder / "elsewhere/real.json").read_text()))
-        self.assertEqual([path.name for path in (self.folder / "elsewhere").iterdir()], ["real.json"])
+        plan = self.plan_bytes()
+        for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            # A pipe, and a file that already holds something.
+            shown = self.expect(DONE, "plan", "model.onnx", "-q", "-o", name).stdout
+            self.assertTrue(shown.encode().startswith(plan) or shown.encode().endswith(plan), name)
+            with open(self.folder / "both", "wb") as both:
+                both.write(b"first\n")
+                both.flush()
+                subprocess.run([PROGRAM, "plan", "model.onnx", "-q", "-o", name], cwd=self.folder, env=PLAIN, stdout=both,
+                               check=True)
+            self.assertTrue((self.folder / "both").read_bytes().startswith(b"first\n"), name)
+            self.assertIn(plan, (self.folder / "both").read_bytes(), name)
+        os.remove(self.folder / "both")
+        self.expect_refused("Bad file descriptor", "plan", "model.onnx", "-o", "/dev/fd/63")
+        with open(self.folder / "plan.json", "rb") as file:
+            number = file.fileno()
+            self.expect_refused("reading only", "plan", "model.onnx", "-o", f"/dev/fd/{number}", pass_fds=(number,))
+
+    def test_a_reader_that_goes_away_ends_the_program_by_sigpipe(self):
+        self.write("long.onnx", small_models.chain(1500))  # a plan larger than a pipe holds
+        process = subprocess.Popen([PROGRAM, "plan", "long.onnx", "-q", "-o", "-"], cwd=self.folder, env=PLAIN,
+                                   stdout=subprocess.PIPE)
+        process.stdout.read(1)
+        process.stdout.close()
+        self.assertEqual(process.wait(60), -signal.SIGPIPE)
+        self.assertEqual(self.listing(), ["long.onnx", "model.onnx"])
+
+    def test_sighup_ends_the_program_and_keeps_the_old_file(self):
+        self.write("map.html", "old")
+        process = subprocess.Popen([PROGRAM, "view", "-", "-o", "map.html"], cwd=self.folder, env=PLAIN,
+                                   stdin=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
+        process.send_signal(signal.SIGHUP)  # it waits for its plan
+        self.assertEqual(process.wait(60), -signal.SIGHUP)
+        process.stdin.close()
+        self.assertEqual((self.folder / "map.html").read_text(), "old")
+        self.assertEqual(self.listing(), ["map.html", "model.onnx"])
 
     def test_the_mode_of_a_file_is_kept_and_the_umask_rules_a_new_one(self):
         self.write("plan.json", "old")

@@ -3,13 +3,21 @@
 
 #include "lowtide/cli/write_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "lowtide/cli/descriptor.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/cli/temporary_file.h"
 
 namespace lowtide::detail {
 namespace {
@@ -48,10 +56,96 @@ TEST_F(WriteFile, LeavesNothingWhereItFails) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(WriteFile, ALinkToNowhereIsNotFollowedAndNotReplaced) {
-  std::filesystem::create_symlink("nowhere", path("link"));
-  EXPECT_FALSE(write_file_atomically(path("link"), "one").ok());
-  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+TEST_F(WriteFile, ALinkIsNotFollowedAndNotReplaced) {
+  ASSERT_TRUE(write_file_atomically(path("real"), "old").ok());
+  for (const char* const target : {"nowhere", "real", "link"}) {
+    std::filesystem::create_symlink(target, path("link"));
+    const Result<void> written = write_file_atomically(path("link"), "one");
+    ASSERT_FALSE(written.ok()) << target;
+    EXPECT_NE(written.error().message.find("symbolic link to '" + std::string(target) + "'"), std::string::npos)
+        << written.error().message;
+    EXPECT_FALSE(check_destination(path("link"), {}).ok()) << target;
+    EXPECT_EQ(std::filesystem::read_symlink(path("link")), target);
+    std::filesystem::remove(path("link"));
+  }
+  EXPECT_EQ(content(path("real")), "old");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(WriteFile, ALinkInTheFolderIsFollowed) {
+  std::filesystem::create_directory(path("folder"));
+  std::filesystem::create_directory_symlink("folder", path("link"));
+  ASSERT_TRUE(check_destination(path("link/a"), {}).ok());
+  ASSERT_TRUE(write_file_atomically(path("link/a"), "one").ok());
+  EXPECT_EQ(content(path("folder/a")), "one");
+}
+
+// A file under the name that the process id alone would give is in use, as by a writer in another container.
+TEST_F(WriteFile, WritersWithOneProcessIdTakeDifferentNames) {
+  const std::string other = path(".a." + std::to_string(getpid()) + ".lowtide-tmp");
+  std::ofstream(other) << "half";
+  const Descriptor living(open(other.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(flock(living.number(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_TRUE(write_file_atomically(path("a"), "one").ok());
+  EXPECT_EQ(content(other), "half");
+}
+
+TEST_F(WriteFile, LeftoversAreThoseOfTheSameNameThatAreNotLocked) {
+  const std::string digits = "0123456789abcdef";
+  const std::vector<std::string> others = {".a.json." + digits,  // of a.json
+                                           ".a.json.7",
+                                           ".a.7",
+                                           ".a." + digits + "0",
+                                           ".a.0123456789ABCDEF",
+                                           ".b." + digits,
+                                           ".a." + digits + "x"};
+  for (const std::string& other : others) std::ofstream(path(other + ".lowtide-tmp")) << "half";
+  const std::string living = path(".a.ffffffffffffffff.lowtide-tmp");
+  std::ofstream(living) << "half";
+  const Descriptor lock(open(living.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(flock(lock.number(), LOCK_EX | LOCK_NB), 0);
+  std::ofstream(path(".a." + digits + ".lowtide-tmp")) << "half";
+  std::ofstream(path(".a.0000000000000000.lowtide-tmp"));  // killed before it wrote anything
+  ASSERT_TRUE(write_file_atomically(path("a"), "one").ok());
+  EXPECT_EQ(files(), others.size() + 2) << "the others, the living one, and a";
+  EXPECT_EQ(content(living), "half");
+}
+
+// A sweeper that never rests hits writers between creation and lock as well. Each of them must get its file written.
+TEST_F(WriteFile, ASweeperNeverMakesAWriterFail) {
+  const Descriptor folder(open(path("").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::atomic<bool> is_done = false;
+  std::thread sweeper([&] {
+    while (!is_done) remove_abandoned_files(folder.number(), "a");
+  });
+  std::vector<std::thread> writers;
+  std::atomic<int> failures = 0;
+  for (int writer = 0; writer < 3; ++writer) {
+    writers.emplace_back([&] {
+      for (int turn = 0; turn < 200; ++turn) {
+        TemporaryFile file(folder.number(), "a");
+        if (!file.create() || !file.write("one") || !file.rename_to_destination()) ++failures;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  is_done = true;
+  sweeper.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(content(path("a")), "one");
+  EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(WriteFile, ManyWritersAtOnceAllSucceed) {
+  std::atomic<int> failures = 0;
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer) {
+    writers.emplace_back([&] {
+      for (int turn = 0; turn < 50; ++turn) failures += write_file_atomically(path("a"), "one").ok() ? 0 : 1;
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(failures, 0);
   EXPECT_EQ(files(), 1U);
 }
 

@@ -1,0 +1,69 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/cli/descriptor.h"
+
+namespace lowtide::detail {
+
+// A temporary file that becomes the destination file by a rename. Its name is
+//
+//   .NAME.0123456789abcdef.lowtide-tmp        NAME: the destination's, cut to 200 bytes; then 16 random hex digits
+//
+// Several processes may write the same destination at once, also from containers that share a folder and have equal
+// process ids. So a process id decides nothing. The protocol:
+//
+//   1. A writer creates the file with O_EXCL under a random name, and takes another name if that one exists.
+//   2. It locks the file (flock). If the lock is taken, or the name no longer leads to this file, a sweeper came
+//      between 1 and 2. Then the writer gives the name up and begins again at 1.
+//   3. Only then does it write. It holds the lock until the file is renamed or removed. The system drops the lock when
+//      the process dies, so a file that can be locked has no living writer in step 3.
+//   4. Every writer sweeps before step 1. Of the files whose names have exactly this form, for its own destination, it
+//      removes those that it can lock. It holds the lock while it removes the file, and it removes a file only if the
+//      name still leads to the file that it locked.
+//
+// Between 1 and 2 the file of a living writer cannot be told from that of a writer killed there: it is empty and not
+// locked. A sweeper may remove it, which costs the writer nothing: it has not written yet, and step 2 tells it. Sparing
+// empty files instead would leave those of killed writers behind for ever.
+// Where a file system has no locks, writers do without them, and sweepers remove nothing.
+class TemporaryFile {
+ public:
+  // `folder` is an open folder that stays open; `destination` a name in it.
+  TemporaryFile(int folder, std::string destination) : folder_(folder), destination_(std::move(destination)) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  // Removes the file unless it was renamed.
+  ~TemporaryFile();
+
+  // All of these return false with errno set where the system refuses. The umask decides about the mode of the file.
+  [[nodiscard]] bool create();
+  [[nodiscard]] bool write(std::string_view bytes);
+  [[nodiscard]] bool sync();
+  [[nodiscard]] bool rename_to_destination();
+  // What the system refuses here is left as it is.
+  void set_mode(mode_t mode);
+
+ private:
+  enum class Attempt { made, again, failed };
+  Attempt try_create();
+
+  int folder_;
+  std::string destination_;
+  std::string name_;
+  Descriptor file_;
+  bool is_there_ = false;
+};
+
+// Removes what writers of the same destination left behind when they were killed: step 4 above.
+void remove_abandoned_files(int folder, std::string_view destination);
+
+// Writes all the bytes to an open file. False with errno set.
+[[nodiscard]] bool write_all(int file, std::string_view bytes);
+
+}  // namespace lowtide::detail
