@@ -158,6 +158,40 @@ TEST_F(IfBodies, AreListedInTheOrderOfTheNode) {
   EXPECT_EQ(found[0].body, "node 1 '': 'else_branch'");
 }
 
+TEST_F(IfBodies, ComeFromWhereThePlanAroundComesFrom) {
+  const auto found_after = [&](void (*change)(Provenance&), bool also_around) {
+    Plan inner = *else_plan;
+    change(inner.provenance);
+    Plan plan = make_plan();
+    plan.program[StepId(1)].bodies[1].plan = std::make_shared<const Plan>(std::move(inner));
+    if (also_around) {
+      change(plan.provenance);
+      Plan other = *then_plan;
+      change(other.provenance);
+      plan.program[StepId(1)].bodies[0].plan = std::make_shared<const Plan>(std::move(other));
+    }
+    return verify(graph, plan);
+  };
+  const std::pair<const char*, void (*)(Provenance&)> kChanges[] = {
+      {"(model_sha256)", [](Provenance& from) { from.model_sha256 = "00"; }},
+      {"(tool)", [](Provenance& from) { from.tool = "another 1.0"; }},
+      {"(dims)", [](Provenance& from) { from.dims = {"batch=8"}; }},
+      {"(target)", [](Provenance& from) { from.target = "phone"; }},
+      {"(model_sha256, dims)",
+       [](Provenance& from) {
+         from.model_sha256 = "00";
+         from.dims = {"batch=8"};
+       }},
+  };
+  for (const auto& [named, change] : kChanges) {
+    const auto found = found_after(change, false);
+    ASSERT_EQ(kinds(found), "wrong_model") << named;
+    EXPECT_THAT(found[0].message, HasSubstr(named));
+    EXPECT_EQ(found[0].body, "node 1 '': 'else_branch'");
+    EXPECT_EQ(messages(found_after(change, true)), "") << named;
+  }
+}
+
 TEST_F(IfBodies, HaveOneRegion) {
   Plan two = *else_plan;
   two.regions.push_back({.name = "second"});

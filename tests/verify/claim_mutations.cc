@@ -79,6 +79,23 @@ std::optional<StepId> some_step_with_bodies(Random& random, const Plan& plan) {
   return some_id<StepId>(random, plan.program.size(), [&](StepId id) { return !plan.program[id].bodies.empty(); });
 }
 
+// What the whole plan and those of its bodies say alike.
+bool body_of_another_origin(Random& random, Mutant& mutant) {
+  const auto step = some_step_with_bodies(random, mutant.plan);
+  if (!step) return false;
+  auto& bodies = mutant.plan.program[*step].bodies;
+  BodyPlan& body = bodies[random.below(bodies.size())];
+  Plan inner = *body.plan;
+  Provenance& from = inner.provenance;
+  const std::uint64_t choice = random.below(4);
+  if (choice == 0) from.model_sha256 += "0";
+  if (choice == 1) from.tool += "'";
+  if (choice == 2) from.dims.emplace_back("n=1");
+  if (choice == 3) from.target += "'";
+  body.plan = std::make_shared<const Plan>(std::move(inner));
+  return true;
+}
+
 bool body_moves(Random& random, Mutant& mutant) {
   const auto step = some_step_with_bodies(random, mutant.plan);
   if (!step) return false;
@@ -190,6 +207,7 @@ std::vector<MutationKind> claim_mutations() {
           {"order_claimed_optimal", order_claimed_optimal, false},
           {"offsets_claimed_optimal", offsets_claimed_optimal, false},
           {"other_provenance", other_provenance, false},
+          {"body_of_another_origin", body_of_another_origin},
           {"body_moves", body_moves},
           {"body_without_room", body_without_room},
           {"bodies_swap", bodies_swap},

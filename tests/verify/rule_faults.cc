@@ -120,6 +120,12 @@ class Rules {
     must(step.bodies.size() == bodies.size(), "each body has a plan");
     for (std::size_t at = 0; at < std::min(bodies.size(), step.bodies.size()); ++at) {
       must(step.bodies[at].plan != nullptr && step.bodies[at].body == bodies[at].name, "a body has its plan");
+      if (step.bodies[at].plan == nullptr) continue;
+      Provenance from = step.bodies[at].plan->provenance;
+      from.graph = plan_.provenance.graph;
+      from.nodes = plan_.provenance.nodes;
+      from.tensors = plan_.provenance.tensors;
+      must(from == plan_.provenance, "a body's plan comes from where the whole plan comes from");
     }
   }
 

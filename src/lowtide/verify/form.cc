@@ -246,4 +246,21 @@ void check_provenance(const Subject& subject) {
                                    " and " + std::to_string(tensors) + ": plan it again"});
 }
 
+void check_body_provenance(const Subject& around, const Plan& body) {
+  const Provenance& outer = around.plan.provenance;
+  const Provenance& inner = body.provenance;
+  std::string differing;
+  const auto compare = [&](bool is_same, const char* key) {
+    if (!is_same) differing += (differing.empty() ? "" : ", ") + std::string(key);
+  };
+  compare(inner.model_sha256 == outer.model_sha256, "model_sha256");
+  compare(inner.tool == outer.tool, "tool");
+  compare(inner.dims == outer.dims, "dims");
+  compare(inner.target == outer.target, "target");
+  if (differing.empty()) return;
+  around.findings.add({.kind = ViolationKind::wrong_model,
+                       .message = "the plan of this body has another provenance than the plan around it (" + differing +
+                                  "): plan the model again"});
+}
+
 }  // namespace lowtide::verification

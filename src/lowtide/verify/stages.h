@@ -18,6 +18,10 @@ namespace lowtide::verification {
 // The plan was made for this graph.
 void check_provenance(const Subject& subject);
 
+// The plan of a body comes from the same model, tool, bindings and target as the plan around it. Findings are those of
+// the body.
+void check_body_provenance(const Subject& around, const Plan& body);
+
 // Buffers lie inside their region and its alignment, those that live together share no byte, values lie in their
 // buffer. False: an address is so far out that it cannot be replayed. O((buffers + values + overlaps) log n).
 [[nodiscard]] bool check_geometry(const Subject& subject);

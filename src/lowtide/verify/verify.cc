@@ -22,6 +22,7 @@ void verify_bodies(const Subject& subject) {
     for (std::size_t at = 0; at < step.bodies.size() && !subject.findings.is_full(); ++at) {
       subject.findings.enter_body("node " + std::to_string(step.node.value()) + " " + quoted(node.name) + ": " +
                                   quoted(node.bodies[at].name));
+      check_body_provenance(subject, *step.bodies[at].plan);
       verify_level({*node.bodies[at].graph, *step.bodies[at].plan, true, subject.findings});
       subject.findings.leave_body();
     }

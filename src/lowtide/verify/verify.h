@@ -59,9 +59,9 @@ struct VerifyOptions {
 // digest.
 //
 // A plan is right if, for the graph and for each body inside it,
-//   - it names this graph; its ids, counts and sizes are in range; its steps are the nodes, each once, and each reads
-//   and
-//     writes exactly what its node does, after what it depends on (control inputs too);
+//   - it names this graph, and the plan of a body the model, tool, bindings and target of the plan around it; its ids,
+//     counts and sizes are in range; its steps are the nodes, each once, and each reads and writes exactly what its node
+//     does, after what it depends on (control inputs too);
 //   - placed buffers lie inside their arena, aligned, and two that live together share no byte; values lie inside their
 //     buffers, and no step touches a buffer outside its lifespan;
 //   - what a step reads is what was put there: nobody wrote any of its bytes since; outputs hold at the end;
