@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/import/import.h"
@@ -72,6 +73,44 @@ TEST_F(Files, OfExactlyTwoGibibytesAreRefused) {
   const std::string sparse = write("sparse", "");
   if (::truncate(sparse.c_str(), limits::kMaxFileBytes + 1) != 0) GTEST_SKIP() << "no sparse files here";
   expect_refused(sparse, ErrorCode::over_limit, "2147483648 bytes");
+}
+
+TEST_F(Files, AreShownToTheCheckBeforeTheRestIsRead) {
+  // A sparse file of 1 GiB: what is allocated shows in the error of the check, which comes first.
+  const std::string sparse = write("sparse", "head");
+  if (::truncate(sparse.c_str(), off_t{1} << 30) != 0) GTEST_SKIP() << "no sparse files here";
+  const detail::CheckHead refuse = [](std::string_view head, std::int64_t file_bytes) -> Result<void> {
+    return Error{ErrorCode::malformed,
+                 std::string(head.substr(0, 4)) + " " + std::to_string(head.size()) + " of " +
+                     std::to_string(file_bytes),
+                 "byte 0"};
+  };
+  const Result<detail::FileBytes> bytes = detail::read_file(sparse, off_t{1} << 30, "limit", refuse);
+  ASSERT_FALSE(bytes.ok());
+  EXPECT_EQ(bytes.error().message, "head 65536 of 1073741824");
+  EXPECT_EQ(bytes.error().place, sparse + ": byte 0");
+}
+
+TEST_F(Files, ThatPassTheCheckOfTheirBeginningAreReadWhole) {
+  std::string content;
+  for (int line = 0; content.size() <= detail::kHeadBytes; ++line) content += std::to_string(line) + "\n";
+  const detail::CheckHead accept = [](std::string_view, std::int64_t) -> Result<void> { return {}; };
+  const Result<detail::FileBytes> bytes = detail::read_file(write("x", content), 1 << 20, "limit", accept);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().describe();
+  EXPECT_EQ(bytes->view(), content);
+}
+
+TEST_F(Files, OfZerosAreRefusedByTheirBeginningWithTheSameWordsAsSmallOnes) {
+  const std::string small = write("small", std::string(100, '\0'));
+  const std::string large = write("large", "");
+  if (::truncate(large.c_str(), limits::kMaxFileBytes) != 0) GTEST_SKIP() << "no sparse files here";
+  for (const std::string& zeros : {small, large}) {
+    const Result<ImportedModel> model = import_model(zeros);
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.error().code, ErrorCode::malformed);
+    EXPECT_EQ(model.error().message, "not an ONNX model: field number 0 does not exist");
+    EXPECT_EQ(model.error().place, zeros + ": byte 1");
+  }
 }
 
 TEST_F(Files, ThatArePipesDoNotMakeItWait) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "lowtide/base/random.h"
 #include "tests/import/onnx_models.h"
@@ -49,6 +50,38 @@ TEST(WireScan, CountsNodesAndMemory) {
   // Two nodes of 184 bytes at the very least; a model of this size never needs a megabyte.
   EXPECT_GT(summary->parsed_bytes, 2 * 184);
   EXPECT_LT(summary->parsed_bytes, 1 << 20);
+}
+
+TEST(WireScan, OfTheBeginningRefusesOnlyWhatTheWholeScanRefusesAlike) {
+  Random random(20260701);
+  int refused_early = 0;
+  for (int turn = 0; turn < 3'000; ++turn) {
+    std::string bytes = small_model();
+    for (std::uint64_t times = random.below(3); times > 0; --times) {
+      bytes[random.below(bytes.size())] = static_cast<char>(random.below(256));
+    }
+    const auto whole = scan_model(bytes);
+    for (std::size_t length = 0; length < bytes.size(); length += 1 + random.below(20)) {
+      const auto head = detail::scan_head(std::string_view(bytes).substr(0, length),
+                                          static_cast<std::int64_t>(bytes.size()));
+      if (head.ok()) continue;
+      ++refused_early;
+      ASSERT_FALSE(whole.ok()) << "turn " << turn << ": " << head.error().describe();
+      ASSERT_EQ(head.error().describe(), whole.error().describe()) << "turn " << turn;
+    }
+  }
+  EXPECT_GT(refused_early, 1'000);
+}
+
+TEST(WireScan, OfTheBeginningPassesOverWhatLiesBehindIt) {
+  // A text of 1,000 bytes, then a field that does not exist: the beginning of 100 bytes holds the first field alone.
+  const std::string bytes = delimited(6, std::string(1'000, 'x')) + std::string(1, '\0');
+  EXPECT_FALSE(scan_model(bytes).ok());
+  EXPECT_TRUE(detail::scan_head(std::string_view(bytes).substr(0, 100), static_cast<std::int64_t>(bytes.size())).ok());
+  // 20 bytes may belong to one field's tag and number, so the last 19 of a beginning are left to the whole scan.
+  const std::string zeros(100, '\0');
+  EXPECT_TRUE(detail::scan_head(std::string_view(zeros).substr(0, 19), 100).ok());
+  EXPECT_FALSE(detail::scan_head(std::string_view(zeros).substr(0, 20), 100).ok());
 }
 
 TEST(WireScan, RefusesEmptyFiles) { expect_refused(import_bytes(""), ErrorCode::malformed, {"empty"}); }

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "lowtide/base/quote.h"
 
@@ -53,6 +54,21 @@ std::string cannot_open(const std::string& path, int error_number) {
   return "cannot be opened: " + reason(error_number);
 }
 
+// Fills `to` up to `end` from where the file stands.
+Result<void> read_up_to(int file, const std::string& path, FileBytes& to, std::size_t& filled, std::size_t end) {
+  while (filled < end) {
+    const ssize_t got = ::read(file, to.data.get() + filled, end - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return io_error(path, "cannot be read: " + reason(errno));
+    if (got == 0) {
+      return io_error(path, "became shorter while it was read: " + std::to_string(filled) + " of " +
+                                std::to_string(to.size) + " bytes");
+    }
+    filled += static_cast<std::size_t>(got);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string shown_path(const std::string& path) {
@@ -61,7 +77,8 @@ std::string shown_path(const std::string& path) {
   return is_plain ? path : shown;
 }
 
-Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit) {
+Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit,
+                            CheckHead check_head) {
   if (path.find('\0') != std::string::npos) return io_error(path, "a path cannot hold a zero byte");
   // Without O_NONBLOCK, opening a pipe waits for its writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -78,19 +95,25 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
 
   FileBytes bytes;
   bytes.size = static_cast<std::size_t>(status.st_size);
-  bytes.data.reset(new (std::nothrow) char[std::max<std::size_t>(bytes.size, 1)]);
-  if (bytes.data == nullptr) return io_error(path, "no memory for its " + std::to_string(bytes.size) + " bytes");
   std::size_t filled = 0;
-  while (filled < bytes.size) {
-    const ssize_t got = ::read(file.number(), bytes.data.get() + filled, bytes.size - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return io_error(path, "cannot be read: " + reason(errno));
-    if (got == 0) {
-      return io_error(path, "became shorter while it was read: " + std::to_string(filled) + " of " +
-                                std::to_string(bytes.size) + " bytes");
+  const auto allocate = [&](std::size_t size) -> Result<void> {
+    std::unique_ptr<char[]> data(new (std::nothrow) char[std::max<std::size_t>(size, 1)]);
+    if (data == nullptr) return io_error(path, "no memory for its " + std::to_string(bytes.size) + " bytes");
+    std::copy_n(bytes.data.get(), filled, data.get());
+    bytes.data = std::move(data);
+    return {};
+  };
+  if (check_head != nullptr && bytes.size > kHeadBytes) {
+    LOWTIDE_RETURN_IF_ERROR(allocate(kHeadBytes));
+    LOWTIDE_RETURN_IF_ERROR(read_up_to(file.number(), path, bytes, filled, kHeadBytes));
+    const Result<void> checked = check_head({bytes.data.get(), filled}, status.st_size);
+    if (!checked) {
+      const Error& error = checked.error();
+      return Error{error.code, error.message, shown_path(path) + (error.place.empty() ? "" : ": " + error.place)};
     }
-    filled += static_cast<std::size_t>(got);
   }
+  LOWTIDE_RETURN_IF_ERROR(allocate(bytes.size));
+  LOWTIDE_RETURN_IF_ERROR(read_up_to(file.number(), path, bytes, filled, bytes.size));
   return bytes;
 }
 

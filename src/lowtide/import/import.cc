@@ -13,6 +13,7 @@
 #include "lowtide/import/sha256.h"
 #ifdef LOWTIDE_WITH_ONNX
 #include "lowtide/import/onnx/graph_import.h"
+#include "lowtide/import/onnx/load.h"
 #endif
 
 namespace lowtide {
@@ -37,6 +38,16 @@ Result<ImportedModel> import_bytes(detail::FileBytes bytes, const ImportOptions&
 #endif
 }
 
+// A file of another kind is refused by its beginning: reading and digesting all of it may take long.
+Result<detail::FileBytes> read_model(const std::string& path) {
+#ifdef LOWTIDE_WITH_ONNX
+  constexpr detail::CheckHead kCheckHead = detail::check_head_of_model;
+#else
+  constexpr detail::CheckHead kCheckHead = nullptr;
+#endif
+  return detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes", kCheckHead);
+}
+
 template <typename Problem>
 Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)(std::string_view text)) {
   const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
@@ -53,7 +64,7 @@ Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)
 }  // namespace
 
 Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
-  Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  Result<detail::FileBytes> bytes = read_model(path);
   if (!bytes) return bytes.error();
   try {
     Result<ImportedModel> model = import_bytes(*std::move(bytes), options);

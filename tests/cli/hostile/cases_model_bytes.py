@@ -128,6 +128,24 @@ def special_models():
     yield from special_files(2**31 - 1, r"2147483647 \(kMaxFileBytes\)")
 
 
+def make_sparse(head, size):
+    def make(path):
+        with open(path, "wb") as file:
+            file.write(head)
+            file.truncate(size)
+
+    return make
+
+
+@case(MODEL_AND_PLAN, "large files of another kind are not read", refused=r"not an ONNX model: ")
+def large_files_of_another_kind():
+    """What is stored is a block or nothing, so memory for the whole is beyond what is allowed."""
+    yield "zeros", make_sparse(b"", 2**31 - 1), r"byte 1: not an ONNX model: field number 0 does not exist"
+    yield "gzip", make_sparse(b"\x1f\x8b\x08", 2**30), r"not an ONNX model: wire type 7 .*a gzip file"
+    late = field(1, 8) * 5_000 + b"\x00"  # the fault is at byte 10,000
+    yield "fault_after_some_fields", make_sparse(late, 2**30), r"byte 10001: not an ONNX model: field number 0"
+
+
 @case(MODEL, "few bytes that become many", refused=r"64 MB \+ 16 x the file \(parse_budget\)")
 def amplifiers():
     header = wrap(b"")[:-2]

@@ -23,11 +23,15 @@ Error not_onnx(std::string_view bytes, const std::string& fault, const std::stri
   return Error{ErrorCode::malformed, message, look.empty() ? place : ""};
 }
 
+// The error of a scan, as the reader of a model says it.
+Error refused(std::string_view bytes, const Error& error) {
+  return error.code == ErrorCode::malformed ? not_onnx(bytes, error.message, error.place) : error;
+}
+
 Result<std::unique_ptr<onnx::ModelProto>> parse(std::string_view bytes) {
   if (bytes.empty()) return Error{ErrorCode::malformed, "not an ONNX model: the file is empty", ""};
   const Result<WireSummary> summary = scan_model(bytes);
-  if (!summary && summary.error().code != ErrorCode::malformed) return summary.error();
-  if (!summary) return not_onnx(bytes, summary.error().message, summary.error().place);
+  if (!summary) return refused(bytes, summary.error());
 
   auto model = std::make_unique<onnx::ModelProto>();
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
@@ -63,6 +67,12 @@ Result<int> ir_version_of(const onnx::ModelProto& model) {
 }
 
 }  // namespace
+
+Result<void> check_head_of_model(std::string_view head, std::int64_t file_bytes) {
+  const Result<void> scanned = scan_head(head, file_bytes);
+  if (!scanned) return refused(head, scanned.error());
+  return {};
+}
 
 Result<ParsedModel> load_model(FileBytes bytes) {
   const auto file_bytes = static_cast<std::int64_t>(bytes.size);

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string_view>
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/file.h"
@@ -18,6 +20,10 @@ struct ParsedModel {
   int ir_version = 0;
   OpsetScopes opsets;
 };
+
+// Refuses what is no ONNX model by the beginning of its file, as load_model would with the whole; what it accepts may
+// still be anything. Errors: as scan_head.
+[[nodiscard]] Result<void> check_head_of_model(std::string_view head, std::int64_t file_bytes);
 
 // Takes the bytes, to free them as soon as they are parsed. Errors: malformed (not an ONNX model: what it looks like),
 // and those of scan_model, opset_imports_from, inline_functions and check_operators.

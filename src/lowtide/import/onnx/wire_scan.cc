@@ -150,12 +150,14 @@ std::int64_t text_cost(std::size_t length) { return static_cast<std::int64_t>(48
 
 class Scanner {
  public:
-  explicit Scanner(std::string_view bytes)
-      : bytes_(bytes), budget_(parse_budget(static_cast<std::int64_t>(bytes.size()))) {}
+  // `bytes`: the file, or its beginning.
+  Scanner(std::string_view bytes, std::size_t file_bytes)
+      : bytes_(bytes), file_bytes_(file_bytes), budget_(parse_budget(static_cast<std::int64_t>(file_bytes))) {}
 
   Result<WireSummary> scan() {
-    stack_.push_back({bytes_.size(), kModel, 0});
+    stack_.push_back({file_bytes_, kModel, 0});
     while (!stack_.empty()) {
+      if (bytes_.size() < file_bytes_ && (at_ > bytes_.size() || bytes_.size() - at_ < kMostFieldHead)) break;
       if (at_ == stack_.back().end) {
         if (stack_.back().group != 0) return malformed("a group is not closed inside its message");
         leave();
@@ -164,7 +166,7 @@ class Scanner {
       LOWTIDE_RETURN_IF_ERROR(scan_field());
       if (summary_.parsed_bytes > budget_) {
         return Error{ErrorCode::over_limit,
-                     "parsing this file of " + std::to_string(bytes_.size()) + " bytes would need more than " +
+                     "parsing this file of " + std::to_string(file_bytes_) + " bytes would need more than " +
                          std::to_string(budget_) + " bytes, the limit of 64 MB + 16 x the file (parse_budget)",
                      place()};
       }
@@ -173,6 +175,9 @@ class Scanner {
   }
 
  private:
+  // The tag of a field, and then its number, its length or its eight bytes.
+  static constexpr std::size_t kMostFieldHead = 20;
+
   struct Frame {
     std::size_t end;
     Message message;
@@ -287,6 +292,7 @@ class Scanner {
   }
 
   std::string_view bytes_;
+  std::size_t file_bytes_;
   std::int64_t budget_;
   std::size_t at_ = 0;
   std::int64_t graphs_ = 0;  // open on the stack
@@ -298,7 +304,13 @@ class Scanner {
 
 std::int64_t parse_budget(std::int64_t file_bytes) { return (std::int64_t{64} << 20) + 16 * file_bytes; }
 
-Result<WireSummary> scan_model(std::string_view bytes) { return Scanner(bytes).scan(); }
+Result<WireSummary> scan_model(std::string_view bytes) { return Scanner(bytes, bytes.size()).scan(); }
+
+Result<void> scan_head(std::string_view head, std::int64_t file_bytes) {
+  const Result<WireSummary> summary = Scanner(head, static_cast<std::size_t>(file_bytes)).scan();
+  if (!summary) return summary.error();
+  return {};
+}
 
 std::string_view looks_like(std::string_view bytes) {
   using namespace std::string_view_literals;

@@ -31,6 +31,10 @@ struct WireSummary {
 // Errors: malformed (place: the byte), over_limit (body nesting, message depth, nodes, parse_budget).
 [[nodiscard]] Result<WireSummary> scan_model(std::string_view bytes);
 
+// Scans the beginning of a file of `file_bytes` as scan_model does, as far as whole fields are sure to lie in `head`.
+// What it refuses, scan_model refuses with the same error; what it accepts may still be anything.
+[[nodiscard]] Result<void> scan_head(std::string_view head, std::int64_t file_bytes);
+
 // "a gzip file", "a TensorFlow Lite model", ...: what bytes that are no ONNX model look like; empty if nothing known.
 [[nodiscard]] std::string_view looks_like(std::string_view bytes);
 
