@@ -51,6 +51,16 @@ class Help(ProgramTest):
                 done = subprocess.run(["sh", "-c", example], cwd=self.folder, env=environment, capture_output=True, timeout=60)
                 self.assertEqual(done.returncode, 0, f"{example}\n{done.stderr.decode()}")
 
+    def test_the_list_of_exit_codes_has_signals_in_help_and_manual(self):
+        text = self.expect(DONE, "--help").stdout
+        codes = re.search(r"^exit codes\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
+        self.assertEqual([line.split()[0] for line in codes.splitlines()][:-1], ["0", "1", "2", "3", "4", "130", "128+N"])
+        page = self.expect(DONE, "help", "--man").stdout
+        manual = page[page.index(".SH EXIT STATUS"):page.index(".SH ENVIRONMENT")]
+        for part in ("130", "SIGINT", "128+N", "129 (SIGHUP)", "141 (SIGPIPE)", "no output file is left half written"):
+            self.assertIn(part, codes)
+            self.assertIn(part, manual)
+
     def test_the_version_is_one_line_with_the_name_first(self):
         self.assertRegex(self.expect(DONE, "--version").stdout, r"\Alowtide \d+\.\d+\.\d+\n")
 

@@ -385,12 +385,15 @@ std::vector<const OptionSpec*> options_of(const VerbSpec& verb) {
 }
 
 const std::vector<ExitCodeSpec>& exit_codes() {
+  const auto number = [](ExitCode code) { return std::to_string(static_cast<int>(code)); };
   static const std::vector<ExitCodeSpec> codes = {
-      {ExitCode::done, "done and verified"},
-      {ExitCode::no, "the answer is no: it does not fit, or the plan is wrong"},
-      {ExitCode::usage, "the command line is wrong"},
-      {ExitCode::bad_input, "a file cannot be read or written, is malformed, or is not supported"},
-      {ExitCode::internal, "a bug in lowtide"}};
+      {number(ExitCode::done), "done and verified"},
+      {number(ExitCode::no), "the answer is no: it does not fit, or the plan is wrong"},
+      {number(ExitCode::usage), "the command line is wrong"},
+      {number(ExitCode::bad_input), "a file cannot be read or written, is malformed, or is not supported"},
+      {number(ExitCode::internal), "a bug in lowtide"},
+      {"130", "interrupted: Ctrl-C (SIGINT) ended the program"},
+      {"128+N", "as shells show it: signal N ended the program, such as 129 (SIGHUP), 141 (SIGPIPE), 143 (SIGTERM)"}};
   return codes;
 }
 

@@ -65,10 +65,14 @@ struct VerbSpec {
 // Own options first, then the common ones.
 [[nodiscard]] std::vector<const OptionSpec*> options_of(const VerbSpec& verb);
 
+// How the program ends: its own exit codes, then what a shell shows where a signal ended it ("128+N").
 struct ExitCodeSpec {
-  ExitCode code;
+  std::string code;
   std::string_view meaning;
 };
 [[nodiscard]] const std::vector<ExitCodeSpec>& exit_codes();
+
+// One sentence, true for every way to end.
+inline constexpr std::string_view kOutputsStayWhole = "However the program ends, no output file is left half written.";
 
 }  // namespace lowtide::detail

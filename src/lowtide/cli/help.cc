@@ -74,9 +74,8 @@ StyledText general_help() {
   out.add("  lowtide plan model.onnx -o plan.json --html map.html").end_line();
   out.end_line().add("exit codes", Style::heading).end_line();
   TextTable codes({TextTable::Align::left, TextTable::Align::left});
-  for (const ExitCodeSpec& code : exit_codes())
-    codes.add_row({std::to_string(static_cast<int>(code.code)), code.meaning});
-  out.append(codes.text());
+  for (const ExitCodeSpec& code : exit_codes()) codes.add_row({code.code, code.meaning});
+  out.append(codes.text()).add("  ").add(kOutputsStayWhole).end_line();
   out.end_line().add("'lowtide VERB --help' explains a verb; 'lowtide --version' prints the version.").end_line();
   return out;
 }

@@ -75,8 +75,8 @@ std::string manual_page() {
   out += ".SH COMMON OPTIONS\n";
   for (const OptionSpec& option : common_options()) out += option_entry(option);
   out += ".SH EXIT STATUS\n";
-  for (const ExitCodeSpec& code : exit_codes())
-    out += tagged(std::to_string(static_cast<int>(code.code)), code.meaning);
+  for (const ExitCodeSpec& code : exit_codes()) out += tagged(code.code, code.meaning);
+  out += ".PP\n" + roff(kOutputsStayWhole) + "\n";
   out += ".SH ENVIRONMENT\n";
   out += tagged("NO_COLOR", "set and not empty: no colours, unless --color=always");
   out += tagged("CLICOLOR_FORCE", "set, not empty and not 0: colours also where stdout is no terminal");
