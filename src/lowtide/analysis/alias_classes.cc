@@ -304,6 +304,14 @@ class Decision {
 
 }  // namespace
 
+ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options) {
+  for (Kernel& kernel : kernels) {
+    if (!options.in_place) kernel.in_place.clear();
+    if (!options.views) kernel.may_alias_views = false;
+  }
+  return kernels;
+}
+
 AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                            const AliasOptions& options) {
   return Decision(graph, kernels, order, options).decide();

@@ -50,6 +50,10 @@ struct AliasOptions {
   [[nodiscard]] Bytes bound_alignment() const { return finest_alignment.value_or(alignment); }
 };
 
+// The kernels without what the options forbid: no pairs to write in place, or no views. Everything that counts bytes by
+// them then knows the rule too, bounds and searches of orders included.
+[[nodiscard]] ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options);
+
 // Decides, for one order, which tensors share bytes, so that the largest load is low:
 //   1. views of a whole tensor are joined always: that never raises a load, since one of the two copies goes away;
 //   2. slices, splits and concats are joined where that does not lift the largest load (without parts a slice keeps its

@@ -12,8 +12,8 @@
 #include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide::detail {
-std::vector<View> possible_views(const Graph& graph, NodeId id) {
-  if (graph.op(id).traits.view == ViewKind::none) return {};
+std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id) {
+  if (!kernel.may_alias_views || graph.op(id).traits.view == ViewKind::none) return {};
   std::vector<View> views = views_of(graph, id);
   for (const View& view : views) {
     const Tensor& part = graph.tensor(view.part);
@@ -38,7 +38,7 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     if (!tensor.producer) add_origin(id, !is_placed);
     if (!tensor.producer && !is_placed) takes_room[id] = 0;
   }
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(id);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(kernels[id], id);
 
   std::vector<std::vector<Held>> held(origins_.size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
@@ -61,8 +61,8 @@ void Content::add_origin(TensorId id, bool is_outside) {
 }
 
 // Nodes come in topological order, so what a view holds is known from what it is a view of.
-void Content::fill(NodeId id) {
-  const std::vector<View> views = possible_views(graph_, id);
+void Content::fill(const Kernel& kernel, NodeId id) {
+  const std::vector<View> views = possible_views(graph_, kernel, id);
   for (const View& view : views) hold(graph_.op(id).traits.view, view);
   for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
     if (!output) continue;
@@ -187,7 +187,7 @@ void Content::find_rounded(const ChosenKernels& kernels) {
   DisjointSets<TensorId> groups(graph_.tensors().size());  // what may come to lie in one buffer, whoever decides
   std::vector<TensorId> with_parts;
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-    for (const View& view : possible_views(graph_, id)) {
+    for (const View& view : possible_views(graph_, kernels[id], id)) {
       groups.join(view.part, view.whole);
       if (is_partial_view(graph_.op(id).traits.view)) with_parts.push_back(view.whole);
     }

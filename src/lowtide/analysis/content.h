@@ -79,7 +79,7 @@ class Content {
 
   void find_rounded(const ChosenKernels& kernels);
   void add_origin(TensorId id, bool is_outside);
-  void fill(NodeId node);
+  void fill(const Kernel& kernel, NodeId node);
   void hold(ViewKind kind, const View& view);
   void add_segment(TensorId id, const Segment& segment);
   [[nodiscard]] bool stays_outside(TensorId id) const;
@@ -98,8 +98,8 @@ class Content {
   std::int64_t further_left_ = kMostFurther;
 };
 
-// The views of a node that could ever be joined. A concat of something that must stay where it is (an input, a
+// The views of a node that could ever be joined: none if its kernel may not alias. A concat of something that must stay where it is (an input, a
 // constant) copies, and so does a view of such a thing, or of an output, that is handed out: no two outputs share bytes.
-[[nodiscard]] std::vector<View> possible_views(const Graph& graph, NodeId id);
+[[nodiscard]] std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id);
 
 }  // namespace lowtide::detail

@@ -11,7 +11,7 @@
 
 namespace lowtide::detail {
 
-ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
+ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases) {
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -19,14 +19,14 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
     LOWTIDE_CHECK(!candidates.empty(), "a catalogue has a kernel for every node");
     kernels.push_back(std::move(candidates[0]));
   }
-  return kernels;
+  return permitted(std::move(kernels), aliases);
 }
 
 std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels) {
   std::vector<NodeId> nodes;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const Kernel& kernel = kernels[id];
-    if (kernel.scratch > Bytes(0) && kernel.may_alias_views && !possible_views(graph, id).empty()) nodes.push_back(id);
+    if (kernel.scratch > Bytes(0) && !possible_views(graph, kernel, id).empty()) nodes.push_back(id);
   }
   return nodes;
 }

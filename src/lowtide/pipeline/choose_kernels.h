@@ -11,8 +11,8 @@
 
 namespace lowtide::detail {
 
-// The first that the catalogue offers for each node.
-[[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target);
+// The first kernel that the catalogue offers for each node, without what the options forbid (permitted).
+[[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases = {});
 
 // Nodes with scratch that need none in a plan in which they are aliases (views).
 [[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);

@@ -18,9 +18,10 @@ class Level {
   Level(const Graph& graph, const Plan& plan, const Target& target, const PlanOptions& options, bool is_body)
       : graph_(graph),
         plan_(plan),
+        target_(target),
         options_(options),
         bound_options_{.alignment = detail::alignments_of(target).least, .inputs_live_throughout = is_body},
-        kernels_(detail::choose_kernels(graph, target)) {
+        kernels_(detail::choose_kernels(graph, target, {.views = options.views, .in_place = options.in_place})) {
     // As the bound counts them: views as aliases, bodies by what is proven of the largest.
     for (NodeId id : detail::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);
     for (const Step& step : plan.program) {
@@ -142,7 +143,8 @@ class Level {
     const Node& node = graph_.node(step.node);
     if (step.kind == StepKind::alias) return;
     const IdVector<BufferId, std::optional<StepId>> readers = readers_after(told.step);
-    for (const auto& [in, out] : kernels_[step.node].in_place) {
+    // The options may forbid what the kernel offers.
+    for (const auto& [in, out] : target_.catalogue->kernels(graph_, step.node)[0].in_place) {
       const TensorId input = *node.inputs[static_cast<std::size_t>(in)];
       const TensorId output = *node.outputs[static_cast<std::size_t>(out)];
       const Buffer& buffer = plan_.buffers[buffer_of(output)];
@@ -155,6 +157,7 @@ class Level {
 
   const Graph& graph_;
   const Plan& plan_;
+  const Target& target_;
   const PlanOptions& options_;
   BoundOptions bound_options_;
   ChosenKernels kernels_;

@@ -31,6 +31,7 @@ OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const A
   OrderFacts facts{.alignment = aliases.bound_alignment(), .inputs_take_room = aliases.inputs_live_throughout};
   facts.scratch.reserve(kernels.size());
   facts.in_place.reserve(kernels.size());
+  facts.copies.reserve(kernels.size());
   for (NodeId id : all_ids<NodeId>(kernels.size())) {
     facts.scratch.push_back(kernels[id].scratch);
     std::vector<std::pair<TensorId, TensorId>> pairs;
@@ -39,6 +40,7 @@ OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const A
                          *graph.node(id).outputs[static_cast<std::size_t>(output)]);
     }
     facts.in_place.push_back(std::move(pairs));
+    facts.copies.push_back(kernels[id].may_alias_views ? 0 : 1);
   }
   return facts;
 }
@@ -121,8 +123,9 @@ struct Kernels {
   [[nodiscard]] const ChosenKernels& least() const { return proven ? *proven : planned; }
 };
 
-Kernels kernels_of(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
-  Kernels kernels{detail::choose_kernels(graph, target), std::nullopt};
+Kernels kernels_of(const Graph& graph, const Target& target, const AliasOptions& aliases,
+                   const std::vector<PlannedBodies>& bodies) {
+  Kernels kernels{detail::choose_kernels(graph, target, aliases), std::nullopt};
   const std::vector<NodeId> views = detail::views_with_scratch(graph, kernels.planned);
   if (bodies.empty() && views.empty()) return kernels;  // a graph may be large
   kernels.proven = with_bodies(kernels.planned, bodies, proven_bytes);
@@ -244,7 +247,7 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   if (!bodies) return bodies.error();
 
   // Kernels before the order: in-place chances and scratch are theirs.
-  const Kernels both = passes.run("kernels", [&] { return kernels_of(graph, setting.target, *bodies); });
+  const Kernels both = passes.run("kernels", [&] { return kernels_of(graph, setting.target, aliases, *bodies); });
   const ChosenKernels& kernels = both.planned;
 
   // The order before the offsets: its load is the least that any offsets can reach. Bodies count with their own bounds
