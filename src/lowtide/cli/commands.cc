@@ -60,7 +60,7 @@ OptionSpec order_option() {
 OptionSpec order_effort_option() {
   return {.name = "--order-effort",
           .value = "N",
-          .summary = "work units for the search of orders; default 6000000000, up to some 15 seconds",
+          .summary = "work units for the search of orders; default 5000000000, up to some 10 seconds and 256 MiB",
           .kind = ArgumentKind::text};
 }
 

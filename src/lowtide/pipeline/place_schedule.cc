@@ -15,7 +15,7 @@ namespace lowtide::detail {
 namespace {
 
 constexpr std::int64_t kShares = 100;             // of the effort
-constexpr std::int64_t kOrderWork = 200'000'000;  // for each other order
+constexpr std::int64_t kOrderWork = 50'000'000;   // for each other order
 constexpr std::size_t kLargestDistance = 16;      // of spaced copies
 constexpr std::size_t kMostNodes = 2'000;         // of graphs whose rivals are placed with copies
 constexpr std::size_t kMostCopiesOfRivals = 8;
