@@ -41,11 +41,13 @@ struct PlacedSchedule {
 //   - of the slices, splits and concats that can copy with the load as it is every sixteenth, eighth ... or all do;
 //   - single ones that copy, at most kMostCopies, where the load stays below the arena so far;
 //   - these copies with the other measured orders, in graphs of at most 2,000 nodes.
-// Where several regions hold the plan, none: then the arenas' sum is not what counts.
+// Where several regions hold the plan, none: then the arenas' sum is not what counts. And only until the graphs of all
+// tries together have kMostNodesTried nodes.
 // Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
 [[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule);
 
 inline constexpr int kOtherOrders = 12;
 inline constexpr std::size_t kMostCopies = 24;
+inline constexpr std::size_t kMostNodesTried = 600'000;
 
 }  // namespace lowtide::detail
