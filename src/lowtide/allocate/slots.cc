@@ -109,20 +109,29 @@ class SlotSearch {
   [[nodiscard]] std::span<const PackingId> order() const { return order_; }
   [[nodiscard]] std::int64_t bound() const { return least_[0]; }
 
+  // O(pairs in conflict). Spends what a look at every slot would take, as `search` does.
   Assigned greedy(bool tightest, Effort& effort) {
     Assigned out;
+    out.slot.reserve(order_.size());
     std::uint32_t slots = 0;
+    std::vector<std::size_t> taken_by;  // by slot: the position, from 1, that last found it taken
     for (std::size_t at = 0; at < order_.size(); ++at) {
-      const std::vector<char> taken = slots_of_earlier(at, out.slot, slots, effort);
-      std::uint32_t slot = slots;
+      for (std::size_t other : earlier_[at]) taken_by[out.slot[other]] = at + 1;
+      effort.spend(static_cast<std::int64_t>(earlier_[at].size() + slots) + 1);
       // Slots are numbered as they are opened, so they shrink with the number.
-      for (std::uint32_t other = 0; other < slots; ++other) {
-        if (taken[other] != 0) continue;
-        slot = other;
-        if (!tightest) break;
+      const auto is_taken = [&](std::uint32_t slot) { return taken_by[slot] == at + 1; };
+      std::uint32_t slot = tightest ? slots : 0;
+      if (tightest) {
+        while (slot > 0 && is_taken(slot - 1)) --slot;
+        slot = slot == 0 ? slots : slot - 1;
+      } else {
+        while (slot < slots && is_taken(slot)) ++slot;
       }
-      if (slot == slots) out.total += size(at);
-      slots = std::max(slots, slot + 1);
+      if (slot == slots) {
+        out.total += size(at);
+        taken_by.push_back(0);
+        ++slots;
+      }
       out.slot.push_back(slot);
     }
     return out;
