@@ -171,8 +171,14 @@ class ExitCodes(ProgramTest):
         for words in ((), ("--slots",), ("--html", "map.html")):
             self.expect(DONE, "pack", "nothing.csv", "--capacity=0", *words)
 
-    def test_the_largest_size_is_one(self):
-        self.expect(DONE, "plan", "model.onnx", "--budget", "9223372036854775807")
+    def test_the_largest_budget_is_the_largest_arena_of_a_plan(self):
+        largest = 2**55 - 1  # kMaxArenaBytes
+        self.expect(DONE, "plan", "model.onnx", "--budget", str(largest), "-o", "plan.json")
+        self.expect(DONE, "verify", "model.onnx", "plan.json")
+        for size in (largest + 1, 2**63 - 1):
+            self.expect_one_line(USAGE, f"'--budget' is at most {largest} bytes (kMaxArenaBytes)", "plan", "model.onnx",
+                                 "--budget", str(size), "-o", "other.json")
+        self.assertFalse((self.folder / "other.json").exists())
 
     def test_bad_input_names_the_file(self):
         self.write("empty.onnx", b"")

@@ -65,6 +65,10 @@ Request read_request(const Arguments& arguments) {
   request.target = read_target(arguments);
   request.options.order = arguments.value("--order").value_or("auto");
   request.options.budget = read_positive_size(arguments, "--budget");
+  if (request.options.budget && request.options.budget->count() > limits::kMaxArenaBytes) {
+    stop_usage("'--budget' is at most " + std::to_string(limits::kMaxArenaBytes) +
+               " bytes (kMaxArenaBytes), the largest arena that a plan can have; omit the option for no limit");
+  }
   request.options.views = !arguments.has("--no-views");
   request.options.parts = !arguments.has("--no-parts");
   request.options.in_place = !arguments.has("--no-in-place");

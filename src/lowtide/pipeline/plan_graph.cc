@@ -17,6 +17,7 @@
 #include "lowtide/pipeline/pass.h"
 #include "lowtide/pipeline/place_schedule.h"
 #include "lowtide/pipeline/spread.h"
+#include "lowtide/plan/plan_limits.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/schedule/second_goal.h"
 
@@ -68,12 +69,20 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
 // Of the branches of an If one runs. Of the bodies of another operator nothing is known: they may run at once.
 bool may_share_bytes(const Operator& op) { return op.type == "If" && (op.domain.empty() || op.domain == "ai.onnx"); }
 
-void lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
+// Errors (over_limit): bodies that need more than a buffer may have, all together.
+Result<void> lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
   for (const auto& plan : bodies.plans) {
     const Bytes begin = may_share ? Bytes(0) : round_up(bodies.room, alignment);
     bodies.offsets.emplace_back(begin.count());
     bodies.room = std::max(bodies.room, begin + plan->arena[0]);
+    if (bodies.room.count() <= limits::kMaxArenaBytes) continue;
+    return Error{ErrorCode::over_limit,
+                 "the bodies of node " + std::to_string(bodies.node.value()) + " need " +
+                     std::to_string(bodies.room.count()) + " bytes or more together, above the limit of " +
+                     std::to_string(limits::kMaxArenaBytes) + " (kMaxArenaBytes); plan smaller shapes",
+                 ""};
   }
+  return {};
 }
 
 // A node's bodies run inside its step, so they are planned first and their arenas become its scratch.
@@ -92,7 +101,7 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
       bodies.verdict = std::max(bodies.verdict, inner->bound_check.verdict);
       bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
     }
-    lay_out(bodies, may_share_bytes(graph.op(id)), detail::alignments_of(setting.target).most);
+    LOWTIDE_RETURN_IF_ERROR(lay_out(bodies, may_share_bytes(graph.op(id)), detail::alignments_of(setting.target).most));
     planned.push_back(std::move(bodies));
   }
   return planned;
@@ -296,6 +305,9 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
                  .allocate = placed->strategy,
                  .allocate_optimal = arena_bytes(plan) == best.load};
 
+  // What a plan file cannot hold is refused here: what comes next counts on these limits.
+  LOWTIDE_RETURN_IF_ERROR(check_plan_limits(plan));
+
   // Streams, waves and free data flow after everything else: an order that is good in memory says what may run ahead, and
   // what that costs. Bodies run inside a step, so they have one stream.
   if (depth == 0 && detail::asks_for_spread(setting.options) && !graph.nodes().empty()) {
@@ -333,10 +345,17 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
                      std::to_string(options.streams),
                  ""};
   }
+  if (options.budget && options.budget->count() > limits::kMaxArenaBytes) {
+    return Error{ErrorCode::invalid,
+                 "a budget of " + std::to_string(options.budget->count()) + " bytes is above the limit of " +
+                     std::to_string(limits::kMaxArenaBytes) + " (kMaxArenaBytes); without one there is no limit",
+                 ""};
+  }
   Passes passes;
   const Setting setting{target, options, passes};
   Result<PlannedGraph> planned = plan_one(graph, setting, 0);
   if (!planned) return planned.error();
+  if (planned->points.size() > 1) LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned->plan));
 
   settle_capacity(*planned, setting);
   settle_bodies(planned->plan, detail::alignments_of(target).most);

@@ -34,8 +34,9 @@ enum class RunForm : std::uint8_t {
 [[nodiscard]] std::optional<RunForm> run_form_from_string(std::string_view text);
 
 struct PlanOptions {
-  std::string order = "auto";     // a name of schedule_strategies(), or auto
-  std::optional<Bytes> budget;    // capacity of the arena, where the target's region 0 does not say less
+  std::string order = "auto";  // a name of schedule_strategies(), or auto
+  // Capacity of all arenas together, where the target's regions do not say less; at most limits::kMaxArenaBytes.
+  std::optional<Bytes> budget;
   bool views = true;              // off: every Reshape and Concat copies
   bool parts = true;              // off: all bytes of a buffer live as long as one of them (Buffer::parts)
   bool in_place = true;           // off: no kernel writes over its input
@@ -107,8 +108,9 @@ struct PlannedGraph {
 // a run which its waits allow; so it needs no less than the best of these, and bounds over all orders hold for it.
 //
 // From a graph to a verified plan: the whole story, in order (plan_graph.cc). Errors (invalid): an unknown order, a
-// target without regions, a number of streams out of range. Errors (over_limit): graphs that are too large or too wide
-// for free data flow (schedule/free_flow.h, pipeline/free_plan.h), too many barriers. A budget that is not met is an
+// target without regions, a number of streams or a budget out of range. Errors (over_limit): sizes that a plan file
+// cannot hold (plan/plan_limits.h), graphs that are too large or too wide for free data flow (schedule/free_flow.h,
+// pipeline/free_plan.h), too many barriers. A budget that is not met is an
 // answer, not an error. Near linear but for free data flow; see the rooms.
 [[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target,
                                               const PlanOptions& options = {});
