@@ -166,7 +166,8 @@ TEST(GraphBuilder, RefusesToWriteWhatMustStayUntouched) {
     const TensorId x = builder.add_tensor(floats("x"), role);
     builder.add_node({.name = "n", .type = "A", .outputs = {x}});
     expect_refused(std::move(builder), ErrorCode::invalid,
-                   "node 0 'n': writes 'x', which is an " + std::string(to_string(role)));
+                   std::string("node 0 'n': writes 'x', which is ") + (role == Role::input ? "an " : "a ") +
+                       std::string(to_string(role)) + " and must stay untouched");
   }
 }
 

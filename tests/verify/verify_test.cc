@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/verify/small_plans.h"
 
 namespace lowtide {
@@ -71,6 +75,31 @@ TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {
   const auto found = check();
   EXPECT_EQ(kinds(found), "wrong_model");
   EXPECT_THAT(found[0].message, HasSubstr("'chain' with 7 nodes and 3 tensors; this is 'chain' with 2 and 3"));
+}
+
+// Of each kind what is there before the run, written by step 0.
+TEST(Roles, AreNamedWithTheRightArticle) {
+  const std::vector<std::pair<Role, std::string>> roles = {
+      {Role::input, "an input"}, {Role::constant, "a constant"}, {Role::state, "a state"}};
+  for (const auto& [role, name] : roles) {
+    GraphBuilder builder("g");
+    const TensorId x = builder.add_tensor({.name = "x", .dtype = DType::u8, .shape = Shape({16})}, role);
+    const TensorId y = builder.add_tensor({.name = "y", .dtype = DType::u8, .shape = Shape({16})});
+    builder.add_node({.type = "F", .inputs = {x}, .outputs = {y}});
+    builder.set_outputs({y});
+    const Graph graph = std::move(builder).build().value();
+    PlanMaker maker(graph);
+    maker.put(y, maker.buffer(BufferKind::output, 16, 0, 0, 1));
+    maker.compute(NodeId(0));
+    const ValueId given = maker.value_of(x);
+    Plan plan = maker.finish();
+    plan.values[given].written = StepId(0);
+    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("is " + name + ", but the plan writes it"));
+    plan.values[given].written = std::nullopt;
+    plan.values[given].offset = Offset(1);
+    plan.buffers[maker.buffer_of(x)].size = Bytes(17);
+    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("; " + name + " has its buffer to itself"));
+  }
 }
 
 TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {

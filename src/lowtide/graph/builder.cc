@@ -8,6 +8,7 @@
 #include <queue>
 #include <unordered_set>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/cycle.h"
@@ -214,7 +215,7 @@ Result<void> GraphBuilder::link_producers() {
       Tensor& tensor = graph_.tensors_[*output];
       if (!has_producer_role(tensor.role)) {
         return Error{ErrorCode::invalid,
-                     "writes " + quoted(tensor.name) + ", which is an " + std::string(to_string(tensor.role)) +
+                     "writes " + quoted(tensor.name) + ", which is " + with_article(to_string(tensor.role)) +
                          " and must stay untouched",
                      place_of(name_, id, graph_.nodes_[id])};
       }

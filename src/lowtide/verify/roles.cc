@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/verify/stages.h"
 
 namespace lowtide::verification {
@@ -68,16 +69,15 @@ class Roles {
     const Tensor& tensor = subject_.tensor_of(id);
     const Buffer& buffer = subject_.buffer_of(id);
     const std::string name = name_of(subject_, value.tensor);
-    const std::string role(to_string(tensor.role));
-    if (value.written) wrong(value.written, {value.tensor}, name + " is an " + role + ", but the plan writes it");
+    const std::string role = with_article(to_string(tensor.role));
+    if (value.written) wrong(value.written, {value.tensor}, name + " is " + role + ", but the plan writes it");
     if (buffer.kind != kind_before_run(tensor.role)) {
-      wrong(std::nullopt, {value.tensor}, name + " is an " + role + ", but lies in " + name_of(subject_, value.buffer));
+      wrong(std::nullopt, {value.tensor}, name + " is " + role + ", but lies in " + name_of(subject_, value.buffer));
     }
     if (place_[value.tensor]) {
       wrong(std::nullopt, {value.tensor},
-            name + ", an " + role +
-                ", has two places: " + name_of(subject_, plan_.values[*place_[value.tensor]].buffer) + " and " +
-                name_of(subject_, value.buffer));
+            name + ", " + role + ", has two places: " + name_of(subject_, plan_.values[*place_[value.tensor]].buffer) +
+                " and " + name_of(subject_, value.buffer));
     }
     place_[value.tensor] = id;
     if (owner_[value.buffer]) {
@@ -91,7 +91,7 @@ class Roles {
       wrong(std::nullopt, {value.tensor},
             name + " of " + std::to_string(tensor.size.count()) + " bytes is at offset " +
                 std::to_string(value.offset.position()) + " of " + name_of(subject_, value.buffer) + ", which has " +
-                std::to_string(buffer.size.count()) + "; an " + role + " has its buffer to itself",
+                std::to_string(buffer.size.count()) + "; " + role + " has its buffer to itself",
             ViolationKind::out_of_buffer);
     }
   }
