@@ -143,10 +143,16 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   const auto place = [&](std::int64_t byte) {
     return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), byte) - cuts.begin());
   };
-  std::int64_t more = -static_cast<std::int64_t>(held.size());
-  for (const Held& one : held) more += static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
-  if (more > further_left_) return keep_whole(held);
+  std::int64_t more = 0;     // holders beyond one per tensor
+  std::int64_t touched = 0;  // by each node that reads or writes a tensor, all of its pieces
+  for (const Held& one : held) {
+    const auto runs = static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
+    more += runs - 1;
+    touched += (runs - 1) * static_cast<std::int64_t>(graph_.readers(one.holder.tensor).size() + 1);
+  }
+  if (more > further_left_ || touched > touched_left_) return keep_whole(held);
   further_left_ -= more;
+  touched_left_ -= touched;
   // What a tensor has twice counts once.
   std::vector<std::vector<std::uint32_t>> holders(cuts.size());  // of each run, as indices into `held`
   for (std::uint32_t at = 0; at < held.size(); ++at) {

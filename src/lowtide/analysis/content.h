@@ -41,7 +41,7 @@ class Content {
  public:
   // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). What is in more than kMostSegmentsOfOne runs
   // of bytes may leave the rest out, once kMostFurther in all are used up, which only lowers a bound; and an origin
-  // that would be in too many pieces stays in one.
+  // that would be in too many pieces, or whose pieces too many nodes would touch, stays in one.
   // O(nodes + views x kMostSegmentsOfOne + kMostFurther, and what is sorted of that).
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
 
@@ -59,6 +59,9 @@ class Content {
  private:
   static constexpr std::size_t kMostSegmentsOfOne = 256;
   static constexpr std::int64_t kMostFurther = 4'000'000;
+  // Pieces beyond the first, over all accesses of nodes to tensors: an order problem lists each of them, in 4 bytes.
+  // 30,000 slices of one tensor would be 900 million.
+  static constexpr std::int64_t kMostTouched = 16'000'000;
 
   struct Origin {
     TensorId tensor;  // what computes it, brings it in, or is it
@@ -96,6 +99,7 @@ class Content {
   std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
   std::int64_t further_left_ = kMostFurther;
+  std::int64_t touched_left_ = kMostTouched;
 };
 
 // The views of a node that could ever be joined. A concat of something that must stay where it is (an input, a
