@@ -33,7 +33,7 @@ void pack_by_size(Plan& plan) {
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
     for (BufferId other : placed) {
       const Buffer& there = plan.buffers[other];
-      if (!there.lifespan.meets(buffer.lifespan)) continue;
+      if (!there.lifespan.overlaps(buffer.lifespan)) continue;
       taken.emplace_back(there.placement->offset.position(), (there.placement->offset + there.size).position());
     }
     std::sort(taken.begin(), taken.end());

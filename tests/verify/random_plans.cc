@@ -230,7 +230,7 @@ class RandomPlan {
     for_each_part(mine, [&](const Interval<std::int64_t>& a, const Lifespan& my_life) {
       for_each_part(its, [&](const Interval<std::int64_t>& b, const Lifespan& its_life) {
         const bool share = my_begin + a.begin < its_begin + b.end && its_begin + b.begin < my_begin + a.end;
-        found = found || (share && (plan_.program.empty() || my_life.meets(its_life)));
+        found = found || (share && (plan_.program.empty() || my_life.overlaps(its_life)));
       });
     });
     return found;

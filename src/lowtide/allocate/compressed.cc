@@ -91,12 +91,12 @@ CompressedProblem compress(const PackingProblem& problem) {
 bool share_a_moment(const CompressedProblem& problem, PackingId first, PackingId second) {
   const CompressedProblem::Buffer& a = problem.buffers[first];
   const CompressedProblem::Buffer& b = problem.buffers[second];
-  if (!a.hull.meets(b.hull)) return false;
+  if (!a.hull.overlaps(b.hull)) return false;
   if (a.part_count == 1 && b.part_count == 1) return true;
   const std::span<const MomentSpan> first_parts = problem.parts_of(first);
   const std::span<const MomentSpan> second_parts = problem.parts_of(second);
   for (std::size_t i = 0, j = 0; i < first_parts.size() && j < second_parts.size();) {
-    if (first_parts[i].meets(second_parts[j])) return true;
+    if (first_parts[i].overlaps(second_parts[j])) return true;
     if (first_parts[i].end <= second_parts[j].begin) {
       ++i;
     } else {

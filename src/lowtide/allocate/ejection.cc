@@ -219,7 +219,7 @@ class Ejection {
     const AddressRange range = range_at(buffer, place.offset);
     if (place.weight > 0) {
       for (PackingId other : sorted_[buffer].by_begin) {
-        if (weights_[other] > 0 && ranges_[other].meets(range)) put_outside(other);
+        if (weights_[other] > 0 && ranges_[other].overlaps(range)) put_outside(other);
       }
       weights_[buffer] -= first_weights_[buffer];
     }

@@ -210,7 +210,7 @@ class FixedCheck {
     for (const PackingPair& pair : pairs) {
       if (groups_.group[pair.first] == groups_.group[pair.second]) continue;
       if (!is_fixed(pair.first) || !is_fixed(pair.second)) continue;
-      if (range_of(pair.first).meets(range_of(pair.second))) return collision(pair.second, pair.first, "");
+      if (range_of(pair.first).overlaps(range_of(pair.second))) return collision(pair.second, pair.first, "");
     }
     return {};
   }
@@ -316,7 +316,7 @@ Result<void> validate_groups(const PackingProblem& problem, const BufferGroups& 
     const auto range = [&](PackingId id) {
       return Interval<std::int64_t>{groups.shift[id], groups.shift[id] + problem.buffers[id].size.count()};
     };
-    if (!range(pair.first).meets(range(pair.second))) continue;
+    if (!range(pair.first).overlaps(range(pair.second))) continue;
     return invalid(problem, pair.second,
                    "`together` puts it " + std::to_string(groups.shift[pair.second] - groups.shift[pair.first]) +
                        " bytes from " + describe_buffer(problem, pair.first) + ", whose size is " +

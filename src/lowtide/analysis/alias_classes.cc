@@ -189,7 +189,7 @@ class Decision {
       const AliasForest::Place place = forest.find(*node.inputs[at]);
       if (place.root != what.root) continue;
       const Interval<std::int64_t> bytes{place.offset, place.offset + graph_.tensor(*node.inputs[at]).size.count()};
-      if (!bytes.meets(what.bytes)) continue;
+      if (!bytes.overlaps(what.bytes)) continue;
       const std::pair pair(static_cast<int>(at), what.pair.second);
       if (bytes != what.bytes || std::find(permitted.begin(), permitted.end(), pair) == permitted.end()) return false;
     }
@@ -204,7 +204,7 @@ class Decision {
       const std::int64_t begin = forest.find(member).offset;
       const Interval<std::int64_t> bytes{begin, begin + graph_.tensor(member).size.count()};
       const bool is_needed = own_[member].end.value() > what.step + 1 || graph_.tensor(member).role == Role::output;
-      if (++looks > most || (is_needed && bytes.meets(what.bytes))) is_free = false;
+      if (++looks > most || (is_needed && bytes.overlaps(what.bytes))) is_free = false;
       return is_free;
     });
     return is_free;

@@ -160,7 +160,7 @@ class Buffers {
     const Interval<Offset> read = span_of(id);
     const auto first = std::partition_point(spans.begin(), spans.end(),
                                             [&](const Interval<Offset>& span) { return span.end <= read.begin; });
-    return first != spans.end() && first->meets(read);
+    return first != spans.end() && first->overlaps(read);
   }
 
   void find_next_reads() {

@@ -47,7 +47,7 @@ IdVector<PackingId, Offset> largest_first_offsets(const PackingProblem& problem)
     taken.clear();
     for (std::size_t before = 0; before < at; ++before) {
       const PackingBuffer& other = problem.buffers[by_size[before]];
-      if (!buffer.lifespan.meets(other.lifespan)) continue;
+      if (!buffer.lifespan.overlaps(other.lifespan)) continue;
       const Offset begin = offsets[by_size[before]];
       taken.push_back({begin, begin + other.size});
     }

@@ -20,7 +20,9 @@ struct Place {
   std::uint64_t storage = 0;  // a region, or the number of regions + a buffer
   Interval<std::int64_t> bytes;
 
-  [[nodiscard]] bool meets(const Place& other) const { return storage == other.storage && bytes.meets(other.bytes); }
+  [[nodiscard]] bool overlaps(const Place& other) const {
+    return storage == other.storage && bytes.overlaps(other.bytes);
+  }
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 

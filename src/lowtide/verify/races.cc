@@ -128,7 +128,7 @@ class Races {
     const Place& place = place_of(later, access);
     std::optional<Access> other;
     for_each_access(earlier, [&](const Access& one) {
-      if (!other && (one.is_write || access.is_write) && place_of(earlier, one).meets(place)) other = one;
+      if (!other && (one.is_write || access.is_write) && place_of(earlier, one).overlaps(place)) other = one;
     });
     const Place& hit = place_of(earlier, *other);
     const Interval<std::int64_t> bytes{std::max(place.bytes.begin, hit.bytes.begin),

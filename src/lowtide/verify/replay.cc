@@ -172,7 +172,7 @@ class Replay {
     std::sort(writings.begin(), writings.end(), [](const Writing& a, const Writing& b) { return a.place < b.place; });
     std::vector<Writing> kept;
     for (const Writing& writing : writings) {
-      if (kept.empty() || !kept.back().place.meets(writing.place)) {
+      if (kept.empty() || !kept.back().place.overlaps(writing.place)) {
         kept.push_back(writing);
         continue;
       }
@@ -201,7 +201,7 @@ class Replay {
     auto writing = std::lower_bound(writings.begin(), writings.end(), place, [](const Writing& a, const Place& b) {
       return std::pair(a.place.storage, a.place.bytes.end) <= std::pair(b.storage, b.bytes.begin);
     });
-    for (; writing != writings.end() && writing->place.meets(place) && !is_full(); ++writing) {
+    for (; writing != writings.end() && writing->place.overlaps(place) && !is_full(); ++writing) {
       const Bytes64 bytes = common(place.bytes, writing->place.bytes);
       const TensorId operand = plan_.values[read].tensor;
       if (!writing->value) {
@@ -296,7 +296,7 @@ class Replay {
               [&](ValueId a, ValueId b) { return std::pair(map_.place(a), a) < std::pair(map_.place(b), b); });
     std::erase_if(values, [&](ValueId value) { return map_.place(value).bytes.empty(); });
     for (std::size_t at = 1; at < values.size() && !is_full(); ++at) {
-      if (map_.place(values[at - 1]).meets(map_.place(values[at]))) report_shared(values[at - 1], values[at]);
+      if (map_.place(values[at - 1]).overlaps(map_.place(values[at]))) report_shared(values[at - 1], values[at]);
     }
   }
 
