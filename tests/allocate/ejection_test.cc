@@ -1,12 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/ejection.h"
+#include "lowtide/allocate/improve/ejection.h"
 
 #include <gtest/gtest.h>
 
-#include "lowtide/allocate/best_fit.h"
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/greedy/best_fit.h"
+#include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {

@@ -6,9 +6,9 @@
 
 #include <limits>
 
-#include "lowtide/allocate/gap_rule.h"
-#include "lowtide/allocate/orders.h"
-#include "lowtide/allocate/placer.h"
+#include "lowtide/allocate/greedy/gap_rule.h"
+#include "lowtide/allocate/greedy/orders.h"
+#include "lowtide/allocate/greedy/placer.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {

@@ -1,13 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/groups.h"
+#include "lowtide/allocate/problem/groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lowtide/allocate/group_forms.h"
-#include "lowtide/allocate/validate.h"
+#include "lowtide/allocate/groups/group_forms.h"
+#include "lowtide/allocate/problem/validate.h"
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 

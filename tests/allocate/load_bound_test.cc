@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/problem/load_bound.h"
 
 #include <gtest/gtest.h>
 

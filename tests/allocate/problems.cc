@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "lowtide/allocate/validate.h"
+#include "lowtide/allocate/problem/validate.h"
 
 namespace lowtide::testing {
 namespace {

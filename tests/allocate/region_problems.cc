@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/allocate/validate.h"
-#include "lowtide/allocate/validate_regions.h"
+#include "lowtide/allocate/problem/validate.h"
+#include "lowtide/allocate/regions/validate_regions.h"
 
 namespace lowtide::testing {
 namespace {

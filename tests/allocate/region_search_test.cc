@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/region_search.h"
+#include "lowtide/allocate/regions/region_search.h"
 
 #include <gtest/gtest.h>
 

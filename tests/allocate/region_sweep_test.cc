@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/region_sweep.h"
+#include "lowtide/allocate/regions/region_sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "lowtide/allocate/region_choice.h"
+#include "lowtide/allocate/regions/region_choice.h"
 #include "tests/allocate/region_problems.h"
 
 namespace lowtide {

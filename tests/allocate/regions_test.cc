@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "lowtide/allocate/validate_regions.h"
+#include "lowtide/allocate/regions/validate_regions.h"
 #include "lowtide/verify/region_packing_check.h"
 #include "tests/allocate/region_problems.h"
 

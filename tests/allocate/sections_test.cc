@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/sections.h"
+#include "lowtide/allocate/exact/sections.h"
 
 #include <gtest/gtest.h>
 

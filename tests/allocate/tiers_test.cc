@@ -1,14 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/tiers.h"
+#include "lowtide/allocate/strategies/tiers.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "lowtide/allocate/best_fit.h"
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/greedy/best_fit.h"
+#include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {

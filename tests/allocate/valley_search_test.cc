@@ -1,15 +1,15 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/valley_search.h"
+#include "lowtide/allocate/exact/valley_search.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "lowtide/allocate/capacity_search.h"
-#include "lowtide/allocate/descent.h"
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/exact/capacity_search.h"
+#include "lowtide/allocate/improve/descent.h"
+#include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {

@@ -8,17 +8,17 @@
 #include <string_view>
 #include <utility>
 
-#include "lowtide/allocate/allocate_groups.h"
-#include "lowtide/allocate/best_fit.h"
-#include "lowtide/allocate/compressed.h"
-#include "lowtide/allocate/effort.h"
-#include "lowtide/allocate/goal.h"
-#include "lowtide/allocate/incumbent.h"
-#include "lowtide/allocate/named_conflicts.h"
-#include "lowtide/allocate/orders.h"
-#include "lowtide/allocate/placer.h"
-#include "lowtide/allocate/portfolio.h"
-#include "lowtide/allocate/validate.h"
+#include "lowtide/allocate/greedy/best_fit.h"
+#include "lowtide/allocate/greedy/orders.h"
+#include "lowtide/allocate/greedy/placer.h"
+#include "lowtide/allocate/groups/allocate_groups.h"
+#include "lowtide/allocate/problem/compressed.h"
+#include "lowtide/allocate/problem/effort.h"
+#include "lowtide/allocate/problem/goal.h"
+#include "lowtide/allocate/problem/incumbent.h"
+#include "lowtide/allocate/problem/named_conflicts.h"
+#include "lowtide/allocate/problem/validate.h"
+#include "lowtide/allocate/strategies/portfolio.h"
 
 namespace lowtide {
 namespace {

@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "lowtide/allocate/problem/compressed.h"
+#include "lowtide/allocate/problem/conflict_graph.h"
+#include "lowtide/allocate/problem/effort.h"
+#include "lowtide/allocate/problem/incumbent.h"
+
+namespace lowtide {
+
+// Lowers `best` step by step towards `bound`. A step sets a target below the height reached, takes out what ends above
+// it, and puts each of these back where the buffers in its way weigh least; those are taken out in turn. Who had to
+// push others away grows heavier, so that the hard ones settle and the search does not go round in circles. When nobody
+// is left outside, everything is dropped to the floor and the next target is set.
+//
+//   target ------+-----+--------       a ends above: its best place is on b's bytes,
+//                |  a  |               b is lighter than c + d: b leaves, a enters,
+//      +-----+   |     | +----+        b looks for a place next
+//      |  b  |   +-----+ | c  |
+//
+// The idea is guided ejection search (Nagata and Braysy, "A powerful route minimization heuristic for the vehicle
+// routing problem with time windows", 2009), carried over to addresses. A move costs the neighbours of one buffer, not
+// a whole order, and that is why it reaches further than climbing over orders. It proves nothing when it fails.
+// `graph` may be null: the neighbours of those that move are then found by time, and nothing is kept a pair.
+// Deterministic: ties are broken by a generator of the given seed. Fixed buffers stay. Stops at the bound, when the
+// effort ends, or after several steps in a row that failed. True if `best` became lower.
+[[nodiscard]] bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
+                                     std::uint64_t seed, Incumbent& best, Effort& effort);
+
+}  // namespace lowtide

@@ -1,0 +1,35 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/allocate/problem/clique_cover.h"
+#include "lowtide/allocate/problem/compressed.h"
+#include "lowtide/allocate/problem/conflict_graph.h"
+#include "lowtide/allocate/problem/effort.h"
+
+namespace lowtide {
+
+// What is known of conflicts before the first strategy: where pairs are named, time alone shows neither conflicts nor
+// bound.
+struct NamedConflicts {
+  std::optional<ConflictGraph> graph;
+  std::optional<CliqueCover> cover;
+};
+
+// Nothing where no pairs are named. Each part may be missing where it would be too large, or the effort ends.
+[[nodiscard]] NamedConflicts named_conflicts(const CompressedProblem& problem, Effort& effort);
+
+// What moments, sizes, fixed ends and cliques prove.
+struct StructureBound {
+  std::int64_t height = 0;
+  Moment witness = 0;             // of the load
+  std::vector<PackingId> clique;  // if it proves more than the load: any two of them are in conflict
+};
+[[nodiscard]] StructureBound structure_bound(const CompressedProblem& problem, const NamedConflicts& named);
+
+}  // namespace lowtide
