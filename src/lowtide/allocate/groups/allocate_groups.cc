@@ -14,12 +14,15 @@
 #include "lowtide/allocate/groups/group_forms.h"
 #include "lowtide/allocate/groups/pair_order_search.h"
 #include "lowtide/allocate/improve/descent.h"
+#include "lowtide/allocate/problem/answer.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/goal.h"
 #include "lowtide/allocate/problem/groups.h"
 #include "lowtide/allocate/problem/incumbent.h"
 #include "lowtide/allocate/problem/named_conflicts.h"
+#include "lowtide/allocate/problem/phases.h"
+#include "lowtide/allocate/strategies/allocate_ungrouped.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide {
@@ -55,23 +58,20 @@ class Ordering {
 
 class GroupAllocation {
  public:
-  GroupAllocation(const PackingProblem& problem, const AllocateOptions& options,
-                  const AllocateBuffers& allocate_buffers)
+  GroupAllocation(const PackingProblem& problem, const SolveOptions& options)
       : problem_(problem),
         options_(options),
-        allocate_buffers_(allocate_buffers),
         groups_(*group_buffers(problem)),
         blocks_(blocks_of(problem, groups_)),
         members_(compress(problem)),
-        effort_{.limit = options.effort, .stop = options.stop} {
+        effort_(options.effort) {
     const CompressedProblem pieces = compress(loosened(problem, groups_));
-    const StructureBound bound = structure_bound(pieces, named_conflicts(pieces, effort_));
-    structure_bound_ = bound.height;
-    if (!pieces.times.empty()) witness_time_ = pieces.times[bound.witness];
+    proof_ = structure_bound(pieces, named_conflicts(pieces, effort_));
+    proof_.clique.clear();  // pieces are no buffers of the problem
     for (const BufferGroups::Group& group : groups_.groups) {
-      structure_bound_ = std::max(structure_bound_, group.fixed_base.value_or(group.residue) + group.size);
+      proof_.height = std::max(proof_.height, group.fixed_base.value_or(group.residue) + group.size);
     }
-    goal_.emplace(members_, structure_bound_, problem.capacity);
+    goal_.emplace(members_, proof_.height, problem.capacity);
   }
 
   // Phases whose efforts double: what one does depends on its own effort and on those before it, never on where the
@@ -82,15 +82,16 @@ class GroupAllocation {
       return finished();
     }
     bool are_blocks_done = false;
-    for (std::int64_t limit = kFirstPhase;; limit *= 2) {
+    run_phases({.first = kFirstPhase}, [&](std::int64_t limit) {
       if (!are_blocks_done) {
         const std::int64_t effort = std::min(limit, effort_.left());
         are_blocks_done = pack_blocks(effort).proven_optimal;
         effort_.spend(effort);
       }
       const bool is_ordered = !is_over() && order_members(limit);
-      if (is_over() || (are_blocks_done && !is_ordered)) return finished();
-    }
+      return !is_over() && (!are_blocks_done || is_ordered);
+    });
+    return finished();
   }
 
  private:
@@ -102,12 +103,11 @@ class GroupAllocation {
 
   // What it found is in `best_`; the answer is that of the blocks.
   Packing pack_blocks(std::int64_t effort) {
-    AllocateOptions options = options_;
-    options.effort = effort;
+    SolveOptions options{.effort = {.limit = effort, .stop = effort_.stop}, .threads = options_.threads};
     if (options_.on_improvement) {
       options.on_improvement = [&](const Packing& packing) { offer_blocks(packing); };
     }
-    Packing packing = allocate_buffers_(blocks_.problem, options);
+    Packing packing = allocate_ungrouped(blocks_.problem, options);
     offer_blocks(packing);
     if (best_->strategy() == packing.strategy) decisions_ = packing.decisions;
     return packing;
@@ -129,7 +129,7 @@ class GroupAllocation {
     Incumbent::Listener listener;
     if (options_.on_improvement) {
       listener = [this](const Placements& found, std::string_view name) {
-        options_.on_improvement(packing_of(found, name));
+        options_.on_improvement(answer_of(found, name, proof_, *goal_));
       };
     }
     best_.emplace(std::move(placements), strategy, std::move(listener));
@@ -160,38 +160,20 @@ class GroupAllocation {
     return true;
   }
 
-  [[nodiscard]] Packing packing_of(const Placements& placements, std::string_view strategy) const {
-    Packing packing;
-    packing.offsets.reserve(placements.offsets.size());
-    for (std::int64_t offset : placements.offsets) packing.offsets.push_back(Offset(offset));
-    packing.height = Bytes(placements.height);
-    packing.bound = Bytes(goal_->bound());
-    packing.proven_optimal = packing.height == packing.bound;
-    packing.strategy = strategy;
-    packing.witness_time = witness_time_;
-    packing.is_bound_searched = goal_->bound() > structure_bound_;
-    if (problem_.capacity && packing.height > *problem_.capacity) {
-      packing.outcome = packing.bound > *problem_.capacity ? PackingOutcome::infeasible : PackingOutcome::not_found;
-    }
-    return packing;
-  }
-
   [[nodiscard]] Packing finished() const {
     LOWTIDE_CHECK(best_->height() >= goal_->bound(), "no packing is lower than the bound");
-    Packing packing = packing_of(best_->placements(), best_->strategy());
+    Packing packing = answer_of(best_->placements(), best_->strategy(), proof_, *goal_);
     packing.decisions = decisions_ + (ordering_ ? ordering_->nodes() : 0);
     return packing;
   }
 
   const PackingProblem& problem_;
-  const AllocateOptions& options_;
-  const AllocateBuffers& allocate_buffers_;
+  const SolveOptions& options_;
   const BufferGroups groups_;
   const GroupBlocks blocks_;
   const CompressedProblem members_;
   Effort effort_;
-  std::int64_t structure_bound_ = 0;  // of the pieces
-  std::optional<std::int64_t> witness_time_;
+  StructureBound proof_;  // of the pieces
   std::optional<Goal> goal_;
   std::set<std::string> strategies_;  // what names in `best_` refer to
   std::optional<Incumbent> best_;
@@ -203,9 +185,8 @@ class GroupAllocation {
 
 }  // namespace
 
-Packing allocate_groups(const PackingProblem& problem, const AllocateOptions& options,
-                        const AllocateBuffers& allocate_buffers) {
-  return GroupAllocation(problem, options, allocate_buffers).run();
+Packing allocate_groups(const PackingProblem& problem, const SolveOptions& options) {
+  return GroupAllocation(problem, options).run();
 }
 
 }  // namespace lowtide

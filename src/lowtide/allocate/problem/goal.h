@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -22,6 +23,9 @@ class Goal {
 
   [[nodiscard]] bool is_met(std::int64_t height) const;
   [[nodiscard]] bool asks_for_capacity() const { return capacity_.has_value(); }
+  [[nodiscard]] std::optional<Bytes> capacity() const {
+    return capacity_ ? std::optional(Bytes(*capacity_)) : std::nullopt;
+  }
   // Nothing fits: the lowest height is of little use then, and not worth a long search.
   [[nodiscard]] bool is_out_of_reach() const { return capacity_ && bound_ > *capacity_; }
   [[nodiscard]] std::int64_t bound() const { return bound_; }

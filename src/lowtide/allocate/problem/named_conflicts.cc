@@ -26,7 +26,8 @@ NamedConflicts named_conflicts(const CompressedProblem& problem, Effort& effort)
 
 StructureBound structure_bound(const CompressedProblem& problem, const NamedConflicts& named) {
   const HeightBound load = height_bound(problem);
-  StructureBound bound{.height = load.height, .witness = load.witness};
+  StructureBound bound{.height = load.height};
+  if (!problem.times.empty()) bound.time = problem.times[load.witness];
   if (!named.cover) return bound;
   const CliqueBound cliques = clique_bound(problem, *named.cover);
   if (cliques.height <= bound.height) return bound;

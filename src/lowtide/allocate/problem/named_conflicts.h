@@ -27,8 +27,8 @@ struct NamedConflicts {
 // What moments, sizes, fixed ends and cliques prove.
 struct StructureBound {
   std::int64_t height = 0;
-  Moment witness = 0;             // of the load
-  std::vector<PackingId> clique;  // if it proves more than the load: any two of them are in conflict
+  std::optional<std::int64_t> time;  // of the largest load; nullopt if a relation replaces time
+  std::vector<PackingId> clique;     // if it proves more than the load: any two of them are in conflict
 };
 [[nodiscard]] StructureBound structure_bound(const CompressedProblem& problem, const NamedConflicts& named);
 

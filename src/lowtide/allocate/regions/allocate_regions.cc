@@ -7,10 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lowtide/allocate/problem/effort.h"
+#include "lowtide/allocate/problem/phases.h"
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_choice.h"
 #include "lowtide/allocate/regions/region_model.h"
@@ -60,7 +62,7 @@ class RegionAllocation {
     if (witness_) {
       for (const Candidate& candidate : candidates_) settle(candidate, first_limit());
     } else {
-      run_phases();
+      run_strategies();
     }
     RegionPacking out = finish();
     if (packer_.error()) return *packer_.error();
@@ -68,6 +70,15 @@ class RegionAllocation {
   }
 
  private:
+  // One row of the table of strategies. Each spends some multiple of the phase's limit, which is that of one packing.
+  struct StrategyRow {
+    std::string_view name;
+    std::string_view does;
+    void (RegionAllocation::*run)(std::int64_t limit);
+  };
+  static const StrategyRow kStrategies[4];
+
+  void run_strategies();
   [[nodiscard]] std::int64_t first_limit() const {
     return std::max(kFirstLimit, kLimitPerBuffer * static_cast<std::int64_t>(problem_.packing.buffers.size()));
   }
@@ -89,15 +100,15 @@ class RegionAllocation {
   void collect_candidates();
   void add_candidate(RegionChoice choice, std::string_view strategy);
   void raise_bounds();
-  void run_phases();
+  void settle_candidates(std::int64_t limit);
   bool settle(const Candidate& candidate, std::int64_t limit);
   void move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region, std::span<const std::size_t> items,
                   std::int64_t limit);
   void keep_attempt(const Candidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed);
   bool offer(Answer answer);
-  bool move_with_offsets(std::int64_t limit);
+  void move_with_offsets(std::int64_t limit);
   void sweep(std::int64_t limit);
-  void search(std::int64_t limit, std::optional<RegionSearch>& search);
+  void search(std::int64_t limit);
   void lower_heights(Answer& answer);
   [[nodiscard]] RegionPacking finish();
 
@@ -113,6 +124,7 @@ class RegionAllocation {
   std::optional<Answer> attempt_;  // what comes nearest while nothing fits
   Bytes attempt_excess_;
   std::optional<LevelCost> swept_;  // no choice whose loads fit costs less
+  std::optional<RegionSearch> search_;
   bool is_searched_ = false;
   std::int64_t decisions_ = 0;
 };
@@ -261,7 +273,8 @@ void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice cho
 }
 
 // Moves from the best, each with new offsets for the regions that it concerns.
-bool RegionAllocation::move_with_offsets(std::int64_t limit) {
+void RegionAllocation::move_with_offsets(std::int64_t limit) {
+  if (!best_) return;
   RegionChoice choice(model_);
   for (std::size_t item = 0; item < model_.items(); ++item) choice.put(item, best_->region[item]);
   Answer now = *best_;
@@ -290,7 +303,7 @@ bool RegionAllocation::move_with_offsets(std::int64_t limit) {
   });
   effort_.spend(effort.spent - spent_on_packing);
   now.cost = choice.cost();
-  return has_improved && offer(std::move(now));
+  if (has_improved) offer(std::move(now));
 }
 
 // Once it came to its end there is nothing more to learn from loads.
@@ -311,15 +324,15 @@ void RegionAllocation::sweep(std::int64_t limit) {
   add_candidate(std::move(choice), "sweep");
 }
 
-void RegionAllocation::search(std::int64_t limit, std::optional<RegionSearch>& search) {
+void RegionAllocation::search(std::int64_t limit) {
   if (model_.items() * model_.regions() * std::max<std::size_t>(model_.levels(), 1) > kMostSearched) return;
-  if (!search) search.emplace(model_, bounds_, packer_, effort_, RegionRules{});
-  if (best_) search->set_best(best_->cost);
-  const bool is_complete = search->run(kLimitsPerPass * limit, limit);
-  decisions_ = search->decisions();
-  if (!search->best().empty()) {
+  if (!search_) search_.emplace(model_, bounds_, packer_, effort_, RegionRules{});
+  if (best_) search_->set_best(best_->cost);
+  const bool is_complete = search_->run(kLimitsPerPass * limit, limit);
+  decisions_ = search_->decisions();
+  if (!search_->best().empty()) {
     Candidate found{RegionChoice(model_), "search"};
-    for (std::size_t item = 0; item < model_.items(); ++item) found.choice.put(item, search->best()[item]);
+    for (std::size_t item = 0; item < model_.items(); ++item) found.choice.put(item, search_->best()[item]);
     const LevelCost cost = found.choice.cost();
     settle(found, limit);
     if (!best_ || best_->cost > cost) return;  // a packing that was found once and is not any more: nothing is proven
@@ -327,25 +340,34 @@ void RegionAllocation::search(std::int64_t limit, std::optional<RegionSearch>& s
   is_searched_ = is_complete;
 }
 
-void RegionAllocation::run_phases() {
-  std::optional<RegionSearch> exact;
-  for (int phase = 0; phase < kMostPhases; ++phase) {
-    const std::int64_t limit = first_limit() << phase;
-    for (const Candidate& candidate : candidates_) {
-      if (phase > 0 && is_over()) return;
-      if (best_ && candidate.choice.homeless() == 0 && best_->cost <= candidate.choice.cost()) continue;
-      if (best_ && candidate.choice.homeless() > 0) continue;
-      settle(candidate, limit);
-      if (is_optimal()) return;
-    }
-    if (is_over()) return;
-    sweep(limit);
-    if (is_over()) return;
-    if (best_) move_with_offsets(limit);
-    if (is_over()) return;
-    search(limit, exact);
-    if (is_over()) return;
+// Those that could still be better than the best. In the first phase all of them are tried, whatever the effort.
+void RegionAllocation::settle_candidates(std::int64_t limit) {
+  for (const Candidate& candidate : candidates_) {
+    if (limit > first_limit() && is_over()) return;
+    if (best_ && (candidate.choice.homeless() > 0 || best_->cost <= candidate.choice.cost())) continue;
+    settle(candidate, limit);
+    if (is_optimal()) return;
   }
+}
+
+const RegionAllocation::StrategyRow RegionAllocation::kStrategies[4] = {
+    {"all_preferred, greedy_by_...", "finds offsets for choices that were made by looking at loads",
+     &RegionAllocation::settle_candidates},
+    {"sweep", "finds the cheapest choice whose loads fit, exactly, and then its offsets", &RegionAllocation::sweep},
+    {"moves", "moves and exchanges single buffers, with new offsets for the regions concerned",
+     &RegionAllocation::move_with_offsets},
+    {"search", "tries all choices, and cuts off those that cannot be cheaper or cannot have offsets",
+     &RegionAllocation::search},
+};
+
+void RegionAllocation::run_strategies() {
+  run_phases({.first = first_limit(), .most_phases = kMostPhases}, [&](std::int64_t limit) {
+    for (const StrategyRow& strategy : kStrategies) {
+      (this->*strategy.run)(limit);
+      if (is_over()) return false;
+    }
+    return true;
+  });
 }
 
 // Heights do not count in the cost, so they come last; regions without capacity get their offsets here.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/strategies/tiers.h"
+#include "lowtide/allocate/strategies/large_first.h"
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 
 #include "lowtide/allocate/greedy/best_fit.h"
 #include "lowtide/allocate/problem/load_bound.h"
+#include "lowtide/allocate/strategies/table.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {
@@ -34,15 +35,16 @@ struct Lowered {
 Lowered lowered(const PackingProblem& problem, Placements start, int times = 1, std::int64_t limit = 1'000'000) {
   const CompressedProblem compressed = compress(problem);
   Effort effort{.limit = 100'000'000};
-  const std::optional<ConflictGraph> graph = conflict_graph(compressed, effort);
   const std::int64_t bound = height_bound(compressed).height;
-  const Goal goal(compressed, bound, problem.capacity);
-  Tiers tiers(compressed, &*graph, goal, 1);
+  Goal goal(compressed, bound, problem.capacity);
   Incumbent best(std::move(start), "start");
-  Lowered out{.placements = {}, .bound = bound};
-  for (int time = 0; time < times; ++time) out.is_lower = tiers.lower(best, limit, effort) || out.is_lower;
+  StrategyContext context{.problem = compressed, .goal = goal, .best = best, .effort = effort};
+  context.conflicts.graph = conflict_graph(compressed, effort);
+  const std::unique_ptr<Strategy> large_first = make_large_first(context, strategies());
+  const std::int64_t before = best.height();
+  for (int time = 0; time < times; ++time) large_first->run(limit);
+  const Lowered out{.placements = best.placements(), .bound = bound, .is_lower = best.height() < before};
   EXPECT_EQ(best.strategy(), out.is_lower ? "tiers" : "start");
-  out.placements = best.placements();
   return out;
 }
 
@@ -62,7 +64,7 @@ std::string defect(const PackingProblem& problem, const Placements& placements) 
 //        |   a   |   b   |
 //      8 +---+---+---+---+
 //      0     |   s   |
-TEST(Tiers, PutTheSmallOnesWhereTheLargeOnesLeaveRoom) {
+TEST(LargeFirst, PutTheSmallOnesWhereTheLargeOnesLeaveRoom) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 8}});
   const Lowered found = lowered(problem);
   EXPECT_TRUE(found.is_lower);
@@ -73,7 +75,7 @@ TEST(Tiers, PutTheSmallOnesWhereTheLargeOnesLeaveRoom) {
 }
 
 // 16 is more than a 64th of 1,016 but less than a 16th: the second division.
-TEST(Tiers, DivideElsewhereTheNextTime) {
+TEST(LargeFirst, DivideElsewhereTheNextTime) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 16}});
   EXPECT_EQ(lowered(problem).placements.height, 1016);  // the first division that there is
   const PackingProblem both = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 40}, {1, 7, 8}});
@@ -83,7 +85,7 @@ TEST(Tiers, DivideElsewhereTheNextTime) {
   EXPECT_EQ(defect(both, twice.placements), "");
 }
 
-TEST(Tiers, LeaveAloneWhatHasOneSizeOrPairs) {
+TEST(LargeFirst, LeaveAloneWhatHasOneSizeOrPairs) {
   const PackingProblem alike = testing::problem_of({{0, 2, 10}, {0, 4, 10}, {2, 6, 10}});
   EXPECT_FALSE(lowered(alike).is_lower);
   PackingProblem apart = testing::problem_of({{0, 2, 1000}, {4, 6, 1000}, {1, 5, 8}});
@@ -94,7 +96,7 @@ TEST(Tiers, LeaveAloneWhatHasOneSizeOrPairs) {
 
 // The large ones keep their alignment when they make room: 40 bytes are free below 1,064, and 0 of 64 can be had; above
 // them the small one fits.
-TEST(Tiers, KeepAlignments) {
+TEST(LargeFirst, KeepAlignments) {
   PackingProblem problem = testing::problem_of({{0, 4, 1024}, {4, 8, 1024}, {2, 6, 40}});
   problem.buffers[PackingId(0)].alignment = Bytes(64);
   problem.buffers[PackingId(1)].alignment = Bytes(64);
@@ -118,7 +120,7 @@ PackingProblem mixed_problem(std::uint64_t seed) {
   return problem;
 }
 
-TEST(Tiers, StayWithinTheBytesOfTheSmallOnes) {
+TEST(LargeFirst, StayWithinTheBytesOfTheSmallOnes) {
   int met = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const PackingProblem problem = mixed_problem(seed);
@@ -134,7 +136,7 @@ TEST(Tiers, StayWithinTheBytesOfTheSmallOnes) {
   EXPECT_GE(met, 8);
 }
 
-TEST(Tiers, AreRightWithGapsAndFixedBuffers) {
+TEST(LargeFirst, AreRightWithGapsAndFixedBuffers) {
   Random random(5);
   int lower = 0;
   for (int round = 0; round < 300; ++round) {

@@ -1,13 +1,15 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/strategies/tiers.h"
+#include "lowtide/allocate/strategies/large_first.h"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lowtide/allocate/greedy/best_fit.h"
 #include "lowtide/allocate/greedy/orders.h"
@@ -21,7 +23,7 @@ namespace {
 constexpr std::array<std::int64_t, 3> kShares = {64, 16, 256};
 constexpr std::string_view kName = "tiers";
 
-// Fewer small ones than this share are not worth a division.
+// A division with a smaller share of small buffers than this is not worth its effort.
 constexpr std::size_t kLeastShare = 8;
 
 // A division copies the problem.
@@ -66,37 +68,61 @@ std::int64_t room_below(const CompressedProblem& large, std::int64_t height, std
   return (target - height) & -alignment;
 }
 
-}  // namespace
-
-bool Tiers::lower(Incumbent& best, std::int64_t limit, Effort& effort) {
-  divide();
-  if (divisions_.empty()) return false;
-  Division& division = divisions_[next_++ % divisions_.size()];
-  if (division.is_done) return false;
-  const std::int64_t before = best.height();
-
-  const CompressedProblem large = large_of(problem_, division.threshold);
-  Goal goal(large, height_bound(large).height, std::nullopt);
-  Effort share = effort.share(limit / 2);
-  Incumbent found(best_fit(large, share), kName);
-  Portfolio portfolio(large, {}, goal, found, share, threads_, Portfolio::Tiering::off);
-  portfolio.run();
-  effort.spend(share.spent);
-  division.is_done = goal.is_met(found.height());
-
-  for (std::int64_t shift = room_below(large, found.height(), goal_.target());; shift = 0) {
-    if (goal_.is_met(best.height()) || found.height() + shift >= best.height()) break;
-    add_small(small_of(problem_, division.threshold, found.placements(), shift), best, effort);
-    if (shift == 0) break;
+class LargeFirst final : public Strategy {
+ public:
+  LargeFirst(StrategyContext& context, std::span<const StrategyRow> rows) : context_(context), problem_(context.problem) {
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(others_),
+                 [](const StrategyRow& row) { return row.make != make_large_first; });
   }
-  return best.height() < before;
-}
 
-void Tiers::divide() {
+  // The next division.
+  void run(std::int64_t limit) override {
+    divide();
+    if (divisions_.empty()) return;
+    Division& division = divisions_[next_++ % divisions_.size()];
+    if (division.is_done) return;
+
+    const CompressedProblem large = large_of(problem_, division.threshold);
+    Goal goal(large, height_bound(large).height, std::nullopt);
+    Effort share = context_.effort.share(limit / 2);
+    Incumbent found(best_fit(large, share), kName);
+    StrategyContext inner{.problem = large, .goal = goal, .best = found, .effort = share, .threads = context_.threads};
+    run_portfolio(inner, others_);
+    context_.effort.spend(share.spent);
+    division.is_done = goal.is_met(found.height());
+
+    for (std::int64_t shift = room_below(large, found.height(), context_.goal.target());; shift = 0) {
+      if (is_met() || found.height() + shift >= context_.best.height()) break;
+      add_small(small_of(problem_, division.threshold, found.placements(), shift));
+      if (shift == 0) break;
+    }
+  }
+
+ private:
+  struct Division {
+    std::int64_t threshold = 0;  // sizes below are small
+    bool is_done = false;        // more effort gives nothing else
+  };
+
+  [[nodiscard]] bool is_met() const { return context_.goal.is_met(context_.best.height()); }
+  void divide();
+  [[nodiscard]] std::int64_t threshold_for(std::int64_t most) const;
+  [[nodiscard]] std::int64_t load_below(std::int64_t threshold) const;
+  void add_small(const CompressedProblem& small);
+
+  StrategyContext& context_;
+  const CompressedProblem& problem_;
+  std::vector<StrategyRow> others_;
+  bool is_divided_ = false;
+  std::vector<Division> divisions_;
+  std::size_t next_ = 0;
+};
+
+void LargeFirst::divide() {
   if (std::exchange(is_divided_, true)) return;
   if (problem_.times.empty() || !problem_.pairs.empty() || problem_.movable.size() > kMostBuffers) return;
   for (const std::int64_t share : kShares) {
-    const std::int64_t threshold = threshold_for(goal_.target() / share);
+    const std::int64_t threshold = threshold_for(context_.goal.target() / share);
     const bool is_new = std::none_of(divisions_.begin(), divisions_.end(),
                                      [&](const Division& division) { return division.threshold == threshold; });
     if (threshold > 0 && is_new) divisions_.push_back({.threshold = threshold});
@@ -104,7 +130,7 @@ void Tiers::divide() {
 }
 
 // The largest size with at most so many bytes of smaller ones alive at once; 0 if they are few.
-std::int64_t Tiers::threshold_for(std::int64_t most) const {
+std::int64_t LargeFirst::threshold_for(std::int64_t most) const {
   std::vector<std::int64_t> all;
   all.reserve(problem_.movable.size());
   for (PackingId id : problem_.movable) all.push_back(problem_.buffers[id].size);
@@ -119,7 +145,7 @@ std::int64_t Tiers::threshold_for(std::int64_t most) const {
   return small > 0 && static_cast<std::size_t>(small) >= all.size() / kLeastShare ? threshold : 0;
 }
 
-std::int64_t Tiers::load_below(std::int64_t threshold) const {
+std::int64_t LargeFirst::load_below(std::int64_t threshold) const {
   std::vector<std::int64_t> change(problem_.moments() + 1, 0);
   for (PackingId id : problem_.movable) {
     const std::int64_t size = problem_.buffers[id].size;
@@ -135,16 +161,20 @@ std::int64_t Tiers::load_below(std::int64_t threshold) const {
   return largest;
 }
 
-bool Tiers::add_small(const CompressedProblem& small, Incumbent& best, Effort& effort) const {
-  bool is_lower = false;
+void LargeFirst::add_small(const CompressedProblem& small) {
   for (const SmallOrder& strategy : kSmallOrders) {
-    if (goal_.is_met(best.height())) break;
-    Placer placer(small, graph_);
-    std::optional<Placements> placed = place_in_order(placer, strategy.order(small), strategy.rule, effort);
-    if (!placed) break;
-    is_lower = best.offer(*std::move(placed), kName) || is_lower;
+    if (is_met()) return;
+    Placer placer(small, context_.graph());
+    std::optional<Placements> placed = place_in_order(placer, strategy.order(small), strategy.rule, context_.effort);
+    if (!placed) return;
+    context_.best.offer(*std::move(placed), kName);
   }
-  return is_lower;
+}
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_large_first(StrategyContext& context, std::span<const StrategyRow> rows) {
+  return std::make_unique<LargeFirst>(context, rows);
 }
 
 }  // namespace lowtide

@@ -1,0 +1,20 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string_view>
+
+#include "lowtide/allocate/problem/goal.h"
+#include "lowtide/allocate/problem/named_conflicts.h"
+#include "lowtide/allocate/problem/placements.h"
+#include "lowtide/plan/packing.h"
+
+namespace lowtide {
+
+// The answer to a caller: the placements, how good they are, and what proves the bound. `proof` is the bound that
+// needed no search; a goal with a higher one shows that a search raised it.
+[[nodiscard]] Packing answer_of(const Placements& placements, std::string_view strategy, const StructureBound& proof,
+                                const Goal& goal);
+
+}  // namespace lowtide

@@ -1,0 +1,59 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/strategies/context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/allocate/problem/conflict_graph.h"
+
+namespace lowtide {
+namespace {
+
+// A graph takes 8 bytes a pair. For problems of up to kManyBuffers it may take 128 MB, for larger ones 100 bytes a
+// buffer; beyond that, the index over time serves the few orders that there is time for.
+constexpr std::int64_t kMostGraphPairs = 16'000'000;
+constexpr std::size_t kManyBuffers = 50'000;
+constexpr std::int64_t kMostPairsABuffer = 12;
+
+bool is_worth_a_graph(const CompressedProblem& problem, std::int64_t pairs) {
+  const std::size_t buffers = problem.movable.size() + problem.fixed.size();
+  if (buffers <= kManyBuffers) return pairs <= kMostGraphPairs;
+  return pairs <= kMostPairsABuffer * static_cast<std::int64_t>(buffers);
+}
+
+}  // namespace
+
+void StrategyContext::prepare() {
+  pairs = count_meeting_pairs(problem);
+  if (!conflicts.graph && is_worth_a_graph(problem, pairs)) conflicts.graph = conflict_graph(problem, effort);
+  if (const SearchTask* task = exact_task()) descent.emplace(problem, *task, goal.bound(), goal.target(), threads);
+}
+
+const SearchTask* StrategyContext::exact_task() {
+  if (!exact) exact.emplace(problem, std::move(conflicts.cover), effort);
+  return exact->task();
+}
+
+void StrategyContext::search_target(Descent* with, std::int64_t limit) {
+  if (with == nullptr || goal.is_out_of_reach()) return;
+  const std::int64_t before = with->nodes();
+  with->try_target(best, limit, effort);
+  goal.raise(with->bound());
+  decisions += with->nodes() - before;
+}
+
+void StrategyContext::search_between(Descent* with, std::int64_t limit) {
+  if (goal.asks_for_capacity()) return search_target(with, limit);
+  if (with == nullptr) return;
+  const std::int64_t before = with->nodes();
+  const std::int64_t last = effort.spent + std::min(limit, effort.left());
+  while (!is_over() && effort.spent < last) {
+    with->step(best, effort);
+    goal.raise(with->bound());
+  }
+  decisions += with->nodes() - before;
+}
+
+}  // namespace lowtide
