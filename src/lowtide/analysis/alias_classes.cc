@@ -10,7 +10,7 @@
 #include "lowtide/analysis/alias_forest.h"
 #include "lowtide/analysis/class_parts.h"
 #include "lowtide/analysis/load.h"
-#include "lowtide/analysis/range_max.h"
+#include "lowtide/base/range_max.h"
 #include "lowtide/analysis/views.h"
 
 namespace lowtide {

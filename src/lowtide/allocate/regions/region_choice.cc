@@ -14,14 +14,14 @@ namespace lowtide {
 RegionChoice::RegionChoice(const RegionModel& model)
     : model_(&model), region_(model.items(), kNowhere), homeless_(model.items()) {
   for (std::size_t region = 0; region < model.regions(); ++region) {
-    loads_.emplace_back(model.is_bounded(region) ? model.rows() : 1);
+    loads_.emplace_back(std::vector<std::int64_t>(model.is_bounded(region) ? model.rows() : 1, 0));
   }
 }
 
 void RegionChoice::add(std::size_t item, std::size_t region, int sign) {
   if (!model_->is_bounded(region)) return;
   for (const RegionModel::Part& part : model_->parts_of(item)) {
-    loads_[region].add(part.rows, sign * model_->demand(part, region));
+    loads_[region].add(part.rows.begin, part.rows.end, sign * model_->demand(part, region));
   }
 }
 
@@ -31,11 +31,11 @@ bool RegionChoice::fits(std::size_t item, std::size_t region) {
   const std::span<const RegionModel::Part> parts = model_->parts_of(item);
   const std::int64_t room = model_->room(region);
   if (parts.size() == 1) {
-    return loads_[region].most(parts[0].rows) <= room - model_->demand(parts[0], region);
+    return loads_[region].most(parts[0].rows.begin, parts[0].rows.end) <= room - model_->demand(parts[0], region);
   }
   add(item, region, 1);  // parts may meet in a row
   const bool all_fit = std::all_of(parts.begin(), parts.end(), [&](const RegionModel::Part& part) {
-    return loads_[region].most(part.rows) <= room;
+    return loads_[region].most(part.rows.begin, part.rows.end) <= room;
   });
   add(item, region, -1);
   return all_fit;
@@ -60,9 +60,9 @@ bool RegionChoice::is_overloaded(std::size_t item, std::uint32_t& row) const {
   const std::size_t region = region_[item];
   if (!model_->is_bounded(region)) return false;
   for (const RegionModel::Part& part : model_->parts_of(item)) {
-    const std::int64_t most = loads_[region].most(part.rows);
+    const std::int64_t most = loads_[region].most(part.rows.begin, part.rows.end);
     if (most <= model_->room(region)) continue;
-    row = loads_[region].row_with(part.rows, most);
+    row = static_cast<std::uint32_t>(loads_[region].position_with(part.rows.begin, part.rows.end, most));
     return true;
   }
   return false;

@@ -13,7 +13,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_model.h"
-#include "lowtide/allocate/regions/row_loads.h"
+#include "lowtide/base/range_max.h"
 
 namespace lowtide {
 
@@ -42,7 +42,7 @@ class RegionChoice {
 
   const RegionModel* model_;
   std::vector<std::uint8_t> region_;
-  std::vector<RowLoads> loads_;  // of bounded regions; one row for the others
+  std::vector<RangeMax> loads_;  // by region, the bytes in each row; a single row for regions without a limit
   LevelCost cost_;
   std::size_t homeless_;
 };

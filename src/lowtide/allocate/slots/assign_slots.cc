@@ -16,49 +16,12 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/validate.h"
+#include "lowtide/base/range_max.h"
 
 namespace lowtide {
 namespace {
 
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
-
-// Numbers by moment: add to a span, ask for the largest of all. Both O(log moments).
-class MomentCounts {
- public:
-  explicit MomentCounts(std::size_t moments) {
-    while (leaves_ < moments) leaves_ *= 2;
-    most_.assign(2 * leaves_, 0);
-    added_.assign(2 * leaves_, 0);
-  }
-  void add(MomentSpan span) {
-    std::size_t low = span.begin + leaves_;
-    std::size_t high = span.end + leaves_;
-    const std::size_t first = low;
-    const std::size_t last = high - 1;
-    for (; low < high; low /= 2, high /= 2) {
-      if (low % 2 == 1) raise(low++);
-      if (high % 2 == 1) raise(--high);
-    }
-    settle(first);
-    settle(last);
-  }
-  [[nodiscard]] std::int64_t most() const { return most_[1]; }
-
- private:
-  void raise(std::size_t node) {
-    ++most_[node];
-    ++added_[node];
-  }
-  void settle(std::size_t leaf) {
-    for (std::size_t node = leaf / 2; node >= 1; node /= 2) {
-      most_[node] = std::max(most_[2 * node], most_[2 * node + 1]) + added_[node];
-    }
-  }
-
-  std::size_t leaves_ = 1;
-  std::vector<std::int64_t> most_;   // of the moments below a node
-  std::vector<std::int64_t> added_;  // to all moments below it
-};
 
 // By size, the largest first; then by begin, so that those of one size are coloured from left to right.
 std::vector<PackingId> by_size(const CompressedProblem& problem) {
@@ -74,10 +37,10 @@ std::vector<PackingId> by_size(const CompressedProblem& problem) {
 // least[k]: bytes that the slots from the k-th largest on have at least together.
 std::vector<std::int64_t> least_from(const CompressedProblem& problem, std::span<const PackingId> order) {
   std::vector<std::int64_t> sizes;
-  MomentCounts counts(problem.moments());
+  RangeMax alive(std::vector<std::int64_t>(problem.moments(), 0));  // buffers at each moment
   for (PackingId id : order) {
-    for (const MomentSpan& part : problem.parts_of(id)) counts.add(part);
-    if (counts.most() > static_cast<std::int64_t>(sizes.size())) sizes.push_back(problem.buffers[id].size);
+    for (const MomentSpan& part : problem.parts_of(id)) alive.add(part.begin, part.end, 1);
+    if (alive.most(0, problem.moments()) > static_cast<std::int64_t>(sizes.size())) sizes.push_back(problem.buffers[id].size);
   }
   if (sizes.empty() && !order.empty()) sizes.push_back(problem.buffers[order[0]].size);  // a relation knows no moments
   std::vector<std::int64_t> least(sizes.size() + 1, 0);

@@ -11,9 +11,9 @@
 
 namespace lowtide {
 
-// A row of numbers to which a constant can be added over a range, and that knows the maximum of a range; both in
-// O(log n). (A segment tree with additions kept where they cover a whole node; Bentley 1977.) Iterative from
-// the bottom, so no recursion.
+// A row of numbers that adds a constant to a range of positions and finds the maximum of a range, both in O(log n). It
+// is a segment tree that keeps an addition at the nodes that the range covers as a whole (Bentley, 1977). It works from
+// the bottom upwards, without recursion.
 class RangeMax {
  public:
   explicit RangeMax(const std::vector<std::int64_t>& row) : width_(1) {
@@ -24,7 +24,7 @@ class RangeMax {
     for (std::size_t at = width_ - 1; at > 0; --at) most_[at] = std::max(most_[2 * at], most_[2 * at + 1]);
   }
 
-  // Over [begin, end); an empty range is left alone.
+  // Adds to all positions of [begin, end). An empty range changes nothing.
   void add(std::size_t begin, std::size_t end, std::int64_t number) {
     if (begin >= end) return;
     std::size_t left = begin + width_;
@@ -39,7 +39,7 @@ class RangeMax {
     rebuild_above(end - 1 + width_);
   }
 
-  // Over [begin, end). Require: begin < end.
+  // The maximum over [begin, end). Requires: begin < end.
   [[nodiscard]] std::int64_t most(std::size_t begin, std::size_t end) const {
     std::int64_t best = std::numeric_limits<std::int64_t>::min();
     std::size_t left = begin + width_;
@@ -51,6 +51,20 @@ class RangeMax {
       right /= 2;
     }
     return best;
+  }
+
+  // A position in [begin, end) whose number is `most`. Requires: most == this->most(begin, end). O(log^2 n).
+  [[nodiscard]] std::size_t position_with(std::size_t begin, std::size_t end, std::int64_t most) const {
+    std::size_t found = 0;
+    for (std::size_t left = begin + width_, right = end + width_; left < right; left /= 2, right /= 2) {
+      if ((left & 1U) != 0 && seen_from_root(left++) == most) found = left - 1;
+      if ((right & 1U) != 0 && seen_from_root(--right) == most) found = right;
+    }
+    while (found < width_) {
+      const std::int64_t below = most_[found] - added_[found];
+      found = most_[2 * found] == below ? 2 * found : 2 * found + 1;
+    }
+    return found - width_;
   }
 
  private:
