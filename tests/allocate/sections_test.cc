@@ -18,7 +18,7 @@ TEST(Sections, AreTheMomentsWhereMostLive) {
   const PackingProblem problem = testing::problem_of({{0, 2, 5}, {1, 4, 7}, {3, 5, 9}});
   const auto sections = sectioned(compress(problem));
   ASSERT_TRUE(sections.has_value());
-  EXPECT_EQ(sections->sections, 2U);
+  EXPECT_EQ(sections->section_count, 2U);
   ASSERT_EQ(sections->buffers.size(), 3U);
   EXPECT_EQ(std::pair(sections->buffers[0].begin, sections->buffers[0].end), std::pair(0U, 1U));
   EXPECT_EQ(std::pair(sections->buffers[1].begin, sections->buffers[1].end), std::pair(0U, 2U));
@@ -29,7 +29,7 @@ TEST(Sections, AreTheMomentsWhereMostLive) {
 TEST(Sections, EndBeforeWhatBeginsAtTheSameTime) {
   const auto sections = sectioned(compress(testing::problem_of({{0, 3, 5}, {3, 6, 7}})));
   ASSERT_TRUE(sections.has_value());
-  EXPECT_EQ(sections->sections, 2U);
+  EXPECT_EQ(sections->section_count, 2U);
 }
 
 TEST(Sections, RoundSizesUpToOneAlignmentThatAllShare) {
@@ -66,7 +66,7 @@ TEST(Sections, KeepExactlyThePairsThatLiveTogether) {
     ASSERT_TRUE(sections.has_value());
     for (const auto& a : sections->buffers) {
       ASSERT_LT(a.begin, a.end);
-      ASSERT_LE(a.end, sections->sections);
+      ASSERT_LE(a.end, sections->section_count);
       for (const auto& b : sections->buffers) {
         const bool meets = a.begin < b.end && b.begin < a.end;
         ASSERT_EQ(meets, testing::live_together(problem.buffers[a.id], problem.buffers[b.id])) << "round " << round;

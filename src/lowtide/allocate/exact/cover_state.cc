@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
-#include "lowtide/base/check.h"
 #include "lowtide/base/random.h"
 
 namespace lowtide {
@@ -43,13 +43,13 @@ void merge(std::vector<AddressRange>& ranges) {
   ranges = std::move(merged);
 }
 
-void number_twins(CoverProblem& problem) {
+void number_kinds(CoverProblem& problem) {
   std::map<std::tuple<std::int64_t, std::int64_t, std::vector<std::uint32_t>>, std::uint32_t> numbers;
   for (std::uint32_t at = 0; at < problem.buffers.size(); ++at) {
     CoverProblem::Buffer& buffer = problem.buffers[at];
     const std::span<const std::uint32_t> sections = problem.sections_of(at);
     const auto number = static_cast<std::uint32_t>(numbers.size());
-    buffer.twins =
+    buffer.kind =
         numbers
             .emplace(std::tuple(buffer.size, buffer.alignment, std::vector(sections.begin(), sections.end())), number)
             .first->second;
@@ -96,11 +96,11 @@ CoverProblem cover_problem(const CompressedProblem& problem, const CliqueCover& 
     }
     merge(out.blocked_for[at]);
   }
-  number_twins(out);
+  number_kinds(out);
   return out;
 }
 
-CoverState::CoverState(const CoverProblem& problem, const CoverRules& rules)
+CoverState::CoverState(const CoverProblem& problem, const SkylineRules& rules)
     : problem_(problem),
       rules_(rules),
       sections_(problem.sections()),
@@ -125,6 +125,7 @@ CoverState::CoverState(const CoverProblem& problem, const CoverRules& rules)
 }
 
 void CoverState::set_capacity(std::int64_t capacity) {
+  undo({});
   capacity_ = capacity;
   for (std::uint32_t section = 0; section < sections_.size(); ++section) touch(section);
 }
@@ -177,7 +178,31 @@ void CoverState::raise(std::uint32_t section, std::int64_t height) {
   work_ += static_cast<std::int64_t>(problem_.members(section).size());
 }
 
-void CoverState::place(std::uint32_t buffer) {
+CoverState::Part CoverState::whole() {
+  part_sections_.resize(problem_.sections());
+  std::iota(part_sections_.begin(), part_sections_.end(), 0U);
+  return {0, part_sections_.size()};
+}
+
+bool CoverState::has_remaining(Part part) {
+  const std::span<const std::uint32_t> sections = sections_of(part);
+  work_ += static_cast<std::int64_t>(sections.size()) / 4;
+  return std::any_of(sections.begin(), sections.end(), [&](std::uint32_t section) { return has_remaining(section); });
+}
+
+void CoverState::append_candidates(std::uint32_t section, std::vector<std::uint32_t>& out) const {
+  const auto first = static_cast<std::ptrdiff_t>(out.size());
+  for (std::uint32_t buffer : problem_.members(section)) {
+    if (is_remaining_[buffer] == 0 || low_[buffer] != sections_[section].floor) continue;
+    const bool is_listed =
+        rules_.interchangeable && std::any_of(out.begin() + first, out.end(), [&](std::uint32_t other) {
+          return problem_.buffers[other].kind == problem_.buffers[buffer].kind;
+        });
+    if (!is_listed) out.push_back(buffer);
+  }
+}
+
+bool CoverState::place(std::uint32_t /*section*/, std::uint32_t buffer) {
   const CoverProblem::Buffer& self = problem_.buffers[buffer];
   const std::span<const std::uint32_t> sections = problem_.sections_of(buffer);
   offset_[buffer] = low_[buffer];
@@ -190,12 +215,50 @@ void CoverState::place(std::uint32_t buffer) {
   }
   subtract_key(sections_[sections.front()].set_key, buffer_key_[buffer]);
   for (std::uint32_t section : sections) raise(section, offset_[buffer] + self.size);
+  return true;
 }
 
-void CoverState::lift(std::uint32_t section, std::int64_t to) {
+bool CoverState::lift(std::uint32_t section, Part /*part*/) {
+  const std::optional<std::int64_t> to = next_floor(section);
+  if (!to || *to >= capacity_) return false;
   save(section);
   touch(section);
-  raise(section, to);
+  raise(section, *to);
+  return true;
+}
+
+void CoverState::split(Part part, std::vector<Part>& parts) {
+  const auto first_part = static_cast<std::ptrdiff_t>(parts.size());
+  ++stamp_;
+  for (std::size_t at = part.first; at < part.last; ++at) {
+    const std::uint32_t section = part_sections_[at];
+    if (stamp_of_section_[section] != stamp_ && has_remaining(section)) collect_part(section, parts);
+  }
+  std::sort(parts.begin() + first_part, parts.end(), [](Part a, Part b) {
+    return std::tuple(a.last - a.first, a.first) < std::tuple(b.last - b.first, b.first);
+  });
+}
+
+void CoverState::collect_part(std::uint32_t from, std::vector<Part>& parts) {
+  const std::size_t first = part_sections_.size();
+  stamp_of_section_[from] = stamp_;
+  part_sections_.push_back(from);
+  for (std::size_t at = first; at < part_sections_.size(); ++at) {
+    const std::span<const std::uint32_t> members = problem_.members(part_sections_[at]);
+    work_ += static_cast<std::int64_t>(members.size()) / 4;
+    for (std::uint32_t buffer : members) {
+      if (is_remaining_[buffer] == 0 || stamp_of_buffer_[buffer] == stamp_) continue;
+      stamp_of_buffer_[buffer] = stamp_;
+      const std::span<const std::uint32_t> others = problem_.sections_of(buffer);
+      work_ += static_cast<std::int64_t>(others.size()) / 4;
+      for (std::uint32_t other : others) {
+        if (stamp_of_section_[other] == stamp_) continue;
+        stamp_of_section_[other] = stamp_;
+        part_sections_.push_back(other);
+      }
+    }
+  }
+  parts.push_back({first, part_sections_.size()});
 }
 
 void CoverState::undo(const Mark& mark) {
@@ -224,8 +287,8 @@ std::optional<std::uint32_t> CoverState::evaluate() {
 // False if it cannot be completed.
 bool CoverState::evaluate(std::uint32_t section) {
   std::int64_t floor = kNoOffset;
-  std::int64_t ledge = kNoOffset;  // the lowest that is not the floor
-  std::int64_t below_ledge = 0;    // spans of the candidates
+  std::int64_t second = kNoOffset;  // the lowest offset that is not the floor
+  std::int64_t at_floor = 0;        // spans of the candidates
   std::uint32_t candidates = 0;
   bool fits = true;
   for (std::uint32_t buffer : problem_.members(section)) {
@@ -233,16 +296,16 @@ bool CoverState::evaluate(std::uint32_t section) {
     const std::int64_t low = low_[buffer];
     if (low + problem_.buffers[buffer].size > capacity_) fits = false;
     if (low < floor) {
-      ledge = floor;
+      second = floor;
       floor = low;
-      below_ledge = 0;
+      at_floor = 0;
       candidates = 0;
     }
     if (low == floor) {
       ++candidates;
-      below_ledge += problem_.buffers[buffer].span;
+      at_floor += problem_.buffers[buffer].span;
     } else {
-      ledge = std::min(ledge, low);
+      second = std::min(second, low);
     }
   }
   work_ += static_cast<std::int64_t>(problem_.members(section).size());
@@ -255,9 +318,11 @@ bool CoverState::evaluate(std::uint32_t section) {
   self.floor_key = key_of_floor(section, floor);
   self.slack = room_above(section, floor) - self.remaining;
   if (rules_.slack && self.slack < 0) return false;
-  return !rules_.ledges || ledge == kNoOffset || room_above(section, ledge) >= self.remaining - below_ledge;
+  // The candidates may go below `second`; all others must fit above it.
+  return !rules_.start_bound || second == kNoOffset || room_above(section, second) >= self.remaining - at_floor;
 }
 
+// Whether a buffer must lie at the floor or the section can be lifted: no section of a candidate has a lower floor.
 bool CoverState::is_decidable(std::uint32_t section) {
   const std::int64_t floor = sections_[section].floor;
   for (std::uint32_t buffer : problem_.members(section)) {
@@ -276,7 +341,7 @@ bool CoverState::is_decidable(std::uint32_t section) {
 // `section` rests on nobody of the section.
 std::optional<std::int64_t> CoverState::next_floor(std::uint32_t section) {
   const std::int64_t floor = sections_[section].floor;
-  const std::uint32_t in_section = ++stamp_;
+  const std::uint64_t in_section = ++stamp_;
   for (std::uint32_t buffer : problem_.members(section)) stamp_of_buffer_[buffer] = in_section;
   std::int64_t next = kNoOffset;
   std::vector<std::uint32_t> candidates;
@@ -298,7 +363,7 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t section) {
     return std::pair(problem_.buffers[a].alignment, a) < std::pair(problem_.buffers[b].alignment, b);
   });
   std::int64_t alignment = 0;
-  std::uint32_t seen = 0;
+  std::uint64_t seen = 0;
   for (std::uint32_t candidate : candidates) {
     if (problem_.buffers[candidate].alignment != alignment) {
       alignment = problem_.buffers[candidate].alignment;
@@ -317,9 +382,9 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t section) {
   return next == kNoOffset ? std::nullopt : std::optional(next);
 }
 
-StateKey CoverState::key_of(std::span<const std::uint32_t> part) const {
+StateKey CoverState::key_of(Part part) const {
   StateKey key;
-  for (std::uint32_t section : part) {
+  for (std::uint32_t section : sections_of(part)) {
     if (sections_[section].remaining == 0) continue;
     add_key(key, sections_[section].floor_key);
     add_key(key, sections_[section].set_key);

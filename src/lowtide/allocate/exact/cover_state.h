@@ -9,10 +9,12 @@
 #include <span>
 #include <vector>
 
-#include "lowtide/allocate/exact/refuted_states.h"
+#include "lowtide/allocate/exact/nogood_table.h"
+#include "lowtide/allocate/exact/skyline_rules.h"
 #include "lowtide/allocate/problem/clique_cover.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/placements.h"
+#include "lowtide/base/check.h"
 
 namespace lowtide {
 
@@ -23,7 +25,7 @@ struct CoverProblem {
     std::int64_t size = 0;
     std::int64_t span = 0;  // size, rounded up to the unit
     std::int64_t alignment = 1;
-    std::uint32_t twins = 0;  // buffers with one number are alike in everything but their id
+    std::uint32_t kind = 0;  // buffers of one kind are interchangeable: alike in everything but their id
     PackingId id;
   };
   std::vector<Buffer> buffers;
@@ -49,71 +51,95 @@ struct CoverProblem {
 // Require: `cover` is of the problem.
 [[nodiscard]] CoverProblem cover_problem(const CompressedProblem& problem, const CliqueCover& cover);
 
-// Rules of the search that may be switched off, to show that none of them changes an answer.
-struct CoverRules {
-  bool slack = true;       // a section that cannot hold what remains is a dead end
-  bool ledges = true;      // also if it can, but not above the height at which part of it can start at the lowest
-  bool twins = true;       // of buffers alike in everything, the first goes first
-  bool components = true;  // parts that no remaining buffer joins are solved one by one
-  bool memory = true;      // states that failed once are not tried again
-};
-
-// What is decided so far: for each section a height below which none of the remaining buffers lies. Follows from it,
-// and is kept up to date:
+// The state of a SkylineSearch for problems without a row of sections: gaps, fixed buffers, relations. Decided is, for
+// each section, a height below which none of the remaining buffers lies. The rest follows and is kept up to date:
 //
-//   low(b)    the lowest offset that a remaining buffer can have: at or above the heights of all its sections, aligned, and
-//             free of blocked bytes
-//   floor(s)  the least low(b) of the remaining buffers of a section; a buffer of the section that has it is a candidate
+//   low(b)    the lowest offset that a remaining buffer can have: at or above the heights of all its sections, aligned,
+//             and free of blocked bytes
+//   floor(s)  the least low(b) of the remaining buffers of a section; these buffers are the candidates of the section
 //
-//      |    |        |xx|      b lives in both sections and cannot go below the right one; a is the candidate of the left
+//      |    |        |xx|      b is in both sections and cannot lie below the right one. a is the candidate of the left
 //      |    |xxxx|   |xx|      one, and its floor is the low of a. Once a lies there, the floor jumps up to the low of b.
 //      |____|xxxx|___|xx|
 //
-// Undone in reverse order. Costs: a move, the members of the sections that it changes and the sections of those
-// members.
+// A section can be decided if no section of a candidate has a lower floor. Then the search is complete, also with mixed
+// alignments and blocked bytes. Proof: say that the remaining buffers can be placed, each at or above the floors of its
+// sections. Take the placement with the least sum of offsets, and a section s that can be decided.
+//   - If a buffer of s lies at its floor, it is a candidate, and placing it leaves a state that can be completed.
+//   - If not, let b be the lowest buffer of s. No lower offset of b is free, or the sum would not be the least. So b lies
+//     at its low, above the floor, or it rests (rounded up) on a blocked range or on another remaining buffer c. c shares
+//     a section with b, and b is a candidate. All sections of candidates have the floor of s, because s can be decided,
+//     so c lies at or above that floor. c is not in s, because then it would be lower than b. `next_floor` is the least
+//     of all these offsets, so lifting s to it leaves a state that can be completed.
+// Some section can always be decided: one with the least floor of all. Every move removes a buffer or raises a floor
+// below the capacity, so the search ends.
+//
+// Cost of a move: the members of the sections that it changes, and the sections of those members.
 class CoverState {
  public:
-  // `problem` must outlive the state.
-  CoverState(const CoverProblem& problem, const CoverRules& rules);
-
-  // Require: nothing is decided. Fixed buffers end below it.
-  void set_capacity(std::int64_t capacity);
-
-  [[nodiscard]] const CoverProblem& problem() const { return problem_; }
-  [[nodiscard]] std::int64_t capacity() const { return capacity_; }
-  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return offset_[buffer]; }
-  [[nodiscard]] bool is_remaining(std::uint32_t buffer) const { return is_remaining_[buffer] != 0; }
-  [[nodiscard]] std::int64_t low(std::uint32_t buffer) const { return low_[buffer]; }
-
-  [[nodiscard]] bool has_remaining(std::uint32_t section) const { return sections_[section].remaining > 0; }
-  [[nodiscard]] std::int64_t floor(std::uint32_t section) const { return sections_[section].floor; }
-  [[nodiscard]] std::uint32_t candidates(std::uint32_t section) const { return sections_[section].candidates; }
-  // Bytes that may stay unused.
-  [[nodiscard]] std::int64_t slack(std::uint32_t section) const { return sections_[section].slack; }
-
-  // Whether one must lie at the floor or the section can be lifted: no section of a candidate has a lower floor.
-  [[nodiscard]] bool is_decidable(std::uint32_t section);
-
-  // Puts a candidate at its low.
-  void place(std::uint32_t buffer);
-  // Nobody who remains in the section lies below `to`.
-  void lift(std::uint32_t section, std::int64_t to);
-  // Brings what follows up to date. Returns a section that cannot be completed, if it meets one; then some are not.
-  [[nodiscard]] std::optional<std::uint32_t> evaluate();
-
+  using Problem = CoverProblem;
+  // [first, last) of the sections that `split` has written down.
+  struct Part {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
   struct Mark {
     std::size_t sections = 0;
     std::size_t buffers = 0;
     std::size_t placed = 0;
   };
+
+  // `problem` must outlive the state.
+  CoverState(const CoverProblem& problem, const SkylineRules& rules);
+
+  // Undoes all decisions. Requires: no fixed buffer ends above it.
+  void set_capacity(std::int64_t capacity);
+  [[nodiscard]] std::int64_t capacity() const { return capacity_; }
+
+  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return offset_[buffer]; }
+  [[nodiscard]] std::int64_t floor(std::uint32_t section) const { return sections_[section].floor; }
+  [[nodiscard]] std::uint32_t candidates(std::uint32_t section) const { return sections_[section].candidates; }
+  // Bytes of the section that may stay unused.
+  [[nodiscard]] std::int64_t slack(std::uint32_t section) const { return sections_[section].slack; }
+
+  [[nodiscard]] Part whole();
+  [[nodiscard]] bool has_remaining(Part part);
+
+  // The best section that can be decided.
+  template <typename IsBetter>
+  [[nodiscard]] std::uint32_t choose(Part part, IsBetter&& is_better) {
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t section : sections_of(part)) {
+      if (!has_remaining(section) || (best && !is_better(section, *best))) continue;
+      if (is_decidable(section)) best = section;
+    }
+    LOWTIDE_CHECK(best.has_value(), "a section with the least floor of a part can be decided");
+    return *best;
+  }
+
+  // Appends the candidates of a section. Of interchangeable ones, only the first.
+  void append_candidates(std::uint32_t section, std::vector<std::uint32_t>& out) const;
+
+  // Puts a candidate at the floor of the section, which is its low. Always possible.
+  bool place(std::uint32_t section, std::uint32_t buffer);
+  // Lifts a section that can be decided to the lowest offset that one of its buffers can have above its floor. Returns
+  // false if there is none below the capacity.
+  bool lift(std::uint32_t section, Part part);
+  // Brings what follows up to date. Returns a section that cannot be completed if it finds one; others are then not up
+  // to date.
+  [[nodiscard]] std::optional<std::uint32_t> evaluate();
+
+  // Appends the parts that remaining buffers join, the one with the fewest sections first: if it fails, it fails
+  // soonest.
+  void split(Part part, std::vector<Part>& parts);
+
   [[nodiscard]] Mark mark() const { return {section_trail_.size(), buffer_trail_.size(), placed_.size()}; }
   void undo(const Mark& mark);
+  [[nodiscard]] std::size_t parts_mark() const { return part_sections_.size(); }
+  void forget_parts(std::size_t mark) { part_sections_.resize(mark); }
 
-  // The lowest offset that a buffer of a decidable section can have if none lies at its floor; nothing if none can.
-  [[nodiscard]] std::optional<std::int64_t> next_floor(std::uint32_t section);
-
-  // Of floors and remaining buffers in the sections of a part that no remaining buffer leaves.
-  [[nodiscard]] StateKey key_of(std::span<const std::uint32_t> part) const;
+  // Of floors and remaining buffers in the sections of a part.
+  [[nodiscard]] StateKey key_of(Part part) const;
 
   // Sections and buffers looked at so far.
   [[nodiscard]] std::int64_t work() const { return work_; }
@@ -128,6 +154,13 @@ class CoverState {
     StateKey floor_key;  // of the section and its floor
   };
 
+  [[nodiscard]] std::span<const std::uint32_t> sections_of(Part part) const {
+    return {part_sections_.data() + part.first, part.last - part.first};
+  }
+  [[nodiscard]] bool has_remaining(std::uint32_t section) const { return sections_[section].remaining > 0; }
+  [[nodiscard]] bool is_decidable(std::uint32_t section);
+  [[nodiscard]] std::optional<std::int64_t> next_floor(std::uint32_t section);
+  void collect_part(std::uint32_t from, std::vector<Part>& parts);
   [[nodiscard]] std::int64_t fit(std::uint32_t buffer, std::int64_t from) const;
   [[nodiscard]] std::int64_t room_above(std::uint32_t section, std::int64_t from) const;
   void save(std::uint32_t section);
@@ -136,7 +169,7 @@ class CoverState {
   [[nodiscard]] bool evaluate(std::uint32_t section);
 
   const CoverProblem& problem_;
-  CoverRules rules_;
+  SkylineRules rules_;
   std::int64_t capacity_ = 0;
   std::vector<SectionState> sections_;
   std::vector<std::int64_t> top_;  // by buffer: the highest of its sections
@@ -146,9 +179,10 @@ class CoverState {
   std::vector<StateKey> buffer_key_;
   std::vector<std::uint32_t> touched_;  // sections to be evaluated, each once
   std::vector<char> is_touched_;
-  std::vector<std::uint32_t> stamp_of_section_;  // scratch of next_floor
-  std::vector<std::uint32_t> stamp_of_buffer_;
-  std::uint32_t stamp_ = 0;
+  std::vector<std::uint32_t> part_sections_;     // of all parts
+  std::vector<std::uint64_t> stamp_of_section_;  // scratch of next_floor and split
+  std::vector<std::uint64_t> stamp_of_buffer_;
+  std::uint64_t stamp_ = 0;
   struct SavedSection {
     std::uint32_t section;
     SectionState state;

@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "lowtide/allocate/exact/cover_search.h"
-#include "lowtide/allocate/exact/valley_search.h"
+#include "lowtide/allocate/exact/skyline_search.h"
 
 namespace lowtide {
 namespace {
@@ -25,8 +24,8 @@ constexpr std::size_t kMostMembers = 1'000'000;
 ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
   sections_ = sectioned(problem);
   if (sections_) {
-    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->sections > kMostSearched) return;
-    task_ = search_task(*sections_);
+    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->section_count > kMostSearched) return;
+    task_ = search_task(problem, *sections_);
     return;
   }
   take_sets(problem, std::move(cover), effort);

@@ -50,7 +50,7 @@ std::optional<SectionedProblem> sectioned(const CompressedProblem& problem) {
     if (problem.buffers[id].part_count != 1) return std::nullopt;
   }
   const std::vector<Section> before = sections_before(problem);
-  SectionedProblem out{.sections = before.back(), .buffers = {}, .unit = common_alignment(problem)};
+  SectionedProblem out{.section_count = before.back(), .buffers = {}, .unit = common_alignment(problem)};
   out.buffers.reserve(problem.movable.size());
   for (PackingId id : problem.movable) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];

@@ -3,8 +3,10 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "lowtide/allocate/problem/compressed.h"
@@ -31,15 +33,20 @@ struct SectionedProblem {
     std::int64_t padding = 0;  // of `size`, behind the bytes that are needed
     PackingId id;
   };
-  Section sections = 0;
+  Section section_count = 0;
   std::vector<Buffer> buffers;  // by begin, then id
   // Where all buffers have one alignment, sizes are rounded up to it and every sum of sizes is a legal offset:
   // `alignment` of each buffer is then 1 and this is the unit. The sum of the rounded sizes of a section may exceed a
   // capacity by less than a unit: the padding of whichever lies on top needs no room.
   std::int64_t unit = 1;
+
+  [[nodiscard]] std::size_t sections() const { return section_count; }
+  [[nodiscard]] auto sections_of(std::uint32_t buffer) const {
+    return std::views::iota(buffers[buffer].begin, buffers[buffer].end);
+  }
 };
 
-// Nothing where a movable buffer has gaps, some buffer is fixed, or pairs are named. O((n + moments) log n).
+// Returns nullopt if a movable buffer has gaps, a buffer is fixed, or pairs are named. O((n + moments) log n).
 [[nodiscard]] std::optional<SectionedProblem> sectioned(const CompressedProblem& problem);
 
 }  // namespace lowtide

@@ -4,8 +4,8 @@
 #include "lowtide/allocate/exact/valley_state.h"
 
 #include <algorithm>
+#include <tuple>
 
-#include "lowtide/base/check.h"
 #include "lowtide/base/random.h"
 
 namespace lowtide {
@@ -29,27 +29,27 @@ StateKey key_of_height(Section section, std::int64_t height) {
 
 }  // namespace
 
-ValleyState::ValleyState(const SectionedProblem& problem, const ValleyRules& rules)
+ValleyState::ValleyState(const SectionedProblem& problem, const SkylineRules& rules)
     : problem_(problem),
       rules_(rules),
-      height_(problem.sections, 0),
-      remaining_(problem.sections, 0),
-      crossing_(problem.sections + 1, 0),
-      candidates_(problem.sections, kNotInValley),
-      first_(problem.sections, kNone),
+      height_(problem.section_count, 0),
+      remaining_(problem.section_count, 0),
+      crossing_(problem.section_count + 1, 0),
+      candidates_(problem.section_count, kNotInValley),
+      first_(problem.section_count, kNone),
       next_(problem.buffers.size(), kNone),
       previous_(problem.buffers.size(), kNone),
       offset_(problem.buffers.size(), 0),
-      height_key_(problem.sections),
-      set_key_(problem.sections),
+      height_key_(problem.section_count),
+      set_key_(problem.section_count),
       buffer_key_(problem.buffers.size()),
-      count_change_(problem.sections + 1, 0),
-      bytes_change_(problem.sections + 1, 0),
-      rest_(problem.sections, 0),
-      touched_{0, problem.sections} {
+      count_change_(problem.section_count + 1, 0),
+      bytes_change_(problem.section_count + 1, 0),
+      rest_(problem.section_count, 0),
+      touched_{0, problem.section_count} {
   Random random(kSeed);
   for (StateKey& key : buffer_key_) key = {random.next(), random.next()};
-  for (Section section = 0; section < problem.sections; ++section) set_height(section, 0);
+  for (Section section = 0; section < problem.section_count; ++section) set_height(section, 0);
   // The last first: a list then begins with the lowest number.
   for (std::size_t at = problem.buffers.size(); at-- > 0;) {
     const SectionedProblem::Buffer& buffer = problem.buffers[at];
@@ -98,8 +98,23 @@ void ValleyState::touch(Section begin, Section end) {
   }
 }
 
-void ValleyState::place(std::uint32_t buffer, std::int64_t at) {
+void ValleyState::set_capacity(std::int64_t capacity) {
+  undo(0);
+  exact_capacity_ = capacity;
+  capacity_ = rounded_up(capacity, problem_.unit);
+  touched_ = whole();
+}
+
+bool ValleyState::has_remaining(SectionRange& part) const {
+  while (part.begin < part.end && remaining_[part.begin] == 0) ++part.begin;
+  while (part.end > part.begin && remaining_[part.end - 1] == 0) --part.end;
+  return part.begin < part.end;
+}
+
+bool ValleyState::place(Section where, std::uint32_t buffer) {
   const SectionedProblem::Buffer& placed = problem_.buffers[buffer];
+  const std::int64_t at = height_[where];
+  if (at + placed.size - placed.padding > exact_capacity_) return false;
   unlink(buffer);
   offset_[buffer] = at;
   for (Section section = placed.begin; section < placed.end; ++section) {
@@ -109,12 +124,30 @@ void ValleyState::place(std::uint32_t buffer, std::int64_t at) {
   for (Section section = placed.begin + 1; section < placed.end; ++section) --crossing_[section];
   touch(placed.begin, placed.end);
   trail_.push_back({.buffer = buffer});
+  return true;
 }
 
-void ValleyState::lift(Section section, std::int64_t to) {
+bool ValleyState::lift(Section section, SectionRange part) {
+  const std::optional<std::int64_t> to = next_height(section, part);
+  const std::int64_t needed = rules_.slack ? remaining_[section] : 0;
+  if (!to || *to + needed > capacity_) return false;
   trail_.push_back({.buffer = kNone, .section = section, .before = height_[section]});
-  set_height(section, to);
+  set_height(section, *to);
   touch(section, section + 1);
+  return true;
+}
+
+void ValleyState::split(SectionRange part, std::vector<SectionRange>& parts) const {
+  const auto first = static_cast<std::ptrdiff_t>(parts.size());
+  for (Section begin = part.begin; begin < part.end;) {
+    Section end = begin + 1;
+    while (end < part.end && crossing_[end] != 0) ++end;
+    if (remaining_[begin] > 0) parts.push_back({begin, end});
+    begin = end;
+  }
+  std::sort(parts.begin() + first, parts.end(), [](SectionRange a, SectionRange b) {
+    return std::tuple(a.end - a.begin, a.begin) < std::tuple(b.end - b.begin, b.begin);
+  });
 }
 
 void ValleyState::undo(std::size_t mark) {
@@ -144,11 +177,12 @@ Section ValleyState::end_of_run(Section begin, Section end) const {
 }
 
 SectionRange ValleyState::run_of(Section section) const {
-  SectionRange run{section, end_of_run(section, problem_.sections)};
+  SectionRange run{section, end_of_run(section, problem_.section_count)};
   while (run.begin > 0 && crossing_[run.begin] != 0 && height_[run.begin - 1] == height_[section]) --run.begin;
   return run;
 }
 
+// The lower wall of the run, of those that remaining buffers cross. Returns nullopt if there is none.
 std::optional<std::int64_t> ValleyState::wall_of(SectionRange run) const {
   std::optional<std::int64_t> wall;
   if (crossing_[run.begin] != 0) wall = height_[run.begin - 1];
@@ -202,9 +236,9 @@ std::optional<Section> ValleyState::evaluate_run(SectionRange run) {
     candidates_[section] = remaining_[section] == 0 ? kNotInValley : count;
     if (remaining_[section] == 0 || dead) continue;
     const std::int64_t slack = this->slack(section);
-    // What crosses a wall lies above it; what lives within may not reach up to there.
+    // What crosses a wall starts above it. What lives within may be too little to fill the space up to there.
     const bool shallow =
-        rules_.walls && within < remaining_[section] && wall != kNoHeight && wall - floor - within > slack;
+        rules_.start_bound && within < remaining_[section] && wall != kNoHeight && wall - floor - within > slack;
     const bool is_full = rules_.slack && (slack < 0 || (slack == 0 && count == 0));
     if (is_full || shallow) dead = section;
   }
@@ -213,7 +247,8 @@ std::optional<Section> ValleyState::evaluate_run(SectionRange run) {
   return dead;
 }
 
-void ValleyState::append_candidates(Section section, SectionRange run, std::vector<std::uint32_t>& out) const {
+void ValleyState::append_candidates(Section section, std::vector<std::uint32_t>& out) const {
+  const SectionRange run = run_of(section);
   const std::size_t before = out.size();
   const std::int64_t floor = height_[section];
   const auto alike = [&](std::uint32_t a, std::uint32_t b) {
@@ -227,10 +262,10 @@ void ValleyState::append_candidates(Section section, SectionRange run, std::vect
     for (std::uint32_t buffer = first_[begin]; buffer != kNone; buffer = next_[buffer]) {
       const SectionedProblem::Buffer& self = problem_.buffers[buffer];
       if (self.end <= section || self.end > run.end || (floor & (self.alignment - 1)) != 0) continue;
-      const bool has_twin =
-          rules_.twins && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first_here), out.end(),
-                                      [&](std::uint32_t other) { return alike(other, buffer); });
-      if (!has_twin) out.push_back(buffer);
+      const bool is_listed =
+          rules_.interchangeable && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first_here), out.end(),
+                                                [&](std::uint32_t other) { return alike(other, buffer); });
+      if (!is_listed) out.push_back(buffer);
     }
   }
   LOWTIDE_CHECK(out.size() - before <= candidates_[section], "a section has as many candidates as were counted");
@@ -246,6 +281,9 @@ void ValleyState::find_rests(Section section, SectionRange part) {
   work_ += part.end - part.begin;
 }
 
+// The lowest height that a buffer in `section` can have if none of its candidates lies at the present one. Returns
+// nullopt if no buffer can. Every buffer of a packing can be lowered until it rests on the ground or on another one, so
+// an offset is an end, rounded up.
 std::optional<std::int64_t> ValleyState::next_height(Section section, SectionRange part) {
   const std::int64_t floor = height_[section];
   std::int64_t lowest = kNoHeight;
@@ -266,7 +304,7 @@ std::optional<std::int64_t> ValleyState::next_height(Section section, SectionRan
       }
     }
   }
-  // A candidate can go higher only if somebody who does not live in the section comes under it.
+  // A candidate can lie higher only on top of a buffer that does not live in the section.
   for (Section begin = part.begin; begin < hull.end; ++begin) {
     for (std::uint32_t buffer = first_[begin]; buffer != kNone; buffer = next_[buffer]) {
       const SectionedProblem::Buffer& self = problem_.buffers[buffer];

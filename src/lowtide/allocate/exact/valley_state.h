@@ -9,19 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "lowtide/allocate/exact/refuted_states.h"
+#include "lowtide/allocate/exact/nogood_table.h"
 #include "lowtide/allocate/exact/sections.h"
+#include "lowtide/allocate/exact/skyline_rules.h"
+#include "lowtide/base/check.h"
 
 namespace lowtide {
-
-// Rules of the valley search that may be switched off, to show that none of them changes an answer.
-struct ValleyRules {
-  bool slack = true;       // a section whose height and remaining bytes exceed the capacity is a dead end
-  bool walls = true;       // a valley too shallow for what must cross its walls is a dead end
-  bool twins = true;       // of buffers alike in everything, the first goes first
-  bool components = true;  // parts that no remaining buffer joins are solved one by one
-  bool memory = true;      // states that failed once are not tried again
-};
 
 // Sections [begin, end).
 struct SectionRange {
@@ -29,76 +22,79 @@ struct SectionRange {
   Section end = 0;
 };
 
-// What is decided so far: for each section the height below which nothing can be placed any more, and the buffers that
-// remain. Two moves change it, and both are undone in reverse order.
+// The state of a SkylineSearch over plain lifespans: for each section the height below which nothing will be placed any
+// more, and the buffers that remain. Two moves change it, and both are undone in reverse order.
 //
-//   place(b)      where all sections of b have one height, b goes there and lifts them by its size
-//   lift(s, to)   nobody who remains in s lies below `to`
+//   place(b)      if all sections of b have the same height, b lies there and raises them by its size
+//   lift(s, to)   no remaining buffer of s lies below `to`
 //
-// A run is a longest stretch of sections of one height that remaining buffers join; it is a valley if no remaining
-// buffer reaches from it into a lower section. In a valley the buffer that lies lowest in a section s is either one
-// that lives within the valley, at the height of the valley, or none lies there and s can be lifted: these are the
-// options of s, and one of them must hold whichever section one asks about.
+// A run is a maximal row of sections of one height that remaining buffers join. A run is a valley if no remaining buffer
+// reaches from it into a lower section. Take a section s of a valley, and the buffer that lies lowest in s. Either this
+// buffer lives within the valley and lies at its height, or no buffer lies there and s can be lifted. These are the
+// options of s, and one of them holds in every packing in which buffers rest on each other. That is true for each
+// section of each valley, so the search is free to choose the section.
 //
 //      |    |       |xx|
-//      |xx  |   b   |xx|      the sections under b are a valley: b lives within it and is an option,
-//      |xxxx|_______|xx|      a buffer that also lives in a section of the walls would leave a hole
+//      |xx  |   b   |xx|      The sections below b are a valley. b lives within it and is an option. A buffer that also
+//      |xxxx|_______|xx|      lives in a section of the walls would leave a hole.
 //
-// Costs: place and lift O(length of the buffer); evaluation O(sections and remaining buffers of the runs that changed).
+// Cost: place and lift O(length of the buffer); evaluate O(sections and remaining buffers of the runs that changed).
 class ValleyState {
  public:
-  static constexpr std::uint32_t kNotInValley = std::numeric_limits<std::uint32_t>::max();
+  using Problem = SectionedProblem;
+  using Part = SectionRange;
+  using Mark = std::size_t;
 
   // `problem` must outlive the state.
-  ValleyState(const SectionedProblem& problem, const ValleyRules& rules);
+  ValleyState(const SectionedProblem& problem, const SkylineRules& rules);
 
-  // Require: nothing is decided.
-  void set_capacity(std::int64_t capacity) {
-    exact_capacity_ = capacity;
-    capacity_ = (capacity + problem_.unit - 1) & -problem_.unit;
-  }
+  // Undoes all decisions.
+  void set_capacity(std::int64_t capacity);
+  [[nodiscard]] std::int64_t capacity() const { return exact_capacity_; }
 
-  [[nodiscard]] const SectionedProblem& problem() const { return problem_; }
-  // In bytes, and in whole units.
-  [[nodiscard]] std::int64_t exact_capacity() const { return exact_capacity_; }
-  [[nodiscard]] std::int64_t capacity() const { return capacity_; }
-  // Whether the bytes of a buffer, without its padding, end within the capacity at that offset.
-  [[nodiscard]] bool has_room(std::uint32_t buffer, std::int64_t at) const {
-    return at + problem_.buffers[buffer].size - problem_.buffers[buffer].padding <= exact_capacity_;
-  }
-  [[nodiscard]] std::int64_t height(Section section) const { return height_[section]; }
-  [[nodiscard]] std::int64_t remaining(Section section) const { return remaining_[section]; }
-  // Bytes of the section that may stay unused: below 0, it cannot hold what remains.
+  [[nodiscard]] std::int64_t floor(Section section) const { return height_[section]; }
+  // Bytes of the section that may stay unused. Below 0, the section cannot hold what remains.
   [[nodiscard]] std::int64_t slack(Section section) const { return capacity_ - height_[section] - remaining_[section]; }
-  // Buffers that may be placed lowest in the section; kNotInValley where that cannot be said. As of `evaluate`.
+  // Buffers that may lie lowest in the section. As of `evaluate`. Requires: `choose` may return the section.
   [[nodiscard]] std::uint32_t candidates(Section section) const { return candidates_[section]; }
-  // Whether a remaining buffer lives on both sides of the begin of the section.
-  [[nodiscard]] bool joined(Section section) const { return crossing_[section] != 0; }
   [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return offset_[buffer]; }
 
-  void place(std::uint32_t buffer, std::int64_t at);
-  void lift(Section section, std::int64_t to);
-  [[nodiscard]] std::size_t mark() const { return trail_.size(); }
-  void undo(std::size_t mark);
+  [[nodiscard]] SectionRange whole() const { return {0, problem_.section_count}; }
+  // Cuts off sections without remaining buffers at both ends.
+  [[nodiscard]] bool has_remaining(SectionRange& part) const;
 
-  // All of it is to be evaluated again: the capacity has changed.
-  void touch_all() { touched_ = {0, problem_.sections}; }
-  // Brings `candidates` up to date. Returns a section that cannot be completed, if it meets one; then some are not.
+  // The best section of a valley.
+  template <typename IsBetter>
+  [[nodiscard]] Section choose(SectionRange part, IsBetter&& is_better) {
+    std::optional<Section> best;
+    work_ += (part.end - part.begin) / 4;
+    for (Section section = part.begin; section < part.end; ++section) {
+      if (candidates_[section] == kNotInValley) continue;
+      if (!best || is_better(section, *best)) best = section;
+    }
+    LOWTIDE_CHECK(best.has_value(), "the lowest sections of a part are a valley");
+    return *best;
+  }
+
+  // Appends the candidates of a section of a valley. Of interchangeable ones, only the first.
+  void append_candidates(Section section, std::vector<std::uint32_t>& out) const;
+
+  // Puts a candidate at the floor of the section. Returns false if its bytes, without padding, end above the capacity.
+  bool place(Section section, std::uint32_t buffer);
+  // Lifts the section to the next height that a buffer can have. Returns false if what remains does not fit above it.
+  bool lift(Section section, SectionRange part);
+  // Brings `candidates` up to date. Returns a section that cannot be completed if it finds one; others are then not up
+  // to date.
   [[nodiscard]] std::optional<Section> evaluate();
 
-  // The valley of a section.
-  [[nodiscard]] SectionRange run_of(Section section) const;
+  // Appends the parts that remaining buffers join, the shortest first: if it fails, it fails soonest.
+  void split(SectionRange part, std::vector<SectionRange>& parts) const;
 
-  // Appends the candidates of a section of the valley `run`, twins but the first left out.
-  void append_candidates(Section section, SectionRange run, std::vector<std::uint32_t>& out) const;
-
-  // The lowest height that a buffer in `section` can have if none of its candidates lies at the present one; nothing if
-  // no buffer can. Every buffer of a packing can be lowered until it rests on the floor or on another, so an offset is
-  // an end, rounded up.
-  [[nodiscard]] std::optional<std::int64_t> next_height(Section section, SectionRange part);
-
-  // The lower wall of the run, of those that remaining buffers cross; nothing if there is none.
-  [[nodiscard]] std::optional<std::int64_t> wall_of(SectionRange run) const;
+  [[nodiscard]] Mark mark() const { return trail_.size(); }
+  void undo(Mark mark);
+  // A part needs no storage.
+  [[nodiscard]] std::size_t parts_mark() const { return 0; }
+  void forget_parts(std::size_t /*mark*/) {}
 
   // Of heights and remaining buffers in `part`.
   [[nodiscard]] StateKey key_of(SectionRange part) const;
@@ -107,6 +103,7 @@ class ValleyState {
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
+  static constexpr std::uint32_t kNotInValley = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   struct Move {
     std::uint32_t buffer = kNone;  // kNone: a lift
@@ -120,16 +117,19 @@ class ValleyState {
   void touch(Section begin, Section end);
   [[nodiscard]] Section end_of_run(Section begin, Section end) const;
   [[nodiscard]] std::optional<Section> evaluate_run(SectionRange run);
+  [[nodiscard]] SectionRange run_of(Section section) const;
+  [[nodiscard]] std::optional<std::int64_t> wall_of(SectionRange run) const;
+  [[nodiscard]] std::optional<std::int64_t> next_height(Section section, SectionRange part);
   void find_rests(Section section, SectionRange part);
 
   const SectionedProblem& problem_;
-  ValleyRules rules_;
+  SkylineRules rules_;
   std::int64_t exact_capacity_ = 0;
-  std::int64_t capacity_ = 0;
+  std::int64_t capacity_ = 0;            // rounded up to whole units
   std::vector<std::int64_t> height_;     // by section
   std::vector<std::int64_t> remaining_;  // by section: bytes of remaining buffers
   std::vector<std::uint32_t> crossing_;  // by section: remaining buffers that live in it and in the one before it
-  std::vector<std::uint32_t> candidates_;
+  std::vector<std::uint32_t> candidates_;  // by section; kNotInValley if it cannot be decided
   std::vector<std::uint32_t> first_;  // by section: first remaining buffer that begins there; doubly linked from there
   std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> previous_;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lowtide/allocate/greedy/placed_index.h"
+#include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/base/random.h"
 
 namespace lowtide {

@@ -9,16 +9,17 @@
 
 namespace lowtide {
 
-// What identifies the state of a part of a search: 128 bits, so that among the 10^9 states that a search may see, two
-// different ones with one key have a chance below 10^-20.
+// Identifies the state of a part of a search. With 128 bits, the chance that any two of 10^9 different states have the
+// same key is below 10^-20.
 struct StateKey {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   friend bool operator==(const StateKey&, const StateKey&) = default;
 };
 
-// States from which the search is known to fail. Forgets when it is full: that costs time, never an answer.
-class RefutedStates {
+// States from which a search is known to fail (nogoods). It forgets some when it is full. That costs time, but never
+// changes an answer.
+class NogoodTable {
  public:
   [[nodiscard]] bool contains(StateKey key) const {
     if (slots_.empty()) return false;
