@@ -106,7 +106,6 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                             .gaps = true,
                             .fixed = true,
                             .zero_sizes = true,
-                            .apart = true,
                             .together = true},
                            52, 600);
   compare_with_brute_force({.most_buffers = 6,
@@ -115,7 +114,6 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                             .fixed = true,
                             .zero_sizes = true,
                             .relation = true,
-                            .apart = true,
                             .together = true},
                            53, 600);
 }

@@ -135,7 +135,6 @@ class BruteForce {
       return out;
     };
     if (problem_.packing.conflicts) alone.conflicts = kept(*problem_.packing.conflicts);
-    alone.apart = kept(problem_.packing.apart);
     for (const PackingTogether& pair : problem_.packing.together) {
       if (inside[pair.first]) alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
     }

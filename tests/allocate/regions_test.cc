@@ -195,8 +195,7 @@ testing::RegionFeatures features_of(int round) {
                       .fixed = kind == 3 || kind == 7,
                       .zero_sizes = kind == 4,
                       .extreme_times = kind == 5,
-                      .relation = kind == 6,
-                      .apart = kind == 8};
+                      .relation = kind == 6 || kind == 8};
   features.costs = round % 5 < 2;
   features.weights = round % 7 < 4;
   features.forbidden = kind > 9 && round % 3 == 1;
@@ -249,7 +248,6 @@ TEST(Regions, WithGroupsCostTheLeastThatBruteForceFinds) {
                                                  .most_size = 5,
                                                  .moments = 4,
                                                  .alignments = round % 4 == 0,
-                                                 .apart = round % 5 == 0,
                                                  .together = true},
                                      .costs = round % 2 == 0,
                                      .weights = round % 3 == 0,

@@ -88,9 +88,9 @@ TEST(SameAnswers, OfRelations) {
   EXPECT_EQ(hash_of(problems, 1'000'000), "3f2cd697f7c3abcb");
 }
 
-TEST(SameAnswers, OfGroupsAndBuffersApart) {
+TEST(SameAnswers, OfGroups) {
   const testing::Features features = {
-      .most_buffers = 9, .alignments = true, .gaps = true, .apart = true, .together = true};
+      .most_buffers = 9, .alignments = true, .gaps = true, .together = true};
   EXPECT_EQ(hash_of(random_problems(4, 100, features), 1'000'000), "7beea1ff59bc886f");
 }
 

@@ -279,8 +279,7 @@ TEST(SkylineSearchOfCliques, EachRuleSavesDecisions) {
     const bool is_cut = seed < 30;
     const PackingProblem problem =
         is_cut ? testing::cut_rectangle(seed, {.moments = 30, .bytes = 30, .pieces = 40, .gaps = 20})
-               : testing::random_valid_problem(random,
-                                               {.most_buffers = 40, .most_size = 60, .moments = 20, .apart = true});
+               : testing::random_valid_problem(random, {.most_buffers = 20, .most_size = 60, .relation = true});
     count_decisions<AsCliques>(problem, AsCliques(problem).bound, 4'000, decisions);
   }
   for (std::size_t at = 0; at < std::size(kSwitches); ++at) {

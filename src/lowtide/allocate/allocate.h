@@ -42,7 +42,7 @@ struct AllocateOptions {
 //   greedy_by_neighbours
 //                       the same for a relation, where of the others only greedy_by_size has a meaning
 //   search              exact; first for the bound or the capacity, then for heights between the bound and the best
-//                       (descent.h). Plain lifespans: valley_search.h. Gaps, fixed buffers, relations, pairs apart:
+//                       (descent.h). Plain lifespans: valley_search.h. Gaps, fixed buffers, relations:
 //                       cover_search.h. Groups that are not one block: pair_order_search.h
 //   ejection            a local search from the lowest so far (ejection.h); takes turns with `search`
 // The bound is the largest load, sizes rounded up as far as alignments prove (load_bound.h), the same for buffers any
@@ -51,7 +51,7 @@ struct AllocateOptions {
 // who. Where the exact search refutes a height, the bound rises above that.
 // Deterministic. docs/algorithms/packing.md tells why it is built like this, with figures.
 // Errors: invalid, for a buffer that is not as PackingBuffer says, for fixed offsets that are below 0, misaligned or
-// collide, and for groups that contradict themselves, what is fixed or what is to be apart; over_limit, for sizes and
+// collide, and for groups that contradict themselves or what is fixed; over_limit, for sizes and
 // padding that add up to more than limits::kMaxTotalBytes. Messages name the buffers.
 [[nodiscard]] Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options = {});
 

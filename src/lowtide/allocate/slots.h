@@ -49,9 +49,8 @@ struct SlotOptions {
 //   c       |===| 6
 //
 // Greedy O(pairs in conflict); exact exponential, within the effort. Deterministic. Alignment plays no part.
-// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. A relation or
-// pairs apart are kept, but the bound knows of
-// moments only; where a relation replaces them, of the largest buffer.
+// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. If a relation
+// replaces time, the bound knows of the largest buffer only.
 [[nodiscard]] Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options = {});
 
 }  // namespace lowtide

@@ -176,7 +176,6 @@ class PairSearch {
  public:
   explicit PairSearch(const PackingProblem& problem) : problem_(problem) {
     if (problem.conflicts) add(*problem.conflicts);
-    add(problem.apart);
     std::sort(pairs_.begin(), pairs_.end());
   }
 

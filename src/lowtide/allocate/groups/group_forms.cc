@@ -75,7 +75,6 @@ class Rewriting {
 
   PackingProblem finish(const BufferGroups& groups) && {
     if (problem_.conflicts) out_.conflicts = rewritten(*problem_.conflicts, groups);
-    out_.apart = rewritten(problem_.apart, groups);
     return std::move(out_);
   }
 
@@ -108,7 +107,6 @@ IdVector<PackingId, std::vector<PackingId>> partners_of(const PackingProblem& pr
     partners[pair.second].push_back(pair.first);
   };
   if (problem.conflicts) std::for_each(problem.conflicts->begin(), problem.conflicts->end(), add);
-  std::for_each(problem.apart.begin(), problem.apart.end(), add);
   return partners;
 }
 

@@ -43,7 +43,7 @@ struct PairOrderProblem {
   std::vector<Member> members;  // of all buffers of the problem, by id
 };
 
-// Require: `graph` says which two buffers live together, are in relation or apart; pairs within a group are left out.
+// Requires: `graph` has the pairs in conflict. Pairs within a group are left out.
 [[nodiscard]] PairOrderProblem order_problem(const PackingProblem& problem, const BufferGroups& groups,
                                              const ConflictGraph& graph);
 

@@ -40,16 +40,14 @@ void append_parts(const PackingBuffer& buffer, const std::vector<std::int64_t>& 
   if (from < buffer.lifespan.end) parts.push_back({moment_of(from, times), moment_of(buffer.lifespan.end, times)});
 }
 
-// Of buffers with bytes; those apart only where time does not keep them apart already.
+// Of buffers with bytes.
 std::vector<PackingPair> pairs_of(const PackingProblem& problem, const CompressedProblem& compressed) {
   std::vector<PackingPair> pairs;
-  const auto add = [&](const PackingPair& pair) {
-    if (compressed.buffers[pair.first].size == 0 || compressed.buffers[pair.second].size == 0) return;
-    if (share_a_moment(compressed, pair.first, pair.second)) return;
+  if (!problem.conflicts) return pairs;
+  for (const PackingPair& pair : *problem.conflicts) {
+    if (compressed.buffers[pair.first].size == 0 || compressed.buffers[pair.second].size == 0) continue;
     pairs.push_back({std::min(pair.first, pair.second), std::max(pair.first, pair.second)});
-  };
-  if (problem.conflicts) std::for_each(problem.conflicts->begin(), problem.conflicts->end(), add);
-  std::for_each(problem.apart.begin(), problem.apart.end(), add);
+  }
   std::sort(pairs.begin(), pairs.end());
   pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
   return pairs;

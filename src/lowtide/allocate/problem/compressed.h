@@ -39,7 +39,7 @@ struct CompressedProblem {
   std::vector<PackingId> movable;   // size > 0, in conflict with somebody or active alone, no fixed offset; by id
   std::vector<PackingId> fixed;     // the same with a fixed offset; by id
   std::vector<std::int64_t> times;  // moment -> time, ascending; empty where a relation replaces time
-  // In conflict though never active at the same moment: the relation, or those apart. Sorted, first < second.
+  // The relation that replaces time. Empty if time decides. Sorted, first < second.
   std::vector<PackingPair> pairs;
 
   [[nodiscard]] std::span<const MomentSpan> parts_of(PackingId id) const {

@@ -182,12 +182,7 @@ class FixedCheck {
   FixedCheck(const PackingProblem& problem, const BufferGroups& groups) : problem_(problem), groups_(groups) {}
 
   Result<void> run() {
-    if (problem_.conflicts) {
-      LOWTIDE_RETURN_IF_ERROR(check_pairs(*problem_.conflicts));
-    } else {
-      LOWTIDE_RETURN_IF_ERROR(sweep());
-    }
-    return check_pairs(problem_.apart);
+    return problem_.conflicts ? check_pairs(*problem_.conflicts) : sweep();
   }
 
  private:
@@ -263,8 +258,7 @@ Result<void> validate_ids(const PackingProblem& problem, PackingId first, Packin
 }
 
 Result<void> validate_pairs(const PackingProblem& problem) {
-  const std::size_t pairs =
-      problem.apart.size() + problem.together.size() + (problem.conflicts ? problem.conflicts->size() : 0);
+  const std::size_t pairs = problem.together.size() + (problem.conflicts ? problem.conflicts->size() : 0);
   if (pairs > kMostPairs) {
     return Error{ErrorCode::over_limit, std::to_string(pairs) + " pairs are above " + std::to_string(kMostPairs), ""};
   }
@@ -272,9 +266,6 @@ Result<void> validate_pairs(const PackingProblem& problem) {
     for (const PackingPair& pair : *problem.conflicts) {
       LOWTIDE_RETURN_IF_ERROR(validate_ids(problem, pair.first, pair.second, "conflicts"));
     }
-  }
-  for (const PackingPair& pair : problem.apart) {
-    LOWTIDE_RETURN_IF_ERROR(validate_ids(problem, pair.first, pair.second, "apart"));
   }
   for (const PackingTogether& pair : problem.together) {
     LOWTIDE_RETURN_IF_ERROR(validate_ids(problem, pair.first, pair.second, "together"));
@@ -303,7 +294,6 @@ Result<void> validate_groups(const PackingProblem& problem, const BufferGroups& 
     count = std::min(count + std::size_t{pieces[pair.first]} * pieces[pair.second], kMostPairs + 1);
   };
   if (problem.conflicts) std::for_each(problem.conflicts->begin(), problem.conflicts->end(), add);
-  std::for_each(problem.apart.begin(), problem.apart.end(), add);
   if (count > kMostPairs) {
     return Error{
         ErrorCode::over_limit,
@@ -311,17 +301,6 @@ Result<void> validate_groups(const PackingProblem& problem, const BufferGroups& 
         "these are above " +
             std::to_string(kMostPairs),
         ""};
-  }
-  for (const PackingPair& pair : problem.apart) {
-    if (groups.group[pair.first] != groups.group[pair.second]) continue;
-    const auto range = [&](PackingId id) {
-      return Interval<std::int64_t>{groups.shift[id], groups.shift[id] + problem.buffers[id].size.count()};
-    };
-    if (!range(pair.first).overlaps(range(pair.second))) continue;
-    return invalid(problem, pair.second,
-                   "`together` puts it " + std::to_string(groups.shift[pair.second] - groups.shift[pair.first]) +
-                       " bytes from " + describe_buffer(problem, pair.first) + ", whose size is " +
-                       std::to_string(problem.buffers[pair.first].size.count()) + ", and `apart` keeps both apart");
   }
   return {};
 }

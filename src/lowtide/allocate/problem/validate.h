@@ -20,7 +20,6 @@ namespace lowtide {
 //     the pairs of pieces are not too many to be written down;
 //   - fixed offsets, also those that follow from a group, are >= 0 and aligned, and no two fixed buffers that are in
 //     conflict share a byte.
-//   - two of one group that `apart` names share no byte.
 // O((n + gaps + pairs) log n).
 [[nodiscard]] Result<void> validate_packing_problem(const PackingProblem& problem);
 

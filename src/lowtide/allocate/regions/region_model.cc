@@ -134,7 +134,6 @@ void RegionModel::set_items() {
     items_[groups_.group[pair.first]].has_pairs = items_[groups_.group[pair.second]].has_pairs = true;
   };
   if (packing.conflicts) std::for_each(packing.conflicts->begin(), packing.conflicts->end(), mark);
-  std::for_each(packing.apart.begin(), packing.apart.end(), mark);
 }
 
 // Where the item's base may lie lowest if every member has at least this alignment; nothing if no base suits all.
@@ -172,7 +171,6 @@ void RegionModel::set_allowed(std::size_t at) {
 
 void RegionModel::set_rows() {
   PackingProblem pieces = loosened(problem_->packing, groups_);
-  pieces.apart.clear();
   pieces.capacity.reset();
   const CompressedProblem compressed = compress(pieces);
   const bool has_time = !problem_->packing.conflicts.has_value();

@@ -55,7 +55,6 @@ PackingProblem RegionPacker::problem_of(std::size_t region, std::span<const std:
     }
   }
   if (all.conflicts) out.conflicts = kept(*all.conflicts);
-  out.apart = kept(all.apart);
   for (const PackingTogether& pair : all.together) {
     if (!new_ids_[pair.first]) continue;
     out.together.push_back({*new_ids_[pair.first], *new_ids_[pair.second], pair.delta});

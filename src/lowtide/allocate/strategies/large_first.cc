@@ -120,7 +120,7 @@ class LargeFirst final : public Strategy {
 
 void LargeFirst::divide() {
   if (std::exchange(is_divided_, true)) return;
-  if (problem_.times.empty() || !problem_.pairs.empty() || problem_.movable.size() > kMostBuffers) return;
+  if (problem_.times.empty() || problem_.movable.size() > kMostBuffers) return;
   for (const std::int64_t share : kShares) {
     const std::int64_t threshold = threshold_for(context_.goal.target() / share);
     const bool is_new = std::none_of(divisions_.begin(), divisions_.end(),
