@@ -26,7 +26,6 @@ RegionProblem drawn(Random& random, const RegionFeatures& features) {
     const bool is_open = at + 1 == regions && !features.all_bounded && random.chance(50);
     if (!is_open) region.capacity = Bytes(random.between(0, load * 3 / (2 * regions) + 2));
     if (features.alignments && random.chance(40)) region.alignment = Bytes(std::int64_t{1} << random.below(4));
-    if (features.costs) region.cost_per_byte = random.between(0, 4);
     problem.regions.push_back(region);
   }
   if (!features.weights && !features.forbidden) return problem;
@@ -65,14 +64,11 @@ class BruteForce {
   }
 
   [[nodiscard]] RegionCost cost_of(const std::vector<std::size_t>& region) const {
-    const bool has_costs = problem_.regions[RegionId(0)].cost_per_byte.has_value();
-    RegionCost cost(has_costs ? 1 : problem_.regions.size() - 1, 0);
+    RegionCost cost(problem_.regions.size() - 1, 0);
     for (PackingId id : all_ids<PackingId>(count_)) {
       const std::int64_t weight = problem_.uses.empty() ? 1 : problem_.uses[id].weight;
       const std::int64_t bytes = weight * problem_.packing.buffers[id].size.count();
-      const std::size_t own = region[id.index()];
-      if (has_costs) cost[0] += bytes * *problem_.regions[region_id(own)].cost_per_byte;
-      for (std::size_t level = 0; !has_costs && level < own; ++level) cost[level] += bytes;
+      for (std::size_t level = 0; level < region[id.index()]; ++level) cost[level] += bytes;
     }
     return cost;
   }

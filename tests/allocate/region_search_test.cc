@@ -80,7 +80,6 @@ TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
         !is_small ? problem_without_offsets(random)
                   : testing::random_region_problem(
                         random, {.packing = {.most_buffers = 6, .most_size = round % 2 == 0 ? 3 : 9, .moments = 6},
-                                 .costs = round % 3 == 0,
                                  .weights = round % 4 < 2,
                                  .all_bounded = round % 5 < 3});
     const std::optional<RegionCost> least =

@@ -64,7 +64,6 @@ TEST(RegionSweep, FindsTheCheapestChoiceWhoseLoadsFit) {
                                                                                       .fixed = kind == 2,
                                                                                       .relation = kind == 3,
                                                                                       .together = kind == 4},
-                                                                          .costs = round % 3 == 0,
                                                                           .weights = round % 5 < 3,
                                                                           .forbidden = kind == 5,
                                                                           .alignments = kind == 6,

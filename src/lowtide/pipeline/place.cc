@@ -38,9 +38,7 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
                          Bytes alignment) {
   RegionProblem problem;
   for (const Region& region : regions) {
-    problem.regions.push_back({.capacity = region.capacity,
-                               .alignment = std::max(alignment, region.alignment),
-                               .cost_per_byte = std::nullopt});
+    problem.regions.push_back({.capacity = region.capacity, .alignment = std::max(alignment, region.alignment)});
   }
   const IdVector<BufferId, std::int64_t> uses = accesses(plan);
   for (BufferId id : buffers) {

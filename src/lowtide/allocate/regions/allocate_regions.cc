@@ -144,7 +144,7 @@ void RegionAllocation::add_candidate(RegionChoice choice, std::string_view strat
 void RegionAllocation::collect_candidates() {
   RegionChoice dream(model_);
   for (std::size_t item = 0; item < model_.items(); ++item) {
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (!model_.may(item, region)) continue;
       if (dream.fits(item, region)) dream.put(item, region);
       break;
@@ -173,7 +173,7 @@ void RegionAllocation::raise_bounds() {
     if (cheapest.homeless() > 0) {
       target = 0;
       for (std::size_t item = 0; item < model_.items(); ++item) {
-        target += model_.cost(item, model_.preferred().back()).level[level];
+        target += model_.weighted(item);
       }
     }
     effort_.spend(bounds_[level].raise(target, kBoundWork));
@@ -222,12 +222,10 @@ void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, st
     choice.put(item, region);
   }
   std::erase_if(leaving, [&](std::size_t item) { return choice.region_of(item) == region; });
-  const std::span<const std::size_t> order = model_.preferred();
-  const auto here = std::find(order.begin(), order.end(), region);
   for (std::size_t item : leaving) {
-    const auto target =
-        std::find_if(here + 1, order.end(), [&](std::size_t other) { return choice.fits(item, other); });
-    if (target != order.end()) choice.put(item, *target);
+    std::size_t target = region + 1;
+    while (target < model_.regions() && !choice.fits(item, target)) ++target;
+    if (target < model_.regions()) choice.put(item, target);
   }
 }
 
@@ -235,7 +233,7 @@ void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, st
 bool RegionAllocation::settle(const Candidate& candidate, std::int64_t limit) {
   RegionChoice choice = candidate.choice;
   std::vector<PackedRegion> packed(model_.regions());
-  for (std::size_t region : model_.preferred()) {
+  for (std::size_t region = 0; region < model_.regions(); ++region) {
     if (!model_.is_bounded(region)) continue;
     const std::vector<std::size_t> items = items_in(region, choice.regions());
     packed[region] = packer_.pack(region, items, limit);
@@ -252,7 +250,7 @@ void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice cho
   for (std::size_t item = 0; item < model_.items(); ++item) {
     if (choice.region_of(item) != RegionChoice::kNowhere) continue;
     std::size_t target = 0;
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (((model_.not_forbidden(item) >> region) & 1U) == 0) continue;
       target = region;
       if (model_.is_fixed(item)) break;

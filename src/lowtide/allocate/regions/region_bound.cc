@@ -29,9 +29,7 @@ RegionBound::RegionBound(const RegionModel& model, std::size_t level) : model_(m
     std::int64_t bytes = 0;
     for (const RegionModel::Part& part : model.parts_of(item)) bytes = std::max(bytes, part.bytes);
     if (bytes == 0) continue;
-    std::int64_t rate = 0;
-    for (std::size_t region = 0; region < model.regions(); ++region) rate = std::max(rate, model.rate(region, level));
-    most = std::max(most, model.weighted(item) * rate / bytes);
+    most = std::max(most, model.weighted(item) / bytes);
   }
   shift_ = std::clamp(bits_of(kMostPrice) - bits_of(most) - 1, 0, kMostShift);
   set_joined();
@@ -85,7 +83,7 @@ RegionBound::Prices RegionBound::sums_of(const Prices& prices) const {
 }
 
 Int128 RegionBound::value_of(std::size_t item, std::size_t region, const Prices& sums) const {
-  Int128 value = Int128{model_.weighted(item)} * model_.rate(region, level_);
+  Int128 value = model_.cost_at(level_, item, region);
   value <<= shift_;
   if (!model_.is_bounded(region)) return value;
   for (const RegionModel::Part& part : model_.parts_of(item)) {
@@ -103,7 +101,7 @@ RegionBound::Choice RegionBound::choose(const Prices& prices, const Prices& sums
   }
   for (std::size_t item = 0; item < model_.items(); ++item) {
     std::optional<Int128> least;
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (!model_.may(item, region)) continue;
       const Int128 value = value_of(item, region, sums);
       if (least && *least <= value) continue;

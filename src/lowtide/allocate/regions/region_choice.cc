@@ -4,6 +4,7 @@
 #include "lowtide/allocate/regions/region_choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -84,15 +85,6 @@ std::string_view name_of(KeepRule rule) {
 
 namespace {
 
-// By how much the rate of `other` is above that of `region`, where they first differ.
-std::int64_t rate_step(const RegionModel& model, std::size_t region, std::size_t other) {
-  for (std::size_t level = 0; level < model.levels(); ++level) {
-    const std::int64_t difference = model.rate(other, level) - model.rate(region, level);
-    if (difference != 0) return difference;
-  }
-  return 0;
-}
-
 class Greedy {
  public:
   Greedy(const RegionModel& model, std::span<const RegionBound> bounds, KeepRule rule)
@@ -100,7 +92,7 @@ class Greedy {
 
   RegionChoice run() && {
     std::uint32_t later = (std::uint32_t{1} << model_.regions()) - 1;
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       later &= ~(std::uint32_t{1} << region);
       fill(region, later);
     }
@@ -161,18 +153,11 @@ class Greedy {
 
   double key(std::size_t item, std::size_t region, std::uint32_t later, std::span<const std::uint32_t> crowded) const {
     if (rule_ == KeepRule::size) return size_of(item);
-    std::size_t next = region;
-    for (std::size_t other : model_.preferred()) {
-      if (((later & model_.allowed(item)) >> other & 1U) == 0) continue;
-      next = other;
-      break;
-    }
     if (rule_ == KeepRule::price) {
-      const std::size_t level = std::min(bounds_.size() - 1, bounds_.size() == 1 ? 0 : region);
-      return bounds_[level].price(item, next) - bounds_[level].price(item, region);
+      const auto next = static_cast<std::size_t>(std::countr_zero(later & model_.allowed(item)));
+      return bounds_[region].price(item, next) - bounds_[region].price(item, region);
     }
-    const double saved =
-        static_cast<double>(model_.weighted(item)) * static_cast<double>(rate_step(model_, region, next));
+    const auto saved = static_cast<double>(model_.weighted(item));
     double volume = 0;
     for (const RegionModel::Part& part : model_.parts_of(item)) {
       volume += static_cast<double>(part.bytes) * (crowded[part.rows.end] - crowded[part.rows.begin]);
@@ -251,7 +236,7 @@ class Moves {
         loss.level.fill(std::numeric_limits<std::int64_t>::max());
       } else {
         loss = model_.cost(item, now);
-        for (std::size_t region : model_.preferred()) {
+        for (std::size_t region = 0; region < model_.regions(); ++region) {
           if (!model_.may(item, region)) continue;
           loss -= model_.cost(item, region);
           break;
@@ -269,7 +254,7 @@ class Moves {
   }
 
   bool try_item(std::size_t item) {
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       const std::uint8_t now = choice_.region_of(item);
       if (now == region || !model_.may(item, region)) continue;
       if (now != RegionChoice::kNowhere && model_.cost(item, region) >= model_.cost(item, now)) return false;
@@ -321,10 +306,10 @@ class Moves {
         if (part.rows.contains(row)) bytes += model_.demand(part, region);
       }
       if (bytes == 0) continue;
-      for (std::size_t target : model_.preferred()) {
+      for (std::size_t target = 0; target < model_.regions(); ++target) {
         if (target == region || !choice_.fits(item, target)) continue;
-        const double loss = static_cast<double>(model_.weighted(item)) *
-                            static_cast<double>(rate_step(model_, region, target)) / static_cast<double>(bytes);
+        const double sign = target > region ? 1 : -1;
+        const double loss = sign * static_cast<double>(model_.weighted(item)) / static_cast<double>(bytes);
         if (!best || std::tuple(loss, item) < *best) {
           best = {loss, item};
           best_target = target;

@@ -75,7 +75,6 @@ Result<RegionModel> RegionModel::build(const RegionProblem& problem) {
   Result<BufferGroups> groups = group_buffers(problem.packing);
   if (!groups) return groups.error();
   RegionModel model(problem, *std::move(groups));
-  model.set_rates();
   model.set_items();
   model.set_rows();
   model.set_units();
@@ -84,33 +83,12 @@ Result<RegionModel> RegionModel::build(const RegionProblem& problem) {
 
 LevelCost RegionModel::cost(std::size_t item, std::size_t region) const {
   LevelCost cost;
-  for (std::size_t level = 0; level < levels_; ++level) {
-    cost.level[level] = items_[item].weighted * rates_[region].level[level];
-  }
+  std::fill_n(cost.level.begin(), region, items_[item].weighted);
   return cost;
 }
 
 RegionCost RegionModel::as_row(const LevelCost& cost) const {
-  return {cost.level.begin(), cost.level.begin() + static_cast<std::ptrdiff_t>(levels_)};
-}
-
-void RegionModel::set_rates() {
-  const std::size_t regions = problem_->regions.size();
-  const bool has_costs = (*problem_->regions.begin()).cost_per_byte.has_value();
-  levels_ = has_costs ? 1 : regions - 1;
-  rates_.resize(regions);
-  for (std::size_t region = 0; region < regions; ++region) {
-    const PackingRegion& self = problem_->regions[RegionId(static_cast<std::uint32_t>(region))];
-    if (has_costs) {
-      rates_[region].level[0] = *self.cost_per_byte;
-    } else {
-      std::fill_n(rates_[region].level.begin(), region, 1);
-    }
-  }
-  preferred_.resize(regions);
-  std::iota(preferred_.begin(), preferred_.end(), std::size_t{0});
-  std::stable_sort(preferred_.begin(), preferred_.end(),
-                   [&](std::size_t a, std::size_t b) { return rates_[a] < rates_[b]; });
+  return {cost.level.begin(), cost.level.begin() + static_cast<std::ptrdiff_t>(levels())};
 }
 
 void RegionModel::set_items() {
@@ -157,7 +135,7 @@ std::optional<std::int64_t> RegionModel::lowest_base(std::size_t item, std::int6
 void RegionModel::set_allowed(std::size_t at) {
   Item& item = items_[at];
   bool has_home = false;
-  for (std::size_t region = 0; region < rates_.size(); ++region) {
+  for (std::size_t region = 0; region < problem_->regions.size(); ++region) {
     const PackingRegion& self = problem_->regions[RegionId(static_cast<std::uint32_t>(region))];
     const std::uint32_t bit = std::uint32_t{1} << region;
     const std::optional<std::int64_t> base = lowest_base(at, self.alignment.count());
@@ -214,9 +192,9 @@ void RegionModel::set_rows() {
 
 void RegionModel::set_units() {
   const bool has_groups = !problem_->packing.together.empty();  // pieces of a group lie at any byte
-  room_.assign(rates_.size(), kNoLimit);
-  unit_.assign(rates_.size(), 1);
-  for (std::size_t region = 0; region < rates_.size(); ++region) {
+  room_.assign(problem_->regions.size(), kNoLimit);
+  unit_.assign(problem_->regions.size(), 1);
+  for (std::size_t region = 0; region < problem_->regions.size(); ++region) {
     const PackingRegion& self = problem_->regions[RegionId(static_cast<std::uint32_t>(region))];
     std::int64_t unit = limits::kMaxAlignment;
     bool is_used = false;

@@ -63,8 +63,9 @@ class RegionModel {
 
   [[nodiscard]] std::size_t items() const { return items_.size(); }
   [[nodiscard]] std::size_t rows() const { return rows_; }
-  [[nodiscard]] std::size_t regions() const { return room_.size(); }
-  [[nodiscard]] std::size_t levels() const { return levels_; }
+  [[nodiscard]] std::size_t regions() const { return problem_->regions.size(); }
+  // Of the cost: one for each region except the last.
+  [[nodiscard]] std::size_t levels() const { return regions() - 1; }
   [[nodiscard]] std::size_t parts() const { return parts_.size(); }
 
   [[nodiscard]] std::span<const Part> parts_of(std::size_t item) const {
@@ -87,12 +88,12 @@ class RegionModel {
 
   // Bytes times weights.
   [[nodiscard]] std::int64_t weighted(std::size_t item) const { return items_[item].weighted; }
-  [[nodiscard]] std::int64_t rate(std::size_t region, std::size_t level) const { return rates_[region].level[level]; }
+  // What the item costs in the region at one level: its weighted bytes, if it lies outside the first level + 1 regions.
+  [[nodiscard]] std::int64_t cost_at(std::size_t level, std::size_t item, std::size_t region) const {
+    return region > level ? items_[item].weighted : 0;
+  }
   [[nodiscard]] LevelCost cost(std::size_t item, std::size_t region) const;
   [[nodiscard]] RegionCost as_row(const LevelCost& cost) const;
-
-  // The cheapest first; who costs the same, by id.
-  [[nodiscard]] std::span<const std::size_t> preferred() const { return preferred_; }
 
   [[nodiscard]] std::int64_t unit(std::size_t region) const { return unit_[region]; }
   [[nodiscard]] bool is_bounded(std::size_t region) const { return room_[region] != kNoLimit; }
@@ -121,7 +122,6 @@ class RegionModel {
   };
 
   RegionModel(const RegionProblem& problem, BufferGroups groups) : problem_(&problem), groups_(std::move(groups)) {}
-  void set_rates();
   void set_items();
   void set_allowed(std::size_t item);
   [[nodiscard]] std::optional<std::int64_t> lowest_base(std::size_t item, std::int64_t alignment) const;
@@ -135,9 +135,6 @@ class RegionModel {
   std::vector<Part> parts_;
   std::size_t rows_ = 0;
   std::vector<std::int64_t> row_times_;  // a moment of each row; empty where a relation replaces time
-  std::size_t levels_ = 0;
-  std::vector<LevelCost> rates_;
-  std::vector<std::size_t> preferred_;
   std::vector<std::int64_t> unit_;
   std::vector<std::int64_t> room_;
 };

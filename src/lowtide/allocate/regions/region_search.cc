@@ -18,8 +18,7 @@ constexpr std::size_t kMostToShrink = 32;
 
 RegionSearch::RegionSearch(const RegionModel& model, std::span<const RegionBound> bounds, RegionPacker& packer,
                            Effort& effort, const RegionRules& rules)
-    : model_(model), bounds_(bounds), packer_(packer), effort_(effort), rules_(rules), rank_(model.regions()) {
-  for (std::size_t at = 0; at < model.regions(); ++at) rank_[model.preferred()[at]] = at;
+    : model_(model), bounds_(bounds), packer_(packer), effort_(effort), rules_(rules) {
   order_items(bounds);
   if (rules.twins) join_twins();
   refuted_of_.resize(levels_.size() * model.regions());
@@ -38,7 +37,7 @@ void RegionSearch::order_items(std::span<const RegionBound> bounds) {
       const auto begin = level.extras.begin() + static_cast<std::ptrdiff_t>(region * bounds.size());
       return std::vector<Int128>(begin, begin + static_cast<std::ptrdiff_t>(bounds.size()));
     };
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (!model_.may(item, region)) continue;
       level.options.push_back(static_cast<std::uint8_t>(region));
       for (std::size_t at = 0; at < bounds.size(); ++at) {
@@ -129,7 +128,7 @@ bool RegionSearch::is_below_best() const {
 // A twin before it that lies dearer: the two could change places.
 bool RegionSearch::breaks_twins(std::size_t depth, std::uint8_t region) const {
   const std::optional<std::size_t> twin = levels_[depth].twin;
-  return twin && rank_[region_[*twin]] > rank_[region];
+  return twin && region_[*twin] > region;
 }
 
 // False: nothing below this can be better. The choice stands all the same, until it is popped.
@@ -181,7 +180,7 @@ std::size_t RegionSearch::refute(std::uint8_t region, std::vector<std::size_t> d
 // Everybody has a region. Nothing: it is the best so far, or not below it. Else the depth up to which to go back.
 std::optional<std::size_t> RegionSearch::visit_leaf(std::int64_t pack_limit) {
   if (best_cost_ && cost_ >= *best_cost_) return std::nullopt;
-  for (std::size_t region : model_.preferred()) {
+  for (std::size_t region = 0; region < model_.regions(); ++region) {
     if (!model_.is_bounded(region)) continue;
     std::vector<std::size_t> depths;
     std::vector<std::size_t> items;

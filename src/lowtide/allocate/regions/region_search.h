@@ -79,7 +79,6 @@ class RegionSearch {
   Effort& effort_;
   RegionRules rules_;
   std::vector<Level> levels_;
-  std::vector<std::size_t> rank_;                 // of a region among the preferred
   std::vector<std::vector<std::int64_t>> loads_;  // by region, row
   std::vector<std::uint8_t> region_;              // by depth
   std::vector<Int128> extra_;                     // by level of the cost, of what is decided

@@ -41,7 +41,7 @@ void RegionSweep::set_region(Key& key, std::size_t slot, std::uint64_t region) c
 
 LevelCost RegionSweep::least_of(std::size_t item) const {
   std::optional<LevelCost> least;
-  for (std::size_t region : model_.preferred()) {
+  for (std::size_t region = 0; region < model_.regions(); ++region) {
     if (!model_.may(item, region)) continue;
     const LevelCost cost = model_.cost(item, region);
     if (!least) least = cost;
@@ -74,7 +74,7 @@ std::int64_t RegionSweep::bytes_in(std::size_t item, std::size_t region, std::ui
 void RegionSweep::place_restless(State& state) {
   for (std::size_t item = 0; item < model_.items(); ++item) {
     if (last_row_[item] > 0) continue;
-    for (std::size_t region : model_.preferred()) {
+    for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (!model_.may(item, region)) continue;
       history_.push_back({state.history, static_cast<std::uint32_t>(item), static_cast<std::uint8_t>(region)});
       state.history = static_cast<std::uint32_t>(history_.size() - 1);
@@ -138,7 +138,7 @@ bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optio
   living_.push_back({item, slot});
   least_of_rest_ -= least_of(item);
   std::vector<State> next;
-  for (std::size_t region : model_.preferred()) {
+  for (std::size_t region = 0; region < model_.regions(); ++region) {
     if (!model_.may(item, region)) continue;
     const std::int64_t bytes = bytes_in(item, region, row);
     const LevelCost cost = model_.cost(item, region);

@@ -38,13 +38,6 @@ Result<void> validate_region(const RegionProblem& problem, RegionId id) {
                       " is above kMaxAlignment = " + std::to_string(limits::kMaxAlignment),
                   place);
   }
-  if (region.cost_per_byte.has_value() != problem.regions[RegionId(0)].cost_per_byte.has_value()) {
-    return refuse(ErrorCode::invalid, "give a cost per byte for all regions or for none, unlike for region 0", place);
-  }
-  if (region.cost_per_byte && *region.cost_per_byte < 0) {
-    return refuse(ErrorCode::invalid, "the cost per byte " + std::to_string(*region.cost_per_byte) + " is below 0",
-                  place);
-  }
   return {};
 }
 
@@ -67,20 +60,17 @@ Result<void> validate_use(const RegionProblem& problem, PackingId id) {
   return {};
 }
 
-// Weighted bytes at the highest cost there is.
+// The weighted bytes, which bound every number of the cost.
 Result<void> validate_cost(const RegionProblem& problem) {
-  std::int64_t highest = 1;
-  for (const PackingRegion& region : problem.regions) highest = std::max(highest, region.cost_per_byte.value_or(1));
   std::optional<std::int64_t> total = 0;
   for (PackingId id : all_ids<PackingId>(problem.packing.buffers.size())) {
     const std::int64_t weight = problem.uses.empty() ? 1 : problem.uses[id].weight;
-    std::optional<std::int64_t> cost = checked_multiply(problem.packing.buffers[id].size.count(), weight);
-    if (cost) cost = checked_multiply(*cost, highest);
+    const std::optional<std::int64_t> cost = checked_multiply(problem.packing.buffers[id].size.count(), weight);
     if (cost) total = checked_add(*total, *cost);
     if (cost && total && *total <= limits::kMaxTotalBytes) continue;
     return refuse(ErrorCode::over_limit,
-                  "sizes x weights x costs per byte add up to more than kMaxTotalBytes = " +
-                      std::to_string(limits::kMaxTotalBytes) + "; give smaller weights or costs",
+                  "sizes x weights add up to more than kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes) +
+                      "; give smaller weights",
                   describe_buffer(problem.packing, id));
   }
   return {};

@@ -10,11 +10,10 @@ namespace lowtide {
 
 // Refuses what region_packing.h does not allow, and what could overflow later. Ensures, besides what
 // validate_packing_problem does:
-//   - 1 to limits::kMaxRegions regions; capacities and costs >= 0; alignments are powers of two <=
-//     limits::kMaxAlignment; all have a cost or none; the packing has no capacity;
+//   - 1 to limits::kMaxRegions regions; capacities >= 0; alignments are powers of two <= limits::kMaxAlignment; the
+//     packing has no capacity of its own;
 //   - one use for each buffer or none at all; weights >= 0; forbidden regions exist, and are not all there are;
-//   - the sum of weight x size x highest cost is <= limits::kMaxTotalBytes, and so are the sizes with any region's
-//     padding.
+//   - the sum of weight x size is <= limits::kMaxTotalBytes, and so is the sum of sizes with any region's padding.
 [[nodiscard]] Result<void> validate_region_problem(const RegionProblem& problem);
 
 }  // namespace lowtide
