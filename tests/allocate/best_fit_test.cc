@@ -12,7 +12,7 @@
 #include "lowtide/base/check.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(BestFit, LooksAtNearlyLinearlyManyStretchesOnNetworks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

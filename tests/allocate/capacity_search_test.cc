@@ -12,7 +12,7 @@
 #include "lowtide/allocate/exact/skyline_search.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 TEST(CapacitySearch, EndsWithAProofEitherWay) {
@@ -59,4 +59,4 @@ TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::size_t kManyMembers = 1'000'000;
@@ -94,4 +94,4 @@ TEST(CliqueCover, FindsTheLoadThatARelationHides) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -12,7 +12,7 @@
 #include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // Where alignments differ, the optimum is often above what the load proves: there a search that ends is the only proof.
@@ -42,4 +42,4 @@ TEST(Descent, RaisesTheBoundToTheOptimum) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

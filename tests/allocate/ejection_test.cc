@@ -9,7 +9,7 @@
 #include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 struct Start {
@@ -121,4 +121,4 @@ TEST(Ejection, GivesTheSameAnswerTwice) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -11,7 +11,7 @@
 #include "lowtide/allocate/greedy/placer.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST(GreedyBySize, LooksAtNearlyLinearlyManyPairsOnNetworks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

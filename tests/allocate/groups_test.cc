@@ -11,7 +11,7 @@
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -182,4 +182,4 @@ TEST(Groups, LieBetweenTheirPiecesAndTheirBlocks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

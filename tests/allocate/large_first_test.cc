@@ -12,7 +12,7 @@
 #include "lowtide/allocate/strategies/table.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // Each buffer on top of all before it: valid for any problem without fixed ones, and far from good.
@@ -158,4 +158,4 @@ TEST(LargeFirst, AreRightWithGapsAndFixedBuffers) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

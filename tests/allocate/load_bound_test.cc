@@ -7,7 +7,7 @@
 
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using testing::problem_of;
@@ -90,4 +90,4 @@ TEST(LoadProfile, AddsUpTheActiveSizes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -7,7 +7,7 @@
 
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
@@ -134,4 +134,4 @@ TEST(PairOrderSearch, EachRulePrunes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -127,7 +127,7 @@ PackingProblem random_problem(Random& random, const Features& features) {
 PackingProblem random_valid_problem(Random& random, const Features& features) {
   while (true) {
     PackingProblem problem = random_problem(random, features);
-    if (validate_packing_problem(problem).ok()) return problem;
+    if (allocate_internal::validate_packing_problem(problem).ok()) return problem;
   }
 }
 

@@ -7,7 +7,7 @@
 
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using testing::region_problem_of;
@@ -87,4 +87,4 @@ TEST(RegionBound, IsNeverAboveTheLeastCost) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

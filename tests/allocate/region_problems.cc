@@ -134,7 +134,7 @@ class BruteForce {
     for (const PackingTogether& pair : problem_.packing.together) {
       if (inside[pair.first]) alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
     }
-    if (!validate_packing_problem(alone).ok()) return false;  // no offset suits the alignment
+    if (!allocate_internal::validate_packing_problem(alone).ok()) return false;  // no offset suits the alignment
     if (!self.capacity) return true;
     const bool has_groups = !alone.together.empty();
     return (has_groups ? least_height_of_all_offsets(alone) : least_height(alone)) <= self.capacity->count();
@@ -150,7 +150,7 @@ class BruteForce {
 RegionProblem random_region_problem(Random& random, const RegionFeatures& features) {
   while (true) {
     RegionProblem problem = drawn(random, features);
-    if (validate_region_problem(problem).ok()) return problem;
+    if (allocate_internal::validate_region_problem(problem).ok()) return problem;
   }
 }
 

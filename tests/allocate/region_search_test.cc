@@ -11,7 +11,7 @@
 #include "lowtide/allocate/allocate.h"
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 struct Searched {
@@ -95,4 +95,4 @@ TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

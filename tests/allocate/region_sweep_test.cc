@@ -12,7 +12,7 @@
 #include "lowtide/allocate/regions/region_choice.h"
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 std::vector<RegionBound> bounds_of(const RegionModel& model, std::int64_t work) {
@@ -139,4 +139,4 @@ TEST(RegionSweep, GivesUpWhereItMayNotWork) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

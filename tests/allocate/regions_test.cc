@@ -16,7 +16,7 @@
 #include "lowtide/verify/region_packing_check.h"
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -328,4 +328,4 @@ TEST(Regions, StopsAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // The picture of the header: b begins at 1 and a ends at 2, so {a, b}; c begins at 3 and b ends at 4, so {b, c}.
@@ -76,4 +76,4 @@ TEST(Sections, KeepExactlyThePairsThatLiveTogether) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -16,7 +16,7 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
@@ -288,4 +288,4 @@ TEST(SkylineSearchOfCliques, EachRuleSavesDecisions) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

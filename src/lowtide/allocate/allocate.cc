@@ -11,11 +11,12 @@
 namespace lowtide {
 
 Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options) {
-  LOWTIDE_RETURN_IF_ERROR(validate_packing_problem(problem));
-  const SolveOptions solve{.effort = {.limit = options.effort, .stop = options.stop},
-                           .threads = options.threads,
-                           .on_improvement = options.on_improvement};
-  return problem.together.empty() ? allocate_ungrouped(problem, solve) : allocate_groups(problem, solve);
+  LOWTIDE_RETURN_IF_ERROR(allocate_internal::validate_packing_problem(problem));
+  const allocate_internal::SolveOptions solve{.effort = {.limit = options.effort, .stop = options.stop},
+                                              .threads = options.threads,
+                                              .on_improvement = options.on_improvement};
+  return problem.together.empty() ? allocate_internal::allocate_ungrouped(problem, solve)
+                                  : allocate_internal::allocate_groups(problem, solve);
 }
 
 }  // namespace lowtide

@@ -9,7 +9,7 @@
 
 #include "lowtide/base/parallel.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn, at least
@@ -137,4 +137,4 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken
   return ranks;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -13,7 +13,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/base/random.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Asks whether the buffers fit a capacity, with several searches that take turns. Which section is decided first
 // and which buffer is tried first makes one search end after a thousand decisions and another after a million, and no
@@ -62,4 +62,4 @@ class CapacitySearch {
   std::uint64_t anew_ = 0;  // lanes begun so far
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

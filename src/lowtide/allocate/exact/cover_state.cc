@@ -12,7 +12,7 @@
 
 #include "lowtide/base/random.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kNoOffset = std::numeric_limits<std::int64_t>::max();
@@ -393,4 +393,4 @@ StateKey CoverState::key_of(Part part) const {
   return {key.low, key.high | 1U};  // never the key of a free slot
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -16,7 +16,7 @@
 #include "lowtide/allocate/problem/placements.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A packing problem without time: buffers that are to be placed are sets of sections; fixed ones are ranges of bytes
 // that are blocked in sections.
@@ -198,4 +198,4 @@ class CoverState {
   std::int64_t work_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -9,7 +9,7 @@
 
 #include "lowtide/allocate/exact/skyline_search.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // One descent from nothing to a whole packing looks at every section for every buffer; where that is more than this,
@@ -49,4 +49,4 @@ void ExactProblem::take_sets(const CompressedProblem& problem, std::optional<Cli
   task_ = search_task(problem, *cover_);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

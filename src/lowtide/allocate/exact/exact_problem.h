@@ -13,7 +13,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A problem in the form that an exact search wants: intervals of sections where lifespans are plain, else sets of
 // sections.
@@ -41,4 +41,4 @@ class ExactProblem {
   std::optional<SearchTask> task_;  // refers to one of them
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

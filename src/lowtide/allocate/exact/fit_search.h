@@ -11,7 +11,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // What is decided next.
 enum class SectionRule : std::uint8_t {
@@ -88,4 +88,4 @@ struct SearchTask {
   std::function<std::unique_ptr<FitSearch>()> make;  // what it refers to must outlive the task
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Identifies the state of a part of a search. With 128 bits, the chance that any two of 10^9 different states have the
 // same key is below 10^-20.
@@ -64,4 +64,4 @@ class NogoodTable {
   std::size_t count_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

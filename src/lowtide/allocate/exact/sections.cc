@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // For each moment, how many sections lie before it; one more at the end.
@@ -64,4 +64,4 @@ std::optional<SectionedProblem> sectioned(const CompressedProblem& problem) {
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -11,7 +11,7 @@
 
 #include "lowtide/allocate/problem/compressed.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 using Section = std::uint32_t;
 
@@ -49,4 +49,4 @@ struct SectionedProblem {
 // Returns nullopt if a movable buffer has gaps, a buffer is fixed, or pairs are named. O((n + moments) log n).
 [[nodiscard]] std::optional<SectionedProblem> sectioned(const CompressedProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -3,7 +3,7 @@
 
 #pragma once
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Pruning rules of the skyline search. Tests switch them off in all combinations, to show that none of them changes an
 // answer and that each of them saves decisions.
@@ -15,4 +15,4 @@ struct SkylineRules {
   bool nogoods = true;          // a state that failed is not tried again
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

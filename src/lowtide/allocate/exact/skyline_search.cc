@@ -11,7 +11,7 @@
 
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kNodesBetweenStopChecks = 256;
@@ -220,4 +220,4 @@ SearchTask search_task(const CompressedProblem& compressed, const CoverProblem& 
   return task_of<CoverState>(compressed, problem);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

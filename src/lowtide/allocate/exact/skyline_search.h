@@ -16,7 +16,7 @@
 #include "lowtide/allocate/exact/valley_state.h"
 #include "lowtide/allocate/problem/compressed.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Depth-first search for offsets below a capacity. It builds a packing upwards: every section has a floor, the lowest
 // offset that a remaining buffer can still have there. A decision takes one section and asks which of its buffers is
@@ -117,4 +117,4 @@ using CoverSearch = SkylineSearch<CoverState>;
 [[nodiscard]] SearchTask search_task(const CompressedProblem& compressed, const SectionedProblem& problem);
 [[nodiscard]] SearchTask search_task(const CompressedProblem& compressed, const CoverProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -8,7 +8,7 @@
 
 #include "lowtide/base/random.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kNoHeight = std::numeric_limits<std::int64_t>::max();
@@ -327,4 +327,4 @@ StateKey ValleyState::key_of(SectionRange part) const {
   return {key.low, key.high | 1U};  // never the key of a free slot
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

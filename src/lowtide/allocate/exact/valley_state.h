@@ -14,7 +14,7 @@
 #include "lowtide/allocate/exact/skyline_rules.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Sections [begin, end).
 struct SectionRange {
@@ -145,4 +145,4 @@ class ValleyState {
   std::int64_t work_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

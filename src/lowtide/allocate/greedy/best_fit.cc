@@ -12,7 +12,7 @@
 #include "lowtide/allocate/greedy/free_list.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // A moment at which bytes that are already assigned are taken or released.
@@ -160,4 +160,4 @@ Placements best_fit(const CompressedProblem& problem, Effort& effort) {
   return exact && exact->height <= solid->height ? *std::move(exact) : *std::move(solid);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

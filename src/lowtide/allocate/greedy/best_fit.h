@@ -7,7 +7,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Sweeps over time as an allocator at run time would, but knowing all sizes: what ends is released, what begins goes
 // to the tightest free stretch, the largest first among those that begin together.
@@ -22,4 +22,4 @@ namespace lowtide {
 // stays where there was room when it began.
 [[nodiscard]] Placements best_fit(const CompressedProblem& problem, Effort& effort);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

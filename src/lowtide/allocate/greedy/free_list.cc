@@ -8,7 +8,7 @@
 
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // The lowest aligned offset from `begin` on whose `size` bytes meet no forbidden range.
@@ -82,4 +82,4 @@ void FreeList::remove(std::map<std::int64_t, std::int64_t>::iterator stretch) {
   by_address_.erase(stretch);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

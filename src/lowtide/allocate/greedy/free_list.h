@@ -13,7 +13,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/placements.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The free stretches of the arena at one moment, by address and by size. The arena is as high as it ever was, so
 // its last stretch, if free, is a stretch like the others; above it everything is free.
@@ -54,4 +54,4 @@ class FreeList {
   std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // (end - begin, begin)
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 std::int64_t choose_offset(std::vector<AddressRange>& taken, std::int64_t size, std::int64_t alignment, GapRule rule) {
   std::sort(taken.begin(), taken.end());
@@ -31,4 +31,4 @@ std::int64_t choose_offset(std::vector<AddressRange>& taken, std::int64_t size, 
   return (top + alignment - 1) & -alignment;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

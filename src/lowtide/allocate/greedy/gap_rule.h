@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/problem/placements.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Which of the free stretches between blocks a buffer goes to.
 enum class GapRule : std::uint8_t {
@@ -27,4 +27,4 @@ enum class GapRule : std::uint8_t {
 [[nodiscard]] std::int64_t choose_offset(std::vector<AddressRange>& taken, std::int64_t size, std::int64_t alignment,
                                          GapRule rule);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

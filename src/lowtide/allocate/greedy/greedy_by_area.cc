@@ -8,7 +8,7 @@
 #include "lowtide/allocate/greedy/orders.h"
 #include "lowtide/base/checked.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 std::vector<PackingId> greedy_by_area(const CompressedProblem& problem) {
   std::vector<PackingId> order = problem.movable;
@@ -23,4 +23,4 @@ std::vector<PackingId> greedy_by_area(const CompressedProblem& problem) {
   return order;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -11,7 +11,7 @@
 #include "lowtide/allocate/greedy/orders.h"
 #include "lowtide/allocate/problem/load_bound.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // Position of each moment when the busiest comes first; at equal load the earlier.
@@ -96,4 +96,4 @@ std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& probl
   return order;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

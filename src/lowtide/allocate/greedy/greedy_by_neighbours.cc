@@ -6,7 +6,7 @@
 
 #include "lowtide/allocate/greedy/orders.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem) {
   // Sizes add up to less than 2^62, and one buffer is a neighbour of another once.
@@ -21,4 +21,4 @@ std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem) {
   return order;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -6,7 +6,7 @@
 
 #include "lowtide/allocate/greedy/orders.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 std::vector<PackingId> greedy_by_size(const CompressedProblem& problem) {
   std::vector<PackingId> order = problem.movable;
@@ -18,4 +18,4 @@ std::vector<PackingId> greedy_by_size(const CompressedProblem& problem) {
   return order;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

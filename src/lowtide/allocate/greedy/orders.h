@@ -7,7 +7,7 @@
 
 #include "lowtide/allocate/problem/compressed.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Orders in which the greedy strategies place the movable buffers; every tie ends in the id. Which one wins differs
 // from problem to problem, and one order costs little.
@@ -35,4 +35,4 @@ namespace lowtide {
 [[nodiscard]] std::vector<PackingId> greedy_by_area(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

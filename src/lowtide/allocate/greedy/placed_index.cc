@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 PlacedIndex::PlacedIndex(const CompressedProblem& problem, std::span<const PackingId> members)
     : members_(members.begin(), members.end()), position_(problem.buffers.size()) {
@@ -40,4 +40,4 @@ void PlacedIndex::clear() {
   for (std::vector<Moment>& level : levels_) std::fill(level.begin(), level.end(), 0);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

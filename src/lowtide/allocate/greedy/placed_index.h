@@ -12,7 +12,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The buffers placed so far, by time: enumerates those whose hull meets a span without a table of all pairs.
 //
@@ -72,4 +72,4 @@ class PlacedIndex {
   std::vector<std::vector<Moment>> levels_;      // [0]: one entry a member; [k]: maximum of kFan entries of [k - 1]
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 std::vector<PackingId> participants(const CompressedProblem& problem) {
@@ -74,4 +74,4 @@ std::optional<Placements> place_in_order(Placer& placer, std::span<const Packing
   return placements_of(placer.problem(), placer.ranges());
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -15,7 +15,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/placements.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The arena while buffers are placed one after the other, in any order. Fixed buffers are there from the start.
 // Conflicts come from the graph where there is one (fast, many times over), else from the index over time (no memory a
@@ -54,4 +54,4 @@ class Placer {
 [[nodiscard]] std::optional<Placements> place_in_order(Placer& placer, std::span<const PackingId> order, GapRule rule,
                                                        Effort& effort);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -25,7 +25,7 @@
 #include "lowtide/allocate/strategies/allocate_ungrouped.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // The order search looks at the pairs of blocks for each decision, and a round has as many decisions as there are
@@ -189,4 +189,4 @@ Packing allocate_groups(const PackingProblem& problem, const SolveOptions& optio
   return GroupAllocation(problem, options).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -6,7 +6,7 @@
 #include "lowtide/allocate/problem/solve_options.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A problem with groups. The groups become blocks (group_forms.h), and all strategies pack these. A block may be larger
 // than its members need; then an exact search over the members (pair_order_search.h) takes turns with the blocks, lowers
@@ -14,4 +14,4 @@ namespace lowtide {
 // Requires: `problem` is valid.
 [[nodiscard]] Packing allocate_groups(const PackingProblem& problem, const SolveOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

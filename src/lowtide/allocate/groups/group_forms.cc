@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using Parts = std::vector<TimeSpan>;
@@ -189,4 +189,4 @@ IdVector<PackingId, Offset> offsets_of_members(const GroupBlocks& blocks, const 
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A problem with groups as one without, so that every strategy can solve it. Two forms, from both sides:
 //
@@ -42,4 +42,4 @@ struct GroupBlocks {
 [[nodiscard]] IdVector<PackingId, Offset> offsets_of_members(const GroupBlocks& blocks,
                                                              const IdVector<PackingId, Offset>& offsets);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

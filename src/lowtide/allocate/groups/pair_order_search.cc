@@ -10,7 +10,7 @@
 #include <span>
 #include <tuple>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 std::int64_t rounded_up(const PairOrderProblem::Block& block, std::int64_t base) {
@@ -308,4 +308,4 @@ SearchTask search_task(const PackingProblem& problem, const PairOrderProblem& bl
   return task;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

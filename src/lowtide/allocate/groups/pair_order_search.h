@@ -14,7 +14,7 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/groups.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // What blocks of any shape may not do. A group is a block with one unknown, its base. Two members in conflict, of
 // different groups, forbid a range of differences of their bases; ranges of the same two blocks that overlap are
@@ -131,4 +131,4 @@ class PairOrderSearch final : public FitSearch {
 // Require: both outlive the task, and `blocks` are of the problem.
 [[nodiscard]] SearchTask search_task(const PackingProblem& problem, const PairOrderProblem& blocks);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

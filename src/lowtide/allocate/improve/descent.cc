@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kLargestDivisor = 32;
@@ -86,4 +86,4 @@ bool Descent::take(const CapacitySearch& search, Incumbent& best) const {
   return best.offer(std::move(found), "search");
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/incumbent.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Lowers the best placements by asking, again and again, whether a lower capacity holds the buffers. Lowest first: on
 // real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest sections
@@ -50,4 +50,4 @@ class Descent {
   std::int64_t rounds_ = 1;   // of the search, before a question counts as open
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

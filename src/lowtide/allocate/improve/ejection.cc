@@ -17,7 +17,7 @@
 #include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/base/random.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kMovesPerBuffer = 2000;  // in one step, before it counts as failed
@@ -287,4 +287,4 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
   return reached.height < before;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/incumbent.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Lowers `best` step by step towards `bound`. A step sets a target below the height reached, takes out what ends above
 // it, and puts each of these back where the buffers in its way weigh least; those are taken out in turn. Who had to
@@ -31,4 +31,4 @@ namespace lowtide {
 [[nodiscard]] bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
                                      std::uint64_t seed, Incumbent& best, Effort& effort);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 PackingOutcome outcome_of(const Packing& packing, std::optional<Bytes> capacity) {
@@ -31,4 +31,4 @@ Packing answer_of(const Placements& placements, std::string_view strategy, const
   return packing;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,11 +10,11 @@
 #include "lowtide/allocate/problem/placements.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The answer to a caller: the placements, how good they are, and what proves the bound. `proof` is the bound that
 // needed no search; a goal with a higher one shows that a search raised it.
 [[nodiscard]] Packing answer_of(const Placements& placements, std::string_view strategy, const StructureBound& proof,
                                 const Goal& goal);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

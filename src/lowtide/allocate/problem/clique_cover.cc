@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::size_t kMostPaired = 8192;
@@ -213,4 +213,4 @@ CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& co
   return bound;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

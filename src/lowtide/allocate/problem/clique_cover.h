@@ -13,7 +13,7 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/effort.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Sets of buffers ("sections") any two of which are in conflict, such that every conflict lies in one of them: an edge
 // clique cover of the conflicts. With it the time of a problem can be forgotten: a buffer is the set of its sections,
@@ -53,4 +53,4 @@ struct CliqueBound {
 };
 [[nodiscard]] CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& cover);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 std::vector<std::int64_t> times_of(const PackingProblem& problem) {
@@ -104,4 +104,4 @@ bool share_a_moment(const CompressedProblem& problem, PackingId first, PackingId
   return false;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

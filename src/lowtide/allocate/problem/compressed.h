@@ -11,7 +11,7 @@
 #include "lowtide/base/interval.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The rank of a time among all times that a problem names. Any 64-bit clock becomes 0, 1, 2 ...: order is kept, and
 // nothing computes with times, so spans near the ends of the 64-bit range cannot overflow.
@@ -54,4 +54,4 @@ struct CompressedProblem {
 // Whether the two are active at the same moment. O(1) without gaps, else linear in the parts.
 [[nodiscard]] bool share_a_moment(const CompressedProblem& problem, PackingId first, PackingId second);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 std::vector<PackingId> participants_by_begin(const CompressedProblem& problem) {
@@ -77,4 +77,4 @@ std::int64_t count_meeting_pairs(const CompressedProblem& problem) {
   return pairs;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

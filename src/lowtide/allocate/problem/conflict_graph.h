@@ -11,7 +11,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // For each buffer that takes part, the others that are active at some moment when it is, or that a pair names with it:
 // exactly those that it may not share bytes with. 8 bytes a pair, so only for problems of a size where many orders are
@@ -39,4 +39,4 @@ class ConflictGraph {
 // without gaps. O(n log n): no pair is looked at.
 [[nodiscard]] std::int64_t count_meeting_pairs(const CompressedProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

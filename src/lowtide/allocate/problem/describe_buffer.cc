@@ -5,11 +5,11 @@
 
 #include "lowtide/base/quote.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 std::string describe_buffer(const PackingProblem& problem, PackingId buffer) {
   if (problem.names.contains(buffer)) return "buffer " + quoted(problem.names[buffer]);
   return "buffer " + std::to_string(buffer.value());
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -7,9 +7,9 @@
 
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The name of a buffer in messages: "buffer 'conv1'", or "buffer 12" if the problem has no names.
 [[nodiscard]] std::string describe_buffer(const PackingProblem& problem, PackingId buffer);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Work, counted in pairs of buffers looked at, so that a limit gives the same answer on every machine.
 //
@@ -30,4 +30,4 @@ struct Effort {
   }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -7,7 +7,7 @@
 
 #include "lowtide/base/limits.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 Goal::Goal(const CompressedProblem& problem, std::int64_t bound, std::optional<Bytes> capacity)
     : bound_(bound), unit_(limits::kMaxAlignment) {
@@ -20,4 +20,4 @@ bool Goal::is_met(std::int64_t height) const {
   return (height + unit_ - 1) / unit_ <= (bound_ + unit_ - 1) / unit_;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

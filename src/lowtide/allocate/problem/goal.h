@@ -10,7 +10,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/base/bytes.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // When there is nothing left to gain: the capacity holds everything, if one is asked for; else the bound is met.
 // Offsets are multiples of the smallest alignment, and so is what an arena is made of: a height that reaches into the
@@ -42,4 +42,4 @@ class Goal {
   std::optional<std::int64_t> capacity_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -12,7 +12,7 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
@@ -248,4 +248,4 @@ IdVector<PackingId, std::uint32_t> count_pieces(const PackingProblem& problem, c
   return count;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

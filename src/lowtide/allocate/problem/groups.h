@@ -13,7 +13,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The groups that `PackingProblem::together` makes, each a rigid block: one number, its base, places all its members. A
 // buffer that no pair names is a group of its own.
@@ -63,4 +63,4 @@ struct GroupPiece {
 [[nodiscard]] IdVector<PackingId, std::uint32_t> count_pieces(const PackingProblem& problem,
                                                               const BufferGroups& groups);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

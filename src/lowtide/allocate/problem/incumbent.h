@@ -9,7 +9,7 @@
 
 #include "lowtide/allocate/problem/placements.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The lowest placements so far and who found them; tells each improvement.
 class Incumbent {
@@ -41,4 +41,4 @@ class Incumbent {
   Listener listener_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 std::int64_t rounded(std::int64_t size, std::int64_t alignment) { return (size + alignment - 1) & -alignment; }
@@ -98,4 +98,4 @@ HeightBound height_bound(const CompressedProblem& problem) {
   return bound;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

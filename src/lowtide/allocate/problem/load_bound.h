@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/problem/compressed.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A height that no packing can undercut, and a moment that shows it.
 struct HeightBound {
@@ -40,4 +40,4 @@ struct HeightBound {
 // smaller alignment may lie in the padding. Every A that occurs is tried: O(levels x (n + parts) log n), levels <= 31.
 [[nodiscard]] HeightBound height_bound(const CompressedProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

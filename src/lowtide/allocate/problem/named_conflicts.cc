@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/problem/load_bound.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kMostPairs = 16'000'000;  // 128 MB
@@ -37,4 +37,4 @@ StructureBound structure_bound(const CompressedProblem& problem, const NamedConf
   return bound;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -12,7 +12,7 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/effort.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // What is known of conflicts before the first strategy: where pairs are named, time alone shows neither conflicts nor
 // bound.
@@ -32,4 +32,4 @@ struct StructureBound {
 };
 [[nodiscard]] StructureBound structure_bound(const CompressedProblem& problem, const NamedConflicts& named);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

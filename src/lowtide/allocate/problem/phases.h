@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Solvers work in phases, and each phase may spend twice as much as the one before. So an easy problem costs little,
 // and a strategy that is stuck delays the others by a constant factor at most. What a phase does depends on its own
@@ -28,4 +28,4 @@ void run_phases(const PhaseLimits& limits, Run&& run) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 Placements placements_of(const CompressedProblem& problem, const IdVector<PackingId, AddressRange>& ranges) {
   Placements out{.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size())};
@@ -17,4 +17,4 @@ Placements placements_of(const CompressedProblem& problem, const IdVector<Packin
   return out;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -8,7 +8,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/base/interval.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Bytes [begin, end) of the arena. Empty: the buffer has no place.
 using AddressRange = Interval<std::int64_t>;
@@ -24,4 +24,4 @@ struct Placements {
 [[nodiscard]] Placements placements_of(const CompressedProblem& problem,
                                        const IdVector<PackingId, AddressRange>& ranges);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

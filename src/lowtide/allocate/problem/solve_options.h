@@ -8,7 +8,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // What a caller of the room grants to a solver inside it: AllocateOptions, with effort and stop as the Effort that the
 // solver spends.
@@ -18,4 +18,4 @@ struct SolveOptions {
   std::function<void(const Packing&)> on_improvement = {};  // may be empty
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -15,7 +15,7 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::size_t kMostPairs = std::size_t{1} << 28U;  // 2 GiB
@@ -352,4 +352,4 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
   return FixedCheck(problem, *groups).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -6,7 +6,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Refuses what PackingBuffer does not allow (invalid) and what could overflow later (over_limit).
 // Ensures, for everything behind the door:
@@ -23,4 +23,4 @@ namespace lowtide {
 // O((n + gaps + pairs) log n).
 [[nodiscard]] Result<void> validate_packing_problem(const PackingProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

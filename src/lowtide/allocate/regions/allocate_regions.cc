@@ -22,7 +22,7 @@
 #include "lowtide/allocate/regions/validate_regions.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kFirstLimit = 200'000;     // of the effort of one packing; doubles with each phase
@@ -403,12 +403,15 @@ RegionPacking RegionAllocation::finish() {
 }
 
 }  // namespace
+}  // namespace lowtide::allocate_internal
+
+namespace lowtide {
 
 Result<RegionPacking> allocate_regions(const RegionProblem& problem, const RegionOptions& options) {
-  LOWTIDE_RETURN_IF_ERROR(validate_region_problem(problem));
-  const Result<RegionModel> model = RegionModel::build(problem);
+  LOWTIDE_RETURN_IF_ERROR(allocate_internal::validate_region_problem(problem));
+  const Result<allocate_internal::RegionModel> model = allocate_internal::RegionModel::build(problem);
   if (!model) return model.error();
-  return RegionAllocation(problem, *model, options).run();
+  return allocate_internal::RegionAllocation(problem, *model, options).run();
 }
 
 }  // namespace lowtide

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // With at most 2^24 rows, 2^4 regions and 2^62 bytes everything below stays within 127 bits.
@@ -304,4 +304,4 @@ double RegionBound::price(std::size_t item, std::size_t region) const {
   return static_cast<double>(value_of(item, region, best_.sums));
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

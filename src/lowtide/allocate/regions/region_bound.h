@@ -10,7 +10,7 @@
 
 #include "lowtide/allocate/regions/region_model.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A lower bound of one level of the cost, by Lagrange's multipliers: each byte that lies in row t of region r pays a
 // price p[r][t] >= 0 besides its cost, and what the room of the row would bring at that price is given back. Without
@@ -84,4 +84,4 @@ class RegionBound {
   Best best_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 #include <optional>
 #include <tuple>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 RegionChoice::RegionChoice(const RegionModel& model)
     : model_(&model), region_(model.items(), kNowhere), homeless_(model.items()) {
@@ -368,4 +368,4 @@ bool improve_by_moves(const RegionModel& model, RegionChoice& choice, Effort& ef
   return Moves(model, choice, effort, is_possible).run();
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

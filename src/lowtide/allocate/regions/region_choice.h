@@ -15,7 +15,7 @@
 #include "lowtide/allocate/regions/region_model.h"
 #include "lowtide/base/range_max.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A region for each item, or none yet, with the loads of the regions that have limits.
 class RegionChoice {
@@ -72,4 +72,4 @@ enum class KeepRule : std::uint8_t {
 [[nodiscard]] bool improve_by_moves(const RegionModel& model, RegionChoice& choice, Effort& effort,
                                     const std::function<bool(std::span<const std::size_t> moved)>& is_possible);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

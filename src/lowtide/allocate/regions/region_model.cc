@@ -14,7 +14,7 @@
 #include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/base/checked.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kCoverEffort = 50'000'000;
@@ -281,4 +281,4 @@ std::optional<RegionWitness> RegionModel::overload_of(std::uint32_t set) const {
   return witness;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -18,7 +18,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/plan/region_packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 __extension__ typedef __int128 Int128;  // sums of products of bytes, costs and multipliers
 
@@ -139,4 +139,4 @@ class RegionModel {
   std::vector<std::int64_t> room_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 #include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/allocate/problem/compressed.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::size_t kMostKnownItems = 64;
@@ -143,4 +143,4 @@ std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& pa
   return filled;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -16,7 +16,7 @@
 #include "lowtide/allocate/regions/region_model.h"
 #include "lowtide/base/result.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Offsets for what lies in one region.
 struct PackedRegion {
@@ -69,4 +69,4 @@ class RegionPacker {
   std::optional<Error> error_;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

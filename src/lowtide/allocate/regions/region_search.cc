@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // Cutting a set down asks once for each member.
@@ -236,4 +236,4 @@ bool RegionSearch::run(std::int64_t work, std::int64_t pack_limit) {
   }
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -14,7 +14,7 @@
 #include "lowtide/allocate/regions/region_model.h"
 #include "lowtide/allocate/regions/region_packer.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // What may cut branches off. None changes the answer.
 struct RegionRules {
@@ -91,4 +91,4 @@ class RegionSearch {
   std::int64_t decisions_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 RegionSweep::RegionSweep(const RegionModel& model, std::span<const RegionBound> bounds)
     : model_(model), bounds_(bounds), last_row_(model.items(), 0), begin_(model.rows()) {
@@ -201,4 +201,4 @@ bool RegionSweep::run(const std::optional<LevelCost>& below, std::int64_t work, 
   return true;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

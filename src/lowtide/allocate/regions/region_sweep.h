@@ -14,7 +14,7 @@
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_model.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The cheapest choice whose loads fit every row, exactly, by a sweep over the rows: what matters of everything before a
 // row is only where those lie that live on. So of all choices that agree in these the cheapest is kept, and a state is
@@ -84,4 +84,4 @@ class RegionSweep {
   std::int64_t spent_ = 0;
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -14,7 +14,7 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 Error refuse(ErrorCode code, std::string message, std::string place) {
@@ -119,4 +119,4 @@ Result<void> validate_region_problem(const RegionProblem& problem) {
   return validate_padded_sizes(problem);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -6,7 +6,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/plan/region_packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Refuses what region_packing.h does not allow, and what could overflow later. Ensures, besides what
 // validate_packing_problem does:
@@ -16,4 +16,4 @@ namespace lowtide {
 //   - the sum of weight x size is <= limits::kMaxTotalBytes, and so is the sum of sizes with any region's padding.
 [[nodiscard]] Result<void> validate_region_problem(const RegionProblem& problem);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

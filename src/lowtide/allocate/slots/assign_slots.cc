@@ -18,7 +18,7 @@
 #include "lowtide/allocate/problem/validate.h"
 #include "lowtide/base/range_max.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
@@ -174,9 +174,7 @@ SlotAssignment finished(const PackingProblem& problem, const SlotSearch& search,
   return out;
 }
 
-}  // namespace
-
-Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options) {
+Result<void> validate_slot_problem(const PackingProblem& problem) {
   LOWTIDE_RETURN_IF_ERROR(validate_packing_problem(problem));
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     if (!problem.buffers[id].fixed_offset) continue;
@@ -185,6 +183,10 @@ Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOpt
   if (!problem.together.empty()) {
     return Error{ErrorCode::invalid, "some buffers are to lie together; slots have no offsets to keep them at", ""};
   }
+  return {};
+}
+
+Result<SlotAssignment> solve(const PackingProblem& problem, const SlotOptions& options) {
   const CompressedProblem compressed = compress(problem);
   Effort for_graph{.limit =
                        std::max<std::int64_t>(options.effort, 64 * static_cast<std::int64_t>(problem.buffers.size()))};
@@ -213,6 +215,16 @@ Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOpt
   out.is_bound_searched = is_complete && best.total > search.bound();
   out.strategy = std::move(strategy);
   return out;
+}
+
+}  // namespace
+}  // namespace lowtide::allocate_internal
+
+namespace lowtide {
+
+Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(allocate_internal::validate_slot_problem(problem));
+  return allocate_internal::solve(problem, options);
 }
 
 }  // namespace lowtide

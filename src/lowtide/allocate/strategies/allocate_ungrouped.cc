@@ -17,7 +17,7 @@
 #include "lowtide/allocate/strategies/table.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 Incumbent first_answer(const CompressedProblem& problem, const NamedConflicts& conflicts, Incumbent::Listener listener,
@@ -67,4 +67,4 @@ Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& op
   return packing;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

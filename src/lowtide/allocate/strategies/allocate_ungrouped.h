@@ -6,10 +6,10 @@
 #include "lowtide/allocate/problem/solve_options.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Solves a problem without groups with the strategies of the table (table.h), as `allocate` says.
 // Requires: `problem` is valid and `together` is empty.
 [[nodiscard]] Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& options);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/problem/conflict_graph.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // A graph takes 8 bytes a pair. For problems of up to kManyBuffers it may take 128 MB, for larger ones 100 bytes a
@@ -56,4 +56,4 @@ void StrategyContext::search_between(Descent* with, std::int64_t limit) {
   decisions += with->nodes() - before;
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

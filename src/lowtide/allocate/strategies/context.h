@@ -14,7 +14,7 @@
 #include "lowtide/allocate/problem/incumbent.h"
 #include "lowtide/allocate/problem/named_conflicts.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // What the strategies of one run share: the problem, the best answer so far, the effort that is left, and facts that
 // are too expensive to find twice.
@@ -46,4 +46,4 @@ struct StrategyContext {
   [[nodiscard]] bool is_over() const { return goal.is_met(best.height()) || effort.exhausted(); }
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

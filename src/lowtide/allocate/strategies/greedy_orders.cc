@@ -14,7 +14,7 @@
 #include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/base/parallel.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 struct GreedyOrder {
@@ -89,4 +89,4 @@ std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span
   return std::make_unique<GreedyOrders>(context);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

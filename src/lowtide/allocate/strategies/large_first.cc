@@ -17,7 +17,7 @@
 #include "lowtide/allocate/problem/load_bound.h"
 #include "lowtide/allocate/strategies/portfolio.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::array<std::int64_t, 3> kShares = {64, 16, 256};
@@ -177,4 +177,4 @@ std::unique_ptr<Strategy> make_large_first(StrategyContext& context, std::span<c
   return std::make_unique<LargeFirst>(context, rows);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

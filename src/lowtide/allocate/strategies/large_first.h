@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/strategies/strategy.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // For problems with very different sizes, as real networks have them: a few hundred tensors of megabytes, and a
 // thousand scalars that live long. A search treats them all alike, and one scalar in the wrong place costs a megabyte.
@@ -24,4 +24,4 @@ namespace lowtide {
 // small, or where pairs of buffers are in conflict by name.
 [[nodiscard]] std::unique_ptr<Strategy> make_large_first(StrategyContext& context, std::span<const StrategyRow> rows);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

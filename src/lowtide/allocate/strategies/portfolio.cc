@@ -10,7 +10,7 @@
 
 #include "lowtide/allocate/problem/phases.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // Effort of the first phase, unless the problem has so many pairs that one greedy order costs more.
@@ -39,4 +39,4 @@ void run_portfolio(StrategyContext& context, std::span<const StrategyRow> rows) 
   });
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

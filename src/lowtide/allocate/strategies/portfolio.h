@@ -7,10 +7,10 @@
 
 #include "lowtide/allocate/strategies/strategy.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // Runs the strategies of the table in its order, phase after phase (phases.h), until the goal is met, the effort is
 // spent, or no strategy has anything left to try. One phase only if the goal is out of reach.
 void run_portfolio(StrategyContext& context, std::span<const StrategyRow> rows);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 #include "lowtide/allocate/improve/descent.h"
 #include "lowtide/allocate/improve/ejection.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 Descent* descent_of(StrategyContext& context) { return context.descent ? &*context.descent : nullptr; }
@@ -109,4 +109,4 @@ std::unique_ptr<Strategy> make_ejection(StrategyContext& context, std::span<cons
   return std::make_unique<EjectionStrategy>(context);
 }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -8,7 +8,7 @@
 
 #include "lowtide/allocate/strategies/strategy.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // The exact search of the problem's own form, asked whether the goal can be reached.
 [[nodiscard]] std::unique_ptr<Strategy> make_search_target(StrategyContext& context, std::span<const StrategyRow> rows);
@@ -29,4 +29,4 @@ namespace lowtide {
 // A local search from the best. Each turn has a seed of its own.
 [[nodiscard]] std::unique_ptr<Strategy> make_ejection(StrategyContext& context, std::span<const StrategyRow> rows);
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -10,7 +10,7 @@
 
 #include "lowtide/allocate/strategies/context.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // A way to lower the best answer. It lives through all phases of one run and continues where its last turn ended.
 class Strategy {
@@ -39,4 +39,4 @@ struct StrategyRow {
   std::unique_ptr<Strategy> (*make)(StrategyContext& context, std::span<const StrategyRow> rows);
 };
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -16,7 +16,7 @@
 #include "lowtide/allocate/strategies/searches.h"
 #include "lowtide/base/check.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 // A phase spends little more than this on the target: if it is not found soon, it is hard or does not exist.
@@ -118,4 +118,4 @@ std::span<const FirstAnswerRow> first_answers() { return kFirstAnswers; }
 std::span<const StrategyRow> strategies() { return kStrategies; }
 std::span<const StrategyRow> last_strategies() { return kLastStrategies; }
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

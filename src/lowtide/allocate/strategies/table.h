@@ -11,7 +11,7 @@
 #include "lowtide/allocate/problem/placements.h"
 #include "lowtide/allocate/strategies/strategy.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 
 // All strategies for a problem without groups, in the order in which they run. To add one, write a class that derives
 // from Strategy, and give it a row in table.cc. (Groups add one more: groups/allocate_groups.h.)
@@ -33,4 +33,4 @@ struct FirstAnswerRow {
 // Tried once when the phases are over.
 [[nodiscard]] std::span<const StrategyRow> last_strategies();
 
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal
