@@ -62,8 +62,7 @@ TEST(CliqueCover, CoversEveryConflictAndNothingElse) {
   Random random(49);
   for (int round = 0; round < 500; ++round) {
     const PackingProblem problem = testing::random_valid_problem(
-        random,
-        {.most_buffers = 12, .moments = 10, .gaps = true, .relation = random.chance(50)});
+        random, {.most_buffers = 12, .moments = 10, .gaps = true, .relation = random.chance(50)});
     const Prepared prepared(problem);
     std::set<std::pair<PackingId, PackingId>> covered;
     for (std::size_t section = 0; section < prepared.cover->sections(); ++section) {

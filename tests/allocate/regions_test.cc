@@ -233,13 +233,10 @@ TEST(Regions, WithGroupsCostTheLeastThatBruteForceFinds) {
   int found = 0;
   int infeasible = 0;
   for (int round = 0; round < 400 && !::testing::Test::HasFatalFailure(); ++round) {
-    testing::RegionFeatures features{.packing = {.most_buffers = 4,
-                                                 .most_size = 5,
-                                                 .moments = 4,
-                                                 .alignments = round % 4 == 0,
-                                                 .together = true},
-                                     .weights = round % 3 == 0,
-                                     .forbidden = round % 7 == 0};
+    testing::RegionFeatures features{
+        .packing = {.most_buffers = 4, .most_size = 5, .moments = 4, .alignments = round % 4 == 0, .together = true},
+        .weights = round % 3 == 0,
+        .forbidden = round % 7 == 0};
     expect_least(testing::random_region_problem(random, features), round, found, infeasible);
   }
   EXPECT_GE(found, 150);

@@ -89,8 +89,7 @@ TEST(SameAnswers, OfRelations) {
 }
 
 TEST(SameAnswers, OfGroups) {
-  const testing::Features features = {
-      .most_buffers = 9, .alignments = true, .gaps = true, .together = true};
+  const testing::Features features = {.most_buffers = 9, .alignments = true, .gaps = true, .together = true};
   EXPECT_EQ(hash_of(random_problems(4, 100, features), 1'000'000), "0187798c7ed6bb36");
 }
 

@@ -79,7 +79,7 @@ Answer ask(const PackingProblem& problem, const Form& prepared, const Question& 
 
 struct Switch {
   const char* name;
-  bool SkylineRules::* rule;
+  bool SkylineRules::*rule;
 };
 constexpr Switch kSwitches[] = {
     {"slack", &SkylineRules::slack},           {"start_bound", &SkylineRules::start_bound},
@@ -180,8 +180,7 @@ TYPED_TEST(SkylineSearchTest, SaysIfTheLimitCameFirst) {
 TYPED_TEST(SkylineSearchTest, ForgetsNogoodsIfTheCapacityRises) {
   Random random(37);
   for (int round = 0; round < 100; ++round) {
-    const PackingProblem problem =
-        testing::random_problem(random, {.most_buffers = 6, .most_size = 6, .moments = 6});
+    const PackingProblem problem = testing::random_problem(random, {.most_buffers = 6, .most_size = 6, .moments = 6});
     const TypeParam prepared(problem);
     const std::int64_t least = testing::least_height(problem);
     SkylineSearch<typename TypeParam::State> search(prepared.form, {});
@@ -219,8 +218,8 @@ TEST(SkylineSearchOfCliques, AgreesWithBruteForceWithGaps) {
 }
 
 TEST(SkylineSearchOfCliques, AgreesWithBruteForceAroundFixedBuffers) {
-  compare_with_brute_force<AsCliques>(
-      {.most_buffers = 6, .most_size = 6, .moments = 8, .gaps = true, .fixed = true}, 43, 200);
+  compare_with_brute_force<AsCliques>({.most_buffers = 6, .most_size = 6, .moments = 8, .gaps = true, .fixed = true},
+                                      43, 200);
 }
 
 TEST(SkylineSearchOfCliques, AgreesWithBruteForceWithAlignmentsGapsAndFixedBuffers) {

@@ -211,11 +211,11 @@ TEST(PackingBoundCheck, TimeShowsConflictsToo) {
   const PackingId c(2);
   PackingProblem problem = three();
   EXPECT_EQ(check_packing_bound(problem, Bytes(35), {a, b, c}).free_to_share, (PackingPair{a, c}));
-  EXPECT_TRUE(check_packing_bound(problem, Bytes(30), {a, b}).is_confirmed);   // 10 + 20
+  EXPECT_TRUE(check_packing_bound(problem, Bytes(30), {a, b}).is_confirmed);  // 10 + 20
   EXPECT_FALSE(check_packing_bound(problem, Bytes(31), {a, b}).is_confirmed);
   problem.buffers[b].gaps = {{4, 6}};  // b rests while c lives
   EXPECT_EQ(check_packing_bound(problem, Bytes(25), {b, c}).free_to_share, (PackingPair{b, c}));
-  problem.buffers[b].gaps = {{3, 5}};  // at 5 it is there again
+  problem.buffers[b].gaps = {{3, 5}};                                         // at 5 it is there again
   EXPECT_TRUE(check_packing_bound(problem, Bytes(25), {b, c}).is_confirmed);  // 20 + 5
 }
 

@@ -7,13 +7,12 @@
 #include <atomic>
 #include <tuple>
 
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/parallel.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn, at least
-constexpr std::int64_t kWorkOfEffort = 2;  // what the search looks at is nearer than what `Effort` counts
 constexpr std::int64_t kMostWork = std::int64_t{1} << 61;
 constexpr std::uint64_t kSeed = 7;
 
@@ -65,21 +64,22 @@ struct CapacitySearch::Round {
 void CapacitySearch::run_turn(std::size_t at, std::int64_t share, const Effort& effort, Round& round) {
   Lane& lane = lanes_[at];
   // No more than what those before leave; what is not known yet counts when the round is over.
-  std::int64_t left = std::min(effort.left(), kMostWork / kWorkOfEffort);
+  std::int64_t left = std::min(effort.left(), kMostWork / tuning::kSearchWorkPerEffort);
   for (std::size_t before = 0; before < at; ++before) left -= round.costs[before].load();
   if (left <= 0 || round.first_decided.load() < at) return;
   lane.search->set_ranks(ranks(task_.lanes[at].buffer_rule, lane.is_shaken, lane.random));
   lane.is_shaken = true;
   const std::int64_t before = lane.search->work();
-  round.outcomes[at] = lane.search->run(share, left * kWorkOfEffort, [&] {
+  round.outcomes[at] = lane.search->run(share, left * tuning::kSearchWorkPerEffort, [&] {
     return effort.is_stopped() || round.first_decided.load(std::memory_order_relaxed) < at;
   });
-  round.costs[at] = (lane.search->work() - before) / kWorkOfEffort + 1;
+  round.costs[at] = (lane.search->work() - before) / tuning::kSearchWorkPerEffort + 1;
   if (round.outcomes[at] != SearchOutcome::undecided) round.decide(at);
 }
 
 SearchOutcome CapacitySearch::run_round(Effort& effort) {
-  const std::int64_t shortest = std::max(kShare, task_.turn * static_cast<std::int64_t>(task_.buffers.size()));
+  const std::int64_t shortest =
+      std::max(tuning::kShortestSlice, task_.turn * static_cast<std::int64_t>(task_.buffers.size()));
   const std::int64_t share = shortest * luby(++round_);
   std::vector<std::int64_t> nodes;
   for (const Lane& lane : lanes_) nodes.push_back(lane.search->nodes());

@@ -8,23 +8,15 @@
 #include <utility>
 
 #include "lowtide/allocate/exact/skyline_search.h"
+#include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
-namespace {
-
-// One descent from nothing to a whole packing looks at every section for every buffer; where that is more than this,
-// few would be made and none of them repeated.
-constexpr std::int64_t kMostSearched = 4'000'000;
-
-// The same where sections are sets: members of all of them.
-constexpr std::size_t kMostMembers = 1'000'000;
-
-}  // namespace
 
 ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
   sections_ = sectioned(problem);
   if (sections_) {
-    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->section_count > kMostSearched) return;
+    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->section_count > tuning::kSearchMostSize)
+      return;
     task_ = search_task(problem, *sections_);
     return;
   }
@@ -43,7 +35,7 @@ std::unique_ptr<ExactProblem> ExactProblem::of_sets(const CompressedProblem& pro
 
 void ExactProblem::take_sets(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
   if (problem.movable.empty()) return;
-  if (!cover && problem.pairs.empty()) cover = clique_cover(problem, nullptr, kMostMembers, effort);
+  if (!cover && problem.pairs.empty()) cover = clique_cover(problem, nullptr, tuning::kCoverMostMembers, effort);
   if (!cover) return;
   cover_ = cover_problem(problem, *cover);
   task_ = search_task(problem, *cover_);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
 
 // Identifies the state of a part of a search. With 128 bits, the chance that any two of 10^9 different states have the
@@ -28,7 +30,7 @@ class NogoodTable {
   }
 
   void insert(StateKey key) {
-    if (2 * (count_ + 1) > slots_.size() && slots_.size() < kMostSlots) grow();
+    if (2 * (count_ + 1) > slots_.size() && slots_.size() < tuning::kNogoodSlots) grow();
     put(key);
   }
 
@@ -39,7 +41,6 @@ class NogoodTable {
 
  private:
   static constexpr std::size_t kFirstSlots = 1024;
-  static constexpr std::size_t kMostSlots = std::size_t{1} << 18U;  // 4 MiB
 
   [[nodiscard]] std::size_t slot_of(StateKey key) const { return key.low & (slots_.size() - 1); }
 

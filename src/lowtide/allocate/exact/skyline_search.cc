@@ -9,15 +9,10 @@
 #include <optional>
 #include <tuple>
 
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
-namespace {
-
-constexpr std::int64_t kNodesBetweenStopChecks = 256;
-
-}  // namespace
-
 template <typename State>
 SkylineSearch<State>::SkylineSearch(const Problem& problem, const SkylineRules& rules)
     : state_(problem, rules), rules_(rules), ranks_(problem.buffers.size()), failures_(problem.sections(), 1) {
@@ -53,7 +48,7 @@ SearchOutcome SkylineSearch<State>::search(std::int64_t last_node, std::int64_t 
     bool failed = false;
     if (frame.next_part < parts_.size()) {
       if (nodes_ >= last_node || work() >= last_work) return SearchOutcome::undecided;
-      if (is_stopped && nodes_ % kNodesBetweenStopChecks == 0 && is_stopped()) return SearchOutcome::undecided;
+      if (is_stopped && nodes_ % tuning::kSearchStopInterval == 0 && is_stopped()) return SearchOutcome::undecided;
       failed = open(parts_[frame.next_part++]) == Step::failed;
     } else {
       if (frames_.size() == 1) return SearchOutcome::fits;

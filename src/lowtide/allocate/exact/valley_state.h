@@ -125,10 +125,10 @@ class ValleyState {
   const SectionedProblem& problem_;
   SkylineRules rules_;
   std::int64_t exact_capacity_ = 0;
-  std::int64_t capacity_ = 0;            // rounded up to whole units
-  std::vector<std::int64_t> height_;     // by section
-  std::vector<std::int64_t> remaining_;  // by section: bytes of remaining buffers
-  std::vector<std::uint32_t> crossing_;  // by section: remaining buffers that live in it and in the one before it
+  std::int64_t capacity_ = 0;              // rounded up to whole units
+  std::vector<std::int64_t> height_;       // by section
+  std::vector<std::int64_t> remaining_;    // by section: bytes of remaining buffers
+  std::vector<std::uint32_t> crossing_;    // by section: remaining buffers that live in it and in the one before it
   std::vector<std::uint32_t> candidates_;  // by section; kNotInValley if it cannot be decided
   std::vector<std::uint32_t> first_;  // by section: first remaining buffer that begins there; doubly linked from there
   std::vector<std::uint32_t> next_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
@@ -29,8 +30,8 @@ std::int64_t FreeList::choose(std::int64_t size, std::int64_t alignment, std::sp
                               Effort& effort) const {
   effort.spend(1);
   int looked_at = 0;
-  for (auto stretch = by_size_.lower_bound({size, 0}); stretch != by_size_.end() && looked_at < kMostStretches;
-       ++stretch, ++looked_at) {
+  for (auto stretch = by_size_.lower_bound({size, 0});
+       stretch != by_size_.end() && looked_at < tuning::kFreeListMostStretches; ++stretch, ++looked_at) {
     effort.spend(1);
     const auto [length, begin] = *stretch;
     const std::int64_t offset = lowest_allowed(begin, size, alignment, forbidden);

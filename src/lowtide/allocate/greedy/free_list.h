@@ -43,8 +43,6 @@ class FreeList {
   void release(AddressRange range);
 
  private:
-  static constexpr int kMostStretches = 64;
-
   void add(AddressRange stretch);
   void remove(std::map<std::int64_t, std::int64_t>::iterator stretch);
 

@@ -23,18 +23,11 @@
 #include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/allocate/problem/phases.h"
 #include "lowtide/allocate/strategies/allocate_ungrouped.h"
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 namespace {
-
-// The order search looks at the pairs of blocks for each decision, and a round has as many decisions as there are
-// buffers: it waits for a phase with the effort of a share of that.
-constexpr std::int64_t kMostOrdered = 200'000;
-constexpr std::int64_t kShareOfRound = 4;
-
-// Effort of each half of the first phase.
-constexpr std::int64_t kFirstPhase = 200'000;
 
 // Members of groups as they are, for the exact search.
 class Ordering {
@@ -82,7 +75,7 @@ class GroupAllocation {
       return finished();
     }
     bool are_blocks_done = false;
-    run_phases({.first = kFirstPhase}, [&](std::int64_t limit) {
+    run_phases({.first = tuning::kGroupsFirstPhase}, [&](std::int64_t limit) {
       if (!are_blocks_done) {
         const std::int64_t effort = std::min(limit, effort_.left());
         are_blocks_done = pack_blocks(effort).proven_optimal;
@@ -140,9 +133,11 @@ class GroupAllocation {
     if (!ordering_ && !is_unordered_) {
       if (!pairs_) pairs_ = count_meeting_pairs(members_);
       const auto buffers = static_cast<std::int64_t>(problem_.buffers.size());
-      if (*pairs_ <= kMostOrdered && *pairs_ > limit / std::max<std::int64_t>(buffers / kShareOfRound, 1)) return true;
+      if (*pairs_ <= tuning::kPairOrderMostPairs &&
+          *pairs_ > limit / std::max<std::int64_t>(buffers / tuning::kPairOrderShareOfRound, 1))
+        return true;
       std::optional<ConflictGraph> graph;
-      if (*pairs_ <= kMostOrdered) graph = conflict_graph(members_, effort_);
+      if (*pairs_ <= tuning::kPairOrderMostPairs) graph = conflict_graph(members_, effort_);
       is_unordered_ = !graph;
       if (graph) ordering_.emplace(problem_, groups_, members_, *graph, *goal_, options_.threads);
     }

@@ -10,6 +10,8 @@
 #include <span>
 #include <tuple>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
 namespace {
 
@@ -132,13 +134,12 @@ bool PairOrderSearch::begin() {
 
 SearchOutcome PairOrderSearch::run(std::int64_t node_limit, std::int64_t work_limit,
                                    const std::function<bool()>& is_stopped) {
-  constexpr std::int64_t kNodesBetweenLooks = 64;
   const std::int64_t last_node = nodes_ + node_limit;
   last_work_ = work_ + work_limit;
   if (!begin()) return work_ >= last_work_ ? SearchOutcome::undecided : SearchOutcome::does_not_fit;
   for (std::size_t component = 0; component < components_.size();) {
     if (nodes_ >= last_node || work_ >= last_work_) return SearchOutcome::undecided;
-    if (is_stopped && nodes_ % kNodesBetweenLooks == 0 && is_stopped()) return SearchOutcome::undecided;
+    if (is_stopped && nodes_ % tuning::kPairOrderStopInterval == 0 && is_stopped()) return SearchOutcome::undecided;
     const std::optional<std::uint32_t> pair = choose(component);
     if (!pair) {
       // Solved, and no pair leads out of it: what it has decided stays.

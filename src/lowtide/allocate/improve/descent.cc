@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
-namespace {
-
-constexpr std::int64_t kLargestDivisor = 32;
-
-}  // namespace
-
 Descent::Descent(const CompressedProblem& problem, const SearchTask& task, std::int64_t bound, std::int64_t target,
                  int threads)
     : problem_(problem),
@@ -64,7 +60,7 @@ bool Descent::step(Incumbent& best, Effort& effort) {
     return take(between_, best);
   } else {
     divisor_ *= 2;
-    if (divisor_ > kLargestDivisor || drop == grain_) {
+    if (divisor_ > tuning::kDescentLargestDivisor || drop == grain_) {
       divisor_ = 2;
       rounds_ *= 2;
     }

@@ -15,18 +15,11 @@
 
 #include "lowtide/allocate/greedy/placed_index.h"
 #include "lowtide/allocate/greedy/placer.h"
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/random.h"
 
 namespace lowtide::allocate_internal {
 namespace {
-
-constexpr std::int64_t kMovesPerBuffer = 2000;  // in one step, before it counts as failed
-constexpr std::int64_t kMostSteps = 8;          // a step that takes a larger share of the effort counts as failed too
-constexpr int kMostFailures = 8;                // steps in a row
-constexpr std::int64_t kFirstDivisor = 8;       // of the gap: the first step asks for an eighth of it
-
-// A buffer's first weight is from 1 to this and one.
-constexpr double kHeaviest = 60;
 
 // More than any sum of weights of movable buffers: a step begins with at most 61 each and each of its moves adds at
 // most as much, so with limits::kMaxTensors buffers and kMostMoves the sum stays below 2^38. A graph has at most 2^24
@@ -50,7 +43,8 @@ IdVector<PackingId, std::uint8_t> first_weights(const CompressedProblem& problem
   for (PackingId id : problem.movable) longest = std::max(longest, length(id));
   IdVector<PackingId, std::uint8_t> weights(problem.buffers.size(), 1);
   for (PackingId id : problem.movable) {
-    weights[id] = static_cast<std::uint8_t>(1 + static_cast<int>(kHeaviest * std::sqrt(length(id) / longest)));
+    weights[id] =
+        static_cast<std::uint8_t>(1 + static_cast<int>(tuning::kEjectionHeaviest * std::sqrt(length(id) / longest)));
   }
   return weights;
 }
@@ -74,9 +68,9 @@ class Ejection {
   // Starts from `from` and returns places of everything below the target, or null.
   const IdVector<PackingId, AddressRange>* reach(std::int64_t target, const Placements& from, Effort& effort) {
     start(target, from);
-    const std::int64_t last_of_step = effort.spent + effort.limit / kMostSteps;
+    const std::int64_t last_of_step = effort.spent + effort.limit / tuning::kEjectionMostSteps;
     std::int64_t moves_left =
-        std::min(kMovesPerBuffer * static_cast<std::int64_t>(problem_.movable.size()), kMostMoves);
+        std::min(tuning::kEjectionMovesPerBuffer * static_cast<std::int64_t>(problem_.movable.size()), kMostMoves);
     while (!outside_.empty()) {
       if (effort.spent > last_of_step || effort.exhausted() || moves_left-- == 0) return nullptr;
       effort.spend(static_cast<std::int64_t>(outside_.size()));
@@ -268,8 +262,8 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
   if (graph != nullptr) placer.emplace(problem, graph);
   Placements reached = best.placements();
   const std::int64_t before = reached.height;
-  std::int64_t divisor = kFirstDivisor;
-  for (int failures = 0; failures < kMostFailures && reached.height > bound && !effort.exhausted();) {
+  std::int64_t divisor = tuning::kEjectionFirstDivisor;
+  for (int failures = 0; failures < tuning::kEjectionMostFailures && reached.height > bound && !effort.exhausted();) {
     const std::int64_t step = std::max<std::int64_t>((reached.height - bound) / divisor, 1);
     const IdVector<PackingId, AddressRange>* ranges = ejection.reach(reached.height - step, reached, effort);
     if (ranges == nullptr) {

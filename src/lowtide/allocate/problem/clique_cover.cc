@@ -9,10 +9,10 @@
 #include <set>
 #include <tuple>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
 namespace {
-
-constexpr std::size_t kMostPaired = 8192;
 
 std::vector<PackingId> participants(const CompressedProblem& problem) {
   std::vector<PackingId> all = problem.movable;
@@ -116,7 +116,7 @@ class CoverBuilder {
     std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) {
       return std::tuple(-problem_.buffers[a].size, a) < std::tuple(-problem_.buffers[b].size, b);
     });
-    if (order.size() > kMostPaired) return false;
+    if (order.size() > tuning::kCoverMostPaired) return false;
     IdVector<PackingId, std::size_t> rank(problem_.buffers.size());
     for (std::size_t at = 0; at < order.size(); ++at) rank[order[at]] = at;
     PairBits conflicts(order.size());

@@ -7,20 +7,14 @@
 #include <span>
 
 #include "lowtide/allocate/problem/load_bound.h"
+#include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
-namespace {
-
-constexpr std::int64_t kMostPairs = 16'000'000;  // 128 MB
-constexpr std::size_t kMostMembers = 1'000'000;
-
-}  // namespace
-
 NamedConflicts named_conflicts(const CompressedProblem& problem, Effort& effort) {
   NamedConflicts named;
-  if (problem.pairs.empty() || count_meeting_pairs(problem) > kMostPairs) return named;
+  if (problem.pairs.empty() || count_meeting_pairs(problem) > tuning::kGraphMostPairs) return named;
   named.graph = conflict_graph(problem, effort);
-  if (named.graph) named.cover = clique_cover(problem, &*named.graph, kMostMembers, effort);
+  if (named.graph) named.cover = clique_cover(problem, &*named.graph, tuning::kCoverMostMembers, effort);
   return named;
 }
 

@@ -181,9 +181,7 @@ class FixedCheck {
  public:
   FixedCheck(const PackingProblem& problem, const BufferGroups& groups) : problem_(problem), groups_(groups) {}
 
-  Result<void> run() {
-    return problem_.conflicts ? check_pairs(*problem_.conflicts) : sweep();
-  }
+  Result<void> run() { return problem_.conflicts ? check_pairs(*problem_.conflicts) : sweep(); }
 
  private:
   [[nodiscard]] bool is_fixed(PackingId id) const {

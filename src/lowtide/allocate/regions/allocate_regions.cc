@@ -20,18 +20,11 @@
 #include "lowtide/allocate/regions/region_search.h"
 #include "lowtide/allocate/regions/region_sweep.h"
 #include "lowtide/allocate/regions/validate_regions.h"
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 namespace {
-
-constexpr std::int64_t kFirstLimit = 200'000;     // of the effort of one packing; doubles with each phase
-constexpr std::int64_t kLimitPerBuffer = 32;      // so that large problems get through their first strategies
-constexpr std::int64_t kLimitsPerPass = 8;        // a pass of moves, or a search, may ask for so many packings in full
-constexpr std::int64_t kBoundWork = 30'000'000;   // parts and rows looked at, a level
-constexpr std::int64_t kLoadMoves = 10'000'000;   // effort of moves that only look at loads
-constexpr std::size_t kMostSearched = 2'000'000;  // items x regions x levels that the exact search takes on
-constexpr int kMostPhases = 16;
 
 // A choice with offsets for the regions that have capacities.
 struct Answer {
@@ -80,7 +73,8 @@ class RegionAllocation {
 
   void run_strategies();
   [[nodiscard]] std::int64_t first_limit() const {
-    return std::max(kFirstLimit, kLimitPerBuffer * static_cast<std::int64_t>(problem_.packing.buffers.size()));
+    return std::max(tuning::kRegionFirstLimit,
+                    tuning::kRegionLimitPerBuffer * static_cast<std::int64_t>(problem_.packing.buffers.size()));
   }
   [[nodiscard]] RegionCost bound() const {
     RegionCost bound;
@@ -155,7 +149,7 @@ void RegionAllocation::collect_candidates() {
   if (is_dream) return raise_bounds();
   const auto add_greedy = [&](KeepRule rule) {
     RegionChoice choice = choose_greedily(model_, bounds_, rule);
-    Effort effort{.limit = kLoadMoves, .stop = options_.stop};
+    Effort effort{.limit = tuning::kRegionLoadMovesEffort, .stop = options_.stop};
     (void)improve_by_moves(model_, choice, effort, [](std::span<const std::size_t>) { return true; });
     effort_.spend(effort.spent);
     add_candidate(std::move(choice), name_of(rule));
@@ -176,7 +170,7 @@ void RegionAllocation::raise_bounds() {
         target += model_.weighted(item);
       }
     }
-    effort_.spend(bounds_[level].raise(target, kBoundWork));
+    effort_.spend(bounds_[level].raise(target, tuning::kRegionBoundWork));
   }
 }
 
@@ -277,7 +271,7 @@ void RegionAllocation::move_with_offsets(std::int64_t limit) {
   for (std::size_t item = 0; item < model_.items(); ++item) choice.put(item, best_->region[item]);
   Answer now = *best_;
   now.strategy = "moves";
-  Effort effort = effort_.share(kLimitsPerPass * limit);
+  Effort effort = effort_.share(tuning::kRegionLimitsPerPass * limit);
   const std::int64_t spent_before = effort_.spent;
   std::int64_t spent_on_packing = 0;
   const bool has_improved = improve_by_moves(model_, choice, effort, [&](std::span<const std::size_t> moved) {
@@ -309,7 +303,7 @@ void RegionAllocation::sweep(std::int64_t limit) {
   if (swept_) return;
   RegionSweep sweep(model_, bounds_);
   const std::optional<LevelCost> below = best_ ? std::optional(best_->cost) : std::nullopt;
-  if (!sweep.run(below, kLimitsPerPass * limit, effort_)) return;
+  if (!sweep.run(below, tuning::kRegionLimitsPerPass * limit, effort_)) return;
   if (sweep.best().empty()) {
     swept_ = below;
     is_searched_ = !below;  // no choice at all
@@ -323,10 +317,11 @@ void RegionAllocation::sweep(std::int64_t limit) {
 }
 
 void RegionAllocation::search(std::int64_t limit) {
-  if (model_.items() * model_.regions() * std::max<std::size_t>(model_.levels(), 1) > kMostSearched) return;
+  if (model_.items() * model_.regions() * std::max<std::size_t>(model_.levels(), 1) > tuning::kRegionSearchMostSize)
+    return;
   if (!search_) search_.emplace(model_, bounds_, packer_, effort_, RegionRules{});
   if (best_) search_->set_best(best_->cost);
-  const bool is_complete = search_->run(kLimitsPerPass * limit, limit);
+  const bool is_complete = search_->run(tuning::kRegionLimitsPerPass * limit, limit);
   decisions_ = search_->decisions();
   if (!search_->best().empty()) {
     Candidate found{RegionChoice(model_), "search"};
@@ -359,7 +354,7 @@ const RegionAllocation::StrategyRow RegionAllocation::kStrategies[4] = {
 };
 
 void RegionAllocation::run_strategies() {
-  run_phases({.first = first_limit(), .most_phases = kMostPhases}, [&](std::int64_t limit) {
+  run_phases({.first = first_limit(), .most_phases = tuning::kRegionMostPhases}, [&](std::int64_t limit) {
     for (const StrategyRow& strategy : kStrategies) {
       (this->*strategy.run)(limit);
       if (is_over()) return false;

@@ -11,6 +11,8 @@
 #include <span>
 #include <utility>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
 namespace {
 
@@ -231,12 +233,11 @@ bool RegionBound::step(Prices& prices, const Choice& choice, Int128 distance) co
 // An item to whom two regions cost the same may still be where it is too full: such a row has its price, and is settled
 // until one is changed that an item joins with it.
 std::int64_t RegionBound::price_rows(std::int64_t target, std::int64_t work) {
-  constexpr int kMostSteps = 100;
   std::int64_t spent = 0;
   Prices prices = best_.prices;
   Prices settled = prices;
   for (std::vector<std::int64_t>& rows : settled) std::fill(rows.begin(), rows.end(), 0);
-  for (int steps = 0; steps < kMostSteps && spent < work && bound() < target; ++steps) {
+  for (int steps = 0; steps < tuning::kRegionMostPricings && spent < work && bound() < target; ++steps) {
     spent += 2 * round_work();
     const Prices sums = sums_of(prices);
     const Choice choice = choose(prices, sums);
@@ -260,20 +261,19 @@ std::int64_t RegionBound::price_rows(std::int64_t target, std::int64_t work) {
 }
 
 std::int64_t RegionBound::follow_subgradients(std::int64_t target, std::int64_t work) {
-  constexpr int kMostSteps = 200;
-  constexpr int kPatience = 6;
-  constexpr int kMostHalvings = 12;
   std::int64_t spent = 0;
   Prices prices = best_.prices;
   int since_better = 0;
   int halvings = 0;
-  for (int steps = 0; steps < kMostSteps && spent < work && bound() < target && halvings < kMostHalvings; ++steps) {
+  for (int steps = 0; steps < tuning::kRegionMostSubgradientSteps && spent < work && bound() < target &&
+                      halvings < tuning::kRegionMostHalvings;
+       ++steps) {
     spent += round_work();
     const Prices sums = sums_of(prices);
     const Choice choice = choose(prices, sums);
     since_better = choice.value > best_.value ? 0 : since_better + 1;
     offer(choice, prices, sums);
-    if (since_better > kPatience) {
+    if (since_better > tuning::kRegionPatience) {
       ++halvings;
       since_better = 0;
       prices = best_.prices;

@@ -10,6 +10,8 @@
 #include <optional>
 #include <tuple>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
 
 RegionChoice::RegionChoice(const RegionModel& model)
@@ -358,13 +360,12 @@ std::vector<std::size_t> wanting(const RegionModel& model, const RegionChoice& c
 
 bool improve_by_moves(const RegionModel& model, RegionChoice& choice, Effort& effort,
                       const std::function<bool(std::span<const std::size_t> moved)>& is_possible) {
-  constexpr std::int64_t kMostInRows = 50'000'000;  // 200 MB
   std::int64_t in_rows = 0;
   for (std::size_t item = 0; item < model.items(); ++item) {
     for (const RegionModel::Part& part : model.parts_of(item)) in_rows += part.rows.end - part.rows.begin;
   }
   effort.spend(in_rows);
-  if (in_rows > kMostInRows || effort.exhausted()) return false;
+  if (in_rows > tuning::kRegionMostInRows || effort.exhausted()) return false;
   return Moves(model, choice, effort, is_possible).run();
 }
 

@@ -12,12 +12,11 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/named_conflicts.h"
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/checked.h"
 
 namespace lowtide::allocate_internal {
 namespace {
-
-constexpr std::int64_t kCoverEffort = 50'000'000;
 
 std::int64_t rounded(std::int64_t bytes, std::int64_t unit) {
   return bytes > RegionModel::kNoLimit - unit ? bytes : (bytes + unit - 1) & -unit;
@@ -52,7 +51,7 @@ std::vector<Moment> fullest_moments(const CompressedProblem& problem) {
 IdVector<PackingId, std::vector<RegionModel::RowSpan>> rows_of_cover(const CompressedProblem& problem,
                                                                      std::size_t& rows) {
   IdVector<PackingId, std::vector<RegionModel::RowSpan>> spans(problem.buffers.size());
-  Effort effort{.limit = kCoverEffort};
+  Effort effort{.limit = tuning::kRegionCoverEffort};
   const NamedConflicts named = named_conflicts(problem, effort);
   rows = 0;
   if (!named.cover) return spans;
@@ -233,8 +232,8 @@ std::optional<RegionWitness> RegionModel::overload() const {
   }
   std::sort(sets.begin(), sets.end());
   sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
-  constexpr std::size_t kMostSets = 64;
-  if (sets.size() > kMostSets) sets.erase(sets.begin() + kMostSets, sets.end());
+  if (sets.size() > tuning::kRegionMostOverloadSets)
+    sets.erase(sets.begin() + tuning::kRegionMostOverloadSets, sets.end());
   for (std::uint32_t set : sets) {
     if (std::optional<RegionWitness> witness = overload_of(set)) return witness;
   }

@@ -9,12 +9,10 @@
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/allocate/problem/compressed.h"
+#include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
 namespace {
-
-constexpr std::size_t kMostKnownItems = 64;
-constexpr std::size_t kMostKnown = 50'000;
 
 // `allocate` does not say what it spent: what its answer shows, and where it found none, all that it was given.
 std::int64_t spent_on(const Packing& packing, std::int64_t limit) {
@@ -85,7 +83,7 @@ PackedRegion RegionPacker::solve(std::size_t region, std::span<const std::size_t
 }
 
 const PackedRegion& RegionPacker::pack(std::size_t region, std::span<const std::size_t> items, std::int64_t limit) {
-  if (items.size() > kMostKnownItems) {
+  if (items.size() > tuning::kRegionMostKnownSize) {
     last_ = solve(region, items, limit, true);
     return last_;
   }
@@ -96,7 +94,7 @@ const PackedRegion& RegionPacker::pack(std::size_t region, std::span<const std::
   effort_.spend(static_cast<std::int64_t>(items.size()) + 1);
   if (known != known_.end()) return known->second;
   last_ = solve(region, items, limit, true);
-  if (last_.outcome == PackingOutcome::not_found || known_.size() >= kMostKnown) return last_;
+  if (last_.outcome == PackingOutcome::not_found || known_.size() >= tuning::kRegionMostKnown) return last_;
   return known_.emplace(std::move(key), last_).first->second;
 }
 

@@ -8,14 +8,9 @@
 #include <numeric>
 #include <utility>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
-namespace {
-
-// Cutting a set down asks once for each member.
-constexpr std::size_t kMostToShrink = 32;
-
-}  // namespace
-
 RegionSearch::RegionSearch(const RegionModel& model, std::span<const RegionBound> bounds, RegionPacker& packer,
                            Effort& effort, const RegionRules& rules)
     : model_(model), bounds_(bounds), packer_(packer), effort_(effort), rules_(rules) {
@@ -158,7 +153,7 @@ void RegionSearch::pop(std::size_t depth) {
 // Remembers that these do not fit `region`; returns the deepest of them.
 std::size_t RegionSearch::refute(std::uint8_t region, std::vector<std::size_t> depths, bool is_proven,
                                  std::int64_t pack_limit) {
-  if (rules_.shrink && is_proven && depths.size() <= kMostToShrink) {
+  if (rules_.shrink && is_proven && depths.size() <= tuning::kRegionMostToShrink) {
     // From the last decision on, so that the rest is decided early.
     for (std::size_t at = depths.size(); at-- > 0 && depths.size() > 1;) {
       std::vector<std::size_t> items;

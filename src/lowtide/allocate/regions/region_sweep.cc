@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "lowtide/allocate/tuning.h"
+
 namespace lowtide::allocate_internal {
 
 RegionSweep::RegionSweep(const RegionModel& model, std::span<const RegionBound> bounds)
@@ -145,7 +147,7 @@ bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optio
     std::vector<Int128> extra;
     for (const RegionBound& bound : bounds_) extra.push_back(bound.extra(item, region));
     for (const State& state : states_) {
-      spent_ += kStateWork;
+      spent_ += tuning::kRegionSweepStateWork;
       if (state.load[region] > model_.room(region) - bytes) continue;
       State child = state;
       for (std::size_t level = 0; level < extra.size(); ++level) child.extra[level] += extra[level];
@@ -159,7 +161,7 @@ bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optio
     }
   }
   states_ = std::move(next);
-  return states_.size() <= kMostStates && history_.size() <= kMostHistory;
+  return states_.size() <= tuning::kRegionSweepMostStates && history_.size() <= tuning::kRegionSweepMostHistory;
 }
 
 void RegionSweep::trace(const State& last) {

@@ -13,6 +13,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_model.h"
+#include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
 
@@ -36,9 +37,6 @@ class RegionSweep {
   [[nodiscard]] const std::vector<std::uint8_t>& best() const { return best_; }
 
  private:
-  static constexpr std::size_t kMostStates = 100'000;
-  static constexpr std::size_t kMostHistory = 8'000'000;
-  static constexpr std::int64_t kStateWork = 8;  // units of effort that a new state costs
   static constexpr std::uint32_t kNoHistory = ~std::uint32_t{0};
 
   using Key = std::array<std::uint64_t, 4>;  // where those lie that live on: some bits each

@@ -40,7 +40,8 @@ std::vector<std::int64_t> least_from(const CompressedProblem& problem, std::span
   RangeMax alive(std::vector<std::int64_t>(problem.moments(), 0));  // buffers at each moment
   for (PackingId id : order) {
     for (const MomentSpan& part : problem.parts_of(id)) alive.add(part.begin, part.end, 1);
-    if (alive.most(0, problem.moments()) > static_cast<std::int64_t>(sizes.size())) sizes.push_back(problem.buffers[id].size);
+    if (alive.most(0, problem.moments()) > static_cast<std::int64_t>(sizes.size()))
+      sizes.push_back(problem.buffers[id].size);
   }
   if (sizes.empty() && !order.empty()) sizes.push_back(problem.buffers[order[0]].size);  // a relation knows no moments
   std::vector<std::int64_t> least(sizes.size() + 1, 0);

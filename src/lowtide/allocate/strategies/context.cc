@@ -7,20 +7,15 @@
 #include <utility>
 
 #include "lowtide/allocate/problem/conflict_graph.h"
+#include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-// A graph takes 8 bytes a pair. For problems of up to kManyBuffers it may take 128 MB, for larger ones 100 bytes a
-// buffer; beyond that, the index over time serves the few orders that there is time for.
-constexpr std::int64_t kMostGraphPairs = 16'000'000;
-constexpr std::size_t kManyBuffers = 50'000;
-constexpr std::int64_t kMostPairsABuffer = 12;
-
 bool is_worth_a_graph(const CompressedProblem& problem, std::int64_t pairs) {
   const std::size_t buffers = problem.movable.size() + problem.fixed.size();
-  if (buffers <= kManyBuffers) return pairs <= kMostGraphPairs;
-  return pairs <= kMostPairsABuffer * static_cast<std::int64_t>(buffers);
+  if (buffers <= tuning::kGraphManyBuffers) return pairs <= tuning::kGraphMostPairs;
+  return pairs <= tuning::kGraphMostPairsPerBuffer * static_cast<std::int64_t>(buffers);
 }
 
 }  // namespace

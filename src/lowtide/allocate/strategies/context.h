@@ -24,9 +24,9 @@ struct StrategyContext {
   Incumbent& best;
   Effort& effort;
   int threads = 1;
-  NamedConflicts conflicts;     // the cover moves into `exact`, which makes one itself if there is none
-  std::int64_t pairs = 0;       // that live together or are named; counted by `prepare`
-  std::int64_t decisions = 0;   // of all exact searches
+  NamedConflicts conflicts;    // the cover moves into `exact`, which makes one itself if there is none
+  std::int64_t pairs = 0;      // that live together or are named; counted by `prepare`
+  std::int64_t decisions = 0;  // of all exact searches
   std::optional<ExactProblem> exact = std::nullopt;  // made by `exact_task`
   std::optional<Descent> descent = std::nullopt;     // of `exact`, if a search can reach anything there
 

@@ -16,18 +16,12 @@
 #include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/allocate/problem/load_bound.h"
 #include "lowtide/allocate/strategies/portfolio.h"
+#include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::array<std::int64_t, 3> kShares = {64, 16, 256};
 constexpr std::string_view kName = "tiers";
-
-// A division with a smaller share of small buffers than this is not worth its effort.
-constexpr std::size_t kLeastShare = 8;
-
-// A division copies the problem.
-constexpr std::size_t kMostBuffers = 50'000;
 
 struct SmallOrder {
   std::vector<PackingId> (*order)(const CompressedProblem&);
@@ -70,7 +64,8 @@ std::int64_t room_below(const CompressedProblem& large, std::int64_t height, std
 
 class LargeFirst final : public Strategy {
  public:
-  LargeFirst(StrategyContext& context, std::span<const StrategyRow> rows) : context_(context), problem_(context.problem) {
+  LargeFirst(StrategyContext& context, std::span<const StrategyRow> rows)
+      : context_(context), problem_(context.problem) {
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(others_),
                  [](const StrategyRow& row) { return row.make != make_large_first; });
   }
@@ -120,8 +115,8 @@ class LargeFirst final : public Strategy {
 
 void LargeFirst::divide() {
   if (std::exchange(is_divided_, true)) return;
-  if (problem_.times.empty() || problem_.movable.size() > kMostBuffers) return;
-  for (const std::int64_t share : kShares) {
+  if (problem_.times.empty() || problem_.movable.size() > tuning::kLargeFirstMostBuffers) return;
+  for (const std::int64_t share : tuning::kLargeFirstShares) {
     const std::int64_t threshold = threshold_for(context_.goal.target() / share);
     const bool is_new = std::none_of(divisions_.begin(), divisions_.end(),
                                      [&](const Division& division) { return division.threshold == threshold; });
@@ -142,7 +137,7 @@ std::int64_t LargeFirst::threshold_for(std::int64_t most) const {
   if (above == sizes.begin()) return 0;
   const std::int64_t threshold = *std::prev(above);
   const auto small = std::lower_bound(all.begin(), all.end(), threshold) - all.begin();
-  return small > 0 && static_cast<std::size_t>(small) >= all.size() / kLeastShare ? threshold : 0;
+  return small > 0 && static_cast<std::size_t>(small) >= all.size() / tuning::kLargeFirstLeastShare ? threshold : 0;
 }
 
 std::int64_t LargeFirst::load_below(std::int64_t threshold) const {

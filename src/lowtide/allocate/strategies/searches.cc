@@ -47,8 +47,7 @@ class SearchAsSets final : public Strategy {
     if (!context_.exact || !context_.exact->is_of_intervals() || context_.exact->task() == nullptr) return;
     sets_ = ExactProblem::of_sets(context_.problem, context_.effort);
     if (sets_->task() == nullptr) return;
-    descent_.emplace(context_.problem, *sets_->task(), context_.goal.bound(), context_.goal.target(),
-                     context_.threads);
+    descent_.emplace(context_.problem, *sets_->task(), context_.goal.bound(), context_.goal.target(), context_.threads);
   }
 
   StrategyContext& context_;

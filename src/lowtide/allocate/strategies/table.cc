@@ -14,20 +14,11 @@
 #include "lowtide/allocate/strategies/greedy_orders.h"
 #include "lowtide/allocate/strategies/large_first.h"
 #include "lowtide/allocate/strategies/searches.h"
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 namespace {
-
-// A phase spends little more than this on the target: if it is not found soon, it is hard or does not exist.
-constexpr std::int64_t kAtTarget = 4'000'000;
-
-// A decision over cliques costs ten times as much as one over plain lifespans. It begins to pay off in phases in which
-// the others have tried for long.
-constexpr std::int64_t kFirstPhaseWithSets = 200'000'000;
-
-// Nobody needs the bytes within a unit except who asks for the exact minimum.
-constexpr std::int64_t kWithinUnit = 12'000'000;
 
 bool always(const StrategyContext& /*context*/, const Phase& /*phase*/) { return true; }
 bool if_goal_is_in_reach(const StrategyContext& context, const Phase& /*phase*/) {
@@ -68,16 +59,19 @@ const StrategyRow kStrategies[] = {
          },
      .make = make_greedy_orders},
     {.name = "search",
-     .does = "asks the exact search whether the target can be reached: often the easiest question, since few options are "
-             "left",
+     .does =
+         "asks the exact search whether the target can be reached: often the easiest question, since few options are "
+         "left",
      .is_tried = always,
-     .effort = [](const StrategyContext& /*context*/,
-                  const Phase& phase) { return std::min(phase.limit / 2, kAtTarget + phase.limit / 32); },
+     .effort =
+         [](const StrategyContext& /*context*/, const Phase& phase) {
+           return std::min(phase.limit / 2, tuning::kSearchTargetEffort + phase.limit / 32);
+         },
      .make = make_search_target},
     {.name = "search",
      .does = "asks the same question of the search over cliques",
      .is_tried = [](const StrategyContext& /*context*/,
-                    const Phase& phase) { return phase.limit >= kFirstPhaseWithSets; },
+                    const Phase& phase) { return phase.limit >= tuning::kFirstPhaseAsCliques; },
      .effort = [](const StrategyContext& /*context*/, const Phase& phase) { return phase.limit / 4; },
      .make = make_search_as_sets},
     {.name = "tiers",
@@ -108,7 +102,7 @@ const StrategyRow kLastStrategies[] = {
            const std::int64_t height = context.best.height();
            return height != context.goal.bound() && !context.goal.asks_for_capacity() && context.goal.is_met(height);
          },
-     .effort = [](const StrategyContext& /*context*/, const Phase& /*phase*/) { return kWithinUnit; },
+     .effort = [](const StrategyContext& /*context*/, const Phase& /*phase*/) { return tuning::kWithinUnitEffort; },
      .make = make_search_within_unit},
 };
 
