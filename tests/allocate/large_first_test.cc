@@ -36,9 +36,9 @@ Lowered lowered(const PackingProblem& problem, Placements start, int times = 1, 
   const CompressedProblem compressed = compress(problem);
   Effort effort{.limit = 100'000'000};
   const std::int64_t bound = height_bound(compressed).height;
-  Goal goal(compressed, bound, problem.capacity);
+  StoppingRule stopping(compressed, bound, problem.capacity);
   Incumbent best(std::move(start), "start");
-  StrategyContext context{.problem = compressed, .goal = goal, .best = best, .effort = effort};
+  StrategyContext context{.problem = compressed, .stopping = stopping, .best = best, .effort = effort};
   context.conflicts.graph = conflict_graph(compressed, effort);
   const std::unique_ptr<Strategy> large_first = make_large_first(context, strategies());
   const std::int64_t before = best.height();

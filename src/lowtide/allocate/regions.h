@@ -18,8 +18,8 @@ struct RegionOptions {
   // More effort never gives a dearer answer.
   std::int64_t effort = 200'000'000;
 
-  // As in AllocateOptions. Answers on the way are not told: whoever needs one at a certain time stops, and gets the best
-  // so far.
+  // As in AllocateOptions. Answers on the way are not told: whoever needs one at a certain time stops, and gets the
+  // best so far.
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
 };

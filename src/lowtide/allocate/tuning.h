@@ -8,8 +8,8 @@
 #include <cstdint>
 
 // The numbers that the strategies were tuned with, in one place. None of them changes whether an answer is valid or a
-// bound is proven. Each says what it trades, and what a larger value costs. Effort is counted in pairs of buffers looked
-// at, 10 to 30 ns each. docs/algorithms/packing.md tells what was measured.
+// bound is proven. Each says what it trades, and what a larger value costs. Effort is counted in pairs of buffers
+// looked at, 10 to 30 ns each. docs/algorithms/packing.md tells what was measured.
 //
 // Constants that a proof rests on (ranges of prices, keys, ids) are not here: they stand beside the proof.
 namespace lowtide::allocate_internal::tuning {

@@ -58,19 +58,19 @@ struct CoverProblem {
 //             and free of blocked bytes
 //   floor(s)  the least low(b) of the remaining buffers of a section; these buffers are the candidates of the section
 //
-//      |    |        |xx|      b is in both sections and cannot lie below the right one. a is the candidate of the left
-//      |    |xxxx|   |xx|      one, and its floor is the low of a. Once a lies there, the floor jumps up to the low of b.
-//      |____|xxxx|___|xx|
+//      |    |        |xx|      b is in both sections and cannot lie below the right one. a is the candidate of the
+//      |    |xxxx|   |xx|      left one, and its floor is the low of a. Once a lies there, the floor jumps up to the
+//      |____|xxxx|___|xx|      low of b.
 //
 // A section can be decided if no section of a candidate has a lower floor. Then the search is complete, also with mixed
 // alignments and blocked bytes. Proof: say that the remaining buffers can be placed, each at or above the floors of its
 // sections. Take the placement with the least sum of offsets, and a section s that can be decided.
 //   - If a buffer of s lies at its floor, it is a candidate, and placing it leaves a state that can be completed.
-//   - If not, let b be the lowest buffer of s. No lower offset of b is free, or the sum would not be the least. So b lies
-//     at its low, above the floor, or it rests (rounded up) on a blocked range or on another remaining buffer c. c shares
-//     a section with b, and b is a candidate. All sections of candidates have the floor of s, because s can be decided,
-//     so c lies at or above that floor. c is not in s, because then it would be lower than b. `next_floor` is the least
-//     of all these offsets, so lifting s to it leaves a state that can be completed.
+//   - If not, let b be the lowest buffer of s. No lower offset of b is free, or the sum would not be the least. So b
+//     lies at its low, above the floor, or it rests (rounded up) on a blocked range or on another remaining buffer c. c
+//     shares a section with b, and b is a candidate. All sections of candidates have the floor of s, because s can be
+//     decided, so c lies at or above that floor. c is not in s, because then it would be lower than b. `next_floor` is
+//     the least of all these offsets, so lifting s to it leaves a state that can be completed.
 // Some section can always be decided: one with the least floor of all. Every move removes a buffer or raises a floor
 // below the capacity, so the search ends.
 //

@@ -24,8 +24,9 @@ namespace lowtide::allocate_internal {
 // continues with the parts that no remaining buffer joins, one after another: if one part fails, the others are not
 // tried again.
 //
-// The idea that a packing can be built upwards, with every buffer resting on another one, is from Moffitt, "MiniMalloc",
-// ASPLOS 2023. That search chooses a buffer, by ascending offset. This one chooses the section that is most constrained.
+// The idea that a packing can be built upwards, with every buffer resting on another one, is from Moffitt,
+// "MiniMalloc", ASPLOS 2023. That search chooses a buffer, by ascending offset. This one chooses the section that is
+// most constrained.
 //
 // What is decided and what follows from it is the State's affair. There are two: ValleyState for plain lifespans, where
 // the sections stand in a row, and CoverState for everything else. The proof that the search is complete stands with

@@ -28,11 +28,11 @@ struct SectionRange {
 //   place(b)      if all sections of b have the same height, b lies there and raises them by its size
 //   lift(s, to)   no remaining buffer of s lies below `to`
 //
-// A run is a maximal row of sections of one height that remaining buffers join. A run is a valley if no remaining buffer
-// reaches from it into a lower section. Take a section s of a valley, and the buffer that lies lowest in s. Either this
-// buffer lives within the valley and lies at its height, or no buffer lies there and s can be lifted. These are the
-// options of s, and one of them holds in every packing in which buffers rest on each other. That is true for each
-// section of each valley, so the search is free to choose the section.
+// A run is a maximal row of sections of one height that remaining buffers join. A run is a valley if no remaining
+// buffer reaches from it into a lower section. Take a section s of a valley, and the buffer that lies lowest in s.
+// Either this buffer lives within the valley and lies at its height, or no buffer lies there and s can be lifted. These
+// are the options of s, and one of them holds in every packing in which buffers rest on each other. That is true for
+// each section of each valley, so the search is free to choose the section.
 //
 //      |    |       |xx|
 //      |xx  |   b   |xx|      The sections below b are a valley. b lives within it and is an option. A buffer that also

@@ -154,7 +154,8 @@ Placements best_fit(const CompressedProblem& problem, Effort& effort) {
   Sweep sweep(problem, false);
   std::optional<Placements> exact = sweep.run(effort);
   if (exact && !sweep.has_reservations()) return *std::move(exact);
-  // Also where the effort was enough: reservations cut the arena into pieces, and more effort must not give a higher answer.
+  // Also where the effort was enough: reservations cut the arena into pieces, and more effort must not give a higher
+  // answer.
   std::optional<Placements> solid = Sweep(problem, true).run(effort);
   LOWTIDE_CHECK(solid.has_value(), "a sweep without reservations always ends");
   return exact && exact->height <= solid->height ? *std::move(exact) : *std::move(solid);

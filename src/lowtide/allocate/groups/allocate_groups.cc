@@ -17,11 +17,11 @@
 #include "lowtide/allocate/problem/answer.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
-#include "lowtide/allocate/problem/goal.h"
 #include "lowtide/allocate/problem/groups.h"
 #include "lowtide/allocate/problem/incumbent.h"
 #include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/allocate/problem/phases.h"
+#include "lowtide/allocate/problem/stopping_rule.h"
 #include "lowtide/allocate/strategies/allocate_ungrouped.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
@@ -33,10 +33,10 @@ namespace {
 class Ordering {
  public:
   Ordering(const PackingProblem& problem, const BufferGroups& groups, const CompressedProblem& members,
-           const ConflictGraph& graph, const Goal& goal, int threads)
+           const ConflictGraph& graph, const StoppingRule& stopping, int threads)
       : blocks_(order_problem(problem, groups, graph)),
         task_(search_task(problem, blocks_)),
-        descent_(members, task_, goal.bound(), goal.target(), threads) {}
+        descent_(members, task_, stopping.bound(), stopping.target(), threads) {}
   Ordering(const Ordering&) = delete;
   Ordering& operator=(const Ordering&) = delete;
 
@@ -64,14 +64,14 @@ class GroupAllocation {
     for (const BufferGroups::Group& group : groups_.groups) {
       proof_.height = std::max(proof_.height, group.fixed_base.value_or(group.residue) + group.size);
     }
-    goal_.emplace(members_, proof_.height, problem.capacity);
+    stopping_.emplace(members_, proof_.height, problem.capacity);
   }
 
   // Phases whose efforts double: what one does depends on its own effort and on those before it, never on where the
   // whole ends. Each begins the blocks anew, since they are solved behind a door that keeps nothing.
   Packing run() && {
     if (blocks_.is_exact) {
-      goal_->raise(pack_blocks(effort_.left()).bound.count());
+      stopping_->raise(pack_blocks(effort_.left()).bound.count());
       return finished();
     }
     bool are_blocks_done = false;
@@ -89,9 +89,10 @@ class GroupAllocation {
 
  private:
   [[nodiscard]] bool is_over() const {
-    const bool is_met = goal_->asks_for_capacity() && !goal_->is_out_of_reach() ? goal_->is_met(best_->height())
-                                                                                : best_->height() == goal_->bound();
-    return is_met || goal_->is_out_of_reach() || effort_.exhausted();
+    const bool is_done = stopping_->has_capacity() && !stopping_->is_infeasible()
+                             ? stopping_->stops_at(best_->height())
+                             : best_->height() == stopping_->bound();
+    return is_done || stopping_->is_infeasible() || effort_.exhausted();
   }
 
   // What it found is in `best_`; the answer is that of the blocks.
@@ -122,7 +123,7 @@ class GroupAllocation {
     Incumbent::Listener listener;
     if (options_.on_improvement) {
       listener = [this](const Placements& found, std::string_view name) {
-        options_.on_improvement(answer_of(found, name, proof_, *goal_));
+        options_.on_improvement(answer_of(found, name, proof_, *stopping_));
       };
     }
     best_.emplace(std::move(placements), strategy, std::move(listener));
@@ -139,16 +140,16 @@ class GroupAllocation {
       std::optional<ConflictGraph> graph;
       if (*pairs_ <= tuning::kPairOrderMostPairs) graph = conflict_graph(members_, effort_);
       is_unordered_ = !graph;
-      if (graph) ordering_.emplace(problem_, groups_, members_, *graph, *goal_, options_.threads);
+      if (graph) ordering_.emplace(problem_, groups_, members_, *graph, *stopping_, options_.threads);
     }
     if (!ordering_) return false;
     Descent& descent = ordering_->descent();
     const std::int64_t last = effort_.spent + std::min(limit, effort_.left());
-    descent.try_target(*best_, goal_->asks_for_capacity() ? limit : limit / 2, effort_);
-    goal_->raise(descent.bound());
-    while (!is_over() && !goal_->asks_for_capacity() && effort_.spent < last) {
+    descent.try_target(*best_, stopping_->has_capacity() ? limit : limit / 2, effort_);
+    stopping_->raise(descent.bound());
+    while (!is_over() && !stopping_->has_capacity() && effort_.spent < last) {
       descent.step(*best_, effort_);
-      goal_->raise(descent.bound());
+      stopping_->raise(descent.bound());
     }
     // A phase that gives up at once costs something too: else there would be no end.
     effort_.spend(std::max<std::int64_t>(last - effort_.spent, 0));
@@ -156,8 +157,8 @@ class GroupAllocation {
   }
 
   [[nodiscard]] Packing finished() const {
-    LOWTIDE_CHECK(best_->height() >= goal_->bound(), "no packing is lower than the bound");
-    Packing packing = answer_of(best_->placements(), best_->strategy(), proof_, *goal_);
+    LOWTIDE_CHECK(best_->height() >= stopping_->bound(), "no packing is lower than the bound");
+    Packing packing = answer_of(best_->placements(), best_->strategy(), proof_, *stopping_);
     packing.decisions = decisions_ + (ordering_ ? ordering_->nodes() : 0);
     return packing;
   }
@@ -169,7 +170,7 @@ class GroupAllocation {
   const CompressedProblem members_;
   Effort effort_;
   StructureBound proof_;  // of the pieces
-  std::optional<Goal> goal_;
+  std::optional<StoppingRule> stopping_;
   std::set<std::string> strategies_;  // what names in `best_` refer to
   std::optional<Incumbent> best_;
   std::optional<Ordering> ordering_;

@@ -16,18 +16,18 @@ PackingOutcome outcome_of(const Packing& packing, std::optional<Bytes> capacity)
 }  // namespace
 
 Packing answer_of(const Placements& placements, std::string_view strategy, const StructureBound& proof,
-                  const Goal& goal) {
+                  const StoppingRule& stopping) {
   Packing packing;
   packing.offsets.reserve(placements.offsets.size());
   for (std::int64_t offset : placements.offsets) packing.offsets.push_back(Offset(offset));
   packing.height = Bytes(placements.height);
-  packing.bound = Bytes(goal.bound());
+  packing.bound = Bytes(stopping.bound());
   packing.proven_optimal = packing.height == packing.bound;
   packing.strategy = strategy;
   packing.witness_time = proof.time;
   packing.witness_buffers = proof.clique;
-  packing.is_bound_searched = goal.bound() > proof.height;
-  packing.outcome = outcome_of(packing, goal.capacity());
+  packing.is_bound_searched = stopping.bound() > proof.height;
+  packing.outcome = outcome_of(packing, stopping.capacity());
   return packing;
 }
 

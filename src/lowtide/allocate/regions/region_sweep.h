@@ -20,8 +20,8 @@ namespace lowtide::allocate_internal {
 // The cheapest choice whose loads fit every row, exactly, by a sweep over the rows: what matters of everything before a
 // row is only where those lie that live on. So of all choices that agree in these the cheapest is kept, and a state is
 // dropped when the bound, or what it costs so far with the least of the rest, says that it cannot end below what is
-// known. (Dynamic programming over a path decomposition, the rows; Bodlaender, 1988.) Fast where few live at once, as in
-// most networks; exponential in their number where the bound does not help.
+// known. (Dynamic programming over a path decomposition, the rows; Bodlaender, 1988.) Fast where few live at once, as
+// in most networks; exponential in their number where the bound does not help.
 //
 // Nothing below that cost has offsets either, so it is a bound, and mostly a better one than that of prices: it knows
 // that buffers are whole.

@@ -10,9 +10,9 @@
 
 #include "lowtide/allocate/problem/answer.h"
 #include "lowtide/allocate/problem/compressed.h"
-#include "lowtide/allocate/problem/goal.h"
 #include "lowtide/allocate/problem/incumbent.h"
 #include "lowtide/allocate/problem/named_conflicts.h"
+#include "lowtide/allocate/problem/stopping_rule.h"
 #include "lowtide/allocate/strategies/portfolio.h"
 #include "lowtide/allocate/strategies/table.h"
 #include "lowtide/base/check.h"
@@ -43,26 +43,26 @@ Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& op
   Effort effort = options.effort;
   NamedConflicts conflicts = named_conflicts(compressed, effort);
   const StructureBound proof = structure_bound(compressed, conflicts);
-  Goal goal(compressed, proof.height, problem.capacity);
+  StoppingRule stopping(compressed, proof.height, problem.capacity);
   Incumbent::Listener listener;
   if (options.on_improvement) {
     listener = [&](const Placements& placements, std::string_view strategy) {
-      options.on_improvement(answer_of(placements, strategy, proof, goal));
+      options.on_improvement(answer_of(placements, strategy, proof, stopping));
     };
   }
   Incumbent best = first_answer(compressed, conflicts, std::move(listener), effort);
 
   StrategyContext context{.problem = compressed,
-                          .goal = goal,
+                          .stopping = stopping,
                           .best = best,
                           .effort = effort,
                           .threads = options.threads,
                           .conflicts = std::move(conflicts)};
   run_portfolio(context, strategies());
   run_last_strategies(context);
-  LOWTIDE_CHECK(best.height() >= goal.bound(), "no packing is lower than the bound");
+  LOWTIDE_CHECK(best.height() >= stopping.bound(), "no packing is lower than the bound");
 
-  Packing packing = answer_of(best.placements(), best.strategy(), proof, goal);
+  Packing packing = answer_of(best.placements(), best.strategy(), proof, stopping);
   packing.decisions = context.decisions;
   return packing;
 }

@@ -23,7 +23,8 @@ bool is_worth_a_graph(const CompressedProblem& problem, std::int64_t pairs) {
 void StrategyContext::prepare() {
   pairs = count_meeting_pairs(problem);
   if (!conflicts.graph && is_worth_a_graph(problem, pairs)) conflicts.graph = conflict_graph(problem, effort);
-  if (const SearchTask* task = exact_task()) descent.emplace(problem, *task, goal.bound(), goal.target(), threads);
+  if (const SearchTask* task = exact_task())
+    descent.emplace(problem, *task, stopping.bound(), stopping.target(), threads);
 }
 
 const SearchTask* StrategyContext::exact_task() {
@@ -32,21 +33,21 @@ const SearchTask* StrategyContext::exact_task() {
 }
 
 void StrategyContext::search_target(Descent* with, std::int64_t limit) {
-  if (with == nullptr || goal.is_out_of_reach()) return;
+  if (with == nullptr || stopping.is_infeasible()) return;
   const std::int64_t before = with->nodes();
   with->try_target(best, limit, effort);
-  goal.raise(with->bound());
+  stopping.raise(with->bound());
   decisions += with->nodes() - before;
 }
 
 void StrategyContext::search_between(Descent* with, std::int64_t limit) {
-  if (goal.asks_for_capacity()) return search_target(with, limit);
+  if (stopping.has_capacity()) return search_target(with, limit);
   if (with == nullptr) return;
   const std::int64_t before = with->nodes();
   const std::int64_t last = effort.spent + std::min(limit, effort.left());
   while (!is_over() && effort.spent < last) {
     with->step(best, effort);
-    goal.raise(with->bound());
+    stopping.raise(with->bound());
   }
   decisions += with->nodes() - before;
 }

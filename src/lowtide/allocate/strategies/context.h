@@ -10,9 +10,9 @@
 #include "lowtide/allocate/improve/descent.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
-#include "lowtide/allocate/problem/goal.h"
 #include "lowtide/allocate/problem/incumbent.h"
 #include "lowtide/allocate/problem/named_conflicts.h"
+#include "lowtide/allocate/problem/stopping_rule.h"
 
 namespace lowtide::allocate_internal {
 
@@ -20,7 +20,7 @@ namespace lowtide::allocate_internal {
 // are too expensive to find twice.
 struct StrategyContext {
   const CompressedProblem& problem;
-  Goal& goal;
+  StoppingRule& stopping;
   Incumbent& best;
   Effort& effort;
   int threads = 1;
@@ -36,14 +36,14 @@ struct StrategyContext {
   // The problem as the exact search wants it. Null if there is nothing to search for, or too much.
   const SearchTask* exact_task();
 
-  // Whether the goal can be reached with this descent, and heights between goal and best. Null does nothing. A raised
-  // bound goes to the goal.
+  // Asks a descent for the target, and for heights between target and best. Null does nothing. A bound that the descent
+  // raises goes to the stopping rule.
   void search_target(Descent* with, std::int64_t limit);
   void search_between(Descent* with, std::int64_t limit);
 
   // Null where there is no space for a graph: conflicts are then found by time.
   [[nodiscard]] const ConflictGraph* graph() const { return conflicts.graph ? &*conflicts.graph : nullptr; }
-  [[nodiscard]] bool is_over() const { return goal.is_met(best.height()) || effort.exhausted(); }
+  [[nodiscard]] bool is_over() const { return stopping.stops_at(best.height()) || effort.exhausted(); }
 };
 
 }  // namespace lowtide::allocate_internal

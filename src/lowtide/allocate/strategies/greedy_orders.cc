@@ -23,8 +23,8 @@ struct GreedyOrder {
   GapRule rule;
 };
 
-// Lowest gap before tightest, because it wins more often on hard problems. The first two come first for the same reason,
-// and because a problem with many pairs may leave effort for no more.
+// Lowest gap before tightest, because it wins more often on hard problems. The first two come first for the same
+// reason, and because a problem with many pairs may leave effort for no more.
 constexpr std::array<GreedyOrder, 9> kOrders = {{
     {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, GapRule::tightest},
     {"greedy_by_size", greedy_by_size, GapRule::lowest},
@@ -53,7 +53,8 @@ class GreedyOrders final : public Strategy {
  public:
   explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context.problem)) {}
 
-  // The answer is that of one order after another until one meets the goal. With threads, later ones may run in vain.
+  // The answer is that of one order after another until one meets the stopping. With threads, later ones may run in
+  // vain.
   void run(std::int64_t limit) override {
     const auto most = static_cast<std::size_t>(limit / std::max<std::int64_t>(context_.pairs, 1));
     const std::size_t count = std::min(std::max<std::size_t>(most, 1), orders_.size() - next_);

@@ -78,16 +78,17 @@ class LargeFirst final : public Strategy {
     if (division.is_done) return;
 
     const CompressedProblem large = large_of(problem_, division.threshold);
-    Goal goal(large, height_bound(large).height, std::nullopt);
+    StoppingRule stopping(large, height_bound(large).height, std::nullopt);
     Effort share = context_.effort.share(limit / 2);
     Incumbent found(best_fit(large, share), kName);
-    StrategyContext inner{.problem = large, .goal = goal, .best = found, .effort = share, .threads = context_.threads};
+    StrategyContext inner{
+        .problem = large, .stopping = stopping, .best = found, .effort = share, .threads = context_.threads};
     run_portfolio(inner, others_);
     context_.effort.spend(share.spent);
-    division.is_done = goal.is_met(found.height());
+    division.is_done = stopping.stops_at(found.height());
 
-    for (std::int64_t shift = room_below(large, found.height(), context_.goal.target());; shift = 0) {
-      if (is_met() || found.height() + shift >= context_.best.height()) break;
+    for (std::int64_t shift = room_below(large, found.height(), context_.stopping.target());; shift = 0) {
+      if (is_over() || found.height() + shift >= context_.best.height()) break;
       add_small(small_of(problem_, division.threshold, found.placements(), shift));
       if (shift == 0) break;
     }
@@ -99,7 +100,7 @@ class LargeFirst final : public Strategy {
     bool is_done = false;        // more effort gives nothing else
   };
 
-  [[nodiscard]] bool is_met() const { return context_.goal.is_met(context_.best.height()); }
+  [[nodiscard]] bool is_over() const { return context_.stopping.stops_at(context_.best.height()); }
   void divide();
   [[nodiscard]] std::int64_t threshold_for(std::int64_t most) const;
   [[nodiscard]] std::int64_t load_below(std::int64_t threshold) const;
@@ -117,7 +118,7 @@ void LargeFirst::divide() {
   if (std::exchange(is_divided_, true)) return;
   if (problem_.times.empty() || problem_.movable.size() > tuning::kLargeFirstMostBuffers) return;
   for (const std::int64_t share : tuning::kLargeFirstShares) {
-    const std::int64_t threshold = threshold_for(context_.goal.target() / share);
+    const std::int64_t threshold = threshold_for(context_.stopping.target() / share);
     const bool is_new = std::none_of(divisions_.begin(), divisions_.end(),
                                      [&](const Division& division) { return division.threshold == threshold; });
     if (threshold > 0 && is_new) divisions_.push_back({.threshold = threshold});
@@ -158,7 +159,7 @@ std::int64_t LargeFirst::load_below(std::int64_t threshold) const {
 
 void LargeFirst::add_small(const CompressedProblem& small) {
   for (const SmallOrder& strategy : kSmallOrders) {
-    if (is_met()) return;
+    if (is_over()) return;
     Placer placer(small, context_.graph());
     std::optional<Placements> placed = place_in_order(placer, strategy.order(small), strategy.rule, context_.effort);
     if (!placed) return;

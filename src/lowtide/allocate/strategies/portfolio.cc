@@ -24,7 +24,7 @@ void run_portfolio(StrategyContext& context, std::span<const StrategyRow> rows) 
     for (std::size_t at = 0; at < rows.size() && !context.is_over(); ++at) {
       if (rows[at].is_tried(context, phase)) strategies[at]->run(rows[at].effort(context, phase));
     }
-    const bool is_last = context.goal.is_out_of_reach() || limit / tuning::kPhasesBeyondEffort > context.effort.limit;
+    const bool is_last = context.stopping.is_infeasible() || limit / tuning::kPhasesBeyondEffort > context.effort.limit;
     return !context.is_over() && !is_last;
   });
 }

@@ -47,7 +47,8 @@ class SearchAsSets final : public Strategy {
     if (!context_.exact || !context_.exact->is_of_intervals() || context_.exact->task() == nullptr) return;
     sets_ = ExactProblem::of_sets(context_.problem, context_.effort);
     if (sets_->task() == nullptr) return;
-    descent_.emplace(context_.problem, *sets_->task(), context_.goal.bound(), context_.goal.target(), context_.threads);
+    descent_.emplace(context_.problem, *sets_->task(), context_.stopping.bound(), context_.stopping.target(),
+                     context_.threads);
   }
 
   StrategyContext& context_;
@@ -62,7 +63,7 @@ class SearchWithinUnit final : public Strategy {
   void run(std::int64_t limit) override {
     const SearchTask* task = context_.exact_task();
     if (task == nullptr) return;
-    const std::int64_t bound = context_.goal.bound();
+    const std::int64_t bound = context_.stopping.bound();
     Descent descent(context_.problem, *task, bound, bound, context_.threads);
     context_.search_target(&descent, limit);
   }
@@ -77,7 +78,8 @@ class EjectionStrategy final : public Strategy {
 
   void run(std::int64_t limit) override {
     Effort share = context_.effort.share(limit);
-    (void)lower_by_ejection(context_.problem, context_.graph(), context_.goal.target(), ++seed_, context_.best, share);
+    (void)lower_by_ejection(context_.problem, context_.graph(), context_.stopping.target(), ++seed_, context_.best,
+                            share);
     context_.effort.spend(share.spent);
   }
 

@@ -10,7 +10,7 @@
 
 namespace lowtide::allocate_internal {
 
-// The exact search of the problem's own form, asked whether the goal can be reached.
+// The exact search of the problem's own form, asked whether the target can be reached.
 [[nodiscard]] std::unique_ptr<Strategy> make_search_target(StrategyContext& context, std::span<const StrategyRow> rows);
 
 // The same question to the search over cliques, where plain lifespans let the other search answer it first. Each of the
@@ -18,11 +18,11 @@ namespace lowtide::allocate_internal {
 [[nodiscard]] std::unique_ptr<Strategy> make_search_as_sets(StrategyContext& context,
                                                             std::span<const StrategyRow> rows);
 
-// Heights between the goal and the best.
+// Heights between the target and the best.
 [[nodiscard]] std::unique_ptr<Strategy> make_search_between(StrategyContext& context,
                                                             std::span<const StrategyRow> rows);
 
-// The bound itself, once the goal is met: a height in the same unit of alignment as the bound meets the goal.
+// The bound itself, after the search has stopped at a height in the same unit of alignment.
 [[nodiscard]] std::unique_ptr<Strategy> make_search_within_unit(StrategyContext& context,
                                                                 std::span<const StrategyRow> rows);
 

@@ -21,8 +21,8 @@ namespace lowtide::allocate_internal {
 namespace {
 
 bool always(const StrategyContext& /*context*/, const Phase& /*phase*/) { return true; }
-bool if_goal_is_in_reach(const StrategyContext& context, const Phase& /*phase*/) {
-  return !context.goal.is_out_of_reach();
+bool unless_infeasible(const StrategyContext& context, const Phase& /*phase*/) {
+  return !context.stopping.is_infeasible();
 }
 
 Placements greedy_by_size_without_limit(const CompressedProblem& problem, const NamedConflicts& conflicts,
@@ -76,7 +76,7 @@ const StrategyRow kStrategies[] = {
      .make = make_search_as_sets},
     {.name = "tiers",
      .does = "packs the large buffers with the other strategies, then the small ones around them",
-     .is_tried = if_goal_is_in_reach,
+     .is_tried = unless_infeasible,
      .effort = [](const StrategyContext& /*context*/, const Phase& phase) { return phase.limit / 2; },
      .make = make_large_first},
     {.name = "ejection",
@@ -96,11 +96,12 @@ const StrategyRow kStrategies[] = {
 
 const StrategyRow kLastStrategies[] = {
     {.name = "search",
-     .does = "lowers a height that meets the goal, but not the bound, within one unit of alignment",
+     .does = "lowers a height at which the search stopped, within one unit of alignment above the bound",
      .is_tried =
          [](const StrategyContext& context, const Phase& /*phase*/) {
            const std::int64_t height = context.best.height();
-           return height != context.goal.bound() && !context.goal.asks_for_capacity() && context.goal.is_met(height);
+           return height != context.stopping.bound() && !context.stopping.has_capacity() &&
+                  context.stopping.stops_at(height);
          },
      .effort = [](const StrategyContext& /*context*/, const Phase& /*phase*/) { return tuning::kWithinUnitEffort; },
      .make = make_search_within_unit},

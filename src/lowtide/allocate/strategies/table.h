@@ -27,7 +27,7 @@ struct FirstAnswerRow {
 // Exactly one row is suitable for each problem.
 [[nodiscard]] std::span<const FirstAnswerRow> first_answers();
 
-// Tried in phases after the first answer, until the goal is met.
+// Tried in phases after the first answer, until the stopping rule holds.
 [[nodiscard]] std::span<const StrategyRow> strategies();
 
 // Tried once when the phases are over.
