@@ -32,7 +32,7 @@ TEST(CapacitySearch, EndsWithAProofEitherWay) {
   }
 }
 
-// The first lane that decides wins; what lanes behind it did in the meantime must leave no trace.
+// The first configuration that decides wins; what configurations behind it did in the meantime must leave no trace.
 TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
   Random random(36);
   const CompressedProblem compressed =

@@ -29,78 +29,80 @@ std::int64_t luby(std::int64_t at) {
 }  // namespace
 
 CapacitySearch::CapacitySearch(const SearchTask& task, int threads)
-    : task_(task), lanes_(task.lanes.size()), threads_(threads) {
-  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) begin_anew(lane);
+    : task_(task), configurations_(task.configurations.size()), threads_(threads) {
+  for (std::size_t configuration = 0; configuration < configurations_.size(); ++configuration) restart(configuration);
 }
 
-void CapacitySearch::begin_anew(std::size_t lane) {
-  lanes_[lane] = {.search = task_.make(), .random = Random(kSeed + anew_++)};
-  lanes_[lane].search->set_rule(task_.lanes[lane].section_rule);
-  lanes_[lane].search->set_capacity(capacity_);
+void CapacitySearch::restart(std::size_t configuration) {
+  configurations_[configuration] = {.search = task_.make(), .random = Random(kSeed + restarts_++)};
+  configurations_[configuration].search->set_rule(task_.configurations[configuration].section_rule);
+  configurations_[configuration].search->set_capacity(capacity_);
 }
 
 void CapacitySearch::set_capacity(std::int64_t capacity) {
   capacity_ = capacity;
-  for (Lane& lane : lanes_) lane.search->set_capacity(capacity);
+  for (Configuration& configuration : configurations_) configuration.search->set_capacity(capacity);
   round_ = 0;
 }
 
-// One round under way: what the lanes say to each other.
+// What the configurations of a round tell each other.
 struct CapacitySearch::Round {
-  explicit Round(std::size_t lanes) : costs(lanes), outcomes(lanes, SearchOutcome::undecided), first_decided(lanes) {}
+  explicit Round(std::size_t configurations)
+      : costs(configurations), outcomes(configurations, SearchOutcome::undecided), first_decided(configurations) {}
 
-  // By lane, once it is done.
+  // By configuration, once it is done.
   std::vector<std::atomic<std::int64_t>> costs;
   std::vector<SearchOutcome> outcomes;
   std::atomic<std::size_t> first_decided;
 
-  void decide(std::size_t lane) {
+  void decide(std::size_t configuration) {
     std::size_t first = first_decided.load();
-    while (lane < first && !first_decided.compare_exchange_weak(first, lane)) {
+    while (configuration < first && !first_decided.compare_exchange_weak(first, configuration)) {
     }
   }
 };
 
-void CapacitySearch::run_turn(std::size_t at, std::int64_t share, const Effort& effort, Round& round) {
-  Lane& lane = lanes_[at];
-  // No more than what those before leave; what is not known yet counts when the round is over.
+void CapacitySearch::run_slice(std::size_t at, std::int64_t slice, const Effort& effort, Round& round) {
+  Configuration& configuration = configurations_[at];
+  // Configurations before this one may not have said yet what they cost. That counts when the round is over.
   std::int64_t left = std::min(effort.left(), kMostWork / tuning::kSearchWorkPerEffort);
   for (std::size_t before = 0; before < at; ++before) left -= round.costs[before].load();
   if (left <= 0 || round.first_decided.load() < at) return;
-  lane.search->set_ranks(ranks(task_.lanes[at].buffer_rule, lane.is_shaken, lane.random));
-  lane.is_shaken = true;
-  const std::int64_t before = lane.search->work();
-  round.outcomes[at] = lane.search->run(share, left * tuning::kSearchWorkPerEffort, [&] {
+  configuration.search->set_ranks(
+      ranks(task_.configurations[at].buffer_rule, configuration.is_randomized, configuration.random));
+  configuration.is_randomized = true;
+  const std::int64_t before = configuration.search->work();
+  round.outcomes[at] = configuration.search->run(slice, left * tuning::kSearchWorkPerEffort, [&] {
     return effort.is_stopped() || round.first_decided.load(std::memory_order_relaxed) < at;
   });
-  round.costs[at] = (lane.search->work() - before) / tuning::kSearchWorkPerEffort + 1;
+  round.costs[at] = (configuration.search->work() - before) / tuning::kSearchWorkPerEffort + 1;
   if (round.outcomes[at] != SearchOutcome::undecided) round.decide(at);
 }
 
 SearchOutcome CapacitySearch::run_round(Effort& effort) {
   const std::int64_t shortest =
-      std::max(tuning::kShortestSlice, task_.turn * static_cast<std::int64_t>(task_.buffers.size()));
-  const std::int64_t share = shortest * luby(++round_);
+      std::max(tuning::kShortestSlice, task_.slice * static_cast<std::int64_t>(task_.buffers.size()));
+  const std::int64_t slice = shortest * luby(++round_);
   std::vector<std::int64_t> nodes;
-  for (const Lane& lane : lanes_) nodes.push_back(lane.search->nodes());
-  Round round(lanes_.size());
-  for_each_in_parallel(lanes_.size(), threads_, [&](std::size_t at) { run_turn(at, share, effort, round); });
-  // As if one lane had run after the other: each has the effort that those before it left.
-  for (std::size_t at = 0; at < lanes_.size() && !effort.exhausted(); ++at) {
+  for (const Configuration& configuration : configurations_) nodes.push_back(configuration.search->nodes());
+  Round round(configurations_.size());
+  for_each_in_parallel(configurations_.size(), threads_, [&](std::size_t at) { run_slice(at, slice, effort, round); });
+  // As if the configurations had run one after another: each has the effort that those before it left.
+  for (std::size_t at = 0; at < configurations_.size() && !effort.exhausted(); ++at) {
     const bool is_cut = round.costs[at] > effort.left();
     effort.spend(round.costs[at]);
     if (is_cut) continue;
-    nodes_ += lanes_[at].search->nodes() - nodes[at];
+    nodes_ += configurations_[at].search->nodes() - nodes[at];
     if (round.outcomes[at] == SearchOutcome::undecided) continue;
     winner_ = at;
-    for (std::size_t later = at + 1; later < lanes_.size(); ++later) begin_anew(later);
-    effort.spend(static_cast<std::int64_t>((lanes_.size() - at - 1) * task_.buffers.size()));
+    for (std::size_t later = at + 1; later < configurations_.size(); ++later) restart(later);
+    effort.spend(static_cast<std::int64_t>((configurations_.size() - at - 1) * task_.buffers.size()));
     return round.outcomes[at];
   }
   return SearchOutcome::undecided;
 }
 
-std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken, Random& random) const {
+std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_randomized, Random& random) const {
   struct Key {
     double first;
     std::int64_t second;
@@ -113,19 +115,19 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_shaken
     const std::int64_t length = buffer.length;
     const auto size = static_cast<double>(buffer.size);
     // From 3/4 to 4/3, in steps of a thousandth. One product a key: no machine rounds it in another way.
-    const double shake = is_shaken ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
+    const double factor = is_randomized ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
     switch (rule) {
       case BufferRule::longest:
-        keys.push_back({static_cast<double>(length) * shake, buffer.size, at});
+        keys.push_back({static_cast<double>(length) * factor, buffer.size, at});
         break;
       case BufferRule::largest:
-        keys.push_back({size * shake, length, at});
+        keys.push_back({size * factor, length, at});
         break;
       case BufferRule::most_area:
-        keys.push_back({size * (static_cast<double>(length) * shake), length, at});
+        keys.push_back({size * (static_cast<double>(length) * factor), length, at});
         break;
       case BufferRule::most_crowded:
-        keys.push_back({static_cast<double>(buffer.crowd) * shake, length * buffer.size, at});
+        keys.push_back({static_cast<double>(buffer.crowd) * factor, length * buffer.size, at});
         break;
     }
   }

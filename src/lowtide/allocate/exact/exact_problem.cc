@@ -28,8 +28,8 @@ std::unique_ptr<ExactProblem> ExactProblem::of_sets(const CompressedProblem& pro
   out->take_sets(problem, std::nullopt, effort);
   if (!out->task_) return out;
   // The pair of rules that the search over intervals is worst with, and short turns do not suffice.
-  out->task_->lanes = {{SectionRule::fewest_options, BufferRule::largest}};
-  out->task_->turn = 10;
+  out->task_->configurations = {{SectionRule::fewest_options, BufferRule::largest}};
+  out->task_->slice = 10;
   return out;
 }
 

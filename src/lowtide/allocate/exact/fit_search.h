@@ -71,19 +71,19 @@ struct SearchTask {
     std::int64_t length = 0;  // sections, or others that it meets
     std::int64_t crowd = 0;   // the largest load that it is part of
   };
-  // Rules that take turns (capacity_search.h).
-  struct Lane {
+  // Rules for choices, which take slices in turn (capacity_search.h).
+  struct Configuration {
     SectionRule section_rule;
     BufferRule buffer_rule;
   };
   std::vector<Buffer> buffers;  // by the index that the search uses
-  std::vector<Lane> lanes = {
+  std::vector<Configuration> configurations = {
       {SectionRule::fewest_options, BufferRule::longest},  {SectionRule::most_failures, BufferRule::largest},
       {SectionRule::fewest_options, BufferRule::largest},  {SectionRule::most_failures, BufferRule::longest},
       {SectionRule::least_slack, BufferRule::largest},     {SectionRule::fewest_options, BufferRule::most_area},
       {SectionRule::most_failures, BufferRule::most_area}, {SectionRule::fewest_options, BufferRule::most_crowded},
   };
-  std::int64_t turn = 2;                             // decisions of the shortest turn, for each buffer
+  std::int64_t slice = 2;                            // decisions of the shortest slice, per buffer
   std::int64_t grain = 1;                            // every height of a packing that rests is a multiple
   std::function<std::unique_ptr<FitSearch>()> make;  // what it refers to must outlive the task
 };
