@@ -69,7 +69,7 @@ TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
   const std::vector<Case> cases = {{"all", {}},
                                    {"loads", {.loads = false}},
                                    {"bounds", {.bounds = false}},
-                                   {"twins", {.twins = false}},
+                                   {"interchangeable", {.interchangeable = false}},
                                    {"refuted", {.refuted = false}},
                                    {"shrink", {.shrink = false}}};
   std::vector<std::int64_t> decisions(cases.size(), 0);

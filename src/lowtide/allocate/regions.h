@@ -15,7 +15,7 @@ namespace lowtide {
 struct RegionOptions {
   // Work units as in AllocateOptions, for the choice of regions with all packings that it asks for; and as much again
   // for each region when all is chosen, to lower its height. Counted, so that the answer is the same on every machine.
-  // More effort never gives a dearer answer.
+  // More effort never gives a costlier answer.
   std::int64_t effort = 200'000'000;
 
   // As in AllocateOptions. Answers on the way are not told: whoever needs one at a certain time stops, and gets the

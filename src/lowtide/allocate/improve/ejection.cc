@@ -77,7 +77,7 @@ class Ejection {
       const PackingId buffer = take_heaviest();
       const Place place = lightest_place(buffer, target, effort);
       if (place.weight >= kImmovable) return nullptr;
-      settle(buffer, place);
+      commit(buffer, place);
     }
     return &ranges_;
   }
@@ -210,7 +210,7 @@ class Ejection {
     }
   }
 
-  void settle(PackingId buffer, const Place& place) {
+  void commit(PackingId buffer, const Place& place) {
     const AddressRange range = range_at(buffer, place.offset);
     if (place.weight > 0) {
       for (PackingId other : sorted_[buffer].by_begin) {

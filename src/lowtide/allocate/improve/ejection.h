@@ -14,8 +14,8 @@ namespace lowtide::allocate_internal {
 
 // Lowers `best` step by step towards `bound`. A step sets a target below the height reached, takes out what ends above
 // it, and puts each of these back where the buffers in its way weigh least; those are taken out in turn. Who had to
-// push others away grows heavier, so that the hard ones settle and the search does not go round in circles. When nobody
-// is left outside, everything is dropped to the floor and the next target is set.
+// push others away grows heavier, so that the hard ones stay in place and the search does not go round in circles. When
+// no buffer is left outside, all are dropped to the ground and the next target is set.
 //
 //   target ------+-----+--------       a ends above: its best place is on b's bytes,
 //                |  a  |               b is lighter than c + d: b leaves, a enters,

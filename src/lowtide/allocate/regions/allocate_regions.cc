@@ -53,7 +53,7 @@ class RegionAllocation {
     witness_ = model_.overload();
     collect_candidates();
     if (witness_) {
-      for (const Candidate& candidate : candidates_) settle(candidate, first_limit());
+      for (const Candidate& candidate : candidates_) commit(candidate, first_limit());
     } else {
       run_strategies();
     }
@@ -94,8 +94,8 @@ class RegionAllocation {
   void collect_candidates();
   void add_candidate(RegionChoice choice, std::string_view strategy);
   void raise_bounds();
-  void settle_candidates(std::int64_t limit);
-  bool settle(const Candidate& candidate, std::int64_t limit);
+  void commit_candidates(std::int64_t limit);
+  bool commit(const Candidate& candidate, std::int64_t limit);
   void move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region, std::span<const std::size_t> items,
                   std::int64_t limit);
   void keep_attempt(const Candidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed);
@@ -127,8 +127,8 @@ void RegionAllocation::add_candidate(RegionChoice choice, std::string_view strat
   const auto is_same = [&](const Candidate& other) { return other.choice.regions() == choice.regions(); };
   if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
   const auto is_before = [](const Candidate& a, const Candidate& b) {
-    return a.choice.homeless() != b.choice.homeless() ? a.choice.homeless() < b.choice.homeless()
-                                                      : a.choice.cost() < b.choice.cost();
+    return a.choice.unassigned() != b.choice.unassigned() ? a.choice.unassigned() < b.choice.unassigned()
+                                                          : a.choice.cost() < b.choice.cost();
   };
   Candidate candidate{std::move(choice), std::string(strategy)};
   const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), candidate, is_before);
@@ -136,17 +136,17 @@ void RegionAllocation::add_candidate(RegionChoice choice, std::string_view strat
 }
 
 void RegionAllocation::collect_candidates() {
-  RegionChoice dream(model_);
+  RegionChoice relaxed(model_);
   for (std::size_t item = 0; item < model_.items(); ++item) {
     for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (!model_.may(item, region)) continue;
-      if (dream.fits(item, region)) dream.put(item, region);
+      if (relaxed.fits(item, region)) relaxed.put(item, region);
       break;
     }
   }
-  const bool is_dream = dream.homeless() == 0;
-  add_candidate(std::move(dream), "all_preferred");
-  if (is_dream) return raise_bounds();
+  const bool fits_relaxed = relaxed.unassigned() == 0;
+  add_candidate(std::move(relaxed), "all_preferred");
+  if (fits_relaxed) return raise_bounds();
   const auto add_greedy = [&](KeepRule rule) {
     RegionChoice choice = choose_greedily(model_, bounds_, rule);
     Effort effort{.limit = tuning::kRegionLoadMovesEffort, .stop = options_.stop};
@@ -159,12 +159,12 @@ void RegionAllocation::collect_candidates() {
   add_greedy(KeepRule::price);
 }
 
-// Towards the cheapest choice whose loads fit; where none is known, towards the dearest there is.
+// Towards the cheapest choice whose loads fit. If none is known, towards the costliest choice there is.
 void RegionAllocation::raise_bounds() {
   const RegionChoice& cheapest = candidates_.front().choice;
   for (std::size_t level = 0; level < bounds_.size(); ++level) {
     std::int64_t target = cheapest.cost().level[level];
-    if (cheapest.homeless() > 0) {
+    if (cheapest.unassigned() > 0) {
       target = 0;
       for (std::size_t item = 0; item < model_.items(); ++item) {
         target += model_.weighted(item);
@@ -180,8 +180,8 @@ bool RegionAllocation::offer(Answer answer) {
   return true;
 }
 
-// What ends above the capacity goes on to the next region that has room, what weighs most first; or nowhere.
-// The gaps that it leaves are for who wants them.
+// Items that end above the capacity go to the next region with enough space, the one with the most weight first, or
+// stay unassigned. Then promotable items fill the gaps that they leave.
 void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region,
                                   std::span<const std::size_t> items, std::int64_t limit) {
   const std::int64_t capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity->count();
@@ -211,7 +211,7 @@ void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, st
                    [&](std::size_t a, std::size_t b) { return model_.weighted(a) > model_.weighted(b); });
   for (std::size_t item : leaving) choice.take(item);
   for (std::size_t item :
-       packer_.fill(region, packed, items_in(region, choice.regions()), wanting(model_, choice, region), limit)) {
+       packer_.fill(region, packed, items_in(region, choice.regions()), promotable(model_, choice, region), limit)) {
     if (choice.region_of(item) != RegionChoice::kNowhere) choice.take(item);
     choice.put(item, region);
   }
@@ -224,7 +224,7 @@ void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, st
 }
 
 // Offsets for the regions with capacities, in order of preference. True: it fits, and is the best so far.
-bool RegionAllocation::settle(const Candidate& candidate, std::int64_t limit) {
+bool RegionAllocation::commit(const Candidate& candidate, std::int64_t limit) {
   RegionChoice choice = candidate.choice;
   std::vector<PackedRegion> packed(model_.regions());
   for (std::size_t region = 0; region < model_.regions(); ++region) {
@@ -233,12 +233,12 @@ bool RegionAllocation::settle(const Candidate& candidate, std::int64_t limit) {
     packed[region] = packer_.pack(region, items, limit);
     if (packed[region].outcome != PackingOutcome::found) move_above(choice, packed[region], region, items, limit);
   }
-  if (choice.homeless() == 0) return offer({choice.regions(), std::move(packed), choice.cost(), candidate.strategy});
+  if (choice.unassigned() == 0) return offer({choice.regions(), std::move(packed), choice.cost(), candidate.strategy});
   if (!best_) keep_attempt(candidate, std::move(choice), std::move(packed));
   return false;
 }
 
-// Who is nowhere goes to the last region that is not forbidden, which then ends above its capacity.
+// Unassigned items go to the last region that is not forbidden to them, which then ends above its capacity.
 void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed) {
   std::vector<char> is_over(model_.regions(), 0);
   for (std::size_t item = 0; item < model_.items(); ++item) {
@@ -264,7 +264,7 @@ void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice cho
   attempt_excess_ = excess;
 }
 
-// Moves from the best, each with new offsets for the regions that it concerns.
+// Moves from the best answer, each with new offsets for the regions that it concerns.
 void RegionAllocation::move_with_offsets(std::int64_t limit) {
   if (!best_) return;
   RegionChoice choice(model_);
@@ -298,7 +298,7 @@ void RegionAllocation::move_with_offsets(std::int64_t limit) {
   if (has_improved) offer(std::move(now));
 }
 
-// Once it came to its end there is nothing more to learn from loads.
+// Runs until it has completed once; then loads have nothing more to tell.
 void RegionAllocation::sweep(std::int64_t limit) {
   if (swept_) return;
   RegionSweep sweep(model_, bounds_);
@@ -312,7 +312,7 @@ void RegionAllocation::sweep(std::int64_t limit) {
   RegionChoice choice(model_);
   for (std::size_t item = 0; item < model_.items(); ++item) choice.put(item, sweep.best()[item]);
   swept_ = choice.cost();
-  settle({choice, "sweep"}, limit);
+  commit({choice, "sweep"}, limit);
   add_candidate(std::move(choice), "sweep");
 }
 
@@ -327,25 +327,25 @@ void RegionAllocation::search(std::int64_t limit) {
     Candidate found{RegionChoice(model_), "search"};
     for (std::size_t item = 0; item < model_.items(); ++item) found.choice.put(item, search_->best()[item]);
     const LevelCost cost = found.choice.cost();
-    settle(found, limit);
+    commit(found, limit);
     if (!best_ || best_->cost > cost) return;  // a packing that was found once and is not any more: nothing is proven
   }
   is_searched_ = is_complete;
 }
 
 // Those that could still be better than the best. In the first phase all of them are tried, whatever the effort.
-void RegionAllocation::settle_candidates(std::int64_t limit) {
+void RegionAllocation::commit_candidates(std::int64_t limit) {
   for (const Candidate& candidate : candidates_) {
     if (limit > first_limit() && is_over()) return;
-    if (best_ && (candidate.choice.homeless() > 0 || best_->cost <= candidate.choice.cost())) continue;
-    settle(candidate, limit);
+    if (best_ && (candidate.choice.unassigned() > 0 || best_->cost <= candidate.choice.cost())) continue;
+    commit(candidate, limit);
     if (is_optimal()) return;
   }
 }
 
 const RegionAllocation::StrategyRow RegionAllocation::kStrategies[4] = {
     {"all_preferred, greedy_by_...", "finds offsets for choices that were made by looking at loads",
-     &RegionAllocation::settle_candidates},
+     &RegionAllocation::commit_candidates},
     {"sweep", "finds the cheapest choice whose loads fit, exactly, and then its offsets", &RegionAllocation::sweep},
     {"moves", "moves and exchanges single buffers, with new offsets for the regions concerned",
      &RegionAllocation::move_with_offsets},

@@ -15,7 +15,7 @@
 namespace lowtide::allocate_internal {
 
 RegionChoice::RegionChoice(const RegionModel& model)
-    : model_(&model), region_(model.items(), kNowhere), homeless_(model.items()) {
+    : model_(&model), region_(model.items(), kNowhere), unassigned_(model.items()) {
   for (std::size_t region = 0; region < model.regions(); ++region) {
     loads_.emplace_back(std::vector<std::int64_t>(model.is_bounded(region) ? model.rows() : 1, 0));
   }
@@ -47,14 +47,14 @@ bool RegionChoice::fits(std::size_t item, std::size_t region) {
 void RegionChoice::put(std::size_t item, std::size_t region) {
   region_[item] = static_cast<std::uint8_t>(region);
   cost_ += model_->cost(item, region);
-  --homeless_;
+  --unassigned_;
   add(item, region, 1);
 }
 
 void RegionChoice::take(std::size_t item) {
   const std::size_t region = region_[item];
   cost_ -= model_->cost(item, region);
-  ++homeless_;
+  ++unassigned_;
   add(item, region, -1);
   region_[item] = kNowhere;
 }
@@ -227,7 +227,7 @@ class Moves {
     std::uint8_t before;
   };
 
-  // Who could lie cheaper, the dearest first.
+  // Items that a cheaper region may hold, the largest loss first.
   std::vector<std::size_t> by_loss() {
     effort_.spend(static_cast<std::int64_t>(model_.items()));
     std::vector<std::tuple<LevelCost, std::size_t>> losses;
@@ -267,13 +267,13 @@ class Moves {
 
   bool move(std::size_t item, std::size_t region) {
     const LevelCost cost = choice_.cost();
-    const bool was_homeless = choice_.region_of(item) == RegionChoice::kNowhere;
+    const bool was_unassigned = choice_.region_of(item) == RegionChoice::kNowhere;
     moved_.clear();
     shift(item, region);
     bool is_better = true;
     std::uint32_t row = 0;
     while (is_better && choice_.is_overloaded(item, row)) {
-      is_better = eject(item, region, row) && (was_homeless || choice_.cost() < cost);
+      is_better = eject(item, region, row) && (was_unassigned || choice_.cost() < cost);
     }
     effort_.spend(static_cast<std::int64_t>(model_.parts_of(item).size()) + 16);
     if (is_better) {
@@ -339,7 +339,7 @@ RegionChoice choose_greedily(const RegionModel& model, std::span<const RegionBou
   return Greedy(model, bounds, rule).run();
 }
 
-std::vector<std::size_t> wanting(const RegionModel& model, const RegionChoice& choice, std::size_t region) {
+std::vector<std::size_t> promotable(const RegionModel& model, const RegionChoice& choice, std::size_t region) {
   std::vector<std::pair<double, std::size_t>> found;
   for (std::size_t item = 0; item < model.items(); ++item) {
     const std::uint8_t now = choice.region_of(item);

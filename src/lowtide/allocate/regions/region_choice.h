@@ -32,7 +32,7 @@ class RegionChoice {
   [[nodiscard]] std::uint8_t region_of(std::size_t item) const { return region_[item]; }
   [[nodiscard]] const std::vector<std::uint8_t>& regions() const { return region_; }
   [[nodiscard]] const LevelCost& cost() const { return cost_; }
-  [[nodiscard]] std::size_t homeless() const { return homeless_; }
+  [[nodiscard]] std::size_t unassigned() const { return unassigned_; }
 
   // The part of `item` that is in a row above the room, and that row.
   [[nodiscard]] bool is_overloaded(std::size_t item, std::uint32_t& row) const;
@@ -44,7 +44,7 @@ class RegionChoice {
   std::vector<std::uint8_t> region_;
   std::vector<RangeMax> loads_;  // by region, the bytes in each row; a single row for regions without a limit
   LevelCost cost_;
-  std::size_t homeless_;
+  std::size_t unassigned_;
 };
 
 // What a region should hold first.
@@ -61,9 +61,9 @@ enum class KeepRule : std::uint8_t {
 [[nodiscard]] RegionChoice choose_greedily(const RegionModel& model, std::span<const RegionBound> bounds,
                                            KeepRule rule);
 
-// Who may lie in the region, and lies in a dearer one or nowhere: the most weight per byte and row first.
-[[nodiscard]] std::vector<std::size_t> wanting(const RegionModel& model, const RegionChoice& choice,
-                                               std::size_t region);
+// Items that the region may hold, and that lie in a costlier one or in none. The most weight per byte and row first.
+[[nodiscard]] std::vector<std::size_t> promotable(const RegionModel& model, const RegionChoice& choice,
+                                                  std::size_t region);
 
 // Improves a choice: an item that could lie cheaper goes there, and who is in its way and loses least goes elsewhere,
 // as long as the whole becomes cheaper (or one that is nowhere finds a region). `is_possible` has the last word on each

@@ -207,7 +207,7 @@ void RegionModel::set_units() {
   }
 }
 
-bool RegionModel::are_twins(std::size_t a, std::size_t b) const {
+bool RegionModel::are_interchangeable(std::size_t a, std::size_t b) const {
   const Item& first = items_[a];
   const Item& second = items_[b];
   const auto is_plain = [&](std::size_t item) {

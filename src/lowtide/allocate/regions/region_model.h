@@ -103,7 +103,7 @@ class RegionModel {
   }
 
   // Whether two items may take each other's place in everything.
-  [[nodiscard]] bool are_twins(std::size_t a, std::size_t b) const;
+  [[nodiscard]] bool are_interchangeable(std::size_t a, std::size_t b) const;
 
   // A set of items that cannot lie in the only regions that they fit in.
   [[nodiscard]] std::optional<RegionWitness> overload() const;

@@ -103,12 +103,12 @@ PackedRegion RegionPacker::pack_low(std::size_t region, std::span<const std::siz
 }
 
 std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& packed,
-                                            std::span<const std::size_t> items, std::span<const std::size_t> wanting,
+                                            std::span<const std::size_t> items, std::span<const std::size_t> promotable,
                                             std::int64_t limit) {
   std::vector<std::size_t> filled;
   if (!problem_.packing.together.empty()) return filled;
   std::vector<std::size_t> all(items.begin(), items.end());
-  all.insert(all.end(), wanting.begin(), wanting.end());
+  all.insert(all.end(), promotable.begin(), promotable.end());
   std::vector<PackingId> ids;
   const CompressedProblem compressed = compress(problem_of(region, all, ids));
   const auto new_id = [&](PackingId id) {
@@ -123,7 +123,7 @@ std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& pa
   }
   const std::int64_t capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity->count();
   Effort effort = effort_.share(limit);
-  for (std::size_t item : wanting) {
+  for (std::size_t item : promotable) {
     if (effort.exhausted()) break;
     const PackingId own = model_.members_of(item).front();
     const PackingId id = new_id(own);

@@ -43,11 +43,11 @@ class RegionPacker {
   // As low as this effort finds, whatever the capacity.
   PackedRegion pack_low(std::size_t region, std::span<const std::size_t> items, std::int64_t limit);
 
-  // One after the other, those of `wanting` that find a gap below the capacity are put there; returns them. None with
-  // groups.
+  // One after the other, those of `promotable` that find a gap below the capacity are put there; returns them. None
+  // with groups.
   [[nodiscard]] std::vector<std::size_t> fill(std::size_t region, PackedRegion& packed,
-                                              std::span<const std::size_t> items, std::span<const std::size_t> wanting,
-                                              std::int64_t limit);
+                                              std::span<const std::size_t> items,
+                                              std::span<const std::size_t> promotable, std::int64_t limit);
 
   // What `allocate` refused: sizes so large that they pass the limit with the region's alignment. Everything found
   // since then is of no use.

@@ -15,7 +15,7 @@ RegionSearch::RegionSearch(const RegionModel& model, std::span<const RegionBound
                            Effort& effort, const RegionRules& rules)
     : model_(model), bounds_(bounds), packer_(packer), effort_(effort), rules_(rules) {
   order_items(bounds);
-  if (rules.twins) join_twins();
+  if (rules.interchangeable) join_interchangeable();
   refuted_of_.resize(levels_.size() * model.regions());
 }
 
@@ -52,7 +52,7 @@ void RegionSearch::order_items(std::span<const RegionBound> bounds) {
   levels_ = std::move(ordered);
 }
 
-void RegionSearch::join_twins() {
+void RegionSearch::join_interchangeable() {
   std::vector<std::size_t> depths(levels_.size());
   std::iota(depths.begin(), depths.end(), std::size_t{0});
   const auto looks = [&](std::size_t depth) {
@@ -64,8 +64,8 @@ void RegionSearch::join_twins() {
   };
   std::sort(depths.begin(), depths.end(), [&](std::size_t a, std::size_t b) { return looks(a) < looks(b); });
   for (std::size_t at = 1; at < depths.size(); ++at) {
-    if (!model_.are_twins(levels_[depths[at - 1]].item, levels_[depths[at]].item)) continue;
-    levels_[depths[at]].twin = depths[at - 1];
+    if (!model_.are_interchangeable(levels_[depths[at - 1]].item, levels_[depths[at]].item)) continue;
+    levels_[depths[at]].earlier = depths[at - 1];
   }
 }
 
@@ -120,10 +120,10 @@ bool RegionSearch::is_below_best() const {
   return false;
 }
 
-// A twin before it that lies dearer: the two could change places.
-bool RegionSearch::breaks_twins(std::size_t depth, std::uint8_t region) const {
-  const std::optional<std::size_t> twin = levels_[depth].twin;
-  return twin && region_[*twin] > region;
+// An interchangeable item before it lies in a costlier region: the two could change places.
+bool RegionSearch::breaks_symmetry(std::size_t depth, std::uint8_t region) const {
+  const std::optional<std::size_t> earlier = levels_[depth].earlier;
+  return earlier && region_[*earlier] > region;
 }
 
 // False: nothing below this can be better. The choice stands all the same, until it is popped.
@@ -217,7 +217,7 @@ bool RegionSearch::run(std::int64_t work, std::int64_t pack_limit) {
     bool is_pushed = false;
     while (!is_pushed && level.next < level.options.size()) {
       const std::uint8_t region = level.options[level.next++];
-      if (breaks_twins(depth, region)) continue;
+      if (breaks_symmetry(depth, region)) continue;
       is_pushed = push(depth, region);
       if (!is_pushed) pop(depth);
     }

@@ -18,11 +18,11 @@ namespace lowtide::allocate_internal {
 
 // What may cut branches off. None changes the answer.
 struct RegionRules {
-  bool loads = true;    // a row above the room of a region
-  bool bounds = true;   // cost so far and extra costs of the bound: not below the best
-  bool twins = true;    // of items alike in everything, the first lies cheapest
-  bool refuted = true;  // a set that was proven not to fit a region never goes there together again
-  bool shrink = true;   // such a set is cut down to one of which everybody matters
+  bool loads = true;            // a row above the room of a region
+  bool bounds = true;           // cost so far and extra costs of the bound: not below the best
+  bool interchangeable = true;  // of items alike in everything, the first lies cheapest
+  bool refuted = true;          // a set that was proven not to fit a region never goes there together again
+  bool shrink = true;           // such a set is cut down to one of which everybody matters
 };
 
 // Exact: every item to every region, depth first, where the bound has most to say first, and asks `allocate` whether
@@ -47,9 +47,9 @@ class RegionSearch {
  private:
   struct Level {
     std::size_t item = 0;
-    std::vector<std::uint8_t> options;  // regions, the cheapest by the bound first
-    std::vector<Int128> extras;         // by region and level of the cost
-    std::optional<std::size_t> twin;    // the level of a twin before it
+    std::vector<std::uint8_t> options;   // regions, the cheapest by the bound first
+    std::vector<Int128> extras;          // by region and level of the cost
+    std::optional<std::size_t> earlier;  // the level of an interchangeable item before it
     std::size_t next = 0;
   };
   // Items that do not fit a region together.
@@ -61,14 +61,14 @@ class RegionSearch {
   };
 
   void order_items(std::span<const RegionBound> bounds);
-  void join_twins();
+  void join_interchangeable();
   void reset();
   bool push(std::size_t depth, std::uint8_t region);
   void pop(std::size_t depth);
   bool add_loads(std::size_t depth, std::uint8_t region, int sign);
   bool count_refuted(std::size_t depth, std::uint8_t region, int sign);
   [[nodiscard]] bool is_below_best() const;
-  [[nodiscard]] bool breaks_twins(std::size_t depth, std::uint8_t region) const;
+  [[nodiscard]] bool breaks_symmetry(std::size_t depth, std::uint8_t region) const;
   std::optional<std::size_t> visit_leaf(std::int64_t pack_limit);
   std::size_t refute(std::uint8_t region, std::vector<std::size_t> depths, bool is_proven, std::int64_t pack_limit);
   void index_refuted(std::size_t at);

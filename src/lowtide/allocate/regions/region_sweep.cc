@@ -72,8 +72,8 @@ std::int64_t RegionSweep::bytes_in(std::size_t item, std::size_t region, std::ui
   return bytes;
 }
 
-// Who is in no row is in nobody's way.
-void RegionSweep::place_restless(State& state) {
+// Items in no row never conflict.
+void RegionSweep::assign_unconstrained(State& state) {
   for (std::size_t item = 0; item < model_.items(); ++item) {
     if (last_row_[item] > 0) continue;
     for (std::size_t region = 0; region < model_.regions(); ++region) {
@@ -180,7 +180,7 @@ bool RegionSweep::run(const std::optional<LevelCost>& below, std::int64_t work, 
   spent_ = static_cast<std::int64_t>(model_.items());
   State first{
       .key = {}, .history = kNoHistory, .cost = {}, .extra = std::vector<Int128>(bounds_.size(), 0), .load = {}};
-  place_restless(first);
+  assign_unconstrained(first);
   states_.assign(1, first);
   least_of_rest_ = {};
   for (std::size_t item = 0; item < model_.items(); ++item) {

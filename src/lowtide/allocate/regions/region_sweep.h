@@ -61,7 +61,7 @@ class RegionSweep {
   [[nodiscard]] bool is_below(const State& state, const LevelCost& below) const;
   [[nodiscard]] std::uint8_t region_in(const Key& key, std::size_t slot) const;
   void set_region(Key& key, std::size_t slot, std::uint64_t region) const;
-  void place_restless(State& state);
+  void assign_unconstrained(State& state);
   void drop_ended(std::uint32_t row);
   void enter_row(std::uint32_t row);
   bool add_item(std::size_t item, std::uint32_t row, const std::optional<LevelCost>& below);
