@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/allocate/exact/sections.h"
+#include "lowtide/allocate/exact/interval_problem.h"
 #include "lowtide/allocate/exact/skyline_search.h"
 #include "tests/allocate/problems.h"
 
@@ -20,9 +20,9 @@ TEST(CapacitySearch, EndsWithAProofEitherWay) {
   for (int round = 0; round < 200; ++round) {
     const PackingProblem problem = testing::random_problem(random, {.most_buffers = 6, .moments = 6});
     const CompressedProblem compressed = compress(problem);
-    const SectionedProblem sections = *sectioned(compressed);
+    const IntervalProblem cliques = *interval_problem(compressed);
     const std::int64_t least = testing::least_height(problem);
-    const SearchTask task = search_task(compressed, sections);
+    const SearchTask task = search_task(compressed, cliques);
     CapacitySearch search(task);
     Effort effort{.limit = 100'000'000};
     search.set_capacity(least - 1);
@@ -37,10 +37,10 @@ TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
   Random random(36);
   const CompressedProblem compressed =
       compress(testing::random_problem(random, {.most_buffers = 60, .most_size = 4000, .moments = 40}));
-  const SectionedProblem sections = *sectioned(compressed);
+  const IntervalProblem cliques = *interval_problem(compressed);
   std::vector<std::string> answers;
   for (int threads : {1, 2, 5, 16}) {
-    const SearchTask task = search_task(compressed, sections);
+    const SearchTask task = search_task(compressed, cliques);
     CapacitySearch search(task, threads);
     Effort effort{.limit = 3'000'000};
     std::string answer;
@@ -51,7 +51,7 @@ TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
       answer += std::to_string(static_cast<int>(outcome)) + " " + std::to_string(effort.spent) + " " +
                 std::to_string(search.nodes()) + "\n";
       if (outcome != SearchOutcome::fits) continue;
-      for (std::uint32_t at = 0; at < sections.buffers.size(); ++at) answer += std::to_string(search.offset(at)) + " ";
+      for (std::uint32_t at = 0; at < cliques.buffers.size(); ++at) answer += std::to_string(search.offset(at)) + " ";
     }
     answers.push_back(answer);
   }

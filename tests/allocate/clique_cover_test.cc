@@ -27,14 +27,14 @@ struct Prepared {
 
 // Each of the three meets the other two in a moment of its own: no order of the moments makes them intervals.
 //   a |==|    |==|
-//   b   |=====|          {a, b}, {b, c}, {a, c}: three sections of two
+//   b   |=====|          {a, b}, {b, c}, {a, c}: three cliques of two
 //   c       |====|
 TEST(CliqueCover, TakesTheLargestSetsOfTime) {
   PackingProblem problem = testing::problem_of({{0, 10, 3}, {2, 7, 4}, {5, 9, 5}});
   problem.buffers[PackingId(0)].gaps = {{3, 8}};
   const Prepared prepared(problem);
-  ASSERT_EQ(prepared.cover->sections(), 3U);
-  for (std::size_t section = 0; section < 3; ++section) EXPECT_EQ(prepared.cover->members(section).size(), 2U);
+  ASSERT_EQ(prepared.cover->cliques(), 3U);
+  for (std::size_t clique = 0; clique < 3; ++clique) EXPECT_EQ(prepared.cover->members(clique).size(), 2U);
   EXPECT_EQ(clique_bound(prepared.compressed, *prepared.cover).height, 9);  // b and c: 4 + 5
 }
 
@@ -42,7 +42,7 @@ TEST(CliqueCover, TakesTheLargestSetsOfTime) {
 TEST(CliqueCover, LeavesOutSetsWithinAnother) {
   PackingProblem problem = testing::problem_of({{0, 2, 3}, {1, 9, 4}});
   problem.buffers[PackingId(1)].gaps = {{3, 7}};
-  EXPECT_EQ(Prepared(problem).cover->sections(), 1U);
+  EXPECT_EQ(Prepared(problem).cover->cliques(), 1U);
 }
 
 // a-b, b-c, a-c are a clique of 3 + 4 + 5; c-d is left: {c, d}, 5 + 6.
@@ -53,11 +53,11 @@ TEST(CliqueCover, GrowsPairsIntoCliques) {
                        {PackingId(0), PackingId(2)},
                        {PackingId(3), PackingId(2)}};
   const Prepared prepared(problem);
-  EXPECT_EQ(prepared.cover->sections(), 2U);
+  EXPECT_EQ(prepared.cover->cliques(), 2U);
   EXPECT_EQ(clique_bound(prepared.compressed, *prepared.cover).height, 12);
 }
 
-// Every conflict lies in a section, and every two of a section are in conflict or both fixed elsewhere than each other.
+// Every conflict lies in a clique, and every two of a clique are in conflict or both fixed elsewhere than each other.
 TEST(CliqueCover, CoversEveryConflictAndNothingElse) {
   Random random(49);
   for (int round = 0; round < 500; ++round) {
@@ -65,9 +65,9 @@ TEST(CliqueCover, CoversEveryConflictAndNothingElse) {
         random, {.most_buffers = 12, .moments = 10, .gaps = true, .relation = random.chance(50)});
     const Prepared prepared(problem);
     std::set<std::pair<PackingId, PackingId>> covered;
-    for (std::size_t section = 0; section < prepared.cover->sections(); ++section) {
-      for (PackingId a : prepared.cover->members(section)) {
-        for (PackingId b : prepared.cover->members(section)) {
+    for (std::size_t clique = 0; clique < prepared.cover->cliques(); ++clique) {
+      for (PackingId a : prepared.cover->members(clique)) {
+        for (PackingId b : prepared.cover->members(clique)) {
           if (a < b) covered.emplace(a, b);
         }
       }

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "lowtide/allocate/exact/sections.h"
+#include "lowtide/allocate/exact/interval_problem.h"
 #include "lowtide/allocate/exact/skyline_search.h"
 #include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
@@ -23,12 +23,12 @@ TEST(Descent, RaisesTheBoundToTheOptimum) {
     const PackingProblem problem =
         testing::random_problem(random, {.most_buffers = 6, .most_size = 16, .moments = 6, .alignments = true});
     const CompressedProblem compressed = compress(problem);
-    const SectionedProblem sections = *sectioned(compressed);
+    const IntervalProblem cliques = *interval_problem(compressed);
     const std::int64_t load = height_bound(compressed).height;
     const std::int64_t least = testing::least_height(problem);
     if (least == load) continue;
     ++raised;
-    const SearchTask task = search_task(compressed, sections);
+    const SearchTask task = search_task(compressed, cliques);
     Descent descent(compressed, task, load, load);
     Incumbent best({.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size()),
                     .height = std::numeric_limits<std::int64_t>::max() / 4},

@@ -38,12 +38,12 @@ Searched searched(const RegionProblem& problem, const RegionRules& rules) {
   if (search.best().empty()) return out;
   LevelCost cost;
   for (std::size_t item = 0; item < model->items(); ++item) cost += model->cost(item, search.best()[item]);
-  out.cost = model->as_row(cost);
+  out.cost = model->as_region_cost(cost);
   return out;
 }
 
 // Cliques fit the first region, and offsets do not, as in a ring of five of which two fit: somebody must leave, though
-// no row says who.
+// no clique says who.
 RegionProblem problem_without_offsets(Random& random) {
   while (true) {
     RegionProblem problem;

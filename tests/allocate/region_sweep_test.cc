@@ -55,7 +55,7 @@ std::optional<LevelCost> cost_of(const RegionModel& model, const RegionSweep& sw
 TEST(RegionSweep, FindsTheCheapestChoiceWhoseLoadsFit) {
   Random random(77);
   int without = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 4000; ++round) {
     const int kind = round % 8;
     const RegionProblem problem = testing::random_region_problem(random, {.packing = {.most_buffers = 6,
                                                                                       .most_size = 9,

@@ -24,8 +24,8 @@ constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
 // A problem in the form that each state wants.
 struct AsIntervals {
   using State = ValleyState;
-  explicit AsIntervals(const PackingProblem& problem) : form(*sectioned(compress(problem))) {}
-  SectionedProblem form;
+  explicit AsIntervals(const PackingProblem& problem) : form(*interval_problem(compress(problem))) {}
+  IntervalProblem form;
 };
 
 struct AsCliques {
@@ -51,14 +51,14 @@ struct Answer {
 struct Question {
   std::int64_t capacity = 0;
   SkylineRules rules = {};
-  SectionRule section_rule = SectionRule::fewest_options;
+  CliqueRule clique_rule = CliqueRule::fewest_options;
   std::int64_t node_limit = kNoLimit;
 };
 
 template <typename Form>
 Answer ask(const PackingProblem& problem, const Form& prepared, const Question& question) {
   SkylineSearch<typename Form::State> search(prepared.form, question.rules);
-  search.set_rule(question.section_rule);
+  search.set_rule(question.clique_rule);
   search.set_capacity(question.capacity);
   Answer answer{.outcome = search.run(question.node_limit, kNoLimit)};
   answer.nodes = search.nodes();
@@ -113,7 +113,7 @@ std::int64_t highest_fixed_end(const PackingProblem& problem) {
 }
 
 // At the least height that brute force finds, everything fits; one byte below it does not. All 32 combinations of rules
-// must say so, each with every way to choose a section.
+// must say so, each with every way to choose a clique.
 template <typename Form>
 void compare_with_brute_force(const testing::Features& features, std::uint64_t seed, int rounds) {
   Random random(seed);
@@ -124,14 +124,14 @@ void compare_with_brute_force(const testing::Features& features, std::uint64_t s
     const std::int64_t least = testing::least_height(problem);
     const bool may_refute = least - 1 >= highest_fixed_end(problem) && !prepared.form.buffers.empty();
     for (unsigned off = 0; off < kCombinations; ++off) {
-      for (SectionRule rule : {SectionRule::fewest_options, SectionRule::most_failures, SectionRule::least_slack}) {
-        Question question{.capacity = least, .rules = rules_without(off), .section_rule = rule};
+      for (CliqueRule rule : {CliqueRule::fewest_options, CliqueRule::most_failures, CliqueRule::least_slack}) {
+        Question question{.capacity = least, .rules = rules_without(off), .clique_rule = rule};
         const Answer at = ask(problem, prepared, question);
         ASSERT_EQ(at.outcome, SearchOutcome::fits) << name_of(off) << ", round " << round;
         ASSERT_EQ(at.defect, "") << name_of(off) << ", round " << round;
         if (!may_refute) continue;
         --question.capacity;
-        // A buffer that is in no section is not part of the search, and may be the one that is too large.
+        // A buffer that is in no clique is not part of the search, and may be the one that is too large.
         const Answer below = ask(problem, prepared, question);
         ASSERT_TRUE(below.outcome == SearchOutcome::does_not_fit || below.defect == "above the capacity")
             << name_of(off) << ", round " << round;
@@ -207,7 +207,7 @@ TEST(SkylineSearchOfIntervals, RandomAlignmentsAreOfBothKinds) {
   for (int round = 0; round < 200; ++round) {
     const PackingProblem problem =
         testing::random_valid_problem(random, {.most_buffers = 6, .most_size = 16, .moments = 6, .alignments = true});
-    mixed += sectioned(compress(problem))->unit == 1 ? 1 : 0;
+    mixed += interval_problem(compress(problem))->unit == 1 ? 1 : 0;
   }
   EXPECT_GE(mixed, 60);
   EXPECT_LE(mixed, 190);
@@ -269,17 +269,21 @@ TEST(SkylineSearchOfIntervals, EachRuleSavesDecisions) {
   }
 }
 
-// Rectangles cut into 40 pieces, many with a gap that others fill: no byte may be wasted. And random relations, asked
-// for their bound: some of them reach it and some do not, and there is slack to waste.
+// Rectangles cut into 40 pieces, many with a gap that others fill: no byte may be wasted. And random problems with
+// gaps, asked for their bound: some of them reach it and some do not, and there is slack to waste.
 TEST(SkylineSearchOfCliques, EachRuleSavesDecisions) {
   Decisions decisions;
   Random random(40);
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const bool is_cut = seed < 30;
     const PackingProblem problem =
-        is_cut ? testing::cut_rectangle(seed, {.moments = 30, .bytes = 30, .pieces = 40, .gaps = 20})
-               : testing::random_valid_problem(random, {.most_buffers = 20, .most_size = 60, .relation = true});
-    count_decisions<AsCliques>(problem, AsCliques(problem).bound, 4'000, decisions);
+        is_cut
+            ? testing::cut_rectangle(seed, {.moments = 30, .bytes = 30, .pieces = 40, .gaps = 20})
+            : testing::random_valid_problem(random, {.most_buffers = 40, .most_size = 60, .moments = 20, .gaps = true});
+    // A buffer that is never active is in no clique.
+    std::int64_t capacity = AsCliques(problem).bound;
+    for (const PackingBuffer& buffer : problem.buffers) capacity = std::max(capacity, buffer.size.count());
+    count_decisions<AsCliques>(problem, capacity, 4'000, decisions);
   }
   for (std::size_t at = 0; at < std::size(kSwitches); ++at) {
     EXPECT_GT(decisions.without[at], decisions.all) << kSwitches[at].name;

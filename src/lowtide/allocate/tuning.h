@@ -43,7 +43,7 @@ inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
 
 // The exact searches -----------------------------------------------------------------------------------------------
 
-// Buffers x sections up to which plain lifespans are searched. One descent to a packing looks at that many; in larger
+// Buffers x cliques up to which plain lifespans are searched. One descent to a packing looks at that many; in larger
 // problems few descents are made and none is repeated.
 inline constexpr std::int64_t kSearchMostSize = 4'000'000;
 // Decisions of the shortest slice of a configuration. Longer slices lose time in a bad one, shorter ones end too early.
@@ -103,9 +103,9 @@ inline constexpr std::int64_t kRegionLimitPerBuffer = 32;
 // A pass of moves, or a search, may ask for this many packings with full effort.
 inline constexpr std::int64_t kRegionLimitsPerPass = 8;
 inline constexpr int kRegionMostPhases = 16;
-// Parts and rows that the prices of one level may look at. More raise the bound a little.
+// Parts and cliques that the prices of one level may look at. More raise the bound a little.
 inline constexpr std::int64_t kRegionBoundWork = 30'000'000;
-// Rounds of pricing single rows, and steps along subgradients.
+// Rounds of pricing single cliques, and steps along subgradients.
 inline constexpr int kRegionMostPricings = 100;
 inline constexpr int kRegionMostSubgradientSteps = 200;
 // Subgradient steps without a gain before the step is halved, and halvings before the end.
@@ -113,8 +113,8 @@ inline constexpr int kRegionPatience = 6;
 inline constexpr int kRegionMostHalvings = 12;
 // Effort of the moves that look at loads only.
 inline constexpr std::int64_t kRegionLoadMovesEffort = 10'000'000;
-// Entries of the lists of buffers in each row: 200 MB at this limit. Moves do without such problems.
-inline constexpr std::int64_t kRegionMostInRows = 50'000'000;
+// Entries of the lists of buffers in each clique: 200 MB at this limit. Moves do without such problems.
+inline constexpr std::int64_t kRegionMostInCliques = 50'000'000;
 // Buffers x regions x levels that the exact search takes on.
 inline constexpr std::size_t kRegionSearchMostSize = 2'000'000;
 // A set that does not fit is cut down with one question per member, so larger sets are kept as they are.
@@ -122,7 +122,7 @@ inline constexpr std::size_t kRegionMostToShrink = 32;
 // Packings of at most this many buffers are remembered, and this many of them.
 inline constexpr std::size_t kRegionMostKnownSize = 64;
 inline constexpr std::size_t kRegionMostKnown = 50'000;
-// Effort of the clique cover that gives a relation its rows.
+// Effort of the clique cover of a relation.
 inline constexpr std::int64_t kRegionCoverEffort = 50'000'000;
 // Sets of allowed regions for which an overload is looked for.
 inline constexpr std::size_t kRegionMostOverloadSets = 64;

@@ -35,7 +35,7 @@ CapacitySearch::CapacitySearch(const SearchTask& task, int threads)
 
 void CapacitySearch::restart(std::size_t configuration) {
   configurations_[configuration] = {.search = task_.make(), .random = Random(kSeed + restarts_++)};
-  configurations_[configuration].search->set_rule(task_.configurations[configuration].section_rule);
+  configurations_[configuration].search->set_rule(task_.configurations[configuration].clique_rule);
   configurations_[configuration].search->set_capacity(capacity_);
 }
 

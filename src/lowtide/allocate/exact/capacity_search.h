@@ -16,7 +16,7 @@
 namespace lowtide::allocate_internal {
 
 // Asks whether the buffers fit a capacity, with several configurations of one search that take slices in turn. A
-// configuration says which section is decided first and which buffer is tried first. The same question takes one of
+// configuration says which clique is decided first and which buffer is tried first. The same question takes one of
 // them a thousand decisions and another one a million, and none is the best on all problems. So each gets slices of the
 // same length, and restarts with a randomized order of buffers when its slice is over (Gomes, Selman and Kautz,
 // "Boosting combinatorial search through randomization", AAAI 1998). Slices grow by Luby's sequence, so that in the end

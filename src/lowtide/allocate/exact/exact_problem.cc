@@ -13,11 +13,11 @@
 namespace lowtide::allocate_internal {
 
 ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
-  sections_ = sectioned(problem);
-  if (sections_) {
-    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->section_count > tuning::kSearchMostSize)
+  intervals_ = interval_problem(problem);
+  if (intervals_) {
+    if (static_cast<std::int64_t>(intervals_->buffers.size()) * intervals_->clique_count > tuning::kSearchMostSize)
       return;
-    task_ = search_task(problem, *sections_);
+    task_ = search_task(problem, *intervals_);
     return;
   }
   take_sets(problem, std::move(cover), effort);
@@ -28,7 +28,7 @@ std::unique_ptr<ExactProblem> ExactProblem::of_sets(const CompressedProblem& pro
   out->take_sets(problem, std::nullopt, effort);
   if (!out->task_) return out;
   // The pair of rules that the search over intervals is worst with, and short turns do not suffice.
-  out->task_->configurations = {{SectionRule::fewest_options, BufferRule::largest}};
+  out->task_->configurations = {{CliqueRule::fewest_options, BufferRule::largest}};
   out->task_->slice = 10;
   return out;
 }

@@ -8,15 +8,15 @@
 
 #include "lowtide/allocate/exact/cover_state.h"
 #include "lowtide/allocate/exact/fit_search.h"
-#include "lowtide/allocate/exact/sections.h"
+#include "lowtide/allocate/exact/interval_problem.h"
 #include "lowtide/allocate/problem/clique_cover.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 
 namespace lowtide::allocate_internal {
 
-// A problem in the form that an exact search wants: intervals of sections where lifespans are plain, else sets of
-// sections.
+// A problem in the form that an exact search wants: intervals of cliques where lifespans are plain, else sets of
+// cliques.
 class ExactProblem {
  public:
   // As intervals where they are, else as sets.
@@ -29,14 +29,14 @@ class ExactProblem {
   ExactProblem& operator=(const ExactProblem&) = delete;
 
   // Null where there is nothing to search for, or where a search would see too much to get anywhere.
-  [[nodiscard]] bool is_of_intervals() const { return sections_.has_value(); }
+  [[nodiscard]] bool is_of_intervals() const { return intervals_.has_value(); }
   [[nodiscard]] const SearchTask* task() const { return task_ ? &*task_ : nullptr; }
 
  private:
   ExactProblem() = default;
   void take_sets(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort);
 
-  std::optional<SectionedProblem> sections_;
+  std::optional<IntervalProblem> intervals_;
   std::optional<CoverProblem> cover_;
   std::optional<SearchTask> task_;  // refers to one of them
 };

@@ -14,7 +14,7 @@
 namespace lowtide::allocate_internal {
 
 // What is decided next.
-enum class SectionRule : std::uint8_t {
+enum class CliqueRule : std::uint8_t {
   fewest_options,  // fail first: where there are the fewest candidates
   most_failures,   // the fewest options for each dead end that was met there (Boussemart, Hemery, Lecoutre and Sais,
                    // "Boosting systematic search by weighting constraints", ECAI 2004)
@@ -33,7 +33,7 @@ enum class SearchOutcome : std::uint8_t {
 // A complete search for offsets below a capacity: without a limit it ends with `fits` or `does_not_fit`. Which buffers
 // it speaks of, by which index, is a matter of its SearchTask.
 //   valley_search.h  plain intervals
-//   cover_search.h   sets of sections: gaps, fixed buffers, relations
+//   cover_search.h   sets of cliques: gaps, fixed buffers, relations
 //   pair_order_search.h   groups of any shape
 class FitSearch {
  public:
@@ -48,7 +48,7 @@ class FitSearch {
 
   // Lower rank, tried first. One a buffer.
   virtual void set_ranks(std::vector<std::uint32_t> ranks) = 0;
-  virtual void set_rule(SectionRule rule) = 0;
+  virtual void set_rule(CliqueRule rule) = 0;
 
   // From the start; ends after `node_limit` decisions or `work_limit` things looked at, or soon after `is_stopped` (may
   // be empty) says so. What dead ends taught stays from one run to the next.
@@ -68,20 +68,20 @@ struct SearchTask {
   struct Buffer {
     PackingId id;
     std::int64_t size = 0;
-    std::int64_t length = 0;  // sections, or others that it meets
+    std::int64_t length = 0;  // cliques, or others that it meets
     std::int64_t crowd = 0;   // the largest load that it is part of
   };
   // Rules for choices, which take slices in turn (capacity_search.h).
   struct Configuration {
-    SectionRule section_rule;
+    CliqueRule clique_rule;
     BufferRule buffer_rule;
   };
   std::vector<Buffer> buffers;  // by the index that the search uses
   std::vector<Configuration> configurations = {
-      {SectionRule::fewest_options, BufferRule::longest},  {SectionRule::most_failures, BufferRule::largest},
-      {SectionRule::fewest_options, BufferRule::largest},  {SectionRule::most_failures, BufferRule::longest},
-      {SectionRule::least_slack, BufferRule::largest},     {SectionRule::fewest_options, BufferRule::most_area},
-      {SectionRule::most_failures, BufferRule::most_area}, {SectionRule::fewest_options, BufferRule::most_crowded},
+      {CliqueRule::fewest_options, BufferRule::longest},  {CliqueRule::most_failures, BufferRule::largest},
+      {CliqueRule::fewest_options, BufferRule::largest},  {CliqueRule::most_failures, BufferRule::longest},
+      {CliqueRule::least_slack, BufferRule::largest},     {CliqueRule::fewest_options, BufferRule::most_area},
+      {CliqueRule::most_failures, BufferRule::most_area}, {CliqueRule::fewest_options, BufferRule::most_crowded},
   };
   std::int64_t slice = 2;                            // decisions of the shortest slice, per buffer
   std::int64_t grain = 1;                            // every height of a packing that rests is a multiple

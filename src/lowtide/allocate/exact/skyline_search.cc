@@ -15,7 +15,7 @@
 namespace lowtide::allocate_internal {
 template <typename State>
 SkylineSearch<State>::SkylineSearch(const Problem& problem, const SkylineRules& rules)
-    : state_(problem, rules), rules_(rules), ranks_(problem.buffers.size()), failures_(problem.sections(), 1) {
+    : state_(problem, rules), rules_(rules), ranks_(problem.buffers.size()), failures_(problem.cliques(), 1) {
   std::iota(ranks_.begin(), ranks_.end(), 0U);
 }
 
@@ -78,7 +78,7 @@ typename SkylineSearch<State>::Step SkylineSearch<State>::open(Part part) {
     frame.key = state_.key_of(part);
     if (nogoods_.contains(frame.key)) return Step::failed;
   }
-  frame.section = state_.choose(part, [&](std::uint32_t a, std::uint32_t b) { return is_better(a, b); });
+  frame.clique = state_.choose(part, [&](std::uint32_t a, std::uint32_t b) { return is_better(a, b); });
   collect_options(frame);
   frames_.push_back(frame);
   if (take_next_option(frames_.back())) return Step::opened;
@@ -99,16 +99,16 @@ void SkylineSearch<State>::close() {
 
 template <typename State>
 bool SkylineSearch<State>::is_better(std::uint32_t a, std::uint32_t b) const {
-  const auto options = [&](std::uint32_t section) {
-    return 2 * static_cast<std::int64_t>(state_.candidates(section)) + (state_.slack(section) > 0 ? 1 : 0);
+  const auto options = [&](std::uint32_t clique) {
+    return 2 * static_cast<std::int64_t>(state_.candidates(clique)) + (state_.slack(clique) > 0 ? 1 : 0);
   };
   switch (rule_) {
-    case SectionRule::fewest_options:
+    case CliqueRule::fewest_options:
       return std::tuple(options(a), state_.floor(a)) < std::tuple(options(b), state_.floor(b));
-    case SectionRule::most_failures:
+    case CliqueRule::most_failures:
       return std::tuple(options(a) * failures_[b], state_.floor(a)) <
              std::tuple(options(b) * failures_[a], state_.floor(b));
-    case SectionRule::least_slack:
+    case CliqueRule::least_slack:
       return std::tuple(state_.slack(a), options(a), state_.floor(a)) <
              std::tuple(state_.slack(b), options(b), state_.floor(b));
   }
@@ -118,10 +118,10 @@ bool SkylineSearch<State>::is_better(std::uint32_t a, std::uint32_t b) const {
 
 template <typename State>
 void SkylineSearch<State>::collect_options(Frame& frame) {
-  state_.append_candidates(frame.section, options_);
+  state_.append_candidates(frame.clique, options_);
   std::sort(options_.begin() + static_cast<std::ptrdiff_t>(frame.first_option), options_.end(),
             [&](std::uint32_t a, std::uint32_t b) { return ranks_[a] < ranks_[b]; });
-  if (state_.slack(frame.section) > 0 || !rules_.slack) options_.push_back(kLift);
+  if (state_.slack(frame.clique) > 0 || !rules_.slack) options_.push_back(kLift);
   frame.options = options_.size() - frame.first_option;
 }
 
@@ -151,8 +151,7 @@ bool SkylineSearch<State>::take_next_option(Frame& frame) {
 // Returns false if the move is a dead end.
 template <typename State>
 bool SkylineSearch<State>::apply(const Frame& frame, std::uint32_t option) {
-  const bool is_possible =
-      option == kLift ? state_.lift(frame.section, frame.part) : state_.place(frame.section, option);
+  const bool is_possible = option == kLift ? state_.lift(frame.clique, frame.part) : state_.place(frame.clique, option);
   if (!is_possible) return false;
   const std::optional<std::uint32_t> dead = state_.evaluate();
   if (dead) ++failures_[*dead];
@@ -189,17 +188,17 @@ std::int64_t grain_of(const CompressedProblem& problem) {
 
 template <typename State>
 SearchTask task_of(const CompressedProblem& compressed, const typename State::Problem& problem) {
-  std::vector<std::int64_t> load(problem.sections(), 0);
+  std::vector<std::int64_t> load(problem.cliques(), 0);
   for (std::uint32_t at = 0; at < problem.buffers.size(); ++at) {
-    for (std::uint32_t section : problem.sections_of(at)) load[section] += problem.buffers[at].size;
+    for (std::uint32_t clique : problem.cliques_of(at)) load[clique] += problem.buffers[at].size;
   }
   SearchTask task{.grain = grain_of(compressed)};
   for (std::uint32_t at = 0; at < problem.buffers.size(); ++at) {
-    const auto sections = problem.sections_of(at);
+    const auto cliques = problem.cliques_of(at);
     std::int64_t crowd = 0;
-    for (std::uint32_t section : sections) crowd = std::max(crowd, load[section]);
+    for (std::uint32_t clique : cliques) crowd = std::max(crowd, load[clique]);
     task.buffers.push_back(
-        {problem.buffers[at].id, problem.buffers[at].size, static_cast<std::int64_t>(sections.size()), crowd});
+        {problem.buffers[at].id, problem.buffers[at].size, static_cast<std::int64_t>(cliques.size()), crowd});
   }
   task.make = [&problem] { return std::make_unique<SkylineSearch<State>>(problem, SkylineRules{}); };
   return task;
@@ -207,7 +206,7 @@ SearchTask task_of(const CompressedProblem& compressed, const typename State::Pr
 
 }  // namespace
 
-SearchTask search_task(const CompressedProblem& compressed, const SectionedProblem& problem) {
+SearchTask search_task(const CompressedProblem& compressed, const IntervalProblem& problem) {
   return task_of<ValleyState>(compressed, problem);
 }
 

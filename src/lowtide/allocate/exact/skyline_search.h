@@ -18,32 +18,32 @@
 
 namespace lowtide::allocate_internal {
 
-// Depth-first search for offsets below a capacity. It builds a packing upwards: every section has a floor, the lowest
-// offset that a remaining buffer can still have there. A decision takes one section and asks which of its buffers is
+// Depth-first search for offsets below a capacity. It builds a packing upwards: every clique has a floor, the lowest
+// offset that a remaining buffer can still have there. A decision takes one clique and asks which of its buffers is
 // the lowest. Either one of the candidates lies at the floor, or none does, and the floor is lifted. Then the search
 // continues with the parts that no remaining buffer joins, one after another: if one part fails, the others are not
 // tried again.
 //
 // The idea that a packing can be built upwards, with every buffer resting on another one, is from Moffitt,
-// "MiniMalloc", ASPLOS 2023. That search chooses a buffer, by ascending offset. This one chooses the section that is
+// "MiniMalloc", ASPLOS 2023. That search chooses a buffer, by ascending offset. This one chooses the clique that is
 // most constrained.
 //
 // What is decided and what follows from it is the State's affair. There are two: ValleyState for plain lifespans, where
-// the sections stand in a row, and CoverState for everything else. The proof that the search is complete stands with
-// each of them, since it says which sections can be decided. Without a limit the search ends with `fits` or
-// `does_not_fit`. No recursion; memory O(members of all sections), and the table of nogoods.
+// the cliques stand in a row, and CoverState for everything else. The proof that the search is complete stands with
+// each of them, since it says which cliques can be decided. Without a limit the search ends with `fits` or
+// `does_not_fit`. No recursion; memory O(members of all cliques), and the table of nogoods.
 //
 // State provides:
-//   Problem, Part, Mark           the problem's form; sections that belong together; a point to go back to
+//   Problem, Part, Mark           the problem's form; cliques that belong together; a point to go back to
 //   set_capacity(c), capacity()   forgets all decisions
-//   whole()                       all sections
+//   whole()                       all cliques
 //   has_remaining(part)           false if the part is solved; cuts off what is solved at its ends
-//   choose(part, is_better)       the best of the sections that can be decided
-//   candidates, slack, floor      of a section
-//   append_candidates(s, out)     the buffers that can lie lowest in the section, once each if interchangeable
+//   choose(part, is_better)       the best of the cliques that can be decided
+//   candidates, slack, floor      of a clique
+//   append_candidates(s, out)     the buffers that can lie lowest in the clique, once each if interchangeable
 //   place(s, buffer)              puts a candidate at the floor; false if it ends above the capacity
 //   lift(s, part)                 to the next offset at which a buffer could lie; false if there is none
-//   evaluate()                    a section that cannot be completed, if there is one
+//   evaluate()                    a clique that cannot be completed, if there is one
 //   split(part, parts)            appends the parts that remaining buffers join, the smallest first
 //   mark(), undo(mark)            decisions, undone in reverse order
 //   parts_mark(), forget_parts()  storage of parts
@@ -58,7 +58,7 @@ class SkylineSearch final : public FitSearch {
 
   void set_capacity(std::int64_t capacity) override;
   void set_ranks(std::vector<std::uint32_t> ranks) override { ranks_ = std::move(ranks); }
-  void set_rule(SectionRule rule) override { rule_ = rule; }
+  void set_rule(CliqueRule rule) override { rule_ = rule; }
   SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit,
                     const std::function<bool()>& is_stopped = {}) override;
   // By the index of Problem::buffers.
@@ -73,7 +73,7 @@ class SkylineSearch final : public FitSearch {
   // A decision that is being tried: its options, and the parts that are left to solve under the present option.
   struct Frame {
     Part part;
-    std::uint32_t section = 0;
+    std::uint32_t clique = 0;
     typename State::Mark mark = {};  // before its first option
     std::size_t first_option = 0;    // index into `options_`
     std::size_t options = 0;
@@ -92,14 +92,14 @@ class SkylineSearch final : public FitSearch {
   bool take_next_option(Frame& frame);
   bool apply(const Frame& frame, std::uint32_t option);
   void split(Part part);
-  [[nodiscard]] bool is_better(std::uint32_t section, std::uint32_t than) const;
+  [[nodiscard]] bool is_better(std::uint32_t clique, std::uint32_t than) const;
   void collect_options(Frame& frame);
 
   State state_;
   SkylineRules rules_;
-  SectionRule rule_ = SectionRule::fewest_options;
+  CliqueRule rule_ = CliqueRule::fewest_options;
   std::vector<std::uint32_t> ranks_;
-  std::vector<std::int64_t> failures_;  // by section, from 1
+  std::vector<std::int64_t> failures_;  // by clique, from 1
   NogoodTable nogoods_;
   std::vector<Frame> frames_;
   std::vector<std::uint32_t> options_;  // of all frames
@@ -115,7 +115,7 @@ using ValleySearch = SkylineSearch<ValleyState>;
 using CoverSearch = SkylineSearch<CoverState>;
 
 // `compressed` is the problem that the other argument was made of. Both must outlive the task.
-[[nodiscard]] SearchTask search_task(const CompressedProblem& compressed, const SectionedProblem& problem);
+[[nodiscard]] SearchTask search_task(const CompressedProblem& compressed, const IntervalProblem& problem);
 [[nodiscard]] SearchTask search_task(const CompressedProblem& compressed, const CoverProblem& problem);
 
 }  // namespace lowtide::allocate_internal

@@ -9,86 +9,86 @@
 #include <optional>
 #include <vector>
 
+#include "lowtide/allocate/exact/interval_problem.h"
 #include "lowtide/allocate/exact/nogood_table.h"
-#include "lowtide/allocate/exact/sections.h"
 #include "lowtide/allocate/exact/skyline_rules.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 
-// Sections [begin, end).
-struct SectionRange {
-  Section begin = 0;
-  Section end = 0;
+// Cliques [begin, end).
+struct CliqueRange {
+  Clique begin = 0;
+  Clique end = 0;
 };
 
-// The state of a SkylineSearch over plain lifespans: for each section the height below which nothing will be placed any
+// The state of a SkylineSearch over plain lifespans: for each clique the height below which nothing will be placed any
 // more, and the buffers that remain. Two moves change it, and both are undone in reverse order.
 //
-//   place(b)      if all sections of b have the same height, b lies there and raises them by its size
+//   place(b)      if all cliques of b have the same height, b lies there and raises them by its size
 //   lift(s, to)   no remaining buffer of s lies below `to`
 //
-// A run is a maximal row of sections of one height that remaining buffers join. A run is a valley if no remaining
-// buffer reaches from it into a lower section. Take a section s of a valley, and the buffer that lies lowest in s.
+// A run is a maximal row of cliques of one height that remaining buffers join. A run is a valley if no remaining
+// buffer reaches from it into a lower clique. Take a clique s of a valley, and the buffer that lies lowest in s.
 // Either this buffer lives within the valley and lies at its height, or no buffer lies there and s can be lifted. These
 // are the options of s, and one of them holds in every packing in which buffers rest on each other. That is true for
-// each section of each valley, so the search is free to choose the section.
+// each clique of each valley, so the search is free to choose the clique.
 //
 //      |    |       |xx|
-//      |xx  |   b   |xx|      The sections below b are a valley. b lives within it and is an option. A buffer that also
-//      |xxxx|_______|xx|      lives in a section of the walls would leave a hole.
+//      |xx  |   b   |xx|      The cliques below b are a valley. b lives within it and is an option. A buffer that also
+//      |xxxx|_______|xx|      lives in a clique of the walls would leave a hole.
 //
-// Cost: place and lift O(length of the buffer); evaluate O(sections and remaining buffers of the runs that changed).
+// Cost: place and lift O(length of the buffer); evaluate O(cliques and remaining buffers of the runs that changed).
 class ValleyState {
  public:
-  using Problem = SectionedProblem;
-  using Part = SectionRange;
+  using Problem = IntervalProblem;
+  using Part = CliqueRange;
   using Mark = std::size_t;
 
   // `problem` must outlive the state.
-  ValleyState(const SectionedProblem& problem, const SkylineRules& rules);
+  ValleyState(const IntervalProblem& problem, const SkylineRules& rules);
 
   // Undoes all decisions.
   void set_capacity(std::int64_t capacity);
   [[nodiscard]] std::int64_t capacity() const { return exact_capacity_; }
 
-  [[nodiscard]] std::int64_t floor(Section section) const { return height_[section]; }
-  // Bytes of the section that may stay unused. Below 0, the section cannot hold what remains.
-  [[nodiscard]] std::int64_t slack(Section section) const { return capacity_ - height_[section] - remaining_[section]; }
-  // Buffers that may lie lowest in the section. As of `evaluate`. Requires: `choose` may return the section.
-  [[nodiscard]] std::uint32_t candidates(Section section) const { return candidates_[section]; }
+  [[nodiscard]] std::int64_t floor(Clique clique) const { return height_[clique]; }
+  // Bytes of the clique that may stay unused. Below 0, the clique cannot hold what remains.
+  [[nodiscard]] std::int64_t slack(Clique clique) const { return capacity_ - height_[clique] - remaining_[clique]; }
+  // Buffers that may lie lowest in the clique. As of `evaluate`. Requires: `choose` may return the clique.
+  [[nodiscard]] std::uint32_t candidates(Clique clique) const { return candidates_[clique]; }
   [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const { return offset_[buffer]; }
 
-  [[nodiscard]] SectionRange whole() const { return {0, problem_.section_count}; }
-  // Cuts off sections without remaining buffers at both ends.
-  [[nodiscard]] bool has_remaining(SectionRange& part) const;
+  [[nodiscard]] CliqueRange whole() const { return {0, problem_.clique_count}; }
+  // Cuts off cliques without remaining buffers at both ends.
+  [[nodiscard]] bool has_remaining(CliqueRange& part) const;
 
-  // The best section of a valley.
+  // The best clique of a valley.
   template <typename IsBetter>
-  [[nodiscard]] Section choose(SectionRange part, IsBetter&& is_better) {
-    std::optional<Section> best;
+  [[nodiscard]] Clique choose(CliqueRange part, IsBetter&& is_better) {
+    std::optional<Clique> best;
     work_ += (part.end - part.begin) / 4;
-    for (Section section = part.begin; section < part.end; ++section) {
-      if (candidates_[section] == kNotInValley) continue;
-      if (!best || is_better(section, *best)) best = section;
+    for (Clique clique = part.begin; clique < part.end; ++clique) {
+      if (candidates_[clique] == kNotInValley) continue;
+      if (!best || is_better(clique, *best)) best = clique;
     }
-    LOWTIDE_CHECK(best.has_value(), "the lowest sections of a part are a valley");
+    LOWTIDE_CHECK(best.has_value(), "the lowest cliques of a part are a valley");
     return *best;
   }
 
-  // Appends the candidates of a section of a valley. Of interchangeable ones, only the first.
-  void append_candidates(Section section, std::vector<std::uint32_t>& out) const;
+  // Appends the candidates of a clique of a valley. Of interchangeable ones, only the first.
+  void append_candidates(Clique clique, std::vector<std::uint32_t>& out) const;
 
-  // Puts a candidate at the floor of the section. Returns false if its bytes, without padding, end above the capacity.
-  bool place(Section section, std::uint32_t buffer);
-  // Lifts the section to the next height that a buffer can have. Returns false if what remains does not fit above it.
-  bool lift(Section section, SectionRange part);
-  // Brings `candidates` up to date. Returns a section that cannot be completed if it finds one; others are then not up
+  // Puts a candidate at the floor of the clique. Returns false if its bytes, without padding, end above the capacity.
+  bool place(Clique clique, std::uint32_t buffer);
+  // Lifts the clique to the next height that a buffer can have. Returns false if what remains does not fit above it.
+  bool lift(Clique clique, CliqueRange part);
+  // Brings `candidates` up to date. Returns a clique that cannot be completed if it finds one; others are then not up
   // to date.
-  [[nodiscard]] std::optional<Section> evaluate();
+  [[nodiscard]] std::optional<Clique> evaluate();
 
   // Appends the parts that remaining buffers join, the shortest first: if it fails, it fails soonest.
-  void split(SectionRange part, std::vector<SectionRange>& parts) const;
+  void split(CliqueRange part, std::vector<CliqueRange>& parts) const;
 
   [[nodiscard]] Mark mark() const { return trail_.size(); }
   void undo(Mark mark);
@@ -97,9 +97,9 @@ class ValleyState {
   void forget_parts(std::size_t /*mark*/) {}
 
   // Of heights and remaining buffers in `part`.
-  [[nodiscard]] StateKey key_of(SectionRange part) const;
+  [[nodiscard]] StateKey key_of(CliqueRange part) const;
 
-  // Sections and buffers looked at so far.
+  // Cliques and buffers looked at so far.
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
@@ -107,41 +107,41 @@ class ValleyState {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   struct Move {
     std::uint32_t buffer = kNone;  // kNone: a lift
-    Section section = 0;
+    Clique clique = 0;
     std::int64_t before = 0;
   };
 
   void link(std::uint32_t buffer);
   void unlink(std::uint32_t buffer);
-  void set_height(Section section, std::int64_t height);
-  void touch(Section begin, Section end);
-  [[nodiscard]] Section end_of_run(Section begin, Section end) const;
-  [[nodiscard]] std::optional<Section> evaluate_run(SectionRange run);
-  [[nodiscard]] SectionRange run_of(Section section) const;
-  [[nodiscard]] std::optional<std::int64_t> wall_of(SectionRange run) const;
-  [[nodiscard]] std::optional<std::int64_t> next_height(Section section, SectionRange part);
-  void find_rests(Section section, SectionRange part);
+  void set_height(Clique clique, std::int64_t height);
+  void touch(Clique begin, Clique end);
+  [[nodiscard]] Clique end_of_run(Clique begin, Clique end) const;
+  [[nodiscard]] std::optional<Clique> evaluate_run(CliqueRange run);
+  [[nodiscard]] CliqueRange run_of(Clique clique) const;
+  [[nodiscard]] std::optional<std::int64_t> wall_of(CliqueRange run) const;
+  [[nodiscard]] std::optional<std::int64_t> next_height(Clique clique, CliqueRange part);
+  void find_rests(Clique clique, CliqueRange part);
 
-  const SectionedProblem& problem_;
+  const IntervalProblem& problem_;
   SkylineRules rules_;
   std::int64_t exact_capacity_ = 0;
   std::int64_t capacity_ = 0;              // rounded up to whole units
-  std::vector<std::int64_t> height_;       // by section
-  std::vector<std::int64_t> remaining_;    // by section: bytes of remaining buffers
-  std::vector<std::uint32_t> crossing_;    // by section: remaining buffers that live in it and in the one before it
-  std::vector<std::uint32_t> candidates_;  // by section; kNotInValley if it cannot be decided
-  std::vector<std::uint32_t> first_;  // by section: first remaining buffer that begins there; doubly linked from there
+  std::vector<std::int64_t> height_;       // by clique
+  std::vector<std::int64_t> remaining_;    // by clique: bytes of remaining buffers
+  std::vector<std::uint32_t> crossing_;    // by clique: remaining buffers that live in it and in the one before it
+  std::vector<std::uint32_t> candidates_;  // by clique; kNotInValley if it cannot be decided
+  std::vector<std::uint32_t> first_;  // by clique: first remaining buffer that begins there; doubly linked from there
   std::vector<std::uint32_t> next_;
   std::vector<std::uint32_t> previous_;
   std::vector<std::int64_t> offset_;  // by buffer
-  std::vector<StateKey> height_key_;  // by section
-  std::vector<StateKey> set_key_;     // by section, of the remaining buffers that begin there
+  std::vector<StateKey> height_key_;  // by clique
+  std::vector<StateKey> set_key_;     // by clique, of the remaining buffers that begin there
   std::vector<StateKey> buffer_key_;
-  std::vector<std::int32_t> count_change_;  // scratch of evaluate_run, by section
+  std::vector<std::int32_t> count_change_;  // scratch of evaluate_run, by clique
   std::vector<std::int64_t> bytes_change_;
-  std::vector<std::int64_t> rest_;  // scratch of next_height, by section
+  std::vector<std::int64_t> rest_;  // scratch of next_height, by clique
   std::vector<Move> trail_;
-  SectionRange touched_;  // sections changed since `evaluate`
+  CliqueRange touched_;  // cliques changed since `evaluate`
   std::int64_t work_ = 0;
 };
 

@@ -180,8 +180,8 @@ std::optional<std::uint32_t> PairOrderSearch::choose(std::size_t component) {
     if (order_[at] != Order::open || !overlaps(pair)) continue;
     const std::int64_t up = std::max<std::int64_t>(greatest_[pair.upper] - least_[pair.lower] - pair.above, 0);
     const std::int64_t down = std::max<std::int64_t>(greatest_[pair.lower] - least_[pair.upper] - pair.below, 0);
-    auto room = static_cast<double>(rule_ == SectionRule::least_slack ? std::min(up, down) : up + down);
-    if (rule_ == SectionRule::most_failures) room /= static_cast<double>(failures_[at]);
+    auto room = static_cast<double>(rule_ == CliqueRule::least_slack ? std::min(up, down) : up + down);
+    if (rule_ == CliqueRule::most_failures) room /= static_cast<double>(failures_[at]);
     if (best && room >= least_room) continue;
     best = at;
     least_room = room;

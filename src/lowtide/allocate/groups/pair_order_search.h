@@ -69,7 +69,7 @@ class PairOrderSearch final : public FitSearch {
   void set_capacity(std::int64_t capacity) override { capacity_ = capacity; }
   // Of members: the block with the lower rank is tried below first.
   void set_ranks(std::vector<std::uint32_t> ranks) override;
-  void set_rule(SectionRule rule) override { rule_ = rule; }
+  void set_rule(CliqueRule rule) override { rule_ = rule; }
   SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit,
                     const std::function<bool()>& is_stopped = {}) override;
   // By the index of PairOrderProblem::members.
@@ -110,7 +110,7 @@ class PairOrderSearch final : public FitSearch {
 
   const PairOrderProblem& problem_;
   PairOrderRules rules_;
-  SectionRule rule_ = SectionRule::fewest_options;
+  CliqueRule rule_ = CliqueRule::fewest_options;
   std::int64_t capacity_ = 0;
   std::vector<std::vector<std::uint32_t>> pairs_of_;    // by block
   std::vector<std::vector<std::uint32_t>> components_;  // pairs

@@ -13,7 +13,7 @@
 namespace lowtide::allocate_internal {
 
 // Lowers the best placements by asking, again and again, whether a lower capacity holds the buffers. Lowest first: on
-// real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest sections
+// real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest cliques
 // and few options are left. Where it stays open, capacities between the bound and the best follow, each with more
 // effort than the last one that failed.
 class Descent {

@@ -63,12 +63,12 @@ class CoverBuilder {
 
  private:
   // False if there is no room for it. Sorts it.
-  bool add(std::vector<PackingId>& section) {
-    if (std::all_of(section.begin(), section.end(), [&](PackingId id) { return is_fixed_[id] != 0; })) return true;
-    if (cover_.members_.size() + section.size() > most_members_ || effort_.exhausted()) return false;
-    effort_.spend(static_cast<std::int64_t>(section.size()));
-    std::sort(section.begin(), section.end());
-    cover_.members_.insert(cover_.members_.end(), section.begin(), section.end());
+  bool add(std::vector<PackingId>& clique) {
+    if (std::all_of(clique.begin(), clique.end(), [&](PackingId id) { return is_fixed_[id] != 0; })) return true;
+    if (cover_.members_.size() + clique.size() > most_members_ || effort_.exhausted()) return false;
+    effort_.spend(static_cast<std::int64_t>(clique.size()));
+    std::sort(clique.begin(), clique.end());
+    cover_.members_.insert(cover_.members_.end(), clique.begin(), clique.end());
     cover_.first_.push_back(cover_.members_.size());
     return true;
   }
@@ -98,8 +98,8 @@ class CoverBuilder {
         position[end.id] = active.size();
         active.push_back(end.id);
       } else {
-        std::vector<PackingId> section = active;
-        if (has_begun && !add(section)) return false;
+        std::vector<PackingId> clique = active;
+        if (has_begun && !add(clique)) return false;
         const std::size_t at = position[end.id];
         active[at] = active.back();
         position[active[at]] = at;
@@ -141,37 +141,36 @@ class CoverBuilder {
         clique.push_back(*next);
         for (std::size_t word = 0; word < common.size(); ++word) common[word] &= conflicts.row(*next)[word];
       }
-      std::vector<PackingId> section;
+      std::vector<PackingId> members;
       for (std::size_t at : clique) {
-        section.push_back(order[at]);
+        members.push_back(order[at]);
         for (std::size_t other : clique) covered.set(at, other);
       }
       effort_.spend(static_cast<std::int64_t>(clique.size() * (clique.size() + common.size())) / 8);
-      if (!add(section)) return false;
+      if (!add(members)) return false;
     }
     return true;
   }
 
-  // A section within another one says nothing of its own. Looked for among the sections of its member that has fewest.
+  // A clique within another one says nothing of its own. Looked for among the cliques of its member that has fewest.
   std::optional<CliqueCover> without_subsets() {
-    IdVector<PackingId, std::vector<std::size_t>> sections_of(problem_.buffers.size());
-    for (std::size_t section = 0; section < cover_.sections(); ++section) {
-      for (PackingId id : cover_.members(section)) sections_of[id].push_back(section);
+    IdVector<PackingId, std::vector<std::size_t>> cliques_of(problem_.buffers.size());
+    for (std::size_t clique = 0; clique < cover_.cliques(); ++clique) {
+      for (PackingId id : cover_.members(clique)) cliques_of[id].push_back(clique);
     }
     CliqueCover out;
-    for (std::size_t section = 0; section < cover_.sections(); ++section) {
-      const std::span<const PackingId> members = cover_.members(section);
+    for (std::size_t clique = 0; clique < cover_.cliques(); ++clique) {
+      const std::span<const PackingId> members = cover_.members(clique);
       const PackingId rarest = *std::min_element(members.begin(), members.end(), [&](PackingId a, PackingId b) {
-        return sections_of[a].size() < sections_of[b].size();
+        return cliques_of[a].size() < cliques_of[b].size();
       });
-      const bool is_within =
-          std::any_of(sections_of[rarest].begin(), sections_of[rarest].end(), [&](std::size_t other) {
-            const std::span<const PackingId> others = cover_.members(other);
-            if (other == section || others.size() < members.size()) return false;
-            if (others.size() == members.size() && other > section) return false;  // of two alike the first stays
-            effort_.spend(static_cast<std::int64_t>(others.size()) / 8 + 1);
-            return std::includes(others.begin(), others.end(), members.begin(), members.end());
-          });
+      const bool is_within = std::any_of(cliques_of[rarest].begin(), cliques_of[rarest].end(), [&](std::size_t other) {
+        const std::span<const PackingId> others = cover_.members(other);
+        if (other == clique || others.size() < members.size()) return false;
+        if (others.size() == members.size() && other > clique) return false;  // of two alike the first stays
+        effort_.spend(static_cast<std::int64_t>(others.size()) / 8 + 1);
+        return std::includes(others.begin(), others.end(), members.begin(), members.end());
+      });
       if (effort_.exhausted()) return std::nullopt;
       if (is_within) continue;
       out.members_.insert(out.members_.end(), members.begin(), members.end());
@@ -196,18 +195,18 @@ CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& co
   CliqueBound bound;
   std::set<std::int64_t> levels;
   for (PackingId id : participants(problem)) levels.insert(problem.buffers[id].alignment);
-  for (std::size_t section = 0; section < cover.sections(); ++section) {
+  for (std::size_t clique = 0; clique < cover.cliques(); ++clique) {
     for (std::int64_t level : levels) {
       std::int64_t sum = 0;
       std::int64_t most_padding = 0;
-      for (PackingId id : cover.members(section)) {
+      for (PackingId id : cover.members(clique)) {
         const CompressedProblem::Buffer& buffer = problem.buffers[id];
         if (buffer.alignment < level) continue;
         const std::int64_t rounded = (buffer.size + level - 1) & -level;
         sum += rounded;
         most_padding = std::max(most_padding, rounded - buffer.size);
       }
-      if (sum - most_padding > bound.height) bound = {sum - most_padding, section};
+      if (sum - most_padding > bound.height) bound = {sum - most_padding, clique};
     }
   }
   return bound;

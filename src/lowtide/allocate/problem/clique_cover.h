@@ -15,19 +15,19 @@
 
 namespace lowtide::allocate_internal {
 
-// Sets of buffers ("sections") any two of which are in conflict, such that every conflict lies in one of them: an edge
-// clique cover of the conflicts. With it the time of a problem can be forgotten: a buffer is the set of its sections,
-// and two buffers may share bytes exactly if they share no section.
+// Sets of buffers ("cliques") any two of which are in conflict, such that every conflict lies in one of them: an edge
+// clique cover of the conflicts. With it the time of a problem can be forgotten: a buffer is the set of its cliques,
+// and two buffers may share bytes exactly if they share no clique.
 //
 //   a |==|    |==|       moments with most buffers: {a, b}, {b, c}, {a, c};
-//   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: no order of the sections
+//   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: no order of the cliques
 //   c       |====|       makes all three into intervals
 class CliqueCover {
  public:
-  [[nodiscard]] std::size_t sections() const { return first_.size() - 1; }
+  [[nodiscard]] std::size_t cliques() const { return first_.size() - 1; }
   // By id.
-  [[nodiscard]] std::span<const PackingId> members(std::size_t section) const {
-    return {members_.data() + first_[section], first_[section + 1] - first_[section]};
+  [[nodiscard]] std::span<const PackingId> members(std::size_t clique) const {
+    return {members_.data() + first_[clique], first_[clique + 1] - first_[clique]};
   }
 
  private:
@@ -41,15 +41,15 @@ class CliqueCover {
 // that cliques are heavy, and their bound is high). Finding a cover with the fewest cliques is hard (Kou, Stockmeyer
 // and Wong, 1978), and nothing here needs it. Only sets with a buffer that can be moved count.
 // `graph` is of the problem; it is only read where there are pairs, and may be null where there are none.
-// Nothing if the effort ends first, or if the sections would have more than `most_members` members together, or if
+// Nothing if the effort ends first, or if the cliques would have more than `most_members` members together, or if
 // pairs are among more than 8,192 buffers (a bit for each two of them).
 [[nodiscard]] std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph,
                                                       std::size_t most_members, Effort& effort);
 
-// The heaviest section, sizes rounded up as far as alignments prove (load_bound.h, with a section for a moment).
+// The heaviest clique, sizes rounded up as far as alignments prove (load_bound.h, with a clique for a moment).
 struct CliqueBound {
   std::int64_t height = 0;
-  std::size_t section = 0;
+  std::size_t clique = 0;
 };
 [[nodiscard]] CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& cover);
 

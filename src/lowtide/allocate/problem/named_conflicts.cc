@@ -26,7 +26,7 @@ StructureBound structure_bound(const CompressedProblem& problem, const NamedConf
   const CliqueBound cliques = clique_bound(problem, *named.cover);
   if (cliques.height <= bound.height) return bound;
   bound.height = cliques.height;
-  const std::span<const PackingId> members = named.cover->members(cliques.section);
+  const std::span<const PackingId> members = named.cover->members(cliques.clique);
   bound.clique.assign(members.begin(), members.end());
   return bound;
 }

@@ -63,7 +63,8 @@ class RegionAllocation {
   }
 
  private:
-  // One row of the table of strategies. Each spends some multiple of the phase's limit, which is that of one packing.
+  // One row of the table of strategies. Each spends some multiple of the phase's limit, which is that of one
+  // packing.
   struct StrategyRow {
     std::string_view name;
     std::string_view does;
@@ -79,9 +80,11 @@ class RegionAllocation {
   [[nodiscard]] RegionCost bound() const {
     RegionCost bound;
     for (const RegionBound& level : bounds_) bound.push_back(level.bound());
-    return swept_ ? std::max(bound, model_.as_row(*swept_)) : bound;
+    return swept_ ? std::max(bound, model_.as_region_cost(*swept_)) : bound;
   }
-  [[nodiscard]] bool is_optimal() const { return best_ && (is_searched_ || model_.as_row(best_->cost) <= bound()); }
+  [[nodiscard]] bool is_optimal() const {
+    return best_ && (is_searched_ || model_.as_region_cost(best_->cost) <= bound());
+  }
   [[nodiscard]] bool is_over() const { return is_optimal() || is_searched_ || effort_.exhausted() || packer_.error(); }
   [[nodiscard]] std::vector<std::size_t> items_in(std::size_t region, const std::vector<std::uint8_t>& of) const {
     std::vector<std::size_t> items;
@@ -386,7 +389,7 @@ RegionPacking RegionAllocation::finish() {
       out.placements[packed.ids[at]] = {region, packed.offsets[at]};
     out.fills.push_back({packed.height, packed.strategy});
   }
-  out.cost = model_.as_row(answer.cost);
+  out.cost = model_.as_region_cost(answer.cost);
   out.bound = fits && is_searched_ ? out.cost : bound();
   LOWTIDE_CHECK(!fits || out.bound <= out.cost, "no packing that fits costs less than the bound");
   out.proven_optimal = fits && out.bound == out.cost;

@@ -16,7 +16,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// With at most 2^24 rows, 2^4 regions and 2^62 bytes everything below stays within 127 bits.
+// With at most 2^24 cliques, 2^4 regions and 2^62 bytes everything below stays within 127 bits.
 constexpr std::int64_t kMostPrice = std::int64_t{1} << 34;
 constexpr int kMostShift = 20;
 
@@ -37,30 +37,30 @@ RegionBound::RegionBound(const RegionModel& model, std::size_t level) : model_(m
   set_joined();
   best_.prices.resize(model.regions());
   for (std::size_t region = 0; region < model.regions(); ++region) {
-    if (model.is_bounded(region)) best_.prices[region].assign(model.rows(), 0);
+    if (model.is_bounded(region)) best_.prices[region].assign(model.cliques(), 0);
   }
   best_.sums = sums_of(best_.prices);
   best_.value = choose(best_.prices, best_.sums).value;
 }
 
-// Who reaches furthest from before a row, and who from behind it.
+// Who reaches furthest from before a clique, and who from behind it.
 void RegionBound::set_joined() {
-  for (std::uint32_t row = 0; row < model_.rows(); ++row) joined_.push_back({row, row + 1});
+  for (std::uint32_t clique = 0; clique < model_.cliques(); ++clique) joined_.push_back({clique, clique + 1});
   for (std::size_t item = 0; item < model_.items(); ++item) {
     const std::span<const RegionModel::Part> parts = model_.parts_of(item);
     if (parts.empty()) continue;
-    RegionModel::RowSpan hull = parts.front().rows;
+    RegionModel::CliqueSpan hull = parts.front().cliques;
     for (const RegionModel::Part& part : parts) {
-      hull = {std::min(hull.begin, part.rows.begin), std::max(hull.end, part.rows.end)};
+      hull = {std::min(hull.begin, part.cliques.begin), std::max(hull.end, part.cliques.end)};
     }
     joined_[hull.begin].end = std::max(joined_[hull.begin].end, hull.end);
     joined_[hull.end - 1].begin = std::min(joined_[hull.end - 1].begin, hull.begin);
   }
-  for (std::size_t row = 1; row < joined_.size(); ++row) {
-    joined_[row].end = std::max(joined_[row].end, joined_[row - 1].end);
+  for (std::size_t clique = 1; clique < joined_.size(); ++clique) {
+    joined_[clique].end = std::max(joined_[clique].end, joined_[clique - 1].end);
   }
-  for (std::size_t row = joined_.size(); row-- > 1;) {
-    joined_[row - 1].begin = std::min(joined_[row - 1].begin, joined_[row].begin);
+  for (std::size_t clique = joined_.size(); clique-- > 1;) {
+    joined_[clique - 1].begin = std::min(joined_[clique - 1].begin, joined_[clique].begin);
   }
 }
 
@@ -71,7 +71,7 @@ std::int64_t RegionBound::to_cost(Int128 value) const {
 }
 
 std::int64_t RegionBound::round_work() const {
-  return static_cast<std::int64_t>((model_.parts() + model_.items() + 2 * model_.rows()) * model_.regions()) + 1;
+  return static_cast<std::int64_t>((model_.parts() + model_.items() + 2 * model_.cliques()) * model_.regions()) + 1;
 }
 
 RegionBound::Prices RegionBound::sums_of(const Prices& prices) const {
@@ -89,7 +89,7 @@ Int128 RegionBound::value_of(std::size_t item, std::size_t region, const Prices&
   value <<= shift_;
   if (!model_.is_bounded(region)) return value;
   for (const RegionModel::Part& part : model_.parts_of(item)) {
-    value += Int128{model_.demand(part, region)} * (sums[region][part.rows.end] - sums[region][part.rows.begin]);
+    value += Int128{model_.demand(part, region)} * (sums[region][part.cliques.end] - sums[region][part.cliques.begin]);
   }
   return value;
 }
@@ -99,7 +99,7 @@ RegionBound::Choice RegionBound::choose(const Prices& prices, const Prices& sums
   out.region.assign(model_.items(), 0);
   out.load.resize(prices.size());
   for (std::size_t region = 0; region < prices.size(); ++region) {
-    if (model_.is_bounded(region)) out.load[region].assign(model_.rows() + 1, 0);
+    if (model_.is_bounded(region)) out.load[region].assign(model_.cliques() + 1, 0);
   }
   for (std::size_t item = 0; item < model_.items(); ++item) {
     std::optional<Int128> least;
@@ -115,8 +115,8 @@ RegionBound::Choice RegionBound::choose(const Prices& prices, const Prices& sums
     const std::size_t region = out.region[item];
     if (!model_.is_bounded(region)) continue;
     for (const RegionModel::Part& part : model_.parts_of(item)) {
-      out.load[region][part.rows.begin] += model_.demand(part, region);
-      out.load[region][part.rows.end] -= model_.demand(part, region);
+      out.load[region][part.cliques.begin] += model_.demand(part, region);
+      out.load[region][part.cliques.end] -= model_.demand(part, region);
     }
   }
   for (std::size_t region = 0; region < prices.size(); ++region) {
@@ -132,9 +132,10 @@ void RegionBound::offer(const Choice& choice, const Prices& prices, const Prices
   best_ = {choice.value, prices, sums};
 }
 
-// The fullest rows that no item joins: a price of one does not change what is best for another.
-std::vector<RegionBound::Row> RegionBound::separate_rows(const Choice& choice, const Prices& settled) const {
-  std::vector<std::pair<std::int64_t, Row>> full;
+// The fullest cliques that no item joins: a price of one does not change what is best for another.
+std::vector<RegionBound::RegionClique> RegionBound::separate_cliques(const Choice& choice,
+                                                                     const Prices& settled) const {
+  std::vector<std::pair<std::int64_t, RegionClique>> full;
   for (std::size_t region = 0; region < choice.load.size(); ++region) {
     for (std::uint32_t at = 0; at + 1 < choice.load[region].size(); ++at) {
       const std::int64_t above = choice.load[region][at] - model_.room(region);
@@ -142,26 +143,28 @@ std::vector<RegionBound::Row> RegionBound::separate_rows(const Choice& choice, c
     }
   }
   std::stable_sort(full.begin(), full.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<char> is_joined(model_.rows(), 0);
-  std::vector<Row> rows;
-  for (const auto& [above, row] : full) {
-    if (is_joined[row.row] != 0) continue;
-    rows.push_back(row);
-    std::fill(is_joined.begin() + joined_[row.row].begin, is_joined.begin() + joined_[row.row].end, 1);
+  std::vector<char> is_joined(model_.cliques(), 0);
+  std::vector<RegionClique> cliques;
+  for (const auto& [above, clique] : full) {
+    if (is_joined[clique.clique] != 0) continue;
+    cliques.push_back(clique);
+    std::fill(is_joined.begin() + joined_[clique.clique].begin, is_joined.begin() + joined_[clique.clique].end, 1);
   }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.row < b.row; });
-  return rows;
+  std::sort(cliques.begin(), cliques.end(),
+            [](const RegionClique& a, const RegionClique& b) { return a.clique < b.clique; });
+  return cliques;
 }
 
-// Who is in each of these rows; nobody is in two.
-std::vector<std::vector<std::size_t>> RegionBound::items_of(std::span<const Row> rows) const {
-  std::vector<std::vector<std::size_t>> items(rows.size());
+// Who is in each of these cliques; nobody is in two.
+std::vector<std::vector<std::size_t>> RegionBound::items_of(std::span<const RegionClique> cliques) const {
+  std::vector<std::vector<std::size_t>> items(cliques.size());
   for (std::size_t item = 0; item < model_.items(); ++item) {
     for (const RegionModel::Part& part : model_.parts_of(item)) {
-      const auto at =
-          std::partition_point(rows.begin(), rows.end(), [&](const Row& row) { return row.row < part.rows.begin; });
-      if (at == rows.end() || at->row >= part.rows.end) continue;
-      std::vector<std::size_t>& own = items[static_cast<std::size_t>(at - rows.begin())];
+      const auto at = std::partition_point(cliques.begin(), cliques.end(), [&](const RegionClique& clique) {
+        return clique.clique < part.cliques.begin;
+      });
+      if (at == cliques.end() || at->clique >= part.cliques.end) continue;
+      std::vector<std::size_t>& own = items[static_cast<std::size_t>(at - cliques.begin())];
       if (own.empty() || own.back() != item) own.push_back(item);
     }
   }
@@ -170,21 +173,21 @@ std::vector<std::vector<std::size_t>> RegionBound::items_of(std::span<const Row>
 
 // The value is concave in one price, and bends where an item changes its mind: the best price is the one at which those
 // who stay just fit.
-std::int64_t RegionBound::best_price(const Prices& prices, const Prices& sums, Row row,
+std::int64_t RegionBound::best_price(const Prices& prices, const Prices& sums, RegionClique clique,
                                      std::span<const std::size_t> items) const {
   std::vector<std::pair<std::int64_t, std::int64_t>> leaving;  // price from which on it is elsewhere, bytes
   std::int64_t load = 0;
   for (std::size_t item : items) {
-    if (!model_.may(item, row.region)) continue;
+    if (!model_.may(item, clique.region)) continue;
     std::int64_t bytes = 0;
     for (const RegionModel::Part& part : model_.parts_of(item)) {
-      if (part.rows.contains(row.row)) bytes += model_.demand(part, row.region);
+      if (part.cliques.contains(clique.clique)) bytes += model_.demand(part, clique.region);
     }
     if (bytes == 0) continue;
-    const Int128 own = value_of(item, row.region, sums) - Int128{bytes} * prices[row.region][row.row];
+    const Int128 own = value_of(item, clique.region, sums) - Int128{bytes} * prices[clique.region][clique.clique];
     Int128 other = own + Int128{bytes} * kMostPrice;
     for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (region != row.region && model_.may(item, region)) other = std::min(other, value_of(item, region, sums));
+      if (region != clique.region && model_.may(item, region)) other = std::min(other, value_of(item, region, sums));
     }
     if (other <= own) continue;
     leaving.emplace_back(static_cast<std::int64_t>((other - own) / bytes), bytes);
@@ -193,22 +196,22 @@ std::int64_t RegionBound::best_price(const Prices& prices, const Prices& sums, R
   std::sort(leaving.begin(), leaving.end());
   std::int64_t price = 0;
   for (const auto& [at, bytes] : leaving) {
-    if (load <= model_.room(row.region)) break;
+    if (load <= model_.room(clique.region)) break;
     price = at;
     load -= bytes;
   }
   return price;
 }
 
-// Along the overload of each row, as far as it takes to gain `distance` if the value were linear. False: there is no
+// Along the overload of each clique, as far as it takes to gain `distance` if the value were linear. False: there is no
 // overload that a price could change.
 bool RegionBound::step(Prices& prices, const Choice& choice, Int128 distance) const {
   std::int64_t largest = 1;
   const auto for_each_row = [&](const auto& visit) {
     for (std::size_t region = 0; region < prices.size(); ++region) {
-      for (std::size_t row = 0; row < prices[region].size(); ++row) {
-        const std::int64_t over = choice.load[region][row] - model_.room(region);
-        if (over > 0 || prices[region][row] > 0) visit(prices[region][row], over);
+      for (std::size_t clique = 0; clique < prices[region].size(); ++clique) {
+        const std::int64_t over = choice.load[region][clique] - model_.room(region);
+        if (over > 0 || prices[region][clique] > 0) visit(prices[region][clique], over);
       }
     }
   };
@@ -230,31 +233,31 @@ bool RegionBound::step(Prices& prices, const Choice& choice, Int128 distance) co
   return true;
 }
 
-// An item to whom two regions cost the same may still be where it is too full: such a row has its price, and is settled
-// until one is changed that an item joins with it.
-std::int64_t RegionBound::price_rows(std::int64_t target, std::int64_t work) {
+// An item to whom two regions cost the same may still be where it is too full: such a clique has its price, and is
+// settled until one is changed that an item joins with it.
+std::int64_t RegionBound::price_cliques(std::int64_t target, std::int64_t work) {
   std::int64_t spent = 0;
   Prices prices = best_.prices;
   Prices settled = prices;
-  for (std::vector<std::int64_t>& rows : settled) std::fill(rows.begin(), rows.end(), 0);
+  for (std::vector<std::int64_t>& cliques : settled) std::fill(cliques.begin(), cliques.end(), 0);
   for (int steps = 0; steps < tuning::kRegionMostPricings && spent < work && bound() < target; ++steps) {
     spent += 2 * round_work();
     const Prices sums = sums_of(prices);
     const Choice choice = choose(prices, sums);
     offer(choice, prices, sums);
-    const std::vector<Row> rows = separate_rows(choice, settled);
-    if (rows.empty()) break;
-    const std::vector<std::vector<std::size_t>> items = items_of(rows);
-    for (std::size_t at = 0; at < rows.size(); ++at) {
-      const auto [region, row] = rows[at];
-      const std::int64_t price = best_price(prices, sums, rows[at], items[at]);
-      if (price != prices[region][row]) {
+    const std::vector<RegionClique> cliques = separate_cliques(choice, settled);
+    if (cliques.empty()) break;
+    const std::vector<std::vector<std::size_t>> items = items_of(cliques);
+    for (std::size_t at = 0; at < cliques.size(); ++at) {
+      const auto [region, clique] = cliques[at];
+      const std::int64_t price = best_price(prices, sums, cliques[at], items[at]);
+      if (price != prices[region][clique]) {
         for (std::vector<std::int64_t>& other : settled) {
-          if (!other.empty()) std::fill(other.begin() + joined_[row].begin, other.begin() + joined_[row].end, 0);
+          if (!other.empty()) std::fill(other.begin() + joined_[clique].begin, other.begin() + joined_[clique].end, 0);
         }
       }
-      prices[region][row] = price;
-      settled[region][row] = 1;
+      prices[region][clique] = price;
+      settled[region][clique] = 1;
     }
   }
   return spent;
@@ -286,7 +289,7 @@ std::int64_t RegionBound::follow_subgradients(std::int64_t target, std::int64_t 
 }
 
 std::int64_t RegionBound::raise(std::int64_t target, std::int64_t work) {
-  const std::int64_t spent = price_rows(target, work);
+  const std::int64_t spent = price_cliques(target, work);
   return spent + follow_subgradients(target, work - spent);
 }
 

@@ -17,14 +17,14 @@ namespace lowtide::allocate_internal {
 RegionChoice::RegionChoice(const RegionModel& model)
     : model_(&model), region_(model.items(), kNowhere), unassigned_(model.items()) {
   for (std::size_t region = 0; region < model.regions(); ++region) {
-    loads_.emplace_back(std::vector<std::int64_t>(model.is_bounded(region) ? model.rows() : 1, 0));
+    loads_.emplace_back(std::vector<std::int64_t>(model.is_bounded(region) ? model.cliques() : 1, 0));
   }
 }
 
 void RegionChoice::add(std::size_t item, std::size_t region, int sign) {
   if (!model_->is_bounded(region)) return;
   for (const RegionModel::Part& part : model_->parts_of(item)) {
-    loads_[region].add(part.rows.begin, part.rows.end, sign * model_->demand(part, region));
+    loads_[region].add(part.cliques.begin, part.cliques.end, sign * model_->demand(part, region));
   }
 }
 
@@ -34,11 +34,11 @@ bool RegionChoice::fits(std::size_t item, std::size_t region) {
   const std::span<const RegionModel::Part> parts = model_->parts_of(item);
   const std::int64_t room = model_->room(region);
   if (parts.size() == 1) {
-    return loads_[region].most(parts[0].rows.begin, parts[0].rows.end) <= room - model_->demand(parts[0], region);
+    return loads_[region].most(parts[0].cliques.begin, parts[0].cliques.end) <= room - model_->demand(parts[0], region);
   }
-  add(item, region, 1);  // parts may meet in a row
+  add(item, region, 1);  // parts may meet in a clique
   const bool all_fit = std::all_of(parts.begin(), parts.end(), [&](const RegionModel::Part& part) {
-    return loads_[region].most(part.rows.begin, part.rows.end) <= room;
+    return loads_[region].most(part.cliques.begin, part.cliques.end) <= room;
   });
   add(item, region, -1);
   return all_fit;
@@ -59,13 +59,13 @@ void RegionChoice::take(std::size_t item) {
   region_[item] = kNowhere;
 }
 
-bool RegionChoice::is_overloaded(std::size_t item, std::uint32_t& row) const {
+bool RegionChoice::is_overloaded(std::size_t item, std::uint32_t& clique) const {
   const std::size_t region = region_[item];
   if (!model_->is_bounded(region)) return false;
   for (const RegionModel::Part& part : model_->parts_of(item)) {
-    const std::int64_t most = loads_[region].most(part.rows.begin, part.rows.end);
+    const std::int64_t most = loads_[region].most(part.cliques.begin, part.cliques.end);
     if (most <= model_->room(region)) continue;
-    row = static_cast<std::uint32_t>(loads_[region].position_with(part.rows.begin, part.rows.end, most));
+    clique = static_cast<std::uint32_t>(loads_[region].position_with(part.cliques.begin, part.cliques.end, most));
     return true;
   }
   return false;
@@ -127,20 +127,20 @@ class Greedy {
     }
   }
 
-  // How many rows before each are too full for all that could be kept.
+  // How many cliques before each are too full for all that could be kept.
   std::vector<std::uint32_t> crowded_before(std::span<const std::size_t> left, std::size_t region) const {
-    std::vector<std::int64_t> load(model_.rows() + 1, 0);
+    std::vector<std::int64_t> load(model_.cliques() + 1, 0);
     for (std::size_t item : left) {
       for (const RegionModel::Part& part : model_.parts_of(item)) {
-        load[part.rows.begin] += model_.demand(part, region);
-        load[part.rows.end] -= model_.demand(part, region);
+        load[part.cliques.begin] += model_.demand(part, region);
+        load[part.cliques.end] -= model_.demand(part, region);
       }
     }
     std::partial_sum(load.begin(), load.end(), load.begin());
-    std::vector<std::uint32_t> before(model_.rows() + 1, 0);
-    for (std::size_t row = 0; row < model_.rows(); ++row) {
-      const bool counts = rule_ != KeepRule::crowd_use || load[row] > model_.room(region);
-      before[row + 1] = before[row] + (counts ? 1 : 0);
+    std::vector<std::uint32_t> before(model_.cliques() + 1, 0);
+    for (std::size_t clique = 0; clique < model_.cliques(); ++clique) {
+      const bool counts = rule_ != KeepRule::crowd_use || load[clique] > model_.room(region);
+      before[clique + 1] = before[clique] + (counts ? 1 : 0);
     }
     return before;
   }
@@ -162,7 +162,7 @@ class Greedy {
     const auto saved = static_cast<double>(model_.weighted(item));
     double volume = 0;
     for (const RegionModel::Part& part : model_.parts_of(item)) {
-      volume += static_cast<double>(part.bytes) * (crowded[part.rows.end] - crowded[part.rows.begin]);
+      volume += static_cast<double>(part.bytes) * (crowded[part.cliques.end] - crowded[part.cliques.begin]);
     }
     return volume == 0 ? std::numeric_limits<double>::max() : saved / volume;
   }
@@ -173,31 +173,32 @@ class Greedy {
   RegionChoice choice_;
 };
 
-struct ItemsByRow {
-  std::vector<std::size_t> first;  // of each row; one more at the end
+struct ItemsByClique {
+  std::vector<std::size_t> first;  // of each clique; one more at the end
   std::vector<std::uint32_t> items;
 
-  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t row) const {
-    return {items.data() + first[row], first[row + 1] - first[row]};
+  [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t clique) const {
+    return {items.data() + first[clique], first[clique + 1] - first[clique]};
   }
 };
 
-// Who is in each row, by id; twice if with two parts.
-ItemsByRow items_by_row(const RegionModel& model) {
-  ItemsByRow out;
-  out.first.assign(model.rows() + 2, 0);
+// Who is in each clique, by id; twice if with two parts.
+ItemsByClique items_by_clique(const RegionModel& model) {
+  ItemsByClique out;
+  out.first.assign(model.cliques() + 2, 0);
   const auto for_each = [&](const auto& visit) {
     for (std::size_t item = 0; item < model.items(); ++item) {
       for (const RegionModel::Part& part : model.parts_of(item)) {
-        for (std::uint32_t row = part.rows.begin; row < part.rows.end; ++row) visit(row, item);
+        for (std::uint32_t clique = part.cliques.begin; clique < part.cliques.end; ++clique) visit(clique, item);
       }
     }
   };
-  for_each([&](std::uint32_t row, std::size_t) { ++out.first[row + 2]; });
+  for_each([&](std::uint32_t clique, std::size_t) { ++out.first[clique + 2]; });
   std::partial_sum(out.first.begin(), out.first.end(), out.first.begin());
   out.items.resize(out.first.back());
-  for_each(
-      [&](std::uint32_t row, std::size_t item) { out.items[out.first[row + 1]++] = static_cast<std::uint32_t>(item); });
+  for_each([&](std::uint32_t clique, std::size_t item) {
+    out.items[out.first[clique + 1]++] = static_cast<std::uint32_t>(item);
+  });
   out.first.pop_back();
   return out;
 }
@@ -206,7 +207,7 @@ class Moves {
  public:
   Moves(const RegionModel& model, RegionChoice& choice, Effort& effort,
         const std::function<bool(std::span<const std::size_t>)>& is_possible)
-      : model_(model), choice_(choice), effort_(effort), is_possible_(is_possible), items_(items_by_row(model)) {}
+      : model_(model), choice_(choice), effort_(effort), is_possible_(is_possible), items_(items_by_clique(model)) {}
 
   bool run() {
     bool has_changed = false;
@@ -271,9 +272,9 @@ class Moves {
     moved_.clear();
     shift(item, region);
     bool is_better = true;
-    std::uint32_t row = 0;
-    while (is_better && choice_.is_overloaded(item, row)) {
-      is_better = eject(item, region, row) && (was_unassigned || choice_.cost() < cost);
+    std::uint32_t clique = 0;
+    while (is_better && choice_.is_overloaded(item, clique)) {
+      is_better = eject(item, region, clique) && (was_unassigned || choice_.cost() < cost);
     }
     effort_.spend(static_cast<std::int64_t>(model_.parts_of(item).size()) + 16);
     if (is_better) {
@@ -294,18 +295,18 @@ class Moves {
     choice_.put(item, region);
   }
 
-  // Of those in the row, moves the one that loses least for what it gives to the cheapest other region with room for
+  // Of those in the clique, moves the one that loses least for what it gives to the cheapest other region with room for
   // it.
-  bool eject(std::size_t but, std::size_t region, std::uint32_t row) {
+  bool eject(std::size_t but, std::size_t region, std::uint32_t clique) {
     std::optional<std::tuple<double, std::uint32_t>> best;
     std::size_t best_target = 0;
-    const std::span<const std::uint32_t> in_row = items_.of(row);
-    effort_.spend(static_cast<std::int64_t>(in_row.size()));
-    for (std::uint32_t item : in_row) {
+    const std::span<const std::uint32_t> in_clique = items_.of(clique);
+    effort_.spend(static_cast<std::int64_t>(in_clique.size()));
+    for (std::uint32_t item : in_clique) {
       if (item == but || choice_.region_of(item) != region) continue;
       std::int64_t bytes = 0;
       for (const RegionModel::Part& part : model_.parts_of(item)) {
-        if (part.rows.contains(row)) bytes += model_.demand(part, region);
+        if (part.cliques.contains(clique)) bytes += model_.demand(part, region);
       }
       if (bytes == 0) continue;
       for (std::size_t target = 0; target < model_.regions(); ++target) {
@@ -328,7 +329,7 @@ class Moves {
   RegionChoice& choice_;
   Effort& effort_;
   const std::function<bool(std::span<const std::size_t>)>& is_possible_;
-  const ItemsByRow items_;
+  const ItemsByClique items_;
   std::vector<Moved> moved_;
   std::vector<std::size_t> changed_;
 };
@@ -347,7 +348,7 @@ std::vector<std::size_t> promotable(const RegionModel& model, const RegionChoice
     if (now != RegionChoice::kNowhere && model.cost(item, now) <= model.cost(item, region)) continue;
     double volume = 1;
     for (const RegionModel::Part& part : model.parts_of(item)) {
-      volume += static_cast<double>(part.bytes) * (part.rows.end - part.rows.begin);
+      volume += static_cast<double>(part.bytes) * (part.cliques.end - part.cliques.begin);
     }
     found.emplace_back(-static_cast<double>(model.weighted(item)) / volume, item);
   }
@@ -360,12 +361,12 @@ std::vector<std::size_t> promotable(const RegionModel& model, const RegionChoice
 
 bool improve_by_moves(const RegionModel& model, RegionChoice& choice, Effort& effort,
                       const std::function<bool(std::span<const std::size_t> moved)>& is_possible) {
-  std::int64_t in_rows = 0;
+  std::int64_t in_cliques = 0;
   for (std::size_t item = 0; item < model.items(); ++item) {
-    for (const RegionModel::Part& part : model.parts_of(item)) in_rows += part.rows.end - part.rows.begin;
+    for (const RegionModel::Part& part : model.parts_of(item)) in_cliques += part.cliques.end - part.cliques.begin;
   }
-  effort.spend(in_rows);
-  if (in_rows > tuning::kRegionMostInRows || effort.exhausted()) return false;
+  effort.spend(in_cliques);
+  if (in_cliques > tuning::kRegionMostInCliques || effort.exhausted()) return false;
   return Moves(model, choice, effort, is_possible).run();
 }
 

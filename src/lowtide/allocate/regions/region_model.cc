@@ -47,21 +47,21 @@ std::vector<Moment> fullest_moments(const CompressedProblem& problem) {
   return moments;
 }
 
-// The rows of each buffer of a problem whose relation replaces time; one of its own where no cover is known.
-IdVector<PackingId, std::vector<RegionModel::RowSpan>> rows_of_cover(const CompressedProblem& problem,
-                                                                     std::size_t& rows) {
-  IdVector<PackingId, std::vector<RegionModel::RowSpan>> spans(problem.buffers.size());
+// The cliques of each buffer of a problem whose relation replaces time; one of its own where no cover is known.
+IdVector<PackingId, std::vector<RegionModel::CliqueSpan>> cliques_of_cover(const CompressedProblem& problem,
+                                                                           std::size_t& cliques) {
+  IdVector<PackingId, std::vector<RegionModel::CliqueSpan>> spans(problem.buffers.size());
   Effort effort{.limit = tuning::kRegionCoverEffort};
   const NamedConflicts named = named_conflicts(problem, effort);
-  rows = 0;
+  cliques = 0;
   if (!named.cover) return spans;
-  rows = named.cover->sections();
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    for (PackingId id : named.cover->members(row)) {
-      if (!spans[id].empty() && spans[id].back().end == row) {
+  cliques = named.cover->cliques();
+  for (std::uint32_t clique = 0; clique < cliques; ++clique) {
+    for (PackingId id : named.cover->members(clique)) {
+      if (!spans[id].empty() && spans[id].back().end == clique) {
         ++spans[id].back().end;
       } else {
-        spans[id].push_back({row, row + 1});
+        spans[id].push_back({clique, clique + 1});
       }
     }
   }
@@ -75,7 +75,7 @@ Result<RegionModel> RegionModel::build(const RegionProblem& problem) {
   if (!groups) return groups.error();
   RegionModel model(problem, *std::move(groups));
   model.set_items();
-  model.set_rows();
+  model.set_cliques();
   model.set_units();
   return model;
 }
@@ -86,7 +86,7 @@ LevelCost RegionModel::cost(std::size_t item, std::size_t region) const {
   return cost;
 }
 
-RegionCost RegionModel::as_row(const LevelCost& cost) const {
+RegionCost RegionModel::as_region_cost(const LevelCost& cost) const {
   return {cost.level.begin(), cost.level.begin() + static_cast<std::ptrdiff_t>(levels())};
 }
 
@@ -146,23 +146,23 @@ void RegionModel::set_allowed(std::size_t at) {
   }
 }
 
-void RegionModel::set_rows() {
+void RegionModel::set_cliques() {
   PackingProblem pieces = loosened(problem_->packing, groups_);
   pieces.capacity.reset();
   const CompressedProblem compressed = compress(pieces);
   const bool has_time = !problem_->packing.conflicts.has_value();
-  IdVector<PackingId, std::vector<RowSpan>> spans;
-  std::vector<std::uint32_t> rows_before(compressed.moments() + 1, 0);
+  IdVector<PackingId, std::vector<CliqueSpan>> spans;
+  std::vector<std::uint32_t> cliques_before(compressed.moments() + 1, 0);
   if (has_time) {
     const std::vector<Moment> fullest = fullest_moments(compressed);
-    rows_ = fullest.size();
+    cliques_ = fullest.size();
     for (Moment moment : fullest) {
-      ++rows_before[moment + 1];
-      row_times_.push_back(compressed.times[moment]);
+      ++cliques_before[moment + 1];
+      clique_times_.push_back(compressed.times[moment]);
     }
-    std::partial_sum(rows_before.begin(), rows_before.end(), rows_before.begin());
+    std::partial_sum(cliques_before.begin(), cliques_before.end(), cliques_before.begin());
   } else {
-    spans = rows_of_cover(compressed, rows_);
+    spans = cliques_of_cover(compressed, cliques_);
   }
   std::vector<char> takes_part(pieces.buffers.size(), 0);
   for (const std::vector<PackingId>* ids : {&compressed.movable, &compressed.fixed}) {
@@ -179,10 +179,10 @@ void RegionModel::set_rows() {
       const std::int64_t bytes = compressed.buffers[id].size;
       if (has_time) {
         for (const MomentSpan& part : compressed.parts_of(id)) {
-          parts_.push_back({{rows_before[part.begin], rows_before[part.end]}, bytes});
+          parts_.push_back({{cliques_before[part.begin], cliques_before[part.end]}, bytes});
         }
       } else {
-        for (const RowSpan& span : spans[id]) parts_.push_back({span, bytes});
+        for (const CliqueSpan& span : spans[id]) parts_.push_back({span, bytes});
       }
     }
     items_[at].part_count = static_cast<std::uint32_t>(parts_.size()) - items_[at].first_part;
@@ -216,7 +216,7 @@ bool RegionModel::are_interchangeable(std::size_t a, std::size_t b) const {
   return is_plain(a) && is_plain(b) && first.part_count > 0 && first.weighted == second.weighted &&
          first.allowed == second.allowed && first.alignment == second.alignment &&
          std::equal(parts_of(a).begin(), parts_of(a).end(), parts_of(b).begin(), parts_of(b).end(),
-                    [](const Part& x, const Part& y) { return x.rows == y.rows && x.bytes == y.bytes; });
+                    [](const Part& x, const Part& y) { return x.cliques == y.cliques && x.bytes == y.bytes; });
 }
 
 std::optional<RegionWitness> RegionModel::overload() const {
@@ -240,7 +240,7 @@ std::optional<RegionWitness> RegionModel::overload() const {
   return std::nullopt;
 }
 
-// Of those that fit only in `set`, in each row: bytes against what the set holds.
+// Of those that fit only in `set`, in each clique: bytes against what the set holds.
 std::optional<RegionWitness> RegionModel::overload_of(std::uint32_t set) const {
   std::int64_t unit = limits::kMaxAlignment;
   for (std::size_t region = 0; region < regions(); ++region) {
@@ -256,24 +256,25 @@ std::optional<RegionWitness> RegionModel::overload_of(std::uint32_t set) const {
     if (capacity > limits::kMaxTotalBytes - witness.room.count()) return std::nullopt;  // all fits in there
     witness.room += Bytes(capacity);
   }
-  std::vector<std::int64_t> change(rows_ + 1, 0);
+  std::vector<std::int64_t> change(cliques_ + 1, 0);
   for (std::size_t item = 0; item < items(); ++item) {
     if ((items_[item].allowed & ~set) != 0) continue;
     for (const Part& part : parts_of(item)) {
-      change[part.rows.begin] += rounded(part.bytes, unit);
-      change[part.rows.end] -= rounded(part.bytes, unit);
+      change[part.cliques.begin] += rounded(part.bytes, unit);
+      change[part.cliques.end] -= rounded(part.bytes, unit);
     }
   }
   std::partial_sum(change.begin(), change.end(), change.begin());
   const auto most = std::max_element(change.begin(), change.end());
   if (*most <= witness.room.count()) return std::nullopt;
   witness.needed = Bytes(*most);
-  const auto row = static_cast<std::uint32_t>(most - change.begin());
-  if (!row_times_.empty()) witness.time = row_times_[row];
+  const auto clique = static_cast<std::uint32_t>(most - change.begin());
+  if (!clique_times_.empty()) witness.time = clique_times_[clique];
   for (std::size_t item = 0; item < items(); ++item) {
     const std::span<const Part> parts = parts_of(item);
     if ((items_[item].allowed & ~set) != 0) continue;
-    if (std::none_of(parts.begin(), parts.end(), [&](const Part& part) { return part.rows.contains(row); })) continue;
+    if (std::none_of(parts.begin(), parts.end(), [&](const Part& part) { return part.cliques.contains(clique); }))
+      continue;
     witness.buffers.insert(witness.buffers.end(), members_of(item).begin(), members_of(item).end());
   }
   std::sort(witness.buffers.begin(), witness.buffers.end());

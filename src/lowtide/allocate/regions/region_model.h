@@ -22,7 +22,7 @@ namespace lowtide::allocate_internal {
 
 __extension__ typedef __int128 Int128;  // sums of products of bytes, costs and multipliers
 
-// A row of costs as RegionCost, without its allocation; the levels behind those of the problem are 0.
+// A clique of costs as RegionCost, without its allocation; the levels behind those of the problem are 0.
 struct LevelCost {
   static constexpr std::size_t kMostLevels = limits::kMaxRegions - 1;
   std::array<std::int64_t, kMostLevels> level = {};
@@ -40,9 +40,9 @@ struct LevelCost {
 
 // What choosing a region for each buffer has to know.
 //
-// An *item* is what goes to one region as a whole: a buffer, or a group of `together`. A *row* is a set of parts of
+// An *item* is what goes to one region as a whole: a buffer, or a group of `together`. A *clique* is a set of parts of
 // items that all conflict with each other: a moment at which a largest set lives, or, where a relation replaces time, a
-// clique. So the load of each region in each row must not exceed its room. What fits every row may still have no
+// clique. So the load of each region in each clique must not exceed its room. What fits every clique may still have no
 // offsets; what does not has none for certain.
 //
 // In a region all of whose items have alignment A, sizes and the capacity count as rounded up to A: sorted by address,
@@ -51,10 +51,10 @@ struct LevelCost {
 class RegionModel {
  public:
   static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-  using RowSpan = Interval<std::uint32_t>;
+  using CliqueSpan = Interval<std::uint32_t>;
 
   struct Part {
-    RowSpan rows;  // never empty
+    CliqueSpan cliques;  // never empty
     std::int64_t bytes = 0;
   };
 
@@ -62,7 +62,7 @@ class RegionModel {
   [[nodiscard]] static Result<RegionModel> build(const RegionProblem& problem);
 
   [[nodiscard]] std::size_t items() const { return items_.size(); }
-  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t cliques() const { return cliques_; }
   [[nodiscard]] std::size_t regions() const { return problem_->regions.size(); }
   // Of the cost: one for each region except the last.
   [[nodiscard]] std::size_t levels() const { return regions() - 1; }
@@ -93,7 +93,7 @@ class RegionModel {
     return region > level ? items_[item].weighted : 0;
   }
   [[nodiscard]] LevelCost cost(std::size_t item, std::size_t region) const;
-  [[nodiscard]] RegionCost as_row(const LevelCost& cost) const;
+  [[nodiscard]] RegionCost as_region_cost(const LevelCost& cost) const;
 
   [[nodiscard]] std::int64_t unit(std::size_t region) const { return unit_[region]; }
   [[nodiscard]] bool is_bounded(std::size_t region) const { return room_[region] != kNoLimit; }
@@ -125,7 +125,7 @@ class RegionModel {
   void set_items();
   void set_allowed(std::size_t item);
   [[nodiscard]] std::optional<std::int64_t> lowest_base(std::size_t item, std::int64_t alignment) const;
-  void set_rows();
+  void set_cliques();
   void set_units();
   [[nodiscard]] std::optional<RegionWitness> overload_of(std::uint32_t regions) const;
 
@@ -133,8 +133,8 @@ class RegionModel {
   BufferGroups groups_;
   std::vector<Item> items_;
   std::vector<Part> parts_;
-  std::size_t rows_ = 0;
-  std::vector<std::int64_t> row_times_;  // a moment of each row; empty where a relation replaces time
+  std::size_t cliques_ = 0;
+  std::vector<std::int64_t> clique_times_;  // a moment of each clique; empty where a relation replaces time
   std::vector<std::int64_t> unit_;
   std::vector<std::int64_t> room_;
 };

@@ -59,7 +59,7 @@ void RegionSearch::join_interchangeable() {
     const std::size_t item = levels_[depth].item;
     const auto parts = model_.parts_of(item);
     return std::tuple(model_.weighted(item), model_.allowed(item), parts.size(),
-                      parts.empty() ? 0 : parts[0].rows.begin, parts.empty() ? 0 : parts[0].rows.end,
+                      parts.empty() ? 0 : parts[0].cliques.begin, parts.empty() ? 0 : parts[0].cliques.end,
                       parts.empty() ? 0 : parts[0].bytes, depth);  // depth: last
   };
   std::sort(depths.begin(), depths.end(), [&](std::size_t a, std::size_t b) { return looks(a) < looks(b); });
@@ -70,7 +70,7 @@ void RegionSearch::join_interchangeable() {
 }
 
 void RegionSearch::reset() {
-  loads_.assign(model_.regions(), std::vector<std::int64_t>(model_.rows(), 0));
+  loads_.assign(model_.regions(), std::vector<std::int64_t>(model_.cliques(), 0));
   region_.assign(levels_.size(), 0);
   extra_.assign(bounds_.size(), 0);
   cost_ = LevelCost{};
@@ -93,11 +93,11 @@ bool RegionSearch::add_loads(std::size_t depth, std::uint8_t region, int sign) {
   bool fits = true;
   for (const RegionModel::Part& part : model_.parts_of(levels_[depth].item)) {
     const std::int64_t bytes = sign * model_.demand(part, region);
-    for (std::uint32_t row = part.rows.begin; row < part.rows.end; ++row) {
-      loads_[region][row] += bytes;
-      if (rules_.loads && loads_[region][row] > model_.room(region)) fits = false;
+    for (std::uint32_t clique = part.cliques.begin; clique < part.cliques.end; ++clique) {
+      loads_[region][clique] += bytes;
+      if (rules_.loads && loads_[region][clique] > model_.room(region)) fits = false;
     }
-    effort_.spend(part.rows.end - part.rows.begin);
+    effort_.spend(part.cliques.end - part.cliques.begin);
   }
   return fits;
 }

@@ -18,7 +18,7 @@ namespace lowtide::allocate_internal {
 
 // What may cut branches off. None changes the answer.
 struct RegionRules {
-  bool loads = true;            // a row above the room of a region
+  bool loads = true;            // a clique above the room of a region
   bool bounds = true;           // cost so far and extra costs of the bound: not below the best
   bool interchangeable = true;  // of items alike in everything, the first lies cheapest
   bool refuted = true;          // a set that was proven not to fit a region never goes there together again
@@ -27,7 +27,7 @@ struct RegionRules {
 
 // Exact: every item to every region, depth first, where the bound has most to say first, and asks `allocate` whether
 // what a region got has offsets. It says no to few sets, so these are remembered, cut down, and jumped back over. No
-// recursion; memory O(items x regions + rows x regions) and the sets.
+// recursion; memory O(items x regions + cliques x regions) and the sets.
 class RegionSearch {
  public:
   // References must outlive it. `bounds`: one a level.
@@ -79,7 +79,7 @@ class RegionSearch {
   Effort& effort_;
   RegionRules rules_;
   std::vector<Level> levels_;
-  std::vector<std::vector<std::int64_t>> loads_;  // by region, row
+  std::vector<std::vector<std::int64_t>> loads_;  // by region, clique
   std::vector<std::uint8_t> region_;              // by depth
   std::vector<Int128> extra_;                     // by level of the cost, of what is decided
   LevelCost cost_;                                // of what is decided

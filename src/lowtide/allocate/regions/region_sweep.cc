@@ -13,15 +13,15 @@
 namespace lowtide::allocate_internal {
 
 RegionSweep::RegionSweep(const RegionModel& model, std::span<const RegionBound> bounds)
-    : model_(model), bounds_(bounds), last_row_(model.items(), 0), begin_(model.rows()) {
+    : model_(model), bounds_(bounds), last_clique_(model.items(), 0), begin_(model.cliques()) {
   while ((std::size_t{1} << bits_) < model.regions()) bits_ *= 2;  // no slot across two words
   for (std::size_t item = 0; item < model.items(); ++item) {
     std::uint32_t first = std::numeric_limits<std::uint32_t>::max();
     for (const RegionModel::Part& part : model.parts_of(item)) {
-      first = std::min(first, part.rows.begin);
-      last_row_[item] = std::max(last_row_[item], part.rows.end);
+      first = std::min(first, part.cliques.begin);
+      last_clique_[item] = std::max(last_clique_[item], part.cliques.end);
     }
-    if (last_row_[item] > 0) begin_[first].push_back(item);
+    if (last_clique_[item] > 0) begin_[first].push_back(item);
   }
   // The heaviest first: what does not fit shows early.
   for (std::vector<std::size_t>& items : begin_) {
@@ -64,18 +64,18 @@ bool RegionSweep::is_below(const State& state, const LevelCost& below) const {
   return false;
 }
 
-std::int64_t RegionSweep::bytes_in(std::size_t item, std::size_t region, std::uint32_t row) const {
+std::int64_t RegionSweep::bytes_in(std::size_t item, std::size_t region, std::uint32_t clique) const {
   std::int64_t bytes = 0;
   for (const RegionModel::Part& part : model_.parts_of(item)) {
-    if (part.rows.contains(row)) bytes += model_.demand(part, region);
+    if (part.cliques.contains(clique)) bytes += model_.demand(part, region);
   }
   return bytes;
 }
 
-// Items in no row never conflict.
+// Items in no clique never conflict.
 void RegionSweep::assign_unconstrained(State& state) {
   for (std::size_t item = 0; item < model_.items(); ++item) {
-    if (last_row_[item] > 0) continue;
+    if (last_clique_[item] > 0) continue;
     for (std::size_t region = 0; region < model_.regions(); ++region) {
       if (!model_.may(item, region)) continue;
       history_.push_back({state.history, static_cast<std::uint32_t>(item), static_cast<std::uint8_t>(region)});
@@ -87,12 +87,12 @@ void RegionSweep::assign_unconstrained(State& state) {
 }
 
 // Of states that have become the same, the cheapest stays.
-void RegionSweep::drop_ended(std::uint32_t row) {
+void RegionSweep::drop_ended(std::uint32_t clique) {
   Key kept;
   kept.fill(~std::uint64_t{0});
   bool has_ended = false;
   std::erase_if(living_, [&](const Living& one) {
-    if (last_row_[one.item] > row) return false;
+    if (last_clique_[one.item] > clique) return false;
     set_region(kept, one.slot, 0);
     free_slots_.push_back(one.slot);
     has_ended = true;
@@ -112,11 +112,11 @@ void RegionSweep::drop_ended(std::uint32_t row) {
 }
 
 // The loads of who lives on; a state may be too full where some come back from a gap.
-void RegionSweep::enter_row(std::uint32_t row) {
+void RegionSweep::enter_clique(std::uint32_t clique) {
   std::vector<std::int64_t> bytes;  // of each living one in each region
   for (const Living& one : living_) {
     for (std::size_t region = 0; region < model_.regions(); ++region) {
-      bytes.push_back(bytes_in(one.item, region, row));
+      bytes.push_back(bytes_in(one.item, region, clique));
     }
   }
   std::erase_if(states_, [&](State& state) {
@@ -133,7 +133,7 @@ void RegionSweep::enter_row(std::uint32_t row) {
   spent_ += static_cast<std::int64_t>(states_.size() * (living_.size() + 1));
 }
 
-bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optional<LevelCost>& below) {
+bool RegionSweep::add_item(std::size_t item, std::uint32_t clique, const std::optional<LevelCost>& below) {
   if (free_slots_.empty()) return false;
   const std::size_t slot = free_slots_.back();
   free_slots_.pop_back();
@@ -142,7 +142,7 @@ bool RegionSweep::add_item(std::size_t item, std::uint32_t row, const std::optio
   std::vector<State> next;
   for (std::size_t region = 0; region < model_.regions(); ++region) {
     if (!model_.may(item, region)) continue;
-    const std::int64_t bytes = bytes_in(item, region, row);
+    const std::int64_t bytes = bytes_in(item, region, clique);
     const LevelCost cost = model_.cost(item, region);
     std::vector<Int128> extra;
     for (const RegionBound& bound : bounds_) extra.push_back(bound.extra(item, region));
@@ -184,14 +184,14 @@ bool RegionSweep::run(const std::optional<LevelCost>& below, std::int64_t work, 
   states_.assign(1, first);
   least_of_rest_ = {};
   for (std::size_t item = 0; item < model_.items(); ++item) {
-    if (last_row_[item] > 0) least_of_rest_ += least_of(item);
+    if (last_clique_[item] > 0) least_of_rest_ += least_of(item);
   }
   bool is_complete = true;
-  for (std::uint32_t row = 0; row < model_.rows() && is_complete && !states_.empty(); ++row) {
-    drop_ended(row);
-    enter_row(row);
-    for (std::size_t item : begin_[row]) {
-      is_complete = is_complete && spent_ < work && !effort.is_stopped() && add_item(item, row, below);
+  for (std::uint32_t clique = 0; clique < model_.cliques() && is_complete && !states_.empty(); ++clique) {
+    drop_ended(clique);
+    enter_clique(clique);
+    for (std::size_t item : begin_[clique]) {
+      is_complete = is_complete && spent_ < work && !effort.is_stopped() && add_item(item, clique, below);
     }
   }
   effort.spend(spent_);

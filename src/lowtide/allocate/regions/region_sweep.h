@@ -17,11 +17,11 @@
 
 namespace lowtide::allocate_internal {
 
-// The cheapest choice whose loads fit every row, exactly, by a sweep over the rows: what matters of everything before a
-// row is only where those lie that live on. So of all choices that agree in these the cheapest is kept, and a state is
-// dropped when the bound, or what it costs so far with the least of the rest, says that it cannot end below what is
-// known. (Dynamic programming over a path decomposition, the rows; Bodlaender, 1988.) Fast where few live at once, as
-// in most networks; exponential in their number where the bound does not help.
+// The cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques: what matters of everything
+// before a clique is only where those lie that live on. So of all choices that agree in these the cheapest is kept, and
+// a state is dropped when the bound, or what it costs so far with the least of the rest, says that it cannot end below
+// what is known. (Dynamic programming over a path decomposition, the cliques; Bodlaender, 1988.) Fast where few live at
+// once, as in most networks; exponential in their number where the bound does not help.
 //
 // Nothing below that cost has offsets either, so it is a bound, and mostly a better one than that of prices: it knows
 // that buffers are whole.
@@ -45,7 +45,7 @@ class RegionSweep {
     std::uint32_t history = kNoHistory;
     LevelCost cost;
     std::vector<Int128> extra;       // by level, as RegionBound::extra
-    std::vector<std::int64_t> load;  // by region, in the present row
+    std::vector<std::int64_t> load;  // by region, in the present clique
   };
   struct Decision {
     std::uint32_t before;
@@ -62,17 +62,17 @@ class RegionSweep {
   [[nodiscard]] std::uint8_t region_in(const Key& key, std::size_t slot) const;
   void set_region(Key& key, std::size_t slot, std::uint64_t region) const;
   void assign_unconstrained(State& state);
-  void drop_ended(std::uint32_t row);
-  void enter_row(std::uint32_t row);
-  bool add_item(std::size_t item, std::uint32_t row, const std::optional<LevelCost>& below);
-  [[nodiscard]] std::int64_t bytes_in(std::size_t item, std::size_t region, std::uint32_t row) const;
+  void drop_ended(std::uint32_t clique);
+  void enter_clique(std::uint32_t clique);
+  bool add_item(std::size_t item, std::uint32_t clique, const std::optional<LevelCost>& below);
+  [[nodiscard]] std::int64_t bytes_in(std::size_t item, std::size_t region, std::uint32_t clique) const;
   void trace(const State& last);
 
   const RegionModel& model_;
   std::span<const RegionBound> bounds_;
   std::size_t bits_ = 1;                         // of a slot in a key
-  std::vector<std::uint32_t> last_row_;          // of each item: behind its last row
-  std::vector<std::vector<std::size_t>> begin_;  // items by first row
+  std::vector<std::uint32_t> last_clique_;       // of each item: behind its last clique
+  std::vector<std::vector<std::size_t>> begin_;  // items by first clique
   std::vector<Living> living_;
   std::vector<std::size_t> free_slots_;
   std::vector<State> states_;

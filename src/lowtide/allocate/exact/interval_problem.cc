@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/exact/sections.h"
+#include "lowtide/allocate/exact/interval_problem.h"
 
 #include <algorithm>
 #include <tuple>
@@ -9,28 +9,28 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// For each moment, how many sections lie before it; one more at the end.
-std::vector<Section> sections_before(const CompressedProblem& problem) {
+// For each moment, how many cliques lie before it; one more at the end.
+std::vector<Clique> cliques_before(const CompressedProblem& problem) {
   std::vector<char> begins(problem.moments(), 0);
   std::vector<char> ends(problem.moments(), 0);
   for (PackingId id : problem.movable) {
     begins[problem.buffers[id].hull.begin] = 1;
     ends[problem.buffers[id].hull.end] = 1;
   }
-  // A run of begins is over at the first end behind it: the last of them is a section. An end of the same moment
+  // A run of begins is over at the first end behind it: the last of them is a clique. An end of the same moment
   // comes before its begin, since spans are half-open.
-  std::vector<Section> before(problem.moments() + 1, 0);
-  std::vector<char> is_section(problem.moments(), 0);
+  std::vector<Clique> before(problem.moments() + 1, 0);
+  std::vector<char> is_clique(problem.moments(), 0);
   Moment last_begin = 0;
   bool is_begun = false;
   for (Moment moment = 0; moment < problem.moments(); ++moment) {
-    if (ends[moment] != 0 && is_begun) is_section[last_begin] = 1;
+    if (ends[moment] != 0 && is_begun) is_clique[last_begin] = 1;
     if (ends[moment] != 0) is_begun = false;
     if (begins[moment] != 0) last_begin = moment;
     if (begins[moment] != 0) is_begun = true;
   }
   for (Moment moment = 0; moment < problem.moments(); ++moment) {
-    before[moment + 1] = before[moment] + static_cast<Section>(is_section[moment]);
+    before[moment + 1] = before[moment] + static_cast<Clique>(is_clique[moment]);
   }
   return before;
 }
@@ -44,13 +44,13 @@ std::int64_t common_alignment(const CompressedProblem& problem) {
 
 }  // namespace
 
-std::optional<SectionedProblem> sectioned(const CompressedProblem& problem) {
+std::optional<IntervalProblem> interval_problem(const CompressedProblem& problem) {
   if (!problem.fixed.empty() || problem.movable.empty() || !problem.pairs.empty()) return std::nullopt;
   for (PackingId id : problem.movable) {
     if (problem.buffers[id].part_count != 1) return std::nullopt;
   }
-  const std::vector<Section> before = sections_before(problem);
-  SectionedProblem out{.section_count = before.back(), .buffers = {}, .unit = common_alignment(problem)};
+  const std::vector<Clique> before = cliques_before(problem);
+  IntervalProblem out{.clique_count = before.back(), .buffers = {}, .unit = common_alignment(problem)};
   out.buffers.reserve(problem.movable.size());
   for (PackingId id : problem.movable) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
