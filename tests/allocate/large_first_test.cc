@@ -44,7 +44,7 @@ Lowered lowered(const PackingProblem& problem, Placements start, int times = 1, 
   const std::int64_t before = best.height();
   for (int time = 0; time < times; ++time) large_first->run(limit);
   const Lowered out{.placements = best.placements(), .bound = bound, .is_lower = best.height() < before};
-  EXPECT_EQ(best.strategy(), out.is_lower ? "tiers" : "start");
+  EXPECT_EQ(best.strategy(), out.is_lower ? "large_first" : "start");
   return out;
 }
 

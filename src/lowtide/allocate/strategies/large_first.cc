@@ -21,7 +21,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::string_view kName = "tiers";
+constexpr std::string_view kName = "large_first";
 
 struct SmallOrder {
   std::vector<PackingId> (*order)(const CompressedProblem&);
