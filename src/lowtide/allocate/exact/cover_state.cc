@@ -106,9 +106,9 @@ CoverState::CoverState(const CoverProblem& problem, const SkylineRules& rules)
       top_(problem.buffers.size(), 0),
       low_(problem.buffers.size(), 0),
       offset_(problem.buffers.size(), 0),
-      is_remaining_(problem.buffers.size(), 1),
+      is_remaining_(problem.buffers.size(), true),
       buffer_key_(problem.buffers.size()),
-      is_touched_(problem.cliques(), 0),
+      is_touched_(problem.cliques()),
       stamp_of_clique_(problem.cliques(), 0),
       stamp_of_buffer_(problem.buffers.size(), 0) {
   Random random(kSeed);
@@ -159,14 +159,12 @@ std::int64_t CoverState::room_above(std::uint32_t clique, std::int64_t from) con
 void CoverState::save(std::uint32_t clique) { clique_trail_.push_back({clique, cliques_[clique]}); }
 
 void CoverState::touch(std::uint32_t clique) {
-  if (is_touched_[clique] != 0) return;
-  is_touched_[clique] = 1;
-  touched_.push_back(clique);
+  if (is_touched_.insert(clique)) touched_.push_back(clique);
 }
 
 void CoverState::raise(std::uint32_t clique, std::int64_t height) {
   for (std::uint32_t buffer : problem_.members(clique)) {
-    if (is_remaining_[buffer] == 0 || top_[buffer] >= height) continue;
+    if (!is_remaining_.test(buffer) || top_[buffer] >= height) continue;
     buffer_trail_.push_back({buffer, top_[buffer], low_[buffer]});
     top_[buffer] = height;
     if (low_[buffer] >= height) continue;
@@ -192,7 +190,7 @@ bool CoverState::has_remaining(Part part) {
 void CoverState::append_candidates(std::uint32_t clique, std::vector<std::uint32_t>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (std::uint32_t buffer : problem_.members(clique)) {
-    if (is_remaining_[buffer] == 0 || low_[buffer] != cliques_[clique].floor) continue;
+    if (!is_remaining_.test(buffer) || low_[buffer] != cliques_[clique].floor) continue;
     const bool is_listed =
         rules_.interchangeable && std::any_of(out.begin() + first, out.end(), [&](std::uint32_t other) {
           return problem_.buffers[other].kind == problem_.buffers[buffer].kind;
@@ -205,7 +203,7 @@ bool CoverState::place(std::uint32_t /*clique*/, std::uint32_t buffer) {
   const CoverProblem::Buffer& self = problem_.buffers[buffer];
   const std::span<const std::uint32_t> cliques = problem_.cliques_of(buffer);
   offset_[buffer] = low_[buffer];
-  is_remaining_[buffer] = 0;
+  is_remaining_.reset(buffer);
   placed_.push_back(buffer);
   for (std::uint32_t clique : cliques) {
     save(clique);
@@ -246,7 +244,7 @@ void CoverState::collect_part(std::uint32_t from, std::vector<Part>& parts) {
     const std::span<const std::uint32_t> members = problem_.members(part_cliques_[at]);
     work_ += static_cast<std::int64_t>(members.size()) / 4;
     for (std::uint32_t buffer : members) {
-      if (is_remaining_[buffer] == 0 || stamp_of_buffer_[buffer] == stamp_) continue;
+      if (!is_remaining_.test(buffer) || stamp_of_buffer_[buffer] == stamp_) continue;
       stamp_of_buffer_[buffer] = stamp_;
       const std::span<const std::uint32_t> others = problem_.cliques_of(buffer);
       work_ += static_cast<std::int64_t>(others.size()) / 4;
@@ -261,7 +259,7 @@ void CoverState::collect_part(std::uint32_t from, std::vector<Part>& parts) {
 }
 
 void CoverState::undo(const Mark& mark) {
-  for (std::uint32_t clique : touched_) is_touched_[clique] = 0;
+  for (std::uint32_t clique : touched_) is_touched_.reset(clique);
   touched_.clear();
   for (; clique_trail_.size() > mark.cliques; clique_trail_.pop_back()) {
     cliques_[clique_trail_.back().clique] = clique_trail_.back().state;
@@ -270,7 +268,7 @@ void CoverState::undo(const Mark& mark) {
     top_[buffer_trail_.back().buffer] = buffer_trail_.back().top;
     low_[buffer_trail_.back().buffer] = buffer_trail_.back().low;
   }
-  for (; placed_.size() > mark.placed; placed_.pop_back()) is_remaining_[placed_.back()] = 1;
+  for (; placed_.size() > mark.placed; placed_.pop_back()) is_remaining_.set(placed_.back());
 }
 
 std::optional<std::uint32_t> CoverState::evaluate() {
@@ -278,7 +276,7 @@ std::optional<std::uint32_t> CoverState::evaluate() {
   for (std::size_t at = 0; at < touched_.size() && !dead; ++at) {
     if (!evaluate(touched_[at])) dead = touched_[at];
   }
-  for (std::uint32_t clique : touched_) is_touched_[clique] = 0;
+  for (std::uint32_t clique : touched_) is_touched_.reset(clique);
   touched_.clear();
   return dead;
 }
@@ -291,7 +289,7 @@ bool CoverState::evaluate(std::uint32_t clique) {
   std::uint32_t candidates = 0;
   bool fits = true;
   for (std::uint32_t buffer : problem_.members(clique)) {
-    if (is_remaining_[buffer] == 0) continue;
+    if (!is_remaining_.test(buffer)) continue;
     const std::int64_t low = low_[buffer];
     if (low + problem_.buffers[buffer].size > capacity_) fits = false;
     if (low < floor) {
@@ -325,7 +323,7 @@ bool CoverState::evaluate(std::uint32_t clique) {
 bool CoverState::is_decidable(std::uint32_t clique) {
   const std::int64_t floor = cliques_[clique].floor;
   for (std::uint32_t buffer : problem_.members(clique)) {
-    if (is_remaining_[buffer] == 0 || low_[buffer] != floor) continue;
+    if (!is_remaining_.test(buffer) || low_[buffer] != floor) continue;
     const std::span<const std::uint32_t> cliques = problem_.cliques_of(buffer);
     work_ += static_cast<std::int64_t>(cliques.size()) / 4;
     const bool is_lowest = std::all_of(cliques.begin(), cliques.end(),
@@ -345,7 +343,7 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t clique) {
   std::int64_t next = kNoOffset;
   std::vector<std::uint32_t> candidates;
   for (std::uint32_t buffer : problem_.members(clique)) {
-    if (is_remaining_[buffer] == 0) continue;
+    if (!is_remaining_.test(buffer)) continue;
     if (low_[buffer] > floor) {
       next = std::min(next, low_[buffer]);
       continue;
@@ -373,7 +371,7 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t clique) {
       stamp_of_clique_[other] = seen;
       work_ += static_cast<std::int64_t>(problem_.members(other).size()) / 2;
       for (std::uint32_t below : problem_.members(other)) {
-        if (is_remaining_[below] == 0 || stamp_of_buffer_[below] == in_clique) continue;
+        if (!is_remaining_.test(below) || stamp_of_buffer_[below] == in_clique) continue;
         next = std::min(next, rounded_up(low_[below] + problem_.buffers[below].size, alignment));
       }
     }

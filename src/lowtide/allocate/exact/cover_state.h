@@ -15,6 +15,7 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/placements.h"
 #include "lowtide/base/check.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 
@@ -175,10 +176,10 @@ class CoverState {
   std::vector<std::int64_t> top_;  // by buffer: the highest of its cliques
   std::vector<std::int64_t> low_;
   std::vector<std::int64_t> offset_;
-  std::vector<char> is_remaining_;
+  Flags<std::uint32_t> is_remaining_;
   std::vector<StateKey> buffer_key_;
   std::vector<std::uint32_t> touched_;  // cliques to be evaluated, each once
-  std::vector<char> is_touched_;
+  Flags<std::uint32_t> is_touched_;
   std::vector<std::uint32_t> part_cliques_;     // of all parts
   std::vector<std::uint64_t> stamp_of_clique_;  // scratch of next_floor and split
   std::vector<std::uint64_t> stamp_of_buffer_;

@@ -6,31 +6,33 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lowtide/base/flags.h"
+
 namespace lowtide::allocate_internal {
 namespace {
 
 // For each moment, how many cliques lie before it; one more at the end.
 std::vector<Clique> cliques_before(const CompressedProblem& problem) {
-  std::vector<char> begins(problem.moments(), 0);
-  std::vector<char> ends(problem.moments(), 0);
+  Flags<Moment> begins(problem.moments());
+  Flags<Moment> ends(problem.moments());
   for (PackingId id : problem.movable) {
-    begins[problem.buffers[id].hull.begin] = 1;
-    ends[problem.buffers[id].hull.end] = 1;
+    begins.set(problem.buffers[id].hull.begin);
+    ends.set(problem.buffers[id].hull.end);
   }
   // A run of begins is over at the first end behind it: the last of them is a clique. An end of the same moment
   // comes before its begin, since spans are half-open.
   std::vector<Clique> before(problem.moments() + 1, 0);
-  std::vector<char> is_clique(problem.moments(), 0);
+  Flags<Moment> is_clique(problem.moments());
   Moment last_begin = 0;
   bool is_begun = false;
   for (Moment moment = 0; moment < problem.moments(); ++moment) {
-    if (ends[moment] != 0 && is_begun) is_clique[last_begin] = 1;
-    if (ends[moment] != 0) is_begun = false;
-    if (begins[moment] != 0) last_begin = moment;
-    if (begins[moment] != 0) is_begun = true;
+    if (ends.test(moment) && is_begun) is_clique.set(last_begin);
+    if (ends.test(moment)) is_begun = false;
+    if (begins.test(moment)) last_begin = moment;
+    if (begins.test(moment)) is_begun = true;
   }
   for (Moment moment = 0; moment < problem.moments(); ++moment) {
-    before[moment + 1] = before[moment] + static_cast<Clique>(is_clique[moment]);
+    before[moment + 1] = before[moment] + (is_clique.test(moment) ? 1 : 0);
   }
   return before;
 }

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "lowtide/allocate/tuning.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -70,7 +71,7 @@ PairOrderSearch::PairOrderSearch(const PairOrderProblem& problem, const PairOrde
       least_(problem.blocks.size()),
       greatest_(problem.blocks.size()),
       failures_(problem.pairs.size(), 1),
-      is_queued_(problem.blocks.size(), 0) {
+      is_queued_(problem.blocks.size()) {
   for (std::uint32_t at = 0; at < problem.pairs.size(); ++at) {
     pairs_of_[problem.pairs[at].lower].push_back(at);
     pairs_of_[problem.pairs[at].upper].push_back(at);
@@ -80,19 +81,18 @@ PairOrderSearch::PairOrderSearch(const PairOrderProblem& problem, const PairOrde
 
 // The smallest first: it fails soonest, if it does.
 void PairOrderSearch::find_components() {
-  std::vector<char> is_seen(problem_.blocks.size(), 0);
+  Flags<std::uint32_t> is_seen(problem_.blocks.size());
   std::vector<std::uint32_t> reached;
   for (std::uint32_t from = 0; from < problem_.blocks.size(); ++from) {
-    if (is_seen[from] != 0 || pairs_of_[from].empty()) continue;
-    is_seen[from] = 1;
+    if (is_seen.test(from) || pairs_of_[from].empty()) continue;
+    is_seen.set(from);
     reached = {from};
     std::vector<std::uint32_t> pairs;
     for (std::size_t at = 0; at < reached.size(); ++at) {
       for (std::uint32_t pair : pairs_of_[reached[at]]) {
         pairs.push_back(pair);
         for (std::uint32_t block : {problem_.pairs[pair].lower, problem_.pairs[pair].upper}) {
-          if (is_seen[block] == 0) reached.push_back(block);
-          is_seen[block] = 1;
+          if (is_seen.insert(block)) reached.push_back(block);
         }
       }
     }
@@ -198,7 +198,7 @@ bool PairOrderSearch::decide(std::uint32_t pair, Order order) {
   trail_.push_back({pair, Change::Kind::order, 0});
   order_[pair] = order;
   if (impose(problem_.pairs[pair], order) && propagate()) return true;
-  for (std::uint32_t block : queue_) is_queued_[block] = 0;
+  for (std::uint32_t block : queue_) is_queued_.reset(block);
   queue_.clear();
   return false;
 }
@@ -207,12 +207,12 @@ bool PairOrderSearch::decide(std::uint32_t pair, Order order) {
 bool PairOrderSearch::propagate() {
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const std::uint32_t block = queue_[at];
-    is_queued_[block] = 0;
+    is_queued_.reset(block);
     work_ += static_cast<std::int64_t>(pairs_of_[block].size()) + 1;
     const bool holds = work_ < last_work_ && std::all_of(pairs_of_[block].begin(), pairs_of_[block].end(),
                                                          [&](std::uint32_t pair) { return propagate(pair); });
     if (holds) continue;
-    for (std::uint32_t left : queue_) is_queued_[left] = 0;
+    for (std::uint32_t left : queue_) is_queued_.reset(left);
     queue_.clear();
     return false;
   }
@@ -262,9 +262,7 @@ bool PairOrderSearch::lower(std::uint32_t block, std::int64_t greatest) {
 }
 
 void PairOrderSearch::enqueue(std::uint32_t block) {
-  if (is_queued_[block] != 0) return;
-  is_queued_[block] = 1;
-  queue_.push_back(block);
+  if (is_queued_.insert(block)) queue_.push_back(block);
 }
 
 void PairOrderSearch::undo(std::size_t mark) {

@@ -13,6 +13,7 @@
 #include "lowtide/allocate/exact/fit_search.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/groups.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 
@@ -121,7 +122,7 @@ class PairOrderSearch final : public FitSearch {
   std::vector<std::int64_t> failures_;  // by pair, from 1
   std::vector<Change> trail_;
   std::vector<std::uint32_t> queue_;  // blocks whose least or greatest value has changed
-  std::vector<char> is_queued_;
+  Flags<std::uint32_t> is_queued_;
   std::vector<Frame> frames_;
   std::int64_t nodes_ = 0;
   std::int64_t work_ = 0;

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "lowtide/allocate/tuning.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -51,8 +52,8 @@ std::optional<std::size_t> first_bit(std::span<const std::uint64_t> bits) {
 class CoverBuilder {
  public:
   CoverBuilder(const CompressedProblem& problem, std::size_t most_members, Effort& effort)
-      : problem_(problem), most_members_(most_members), effort_(effort), is_fixed_(problem.buffers.size(), 0) {
-    for (PackingId id : problem.fixed) is_fixed_[id] = 1;
+      : problem_(problem), most_members_(most_members), effort_(effort), is_fixed_(problem.buffers.size()) {
+    for (PackingId id : problem.fixed) is_fixed_.set(id);
   }
 
   std::optional<CliqueCover> run(const ConflictGraph* graph) && {
@@ -64,7 +65,7 @@ class CoverBuilder {
  private:
   // False if there is no room for it. Sorts it.
   bool add(std::vector<PackingId>& clique) {
-    if (std::all_of(clique.begin(), clique.end(), [&](PackingId id) { return is_fixed_[id] != 0; })) return true;
+    if (std::all_of(clique.begin(), clique.end(), [&](PackingId id) { return is_fixed_.test(id); })) return true;
     if (cover_.members_.size() + clique.size() > most_members_ || effort_.exhausted()) return false;
     effort_.spend(static_cast<std::int64_t>(clique.size()));
     std::sort(clique.begin(), clique.end());
@@ -182,7 +183,7 @@ class CoverBuilder {
   const CompressedProblem& problem_;
   const std::size_t most_members_;
   Effort& effort_;
-  IdVector<PackingId, char> is_fixed_;
+  Flags<PackingId> is_fixed_;
   CliqueCover cover_;
 };
 

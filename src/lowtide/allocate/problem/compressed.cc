@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lowtide/base/flags.h"
+
 namespace lowtide::allocate_internal {
 namespace {
 
@@ -76,11 +78,14 @@ CompressedProblem compress(const PackingProblem& problem) {
     out.buffers.push_back(compressed);
   }
   out.pairs = pairs_of(problem, out);
-  IdVector<PackingId, char> is_paired(problem.buffers.size(), 0);
-  for (const PackingPair& pair : out.pairs) is_paired[pair.first] = is_paired[pair.second] = 1;
+  Flags<PackingId> is_paired(problem.buffers.size());
+  for (const PackingPair& pair : out.pairs) {
+    is_paired.set(pair.first);
+    is_paired.set(pair.second);
+  }
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const CompressedProblem::Buffer& buffer = out.buffers[id];
-    if (buffer.size == 0 || (buffer.part_count == 0 && is_paired[id] == 0)) continue;
+    if (buffer.size == 0 || (buffer.part_count == 0 && !is_paired.test(id))) continue;
     (problem.buffers[id].fixed_offset ? out.fixed : out.movable).push_back(id);
   }
   return out;

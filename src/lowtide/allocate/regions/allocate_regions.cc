@@ -22,6 +22,7 @@
 #include "lowtide/allocate/regions/validate_regions.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -188,22 +189,22 @@ bool RegionAllocation::offer(Answer answer) {
 void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region,
                                   std::span<const std::size_t> items, std::int64_t limit) {
   const std::int64_t capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity->count();
-  IdVector<PackingId, char> is_above(problem_.packing.buffers.size(), 0);
+  Flags<PackingId> is_above(problem_.packing.buffers.size());
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
     const PackingId id = packed.ids[at];
-    is_above[id] = (packed.offsets[at] + problem_.packing.buffers[id].size).position() > capacity ? 1 : 0;
+    if ((packed.offsets[at] + problem_.packing.buffers[id].size).position() > capacity) is_above.set(id);
   }
   std::vector<std::size_t> leaving;
   for (std::size_t item : items) {
     const std::span<const PackingId> members = model_.members_of(item);
-    if (std::none_of(members.begin(), members.end(), [&](PackingId id) { return is_above[id] != 0; })) continue;
-    for (PackingId id : members) is_above[id] = 1;  // a group goes together
+    if (std::none_of(members.begin(), members.end(), [&](PackingId id) { return is_above.test(id); })) continue;
+    for (PackingId id : members) is_above.set(id);  // a group goes together
     leaving.push_back(item);
   }
   PackedRegion kept{
       .outcome = PackingOutcome::found, .ids = {}, .offsets = {}, .height = Bytes(0), .strategy = packed.strategy};
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
-    if (is_above[packed.ids[at]] != 0) continue;
+    if (is_above.test(packed.ids[at])) continue;
     kept.ids.push_back(packed.ids[at]);
     kept.offsets.push_back(packed.offsets[at]);
     const Offset end = packed.offsets[at] + problem_.packing.buffers[packed.ids[at]].size;
@@ -243,7 +244,7 @@ bool RegionAllocation::commit(const Candidate& candidate, std::int64_t limit) {
 
 // Unassigned items go to the last region that is not forbidden to them, which then ends above its capacity.
 void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed) {
-  std::vector<char> is_over(model_.regions(), 0);
+  Flags<std::size_t> is_over(model_.regions());
   for (std::size_t item = 0; item < model_.items(); ++item) {
     if (choice.region_of(item) != RegionChoice::kNowhere) continue;
     std::size_t target = 0;
@@ -253,11 +254,11 @@ void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice cho
       if (model_.is_fixed(item)) break;
     }
     choice.put(item, target);
-    is_over[target] = 1;
+    is_over.set(target);
   }
   Bytes excess;
   for (std::size_t region = 0; region < model_.regions(); ++region) {
-    if (is_over[region] == 0) continue;
+    if (!is_over.test(region)) continue;
     packed[region] = packer_.pack_low(region, items_in(region, choice.regions()), first_limit());
     const std::optional<Bytes> capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity;
     if (capacity && packed[region].height > *capacity) excess += packed[region].height - *capacity;
@@ -279,11 +280,14 @@ void RegionAllocation::move_with_offsets(std::int64_t limit) {
   std::int64_t spent_on_packing = 0;
   const bool has_improved = improve_by_moves(model_, choice, effort, [&](std::span<const std::size_t> moved) {
     std::vector<PackedRegion> packed(model_.regions());
-    std::vector<char> is_concerned(model_.regions(), 0);
-    for (std::size_t item : moved) is_concerned[choice.region_of(item)] = is_concerned[now.region[item]] = 1;
+    Flags<std::size_t> is_concerned(model_.regions());
+    for (std::size_t item : moved) {
+      is_concerned.set(choice.region_of(item));
+      is_concerned.set(now.region[item]);
+    }
     bool fits = true;
     for (std::size_t region = 0; region < model_.regions() && fits; ++region) {
-      if (is_concerned[region] == 0 || !model_.is_bounded(region)) continue;
+      if (!is_concerned.test(region) || !model_.is_bounded(region)) continue;
       packed[region] = packer_.pack(region, items_in(region, choice.regions()), limit);
       fits = packed[region].outcome == PackingOutcome::found;
     }
@@ -291,7 +295,7 @@ void RegionAllocation::move_with_offsets(std::int64_t limit) {
     spent_on_packing = effort_.spent - spent_before;
     if (!fits) return false;
     for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (is_concerned[region] != 0) now.packed[region] = std::move(packed[region]);
+      if (is_concerned.test(region)) now.packed[region] = std::move(packed[region]);
     }
     now.region = choice.regions();
     return true;

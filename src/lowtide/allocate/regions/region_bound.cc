@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lowtide/allocate/tuning.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -143,12 +144,12 @@ std::vector<RegionBound::RegionClique> RegionBound::separate_cliques(const Choic
     }
   }
   std::stable_sort(full.begin(), full.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<char> is_joined(model_.cliques(), 0);
+  Flags<std::uint32_t> is_joined(model_.cliques());
   std::vector<RegionClique> cliques;
   for (const auto& [above, clique] : full) {
-    if (is_joined[clique.clique] != 0) continue;
+    if (is_joined.test(clique.clique)) continue;
     cliques.push_back(clique);
-    std::fill(is_joined.begin() + joined_[clique.clique].begin, is_joined.begin() + joined_[clique.clique].end, 1);
+    is_joined.set_range(joined_[clique.clique].begin, joined_[clique.clique].end);
   }
   std::sort(cliques.begin(), cliques.end(),
             [](const RegionClique& a, const RegionClique& b) { return a.clique < b.clique; });

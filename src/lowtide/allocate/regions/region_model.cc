@@ -14,6 +14,7 @@
 #include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/checked.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -25,22 +26,25 @@ std::int64_t rounded(std::int64_t bytes, std::int64_t unit) {
 // The moments at which something begins and the next thing to happen is an end: what lives at any other moment also
 // lives at one of these.
 std::vector<Moment> fullest_moments(const CompressedProblem& problem) {
-  std::vector<char> begins(problem.moments(), 0);
-  std::vector<char> ends(problem.moments(), 0);
+  Flags<Moment> begins(problem.moments());
+  Flags<Moment> ends(problem.moments());
   for (const std::vector<PackingId>* ids : {&problem.movable, &problem.fixed}) {
     for (PackingId id : *ids) {
-      for (const MomentSpan& part : problem.parts_of(id)) begins[part.begin] = ends[part.end] = 1;
+      for (const MomentSpan& part : problem.parts_of(id)) {
+        begins.set(part.begin);
+        ends.set(part.end);
+      }
     }
   }
   std::vector<Moment> moments;
   bool has_begun = false;
   Moment begun = 0;
   for (Moment at = 0; at < problem.moments(); ++at) {
-    if (ends[at] != 0 && has_begun) {
+    if (ends.test(at) && has_begun) {
       moments.push_back(begun);
       has_begun = false;
     }
-    if (begins[at] == 0) continue;
+    if (!begins.test(at)) continue;
     has_begun = true;
     begun = at;
   }
@@ -164,9 +168,9 @@ void RegionModel::set_cliques() {
   } else {
     spans = cliques_of_cover(compressed, cliques_);
   }
-  std::vector<char> takes_part(pieces.buffers.size(), 0);
+  Flags<PackingId> takes_part(pieces.buffers.size());
   for (const std::vector<PackingId>* ids : {&compressed.movable, &compressed.fixed}) {
-    for (PackingId id : *ids) takes_part[id.index()] = 1;
+    for (PackingId id : *ids) takes_part.set(id);
   }
   std::uint32_t piece = 0;
   for (std::size_t at = 0; at < items_.size(); ++at) {
@@ -175,7 +179,7 @@ void RegionModel::set_cliques() {
     items_[at].first_part = static_cast<std::uint32_t>(parts_.size());
     for (std::size_t left = own; left > 0; --left, ++piece) {
       const PackingId id(piece);
-      if (takes_part[piece] == 0) continue;
+      if (!takes_part.test(id)) continue;
       const std::int64_t bytes = compressed.buffers[id].size;
       if (has_time) {
         for (const MomentSpan& part : compressed.parts_of(id)) {

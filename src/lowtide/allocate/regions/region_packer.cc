@@ -10,6 +10,7 @@
 #include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/tuning.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -114,12 +115,12 @@ std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& pa
   const auto new_id = [&](PackingId id) {
     return PackingId(static_cast<std::uint32_t>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin()));
   };
-  IdVector<PackingId, char> is_movable(ids.size(), 0);
-  for (PackingId id : compressed.movable) is_movable[id] = 1;
+  Flags<PackingId> is_movable(ids.size());
+  for (PackingId id : compressed.movable) is_movable.set(id);
   Placer placer(compressed, nullptr);
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
     const PackingId id = new_id(packed.ids[at]);
-    if (is_movable[id] != 0) placer.put(id, packed.offsets[at].position());
+    if (is_movable.test(id)) placer.put(id, packed.offsets[at].position());
   }
   const std::int64_t capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity->count();
   Effort effort = effort_.share(limit);
@@ -127,7 +128,7 @@ std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& pa
     if (effort.exhausted()) break;
     const PackingId own = model_.members_of(item).front();
     const PackingId id = new_id(own);
-    if (is_movable[id] == 0 || !model_.may(item, region)) continue;
+    if (!is_movable.test(id) || !model_.may(item, region)) continue;
     const std::int64_t offset = placer.choose(id, GapRule::tightest, effort);
     const std::int64_t end = offset + compressed.buffers[id].size;
     if (end > capacity) continue;

@@ -16,6 +16,7 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/validate.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/range_max.h"
 
 namespace lowtide::allocate_internal {
@@ -77,11 +78,11 @@ class SlotSearch {
     Assigned out;
     std::uint32_t slots = 0;
     for (std::size_t at = 0; at < order_.size(); ++at) {
-      const std::vector<char> taken = slots_of_earlier(at, out.slot, slots, effort);
+      const Flags<std::uint32_t> taken = slots_of_earlier(at, out.slot, slots, effort);
       std::uint32_t slot = slots;
       // Slots are numbered as they are opened, so they shrink with the number.
       for (std::uint32_t other = 0; other < slots; ++other) {
-        if (taken[other] != 0) continue;
+        if (taken.test(other)) continue;
         slot = other;
         if (!tightest) break;
       }
@@ -129,10 +130,10 @@ class SlotSearch {
  private:
   [[nodiscard]] std::int64_t size(std::size_t at) const { return problem_.buffers[order_[at]].size; }
 
-  [[nodiscard]] std::vector<char> slots_of_earlier(std::size_t at, const std::vector<std::uint32_t>& slot,
-                                                   std::uint32_t slots, Effort& effort) const {
-    std::vector<char> taken(slots, 0);
-    for (std::size_t other : earlier_[at]) taken[slot[other]] = 1;
+  [[nodiscard]] Flags<std::uint32_t> slots_of_earlier(std::size_t at, const std::vector<std::uint32_t>& slot,
+                                                      std::uint32_t slots, Effort& effort) const {
+    Flags<std::uint32_t> taken(slots);
+    for (std::size_t other : earlier_[at]) taken.set(slot[other]);
     effort.spend(static_cast<std::int64_t>(earlier_[at].size() + slots) + 1);
     return taken;
   }
@@ -142,11 +143,11 @@ class SlotSearch {
   std::optional<std::uint32_t> next_choice(std::size_t at, const std::vector<std::uint32_t>& slot, std::uint32_t slots,
                                            std::uint32_t from, std::int64_t total, std::int64_t best,
                                            Effort& effort) const {
-    const std::vector<char> taken = slots_of_earlier(at, slot, slots, effort);
+    const Flags<std::uint32_t> taken = slots_of_earlier(at, slot, slots, effort);
     const auto rest = [&](std::uint32_t opened) { return opened < least_.size() ? least_[opened] : 0; };
     if (total + rest(slots) >= best) return std::nullopt;
     for (std::uint32_t choice = from; choice < slots; ++choice) {
-      if (taken[choice] == 0) return choice;
+      if (!taken.test(choice)) return choice;
     }
     if (from > slots || total + size(at) + rest(slots + 1) >= best) return std::nullopt;
     return slots;
