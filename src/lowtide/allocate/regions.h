@@ -18,15 +18,15 @@ struct RegionOptions {
   // More effort never gives a costlier answer.
   std::int64_t effort = 200'000'000;
 
-  // As in AllocateOptions. Answers on the way are not told: whoever needs one at a certain time stops, and gets the
-  // best so far.
+  // As in AllocateOptions. Improvements are not reported: a caller that needs an answer at a certain time stops, and
+  // gets the best so far.
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
 };
 
 // Gives every buffer a region and an offset, such that the cost (region_packing.h) is least, and heights low where that
 // costs nothing. In turn, in phases whose efforts double:
-//   all_preferred   everybody in the cheapest region that may hold it: if that has offsets, nothing is better
+//   all_preferred   every buffer in the cheapest region that may hold it: if that has offsets, nothing is better
 //   greedy_by_...   each region keeps what is worth most there (region_choice.h), improved by moves that look at loads;
 //                   then offsets: what ends above a capacity goes on to the next region
 //   moves           single moves and exchanges, each with new offsets for the regions concerned

@@ -17,7 +17,7 @@ using SlotId = Id<struct SlotTag>;
 
 // Whole-buffer sharing, where offsets are not possible (renamed tensors, one allocation each): every buffer has a slot,
 // two with bytes that live together never the same one, and a slot is as large as its largest buffer. A buffer of 0
-// bytes costs nothing: it is in the first slot, whoever else is there.
+// bytes costs nothing: it is in the first slot, whatever else is there.
 struct SlotAssignment {
   IdVector<PackingId, SlotId> slot;
   IdVector<SlotId, Bytes> sizes;   // the largest first

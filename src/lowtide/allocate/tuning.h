@@ -38,7 +38,7 @@ inline constexpr std::int64_t kPhasesBeyondEffort = 8;
 inline constexpr std::int64_t kSearchTargetEffort = 4'000'000;
 // Phases from this limit on also search plain lifespans as cliques, where a decision costs ten times as much.
 inline constexpr std::int64_t kFirstPhaseAsCliques = 200'000'000;
-// Effort for the bytes within one unit of alignment, which matter only to a caller who asks for the exact minimum.
+// Effort for the bytes within one unit of alignment, which matter only to a caller that asks for the exact minimum.
 inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
 
 // The exact searches -----------------------------------------------------------------------------------------------

@@ -335,7 +335,7 @@ bool CoverState::is_decidable(std::uint32_t clique) {
 
 // A packing in which no buffer can be moved down alone: one that is not at its low rests on a blocked range, or on
 // another one that remains, shares a clique with it, and hence lies at or above its low. The lowest buffer of
-// `clique` rests on nobody of the clique.
+// `clique` rests on no other buffer of the clique.
 std::optional<std::int64_t> CoverState::next_floor(std::uint32_t clique) {
   const std::int64_t floor = cliques_[clique].floor;
   const std::uint64_t in_clique = ++stamp_;
@@ -354,7 +354,7 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t clique) {
                                             [&](const AddressRange& range) { return range.end <= floor; });
     if (above != blocked.end()) next = std::min(next, fit(buffer, above->end));
   }
-  // By the lowest end of somebody else in its cliques. A clique that several candidates share is looked at for each
+  // By the lowest end of another buffer in its cliques. A clique that several candidates share is looked at for each
   // of them if their alignments differ, and once if not.
   std::sort(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
     return std::pair(problem_.buffers[a].alignment, a) < std::pair(problem_.buffers[b].alignment, b);

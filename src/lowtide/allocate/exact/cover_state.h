@@ -40,7 +40,7 @@ struct CoverProblem {
     return {clique_list.data() + first_clique[buffer], first_clique[buffer + 1] - first_clique[buffer]};
   }
 
-  // Lists one after the other, and where each begins (one more at the end). All ascending.
+  // Lists, one after another, and where each begins (one more at the end). All ascending.
   std::vector<std::size_t> first_member;  // by clique
   std::vector<std::uint32_t> member_list;
   std::vector<std::size_t> first_clique;  // by buffer

@@ -38,7 +38,7 @@ class Sweep {
 
   [[nodiscard]] bool has_reservations() const { return !reserved_.empty(); }
 
-  // Nothing if reservations use up the effort.
+  // Returns nullopt if reservations use up the effort.
   std::optional<Placements> run(Effort& effort) {
     std::vector<PackingId> order = problem_.movable;
     const auto key = [&](PackingId id) {

@@ -17,7 +17,7 @@
 
 namespace lowtide::allocate_internal {
 
-// The arena while buffers are placed one after the other, in any order. Fixed buffers are there from the start.
+// The arena while buffers are placed one after another, in any order. Fixed buffers are there from the start.
 // Conflicts come from the graph where there is one (fast, many times over), else from the index over time (no memory a
 // pair) and the pairs that the problem names. Both give the same answers.
 class Placer {
@@ -49,7 +49,7 @@ class Placer {
   std::vector<AddressRange> taken_;  // of the placed neighbours; kept for its memory
 };
 
-// Places the movable buffers in the given order, each by `rule`. Nothing if the effort ends first.
+// Places the movable buffers in the given order, each by `rule`. Returns nullopt if the effort ends first.
 // Cost: each pair in conflict is looked at once, when its second buffer is placed; O(pairs log(most neighbours)).
 [[nodiscard]] std::optional<Placements> place_in_order(Placer& placer, std::span<const PackingId> order, GapRule rule,
                                                        Effort& effort);

@@ -67,8 +67,7 @@ class GroupAllocation {
     stopping_.emplace(members_, proof_.height, problem.capacity);
   }
 
-  // Phases whose efforts double: what one does depends on its own effort and on those before it, never on where the
-  // whole ends. Each begins the blocks anew, since they are solved behind a door that keeps nothing.
+  // Each phase packs the blocks from the start, because their solver keeps nothing from one call to the next.
   Packing run() && {
     if (blocks_.is_exact) {
       stopping_->raise(pack_blocks(effort_.left()).bound.count());
@@ -129,7 +128,7 @@ class GroupAllocation {
     best_.emplace(std::move(placements), strategy, std::move(listener));
   }
 
-  // False if there is no room for that.
+  // Returns false if there are too many pairs for that.
   bool order_members(std::int64_t limit) {
     if (!ordering_ && !is_unordered_) {
       if (!pairs_) pairs_ = count_meeting_pairs(members_);
@@ -174,7 +173,7 @@ class GroupAllocation {
   std::set<std::string> strategies_;  // what names in `best_` refer to
   std::optional<Incumbent> best_;
   std::optional<Ordering> ordering_;
-  std::optional<std::int64_t> pairs_;  // of members that meet, once somebody asked
+  std::optional<std::int64_t> pairs_;  // of members that live together, once counted
   bool is_unordered_ = false;          // there are too many pairs
   std::int64_t decisions_ = 0;         // for the blocks
 };

@@ -26,7 +26,7 @@ namespace lowtide::allocate_internal {
 // time.
 struct GroupBlocks {
   PackingProblem problem;
-  IdVector<PackingId, std::optional<PackingId>> block;  // of each buffer; nothing if the group is fixed
+  IdVector<PackingId, std::optional<PackingId>> block;  // of each buffer; nullopt if the group is fixed
   IdVector<PackingId, std::int64_t> shift;              // from the block; from 0 if the group is fixed
   // Every group has a member as large as all together which is in conflict with whomever another member is in conflict
   // with (and no padding below it): then nothing is lost.

@@ -170,7 +170,7 @@ SearchOutcome PairOrderSearch::run(std::int64_t node_limit, std::int64_t work_li
   return SearchOutcome::fits;
 }
 
-// A pair that overlaps with all blocks at their least values: the one with the least room for either order.
+// A pair that overlaps with all blocks at their least values: the one with the least space for either order.
 std::optional<std::uint32_t> PairOrderSearch::choose(std::size_t component) {
   std::optional<std::uint32_t> best;
   double least_room = 0;

@@ -75,7 +75,7 @@ bool Descent::take(const CapacitySearch& search, Incumbent& best) const {
   for (std::uint32_t at = 0; at < task_.buffers.size(); ++at) {
     found.offsets[task_.buffers[at].id] = search.offset(at);
   }
-  // Also of those that share bytes with nobody and are in no clique.
+  // Buffers that are in no clique, because they conflict with no other, count too.
   for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {
     found.height = std::max(found.height, found.offsets[id] + problem_.buffers[id].size);
   }

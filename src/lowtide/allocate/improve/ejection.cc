@@ -27,13 +27,13 @@ namespace {
 constexpr std::int64_t kMostMoves = std::int64_t{1} << 31;
 constexpr std::int64_t kImmovable = std::int64_t{1} << 38;
 
-// A place for one buffer, and the weight of who is in the way.
+// A place for one buffer, and the weight of the buffers in its way.
 struct Place {
   std::int64_t offset = 0;
   std::int64_t weight = std::numeric_limits<std::int64_t>::max();
 };
 
-// What it costs at first to push a buffer out: who lives long finds no other place soon.
+// What it costs at first to push a buffer out. A long-lived buffer rarely finds another place.
 IdVector<PackingId, std::uint8_t> first_weights(const CompressedProblem& problem) {
   const auto length = [&](PackingId id) {
     const MomentSpan& hull = problem.buffers[id].hull;
@@ -83,7 +83,7 @@ class Ejection {
   }
 
  private:
-  // Neighbours of a buffer, in the order of addresses of the last time that somebody looked.
+  // Neighbours of a buffer, in the order of their addresses at its last visit.
   struct Sorted {
     std::vector<PackingId> by_begin;
     std::vector<PackingId> by_end;

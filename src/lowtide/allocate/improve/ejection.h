@@ -12,10 +12,10 @@
 
 namespace lowtide::allocate_internal {
 
-// Lowers `best` step by step towards `bound`. A step sets a target below the height reached, takes out what ends above
-// it, and puts each of these back where the buffers in its way weigh least; those are taken out in turn. Who had to
-// push others away grows heavier, so that the hard ones stay in place and the search does not go round in circles. When
-// no buffer is left outside, all are dropped to the ground and the next target is set.
+// Lowers `best` step by step towards `bound`. A step sets a target below the present height and takes out the buffers
+// that end above it. Each of them goes back where the buffers in its way weigh the least, and these are taken out in
+// turn. A buffer that pushed others out grows heavier, so that hard buffers stay in place and the search does not go
+// round in circles. When no buffer is left outside, all are dropped to the ground, and the next target is set.
 //
 //   target ------+-----+--------       a ends above: its best place is on b's bytes,
 //                |  a  |               b is lighter than c + d: b leaves, a enters,
@@ -25,9 +25,9 @@ namespace lowtide::allocate_internal {
 // The idea is guided ejection search (Nagata and Braysy, "A powerful route minimization heuristic for the vehicle
 // routing problem with time windows", 2009), carried over to addresses. A move costs the neighbours of one buffer, not
 // a whole order, and that is why it reaches further than climbing over orders. It proves nothing when it fails.
-// `graph` may be null: the neighbours of those that move are then found by time, and nothing is kept a pair.
-// Deterministic: ties are broken by a generator of the given seed. Fixed buffers stay. Stops at the bound, when the
-// effort ends, or after several steps in a row that failed. True if `best` became lower.
+// `graph` may be null: neighbours are then found by time, and no memory is used per pair.
+// Deterministic: a generator with the given seed breaks ties. Fixed buffers stay. Stops at the bound, when the effort
+// ends, or after several failed steps in a row. Returns true if `best` became lower.
 [[nodiscard]] bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
                                      std::uint64_t seed, Incumbent& best, Effort& effort);
 

@@ -63,7 +63,7 @@ class CoverBuilder {
   }
 
  private:
-  // False if there is no room for it. Sorts it.
+  // Returns false if the cover has no space for it. Sorts it.
   bool add(std::vector<PackingId>& clique) {
     if (std::all_of(clique.begin(), clique.end(), [&](PackingId id) { return is_fixed_.test(id); })) return true;
     if (cover_.members_.size() + clique.size() > most_members_ || effort_.exhausted()) return false;

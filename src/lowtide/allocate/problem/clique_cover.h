@@ -15,9 +15,9 @@
 
 namespace lowtide::allocate_internal {
 
-// Sets of buffers ("cliques") any two of which are in conflict, such that every conflict lies in one of them: an edge
-// clique cover of the conflicts. With it the time of a problem can be forgotten: a buffer is the set of its cliques,
-// and two buffers may share bytes exactly if they share no clique.
+// An edge clique cover of the conflicts: cliques (sets of buffers any two of which are in conflict) such that every
+// conflict is in one of them. It replaces the time of a problem: a buffer is the set of its cliques, and two buffers
+// may share bytes exactly if they share no clique.
 //
 //   a |==|    |==|       moments with most buffers: {a, b}, {b, c}, {a, c};
 //   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: no order of the cliques
@@ -41,8 +41,8 @@ class CliqueCover {
 // that cliques are heavy, and their bound is high). Finding a cover with the fewest cliques is hard (Kou, Stockmeyer
 // and Wong, 1978), and nothing here needs it. Only sets with a buffer that can be moved count.
 // `graph` is of the problem; it is only read where there are pairs, and may be null where there are none.
-// Nothing if the effort ends first, or if the cliques would have more than `most_members` members together, or if
-// pairs are among more than 8,192 buffers (a bit for each two of them).
+// Returns nullopt if the effort ends first, or if the cliques would have more than `most_members` members together, or
+// if pairs are among more than 8,192 buffers (a bit for each two of them).
 [[nodiscard]] std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph,
                                                       std::size_t most_members, Effort& effort);
 

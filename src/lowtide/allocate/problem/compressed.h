@@ -36,7 +36,7 @@ struct CompressedProblem {
 
   IdVector<PackingId, Buffer> buffers;
   std::vector<MomentSpan> parts;    // active parts, sorted within a buffer, with a gap between neighbours
-  std::vector<PackingId> movable;   // size > 0, in conflict with somebody or active alone, no fixed offset; by id
+  std::vector<PackingId> movable;   // size > 0, in a conflict or active alone, no fixed offset; by id
   std::vector<PackingId> fixed;     // the same with a fixed offset; by id
   std::vector<std::int64_t> times;  // moment -> time, ascending; empty where a relation replaces time
   // The relation that replaces time. Empty if time decides. Sorted, first < second.

@@ -32,7 +32,7 @@ class ConflictGraph {
 // Of exactly these pairs. Require: each is there once, in one order.
 [[nodiscard]] ConflictGraph graph_of(std::size_t buffers, const std::vector<PackingPair>& pairs);
 
-// Nothing if the effort ends before the last pair.
+// Returns nullopt if the effort ends before the last pair.
 [[nodiscard]] std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Effort& effort);
 
 // Pairs of buffers whose hulls meet, and those that are named: an upper bound of the pairs in conflict, and exact

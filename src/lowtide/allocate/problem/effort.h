@@ -12,8 +12,8 @@ namespace lowtide::allocate_internal {
 
 // Work, counted in pairs of buffers looked at, so that a limit gives the same answer on every machine.
 //
-// A strategy plans with `limit`, and is cut off where the effort of whoever called it ends. So what a strategy does
-// never depends on how much is left, but for when it stops: more effort goes on where less would have stopped.
+// A strategy plans with `limit`, and is cut off where the effort of its caller ends. So the effort that is left decides
+// when a strategy stops, and nothing else: more effort continues where less effort would have stopped.
 struct Effort {
   std::int64_t limit = 0;
   std::int64_t spent = 0;

@@ -76,7 +76,7 @@ class Grouping {
   [[nodiscard]] std::uint32_t now() const { return static_cast<std::uint32_t>(out_.groups.size() - 1); }
   [[nodiscard]] std::span<const PackingId> members() const { return out_.members_of(now()); }
 
-  // Everybody whom pairs join to `root`, and where each lies above or below it.
+  // All buffers that pairs join to `root`, and how far above or below it each lies.
   Result<void> gather(PackingId root) {
     BufferGroups::Group& group = out_.groups.back();
     out_.members.push_back(root);

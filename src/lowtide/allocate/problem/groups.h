@@ -32,7 +32,7 @@ struct BufferGroups {
     std::optional<std::int64_t> fixed_base;  // if a member is fixed
   };
   std::vector<Group> groups;                 // by the lowest id of a member
-  std::vector<PackingId> members;            // of the groups one after the other; by id within each
+  std::vector<PackingId> members;            // of one group after another; by id within each
   IdVector<PackingId, std::uint32_t> group;  // of each buffer
   IdVector<PackingId, std::int64_t> shift;   // of its offset from the base; the least of a group is 0
 

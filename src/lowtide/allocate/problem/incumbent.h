@@ -11,7 +11,7 @@
 
 namespace lowtide::allocate_internal {
 
-// The lowest placements so far and who found them; tells each improvement.
+// The lowest placements so far and the strategy that found them. Reports each improvement.
 class Incumbent {
  public:
   using Listener = std::function<void(const Placements&, std::string_view strategy)>;

@@ -21,7 +21,7 @@ struct NamedConflicts {
   std::optional<CliqueCover> cover;
 };
 
-// Nothing where no pairs are named. Each part may be missing where it would be too large, or the effort ends.
+// Empty if no relation replaces time. Either part may be missing, if it would be too large or the effort ends.
 [[nodiscard]] NamedConflicts named_conflicts(const CompressedProblem& problem, Effort& effort);
 
 // What moments, sizes, fixed ends and cliques prove.

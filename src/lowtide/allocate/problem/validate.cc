@@ -209,7 +209,7 @@ class FixedCheck {
     return {};
   }
 
-  // Over time: who begins must not meet who is there.
+  // Over time: a buffer that begins must not share bytes with one that is there.
   [[nodiscard]] Result<void> sweep() const {
     std::vector<PackingId> by_begin;
     for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {

@@ -116,7 +116,7 @@ class RegionAllocation {
   Effort effort_;
   RegionPacker packer_;
   std::vector<RegionBound> bounds_;
-  std::vector<Candidate> candidates_;  // the cheapest first; those that house everybody before others
+  std::vector<Candidate> candidates_;  // complete choices before others, then the cheapest first
   std::optional<RegionWitness> witness_;
   std::optional<Answer> best_;
   std::optional<Answer> attempt_;  // what comes nearest while nothing fits

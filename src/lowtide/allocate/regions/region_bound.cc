@@ -44,7 +44,7 @@ RegionBound::RegionBound(const RegionModel& model, std::size_t level) : model_(m
   best_.value = choose(best_.prices, best_.sums).value;
 }
 
-// Who reaches furthest from before a clique, and who from behind it.
+// For each clique, how far items reach that begin before it, and that end behind it.
 void RegionBound::set_joined() {
   for (std::uint32_t clique = 0; clique < model_.cliques(); ++clique) joined_.push_back({clique, clique + 1});
   for (std::size_t item = 0; item < model_.items(); ++item) {
@@ -156,7 +156,7 @@ std::vector<RegionBound::RegionClique> RegionBound::separate_cliques(const Choic
   return cliques;
 }
 
-// Who is in each of these cliques; nobody is in two.
+// The items of each of these cliques. No item is in two.
 std::vector<std::vector<std::size_t>> RegionBound::items_of(std::span<const RegionClique> cliques) const {
   std::vector<std::vector<std::size_t>> items(cliques.size());
   for (std::size_t item = 0; item < model_.items(); ++item) {

@@ -24,7 +24,7 @@ namespace lowtide::allocate_internal {
 // make it wrong.
 class RegionBound {
  public:
-  // `model` must outlive it. All prices 0: the bound is that of everybody in the cheapest region.
+  // `model` must outlive it. All prices are 0: the bound is the cost of all items in their cheapest region.
   RegionBound(const RegionModel& model, std::size_t level);
 
   // Looks for better prices. First clique by clique, the fullest first: each gets the price at which it is just not
@@ -46,7 +46,7 @@ class RegionBound {
  private:
   using Prices = std::vector<std::vector<std::int64_t>>;  // by region (empty without a limit), clique
 
-  // Everybody where they cost least.
+  // Each item in the region where it costs least.
   struct Choice {
     Int128 value = 0;
     std::vector<std::uint8_t> region;  // of each item

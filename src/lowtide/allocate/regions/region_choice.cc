@@ -182,7 +182,7 @@ struct ItemsByClique {
   }
 };
 
-// Who is in each clique, by id; twice if with two parts.
+// The items of each clique, by id. An item with two parts there is listed twice.
 ItemsByClique items_by_clique(const RegionModel& model) {
   ItemsByClique out;
   out.first.assign(model.cliques() + 2, 0);

@@ -52,7 +52,7 @@ enum class KeepRule : std::uint8_t {
   use,        // the most weighted bytes saved per byte and clique
   crowd_use,  // the same, where only cliques count in which not all have room
   price,      // what the bound's prices say that it saves
-  size,       // the largest: saves nothing on purpose, but finds room for all more often
+  size,       // the largest: saves nothing by itself, but finds a place for all items more often
 };
 [[nodiscard]] std::string_view name_of(KeepRule rule);
 

@@ -117,7 +117,7 @@ void RegionModel::set_items() {
   if (packing.conflicts) std::for_each(packing.conflicts->begin(), packing.conflicts->end(), mark);
 }
 
-// Where the item's base may lie lowest if every member has at least this alignment; nothing if no base suits all.
+// The lowest base of the item if every member has at least this alignment. Returns nullopt if no base suits all.
 std::optional<std::int64_t> RegionModel::lowest_base(std::size_t item, std::int64_t alignment) const {
   const PackingProblem& packing = problem_->packing;
   const BufferGroups::Group& group = groups_.groups[item];
@@ -146,7 +146,7 @@ void RegionModel::set_allowed(std::size_t at) {
     if ((item.not_forbidden & bit) == 0 || (item.is_fixed && has_home)) continue;
     const bool fits = base && (!self.capacity || *base + groups_.groups[at].size <= self.capacity->count());
     if (fits) item.allowed |= bit;
-    has_home = true;  // who is fixed lies there or nowhere
+    has_home = true;  // a fixed item lies there or nowhere
   }
 }
 

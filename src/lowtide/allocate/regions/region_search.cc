@@ -126,7 +126,7 @@ bool RegionSearch::breaks_symmetry(std::size_t depth, std::uint8_t region) const
   return earlier && region_[*earlier] > region;
 }
 
-// False: nothing below this can be better. The choice stands all the same, until it is popped.
+// Returns false if nothing below this choice can be better. The choice stands nevertheless, until it is popped.
 bool RegionSearch::push(std::size_t depth, std::uint8_t region) {
   ++decisions_;
   effort_.spend(1 + static_cast<std::int64_t>(bounds_.size()));
@@ -172,7 +172,8 @@ std::size_t RegionSearch::refute(std::uint8_t region, std::vector<std::size_t> d
   return deepest;
 }
 
-// Everybody has a region. Nothing: it is the best so far, or not below it. Else the depth up to which to go back.
+// All items have a region. Returns nullopt if the choice is the new best, or not below the best. Otherwise some region
+// has no offsets: returns the depth to go back to.
 std::optional<std::size_t> RegionSearch::visit_leaf(std::int64_t pack_limit) {
   if (best_cost_ && cost_ >= *best_cost_) return std::nullopt;
   for (std::size_t region = 0; region < model_.regions(); ++region) {

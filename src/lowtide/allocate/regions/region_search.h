@@ -22,7 +22,7 @@ struct RegionRules {
   bool bounds = true;           // cost so far and extra costs of the bound: not below the best
   bool interchangeable = true;  // of items alike in everything, the first lies cheapest
   bool refuted = true;          // a set that was proven not to fit a region never goes there together again
-  bool shrink = true;           // such a set is cut down to one of which everybody matters
+  bool shrink = true;           // such a set is reduced to a minimal one
 };
 
 // Exact: every item to every region, depth first, where the bound has most to say first, and asks `allocate` whether

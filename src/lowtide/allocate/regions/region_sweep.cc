@@ -86,7 +86,7 @@ void RegionSweep::assign_unconstrained(State& state) {
   }
 }
 
-// Of states that have become the same, the cheapest stays.
+// If states have become equal, keeps the cheapest.
 void RegionSweep::drop_ended(std::uint32_t clique) {
   Key kept;
   kept.fill(~std::uint64_t{0});
@@ -111,7 +111,7 @@ void RegionSweep::drop_ended(std::uint32_t clique) {
   spent_ += static_cast<std::int64_t>(2 * states_.size());
 }
 
-// The loads of who lives on; a state may be too full where some come back from a gap.
+// The loads of the items that live on. A state may be too full if items come back from a gap.
 void RegionSweep::enter_clique(std::uint32_t clique) {
   std::vector<std::int64_t> bytes;  // of each living one in each region
   for (const Living& one : living_) {

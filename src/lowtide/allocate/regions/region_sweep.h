@@ -23,7 +23,7 @@ namespace lowtide::allocate_internal {
 // what is known. (Dynamic programming over a path decomposition, the cliques; Bodlaender, 1988.) Fast where few live at
 // once, as in most networks; exponential in their number where the bound does not help.
 //
-// Nothing below that cost has offsets either, so it is a bound, and mostly a better one than that of prices: it knows
+// Nothing below that cost has offsets either, so it is a bound, and usually a better one than that of prices: it knows
 // that buffers are whole.
 class RegionSweep {
  public:

@@ -138,8 +138,8 @@ class SlotSearch {
     return taken;
   }
 
-  // The first slot from `from` on that the position may have; `slots` is a new one. Nothing if none can lead below
-  // `best`.
+  // The first slot from `from` on that the position may have; `slots` is a new one. Returns nullopt if none can lead
+  // below `best`.
   std::optional<std::uint32_t> next_choice(std::size_t at, const std::vector<std::uint32_t>& slot, std::uint32_t slots,
                                            std::uint32_t from, std::int64_t total, std::int64_t best,
                                            Effort& effort) const {

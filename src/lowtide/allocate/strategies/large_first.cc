@@ -33,14 +33,14 @@ constexpr std::array<SmallOrder, 3> kSmallOrders = {{
     {greedy_by_lifespan, GapRule::lowest},
 }};
 
-// Only those of at least `threshold` bytes, and the fixed ones.
+// The problem with only the fixed buffers, and those of at least `threshold` bytes.
 CompressedProblem large_of(const CompressedProblem& problem, std::int64_t threshold) {
   CompressedProblem large = problem;
   std::erase_if(large.movable, [&](PackingId id) { return problem.buffers[id].size < threshold; });
   return large;
 }
 
-// The others, those of at least `threshold` bytes fixed at their place in `large`, `shift` bytes higher.
+// The problem with only the small buffers. The others are fixed at their place in `large`, `shift` bytes higher.
 CompressedProblem small_of(const CompressedProblem& problem, std::int64_t threshold, const Placements& large,
                            std::int64_t shift) {
   CompressedProblem small = problem;
@@ -54,7 +54,7 @@ CompressedProblem small_of(const CompressedProblem& problem, std::int64_t thresh
   return small;
 }
 
-// By how many bytes the large ones can go up; none where some buffer must stay.
+// The bytes by which the large buffers can be pushed up. 0 if some buffer is fixed.
 std::int64_t room_below(const CompressedProblem& large, std::int64_t height, std::int64_t target) {
   if (!large.fixed.empty() || height >= target) return 0;
   std::int64_t alignment = 1;
@@ -125,7 +125,7 @@ void LargeFirst::divide() {
   }
 }
 
-// The largest size with at most so many bytes of smaller ones alive at once; 0 if they are few.
+// The largest size such that at most `most` bytes of smaller buffers live at any moment. 0 if too few are smaller.
 std::int64_t LargeFirst::threshold_for(std::int64_t most) const {
   std::vector<std::int64_t> all;
   all.reserve(problem_.movable.size());
