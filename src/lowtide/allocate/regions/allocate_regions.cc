@@ -14,6 +14,7 @@
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/phases.h"
 #include "lowtide/allocate/regions/region_bound.h"
+#include "lowtide/allocate/regions/region_candidates.h"
 #include "lowtide/allocate/regions/region_choice.h"
 #include "lowtide/allocate/regions/region_model.h"
 #include "lowtide/allocate/regions/region_packer.h"
@@ -35,11 +36,6 @@ struct Answer {
   std::string strategy;
 };
 
-struct Candidate {
-  RegionChoice choice;
-  std::string strategy;
-};
-
 class RegionAllocation {
  public:
   RegionAllocation(const RegionProblem& problem, const RegionModel& model, const RegionOptions& options)
@@ -52,9 +48,9 @@ class RegionAllocation {
   Result<RegionPacking> run() {
     for (std::size_t level = 0; level < model_.levels(); ++level) bounds_.emplace_back(model_, level);
     witness_ = model_.overload();
-    collect_candidates();
+    candidates_ = collect_candidates(model_, bounds_, effort_);
     if (witness_) {
-      for (const Candidate& candidate : candidates_) commit(candidate, first_limit());
+      for (const RegionCandidate& candidate : candidates_) commit(candidate, first_limit());
     } else {
       run_strategies();
     }
@@ -95,14 +91,11 @@ class RegionAllocation {
     return items;
   }
 
-  void collect_candidates();
-  void add_candidate(RegionChoice choice, std::string_view strategy);
-  void raise_bounds();
   void commit_candidates(std::int64_t limit);
-  bool commit(const Candidate& candidate, std::int64_t limit);
+  bool commit(const RegionCandidate& candidate, std::int64_t limit);
   void move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region, std::span<const std::size_t> items,
                   std::int64_t limit);
-  void keep_attempt(const Candidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed);
+  void keep_attempt(const RegionCandidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed);
   bool offer(Answer answer);
   void move_with_offsets(std::int64_t limit);
   void sweep(std::int64_t limit);
@@ -116,7 +109,7 @@ class RegionAllocation {
   Effort effort_;
   RegionPacker packer_;
   std::vector<RegionBound> bounds_;
-  std::vector<Candidate> candidates_;  // complete choices before others, then the cheapest first
+  std::vector<RegionCandidate> candidates_;  // complete choices before others, then the cheapest first
   std::optional<RegionWitness> witness_;
   std::optional<Answer> best_;
   std::optional<Answer> attempt_;  // what comes nearest while nothing fits
@@ -126,57 +119,6 @@ class RegionAllocation {
   bool is_searched_ = false;
   std::int64_t decisions_ = 0;
 };
-
-void RegionAllocation::add_candidate(RegionChoice choice, std::string_view strategy) {
-  const auto is_same = [&](const Candidate& other) { return other.choice.regions() == choice.regions(); };
-  if (std::any_of(candidates_.begin(), candidates_.end(), is_same)) return;
-  const auto is_before = [](const Candidate& a, const Candidate& b) {
-    return a.choice.unassigned() != b.choice.unassigned() ? a.choice.unassigned() < b.choice.unassigned()
-                                                          : a.choice.cost() < b.choice.cost();
-  };
-  Candidate candidate{std::move(choice), std::string(strategy)};
-  const auto at = std::upper_bound(candidates_.begin(), candidates_.end(), candidate, is_before);
-  candidates_.insert(at, std::move(candidate));
-}
-
-void RegionAllocation::collect_candidates() {
-  RegionChoice relaxed(model_);
-  for (std::size_t item = 0; item < model_.items(); ++item) {
-    for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (!model_.may(item, region)) continue;
-      if (relaxed.fits(item, region)) relaxed.put(item, region);
-      break;
-    }
-  }
-  const bool fits_relaxed = relaxed.unassigned() == 0;
-  add_candidate(std::move(relaxed), "all_preferred");
-  if (fits_relaxed) return raise_bounds();
-  const auto add_greedy = [&](KeepRule rule) {
-    RegionChoice choice = choose_greedily(model_, bounds_, rule);
-    Effort effort{.limit = tuning::kRegionLoadMovesEffort, .stop = options_.stop};
-    (void)improve_by_moves(model_, choice, effort, [](std::span<const std::size_t>) { return true; });
-    effort_.spend(effort.spent);
-    add_candidate(std::move(choice), name_of(rule));
-  };
-  for (KeepRule rule : {KeepRule::use, KeepRule::crowd_use, KeepRule::size}) add_greedy(rule);
-  raise_bounds();
-  add_greedy(KeepRule::price);
-}
-
-// Towards the cheapest choice whose loads fit. If none is known, towards the costliest choice there is.
-void RegionAllocation::raise_bounds() {
-  const RegionChoice& cheapest = candidates_.front().choice;
-  for (std::size_t level = 0; level < bounds_.size(); ++level) {
-    std::int64_t target = cheapest.cost().level[level];
-    if (cheapest.unassigned() > 0) {
-      target = 0;
-      for (std::size_t item = 0; item < model_.items(); ++item) {
-        target += model_.weighted(item);
-      }
-    }
-    effort_.spend(bounds_[level].raise(target, tuning::kRegionBoundWork));
-  }
-}
 
 bool RegionAllocation::offer(Answer answer) {
   if (best_ && best_->cost <= answer.cost) return false;
@@ -228,7 +170,7 @@ void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, st
 }
 
 // Offsets for the regions with capacities, in order of preference. True: it fits, and is the best so far.
-bool RegionAllocation::commit(const Candidate& candidate, std::int64_t limit) {
+bool RegionAllocation::commit(const RegionCandidate& candidate, std::int64_t limit) {
   RegionChoice choice = candidate.choice;
   std::vector<PackedRegion> packed(model_.regions());
   for (std::size_t region = 0; region < model_.regions(); ++region) {
@@ -243,7 +185,8 @@ bool RegionAllocation::commit(const Candidate& candidate, std::int64_t limit) {
 }
 
 // Unassigned items go to the last region that is not forbidden to them, which then ends above its capacity.
-void RegionAllocation::keep_attempt(const Candidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed) {
+void RegionAllocation::keep_attempt(const RegionCandidate& candidate, RegionChoice choice,
+                                    std::vector<PackedRegion> packed) {
   Flags<std::size_t> is_over(model_.regions());
   for (std::size_t item = 0; item < model_.items(); ++item) {
     if (choice.region_of(item) != RegionChoice::kNowhere) continue;
@@ -320,7 +263,7 @@ void RegionAllocation::sweep(std::int64_t limit) {
   for (std::size_t item = 0; item < model_.items(); ++item) choice.put(item, sweep.best()[item]);
   swept_ = choice.cost();
   commit({choice, "sweep"}, limit);
-  add_candidate(std::move(choice), "sweep");
+  add_candidate(candidates_, std::move(choice), "sweep");
 }
 
 void RegionAllocation::search(std::int64_t limit) {
@@ -331,7 +274,7 @@ void RegionAllocation::search(std::int64_t limit) {
   const bool is_complete = search_->run(tuning::kRegionLimitsPerPass * limit, limit);
   decisions_ = search_->decisions();
   if (!search_->best().empty()) {
-    Candidate found{RegionChoice(model_), "search"};
+    RegionCandidate found{RegionChoice(model_), "search"};
     for (std::size_t item = 0; item < model_.items(); ++item) found.choice.put(item, search_->best()[item]);
     const LevelCost cost = found.choice.cost();
     commit(found, limit);
@@ -342,7 +285,7 @@ void RegionAllocation::search(std::int64_t limit) {
 
 // Those that could still be better than the best. In the first phase all of them are tried, whatever the effort.
 void RegionAllocation::commit_candidates(std::int64_t limit) {
-  for (const Candidate& candidate : candidates_) {
+  for (const RegionCandidate& candidate : candidates_) {
     if (limit > first_limit() && is_over()) return;
     if (best_ && (candidate.choice.unassigned() > 0 || best_->cost <= candidate.choice.cost())) continue;
     commit(candidate, limit);
