@@ -30,7 +30,8 @@ Start start_of(const PackingProblem& problem) {
 
 bool lowers(Start& start, Effort& effort) {
   Incumbent best(start.placements, "start");
-  const bool is_lower = lower_by_ejection(start.problem, &*start.graph, start.bound, 1, best, effort);
+  const bool is_lower =
+      lower_by_ejection(start.problem, &*start.graph, {.bound = start.bound, .seed = 1}, best, effort);
   EXPECT_EQ(best.strategy(), is_lower ? "ejection" : "start");
   start.placements = best.placements();
   return is_lower;

@@ -38,24 +38,29 @@ class PlacedIndex {
   void for_each_meeting(MomentSpan span, Effort& effort, Visit&& visit) const {
     const std::size_t before =
         static_cast<std::size_t>(std::lower_bound(begins_.begin(), begins_.end(), span.end) - begins_.begin());
-    if (before > 0) descend(levels_.size() - 1, 0, before, span.begin, effort, visit);
+    if (before > 0) descend(levels_.size() - 1, 0, {before, span.begin}, effort, visit);
   }
 
  private:
   static constexpr std::size_t kFan = 16;
 
+  // Members below the position `before` whose end is above `begin`.
+  struct Query {
+    std::size_t before = 0;
+    Moment begin = 0;
+  };
+
   // Positions [node * kFan, ...) of `level`, as far as they cover members below `before`. As deep as the tree: <= 8.
   template <typename Visit>
-  void descend(std::size_t level, std::size_t node, std::size_t before, Moment begin, Effort& effort,
-               Visit&& visit) const {
+  void descend(std::size_t level, std::size_t node, const Query& query, Effort& effort, Visit&& visit) const {
     const std::vector<Moment>& ends = levels_[level];
     const std::size_t first = node * kFan;
-    const std::size_t last = std::min({first + kFan, ends.size(), ((before - 1) >> (kFanBits * level)) + 1});
+    const std::size_t last = std::min({first + kFan, ends.size(), ((query.before - 1) >> (kFanBits * level)) + 1});
     effort.spend(1);
     for (std::size_t at = first; at < last; ++at) {
-      if (ends[at] <= begin) continue;
+      if (ends[at] <= query.begin) continue;
       if (level > 0) {
-        descend(level - 1, at, before, begin, effort, visit);
+        descend(level - 1, at, query, effort, visit);
       } else {
         effort.spend(1);
         visit(members_[at]);

@@ -32,9 +32,9 @@ namespace {
 // Members of groups as they are, for the exact search.
 class Ordering {
  public:
-  Ordering(const PackingProblem& problem, const BufferGroups& groups, const CompressedProblem& members,
-           const ConflictGraph& graph, const StoppingRule& stopping, int threads)
-      : blocks_(order_problem(problem, groups, graph)),
+  Ordering(const PackingProblem& problem, PairOrderProblem blocks, const CompressedProblem& members,
+           const StoppingRule& stopping, int threads)
+      : blocks_(std::move(blocks)),
         task_(search_task(problem, blocks_)),
         descent_(members, task_, stopping.bound(), stopping.target(), threads) {}
   Ordering(const Ordering&) = delete;
@@ -139,7 +139,8 @@ class GroupAllocation {
       std::optional<ConflictGraph> graph;
       if (*pairs_ <= tuning::kPairOrderMostPairs) graph = conflict_graph(members_, effort_);
       is_unordered_ = !graph;
-      if (graph) ordering_.emplace(problem_, groups_, members_, *graph, *stopping_, options_.threads);
+      if (graph)
+        ordering_.emplace(problem_, order_problem(problem_, groups_, *graph), members_, *stopping_, options_.threads);
     }
     if (!ordering_) return false;
     Descent& descent = ordering_->descent();

@@ -253,18 +253,19 @@ std::optional<Placements> drop(const CompressedProblem& problem, Placer& placer,
 
 }  // namespace
 
-bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, std::int64_t bound,
-                       std::uint64_t seed, Incumbent& best, Effort& effort) {
+bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph, const EjectionTurn& turn,
+                       Incumbent& best, Effort& effort) {
   constexpr std::string_view kName = "ejection";
-  Ejection ejection(problem, graph, seed);
+  Ejection ejection(problem, graph, turn.seed);
   // Dropping looks at all pairs: where there are too many for a graph, a step keeps what it has reached.
   std::optional<Placer> placer;
   if (graph != nullptr) placer.emplace(problem, graph);
   Placements reached = best.placements();
   const std::int64_t before = reached.height;
   std::int64_t divisor = tuning::kEjectionFirstDivisor;
-  for (int failures = 0; failures < tuning::kEjectionMostFailures && reached.height > bound && !effort.exhausted();) {
-    const std::int64_t step = std::max<std::int64_t>((reached.height - bound) / divisor, 1);
+  for (int failures = 0;
+       failures < tuning::kEjectionMostFailures && reached.height > turn.bound && !effort.exhausted();) {
+    const std::int64_t step = std::max<std::int64_t>((reached.height - turn.bound) / divisor, 1);
     const IdVector<PackingId, AddressRange>* ranges = ejection.reach(reached.height - step, reached, effort);
     if (ranges == nullptr) {
       ++failures;

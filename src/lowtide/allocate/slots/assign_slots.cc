@@ -22,8 +22,6 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::uint32_t kNoSlot = ~std::uint32_t{0};
-
 // By size, the largest first; then by begin, so that those of one size are coloured from left to right.
 std::vector<PackingId> by_size(const CompressedProblem& problem) {
   std::vector<PackingId> order = problem.movable;
@@ -51,8 +49,9 @@ std::vector<std::int64_t> least_from(const CompressedProblem& problem, std::span
 }
 
 struct Assigned {
-  std::vector<std::uint32_t> slot;  // by position in the order
-  std::int64_t total = 0;
+  std::vector<std::uint32_t> slot;  // by position in the order; of the first positions
+  std::uint32_t slots = 0;          // numbered as they are opened
+  std::int64_t total = 0;           // of their sizes
 };
 
 class SlotSearch {
@@ -76,53 +75,43 @@ class SlotSearch {
 
   Assigned greedy(bool tightest, Effort& effort) {
     Assigned out;
-    std::uint32_t slots = 0;
-    for (std::size_t at = 0; at < order_.size(); ++at) {
-      const Flags<std::uint32_t> taken = slots_of_earlier(at, out.slot, slots, effort);
-      std::uint32_t slot = slots;
+    while (out.slot.size() < order_.size()) {
+      const Flags<std::uint32_t> taken = slots_of_earlier(out, effort);
+      std::uint32_t slot = out.slots;
       // Slots are numbered as they are opened, so they shrink with the number.
-      for (std::uint32_t other = 0; other < slots; ++other) {
+      for (std::uint32_t other = 0; other < out.slots; ++other) {
         if (taken.test(other)) continue;
         slot = other;
         if (!tightest) break;
       }
-      if (slot == slots) out.total += size(at);
-      slots = std::max(slots, slot + 1);
-      out.slot.push_back(slot);
+      add(out, slot);
     }
     return out;
   }
 
-  // Tries everything; true if it came to the end. `best` is lowered on the way.
+  // Tries everything. Returns true if it came to the end. `best` is lowered on the way.
   bool search(Assigned& best, Effort& effort) {
-    std::vector<std::uint32_t> slot;  // of the positions decided
-    std::vector<std::uint32_t> open;  // slots before each of these
-    std::vector<std::uint32_t> next;  // the slot to try for the position under way
-    std::int64_t total = 0;
-    std::uint32_t slots = 0;
-    next.push_back(0);
+    Assigned now;
+    std::vector<std::uint32_t> slots_before;  // each of the positions decided
+    std::vector<std::uint32_t> next = {0};    // by position: the slot to try next; one more than is decided
     while (!next.empty()) {
       if (effort.exhausted()) return false;
       if (best.total == bound()) return true;
-      const std::size_t at = slot.size();
+      const bool is_complete = now.slot.size() == order_.size();
       const std::optional<std::uint32_t> choice =
-          at == order_.size() ? std::nullopt : next_choice(at, slot, slots, next.back(), total, best.total, effort);
-      if (at == order_.size() && total < best.total) best = {slot, total};
+          is_complete ? std::nullopt : next_choice(now, next.back(), best.total, effort);
+      if (is_complete && now.total < best.total) best = now;
       if (choice) {
         next.back() = *choice + 1;
-        open.push_back(slots);
-        if (*choice == slots) total += size(at);
-        slots = std::max(slots, *choice + 1);
-        slot.push_back(*choice);
+        slots_before.push_back(now.slots);
+        add(now, *choice);
         next.push_back(0);
         continue;
       }
       next.pop_back();
-      if (slot.empty()) return true;
-      if (slot.back() == open.back()) total -= size(at - 1);
-      slots = open.back();
-      slot.pop_back();
-      open.pop_back();
+      if (now.slot.empty()) return true;
+      remove_last(now, slots_before.back());
+      slots_before.pop_back();
     }
     return true;
   }
@@ -130,27 +119,43 @@ class SlotSearch {
  private:
   [[nodiscard]] std::int64_t size(std::size_t at) const { return problem_.buffers[order_[at]].size; }
 
-  [[nodiscard]] Flags<std::uint32_t> slots_of_earlier(std::size_t at, const std::vector<std::uint32_t>& slot,
-                                                      std::uint32_t slots, Effort& effort) const {
-    Flags<std::uint32_t> taken(slots);
-    for (std::size_t other : earlier_[at]) taken.set(slot[other]);
-    effort.spend(static_cast<std::int64_t>(earlier_[at].size() + slots) + 1);
+  // The next position of the order goes to this slot, which is new if it is the count of slots.
+  void add(Assigned& now, std::uint32_t slot) const {
+    if (slot == now.slots) {
+      now.total += size(now.slot.size());
+      ++now.slots;
+    }
+    now.slot.push_back(slot);
+  }
+
+  // `slots`: as many as there were before the last position got its slot.
+  void remove_last(Assigned& now, std::uint32_t slots) const {
+    const bool has_opened = now.slot.back() == slots;
+    now.slot.pop_back();
+    if (has_opened) now.total -= size(now.slot.size());
+    now.slots = slots;
+  }
+
+  // Slots of the next position's neighbours.
+  [[nodiscard]] Flags<std::uint32_t> slots_of_earlier(const Assigned& now, Effort& effort) const {
+    Flags<std::uint32_t> taken(now.slots);
+    const std::vector<std::size_t>& earlier = earlier_[now.slot.size()];
+    for (std::size_t other : earlier) taken.set(now.slot[other]);
+    effort.spend(static_cast<std::int64_t>(earlier.size() + now.slots) + 1);
     return taken;
   }
 
-  // The first slot from `from` on that the position may have; `slots` is a new one. Returns nullopt if none can lead
-  // below `best`.
-  std::optional<std::uint32_t> next_choice(std::size_t at, const std::vector<std::uint32_t>& slot, std::uint32_t slots,
-                                           std::uint32_t from, std::int64_t total, std::int64_t best,
+  // The first slot from `from` on that the next position may have. Returns nullopt if none can lead below `best`.
+  std::optional<std::uint32_t> next_choice(const Assigned& now, std::uint32_t from, std::int64_t best,
                                            Effort& effort) const {
-    const Flags<std::uint32_t> taken = slots_of_earlier(at, slot, slots, effort);
+    const Flags<std::uint32_t> taken = slots_of_earlier(now, effort);
     const auto rest = [&](std::uint32_t opened) { return opened < least_.size() ? least_[opened] : 0; };
-    if (total + rest(slots) >= best) return std::nullopt;
-    for (std::uint32_t choice = from; choice < slots; ++choice) {
+    if (now.total + rest(now.slots) >= best) return std::nullopt;
+    for (std::uint32_t choice = from; choice < now.slots; ++choice) {
       if (!taken.test(choice)) return choice;
     }
-    if (from > slots || total + size(at) + rest(slots + 1) >= best) return std::nullopt;
-    return slots;
+    if (from > now.slots || now.total + size(now.slot.size()) + rest(now.slots + 1) >= best) return std::nullopt;
+    return now.slots;
   }
 
   const CompressedProblem& problem_;
