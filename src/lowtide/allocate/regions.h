@@ -24,16 +24,19 @@ struct RegionOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Gives every buffer a region and an offset, such that the cost (region_packing.h) is least, and heights low where that
-// costs nothing. In turn, in phases whose efforts double:
+// Gives every buffer a region and an offset, such that the cost (region_packing.h) is the least, and heights are low
+// where that costs nothing. Strategies run in phases with doubling effort (regions/allocate_regions.cc has their
+// table):
 //   all_preferred   every buffer in the cheapest region that may hold it: if that has offsets, nothing is better
-//   greedy_by_...   each region keeps what is worth most there (region_choice.h), improved by moves that look at loads;
-//                   then offsets: what ends above a capacity goes on to the next region
+//   greedy_by_...   each region keeps what is worth most there, improved by moves that look at loads. Then offsets:
+//                   what ends above a capacity goes to the next region
+//   sweep           the cheapest choice whose loads fit, exactly, and then its offsets
 //   moves           single moves and exchanges, each with new offsets for the regions concerned
-//   search          exact, branch and bound (region_search.h)
-// The bound is that of the best prices for bytes in full rows (region_bound.h), or of the search. Near-linear until
-// there is a first answer. Errors: those of `allocate`; invalid, for regions and uses that are not as region_packing.h
-// says; over_limit, for more than limits::kMaxRegions regions, or a cost above limits::kMaxTotalBytes.
+//   search          exact, by branch and bound
+// The bound is that of the best prices for bytes in full cliques, of the sweep, or of the search. Near-linear until
+// there is a first answer.
+// Errors: those of `allocate`; invalid, for regions and uses that are not as region_packing.h says; over_limit, for
+// more than limits::kMaxRegions regions, or weighted bytes above limits::kMaxTotalBytes.
 [[nodiscard]] Result<RegionPacking> allocate_regions(const RegionProblem& problem, const RegionOptions& options = {});
 
 }  // namespace lowtide
