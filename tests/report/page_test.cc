@@ -281,7 +281,7 @@ TEST(Page, HostileNamesAreShownAsTheyAre) {
   const std::vector<std::string> names = hostile_names();
   const Json& shown = sheet["tensor"]["name"];
   ASSERT_EQ(shown.size(), names.size());
-  for (std::size_t at = 0; at < names.size(); ++at) EXPECT_EQ(shown[at], detail::shown_name(names[at])) << at;
+  for (std::size_t at = 0; at < names.size(); ++at) EXPECT_EQ(shown[at], detail::name_in_page(names[at])) << at;
   EXPECT_EQ(shown[0], names[0]);
   EXPECT_EQ(shown[1], names[1]);
   EXPECT_EQ(sheet["node"]["name"], shown);
@@ -311,20 +311,20 @@ TEST(Page, GrowsWithThePlanInProportion) {
 }
 
 TEST(PageText, ShowsWhatWouldActOtherwise) {
-  EXPECT_EQ(detail::shown_name("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
-  EXPECT_EQ(detail::shown_name("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
-  EXPECT_EQ(detail::shown_name(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(detail::shown_name("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
-  EXPECT_EQ(detail::shown_name("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
+  EXPECT_EQ(detail::name_in_page("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
+  EXPECT_EQ(detail::name_in_page("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
+  EXPECT_EQ(detail::name_in_page(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(detail::name_in_page("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
+  EXPECT_EQ(detail::name_in_page("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
             "\\u{202e}.\\u{2028}.\\u{feff}.\\u{85}");
-  EXPECT_EQ(detail::shown_name("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
-  EXPECT_EQ(detail::shown_name("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
+  EXPECT_EQ(detail::name_in_page("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
+  EXPECT_EQ(detail::name_in_page("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
 }
 
 TEST(PageText, LeavesOutTheMiddleOfALongName) {
-  const std::string shown = detail::shown_name(std::string(5000, 'a') + std::string(5000, 'b'));
+  const std::string shown = detail::name_in_page(std::string(5000, 'a') + std::string(5000, 'b'));
   EXPECT_EQ(shown, std::string(2048, 'a') + "..." + std::string(2048, 'b'));
-  EXPECT_EQ(detail::shown_name(std::string(4096, 'a')).size(), 4096U);
+  EXPECT_EQ(detail::name_in_page(std::string(4096, 'a')).size(), 4096U);
 }
 
 TEST(PageText, JsonStringsEndNeitherScriptNorLine) {

@@ -31,7 +31,7 @@ constexpr std::int64_t kMostOrdered = 200'000;
 constexpr std::int64_t kShareOfRound = 4;
 
 // Effort of each half of the first phase.
-constexpr std::int64_t kFirstPhase = 200'000;
+constexpr std::int64_t kFirstGroupPhase = 200'000;
 
 // Members of groups as they are, for the exact search.
 class Ordering {
@@ -82,7 +82,7 @@ class GroupAllocation {
       return finished();
     }
     bool are_blocks_done = false;
-    for (std::int64_t limit = kFirstPhase;; limit *= 2) {
+    for (std::int64_t limit = kFirstGroupPhase;; limit *= 2) {
       if (!are_blocks_done) {
         const std::int64_t effort = std::min(limit, effort_.left());
         are_blocks_done = pack_blocks(effort).proven_optimal;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kShare = 1000;      // decisions of the shortest turn, at least
 constexpr std::int64_t kWorkOfEffort = 2;  // what the search looks at is nearer than what `Effort` counts
 constexpr std::int64_t kMostWork = std::int64_t{1} << 61;
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kSearchSeed = 7;
 
 // 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ... (Luby, Sinclair and Zuckerman, 1993)
 std::int64_t luby(std::int64_t at) {
@@ -35,7 +35,7 @@ CapacitySearch::CapacitySearch(const SearchTask& task, int threads)
 }
 
 void CapacitySearch::begin_anew(std::size_t lane) {
-  lanes_[lane] = {.search = task_.make(), .random = Random(kSeed + anew_++)};
+  lanes_[lane] = {.search = task_.make(), .random = Random(kSearchSeed + anew_++)};
   lanes_[lane].search->set_rule(task_.lanes[lane].section_rule);
   lanes_[lane].search->set_capacity(capacity_);
 }

@@ -16,12 +16,12 @@ namespace lowtide {
 namespace {
 
 constexpr std::int64_t kNoOffset = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint64_t kSeed = 0xC07E5;
+constexpr std::uint64_t kCoverSeed = 0xC07E5;
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) & -alignment; }
+std::int64_t next_multiple(std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) & -alignment; }
 
 StateKey key_of_floor(std::uint32_t section, std::int64_t floor) {
-  const std::uint64_t place = Random(section + kSeed).next();
+  const std::uint64_t place = Random(section + kCoverSeed).next();
   const auto value = static_cast<std::uint64_t>(floor);
   return {Random(place + value).next(), Random((place ^ 0x14057B7EF767814FULL) + 3 * value).next()};
 }
@@ -67,7 +67,7 @@ CoverProblem cover_problem(const CompressedProblem& problem, const CliqueCover& 
   for (PackingId id : problem.movable) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
     number[id] = static_cast<std::uint32_t>(out.buffers.size());
-    out.buffers.push_back({buffer.size, rounded_up(buffer.size, out.unit), buffer.alignment, 0, id});
+    out.buffers.push_back({buffer.size, next_multiple(buffer.size, out.unit), buffer.alignment, 0, id});
   }
   out.blocked_in.resize(cover.sections());
   out.blocked_for.resize(out.buffers.size());
@@ -112,7 +112,7 @@ CoverState::CoverState(const CoverProblem& problem, const CoverRules& rules)
       is_touched_(problem.sections(), 0),
       stamp_of_section_(problem.sections(), 0),
       stamp_of_buffer_(problem.buffers.size(), 0) {
-  Random random(kSeed);
+  Random random(kCoverSeed);
   for (StateKey& key : buffer_key_) key = {random.next(), random.next()};
   for (std::uint32_t buffer = 0; buffer < problem.buffers.size(); ++buffer) {
     low_[buffer] = fit(buffer, 0);
@@ -133,11 +133,11 @@ void CoverState::set_capacity(std::int64_t capacity) {
 std::int64_t CoverState::fit(std::uint32_t buffer, std::int64_t from) const {
   const CoverProblem::Buffer& self = problem_.buffers[buffer];
   const std::vector<AddressRange>& blocked = problem_.blocked_for[buffer];
-  std::int64_t offset = rounded_up(from, self.alignment);
+  std::int64_t offset = next_multiple(from, self.alignment);
   auto next = std::partition_point(blocked.begin(), blocked.end(),
                                    [&](const AddressRange& range) { return range.end <= offset; });
   for (; next != blocked.end() && next->begin < offset + self.size; ++next) {
-    offset = std::max(offset, rounded_up(next->end, self.alignment));
+    offset = std::max(offset, next_multiple(next->end, self.alignment));
   }
   return offset;
 }
@@ -147,13 +147,13 @@ std::int64_t CoverState::fit(std::uint32_t buffer, std::int64_t from) const {
 std::int64_t CoverState::room_above(std::uint32_t section, std::int64_t from) const {
   const std::int64_t unit = problem_.unit;
   std::int64_t room = 0;
-  std::int64_t begin = rounded_up(from, unit);
+  std::int64_t begin = next_multiple(from, unit);
   for (const AddressRange& range : problem_.blocked_in[section]) {
     if (range.end <= begin) continue;
-    room += std::max<std::int64_t>(rounded_up(range.begin, unit) - begin, 0);
-    begin = rounded_up(range.end, unit);
+    room += std::max<std::int64_t>(next_multiple(range.begin, unit) - begin, 0);
+    begin = next_multiple(range.end, unit);
   }
-  return room + rounded_up(capacity_, unit) - begin;
+  return room + next_multiple(capacity_, unit) - begin;
 }
 
 void CoverState::save(std::uint32_t section) { section_trail_.push_back({section, sections_[section]}); }
@@ -310,7 +310,7 @@ std::optional<std::int64_t> CoverState::next_floor(std::uint32_t section) {
       work_ += static_cast<std::int64_t>(problem_.members(other).size()) / 2;
       for (std::uint32_t below : problem_.members(other)) {
         if (is_remaining_[below] == 0 || stamp_of_buffer_[below] == in_section) continue;
-        next = std::min(next, rounded_up(low_[below] + problem_.buffers[below].size, alignment));
+        next = std::min(next, next_multiple(low_[below] + problem_.buffers[below].size, alignment));
       }
     }
   }
@@ -324,7 +324,7 @@ StateKey CoverState::key_of(std::span<const std::uint32_t> part) const {
     add_key(key, sections_[section].floor_key);
     add_key(key, sections_[section].set_key);
   }
-  key = {Random(key.low).next(), Random(key.high + kSeed).next()};
+  key = {Random(key.low).next(), Random(key.high + kCoverSeed).next()};
   return {key.low, key.high | 1U};  // never the key of a free slot
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 // One descent from nothing to a whole packing looks at every section for every buffer; where that is more than this,
 // few would be made and none of them repeated.
-constexpr std::int64_t kMostSearched = 4'000'000;
+constexpr std::int64_t kMostSectionsSearched = 4'000'000;
 
 // The same where sections are sets: members of all of them.
 constexpr std::size_t kMostMembers = 1'000'000;
@@ -25,7 +25,7 @@ constexpr std::size_t kMostMembers = 1'000'000;
 ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
   sections_ = sectioned(problem);
   if (sections_) {
-    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->sections > kMostSearched) return;
+    if (static_cast<std::int64_t>(sections_->buffers.size()) * sections_->sections > kMostSectionsSearched) return;
     task_ = search_task(*sections_);
     return;
   }

@@ -48,7 +48,7 @@ class Links {
   std::vector<Link> links_;
 };
 
-Error invalid(const PackingProblem& problem, PackingId buffer, std::string message) {
+Error invalid_link(const PackingProblem& problem, PackingId buffer, std::string message) {
   return Error{ErrorCode::invalid, std::move(message), describe_buffer(problem, buffer)};
 }
 
@@ -96,11 +96,11 @@ class Grouping {
           out_.shift[link.other] = shift;
           out_.members.push_back(link.other);
         } else if (out_.shift[link.other] != shift) {
-          return invalid(problem_, link.other,
-                         "the pairs in `together` put it at " +
-                             std::to_string(out_.shift[link.other] - out_.shift[id]) + " and at " +
-                             std::to_string(link.delta) + " bytes from " + describe_buffer(problem_, id) +
-                             "; leave one of them out");
+          return invalid_link(problem_, link.other,
+                              "the pairs in `together` put it at " +
+                                  std::to_string(out_.shift[link.other] - out_.shift[id]) + " and at " +
+                                  std::to_string(link.delta) + " bytes from " + describe_buffer(problem_, id) +
+                                  "; leave one of them out");
         }
       }
     }
@@ -134,11 +134,11 @@ class Grouping {
       if (!problem_.buffers[id].fixed_offset) continue;
       const std::int64_t base = problem_.buffers[id].fixed_offset->position() - out_.shift[id];
       if (first && base != *group.fixed_base) {
-        return invalid(problem_, id,
-                       "it is fixed at " + std::to_string(problem_.buffers[id].fixed_offset->position()) + ", but " +
-                           describe_buffer(problem_, *first) + " is fixed at " +
-                           std::to_string(problem_.buffers[*first].fixed_offset->position()) +
-                           ", and so `together` puts it at " + std::to_string(*group.fixed_base + out_.shift[id]));
+        return invalid_link(problem_, id,
+                            "it is fixed at " + std::to_string(problem_.buffers[id].fixed_offset->position()) +
+                                ", but " + describe_buffer(problem_, *first) + " is fixed at " +
+                                std::to_string(problem_.buffers[*first].fixed_offset->position()) +
+                                ", and so `together` puts it at " + std::to_string(*group.fixed_base + out_.shift[id]));
       }
       group.fixed_base = base;
       first = id;
@@ -152,11 +152,11 @@ class Grouping {
       const std::int64_t offset = *group.fixed_base + out_.shift[id];
       const std::int64_t alignment = problem_.buffers[id].alignment.count();
       if (offset < 0)
-        return invalid(problem_, id, "it would be at " + std::to_string(offset) + ", below 0" + because());
+        return invalid_link(problem_, id, "it would be at " + std::to_string(offset) + ", below 0" + because());
       if (offset % alignment != 0) {
-        return invalid(problem_, id,
-                       "it would be at " + std::to_string(offset) + ", not a multiple of its alignment " +
-                           std::to_string(alignment) + because());
+        return invalid_link(problem_, id,
+                            "it would be at " + std::to_string(offset) + ", not a multiple of its alignment " +
+                                std::to_string(alignment) + because());
       }
       const std::optional<std::int64_t> end = checked_add(offset, problem_.buffers[id].size.count());
       if (!end || *end > limits::kMaxTotalBytes) {
@@ -180,10 +180,11 @@ class Grouping {
     for (PackingId id : members()) {
       const std::int64_t alignment = problem_.buffers[id].alignment.count();
       if (((group.residue + out_.shift[id]) & (alignment - 1)) == 0) continue;
-      return invalid(problem_, id,
-                     "`together` puts it " + std::to_string(out_.shift[id] - out_.shift[strictest]) + " bytes from " +
-                         describe_buffer(problem_, strictest) + "; with alignments of " + std::to_string(alignment) +
-                         " and " + std::to_string(group.alignment) + " no offsets suit both");
+      return invalid_link(problem_, id,
+                          "`together` puts it " + std::to_string(out_.shift[id] - out_.shift[strictest]) +
+                              " bytes from " + describe_buffer(problem_, strictest) + "; with alignments of " +
+                              std::to_string(alignment) + " and " + std::to_string(group.alignment) +
+                              " no offsets suit both");
     }
     return {};
   }

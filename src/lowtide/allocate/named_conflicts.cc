@@ -11,16 +11,16 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kMostPairs = 16'000'000;  // 128 MB
-constexpr std::size_t kMostMembers = 1'000'000;
+constexpr std::int64_t kMostNamedPairs = 16'000'000;  // 128 MB
+constexpr std::size_t kMostNamedMembers = 1'000'000;
 
 }  // namespace
 
 NamedConflicts named_conflicts(const CompressedProblem& problem, Effort& effort) {
   NamedConflicts named;
-  if (problem.pairs.empty() || count_meeting_pairs(problem) > kMostPairs) return named;
+  if (problem.pairs.empty() || count_meeting_pairs(problem) > kMostNamedPairs) return named;
   named.graph = conflict_graph(problem, effort);
-  if (named.graph) named.cover = clique_cover(problem, &*named.graph, kMostMembers, effort);
+  if (named.graph) named.cover = clique_cover(problem, &*named.graph, kMostNamedMembers, effort);
   return named;
 }
 

@@ -8,7 +8,7 @@
 namespace lowtide {
 namespace {
 
-std::vector<PackingId> participants(const CompressedProblem& problem) {
+std::vector<PackingId> indexed_buffers(const CompressedProblem& problem) {
   std::vector<PackingId> all = problem.movable;
   all.insert(all.end(), problem.fixed.begin(), problem.fixed.end());
   return all;
@@ -28,7 +28,7 @@ Placements placements_of(const CompressedProblem& problem, const IdVector<Packin
 
 Placer::Placer(const CompressedProblem& problem, const ConflictGraph* graph)
     : problem_(problem), graph_(graph), ranges_(problem.buffers.size()) {
-  if (graph_ == nullptr) index_.emplace(problem, participants(problem));
+  if (graph_ == nullptr) index_.emplace(problem, indexed_buffers(problem));
   if (graph_ == nullptr && !problem.pairs.empty()) paired_ = graph_of(problem.buffers.size(), problem.pairs);
   clear();
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kCoverEffort = 50'000'000;
 
-std::int64_t rounded(std::int64_t bytes, std::int64_t unit) {
+std::int64_t rounded_to_unit(std::int64_t bytes, std::int64_t unit) {
   return bytes > RegionModel::kNoLimit - unit ? bytes : (bytes + unit - 1) & -unit;
 }
 
@@ -228,7 +228,7 @@ void RegionModel::set_units() {
       unit = std::min(unit, std::max(items_[item].alignment, self.alignment.count()));
     }
     if (is_used && !has_groups) unit_[region] = unit;
-    if (self.capacity) room_[region] = rounded(self.capacity->count(), unit_[region]);
+    if (self.capacity) room_[region] = rounded_to_unit(self.capacity->count(), unit_[region]);
   }
 }
 
@@ -277,7 +277,7 @@ std::optional<RegionWitness> RegionModel::overload_of(std::uint32_t set) const {
   for (RegionId region : all_ids<RegionId>(regions())) {
     if (((set >> region.value()) & 1U) == 0) continue;
     witness.regions.push_back(region);
-    const std::int64_t capacity = rounded(problem_->regions[region].capacity->count(), unit);
+    const std::int64_t capacity = rounded_to_unit(problem_->regions[region].capacity->count(), unit);
     if (capacity > limits::kMaxTotalBytes - witness.room.count()) return std::nullopt;  // all fits in there
     witness.room += Bytes(capacity);
   }
@@ -285,8 +285,8 @@ std::optional<RegionWitness> RegionModel::overload_of(std::uint32_t set) const {
   for (std::size_t item = 0; item < items(); ++item) {
     if ((items_[item].allowed & ~set) != 0) continue;
     for (const Part& part : parts_of(item)) {
-      change[part.rows.begin] += rounded(part.bytes, unit);
-      change[part.rows.end] -= rounded(part.bytes, unit);
+      change[part.rows.begin] += rounded_to_unit(part.bytes, unit);
+      change[part.rows.end] -= rounded_to_unit(part.bytes, unit);
     }
   }
   std::partial_sum(change.begin(), change.end(), change.begin());

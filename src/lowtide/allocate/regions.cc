@@ -28,7 +28,7 @@ constexpr std::int64_t kLimitPerBuffer = 32;      // so that large problems get 
 constexpr std::int64_t kLimitsPerPass = 8;        // a pass of moves, or a search, may ask for so many packings in full
 constexpr std::int64_t kBoundWork = 30'000'000;   // parts and rows looked at, a level
 constexpr std::int64_t kLoadMoves = 10'000'000;   // effort of moves that only look at loads
-constexpr std::size_t kMostSearched = 2'000'000;  // items x regions x levels that the exact search takes on
+constexpr std::size_t kMostRegionsSearched = 2'000'000;  // items x regions x levels that the exact search takes on
 constexpr int kMostPhases = 16;
 
 // A choice with offsets for the regions that have capacities.
@@ -312,7 +312,7 @@ void RegionAllocation::sweep(std::int64_t limit) {
 }
 
 void RegionAllocation::search(std::int64_t limit, std::optional<RegionSearch>& search) {
-  if (model_.items() * model_.regions() * std::max<std::size_t>(model_.levels(), 1) > kMostSearched) return;
+  if (model_.items() * model_.regions() * std::max<std::size_t>(model_.levels(), 1) > kMostRegionsSearched) return;
   if (!search) search.emplace(model_, bounds_, packer_, effort_, RegionRules{});
   if (best_) search->set_best(best_->cost);
   const bool is_complete = search->run(kLimitsPerPass * limit, limit);

@@ -12,13 +12,13 @@ namespace lowtide {
 namespace {
 
 constexpr std::int64_t kNoHeight = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint64_t kSeed = 0x10371DE;
+constexpr std::uint64_t kValleySeed = 0x10371DE;
 
-std::int64_t rounded_up(std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) & -alignment; }
+std::int64_t aligned_up(std::int64_t value, std::int64_t alignment) { return (value + alignment - 1) & -alignment; }
 
 // Two words of the same input that have nothing to do with each other.
 StateKey scattered(std::uint64_t low, std::uint64_t high) {
-  return {Random(low ^ kSeed).next(), Random(high + 0x5851F42D4C957F2DULL * kSeed).next()};
+  return {Random(low ^ kValleySeed).next(), Random(high + 0x5851F42D4C957F2DULL * kValleySeed).next()};
 }
 
 StateKey key_of_height(Section section, std::int64_t height) {
@@ -47,7 +47,7 @@ ValleyState::ValleyState(const SectionedProblem& problem, const ValleyRules& rul
       bytes_change_(problem.sections + 1, 0),
       rest_(problem.sections, 0),
       touched_{0, problem.sections} {
-  Random random(kSeed);
+  Random random(kValleySeed);
   for (StateKey& key : buffer_key_) key = {random.next(), random.next()};
   for (Section section = 0; section < problem.sections; ++section) set_height(section, 0);
   // The last first: a list then begins with the lowest number.
@@ -257,7 +257,7 @@ std::optional<std::int64_t> ValleyState::next_height(Section section, SectionRan
       const SectionedProblem::Buffer& self = problem_.buffers[buffer];
       ++work_;
       if (self.end <= section) continue;
-      const std::int64_t offset = rounded_up(std::max(rest_[begin], rest_[self.end - 1]), self.alignment);
+      const std::int64_t offset = aligned_up(std::max(rest_[begin], rest_[self.end - 1]), self.alignment);
       if (offset > floor) {
         lowest = std::min(lowest, offset);
       } else {
@@ -273,7 +273,7 @@ std::optional<std::int64_t> ValleyState::next_height(Section section, SectionRan
       ++work_;
       if (self.end <= hull.begin || (begin <= section && self.end > section)) continue;
       const std::int64_t rest = std::max({height_[begin], height_[self.end - 1], floor});
-      lowest = std::min(lowest, rounded_up(rest + self.size, least_alignment));
+      lowest = std::min(lowest, aligned_up(rest + self.size, least_alignment));
     }
   }
   return lowest == kNoHeight ? std::nullopt : std::optional(lowest);

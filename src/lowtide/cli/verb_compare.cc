@@ -100,7 +100,7 @@ Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
   return comparison;
 }
 
-Json json_of(const ComparisonLine& line) {
+Json json_of_line(const ComparisonLine& line) {
   Json json;
   json["preset"] = line.name;
   json["system"] = line.system;
@@ -142,7 +142,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   json["model"] = json_of(loaded.facts);
   json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
   json["presets"] = Json::array();
-  for (const ComparisonLine& line : comparison.lines) json["presets"].push_back(json_of(line));
+  for (const ComparisonLine& line : comparison.lines) json["presets"].push_back(json_of_line(line));
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"compare", watch.seconds()}};
   print_json(console, json);

@@ -38,11 +38,11 @@ std::string forbidden_text(const PlanOptions& options) {
   return text.empty() ? text : text.substr(1);
 }
 
-Json json_of_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }
+Json json_of_step_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }
 
 Json json_of_step(const PeakExplanation& told, std::optional<StepId> step) {
   if (!step) return nullptr;
-  return {{"step", step->value()}, {"node", json_of_node(shown_node(told, *step))}};
+  return {{"step", step->value()}, {"node", json_of_step_node(shown_node(told, *step))}};
 }
 
 std::string name_of(const PeakExplanation& told, TensorId tensor) { return json_text(told.graph->tensor(tensor).name); }
@@ -67,7 +67,7 @@ Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
 
 Json json_of_witness(const PeakExplanation& told, std::size_t top) {
   Json json;
-  json["node"] = told.witness_node ? json_of_node(shown_node(*told.graph, *told.witness_node)) : Json(nullptr);
+  json["node"] = told.witness_node ? json_of_step_node(shown_node(*told.graph, *told.witness_node)) : Json(nullptr);
   json["bytes"] = told.witness.bytes.count();
   json["scratch_bytes"] = told.witness.scratch.count();
   json["tensors"] = Json::array();

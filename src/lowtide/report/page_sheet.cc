@@ -39,7 +39,7 @@ void append_parent(std::string& out, const Sheet& sheet) {
   out += ',';
   append_json_integer(out, sheet.parent_step);
   out += ',';
-  append_json_string(out, shown_name(sheet.body));
+  append_json_string(out, name_in_page(sheet.body));
   out += ',';
   append_json_integer(out, sheet.offset.position());
   out += ']';
@@ -98,7 +98,7 @@ void append_labels(std::string& out, const Labels& labels) {
   append_json_key(out, "node");
   out += '{';
   append_names(out, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
-  append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(shown_name(node_at(row).op)); });
+  append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(name_in_page(node_at(row).op)); });
   out += '}';
   SharedTexts types;
   append_json_key(out, "tensor");

@@ -12,7 +12,6 @@ namespace {
 
 using Index = OrderProblem::Index;
 using Node = OrderProblem::Node;
-using Step = OrderProblem::Step;
 
 constexpr std::size_t kMostUnknown = 6;  // values of which all combinations are tried
 constexpr std::size_t kMostSteps = 64;   // of a node that is joined to another: what is looked at again and again
@@ -50,7 +49,7 @@ class Contraction {
   };
 
   void add_user(Index node) {
-    for (const Step& step : problem_.nodes[node].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[node].steps) {
       for (Index value : step.values) {
         if (users_[value].empty() || users_[value].back() != node) users_[value].push_back(node);
       }
@@ -59,7 +58,8 @@ class Contraction {
 
   [[nodiscard]] static std::vector<Index> values_of(const Node& node) {
     std::vector<Index> values;
-    for (const Step& step : node.steps) values.insert(values.end(), step.values.begin(), step.values.end());
+    for (const OrderProblem::Step& step : node.steps)
+      values.insert(values.end(), step.values.begin(), step.values.end());
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
     return values;
@@ -99,7 +99,7 @@ class Contraction {
   // How far the load of a step of `a` rises above what lives when it has ended, if of the unknown values those in `dies`
   // die with it. Uses of `a` alone are counted in unused_.
   [[nodiscard]] std::int64_t overhang(Index a, Index b, const Touch& touch, std::uint32_t dies) {
-    for (const Step& step : problem_.nodes[a].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       for (Index value : step.values) ++unused_[value];
     }
     std::vector<Index> dying = touch.dying;
@@ -117,7 +117,7 @@ class Contraction {
     };
     std::int64_t live = 0;
     std::int64_t most = 0;
-    for (const Step& step : problem_.nodes[a].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       std::int64_t load = live + step.scratch;
       std::int64_t saved_dying = 0;
       std::int64_t saved_born = 0;
@@ -141,7 +141,7 @@ class Contraction {
     std::int64_t live = 0;
     std::int64_t most = 0;
     std::vector<Index> seen;
-    for (const Step& step : problem_.nodes[b].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[b].steps) {
       std::int64_t dying = 0;
       std::int64_t born = 0;
       std::int64_t fresh = 0;
@@ -193,7 +193,7 @@ class Contraction {
   void join(Index a, Index b, bool counts) {
     Node& first = problem_.nodes[a];
     Node& second = problem_.nodes[b];
-    for (Step& step : first.steps) step.counts = step.counts && counts;
+    for (OrderProblem::Step& step : first.steps) step.counts = step.counts && counts;
     for (Index value : values_of(first)) {
       std::vector<Index>& users = users_[value];
       std::replace(users.begin(), users.end(), a, b);

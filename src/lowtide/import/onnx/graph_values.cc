@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostComputedIntegers = 1024;
 
-bool is_integer(DType dtype) {
+bool holds_integers(DType dtype) {
   switch (dtype) {
     case DType::i64:
     case DType::i32:
@@ -143,7 +143,7 @@ void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const 
 
 void GraphWalk::set_known_integers(const Value& value, Role role) {
   const KnownContent* content = value.fact.known.content.get();
-  if (content == nullptr || !is_integer(content->dtype)) return;
+  if (content == nullptr || !holds_integers(content->dtype)) return;
   const std::int64_t most = role == Role::constant ? limits::kMaxFoldedElements : kMostComputedIntegers;
   if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(value.fact)) return;
   std::vector<std::int64_t> integers;
