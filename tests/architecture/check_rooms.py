@@ -17,7 +17,7 @@ THIRD_PARTY = {
     r"onnx/|google/protobuf/": ["import/onnx"],
     r"openssl/": ["import"],
     r"toml\+\+/|toml\.hpp": ["target"],
-    r"nlohmann/": ["plan", "cli"],
+    r"nlohmann/": ["cli"],
     r"CLI/": ["cli"],
 }
 
