@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What streams, waves and free data flow take and gain for each model, and what they cost on large networks.
+"""What streams, waves and dataflow take and gain for each model, and what they cost on large networks.
 
     bench/concurrency.py MODEL... [--build build/release] [--streams 2 4]
 
@@ -28,7 +28,7 @@ def row_of(point, one):
 
 
 def plan_row(lowtide, model, dims, run, streams=None):
-    """The plan; streams: None for free data flow, which asks for no number."""
+    """The plan; streams: None for dataflow, which asks for no number."""
     words = [lowtide, "plan", str(model), "--run", run, "--json", "-q", *dims.get(model.name, [])]
     if streams is not None:
         words += ["--streams", str(streams)]

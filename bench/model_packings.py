@@ -22,10 +22,10 @@ WAYS = ([], ["--no-in-place"], ["--no-views"])
 
 def write_problem(plan, path):
     """The buffers of a plan that lie in its arena, as a packing problem. False: there are none."""
-    alignment = plan["regions"][0]["alignment"]
+    alignment = plan["machine"]["regions"][0]["alignment"]
     rows = []
-    for number, (_, size, begin, end, region, *_) in enumerate(plan["buffers"]):
-        if region is not None and end > begin:
+    for number, (_, size, begin, end, _, offset, _) in enumerate(plan["buffers"]):
+        if offset is not None and end > begin:
             rows.append((number, begin, end, size, alignment))
     with path.open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([("id", "lower", "upper", "size", "alignment"), *rows])

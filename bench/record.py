@@ -17,6 +17,7 @@ class Run:
     peak_bytes: int
     code: int
     output: str
+    cpu_seconds: float  # of the process itself, user and system
 
     def json(self):
         if self.code not in (0, 1):
@@ -25,7 +26,7 @@ class Run:
 
 
 def timed(command):
-    """One run: wall seconds and peak resident memory of the process itself, from the kernel's accounting."""
+    """One run: seconds and peak resident memory of the process itself, from the kernel's accounting."""
     with tempfile.TemporaryFile("w+") as output:
         begin = time.perf_counter()
         process = subprocess.Popen(command, stdout=output)
@@ -33,7 +34,8 @@ def timed(command):
         seconds = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
-        return Run(seconds, usage.ru_maxrss * 1024, process.returncode, output.read())
+        cpu_seconds = usage.ru_utime + usage.ru_stime
+        return Run(seconds, usage.ru_maxrss * 1024, process.returncode, output.read(), cpu_seconds)
 
 
 def machine():

@@ -14,10 +14,35 @@ function(lowtide_set_warnings target)
   endif()
 endfunction()
 
-# lowtide_add_room(<room> SOURCES <cc...> HEADERS <public h...> [USES <rooms...>] [PRIVATE <libraries...>])
-# One static library `lowtide_<room>` with alias `lowtide::<room>`; USES are the rooms it may include.
+# The headers of the standard library that most files include.
+set(lowtide_COMMON_HEADERS <algorithm> <array> <bit> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric>
+    <optional> <set> <span> <string> <string_view> <tuple> <utility> <vector>)
+
+# lowtide_precompile(<target> OWNER <target> [HEADERS <header...>])
+# Precompiles the common headers and HEADERS. Targets with the same OWNER share what the owner compiles, so an owner
+# comes first and the others have no HEADERS. Owner and user need the same compiler flags. Headers of this project are
+# given as <lowtide/...>, because a path would name the checkout, and two checkouts could not share the compiler cache.
+function(lowtide_precompile target)
+  cmake_parse_arguments(PRECOMPILE "" "OWNER" "HEADERS" ${ARGN})
+  if(NOT lowtide_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  if(target STREQUAL PRECOMPILE_OWNER)
+    target_precompile_headers(${target} PRIVATE ${lowtide_COMMON_HEADERS} ${PRECOMPILE_HEADERS})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${PRECOMPILE_OWNER})
+  endif()
+  # In precompiled headers g++ reports the standard library's strings, wrongly. Builds without them keep these warnings.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-free-nonheap-object>)
+endfunction()
+
+# lowtide_add_room(<room> SOURCES <cc...> HEADERS <public h...> [USES <rooms...>] [PRIVATE <libraries...>]
+#                  [PRECOMPILE <headers...>] [INTERNAL])
+# One static library `lowtide_<room>` with alias `lowtide::<room>`; USES are the rooms it may include. PRECOMPILE names
+# expensive headers that most files of this room include. An INTERNAL room is not installed.
 function(lowtide_add_room room)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;HEADERS;USES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ROOM "INTERNAL" "" "SOURCES;HEADERS;USES;PRIVATE;PRECOMPILE" ${ARGN})
   set(target lowtide_${room})
   add_library(${target} STATIC ${ROOM_SOURCES})
   add_library(lowtide::${room} ALIAS ${target})
@@ -29,13 +54,43 @@ function(lowtide_add_room room)
   endforeach()
   target_link_libraries(${target} PRIVATE ${ROOM_PRIVATE})
   lowtide_set_warnings(${target})
-  install(TARGETS ${target} EXPORT lowtideTargets ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-          FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+  if(ROOM_PRECOMPILE)
+    lowtide_precompile(${target} OWNER ${target} HEADERS ${ROOM_PRECOMPILE})
+  else()
+    lowtide_precompile(${target} OWNER lowtide_base)
+  endif()
+  if(NOT ROOM_INTERNAL)
+    set_property(GLOBAL APPEND PROPERTY lowtide_INSTALLED_ROOMS ${room})
+  endif()
 endfunction()
 
-# lowtide_add_tests(<room> SOURCES <cc...> [USES <libraries...>]): one GoogleTest program a room, `<room>_tests`.
+# lowtide_link_onnx(<target of a room>): links onnx privately. The installed package contains a static onnx, so its users
+# need none. They need a shared one.
+function(lowtide_link_onnx target)
+  get_target_property(type ONNX::onnx TYPE)
+  if(type STREQUAL STATIC_LIBRARY)
+    set(installed "$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/lowtide/liblowtide_onnx.a")
+    set_property(GLOBAL PROPERTY lowtide_BUNDLES_ONNX ON)
+    set(exclude)
+    if(BUILD_SHARED_LIBS)
+      set(exclude EXCLUDE_FROM_ALL)
+    endif()
+    install(FILES "$<TARGET_FILE:ONNX::onnx>" RENAME liblowtide_onnx.a DESTINATION "${CMAKE_INSTALL_LIBDIR}/lowtide"
+            COMPONENT lowtide_static ${exclude})
+    # The shared library contains onnx, too. scripts/build_onnx puts the licence into the root of its prefix.
+    install(FILES "${ONNX_DIR}/../../../LICENSE" RENAME LICENSE-onnx DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+            COMPONENT lowtide_headers OPTIONAL)
+  else()
+    set(installed ONNX::onnx)
+  endif()
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:ONNX::onnx> "$<INSTALL_INTERFACE:${installed}>"
+                                          protobuf::libprotobuf)
+endfunction()
+
+# lowtide_add_tests(<room> SOURCES <cc...> [USES <libraries...>] [PRECOMPILE <headers...>])
+# One GoogleTest program per room, `<room>_tests`. PRECOMPILE as for a room.
 function(lowtide_add_tests room)
-  cmake_parse_arguments(TESTS "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(TESTS "" "" "SOURCES;USES;PRECOMPILE" ${ARGN})
   set(target ${room}_tests)
   add_executable(${target} ${TESTS_SOURCES})
   target_link_libraries(${target} PRIVATE ${TESTS_USES} GTest::gmock GTest::gtest_main)
@@ -43,5 +98,10 @@ function(lowtide_add_tests room)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_definitions(${target} PRIVATE LOWTIDE_TEST_FILES="${PROJECT_SOURCE_DIR}/tests/files")
   lowtide_set_warnings(${target})
+  if(TESTS_PRECOMPILE)
+    lowtide_precompile(${target} OWNER ${target} HEADERS <gmock/gmock.h> <gtest/gtest.h> ${TESTS_PRECOMPILE})
+  else()
+    lowtide_precompile(${target} OWNER lowtide_test_headers)
+  endif()
   gtest_discover_tests(${target} TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -20,7 +20,8 @@ namespace {
 constexpr std::string_view kGraph = R"(graph "g" {
   input p : bool[]
   input x : f32[2,4]
-  a = Conv(x) : f32[2,4]
+  state h : f32[2,4]
+  a = Conv(x, h) : f32[2,4]
   b = Relu(a) : f32[2,4]
   c = Concat(a, b) {axis = 0} : f32[4,4]
   d = If(p) {
@@ -37,6 +38,7 @@ constexpr std::string_view kGraph = R"(graph "g" {
     }
   } : f32[4,4]
   output d
+  update h = b
 })";
 
 }  // namespace

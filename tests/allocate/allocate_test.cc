@@ -35,6 +35,21 @@ PackingBuffer fixed_at(std::int64_t offset, TimeSpan lifespan, std::int64_t size
   return {.lifespan = lifespan, .gaps = {}, .size = Bytes(size), .fixed_offset = Offset(offset)};
 }
 
+// The example of allocate.h. At times 1 to 3 there are 60 + 40 bytes.
+TEST(Allocate, DoesWhatTheExampleOfTheHeaderSays) {
+  PackingProblem problem;
+  problem.buffers.push_back({.lifespan = {0, 2}, .size = Bytes(60)});
+  problem.buffers.push_back({.lifespan = {1, 4}, .size = Bytes(40)});
+  problem.buffers.push_back({.lifespan = {2, 4}, .size = Bytes(60)});
+  const Result<Packing> packing = allocate(problem);
+  ASSERT_TRUE(packing.ok());
+  EXPECT_EQ(packing->offsets[PackingId(0)], Offset(0));
+  EXPECT_EQ(packing->offsets[PackingId(1)], Offset(60));
+  EXPECT_EQ(packing->offsets[PackingId(2)], Offset(0));
+  EXPECT_EQ(packing->height, Bytes(100));
+  EXPECT_TRUE(packing->proven_optimal);
+}
+
 TEST(Allocate, GivesNothingForNothing) {
   const Packing packing = allocate_or_die({});
   EXPECT_EQ(packing.outcome, PackingOutcome::found);

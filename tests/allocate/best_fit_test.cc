@@ -1,18 +1,18 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/best_fit.h"
+#include "lowtide/allocate/greedy/best_fit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "lowtide/allocate/free_list.h"
+#include "lowtide/allocate/greedy/free_list.h"
 #include "lowtide/base/check.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(BestFit, LooksAtNearlyLinearlyManyStretchesOnNetworks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -1,15 +1,15 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/ejection.h"
+#include "lowtide/allocate/improve/ejection.h"
 
 #include <gtest/gtest.h>
 
-#include "lowtide/allocate/best_fit.h"
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/greedy/best_fit.h"
+#include "lowtide/allocate/problem/load_bound.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 struct Start {
@@ -30,7 +30,8 @@ Start start_of(const PackingProblem& problem) {
 
 bool lowers(Start& start, Effort& effort) {
   Incumbent best(start.placements, "start");
-  const bool is_lower = lower_by_ejection(start.problem, &*start.graph, start.bound, 1, best, effort);
+  const bool is_lower =
+      lower_by_ejection(start.problem, &*start.graph, {.bound = start.bound, .seed = 1}, best, effort);
   EXPECT_EQ(best.strategy(), is_lower ? "ejection" : "start");
   start.placements = best.placements();
   return is_lower;
@@ -121,4 +122,4 @@ TEST(Ejection, GivesTheSameAnswerTwice) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -23,17 +23,15 @@ struct Feature {
 
 std::vector<Feature> features() {
   const testing::Features plain{.most_buffers = 24, .most_size = 1'000, .moments = 16};
-  std::vector<Feature> all(6, {"plain", plain});
+  std::vector<Feature> all(5, {"plain", plain});
   all[1] = {"gaps", plain};
   all[1].features.gaps = true;
   all[2] = {"fixed", plain};
   all[2].features.fixed = true;
   all[3] = {"relation", plain};
   all[3].features.relation = true;
-  all[4] = {"apart", plain};
-  all[4].features.apart = true;
-  all[5] = {"together", plain};
-  all[5].features.together = true;
+  all[4] = {"together", plain};
+  all[4].features.together = true;
   return all;
 }
 
@@ -58,19 +56,6 @@ TEST(AllocateFeatures, ARelationNamesWhoExceedsTheCapacity) {
   EXPECT_EQ(packing.witness_time, std::nullopt);
   EXPECT_FALSE(packing.is_bound_searched);
   EXPECT_TRUE(check_packing_bound(problem, packing).is_confirmed);
-}
-
-// One after the other, and apart all the same: no moment has more than 5 bytes.
-TEST(AllocateFeatures, PairsApartNameWhoProvesTheBound) {
-  PackingProblem problem = testing::problem_of({{0, 1, 3}, {1, 2, 4}, {2, 3, 5}});
-  const std::vector<PackingId> all = {PackingId(0), PackingId(1), PackingId(2)};
-  problem.apart = {{all[0], all[1]}, {all[1], all[2]}, {all[2], all[0]}};
-  const Packing packing = must_allocate(problem, {});
-  EXPECT_EQ(packing.height, Bytes(12));
-  EXPECT_TRUE(packing.proven_optimal);
-  EXPECT_EQ(packing.witness_buffers, all);
-  EXPECT_TRUE(check_packing_bound(problem, packing).is_confirmed);
-  EXPECT_EQ(check_packing_bound(problem, packing.bound, packing.witness_time.value()).proven, Bytes(5));
 }
 
 // Problems that the first strategies do not solve, so that the search runs on all threads.

@@ -6,12 +6,12 @@
 
 #include <limits>
 
-#include "lowtide/allocate/gap_rule.h"
-#include "lowtide/allocate/orders.h"
-#include "lowtide/allocate/placer.h"
+#include "lowtide/allocate/greedy/gap_rule.h"
+#include "lowtide/allocate/greedy/orders.h"
+#include "lowtide/allocate/greedy/placer.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -186,4 +186,4 @@ TEST(GreedyBySize, LooksAtNearlyLinearlyManyPairsOnNetworks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -1,17 +1,17 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/groups.h"
+#include "lowtide/allocate/problem/groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "lowtide/allocate/group_forms.h"
-#include "lowtide/allocate/validate.h"
+#include "lowtide/allocate/groups/group_forms.h"
+#include "lowtide/allocate/problem/validate.h"
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -115,25 +115,12 @@ TEST(Groups, FindCollisionsOfWhatIsFixedThroughAGroup) {
   EXPECT_TRUE(validate_packing_problem(problem).ok());
 }
 
-TEST(Groups, RefuseToKeepApartWhatTheyOverlap) {
-  PackingProblem problem = four();
-  problem.together = {{kX, kY, Bytes(8)}};
-  problem.apart = {{kX, kY}};
-  EXPECT_TRUE(validate_packing_problem(problem).ok());  // [0, 8) and [8, 16)
-  problem.together[0].delta = Bytes(7);
-  expect_refused(problem, ErrorCode::invalid,
-                 "buffer 1: `together` puts it 7 bytes from buffer 0, whose size is 8, and `apart` keeps both apart");
-}
-
 TEST(Groups, RefuseFixedBuffersInRelationThatCollide) {
   PackingProblem problem = four();
   problem.buffers[kX].fixed_offset = Offset(0);
   problem.buffers[kY].fixed_offset = Offset(4);
   problem.conflicts.emplace();
   EXPECT_TRUE(validate_packing_problem(problem).ok());  // they live together, but that says nothing here
-  problem.apart = {{kY, kX}};
-  expect_refused(problem, ErrorCode::invalid, "it collides with buffer");
-  problem.apart.clear();
   problem.conflicts = {{kX, kY}};
   expect_refused(problem, ErrorCode::invalid,
                  "buffer 1: fixed at bytes [4, 12) it collides with buffer 0, fixed at bytes [0, 8)");
@@ -156,7 +143,6 @@ TEST(Groups, LoseNothingThroughAViewThatDiesEarlier) {
   PackingProblem problem = testing::problem_of({{0, 4, 8}, {2, 4, 4}});
   problem.together = {{kX, kY, Bytes(4)}};
   EXPECT_TRUE(blocks_of(problem, *group_buffers(problem)).is_exact);
-  problem.apart = {};
   problem.buffers[kY].lifespan.end = 5;
   const BufferGroups groups = *group_buffers(problem);
   EXPECT_FALSE(blocks_of(problem, groups).is_exact);
@@ -180,7 +166,6 @@ TEST(Groups, LieBetweenTheirPiecesAndTheirBlocks) {
                                                                           .gaps = true,
                                                                           .fixed = true,
                                                                           .relation = random.chance(30),
-                                                                          .apart = true,
                                                                           .together = true});
     const BufferGroups groups = *group_buffers(problem);
     const GroupBlocks blocks = blocks_of(problem, groups);
@@ -197,4 +182,4 @@ TEST(Groups, LieBetweenTheirPiecesAndTheirBlocks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

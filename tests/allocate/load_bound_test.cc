@@ -1,13 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/load_bound.h"
+#include "lowtide/allocate/problem/load_bound.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using testing::problem_of;
@@ -90,4 +90,4 @@ TEST(LoadProfile, AddsUpTheActiveSizes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -1,13 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/pair_order_search.h"
+#include "lowtide/allocate/groups/pair_order_search.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
@@ -30,7 +30,7 @@ struct Answer {
 };
 
 Answer ask(const PackingProblem& problem, const Prepared& prepared, std::int64_t capacity,
-           const PairOrderRules& rules = {}, SectionRule rule = SectionRule::fewest_options) {
+           const PairOrderRules& rules = {}, CliqueRule rule = CliqueRule::fewest_options) {
   PairOrderSearch search(prepared.blocks, rules);
   search.set_rule(rule);
   search.set_capacity(capacity);
@@ -82,7 +82,7 @@ void compare_with_brute_force(const testing::Features& features, std::uint64_t s
     const Prepared prepared(problem);
     const std::int64_t least = testing::least_height_of_all_offsets(problem);
     for (const RuleCase& rule_case : kRuleCases) {
-      for (SectionRule rule : {SectionRule::fewest_options, SectionRule::most_failures, SectionRule::least_slack}) {
+      for (CliqueRule rule : {CliqueRule::fewest_options, CliqueRule::most_failures, CliqueRule::least_slack}) {
         const Answer at = ask(problem, prepared, least, rule_case.rules, rule);
         ASSERT_EQ(at.outcome, SearchOutcome::fits) << rule_case.name << ", round " << round;
         ASSERT_EQ(at.defect, "") << rule_case.name << ", round " << round;
@@ -106,7 +106,6 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                             .gaps = true,
                             .fixed = true,
                             .zero_sizes = true,
-                            .apart = true,
                             .together = true},
                            52, 600);
   compare_with_brute_force({.most_buffers = 6,
@@ -115,7 +114,6 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                             .fixed = true,
                             .zero_sizes = true,
                             .relation = true,
-                            .apart = true,
                             .together = true},
                            53, 600);
 }
@@ -136,4 +134,4 @@ TEST(PairOrderSearch, EachRulePrunes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

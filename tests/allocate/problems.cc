@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "lowtide/allocate/validate.h"
+#include "lowtide/allocate/problem/validate.h"
 
 namespace lowtide::testing {
 namespace {
@@ -53,7 +53,6 @@ void add_random_pairs(Random& random, const Features& features, PackingProblem& 
   for (PackingId b : all_ids<PackingId>(problem.buffers.size())) {
     for (PackingId a : all_ids<PackingId>(b.index())) {
       if (features.relation && random.chance(density)) problem.conflicts->push_back({a, b});
-      if (features.apart && random.chance(15)) problem.apart.push_back({b, a});
     }
     if (!features.together || b.index() == 0 || !random.chance(40)) continue;
     PackingId other(static_cast<std::uint32_t>(random.below(b.index())));
@@ -128,7 +127,7 @@ PackingProblem random_problem(Random& random, const Features& features) {
 PackingProblem random_valid_problem(Random& random, const Features& features) {
   while (true) {
     PackingProblem problem = random_problem(random, features);
-    if (validate_packing_problem(problem).ok()) return problem;
+    if (allocate_internal::validate_packing_problem(problem).ok()) return problem;
   }
 }
 
@@ -209,13 +208,10 @@ bool in_conflict(const PackingProblem& problem, PackingId a, PackingId b) {
     const IdVector<PackingId, std::size_t> group = group_numbers(problem);
     if (group[a] == group[b]) return false;
   }
-  const auto named = [&](const std::vector<PackingPair>& pairs) {
-    return std::any_of(pairs.begin(), pairs.end(), [&](const PackingPair& pair) {
-      return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
-    });
-  };
-  if (named(problem.apart)) return true;
-  return problem.conflicts ? named(*problem.conflicts) : live_together(problem.buffers[a], problem.buffers[b]);
+  if (!problem.conflicts) return live_together(problem.buffers[a], problem.buffers[b]);
+  return std::any_of(problem.conflicts->begin(), problem.conflicts->end(), [&](const PackingPair& pair) {
+    return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
+  });
 }
 
 std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets) {

@@ -36,10 +36,9 @@ struct Features {
   bool zero_sizes = false;
   bool extreme_times = false;  // the clock runs from -2^63 to 2^63 - 1
   bool relation = false;       // pairs in place of time
-  bool apart = false;
   bool together = false;
 };
-// The three last ones may contradict each other or what is fixed.
+// Groups may contradict themselves or what is fixed.
 [[nodiscard]] PackingProblem random_problem(Random& random, const Features& features);
 
 // Drawn again until it is valid.

@@ -84,12 +84,6 @@ TEST(Quality, IsOptimalOnSmallRelations) {
   EXPECT_EQ(quality.proven, quality.problems);
 }
 
-TEST(Quality, IsOptimalOnSmallProblemsWithPairsApart) {
-  const Quality quality = measure({.most_buffers = 6, .alignments = true, .gaps = true, .apart = true}, 107, 1000);
-  EXPECT_EQ(quality.optimal, quality.problems);
-  EXPECT_EQ(quality.proven, quality.problems);
-}
-
 TEST(Quality, IsOptimalOnSmallProblemsWithGroups) {
   const Quality quality = measure({.most_buffers = 6, .most_size = 5, .gaps = true, .together = true}, 108, 1000);
   EXPECT_EQ(quality.optimal, quality.problems);
@@ -105,7 +99,6 @@ TEST(Quality, IsOptimalOnTheWholeModel) {
                                      .fixed = true,
                                      .zero_sizes = true,
                                      .relation = relation,
-                                     .apart = true,
                                      .together = true},
                                     109, 1000);
     EXPECT_EQ(quality.optimal, quality.problems);

@@ -48,7 +48,7 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
   EXPECT_GE(strategies.size(), 11U);  // best fit, nine orders, search: each is the best at times
 }
 
-// The general model: relations, pairs apart, groups.
+// The general model: relations and groups.
 TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
   Random random(2027);
   int proven = 0;
@@ -63,7 +63,6 @@ TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
                                                .fixed = random.chance(30),
                                                .zero_sizes = random.chance(50),
                                                .relation = random.chance(30),
-                                               .apart = random.chance(50),
                                                .together = random.chance(50)});
     std::optional<Bytes> told;
     const Result<Packing> packing =
@@ -96,7 +95,6 @@ TEST(PackingCheck, AgreesOnOffsetsThatAreWrong) {
                                                                           .most_size = 6,
                                                                           .gaps = true,
                                                                           .relation = random.chance(30),
-                                                                          .apart = true,
                                                                           .together = random.chance(50)});
     IdVector<PackingId, Offset> offsets = allocate(problem)->offsets;
     Offset& moved = offsets[PackingId(static_cast<std::uint32_t>(random.below(offsets.size())))];

@@ -1,13 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/region_bound.h"
+#include "lowtide/allocate/regions/region_bound.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using testing::region_problem_of;
@@ -44,12 +44,12 @@ TEST(RegionBound, KnowsWeights) {
   EXPECT_EQ(bound_of(problem), 32);
 }
 
-// Costs 1, 2 and 5 a byte; room for 10 and 10 bytes: 10 x 1 + 10 x 2 + 10 x 5.
+// 30 bytes at one moment: 10 fit into the first region, and 10 + 10 into the first two.
 TEST(RegionBound, KnowsSeveralRegions) {
-  const RegionProblem problem = region_problem_of(
-      {{0, 1, 10}, {0, 1, 10}, {0, 1, 10}},
-      {{.capacity = Bytes(10), .cost_per_byte = 1}, {.capacity = Bytes(10), .cost_per_byte = 2}, {.cost_per_byte = 5}});
-  EXPECT_EQ(bound_of(problem), 80);
+  const RegionProblem problem =
+      region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(10)}, {}});
+  EXPECT_EQ(bound_of(problem, 0), 20);
+  EXPECT_EQ(bound_of(problem, 1), 10);
 }
 
 TEST(RegionBound, CountsSizesAsRoundedToTheAlignment) {
@@ -69,7 +69,6 @@ TEST(RegionBound, IsNeverAboveTheLeastCost) {
                                                                                       .alignments = round % 3 == 0,
                                                                                       .gaps = round % 4 == 0,
                                                                                       .fixed = round % 8 == 0},
-                                                                          .costs = round % 2 == 0,
                                                                           .weights = round % 5 < 3,
                                                                           .forbidden = round % 7 < 2,
                                                                           .alignments = round % 3 == 1});
@@ -88,4 +87,4 @@ TEST(RegionBound, IsNeverAboveTheLeastCost) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

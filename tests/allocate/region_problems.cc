@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/allocate/validate.h"
-#include "lowtide/allocate/validate_regions.h"
+#include "lowtide/allocate/problem/validate.h"
+#include "lowtide/allocate/regions/validate_regions.h"
 
 namespace lowtide::testing {
 namespace {
@@ -26,7 +26,6 @@ RegionProblem drawn(Random& random, const RegionFeatures& features) {
     const bool is_open = at + 1 == regions && !features.all_bounded && random.chance(50);
     if (!is_open) region.capacity = Bytes(random.between(0, load * 3 / (2 * regions) + 2));
     if (features.alignments && random.chance(40)) region.alignment = Bytes(std::int64_t{1} << random.below(4));
-    if (features.costs) region.cost_per_byte = random.between(0, 4);
     problem.regions.push_back(region);
   }
   if (!features.weights && !features.forbidden) return problem;
@@ -65,14 +64,11 @@ class BruteForce {
   }
 
   [[nodiscard]] RegionCost cost_of(const std::vector<std::size_t>& region) const {
-    const bool has_costs = problem_.regions[RegionId(0)].cost_per_byte.has_value();
-    RegionCost cost(has_costs ? 1 : problem_.regions.size() - 1, 0);
+    RegionCost cost(problem_.regions.size() - 1, 0);
     for (PackingId id : all_ids<PackingId>(count_)) {
       const std::int64_t weight = problem_.uses.empty() ? 1 : problem_.uses[id].weight;
       const std::int64_t bytes = weight * problem_.packing.buffers[id].size.count();
-      const std::size_t own = region[id.index()];
-      if (has_costs) cost[0] += bytes * *problem_.regions[region_id(own)].cost_per_byte;
-      for (std::size_t level = 0; !has_costs && level < own; ++level) cost[level] += bytes;
+      for (std::size_t level = 0; level < region[id.index()]; ++level) cost[level] += bytes;
     }
     return cost;
   }
@@ -135,11 +131,10 @@ class BruteForce {
       return out;
     };
     if (problem_.packing.conflicts) alone.conflicts = kept(*problem_.packing.conflicts);
-    alone.apart = kept(problem_.packing.apart);
     for (const PackingTogether& pair : problem_.packing.together) {
       if (inside[pair.first]) alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
     }
-    if (!validate_packing_problem(alone).ok()) return false;  // no offset suits the alignment
+    if (!allocate_internal::validate_packing_problem(alone).ok()) return false;  // no offset suits the alignment
     if (!self.capacity) return true;
     const bool has_groups = !alone.together.empty();
     return (has_groups ? least_height_of_all_offsets(alone) : least_height(alone)) <= self.capacity->count();
@@ -155,7 +150,7 @@ class BruteForce {
 RegionProblem random_region_problem(Random& random, const RegionFeatures& features) {
   while (true) {
     RegionProblem problem = drawn(random, features);
-    if (validate_region_problem(problem).ok()) return problem;
+    if (allocate_internal::validate_region_problem(problem).ok()) return problem;
   }
 }
 

@@ -16,7 +16,6 @@ namespace lowtide::testing {
 struct RegionFeatures {
   Features packing;
   std::int64_t most_regions = 3;
-  bool costs = false;  // else an order of preference
   bool weights = false;
   bool forbidden = false;
   bool alignments = false;   // of regions

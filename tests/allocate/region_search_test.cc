@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/region_search.h"
+#include "lowtide/allocate/regions/region_search.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "lowtide/allocate/allocate.h"
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 struct Searched {
@@ -38,12 +38,12 @@ Searched searched(const RegionProblem& problem, const RegionRules& rules) {
   if (search.best().empty()) return out;
   LevelCost cost;
   for (std::size_t item = 0; item < model->items(); ++item) cost += model->cost(item, search.best()[item]);
-  out.cost = model->as_row(cost);
+  out.cost = model->as_region_cost(cost);
   return out;
 }
 
 // Cliques fit the first region, and offsets do not, as in a ring of five of which two fit: somebody must leave, though
-// no row says who.
+// no clique says who.
 RegionProblem problem_without_offsets(Random& random) {
   while (true) {
     RegionProblem problem;
@@ -69,7 +69,7 @@ TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
   const std::vector<Case> cases = {{"all", {}},
                                    {"loads", {.loads = false}},
                                    {"bounds", {.bounds = false}},
-                                   {"twins", {.twins = false}},
+                                   {"interchangeable", {.interchangeable = false}},
                                    {"refuted", {.refuted = false}},
                                    {"shrink", {.shrink = false}}};
   std::vector<std::int64_t> decisions(cases.size(), 0);
@@ -80,7 +80,6 @@ TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
         !is_small ? problem_without_offsets(random)
                   : testing::random_region_problem(
                         random, {.packing = {.most_buffers = 6, .most_size = round % 2 == 0 ? 3 : 9, .moments = 6},
-                                 .costs = round % 3 == 0,
                                  .weights = round % 4 < 2,
                                  .all_bounded = round % 5 < 3});
     const std::optional<RegionCost> least =
@@ -96,4 +95,4 @@ TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

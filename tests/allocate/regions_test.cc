@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "lowtide/allocate/validate_regions.h"
+#include "lowtide/allocate/regions/validate_regions.h"
 #include "lowtide/verify/region_packing_check.h"
 #include "tests/allocate/region_problems.h"
 
-namespace lowtide {
+namespace lowtide::allocate_internal {
 namespace {
 
 using ::testing::HasSubstr;
@@ -63,18 +63,10 @@ TEST(Regions, KeepWhatIsWorthMost) {
 
 // Preference: 30 bytes, 10 fit the first, and 10 of the rest the second: 20 outside the first, 10 outside the first
 // two.
-TEST(Regions, InOrderOfPreferenceCountBytesOutsideTheFirstThenOutsideTheFirstTwo) {
+TEST(Regions, CountBytesOutsideTheFirstThenOutsideTheFirstTwo) {
   const RegionPacking packing = must_allocate(
       region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(10)}, {}}));
   EXPECT_EQ(packing.cost, (RegionCost{20, 10}));
-  EXPECT_TRUE(packing.proven_optimal);
-}
-
-// The second region is the cheapest: 10 x 1 there, 10 x 4 in the first.
-TEST(Regions, WithCostsTheOrderPlaysNoPart) {
-  const RegionPacking packing = must_allocate(
-      region_problem_of({{0, 1, 10}, {0, 1, 10}}, {{.cost_per_byte = 4}, {.capacity = Bytes(10), .cost_per_byte = 1}}));
-  EXPECT_EQ(packing.cost, RegionCost{50});
   EXPECT_TRUE(packing.proven_optimal);
 }
 
@@ -154,27 +146,25 @@ struct Refusal {
 
 TEST(Regions, WhatIsNoProblemIsRefused) {
   const RegionProblem good = region_problem_of({{0, 1, 10}}, {{}, {}}, {1});
-  std::vector<Refusal> refusals(9, {"", good, ErrorCode::invalid, ""});
+  std::vector<Refusal> refusals(8, {"", good, ErrorCode::invalid, ""});
   refusals[0].problem.regions = {};
   refusals[0].message = "there is no region";
   refusals[1].problem.regions[RegionId(1)].capacity = Bytes(-1);
   refusals[1].message = "the capacity -1 is below 0";
   refusals[2].problem.regions[RegionId(1)].alignment = Bytes(3);
   refusals[2].message = "the alignment 3 is not a power of two";
-  refusals[3].problem.regions[RegionId(1)].cost_per_byte = 2;
-  refusals[3].message = "for all regions or for none";
-  refusals[4].problem.uses[PackingId(0)].weight = -4;
-  refusals[4].message = "the weight -4 is below 0";
-  refusals[5].problem.uses[PackingId(0)].forbidden = {RegionId(0), RegionId(1)};
-  refusals[5].message = "every region is forbidden";
-  refusals[6].problem.uses[PackingId(0)].weight = std::int64_t{1} << 60;
-  refusals[6].code = ErrorCode::over_limit;
-  refusals[6].message = "add up to more than kMaxTotalBytes";
-  refusals[7].problem.packing.capacity = Bytes(5);
-  refusals[7].message = "give it to the regions";
-  for (int more = 0; more < 15; ++more) refusals[8].problem.regions.push_back({});
-  refusals[8].code = ErrorCode::over_limit;
-  refusals[8].message = "17 regions are more than kMaxRegions = 16";
+  refusals[3].problem.uses[PackingId(0)].weight = -4;
+  refusals[3].message = "the weight -4 is below 0";
+  refusals[4].problem.uses[PackingId(0)].forbidden = {RegionId(0), RegionId(1)};
+  refusals[4].message = "every region is forbidden";
+  refusals[5].problem.uses[PackingId(0)].weight = std::int64_t{1} << 60;
+  refusals[5].code = ErrorCode::over_limit;
+  refusals[5].message = "add up to more than kMaxTotalBytes";
+  refusals[6].problem.packing.capacity = Bytes(5);
+  refusals[6].message = "give it to the regions";
+  for (int more = 0; more < 15; ++more) refusals[7].problem.regions.push_back({});
+  refusals[7].code = ErrorCode::over_limit;
+  refusals[7].message = "17 regions are more than kMaxRegions = 16";
   for (const Refusal& refusal : refusals) {
     const Result<RegionPacking> packing = allocate_regions(refusal.problem);
     ASSERT_FALSE(packing.ok()) << refusal.message;
@@ -195,9 +185,7 @@ testing::RegionFeatures features_of(int round) {
                       .fixed = kind == 3 || kind == 7,
                       .zero_sizes = kind == 4,
                       .extreme_times = kind == 5,
-                      .relation = kind == 6,
-                      .apart = kind == 8};
-  features.costs = round % 5 < 2;
+                      .relation = kind == 6 || kind == 8};
   features.weights = round % 7 < 4;
   features.forbidden = kind > 9 && round % 3 == 1;
   features.alignments = kind == 1 || kind == 12 || kind == 7;
@@ -245,15 +233,10 @@ TEST(Regions, WithGroupsCostTheLeastThatBruteForceFinds) {
   int found = 0;
   int infeasible = 0;
   for (int round = 0; round < 400 && !::testing::Test::HasFatalFailure(); ++round) {
-    testing::RegionFeatures features{.packing = {.most_buffers = 4,
-                                                 .most_size = 5,
-                                                 .moments = 4,
-                                                 .alignments = round % 4 == 0,
-                                                 .apart = round % 5 == 0,
-                                                 .together = true},
-                                     .costs = round % 2 == 0,
-                                     .weights = round % 3 == 0,
-                                     .forbidden = round % 7 == 0};
+    testing::RegionFeatures features{
+        .packing = {.most_buffers = 4, .most_size = 5, .moments = 4, .alignments = round % 4 == 0, .together = true},
+        .weights = round % 3 == 0,
+        .forbidden = round % 7 == 0};
     expect_least(testing::random_region_problem(random, features), round, found, infeasible);
   }
   EXPECT_GE(found, 150);
@@ -266,8 +249,7 @@ TEST(Regions, MoreEffortIsNeverWorse) {
   int improved = 0;
   for (int round = 0; round < 12; ++round) {
     RegionProblem problem = testing::random_region_problem(
-        random,
-        {.packing = {.most_buffers = 60, .most_size = 100, .moments = 40}, .costs = round % 2 == 0, .weights = true});
+        random, {.packing = {.most_buffers = 60, .most_size = 100, .moments = 40}, .weights = true});
     std::optional<RegionPacking> before;
     for (std::int64_t effort : {1, 100'000, 1'000'000, 4'000'000}) {
       Result<RegionPacking> packing = allocate_regions(problem, {.effort = effort});
@@ -343,4 +325,4 @@ TEST(Regions, StopsAtAnyTime) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::allocate_internal

@@ -164,13 +164,10 @@ TEST(Slots, HoldOnLargerProblems) {
   }
 }
 
-// a and b never live together, but are to be apart; a and c are a relation of their own. Slots of 8 and 4: c goes with
-// b.
-TEST(Slots, KeepApartWhatPairsName) {
+// In a relation in place of time a conflicts with b and c. Slots of 8 and 4: b and c share the second.
+TEST(Slots, KeepARelation) {
   PackingProblem problem = testing::problem_of({{0, 1, 8}, {2, 3, 4}, {4, 5, 4}});
-  problem.apart = {{PackingId(0), PackingId(1)}};
-  EXPECT_EQ(assign_slots(problem)->total, Bytes(12));
-  problem.conflicts = {{PackingId(0), PackingId(2)}};
+  problem.conflicts = {{PackingId(0), PackingId(1)}, {PackingId(0), PackingId(2)}};
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->total, Bytes(12));
   EXPECT_EQ(slots->slot[PackingId(1)], slots->slot[PackingId(2)]);

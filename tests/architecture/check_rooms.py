@@ -6,6 +6,11 @@
 Fails where a room lacks its folder, CMake target, tests or sentence; where a file includes a room that its row does not
 name; where CMake links what the row does not name; where a third-party header stands outside its room or in a public
 header.
+
+A room with sub-folders has a second table, with a row for each sub-folder (`room/folder`), for the files beside the
+sub-folders (`room/.`), and for any of these files that has a rule of its own (`room/file.h`). The check fails where such
+a file includes a sub-folder that its row does not name, where rows or files include each other in a circle, and where
+another room includes a header of this room that CMake does not list as public.
 """
 import pathlib
 import re
@@ -17,7 +22,7 @@ THIRD_PARTY = {
     r"onnx/|google/protobuf/": ["import/onnx"],
     r"openssl/": ["import"],
     r"toml\+\+/|toml\.hpp": ["target"],
-    r"nlohmann/": ["plan", "cli"],
+    r"nlohmann/": ["cli"],
     r"CLI/": ["cli"],
 }
 
@@ -31,6 +36,85 @@ def read_rooms(text):
             raise SystemExit(f"ARCHITECTURE.md: room {name} has no sentence")
         rooms[name] = allowed
     return rooms
+
+
+def read_units(text):
+    """{room: {unit: set of units it may include}} from the rows `room/unit`."""
+    units = {}
+    for room, unit, sentence, may in re.findall(r"^\| `(\w+)/([\w.]+)` \| (.+?) \| (.+?) \|$", text, re.MULTILINE):
+        if not sentence.strip():
+            raise SystemExit(f"ARCHITECTURE.md: {room}/{unit} has no sentence")
+        units.setdefault(room, {})[unit] = set() if may.strip() == "-" else set(may.split())
+    return units
+
+
+def unit_of(inside_room, units):
+    """The row that a path, relative to its room, belongs to."""
+    if "/" in inside_room:
+        return inside_room.split("/")[0]
+    return inside_room if inside_room in units else "."
+
+
+def circle_in(follows):
+    """Some nodes that follow each other in a circle, or nothing. `follows`: {node: set of nodes}."""
+    left = {node: set(after) & follows.keys() - {node} for node, after in follows.items()}
+    while ends := [node for node, after in left.items() if not after]:
+        for node in ends:
+            del left[node]
+        for after in left.values():
+            after.difference_update(ends)
+    # Every node that is left leads to another one of them, so the walk comes back to where it has been.
+    walk = [min(left)] if left else []
+    while walk and walk.count(walk[-1]) == 1:
+        walk.append(min(left[walk[-1]]))
+    return walk[walk.index(walk[-1]):-1] if walk else []
+
+
+def includes_of(path):
+    return re.findall(r'^\s*#\s*include\s*["<]([^">]+)[">]', path.read_text(), re.MULTILINE)
+
+
+def check_units(folder, room, units, problems):
+    """Includes within a room that has rows for its sub-folders."""
+    for unit, may in units.items():
+        if unit != "." and not (folder / unit).exists():
+            problems.append(f"ARCHITECTURE.md: there is no {room}/{unit}")
+        for other in may - units.keys():
+            problems.append(f"ARCHITECTURE.md: {room}/{unit} may include {other}, which has no row")
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and path.name not in units:
+            problems.append(f"src/lowtide/{room}/{path.name} has no row in ARCHITECTURE.md")
+    if circle := circle_in(units):
+        problems.append(f"ARCHITECTURE.md: rows of {room} include each other: {' -> '.join(circle)}")
+    follows = {}
+    for path in sorted([*folder.rglob("*.h"), *folder.rglob("*.cc")]):
+        inside = path.relative_to(folder).as_posix()
+        unit = unit_of(inside, units)
+        own = follows.setdefault(inside.rsplit(".", 1)[0], set())  # a source and its header are one
+        for target in includes_of(path):
+            if not target.startswith(f"lowtide/{room}/"):
+                continue
+            other = target.removeprefix(f"lowtide/{room}/")
+            own.add(other.rsplit(".", 1)[0])
+            if unit_of(other, units) not in units.get(unit, set()) | {unit}:
+                problems.append(f"{path}: {room}/{unit} may not include {target}")
+    if circle := circle_in(follows):
+        problems.append(f"src/lowtide/{room}: files include each other: {' -> '.join(circle)}")
+
+
+def public_headers(folder):
+    listed = re.search(r"HEADERS ((?:[\w/]+\.h\s*)+)", (folder / "CMakeLists.txt").read_text())
+    return listed.group(1).split() if listed else []
+
+
+def check_private_headers(path, room, root, units, problems):
+    """Of rooms that have rows for their sub-folders, others see the public headers alone."""
+    for target in includes_of(path):
+        inside = re.match(r"lowtide/(\w+)/(.+)", target)
+        if not inside or inside.group(1) == room or inside.group(1) not in units:
+            continue
+        if inside.group(2) not in public_headers(root / "src/lowtide" / inside.group(1)):
+            problems.append(f"{path}: {target} is a private header of room {inside.group(1)}")
 
 
 def check_includes(path, room, allowed, rooms, problems):
@@ -65,8 +149,7 @@ def check_room(root, room, allowed, rooms, problems):
     for used in (uses.group(1).split() if uses else []):
         if allowed is not None and used not in allowed:
             problems.append(f"{cmake}: links room {used}, which its row does not name")
-    public = re.search(r"HEADERS ((?:[\w/]+\.h\s*)+)", text)
-    for header in (public.group(1).split() if public else []):
+    for header in public_headers(folder):
         source = (folder / header).read_text()
         for pattern in THIRD_PARTY:
             if re.search(rf'#\s*include\s*["<](?:{pattern})', source):
@@ -77,12 +160,20 @@ def check_room(root, room, allowed, rooms, problems):
 
 def check_tree(root):
     problems = []
-    rooms = read_rooms((root / "ARCHITECTURE.md").read_text())
+    architecture = (root / "ARCHITECTURE.md").read_text()
+    rooms = read_rooms(architecture)
+    units = read_units(architecture)
     folders = {path.name for path in (root / "src/lowtide").iterdir() if path.is_dir()}
     for room in sorted(folders - rooms.keys()):
         problems.append(f"src/lowtide/{room} has no row in ARCHITECTURE.md")
     for room in sorted(rooms):
         check_room(root, room, rooms[room], rooms, problems)
+    for room in sorted(units):
+        check_units(root / "src/lowtide" / room, room, units[room], problems)
+    for room in sorted(rooms.keys() & folders):
+        folder = root / "src/lowtide" / room
+        for path in sorted([*folder.rglob("*.h"), *folder.rglob("*.cc")]):
+            check_private_headers(path, room, root, units, problems)
     return problems
 
 
@@ -105,8 +196,50 @@ def check_the_check():
                 raise SystemExit(f"the check does not see: {expected}")
 
 
+def check_the_check_of_units():
+    """The same for the sub-folders of a room: one correct tree, then one mistake at a time."""
+    rows = {"bottom": "-", "top": "bottom", ".": "top", "shared.h": "-"}
+    files = {"bottom/a.h": [], "bottom/a.cc": ["bottom/a.h", "bottom/b.h"], "bottom/b.h": [],
+             "top/c.h": ["bottom/a.h"], "door.h": ["top/c.h"], "shared.h": []}
+
+    def problems_of(rows, files, outside="low/door.h"):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            table = "| `low` | the ground | - |\n| `high` | the roof | low |\n"
+            table += "".join(f"| `low/{unit}` | a part | {may} |\n" for unit, may in rows.items())
+            (root / "ARCHITECTURE.md").write_text(table)
+            all_files = {f"low/{path}": [f"low/{target}" for target in targets] for path, targets in files.items()}
+            all_files["high/e.h"] = [outside]
+            for path, targets in all_files.items():
+                place = root / "src/lowtide" / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text("".join(f'#include "lowtide/{target}"\n' for target in targets))
+            for room, headers in (("low", "door.h"), ("high", "e.h")):
+                (root / f"src/lowtide/{room}/CMakeLists.txt").write_text(f"lowtide_add_room({room}\n  HEADERS {headers}\n")
+                (root / "tests" / room).mkdir(parents=True)
+                (root / "tests" / room / "a_test.cc").write_text("")
+            return "\n".join(check_tree(root))
+
+    if found := problems_of(rows, files):
+        raise SystemExit(f"the check refuses a correct tree: {found}")
+    mistakes = {
+        "low/bottom may not include lowtide/low/top/c.h": (rows, files | {"bottom/b.h": ["top/c.h"]}),
+        "low/. may not include lowtide/low/shared.h": (rows, files | {"door.h": ["shared.h"]}),
+        "files include each other: bottom/a -> bottom/b": (rows, files | {"bottom/b.cc": ["bottom/a.h"]}),
+        "rows of low include each other": (rows | {"bottom": "top"}, files),
+        "stray has no row": (rows, files | {"stray/d.h": []}),
+        "may include nowhere, which has no row": (rows | {"top": "bottom nowhere"}, files),
+        "there is no low/gone": (rows | {"gone": "-"}, files),
+        "lowtide/low/top/c.h is a private header of room low": (rows, files, "low/top/c.h"),
+    }
+    for expected, tree in mistakes.items():
+        if expected not in problems_of(*tree):
+            raise SystemExit(f"the check does not see: {expected}; it sees: {problems_of(*tree)}")
+
+
 def main():
     check_the_check()
+    check_the_check_of_units()
     problems = check_tree(pathlib.Path(sys.argv[1]))
     for problem in problems:
         print(problem)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where two types of one namespace have one name.
 
-Rooms share the namespaces lowtide and lowtide::detail. Two different types of one name there are no error to compiler or
+Rooms share the namespaces lowtide and lowtide::detail, until each has its own lowtide::<room>_internal. Two different types of one name there are no error to compiler or
 linker: without inlining, the code of one is called for the other. Types of an anonymous namespace are nobody else's.
 """
 import pathlib

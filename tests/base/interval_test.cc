@@ -26,14 +26,14 @@ TEST(Interval, EndIsNotInside) {
   EXPECT_FALSE(interval.empty());
 }
 
-TEST(Interval, MeetsWhatSharesAPointWithIt) {
+TEST(Interval, OverlapsWhatSharesAPointWithIt) {
   for (int a = 0; a <= 4; ++a) {
     for (int b = a; b <= 4; ++b) {
       for (int c = 0; c <= 4; ++c) {
         for (int d = c; d <= 4; ++d) {
           const Interval<int> one{a, b};
           const Interval<int> other{c, d};
-          EXPECT_EQ(one.meets(other), share_a_point(one, other)) << a << b << c << d;
+          EXPECT_EQ(one.overlaps(other), share_a_point(one, other)) << a << b << c << d;
           EXPECT_EQ(one.contains(other), a <= c && d <= b) << a << b << c << d;
         }
       }

@@ -32,7 +32,7 @@ class ExitCodes(ProgramTest):
         result = self.expect(NO, "plan", "model.onnx", "--budget", "100KiB", "-o", "plan.json", "--html", "map.html")
         # 131,072 B are needed and proven, 102,400 B are there.
         self.assertIn("28,672 B", result.stdout)
-        self.assertIn("Proven: no order fits", result.stdout)
+        self.assertIn("Proven: no plan fits", result.stdout)
         self.assertIn("sigmoid", result.stdout)  # what holds the peak
         self.assertIn("nothing was written", result.stderr)
         self.assertEqual(self.listing(), ["model.onnx"])
@@ -171,8 +171,14 @@ class ExitCodes(ProgramTest):
         for words in ((), ("--slots",), ("--html", "map.html")):
             self.expect(DONE, "pack", "nothing.csv", "--capacity=0", *words)
 
-    def test_the_largest_size_is_one(self):
-        self.expect(DONE, "plan", "model.onnx", "--budget", "9223372036854775807")
+    def test_the_largest_budget_is_the_largest_arena_of_a_plan(self):
+        largest = 2**55 - 1  # kMaxArenaBytes
+        self.expect(DONE, "plan", "model.onnx", "--budget", str(largest), "-o", "plan.json")
+        self.expect(DONE, "verify", "model.onnx", "plan.json")
+        for size in (largest + 1, 2**63 - 1):
+            self.expect_one_line(USAGE, f"'--budget' is at most {largest} bytes (kMaxArenaBytes)", "plan", "model.onnx",
+                                 "--budget", str(size), "-o", "other.json")
+        self.assertFalse((self.folder / "other.json").exists())
 
     def test_bad_input_names_the_file(self):
         self.write("empty.onnx", b"")

@@ -55,30 +55,31 @@ class TextOutput(ProgramTest):
         self.expect(DONE, "verify", "parallel.onnx", "plan.json")
         self.expect(DONE, "view", "plan.json", "-o", "map.html")
         plan = json.loads((self.folder / "plan.json").read_text())
-        self.assertEqual((plan["schema_version"], plan["streams"]), (2, 2))
+        self.assertEqual((plan["features"], plan["execution"]), (["streams"], "streams"))
+        self.assertEqual(plan["streams"], [[0, None], [0, None]])
         # Without its waits it is refused: two steps would touch the same bytes at once.
         for step in plan["steps"]:
-            step[6] = []
+            step[8] = []
         self.write("racy.json", json.dumps(plan))
         self.assertIn("race", self.expect(NO, "verify", "parallel.onnx", "racy.json").stdout)
 
-    def test_waves_and_free_data_flow_are_told_verified_and_drawn(self):
+    def test_waves_and_dataflow_are_told_verified_and_drawn(self):
         self.write("parallel.onnx", small_models.parallel())
         waves = ("--streams", "2", "--run", "waves", "--stream-room", "40")
         for words, told in ((waves, "Waves of 2: estimated 7.18 us, on one 10.82 us (1.51x); 3 waves; arena +33.3 %."),
-                            (("--run", "free"), "Free data flow: estimated 7.18 us, on one 10.82 us (1.51x); "
+                            (("--run", "dataflow"), "Dataflow: estimated 7.18 us, on one 10.82 us (1.51x); "
                                                 "2 chains, 1 wait; arena +33.3 %.")):
             self.assertIn(told, self.expect(DONE, "plan", "parallel.onnx", *words, "-o", "plan.json").stdout)
             self.expect(DONE, "verify", "parallel.onnx", "plan.json")
             self.expect(DONE, "view", "plan.json", "-o", "map.html")
-        # The plan on one stream would fit 3 x 4 KiB, but a runtime that runs freely could not follow it.
+        # The plan on one stream would fit 3 x 4 KiB, but a dataflow runtime could not follow it.
         self.expect(DONE, "plan", "parallel.onnx", *waves, "--budget", "12KiB")
-        self.expect(NO, "plan", "parallel.onnx", "--run", "free", "--budget", "12KiB")
+        self.expect(NO, "plan", "parallel.onnx", "--run", "dataflow", "--budget", "12KiB")
 
     def test_what_a_form_of_runs_does_not_know_is_refused(self):
-        for words, told in ((("--run", "waves"), "--streams N"), (("--run", "free", "--streams", "2"), "--streams"),
-                            (("--run", "free", "--curve"), "--curve"), (("--run", "fre"), "did you mean 'free'?"),
-                            (("--run", "free", "--stream-room", "9"), "--stream-room")):
+        for words, told in ((("--run", "waves"), "--streams N"), (("--run", "dataflow", "--streams", "2"), "--streams"),
+                            (("--run", "dataflow", "--curve"), "--curve"), (("--run", "dataflo"), "did you mean 'dataflow'?"),
+                            (("--run", "dataflow", "--stream-room", "9"), "--stream-room")):
             self.assertIn(told, self.expect(USAGE, "plan", "model.onnx", *words).stderr)
 
     def test_a_second_goal_is_told_and_the_plan_verified(self):

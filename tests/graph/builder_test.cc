@@ -55,6 +55,44 @@ TEST(GraphBuilder, KeepsWhatItIsGiven) {
   EXPECT_EQ(graph.body_nesting(), 0);
 }
 
+TEST(GraphBuilder, StateUpdatesAreSortedAndKeepWhatTheyReadToTheEnd) {
+  GraphBuilder builder("g");
+  const TensorId h = builder.add_tensor(floats("h"), Role::state);
+  const TensorId i = builder.add_tensor(floats("i"), Role::state);
+  const TensorId y = builder.add_tensor(floats("y"));
+  builder.add_node({.type = "Relu", .inputs = {h}, .outputs = {y}});
+  builder.add_state_update(i, y);
+  builder.add_state_update(h, y);
+  const Graph graph = std::move(builder).build().value();
+  EXPECT_THAT(graph.state_updates(), ElementsAre(StateUpdate{h, y}, StateUpdate{i, y}));
+  EXPECT_TRUE(graph.is_needed_at_end(y));
+  EXPECT_FALSE(graph.is_needed_at_end(h));
+  EXPECT_EQ(graph.tensor(y).role, Role::temporary);
+}
+
+TEST(GraphBuilder, UpdatesThatMakeNoSenseAreRefused) {
+  const auto with = [](std::uint32_t state, std::uint32_t next) {
+    GraphBuilder builder("g");
+    builder.add_tensor(floats("x"), Role::input);     // 0
+    builder.add_tensor(floats("h"), Role::state);     // 1
+    builder.add_tensor(floats("i"), Role::state);     // 2
+    builder.add_tensor(floats("z", 2), Role::input);  // 3
+    builder.add_state_update(TensorId(1), TensorId(0));
+    builder.add_state_update(TensorId(state), TensorId(next));
+    return builder;
+  };
+  EXPECT_TRUE(std::move(with(2, 0)).build().ok());
+  expect_refused(with(0, 0), ErrorCode::invalid, "'x': is updated, but its role is input");
+  expect_refused(with(1, 0), ErrorCode::invalid, "'h': is updated twice");
+  expect_refused(with(2, 2), ErrorCode::invalid, "name another tensor of the same type and size");
+  expect_refused(with(2, 3), ErrorCode::invalid, "cannot be updated by 'z' of type f32[2]");
+  expect_refused(with(2, 1), ErrorCode::invalid, "'h': is updated and is what another state is updated by");
+  expect_refused(with(2, 9), ErrorCode::invalid, "");
+  GraphBuilder handed_out = with(2, 0);
+  handed_out.set_outputs({TensorId(2)});
+  expect_refused(std::move(handed_out), ErrorCode::invalid, "'i': is updated and handed out");
+}
+
 TEST(GraphBuilder, OutputsThatAreInputsOrConstantsKeepTheirRole) {
   GraphBuilder builder("g");
   const TensorId x = builder.add_tensor(floats("x"), Role::input);
@@ -166,7 +204,8 @@ TEST(GraphBuilder, RefusesToWriteWhatMustStayUntouched) {
     const TensorId x = builder.add_tensor(floats("x"), role);
     builder.add_node({.name = "n", .type = "A", .outputs = {x}});
     expect_refused(std::move(builder), ErrorCode::invalid,
-                   "node 0 'n': writes 'x', which is an " + std::string(to_string(role)));
+                   std::string("node 0 'n': writes 'x', which is ") + (role == Role::input ? "an " : "a ") +
+                       std::string(to_string(role)) + " and must stay untouched");
   }
 }
 

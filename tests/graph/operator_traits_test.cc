@@ -84,5 +84,12 @@ TEST(OperatorTraits, RandomAndControlOperatorsAreNotPure) {
   }
 }
 
+TEST(OperatorTraits, OnlyOneBodyOfAnIfRuns) {
+  for (const std::string& name : rows()) {
+    EXPECT_EQ(operator_traits("", name).has_exclusive_bodies, name == "If") << name;
+  }
+  EXPECT_FALSE(operator_traits("com.example", "If").has_exclusive_bodies);
+}
+
 }  // namespace
 }  // namespace lowtide

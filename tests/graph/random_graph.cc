@@ -3,6 +3,7 @@
 
 #include "tests/graph/random_graph.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <set>
@@ -91,6 +92,10 @@ class GraphMaker {
       const auto role = std::array{Role::input,     Role::constant,  Role::state,
                                    Role::temporary, Role::temporary, Role::temporary}[random_.below(6)];
       const TensorId id = add(random_type(random_), role, false);
+      if (role == Role::state) {
+        states_.push_back(id);
+        if (random_.chance(50)) available_.push_back(add(Type(types_[id.index()]), Role::input, false));
+      }
       (role == Role::temporary ? waiting_ : available_).push_back(id);
     }
     return inner;
@@ -105,6 +110,15 @@ class GraphMaker {
     std::vector<TensorId> outputs;
     for (std::uint64_t count = available_.empty() ? 0 : random_.below(4); count > 0; --count) outputs.push_back(any());
     builder_.set_outputs(outputs);
+    for (TensorId state : states_) {
+      const TensorId next = any();
+      const Type& type = types_[state.index()];
+      const bool fits = types_[next.index()].dtype == type.dtype && types_[next.index()].shape == type.shape;
+      const bool is_output = std::find(outputs.begin(), outputs.end(), state) != outputs.end();
+      if (fits && !is_output && std::find(states_.begin(), states_.end(), next) == states_.end()) {
+        builder_.add_state_update(state, next);
+      }
+    }
     return std::move(builder_).build().value();
   }
 
@@ -170,6 +184,7 @@ class GraphMaker {
   std::vector<Type> types_;
   std::vector<TensorId> available_;  // may be read by the next node
   std::vector<TensorId> waiting_;    // have no producer yet
+  std::vector<TensorId> states_;
   std::uint64_t nodes_ = 0;
 };
 

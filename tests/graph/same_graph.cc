@@ -39,6 +39,7 @@ std::string tensor_difference(const Graph& a, const Graph& b, TensorId id) {
   if (one.name != other.name) return "name";
   if (one.dtype != other.dtype || !(one.shape == other.shape) || one.size != other.size) return "type";
   if (one.role != other.role || one.is_captured != other.is_captured) return "role";
+  if (one.is_next_state != other.is_next_state) return "is_next_state";
   if (one.producer != other.producer) return "producer";
   const auto* known = a.known_integers(id);
   const auto* other_known = b.known_integers(id);
@@ -74,6 +75,7 @@ std::string difference(const Graph& a, const Graph& b) {
   if (a.tensors().size() != b.tensors().size()) return "number of tensors";
   if (a.nodes().size() != b.nodes().size()) return "number of nodes";
   if (a.inputs() != b.inputs() || a.outputs() != b.outputs()) return "inputs or outputs of the graph";
+  if (a.state_updates() != b.state_updates()) return "state updates";
   if (a.total_nodes() != b.total_nodes() || a.total_tensors() != b.total_tensors()) return "totals";
   for (TensorId id : all_ids<TensorId>(a.tensors().size())) {
     const std::string what = tensor_difference(a, b, id);

@@ -122,6 +122,30 @@ TEST(GraphText, PrintsTheFormThatPeopleWrite) {
 )");
 }
 
+TEST(GraphText, UpdatesOfStatesAreReadAndPrintedInTheOrderOfTheStates) {
+  const Graph graph = parse(R"(graph "g" {
+    update "update" = y
+    update a = x
+    input x : f32[4]
+    state a : f32[4]
+    state "update" : f32[4]
+    y = Add(x, "update") : f32[4]
+  })");
+  EXPECT_THAT(graph.state_updates(),
+              ElementsAre(StateUpdate{TensorId(1), TensorId(0)}, StateUpdate{TensorId(2), TensorId(3)}));
+  EXPECT_TRUE(graph.is_needed_at_end(TensorId(3)));
+  EXPECT_EQ(graph.tensor(TensorId(3)).role, Role::temporary);
+  EXPECT_EQ(print_graph(graph), R"(graph "g" {
+  input x : f32[4]
+  state a : f32[4]
+  state "update" : f32[4]
+  y = Add(x, "update") : f32[4]
+  update a = x
+  update "update" = y
+}
+)");
+}
+
 TEST(GraphText, KeepsIdsThatDoNotFollowTheOrderOfTheNodes) {
   GraphBuilder builder("ids");
   const TensorId late = builder.add_tensor({.name = "late"});

@@ -25,9 +25,8 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
     Result<PlannedGraph> planned = plan_graph(graph, dense_target(), {.bound_check_effort = kEffort});
     ASSERT_TRUE(planned.ok());
-    const Claims& claims = planned->plan.claims;
     ASSERT_EQ(planned->bound_check.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
-    searched += claims.bound_name == "search" ? 1 : 0;
+    searched += bound_of(planned->plan).name == "search" ? 1 : 0;
 
     const ChosenKernels kernels = testing::dense_kernels(graph);
     OrderFacts facts{.alignment = Bytes(64)};
@@ -66,8 +65,8 @@ TEST(BoundCheck, IsSilentAboutASearchUnlessAsked) {
   // d first: b d 448 + 64, then a c beside d: 448 + 448 + 64 = 960. At c alone must live 896.
   Result<PlannedGraph> silent = plan_graph(graph, dense_target());
   ASSERT_TRUE(silent.ok());
-  EXPECT_EQ(silent->plan.claims.bound_name, "search");
-  EXPECT_EQ(silent->plan.claims.bound, Bytes(960));
+  EXPECT_EQ(bound_of(silent->plan).name, "search");
+  EXPECT_EQ(bound_of(silent->plan).bytes, Bytes(960));
   EXPECT_EQ(silent->bound_check.verdict, OrderBoundVerdict::undecided);
   EXPECT_EQ(silent->bound_check.must_be_live, Bytes(64));  // no node is named; at the end e lives
   Result<PlannedGraph> asked = plan_graph(graph, dense_target(), {.bound_check_effort = kEffort});

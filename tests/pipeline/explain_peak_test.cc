@@ -28,11 +28,12 @@ struct Explained {
   [[nodiscard]] const PeakExplanation& top() const { return levels.front(); }
   [[nodiscard]] const PeakBuffer& buffer(std::string_view name) const {
     for (const PeakBuffer& one : top().buffers) {
-      if (one.name && graph.tensor(*one.name).name == name) return one;
+      if (one.name && graph.tensor(tensor_of(*one.name)).name == name) return one;
     }
     throw std::runtime_error("nothing is called " + std::string(name));
   }
-  [[nodiscard]] Bytes size(const PeakBuffer& one) const { return planned.plan.buffers[one.buffer].size; }
+  [[nodiscard]] TensorId tensor_of(ValueId value) const { return planned.plan.program.values[value].tensor; }
+  [[nodiscard]] Bytes size(const PeakBuffer& one) const { return planned.plan.layout.buffers[one.buffer].size; }
 
   Graph graph;
   PlannedGraph planned;
@@ -131,7 +132,7 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
     output d
   })";
   const Explained told(text);
-  ASSERT_EQ(told.planned.plan.program[told.top().step].node, NodeId(2));
+  ASSERT_EQ(*node_of(told.planned.plan.program.steps[told.top().step]), NodeId(2));
   ASSERT_EQ(told.top().refusals.size(), 1U);
   const InPlaceRefusal& refusal = told.top().refusals[0];
   EXPECT_EQ(refusal.input, tensor_named(told.graph, "a"));
@@ -162,7 +163,8 @@ TEST(ExplainPeak, CountsPartsThatLive) {
   EXPECT_EQ(told.buffer("c").living, Bytes(64 * 4));
   EXPECT_EQ(told.buffer("c").held, Bytes(64 * 4));
   EXPECT_EQ(told.buffer("c").must, Bytes(64 * 4));
-  EXPECT_EQ(told.buffer("c").tensors, std::vector{tensor_named(told.graph, "a")});
+  ASSERT_EQ(told.buffer("c").values.size(), 1U);
+  EXPECT_EQ(told.tensor_of(told.buffer("c").values[0]), tensor_named(told.graph, "a"));
 }
 
 TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
@@ -215,9 +217,9 @@ TEST(ExplainPeak, HasAnAnswerWhereNothingRunsOrNothingTakesBytes) {
 
 // Loads by the definition: of each step, the placed buffers, or parts of them, whose lifespan holds it.
 std::vector<Bytes> loads_of(const Plan& plan) {
-  std::vector<Bytes> loads(plan.program.size());
-  for (StepId step : all_ids<StepId>(plan.program.size())) {
-    for (const Buffer& buffer : plan.buffers) {
+  std::vector<Bytes> loads(plan.program.steps.size());
+  for (StepId step : all_ids<StepId>(plan.program.steps.size())) {
+    for (const Buffer& buffer : plan.layout.buffers) {
       if (!buffer.placement) continue;
       if (buffer.parts.empty() && buffer.lifespan.contains(step)) loads[step.index()] += buffer.size;
       for (const BufferPart& part : buffer.parts) {
@@ -255,29 +257,29 @@ void check_figures(const Explained& told) {
   EXPECT_EQ(round_up(must, Bytes(64)), top.must.bytes);
   EXPECT_LE(top.largest_touched, top.load);
   EXPECT_LE(top.must.bytes, top.witness.bytes);
-  if (told.planned.plan.claims.bound_name == "must_be_live") {
-    EXPECT_EQ(top.witness.bytes, told.planned.plan.claims.bound);
+  if (bound_of(told.planned.plan).name == "must_be_live") {
+    EXPECT_EQ(top.witness.bytes, bound_of(told.planned.plan).bytes);
   } else {
-    EXPECT_LT(top.witness.bytes, told.planned.plan.claims.bound);
+    EXPECT_LT(top.witness.bytes, bound_of(told.planned.plan).bytes);
   }
 }
 
 // What is said about all orders, held against all orders.
 void check_orders(const Explained& told, int& free_seen) {
-  const NodeId node = told.planned.plan.program[told.top().step].node;
+  const NodeId node = *node_of(told.planned.plan.program.steps[told.top().step]);
   IdVector<TensorId, char> always(told.graph.tensors().size(), 1);
   testing::for_every_order(told.graph, [&](const std::vector<NodeId>& order) {
     IdVector<NodeId, std::size_t> position(order.size());
     for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
     for (const PeakBuffer& one : told.top().buffers) {
-      for (TensorId tensor : one.tensors) {
-        if (!is_live(told.graph, position, tensor, node)) always[tensor] = 0;
+      for (ValueId value : one.values) {
+        if (!is_live(told.graph, position, told.tensor_of(value), node)) always[told.tensor_of(value)] = 0;
       }
     }
   });
   for (const PeakBuffer& one : told.top().buffers) {
-    const bool has_always =
-        std::any_of(one.tensors.begin(), one.tensors.end(), [&](TensorId tensor) { return always[tensor] != 0; });
+    const bool has_always = std::any_of(one.values.begin(), one.values.end(),
+                                        [&](ValueId value) { return always[told.tensor_of(value)] != 0; });
     const bool is_free = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
     EXPECT_EQ(has_always, !is_free);
     free_seen += is_free ? 1 : 0;

@@ -29,11 +29,11 @@ class ScratchForMost final : public Catalogue {
 inline Target random_target(Random& random) {
   Target target = dense_target();
   if (random.chance(60)) target.catalogue = std::make_shared<const ScratchForMost>();
-  if (random.chance(30)) target.regions[0].alignment = Bytes(8);
+  if (random.chance(30)) target.machine.regions[0].alignment = Bytes(8);
   if (random.chance(30)) {
-    target.regions.push_back(target.regions[0]);
-    target.regions[0].name = "small";
-    target.regions[0].capacity = Bytes(random.between(0, 3) * 64);
+    target.machine.regions.push_back(target.machine.regions[0]);
+    target.machine.regions[0].name = "small";
+    target.machine.regions[0].capacity = Bytes(random.between(0, 3) * 64);
   }
   return target;
 }

@@ -18,8 +18,8 @@ using testing::dense_kernels;
 using testing::graph_of;
 
 Plan must_place(const detail::PlaceInput& input, const Schedule& schedule) {
-  Plan plan = detail::assemble(input.graph, schedule, input.kernels, input.bodies, input.aliases);
-  EXPECT_TRUE(detail::place(plan, schedule.aliases, input.regions, input.aliases, input.effort).ok());
+  Plan plan = detail::assemble(input, schedule, input.aliases);
+  EXPECT_TRUE(detail::place(plan, schedule.aliases, input.aliases, input.effort).ok());
   return plan;
 }
 
@@ -35,8 +35,9 @@ Arenas arenas_of(const Graph& graph) {
   const AliasOptions aliases{.alignment = Bytes(4)};
   const Schedule schedule = lowtide::schedule(graph, kernels, {.aliases = aliases}).value();
   const std::vector<detail::PlannedBodies> bodies;
-  const std::vector<Region> regions{{.name = "arena", .alignment = Bytes(4)}};
-  detail::PlaceInput input{graph, kernels, bodies, aliases, regions, 2'000'000};
+  const Machine machine{
+      .regions = {{.name = "arena", .alignment = Bytes(4)}}, .links = {}, .workers = {{.name = "cpu"}}};
+  detail::PlaceInput input{{graph, kernels, bodies, machine}, aliases, 2'000'000};
   Arenas arenas{.load = schedule.load, .plain = arena_bytes(must_place(input, schedule))};
   arenas.same = arena_bytes(detail::place_schedule(input, schedule)->plan);
   input.may_reorder = true;
@@ -85,9 +86,9 @@ TEST(PlanGraphParts, LetOthersLieWhereNothingIsWrittenYet) {
   const PlannedGraph planned = plan_graph(graph, dense_target()).value();
   EXPECT_TRUE(planned.violations.empty());
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 * 13));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(64 * 13));
-  for (const Step& step : planned.plan.program) {
-    EXPECT_EQ(step.kind == StepKind::alias, graph.op(step.node).type == "Concat");
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(64 * 13));
+  for (const Step& step : planned.plan.program.steps) {
+    EXPECT_EQ(is_alias(step), graph.op(*node_of(step)).type == "Concat");
   }
 }
 
@@ -97,7 +98,7 @@ TEST(PlanGraphParts, CanBeSwitchedOff) {
   const PlannedGraph planned = plan_graph(graph, dense_target(), {.parts = false}).value();
   EXPECT_TRUE(planned.violations.empty());
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 * 17));
-  for (const Buffer& buffer : planned.plan.buffers) EXPECT_TRUE(buffer.parts.empty());
+  for (const Buffer& buffer : planned.plan.layout.buffers) EXPECT_TRUE(buffer.parts.empty());
 }
 
 // Two streams: parts begin and end with the runs on both.
@@ -108,8 +109,8 @@ TEST(PlanGraphParts, LiveOnSeveralStreamsToo) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 16)));
     const PlannedGraph planned = plan_graph(graph, dense_target(), {.streams = 2, .stream_room = 100}).value();
     ASSERT_TRUE(planned.violations.empty()) << planned.violations.front().message;
-    for (const Buffer& buffer : planned.plan.buffers) {
-      with_parts += planned.plan.streams > 1 && !buffer.parts.empty() ? 1 : 0;
+    for (const Buffer& buffer : planned.plan.layout.buffers) {
+      with_parts += planned.plan.program.streams.size() > 1 && !buffer.parts.empty() ? 1 : 0;
     }
   }
   EXPECT_GT(with_parts, 50);

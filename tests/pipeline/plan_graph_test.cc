@@ -29,11 +29,33 @@ TEST(PlanGraph, AChainNeedsTwoNeighbours) {
   const PlannedGraph planned = must_plan(graph_of(kChain));
   EXPECT_EQ(planned.plan.claims.load, Bytes(256 + 64));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(256 + 64));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(256 + 64));
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(256 + 64));
   EXPECT_TRUE(planned.plan.claims.schedule_optimal);
   EXPECT_TRUE(planned.plan.claims.allocate_optimal);
   EXPECT_EQ(planned.plain.load_as_given, Bytes(512));  // a and b apart
   EXPECT_EQ(planned.plain.temporaries_sum, Bytes(256 + 256 + 64));
+}
+
+// What the program says of the graph, besides bytes.
+TEST(PlanGraph, ProgramNamesOutputsKernelsAndOperands) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    a = Add(x, x) : f32[16]
+    b = Conv(a) : f32[16]
+    output b, x, b
+  })");
+  const Plan plan = must_plan(graph).plan;
+  const Program& program = plan.program;
+  EXPECT_EQ(program.outputs, (std::vector<ValueId>{ValueId(2), ValueId(0), ValueId(2)}));
+  EXPECT_TRUE(program.updates.empty());
+  EXPECT_EQ(program.steps[StepId(0)].reads, (std::vector<ValueId>{ValueId(0), ValueId(0)}));  // an operand each
+  EXPECT_EQ(program.steps[StepId(0)].work, Work(Compute{NodeId(0), KernelId(0)}));
+  EXPECT_EQ(plan.kernels, (IdVector<KernelId, PlannedKernel>{{"dense"}}));
+  EXPECT_EQ(program.streams, (IdVector<StreamId, Stream>{{.worker = WorkerId(0), .link = std::nullopt}}));
+  EXPECT_EQ(plan.execution, ExecutionModel::sequence);
+  // Conv reads 64 bytes and writes 64, in every plan.
+  EXPECT_EQ(plan.claims.bounds, (std::vector<Bound>{{BoundScope::run_once, Bytes(128), "must_be_live"},
+                                                    {BoundScope::all_plans, Bytes(128), "largest_step"}}));
 }
 
 TEST(PlanGraph, WithoutInPlaceTheReluNeedsItsOwn) {
@@ -61,21 +83,21 @@ scratch = 100
     output c
   })");
   const PlannedGraph planned = must_plan(graph, {}, target);
-  EXPECT_FALSE(planned.plan.program[StepId(1)].scratch.has_value());
+  EXPECT_FALSE(planned.plan.layout.steps[StepId(1)].scratch.has_value());
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(256 + 64 + 128));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(256 + 64 + 128));
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(256 + 64 + 128));
   EXPECT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed);
-  // A Reshape that copies runs a kernel: 256 of each and 128. No bound counts that, since there are plans without it.
+  // A Reshape that copies runs a kernel: 256 of each and 128. The options forbid plans without it, so the bound counts that.
   const PlannedGraph copied = must_plan(graph, {.views = false}, target);
   EXPECT_EQ(arena_bytes(copied.plan), Bytes(256 + 256 + 128));
-  EXPECT_EQ(copied.plan.claims.bound, Bytes(256 + 64 + 128));
+  EXPECT_EQ(bound_of(copied.plan).bytes, Bytes(256 + 256 + 128));
   must_plan(graph, {.streams = 2}, target);
 }
 
 TEST(PlanGraph, ABudgetThatIsMetIsKeptInThePlan) {
   const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(320)});
   EXPECT_TRUE(planned.fits());
-  EXPECT_EQ(planned.plan.regions[0].capacity, Bytes(320));
+  EXPECT_EQ(planned.plan.machine.regions[0].capacity, Bytes(320));
 }
 
 TEST(PlanGraph, ABudgetThatCannotBeMetSaysByHowMuchAndThatNoOrderHelps) {
@@ -87,7 +109,7 @@ TEST(PlanGraph, ABudgetThatCannotBeMetSaysByHowMuchAndThatNoOrderHelps) {
 
 TEST(PlanGraph, TheSmallerOfBudgetAndCapacityCounts) {
   Target target = dense_target();
-  target.regions[0].capacity = Bytes(100);
+  target.machine.regions[0].capacity = Bytes(100);
   EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(1000)}, target).capacity, Bytes(100));
   EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(50)}, target).capacity, Bytes(50));
 }
@@ -95,15 +117,33 @@ TEST(PlanGraph, TheSmallerOfBudgetAndCapacityCounts) {
 // 256 + 64 live at once, and 128 bytes of fast memory: the small buffer stays there, the large one goes on.
 TEST(PlanGraph, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
   Target target = dense_target();
-  target.regions = {Region{.name = "sram", .capacity = Bytes(128)}, Region{.name = "dram", .alignment = Bytes(16)}};
+  target.machine.regions = {Region{.name = "sram", .capacity = Bytes(128)},
+                            Region{.name = "dram", .alignment = Bytes(16)}};
   const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
   EXPECT_TRUE(planned.fits());
-  EXPECT_EQ(planned.plan.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
+  EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
+}
+
+// The first region is for the host alone: nothing goes there, and alignments are those of the others.
+TEST(PlanGraph, BuffersLieInRegionsThatTheWorkerAddresses) {
+  Target target = dense_target();
+  target.machine.regions = {
+      Region{.name = "host", .alignment = Bytes(256)}, Region{.name = "sram", .capacity = Bytes(128)},
+      Region{.name = "dram", .capacity = Bytes(256)}, Region{.name = "disk", .capacity = Bytes(1)}};
+  target.machine.workers[WorkerId(0)].addressable = {RegionId(1), RegionId(2)};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(0), Bytes(64), Bytes(256), Bytes(0)}));
+  EXPECT_EQ(planned.plan.machine, target.machine);
+  EXPECT_EQ(planned.capacity, Bytes(128 + 256));
+  const PlannedGraph tight = must_plan(graph_of(kChain), {.budget = Bytes(300)}, target);
+  EXPECT_EQ(tight.shortfall, Bytes(20));
 }
 
 TEST(PlanGraph, WhenNoRegionHasRoomTheLastOneSaysHowMuchIsMissing) {
   Target target = dense_target();
-  target.regions = {Region{.name = "sram", .capacity = Bytes(128)}, Region{.name = "dram", .capacity = Bytes(200)}};
+  target.machine.regions = {Region{.name = "sram", .capacity = Bytes(128)},
+                            Region{.name = "dram", .capacity = Bytes(200)}};
   const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
   EXPECT_EQ(planned.shortfall, Bytes(56));
   EXPECT_EQ(planned.capacity, Bytes(328));
@@ -156,12 +196,12 @@ constexpr const char* kIf = R"(graph "g" {
 TEST(PlanGraph, BranchesOfAnIfShareTheScratchOfTheirNode) {
   const PlannedGraph planned = must_plan(graph_of(kIf));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 + 640 + 64));
-  const Step& step = planned.plan.program[StepId(0)];
+  const StepSpace& step = planned.plan.layout.steps[StepId(0)];
   ASSERT_TRUE(step.scratch.has_value());
-  EXPECT_EQ(planned.plan.buffers[*step.scratch].size, Bytes(704));
+  EXPECT_EQ(planned.plan.layout.buffers[*step.scratch].size, Bytes(704));
   ASSERT_EQ(step.bodies.size(), 2U);
-  EXPECT_EQ(step.bodies[0].plan->arena[0], Bytes(704));
-  EXPECT_EQ(step.bodies[1].plan->arena[0], Bytes(64));
+  EXPECT_EQ(step.bodies[0].plan->layout.arena[0], Bytes(704));
+  EXPECT_EQ(step.bodies[1].plan->layout.arena[0], Bytes(64));
 }
 
 // The inputs of a loop body are kept throughout: i and c (8 and 1 -> 64 each), s (64), beside p (640) and the results.
@@ -183,9 +223,9 @@ TEST(PlanGraph, LoopBodiesHoldTheirInputs) {
     } : f32[16]
     output y
   })"));
-  const Plan& body = *planned.plan.program[StepId(0)].bodies[0].plan;
-  EXPECT_EQ(body.arena[0], Bytes(3 * 64 + 640 + 64));
-  for (const Buffer& buffer : body.buffers) {
+  const Plan& body = *planned.plan.layout.steps[StepId(0)].bodies[0].plan;
+  EXPECT_EQ(body.layout.arena[0], Bytes(3 * 64 + 640 + 64));
+  for (const Buffer& buffer : body.layout.buffers) {
     if (buffer.kind == BufferKind::input) {
       EXPECT_TRUE(buffer.placement.has_value());
       EXPECT_EQ(buffer.lifespan, (Lifespan{StepId(0), StepId(3)}));
@@ -213,12 +253,12 @@ TEST(PlanGraph, LoopBodiesDoNotHoldWhatTheyCapture) {
     } : f32[16]
     output y
   })"));
-  const Plan& body = *planned.plan.program[StepId(1)].bodies[0].plan;
-  EXPECT_EQ(body.arena[0], Bytes(64 + 640 + 64));
+  const Plan& body = *planned.plan.layout.steps[StepId(1)].bodies[0].plan;
+  EXPECT_EQ(body.layout.arena[0], Bytes(64 + 640 + 64));
   EXPECT_EQ(body.claims.load, Bytes(64 + 640 + 64));
-  EXPECT_FALSE(body.buffers[BufferId(0)].placement.has_value());
-  EXPECT_FALSE(body.buffers[BufferId(1)].placement.has_value());
-  EXPECT_TRUE(body.buffers[BufferId(2)].placement.has_value());
+  EXPECT_FALSE(body.layout.buffers[BufferId(0)].placement.has_value());
+  EXPECT_FALSE(body.layout.buffers[BufferId(1)].placement.has_value());
+  EXPECT_TRUE(body.layout.buffers[BufferId(2)].placement.has_value());
 }
 
 // Inside `then`, a can lie in one of two concats only, so e and f (1280 each) and g (64) live at once. The bound counts
@@ -246,10 +286,10 @@ TEST(PlanGraph, ABodyCountsInTheBoundWithWhatIsProvenOfIt) {
     } : f32[16]
     output y
   })"));
-  const Plan& body = *planned.plan.program[StepId(0)].bodies[0].plan;
-  EXPECT_EQ(body.claims.bound, Bytes(1984));
-  EXPECT_EQ(body.arena[0], Bytes(2624));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(64 + 1984));
+  const Plan& body = *planned.plan.layout.steps[StepId(0)].bodies[0].plan;
+  EXPECT_EQ(bound_of(body).bytes, Bytes(1984));
+  EXPECT_EQ(body.layout.arena[0], Bytes(2624));
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(64 + 1984));
   EXPECT_EQ(planned.largest_step, Bytes(64 + 1984));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 + 2624));
   EXPECT_FALSE(planned.plan.claims.schedule_optimal);
@@ -273,7 +313,7 @@ TEST(PlanGraph, BranchesWithoutNodesArePlanned) {
     output y
   })"));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(64));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(64));
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(64));
 }
 
 // The states a and b (64 and 128) keep bytes of their own though no node of the body touches them; so do the results.
@@ -293,10 +333,10 @@ TEST(PlanGraph, ALoopBodyWithoutNodesHoldsItsInputsApart) {
     } : f32[16], f32[20]
     output y, z
   })"));
-  const Plan& body = *planned.plan.program[StepId(0)].bodies[0].plan;
-  EXPECT_EQ(body.arena[0], Bytes(64 + 64 + 64 + 128));
+  const Plan& body = *planned.plan.layout.steps[StepId(0)].bodies[0].plan;
+  EXPECT_EQ(body.layout.arena[0], Bytes(64 + 64 + 64 + 128));
   EXPECT_EQ(body.claims.load, Bytes(64 + 64 + 64 + 128));
-  EXPECT_EQ(body.claims.bound, Bytes(64 + 64 + 64 + 128));
+  EXPECT_EQ(bound_of(body).bytes, Bytes(64 + 64 + 64 + 128));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(320 + 64 + 128));
 }
 
@@ -329,7 +369,7 @@ TEST(PlanGraph, NoOrderOfABodyGoesBelowTheBoundOfAnother) {
     std::vector<Bytes> arenas;
     for (const char* order : {"as_given", "depth_first", "greedy_by_freed_bytes", "auto"}) {
       const PlannedGraph planned = must_plan(graph, {.order = order});
-      most_bound = std::max(most_bound, planned.plan.claims.bound);
+      most_bound = std::max(most_bound, bound_of(planned.plan).bytes);
       arenas.push_back(arena_bytes(planned.plan));
     }
     const auto [least, most] = std::minmax_element(arenas.begin(), arenas.end());
@@ -359,12 +399,12 @@ TEST(PlanGraph, BodiesOfAnotherOperatorShareNoBytes) {
       output y
     })");
     PlannedGraph planned = must_plan(graph);
-    Step& step = planned.plan.program[StepId(0)];
+    StepSpace& step = planned.plan.layout.steps[StepId(0)];
     ASSERT_EQ(step.bodies.size(), 2U);
     EXPECT_EQ(step.bodies[0].offset, Offset(0));
     EXPECT_EQ(step.bodies[1].offset, Offset(128));
     ASSERT_TRUE(step.scratch.has_value());
-    EXPECT_EQ(planned.plan.buffers[*step.scratch].size, Bytes(192));
+    EXPECT_EQ(planned.plan.layout.buffers[*step.scratch].size, Bytes(192));
     step.bodies[1].offset = Offset(0);
     const std::vector<Violation> violations = verify(graph, planned.plan);
     ASSERT_EQ(violations.size(), 1U) << type;
@@ -381,24 +421,25 @@ TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
   for (int round = 0; round < kRounds; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 30)));
     Target target = dense_target();
-    target.regions[0].alignment = Bytes(std::int64_t{1} << random.below(9));
+    target.machine.regions[0].alignment = Bytes(std::int64_t{1} << random.below(9));
     const PlannedGraph planned = must_plan(graph, {.in_place = random.chance(80)}, target);
     const Claims& claims = planned.plan.claims;
     const Bytes arena = arena_bytes(planned.plan);
-    ASSERT_LE(claims.bound, claims.load);
+    ASSERT_LE(bound_of(planned.plan).bytes, claims.load);
+    ASSERT_LE(best_bound(claims, BoundScope::all_plans)->bytes, bound_of(planned.plan).bytes);
     ASSERT_LE(claims.load, arena);
     Bytes no_reuse;
     for (const Tensor& tensor : graph.tensors()) {
-      if (tensor.producer) no_reuse += round_up(tensor.size, target.regions[0].alignment);
+      if (tensor.producer) no_reuse += round_up(tensor.size, target.machine.regions[0].alignment);
     }
     ASSERT_LE(arena, no_reuse);
     without_fragmentation += claims.load == arena ? 1 : 0;
-    optimal += claims.bound == arena ? 1 : 0;
+    optimal += bound_of(planned.plan).bytes == arena ? 1 : 0;
     if (round % 50 == 0) {
       const PlannedGraph again = must_plan(graph, {}, target);
       const PlannedGraph twice = must_plan(graph, {}, target);
-      EXPECT_EQ(again.plan.buffers, twice.plan.buffers);
-      EXPECT_EQ(again.plan.values, twice.plan.values);
+      EXPECT_EQ(again.plan.layout.buffers, twice.plan.layout.buffers);
+      EXPECT_EQ(again.plan.program.values, twice.plan.program.values);
     }
   }
   EXPECT_GE(without_fragmentation, kRounds * 97 / 100);
@@ -408,7 +449,8 @@ TEST(PlanGraph, RandomGraphsAreVerifiedAndBounded) {
 
 Target two_regions(Bytes first, Bytes second, std::optional<Bytes> capacity) {
   Target target = dense_target();
-  target.regions = {{.name = "a", .capacity = capacity, .alignment = first}, {.name = "b", .alignment = second}};
+  target.machine.regions = {{.name = "a", .capacity = capacity, .alignment = first},
+                            {.name = "b", .alignment = second}};
   return target;
 }
 
@@ -421,12 +463,12 @@ TEST(PlanGraph, RegionsOfAnyAlignmentHoldPartsAndBodies) {
                                       Bytes(std::int64_t{1} << random.below(9)), Bytes(random.between(0, 400)));
     const PlannedGraph planned =
         must_plan(graph, {.streams = static_cast<std::uint32_t>(random.between(1, 2))}, target);
-    ASSERT_LE(planned.plan.claims.bound, arena_bytes(planned.plan));
+    ASSERT_LE(bound_of(planned.plan).bytes, arena_bytes(planned.plan));
   }
   const Graph branches = graph_of(kIf);
   for (const auto& [first, second] : {std::pair(64, 16), std::pair(16, 64), std::pair(256, 64)}) {
     const PlannedGraph planned = must_plan(branches, {}, two_regions(Bytes(first), Bytes(second), Bytes(100)));
-    ASSERT_FALSE(planned.plan.program.empty());
+    ASSERT_FALSE(planned.plan.program.steps.empty());
   }
 }
 
@@ -438,7 +480,7 @@ TEST(PlanGraph, ABoundKnowsTheFinestRegion) {
     output a
   })");
   const PlannedGraph planned = must_plan(graph, {}, two_regions(Bytes(64), Bytes(4), Bytes(8)));
-  EXPECT_EQ(planned.plan.claims.bound, Bytes(16));
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(16));
 }
 
 // All regions together must keep to a budget: 320 are needed, wherever they lie.
@@ -462,7 +504,7 @@ TEST(PlanGraphBounds, AreConfirmedOnAllSmallGraphs) {
   for (int round = 0; round < kRounds; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 9)));
     const PlannedGraph planned = must_plan(graph, {.bound_check_effort = 10'000'000});
-    const Bytes bound = planned.plan.claims.bound;
+    const Bytes bound = bound_of(planned.plan).bytes;
     ASSERT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
     OrderFacts facts{.alignment = Bytes(64)};
     const ChosenKernels kernels = testing::dense_kernels(graph);

@@ -36,7 +36,8 @@ TEST(PlanGraphStreams, MoreRoomMakesItFaster) {
   EXPECT_LE(arena_bytes(tight.plan), Bytes(3 * 64 * 115 / 100));
   const PlannedGraph roomy = must_plan(graph, {.streams = 2, .stream_room = 40});
   EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
-  EXPECT_EQ(roomy.plan.streams, 2U);
+  EXPECT_EQ(roomy.plan.program.streams.size(), 2U);
+  EXPECT_EQ(roomy.plan.execution, ExecutionModel::streams);
   const auto time_of = [](const PlannedGraph& planned) {
     return std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; })
         ->picoseconds;
@@ -65,7 +66,7 @@ TEST(PlanGraphStreams, AChainStaysOnOneStream) {
     output b
   })"),
                                          {.streams = 4});
-  EXPECT_EQ(planned.plan.streams, 1U);  // nothing is faster, and it takes no more
+  EXPECT_EQ(planned.plan.program.streams.size(), 1U);  // nothing is faster, and it takes no more
 }
 
 TEST(PlanGraphStreams, AStreamCountOutOfRangeIsRefused) {
@@ -91,13 +92,13 @@ TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
   EXPECT_EQ(std::count_if(points.begin(), points.end(), [](const auto& one) { return one.is_chosen; }), 1);
   for (const StreamPoint& one : points) {
     const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const StreamPoint& other) {
-      return (other.run == one.run || other.run == RunForm::sequence) && other.arena <= one.arena &&
+      return (other.run == one.run || other.run == ExecutionModel::sequence) && other.arena <= one.arena &&
              other.picoseconds <= one.picoseconds &&
              (other.arena < one.arena || other.picoseconds < one.picoseconds || &other < &one);
     });
     EXPECT_NE(one.is_on_frontier, is_beaten);
   }
-  for (RunForm run : {RunForm::streams, RunForm::waves}) {
+  for (ExecutionModel run : {ExecutionModel::streams, ExecutionModel::waves}) {
     EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](const auto& one) {
       return one.run == run && one.arena == Bytes(256) && one.is_on_frontier;
     }));
@@ -121,14 +122,15 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
     ASSERT_LE(chosen->picoseconds, planned.points[0].picoseconds) << seed;
     ASSERT_EQ(chosen->arena, arena_bytes(planned.plan)) << seed;
     if (chosen->picoseconds < planned.points[0].picoseconds) ++faster;
-    if (planned.plan.streams > 1 && graph.nodes().size() <= 16) {
+    if (planned.plan.program.streams.size() > 1 && graph.nodes().size() <= 16) {
       ++small;
       ASSERT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << seed;
     }
-    for (StepId id : all_ids<StepId>(planned.plan.program.size())) {
-      for (std::size_t at = 0; at < planned.plan.program[id].after.size(); ++at) {
+    for (StepId id : all_ids<StepId>(planned.plan.program.steps.size())) {
+      for (std::size_t at = 0; at < planned.plan.program.steps[id].after.size(); ++at) {
         Plan without = planned.plan;
-        without.program[id].after.erase(without.program[id].after.begin() + static_cast<std::ptrdiff_t>(at));
+        std::vector<StepId>& after = without.program.steps[id].after;
+        after.erase(after.begin() + static_cast<std::ptrdiff_t>(at));
         const std::vector<Violation> found = verify(graph, without);
         ASSERT_FALSE(found.empty()) << seed << ": step " << id.value();
         ASSERT_EQ(found[0].kind, ViolationKind::race);

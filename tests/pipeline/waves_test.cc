@@ -35,11 +35,12 @@ constexpr const char* kBranches = R"(graph "g" {
 
 TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
   const Graph graph = graph_of(kBranches);
-  const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = RunForm::waves});
+  const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves});
   EXPECT_EQ(arena_bytes(tight.plan), Bytes(3 * 64));
-  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .run = RunForm::waves, .stream_room = 40});
+  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves, .stream_room = 40});
   EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
-  EXPECT_EQ(chosen(roomy).run, RunForm::waves);
+  EXPECT_EQ(chosen(roomy).run, ExecutionModel::waves);
+  EXPECT_EQ(roomy.plan.execution, ExecutionModel::waves);
   EXPECT_EQ(chosen(roomy).waves, 3U);
   // Each of c and d for the one it does not follow on its stream; e for one of the two.
   EXPECT_EQ(chosen(roomy).waits, 3);
@@ -51,23 +52,23 @@ TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
 // All of a wave before all of the next, and nothing within one: the wave of a step is the length of the longest chain of
 // steps before it. Says what is wrong, or nothing.
 std::string defect_of_waves(const Plan& plan) {
-  const std::size_t steps = plan.program.size();
+  const std::size_t steps = plan.program.steps.size();
   std::vector<std::vector<char>> is_before(steps, std::vector<char>(steps, 0));
   std::vector<std::uint32_t> wave(steps, 0);
   std::vector<std::uint32_t> count(steps, 0);
   for (std::size_t at = 0; at < steps; ++at) {
-    const Step& step = plan.program[StepId(static_cast<std::uint32_t>(at))];
+    const Step& step = plan.program.steps[StepId(static_cast<std::uint32_t>(at))];
     std::vector<StepId> before = step.after;
     for (std::size_t other = 0; other < at; ++other) {
       const StepId id(static_cast<std::uint32_t>(other));
-      if (plan.program[id].stream == step.stream) before.push_back(id);
+      if (plan.program.steps[id].stream == step.stream) before.push_back(id);
     }
     for (StepId id : before) {
       wave[at] = std::max(wave[at], wave[id.index()] + 1);
       is_before[at][id.index()] = 1;
       for (std::size_t other = 0; other < steps; ++other) is_before[at][other] |= is_before[id.index()][other];
     }
-    if (++count[wave[at]] > plan.streams) return "too many in wave " + std::to_string(wave[at]);
+    if (++count[wave[at]] > plan.program.streams.size()) return "too many in wave " + std::to_string(wave[at]);
   }
   for (std::size_t a = 0; a < steps; ++a) {
     for (std::size_t b = 0; b < steps; ++b) {
@@ -87,7 +88,7 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
     const int room = static_cast<int>(random.between(0, 60));
     const PlannedGraph planned = must_plan(graph,
                                            {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
-                                            .run = RunForm::waves,
+                                            .run = ExecutionModel::waves,
                                             .stream_room = room,
                                             .curve = random.chance(30)},
                                            testing::random_target(random));
@@ -96,11 +97,11 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
     ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + room) / 100) << seed;
     ASSERT_EQ(chosen(planned).arena, arena_bytes(planned.plan)) << seed;
     for (const StreamPoint& point : planned.points) {
-      if (point.run != RunForm::waves || !point.cap) continue;
+      if (point.run != ExecutionModel::waves || !point.cap) continue;
       ASSERT_LE(point.load, std::max(*point.cap, one.load)) << seed;
     }
-    if (chosen(planned).run == RunForm::sequence) continue;
-    ASSERT_EQ(chosen(planned).run, RunForm::waves) << seed;
+    if (chosen(planned).run == ExecutionModel::sequence) continue;
+    ASSERT_EQ(chosen(planned).run, ExecutionModel::waves) << seed;
     ++waves;
     if (chosen(planned).picoseconds < one.picoseconds) ++faster;
     ASSERT_EQ(defect_of_waves(planned.plan), "") << seed;

@@ -20,7 +20,12 @@ std::string small_json() {
   return write_plan_json(file.plan, file.labels);
 }
 
-// The small plan with one piece of its text replaced.
+std::string transfer_json() {
+  const PlanFile file = testing::transfer_plan_file();
+  return write_plan_json(file.plan, file.labels);
+}
+
+// A plan with one piece of its text replaced.
 struct Damage {
   std::string piece;
   std::string by;
@@ -28,9 +33,10 @@ struct Damage {
   std::string described;  // a part of "place: message"
 };
 
-void expect_refused(const std::vector<Damage>& damages) {
+void expect_refused(const std::vector<Damage>& damages, const std::string& right = small_json()) {
+  ASSERT_TRUE(read_plan_json(right, "p.json").ok());
   for (const Damage& damage : damages) {
-    std::string text = small_json();
+    std::string text = right;
     const std::size_t at = text.find(damage.piece);
     ASSERT_NE(at, std::string::npos) << damage.piece;
     text.replace(at, damage.piece.size(), damage.by);
@@ -47,7 +53,7 @@ TEST(PlanJsonErrors, VersionsComeFirst) {
        "not a plan file: the key 'format' is 'other' and should be 'lowtide.plan'"},
       {"\"format\": \"lowtide.plan\",", "", ErrorCode::malformed, "not a plan file: the key 'format' is missing"},
       {"\"schema_version\": 1", "\"schema_version\": 4", ErrorCode::unsupported,
-       "schema_version 4 is not understood; this program reads versions 1 to 3"},
+       "schema_version 4 is not understood; this program reads version 1: plan the model again with it"},
       {"\"schema_version\": 1,", "\"schema_version\": 4, \"new\": 1,", ErrorCode::unsupported, "schema_version 4"},
       {"\"schema_version\": 1,", "", ErrorCode::invalid, "the key 'schema_version' is missing"},
       {"\"schema_version\": 1", "\"schema_version\": \"1\"", ErrorCode::malformed, "expected a version, found '\"'"},
@@ -85,7 +91,10 @@ TEST(PlanJsonErrors, KeysAreAllKnownAndThereOnce) {
   expect_refused({
       {"\"dims\"", "\"dimensions\"", ErrorCode::invalid,
        "$.provenance: unknown key 'dimensions'; the keys here are tool, model_sha256"},
-      {"\"regions\"", "\"Regions\"", ErrorCode::invalid, "p.json:12:1: unknown key 'Regions'"},
+      {"\"regions\"", "\"Regions\"", ErrorCode::invalid,
+       "$.machine: unknown key 'Regions'; the keys here are regions, links, workers"},
+      {"\"machine\"", "\"Machine\"", ErrorCode::invalid, "p.json:14:1: unknown key 'Machine'"},
+      {"\"features\": [],\n", "", ErrorCode::invalid, ": the key 'features' is missing"},
       {"\"tool\": \"lowtide 0.1.0\",", "", ErrorCode::invalid, "$.provenance: the key 'tool' is missing"},
       {"\"target\": \"dense\"", "\"target\": \"dense\", \"tool\": \"\"", ErrorCode::invalid,
        "$.provenance: the key 'tool' stands twice"},
@@ -99,19 +108,19 @@ TEST(PlanJsonErrors, KeysAreAllKnownAndThereOnce) {
 TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
   expect_refused({
       {"4096", "4096.0", ErrorCode::invalid,
-       "$.regions[0].capacity: expected a number of bytes (an integer in [0, 36028797018963967]), found '4096.0'"},
-      {"4096", "-1", ErrorCode::invalid, "$.regions[0].capacity"},
+       "$.machine.regions[0].capacity: expected a number of bytes (an integer in [0, 36028797018963967]), found '4096.0'"},
+      {"4096", "-1", ErrorCode::invalid, "$.machine.regions[0].capacity"},
       {"4096", "1e400", ErrorCode::invalid, "found '1e400'"},
-      {"4096", "36028797018963968", ErrorCode::invalid, "$.regions[0].capacity"},
+      {"4096", "36028797018963968", ErrorCode::invalid, "$.machine.regions[0].capacity"},
       {"4096", "18446744073709551616", ErrorCode::invalid, "found '18446744073709551616'"},
       {"4096", "1" + std::string(10'000, '0'), ErrorCode::invalid, "(10001 bytes)"},
-      {"4096", "\"4096\"", ErrorCode::invalid, "$.regions[0].capacity: expected a number of bytes, found"},
+      {"4096", "\"4096\"", ErrorCode::invalid, "$.machine.regions[0].capacity: expected a number of bytes, found"},
       {"4096", "[]", ErrorCode::invalid, "expected a number of bytes, found '['"},
-      {"\"alignment\": 64", "\"alignment\": 0", ErrorCode::invalid, "$.regions[0].alignment"},
+      {"\"alignment\": 64", "\"alignment\": 0", ErrorCode::invalid, "$.machine.regions[0].alignment"},
       {"\"alignment\": 64", "\"alignment\": 48", ErrorCode::invalid,
-       "$.regions[0].alignment: 48 is not a power of two"},
-      {"\"alignment\": 64", "\"alignment\": 2147483648", ErrorCode::invalid, "$.regions[0].alignment"},
-      {"[192, 0]", "[192]", ErrorCode::invalid, "$.arena: has 1 entries for 2 regions"},
+       "$.machine.regions[0].alignment: 48 is not a power of two"},
+      {"\"alignment\": 64", "\"alignment\": 2147483648", ErrorCode::invalid, "$.machine.regions[0].alignment"},
+      {"[192, 0]", "[192]", ErrorCode::invalid, "$.arena: has 1 entries for 2 regions; there is one for each"},
       {"\"schedule_optimal\": false", "\"schedule_optimal\": 0", ErrorCode::invalid,
        "$.claims.schedule_optimal: expected true or false, found '0'"},
       {"[\"scale\", \"Mul\"]", "[\"scale\"]", ErrorCode::invalid,
@@ -129,11 +138,11 @@ TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
        "$.tensors[1].bytes: expected a number of bytes (an integer in [32, 32]), found '33'"},
       {"[\"temporary\", 64", "[\"temp\", 64", ErrorCode::invalid,
        "$.buffers[3].kind: expected a kind of buffer such as temporary, found 'temp'"},
-      {"0, 3, null, null]", "0, 3, null, 0]", ErrorCode::invalid,
+      {"0, 3, null, null, []]", "0, 3, null, 0, []]", ErrorCode::invalid,
        "$.buffers[0].offset: expected null, since the region is null, found '0'"},
-      {"0, 3, null, null]", "0, 3, 0, null]", ErrorCode::invalid,
-       "$.buffers[0].offset: expected an offset in bytes, found 'null'"},
-      {"\"alias\"", "\"view\"", ErrorCode::invalid, "$.steps[1].kind: expected compute or alias, found 'view'"},
+      {"0, 3, null, null, []]", "0, 3, 2, null, []]", ErrorCode::invalid,
+       "$.buffers[0].region: region 2 does not exist: there are 2"},
+      {"\"alias\"", "\"view\"", ErrorCode::invalid, "$.steps[1].kind: expected compute, alias or copy, found 'view'"},
       {"[3], [4]", "[3.5], [4]", ErrorCode::invalid,
        "$.steps[1].reads[0]: expected a value (an integer in [0, 4294967295]), found '3.5'"},
       {"[3], [4]", "[-3], [4]", ErrorCode::invalid, "$.steps[1].reads[0]"},
@@ -147,36 +156,169 @@ TEST(PlanJsonErrors, IdsAreInRange) {
        "p.json: $.provenance.nodes: says 4, but $.nodes has 3 rows"},
       {"\"tensors\": 6", "\"tensors\": 5", ErrorCode::invalid,
        "p.json: $.provenance.tensors: says 5, but $.tensors has 6 rows"},
-      {"0, 3, 0, 0]", "0, 4, 0, 0]", ErrorCode::invalid,
-       "p.json: $.buffers[3].end: step 4 is behind the end of the program of 3 steps"},
-      {"0, 3, 0, 0]", "3, 3, 0, 0]", ErrorCode::invalid,
-       "p.json: $.buffers[3]: lives from step 3 to before step 3, which is no step at all"},
-      {"0, 3, 0, 0]", "0, 3, 2, 0]", ErrorCode::invalid,
+      {"0, 3, 0, 0, []]", "0, 4, 0, 0, []]", ErrorCode::invalid,
+       "p.json: $.buffers[3].end: is live in steps [0, 4), which is empty or not within the 3 steps of the program"},
+      {"0, 3, 0, 0, []]", "3, 3, 0, 0, []]", ErrorCode::invalid,
+       "p.json: $.buffers[3].end: is live in steps [3, 3), which is empty or not within the 3 steps of the program"},
+      {"0, 3, 0, 0, []]", "0, 3, 2, 0, []]", ErrorCode::invalid,
        "p.json: $.buffers[3].region: region 2 does not exist: there are 2"},
       {"[3, 0, 3, 0]", "[6, 0, 3, 0]", ErrorCode::invalid,
        "p.json: $.values[3].tensor: tensor 6 does not exist: there are 6"},
       {"[3, 0, 3, 0]", "[3, 3, 3, 0]", ErrorCode::invalid, "$.values[3].written: step 3 does not exist: there are 3"},
       {"[3, 0, 3, 0]", "[3, 0, 6, 0]", ErrorCode::invalid, "$.values[3].buffer: buffer 6 does not exist: there are 6"},
-      {"[1, \"alias\", [3], [4]", "[3, \"alias\", [3], [4]", ErrorCode::invalid,
+      {"[\"alias\", 1,", "[\"alias\", 3,", ErrorCode::invalid,
        "$.steps[1].node: node 3 does not exist: there are 3"},
       {"[3], [4]", "[6], [4]", ErrorCode::invalid, "p.json: $.steps[1].reads[0]: value 6 does not exist: there are 6"},
       {"[3], [4]", "[3], [4, 4294967295]", ErrorCode::invalid, "$.steps[1].writes[1]: value 4294967295 does not exist"},
-      {"[4], null]", "[4], 6]", ErrorCode::invalid, "$.steps[1].scratch: buffer 6 does not exist: there are 6"},
+      {"[5], 5, 0, []]", "[5], 5, 1, []]", ErrorCode::invalid, "$.steps[2].stream: stream 1 does not exist: there are 1"},
+      {"[\"compute\", 2, 0", "[\"compute\", 2, 1", ErrorCode::invalid,
+       "p.json: $.steps[2].kernel: kernel 1 does not exist: there are 1"},
+      {"\"outputs\": [5]", "\"outputs\": [6]", ErrorCode::invalid, "$.outputs[0]: value 6 does not exist: there are 6"},
+      {"\"outputs\": [5]", "\"outputs\": [5, 4294967295]", ErrorCode::invalid,
+       "$.outputs[1]: value 4294967295 does not exist: there are 6"},
+      {"\"updates\": []", "\"updates\": [7]", ErrorCode::invalid, "$.updates[0]: value 7 does not exist: there are 6"},
+      {"[0, null]\n]", "[1, null]\n]", ErrorCode::invalid, "$.streams[0].worker: worker 1 does not exist: there are 1"},
+      {"[0, null]\n]", "[null, 0]\n]", ErrorCode::invalid, "$.streams[0].link: link 0 does not exist: there are 0"},
+      {"\"addressable\": []", "\"addressable\": [2]", ErrorCode::invalid,
+       "$.machine.workers[0].addressable[0]: region 2 does not exist: there are 2"},
+      {"[4], null, 0", "[4], 6, 0", ErrorCode::invalid, "$.steps[1].scratch: buffer 6 does not exist: there are 6"},
   });
 }
 
 TEST(PlanJsonErrors, SizesAddUpWithinTheLimit) {
   std::string text = small_json();
-  const std::string row = "[\"temporary\", 64, 0, 3, 0, 0],\n";
+  const std::string row = "[\"temporary\", 64, 0, 3, 0, 0, []],\n";
   const std::size_t at = text.find(row);
   ASSERT_NE(at, std::string::npos);
   std::string rows;
-  // 128 buffers of 2^55 - 1 bytes, and some more, are above 2^62 - 1.
-  for (int count = 0; count < 129; ++count) rows += "[\"temporary\", 36028797018963967, 0, 3, 0, 36028797018963967],\n";
+  // The arena has 192 bytes, buffers 0 to 2 have 65. 2^62 - 1 is 128 * (2^55 - 1) + 127, so the 128th one is too much.
+  for (int count = 0; count < 129; ++count) {
+    rows += "[\"temporary\", 36028797018963967, 0, 3, 0, 36028797018963967, []],\n";
+  }
   const Result<PlanFile> file = read_plan_json(text.insert(at, rows), "p.json");
   ASSERT_FALSE(file.ok());
-  EXPECT_THAT(file.error().describe(),
-              HasSubstr(".bytes: the sizes up to here add up to more than the limit of 4611686018427387903"));
+  EXPECT_EQ(file.error().describe(),
+            "p.json: $.buffers[130].bytes: is 36028797018963967 bytes; all arenas and buffers together must have 0 to "
+            "4611686018427387903 (kMaxTotalBytes)");
+}
+
+TEST(PlanJsonErrors, MachinesAreChecked) {
+  const std::string link = "{\"from\": 0, \"to\": 1, \"bytes_per_second\": 25000000000, \"latency_picoseconds\": 2000000}";
+  expect_refused(
+      {
+          {"{\"from\": 0, \"to\": 1,", "{\"from\": 2, \"to\": 1,", ErrorCode::invalid,
+           "p.json: $.machine.links[0].from: region 2 does not exist: there are 2"},
+          {"{\"from\": 0, \"to\": 1,", "{\"from\": 0, \"to\": 3,", ErrorCode::invalid,
+           "p.json: $.machine.links[0].to: region 3 does not exist: there are 2"},
+          {"{\"from\": 0, \"to\": 1,", "{\"from\": 0, \"to\": 0,", ErrorCode::invalid,
+           "p.json: $.machine.links[0]: leads from a region to itself"},
+          {"25000000000", "0", ErrorCode::invalid,
+           "$.machine.links[0].bytes_per_second: expected a bandwidth (an integer in [1, 9223372036854775807]), found '0'"},
+          {"2000000}", "-1}", ErrorCode::invalid, "$.machine.links[0].latency_picoseconds: expected a latency"},
+          {"\"to\": 1, ", "", ErrorCode::invalid, "$.machine.links[0]: the key 'to' is missing"},
+          {link, "[0, 1]", ErrorCode::invalid, "$.machine.links[0]: expected an object, found '['"},
+          {"{\"name\": \"core\", \"count\": 2, \"addressable\": [0]},\n{\"name\": \"dma\", \"count\": 1, \"addressable\": []}\n",
+           "", ErrorCode::invalid, "p.json: $.machine.workers: is empty; there is at least one worker"},
+          {"\"count\": 2", "\"count\": 0", ErrorCode::invalid, "$.machine.workers[0].count: expected a number of workers"},
+          {"\"count\": 2", "\"count\": 2147483648", ErrorCode::invalid,
+           "expected a number of workers (an integer in [1, 2147483647])"},
+          {"\"addressable\": [0]", "\"addressable\": [0, 0]", ErrorCode::invalid,
+           "p.json: $.machine.workers[0].addressable[1]: regions are listed in ascending order, each once"},
+          {"\"addressable\": [0]", "\"addressable\": [1, 0]", ErrorCode::invalid, "$.machine.workers[0].addressable[1]"},
+          {"\"execution\": \"streams\"", "\"execution\": \"stream\"", ErrorCode::invalid,
+           "$.execution: expected sequence, streams, waves or dataflow, found 'stream'"},
+      },
+      transfer_json());
+}
+
+TEST(PlanJsonErrors, StreamsAreOfOneWorkerOrOneLink) {
+  expect_refused(
+      {
+          {"[null, 0],", "[0, 0],", ErrorCode::invalid,
+           "p.json: $.streams[1]: has both a worker and a link; it needs exactly one of them"},
+          {"[null, 0],", "[null, null],", ErrorCode::invalid,
+           "p.json: $.streams[1]: has neither a worker nor a link; it needs exactly one of them"},
+          {"[null, 1],", "[null, 0],", ErrorCode::invalid,
+           "p.json: $.streams[2].link: link 0 belongs to an earlier stream already"},
+          {"[null, 1],", "[null, 2],", ErrorCode::invalid, "$.streams[2].link: link 2 does not exist: there are 2"},
+          {"[1, null]\n", "[2, null]\n", ErrorCode::invalid, "$.streams[3].worker: worker 2 does not exist: there are 2"},
+          {"[null, 0],", "[null],", ErrorCode::invalid, "$.streams[1]: the row has 1 columns instead of 2: worker, link"},
+          {"[null, 0],", "[\"link\", 0],", ErrorCode::invalid, "$.streams[1].worker: expected a worker, or null"},
+      },
+      transfer_json());
+}
+
+TEST(PlanJsonErrors, CopiesHaveBytesAndNoNode) {
+  const std::string copy = "[\"copy\", null, null, [0, 32], [0], [2], null, 2, []]";
+  const std::string compute = "[\"compute\", 0, 1, null, [2, 1], [3], null, 0, [0]]";
+  expect_refused(
+      {
+          {copy, "[\"copy\", 0, null, [0, 32], [0], [2], null, 2, []]", ErrorCode::invalid,
+           "$.steps[0].node: expected null, since a copy has no node, found '0'"},
+          {copy, "[\"copy\", null, 0, [0, 32], [0], [2], null, 2, []]", ErrorCode::invalid,
+           "$.steps[0].kernel: expected null, since only compute steps have a kernel, found '0'"},
+          {copy, "[\"copy\", null, null, null, [0], [2], null, 2, []]", ErrorCode::invalid,
+           "$.steps[0].bytes: expected a row, found 'null'"},
+          {copy, "[\"copy\", null, null, [32], [0], [2], null, 2, []]", ErrorCode::invalid,
+           "$.steps[0].bytes: the row has 1 columns instead of 2: begin, end"},
+          {copy, "[\"copy\", null, null, [-1, 32], [0], [2], null, 2, []]", ErrorCode::invalid,
+           "$.steps[0].bytes.begin: expected a number of bytes"},
+          {copy, "[\"copy\", null, null, [33, 32], [0], [2], null, 2, []]", ErrorCode::invalid,
+           "p.json: $.steps[0].bytes: [33, 32) is no range of bytes"},
+          {copy, "[\"copy\", null, null, [0, 36028797018963968], [0], [2], null, 2, []]", ErrorCode::invalid,
+           "$.steps[0].bytes.end: expected a number of bytes"},
+          {copy, "[\"copy\", null, null, [0, 32], [0, 1], [2], null, 2, []]", ErrorCode::invalid,
+           "p.json: $.steps[0]: a copy reads one value and writes one, not 2 and 1"},
+          {copy, "[\"copy\", null, null, [0, 32], [0], [], null, 2, []]", ErrorCode::invalid,
+           "p.json: $.steps[0]: a copy reads one value and writes one, not 1 and 0"},
+          {copy, "[\"copy\", null, null, [0, 32], [0], [2], 2, 2, []]", ErrorCode::invalid,
+           "p.json: $.steps[0].scratch: a copy has no scratch"},
+          {compute, "[\"compute\", null, 1, null, [2, 1], [3], null, 0, [0]]", ErrorCode::invalid,
+           "$.steps[1].node: expected a node"},
+          {compute, "[\"compute\", 0, null, null, [2, 1], [3], null, 0, [0]]", ErrorCode::invalid,
+           "$.steps[1].kernel: expected a kernel"},
+          {compute, "[\"compute\", 0, 1, [0, 32], [2, 1], [3], null, 0, [0]]", ErrorCode::invalid,
+           "$.steps[1].bytes: expected null, since only copies have a range of bytes, found '['"},
+          {compute, "[\"alias\", 0, 1, null, [2, 1], [3], null, 0, [0]]", ErrorCode::invalid,
+           "$.steps[1].kernel: expected null, since only compute steps have a kernel, found '1'"},
+      },
+      transfer_json());
+}
+
+TEST(PlanJsonErrors, BuffersHaveAPlacementOrAHome) {
+  expect_refused(
+      {
+          {"[\"constant\", 32, 0, 8, 1, null, []]", "[\"constant\", 32, 0, 8, 2, null, []]", ErrorCode::invalid,
+           "p.json: $.buffers[0].region: region 2 does not exist: there are 2"},
+          {"[\"temporary\", 64, 0, 2, 0, 0, []]", "[\"temporary\", 64, 0, 2, 0, null, []]", ErrorCode::invalid,
+           "p.json: $.buffers[2]: a buffer of kind temporary has no placement"},
+          {"[\"temporary\", 64, 0, 2, 0, 0, []]", "[\"output\", 64, 0, 2, null, null, []]", ErrorCode::invalid,
+           "p.json: $.buffers[2]: a buffer of kind output has no placement"},
+          {"[\"state\", 32, 0, 8, null, null, []]", "[\"state\", 32, 0, 8, null, 0, []]", ErrorCode::invalid,
+           "$.buffers[1].offset: expected null, since the region is null, found '0'"},
+          {"[\"state\", 32, 0, 8, null, null, []]", "[\"state\", 32, 0, 8, 0, null, [[16, 0, 8], [16, 0, 8]]]",
+           ErrorCode::invalid, "p.json: $.buffers[1].parts: belongs to a buffer without placement; only placed buffers"},
+          {"[\"temporary\", 64, 4, 7, 0, 0, [[", "[\"scratch\", 64, 4, 7, 0, 0, [[", ErrorCode::invalid,
+           "p.json: $.buffers[5].parts: belongs to a buffer of kind scratch; only temporary and output buffers have parts"},
+          {"[16, 4, 7], [48, 5, 7]", "[16, 4, 7], [48, 5]", ErrorCode::invalid,
+           "$.buffers[5].parts[1]: the row has 2 columns instead of 3: bytes, begin, end"},
+      },
+      transfer_json());
+}
+
+TEST(PlanJsonErrors, BoundsHaveAScope) {
+  const std::string bound = "{\"scope\": \"run_once\", \"bytes\": 64, \"name\": \"search\"}";
+  expect_refused(
+      {
+          {"\"scope\": \"run_once\"", "\"scope\": \"once\"", ErrorCode::invalid,
+           "$.claims.bounds[0].scope: expected run_once or all_plans, found 'once'"},
+          {"\"scope\": \"run_once\", ", "", ErrorCode::invalid, "$.claims.bounds[0]: the key 'scope' is missing"},
+          {"\"bytes\": 64, \"name\": \"search\"", "\"bytes\": -1, \"name\": \"search\"", ErrorCode::invalid,
+           "$.claims.bounds[0].bytes: expected a number of bytes"},
+          {bound, bound + ", " + bound, ErrorCode::over_limit, "$.claims.bounds[2]: more rows than the limit of 2"},
+          {bound, "64", ErrorCode::invalid, "$.claims.bounds[0]: expected an object, found '6"},
+      },
+      transfer_json());
 }
 
 TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
@@ -193,14 +335,28 @@ TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
        "$.body_plans[0].parent: the parent 7 does not stand"},
       {plan, "\"parent\": null,\n\"step\": 3,\n\"body\": \"then_branch\"", ErrorCode::invalid,
        "$.body_plans[0].step: step 3 does not exist: there are 3"},
+      {plan, "\"parent\": null,\n\"step\": 0,\n\"body\": \"then_branch\"", ErrorCode::invalid,
+       "$.body_plans[0].body: body 0 of step 0 is called 'then_branch', but $.bodies has no such body for node 0"},
       {plan, "\"parent\": null,\n\"step\": 1,\n\"body\": \"then_branch\"", ErrorCode::invalid,
-       "$.body_plans[0].body: body 0 of step 1 is called 'then_branch', but $.bodies has no such body for node 1"},
+       "$.body_plans[0].step: step 1 computes nothing, so it runs no body"},
       {plan, "\"parent\": null,\n\"step\": 2,\n\"body\": \"body\"", ErrorCode::invalid,
        "body 0 of step 2 is called 'body', but $.bodies has 'then_branch' for node 2"},
       // The body's own tables are checked in its own graph: it has 2 tensors.
-      {"[1, 0, 1, 0]\n],\n\"steps\": [\n[0, \"compute\", [0], [1], null]",
-       "[2, 0, 1, 0]\n],\n\"steps\": [\n[0, \"compute\", [0], [1], null]", ErrorCode::invalid,
-       "$.body_plans[0].values[1].tensor: tensor 2 does not exist: there are 2"},
+      {"[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]",
+       "[2, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]", ErrorCode::invalid,
+       "p.json: $.body_plans[0].values[1].tensor: tensor 2 does not exist: there are 2"},
+      {"[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]",
+       "[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [2]", ErrorCode::invalid,
+       "p.json: $.body_plans[0].steps[0].writes[0]: value 2 does not exist: there are 2"},
+      {"\"arena\": [64],", "\"arena\": [64, 0],", ErrorCode::invalid,
+       "p.json: $.body_plans[0].arena: has 2 entries for 1 regions"},
+      {"{\"name\": \"arena\", \"capacity\": null, \"alignment\": 64}\n],\n\"links\": [],\n\"workers\": "
+       "[\n{\"name\": \"cpu\", \"count\": 1, \"addressable\": []}\n]\n},\n\"execution\": \"sequence\",\n\"kernels\": "
+       "[\"dense\"],\n\"arena\": [64],",
+       "],\n\"links\": [],\n\"workers\": [\n{\"name\": \"cpu\", \"count\": 1, \"addressable\": []}\n]\n},\n\"execution\": "
+       "\"sequence\",\n\"kernels\": [\"dense\"],\n\"arena\": [],",
+       ErrorCode::invalid,
+       "p.json: $.body_plans[0].machine.regions: the plan of a body has 0 regions; it must have one, the scratch bytes"},
   });
 }
 
@@ -216,6 +372,8 @@ TEST(PlanJsonErrors, BodiesNestUpToTheLimit) {
     }
     Plan plan;
     plan.provenance.nodes = 1;
+    plan.machine.workers = {{.name = "cpu"}};
+    plan.program.streams = {{.worker = WorkerId(0)}};
     return read_plan_json(write_plan_json(plan, labels), "p.json");
   };
   EXPECT_TRUE(nested(32).ok());

@@ -31,27 +31,35 @@ bool is_read_or_refused(const std::string& text) {
   return false;
 }
 
+std::vector<std::string> two_texts() {
+  std::vector<std::string> texts;
+  for (const PlanFile& file : {testing::small_plan_file(), testing::transfer_plan_file()}) {
+    texts.push_back(write_plan_json(file.plan, file.labels));
+  }
+  return texts;
+}
+
 TEST(PlanJsonHostile, FilesCutAnywhereAreRefused) {
-  const PlanFile file = testing::small_plan_file();
-  const std::string text = write_plan_json(file.plan, file.labels);
-  for (std::size_t size = 0; size + 1 < text.size(); ++size) {  // without its last newline a file is whole
-    ASSERT_FALSE(is_read_or_refused(text.substr(0, size))) << size;
+  for (const std::string& text : two_texts()) {
+    for (std::size_t size = 0; size + 1 < text.size(); ++size) {  // without its last newline a file is whole
+      ASSERT_FALSE(is_read_or_refused(text.substr(0, size))) << size;
+    }
   }
 }
 
 TEST(PlanJsonHostile, EveryFlippedBitIsReadOrRefused) {
-  const PlanFile file = testing::small_plan_file();
-  std::string text = write_plan_json(file.plan, file.labels);
-  int read = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    for (int bit = 0; bit < 8; ++bit) {
-      text[at] = static_cast<char>(text[at] ^ (1 << bit));
-      read += is_read_or_refused(text) ? 1 : 0;
-      text[at] = static_cast<char>(text[at] ^ (1 << bit));
+  for (std::string text : two_texts()) {
+    int read = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        text[at] = static_cast<char>(text[at] ^ (1 << bit));
+        read += is_read_or_refused(text) ? 1 : 0;
+        text[at] = static_cast<char>(text[at] ^ (1 << bit));
+      }
     }
+    EXPECT_GT(read, 0);  // a bit in a name or a size
+    EXPECT_LT(read, static_cast<int>(text.size()) * 4);
   }
-  EXPECT_GT(read, 0);  // a bit in a name or a size
-  EXPECT_LT(read, static_cast<int>(text.size()) * 4);
 }
 
 std::string damaged(std::string text, Random& random) {
@@ -76,7 +84,14 @@ std::string damaged(std::string text, Random& random) {
                                                    "\"nodes\": [",
                                                    "\"parent\": 0,",
                                                    "[0, 0, 0, 0],",
-                                                   "[0, \"compute\", [], [], 0],",
+                                                   "[\"compute\", 0, 0, null, [], [], 0, 0, []],",
+                                                   "[\"copy\", null, null, [0, 1], [0], [0], null, 0, []],",
+                                                   "[0, null],",
+                                                   "[null, 0],",
+                                                   "\"copies\",",
+                                                   "{\"from\": 0, \"to\": 1, \"bytes_per_second\": 1, "
+                                                   "\"latency_picoseconds\": 0},",
+                                                   "[[1, 0, 1], [1, 0, 1]]",
                                                    "\xff",
                                                    " "};
   for (std::uint64_t count = 1 + random.below(3); count > 0; --count) {

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -44,10 +46,13 @@ TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   PlanFile file;
   file.labels.tensors.push_back({.name = "x", .role = Role::input, .shape = Shape({4}), .size = Bytes(16)});
   file.plan.provenance.tensors = 1;
-  file.plan.regions = {Region{.name = "arena"}};
-  file.plan.arena = {Bytes(0)};
-  file.plan.buffers.push_back({.kind = BufferKind::input, .size = Bytes(16)});
-  file.plan.values.push_back({.tensor = TensorId(0), .buffer = BufferId(0)});
+  file.plan.machine = {.regions = {Region{.name = "arena"}}, .workers = {Worker{.name = "cpu"}}};
+  file.plan.program.streams = {{.worker = WorkerId(0)}};
+  file.plan.layout.arena = {Bytes(0)};
+  file.plan.layout.buffers.push_back({.kind = BufferKind::input, .size = Bytes(16)});
+  file.plan.program.values.push_back({.tensor = TensorId(0)});
+  file.plan.layout.values.push_back({.buffer = BufferId(0)});
+  file.plan.program.outputs = {ValueId(0)};
   const std::string text = write_plan_json(file.plan, file.labels);
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
@@ -60,77 +65,143 @@ TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   EXPECT_FALSE(read_plan_json(beyond, "beyond.json").ok());
 }
 
-// Only such a file has another version and more columns: older programs read all others.
-TEST(PlanJson, StreamsMakeAnotherVersion) {
+std::string with(std::string text, const std::string& piece, const std::string& by) {
+  const std::size_t at = text.find(piece);
+  EXPECT_NE(at, std::string::npos) << piece << " is not in\n" << text;
+  return at == std::string::npos ? text : text.replace(at, piece.size(), by);
+}
+
+// Why a text is refused, or "".
+std::string refusal(const std::string& text) {
+  const Result<PlanFile> read = read_plan_json(text, "p.json");
+  return read.ok() ? "" : read.error().describe();
+}
+
+std::string transfer_json() {
+  const PlanFile file = testing::transfer_plan_file();
+  return write_plan_json(file.plan, file.labels);
+}
+
+TEST(PlanJson, PlanWithEveryFeatureIsReadBack) {
+  const PlanFile file = testing::transfer_plan_file();
+  const Result<PlanFile> again = read_plan_json(transfer_json(), "transfers.json");
+  ASSERT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_EQ(testing::difference(file, again.value()), "");
+  EXPECT_EQ(write_plan_json(again->plan, again->labels), transfer_json());
+}
+
+TEST(PlanJson, RowsSayWhatEachStepDoes) {
+  const std::string text = transfer_json();
+  for (const char* line : {
+           "\"features\": [\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"],",
+           "{\"from\": 0, \"to\": 1, \"bytes_per_second\": 25000000000, \"latency_picoseconds\": 2000000},",
+           "{\"name\": \"core\", \"count\": 2, \"addressable\": [0]},",
+           "\"execution\": \"streams\",",
+           "\"kernels\": [\"dense\", \"other\"],",
+           "\"streams\": [\n[0, null],\n[null, 0],\n[null, 1],\n[1, null]\n],",  // worker, link
+           "[\"constant\", 32, 0, 8, 1, null, []],",                        // at home in region 1
+           "[\"state\", 32, 0, 8, null, null, []],",                        // in memory that everything addresses
+           "[\"temporary\", 64, 4, 7, 0, 0, [[16, 4, 7], [48, 5, 7]]],",
+           "[\"copy\", null, null, [0, 32], [0], [2], null, 2, []],",       // w comes in over link 1
+           "[\"compute\", 0, 1, null, [2, 1], [3], null, 0, [0]],",         // kernel 1
+           "[\"copy\", null, null, [16, 32], [4], [6], null, 2, []],",
+           "\"outputs\": [7],",
+           "\"updates\": [8],",
+       }) {
+    EXPECT_NE(text.find("\n" + std::string(line) + "\n"), std::string::npos) << line << " is not in\n" << text;
+  }
+}
+
+TEST(PlanJson, FeaturesAreThoseOfThePlan) {
+  const std::string none = "\"features\": [],";
+  EXPECT_EQ(refusal(with(small_json(), none, "\"features\": [\"streams\"],")),
+            "p.json: $.features: the plan uses no feature; the list must name these, in this order");
+  const std::string all =
+      "[\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"]";
+  const std::string refused =
+      "p.json: $.features: the plan uses buffer_parts, copies, links, recompute, state_updates, streams; the list must "
+      "name these, in this order";
+  EXPECT_EQ(refusal(with(transfer_json(), all, "[]")), refused);
+  EXPECT_EQ(refusal(with(transfer_json(), "\"links\", \"recompute\"", "\"recompute\", \"links\"")), refused);
+  EXPECT_EQ(refusal(with(transfer_json(), "\"links\",", "\"links\", \"links\",")), refused);
+  EXPECT_EQ(refusal(with(transfer_json(), "\"recompute\", ", "")), refused);
+  // A later program may know more; this one cannot use such a plan.
+  const Result<PlanFile> read = read_plan_json(with(small_json(), none, "\"features\": [\"compressed\"],"), "p.json");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, ErrorCode::unsupported);
+  EXPECT_NE(read.error().describe().find("the plan needs 'compressed', which this program does not understand"),
+            std::string::npos)
+      << read.error().describe();
+}
+
+// What a body uses, a reader of the file must understand too.
+TEST(PlanJson, FeaturesOfBodiesAreNamed) {
   PlanFile file = testing::small_plan_file();
-  file.plan.streams = 2;
-  file.plan.program[StepId(2)].stream = 1;
-  file.plan.program[StepId(2)].after = {StepId(0), StepId(1)};
+  BodyPlan& then = file.plan.layout.steps[StepId(2)].bodies[0];
+  Plan inner = *then.plan;
+  inner.program.streams.push_back({.worker = WorkerId(0)});
+  then.plan = std::make_shared<const Plan>(inner);
   const std::string text = write_plan_json(file.plan, file.labels);
-  EXPECT_NE(text.find("\"schema_version\": 2,"), std::string::npos);
-  EXPECT_NE(text.find("\n\"streams\": 2,\n"), std::string::npos);
-  EXPECT_NE(text.find("[2, \"compute\", [0, 4], [5], 5, 1, [0, 1]]"), std::string::npos) << text;
+  EXPECT_NE(text.find("\"features\": [\"streams\"],"), std::string::npos);
+  EXPECT_EQ(refusal(text), "");
+  EXPECT_NE(refusal(with(text, "\"features\": [\"streams\"],", "\"features\": [],")), "");
+}
+
+TEST(PlanJson, StreamsAndWaitsAreReadBack) {
+  PlanFile file = testing::small_plan_file();
+  file.plan.program.streams.push_back({.worker = WorkerId(0)});
+  file.plan.program.steps[StepId(2)].stream = StreamId(1);
+  file.plan.program.steps[StepId(2)].after = {StepId(0), StepId(1)};
+  const std::string text = write_plan_json(file.plan, file.labels);
+  EXPECT_NE(text.find("[\"compute\", 2, 0, null, [0, 4], [5], 5, 1, [0, 1]]"), std::string::npos) << text;
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
   EXPECT_EQ(testing::difference(file, again.value()), "");
-  const auto refused = [&](const std::string& piece, const std::string& by) {
-    std::string wrong = text;
-    wrong.replace(wrong.find(piece), piece.size(), by);
-    const Result<PlanFile> read = read_plan_json(wrong, "p.json");
-    return read.ok() ? "" : read.error().describe();
-  };
-  EXPECT_EQ(refused("5, 1, [0, 1]]", "5, 2, [0, 1]]"),
+  EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 2, [0, 1]]")),
             "p.json: $.steps[2].stream: stream 2 does not exist: there are 2");
-  EXPECT_EQ(refused("5, 1, [0, 1]]", "5, 1, [0, 2]]"),
-            "p.json: $.steps[2].after[1]: step 2 does not come before this step, 2, so it cannot be waited for");
-  EXPECT_NE(refused("\"streams\": 2", "\"streams\": 1025").find("a number of streams (an integer in [1, 1024])"),
+  EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [0, 2]]")),
+            "p.json: $.steps[2].after[1]: step 2 does not come before step 2, so it cannot wait for it");
+  EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [1, 0]]")),
+            "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits are listed in ascending order, each once");
+  EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 0, [0, 1]]")),
+            "p.json: $.steps[2].after[0]: step 0 is of the same stream, which keeps its order anyway");
+  std::string rows;
+  for (int more = 0; more < 1023; ++more) rows += "[0, null],\n";
+  EXPECT_NE(refusal(with(text, "[0, null],\n", rows + "[0, null],\n")).find("more rows than the limit of 1024"),
             std::string::npos);
-  EXPECT_NE(refused("\"schema_version\": 2", "\"schema_version\": 1").find("column"), std::string::npos);
-  file.plan.streams = 1;
-  EXPECT_EQ(read_plan_json(text.substr(0, text.find("\"streams\": 2")) + "\"streams\": 1" +
-                               text.substr(text.find("\"streams\": 2") + 12),
-                           "p.json")
-                .ok(),
-            false);
 }
 
 // Buffer 3 has 64 bytes and lives in steps 0 to 2, its first 16 in step 0 only.
-TEST(PlanJson, PartsMakeAnotherVersion) {
+TEST(PlanJson, PartsAreReadBack) {
   PlanFile file = testing::small_plan_file();
-  Buffer& buffer = file.plan.buffers[BufferId(3)];
+  Buffer& buffer = file.plan.layout.buffers[BufferId(3)];
   ASSERT_EQ(buffer.size, Bytes(64));
   ASSERT_EQ(buffer.lifespan, (Lifespan{StepId(0), StepId(3)}));
   buffer.parts = {{Bytes(16), {StepId(0), StepId(1)}}, {Bytes(48), {StepId(0), StepId(3)}}};
   const std::string text = write_plan_json(file.plan, file.labels);
-  EXPECT_NE(text.find("\"schema_version\": 3,"), std::string::npos);
-  EXPECT_NE(text.find("\n\"streams\": 1,\n"), std::string::npos);
   const std::string written = "[[16, 0, 1], [48, 0, 3]]]";
   ASSERT_NE(text.find(written), std::string::npos) << text;
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
   EXPECT_EQ(testing::difference(file, again.value()), "");
-  const auto refused = [&](const std::string& by) {
-    std::string wrong = text;
-    wrong.replace(wrong.find(written), written.size(), by);
-    const Result<PlanFile> read = read_plan_json(wrong, "p.json");
-    return read.ok() ? "" : read.error().describe();
-  };
+  const auto refused = [&](const std::string& by) { return refusal(with(text, written, by)); };
   EXPECT_EQ(refused("[[64, 0, 3]]]"), "p.json: $.buffers[3].parts: has one part; a buffer has none, or at least two");
   EXPECT_EQ(refused("[[16, 0, 1], [49, 0, 3]]]"),
-            "p.json: $.buffers[3].parts[1]: ends behind the end of the buffer, which has 64 bytes");
+            "p.json: $.buffers[3].parts[1].bytes: is 49, but 48 bytes of the buffer are left");
   EXPECT_EQ(refused("[[16, 0, 1], [47, 0, 3]]]"),
-            "p.json: $.buffers[3].parts: have 63 bytes together, the buffer has 64");
-  EXPECT_EQ(refused("[[16, 1, 1], [48, 0, 3]]]"), "p.json: $.buffers[3].parts[0]: lives in no step at all");
+            "p.json: $.buffers[3].parts: 1 bytes of the buffer are in none of its parts");
+  EXPECT_EQ(refused("[[16, 1, 1], [48, 0, 3]]]"),
+            "p.json: $.buffers[3].parts[0]: is live in steps [1, 1), which is empty");
   EXPECT_EQ(refused("[[16, 0, 1], [48, 0, 2]]]"),
-            "p.json: $.buffers[3].parts: live from step 0 to before step 2 together, which is not when the buffer "
-            "lives");
-  EXPECT_EQ(refused("[]]"), "p.json: $.schema_version: is for plans whose buffers have parts, and here is none");
+            "p.json: $.buffers[3].parts: are live in steps [0, 2) together, the buffer in [0, 3)");
+  EXPECT_EQ(refused("[]]"), "p.json: $.features: the plan uses no feature; the list must name these, in this order");
   EXPECT_NE(refused("[[0, 0, 1], [64, 0, 3]]]").find("a number of bytes (an integer in [1, "), std::string::npos);
 }
 
 TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
   Random random(11);
   int with_bodies = 0;
+  std::map<std::string, int> with_feature;
   for (int run = 0; run < 1500; ++run) {
     const PlanFile file = testing::random_plan_file(random);
     const std::string text = write_plan_json(file.plan, file.labels);
@@ -139,9 +210,12 @@ TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
     ASSERT_EQ(testing::difference(file, again.value()), "") << text;
     ASSERT_EQ(write_plan_json(again->plan, again->labels), text);
     ASSERT_TRUE(is_utf8(text));
-    for (const Step& step : file.plan.program) with_bodies += step.bodies.empty() ? 0 : 1;
+    for (const StepSpace& space : file.plan.layout.steps) with_bodies += space.bodies.empty() ? 0 : 1;
+    for (std::string_view feature : features_of(file.plan)) ++with_feature[std::string(feature)];
   }
   EXPECT_GT(with_bodies, 100);
+  EXPECT_EQ(with_feature.size(), 6U);
+  for (const auto& [feature, times] : with_feature) EXPECT_GT(times, 100) << feature;
 }
 
 // Members may come in any order: other programs sort them or write everything on one line.
@@ -162,7 +236,7 @@ TEST(PlanJson, RowsStandOnLinesOfTheirOwn) {
   const std::string text = small_json();
   EXPECT_NE(text.find("\n[\"scale\", \"Mul\"],\n"), std::string::npos);
   EXPECT_NE(text.find("\n[\"x\", \"f32[2,4]\", \"input\", 32],\n"), std::string::npos);
-  EXPECT_NE(text.find("\n[1, \"alias\", [3], [4], null],\n"), std::string::npos);
+  EXPECT_NE(text.find("\n[\"alias\", 1, null, null, [3], [4], null, 0, []],\n"), std::string::npos);
   EXPECT_TRUE(text.ends_with("}\n"));
 }
 

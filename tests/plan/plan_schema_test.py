@@ -23,19 +23,25 @@ SMALL = json.loads((ROOT / "tests/files/plans/small.json").read_text())
 DAMAGES = [
     (["format"], "other"),
     (["schema_version"], 2),
-    (["schema_version"], 3),
-    (["streams"], 2),
-    (["steps", 0], [0, "compute", [0], [3], None, 0, []]),
+    (["features"], ["telepathy"]),
+    (["features"], ["copies", "copies"]),
     (["columns", "nodes"], ["name", "op"]),
     (["unknown"], 1),
     (["provenance", "nodes"], -1),
     (["provenance", "tool"], None),
-    (["regions", 0, "alignment"], 48),
-    (["regions", 0, "capacity"], -1),
-    (["regions", 0, "capacity"], 2**55),
-    (["regions", 0, "capacity"], 1.5),
+    (["machine", "regions", 0, "alignment"], 48),
+    (["machine", "regions", 0, "capacity"], -1),
+    (["machine", "regions", 0, "capacity"], 2**55),
+    (["machine", "regions", 0, "capacity"], 1.5),
+    (["machine", "links"], [{"from": 0, "to": 1, "bytes_per_second": 0, "latency_picoseconds": 0}]),
+    (["machine", "workers", 0, "count"], 0),
+    (["machine", "workers", 0, "addressable"], None),
+    (["execution"], "free"),
+    (["kernels", 0], 0),
     (["arena", 0], "64"),
     (["claims", "load"], 2**62),
+    (["claims", "bounds", 0, "scope"], "all"),
+    (["claims", "bounds", 0, "bytes"], 2**62),
     (["claims", "allocate_optimal"], 1),
     (["nodes", 0], ["one column"]),
     (["nodes", 0], ["three", "columns", "here"]),
@@ -45,39 +51,60 @@ DAMAGES = [
     (["tensors", 1, 1], "float[2]"),
     (["tensors", 1, 1], "f32"),
     (["tensors", 1, 2], "inputs"),
+    (["streams"], []),
+    (["streams"], [[0, None]] * 1025),
+    (["streams", 0], [0, 0]),
+    (["streams", 0], [None, None]),
     (["buffers", 0, 0], "temp"),
-    (["buffers", 3, 5], None),
     (["buffers", 0, 5], 0),
-    (["values", 0, 0], None),
-    (["values", 0, 0], 2**32),
-    (["steps", 0, 1], "view"),
-    (["steps", 0, 2, 0], -1),
-    (["bodies", 0, "parent"], -1),
-    (["body_plans", 0, "offset"], None),
-]
-
-
-STREAM_DAMAGES = [
-    (["schema_version"], 1),
-    (["streams"], 0),
-    (["streams"], 1025),
-    (["columns", "steps"], ["node", "kind", "reads", "writes", "scratch"]),
-    (["steps", 0, 5], -1),
-    (["steps", 0, 6], None),
-    (["steps", 0], [0, "compute", [0], [3], None]),
-    (["body_plans", 0, "steps"], [[0, "compute", [0], [3], None]]),
-]
-
-
-PART_DAMAGES = [
-    (["schema_version"], 2),
-    (["columns", "buffers"], ["kind", "bytes", "begin", "end", "region", "offset"]),
     (["buffers", 0, 6], [[1, 0, 1], [1, 0, 1]]),
     (["buffers", 3, 6], [[64, 0, 3]]),
     (["buffers", 3, 6], [[0, 0, 1], [64, 0, 3]]),
     (["buffers", 3, 6], [[16, 0], [48, 0]]),
     (["buffers", 3, 6], None),
     (["buffers", 3], ["temporary", 64, 0, 3, 0, 0]),
+    (["values", 0, 0], None),
+    (["values", 0, 0], 2**32),
+    (["steps", 0, 0], "view"),
+    (["steps", 0, 1], None),
+    (["steps", 0, 2], None),
+    (["steps", 0, 3], [0, 64]),
+    (["steps", 0, 4, 0], -1),
+    (["steps", 0, 7], -1),
+    (["steps", 0, 7], 1024),
+    (["steps", 0, 8], None),
+    (["steps", 1, 2], 0),
+    (["outputs"], None),
+    (["updates"], [-1]),
+    (["bodies", 0, "parent"], -1),
+    (["body_plans", 0, "offset"], None),
+    (["body_plans", 0, "machine"], None),
+]
+
+
+# The small plan with more in it, all of which a plan may have.
+ADDITIONS = [
+    (["features"], ["buffer_parts", "copies", "links", "recompute", "state_updates", "streams"]),
+    (["machine", "links"], [{"from": 0, "to": 1, "bytes_per_second": 10**9, "latency_picoseconds": 0}]),
+    (["machine", "workers", 0, "addressable"], [0]),
+    (["execution"], "dataflow"),
+    (["streams"], [[0, None], [None, 0]]),
+    (["claims", "bounds"], []),
+    (["buffers", 0, 4], 1),  # the home of a buffer that is not placed
+    (["buffers", 3, 6], [[16, 0, 1], [48, 0, 3]]),
+    (["steps", 1], ["copy", None, None, [0, 32], [3], [4], None, 1, [0]]),
+    (["updates"], [4]),
+]
+
+
+COPY_DAMAGES = [
+    (["steps", 1, 1], 0),
+    (["steps", 1, 3], None),
+    (["steps", 1, 3], [0]),
+    (["steps", 1, 3], [-1, 32]),
+    (["steps", 1, 4], [3, 3]),
+    (["steps", 1, 5], []),
+    (["steps", 1, 6], 5),
 ]
 
 
@@ -113,37 +140,22 @@ class PlanSchema(unittest.TestCase):
             with self.subTest(path=path, value=value):
                 self.assertFalse(self.validator.is_valid(damaged(path, value)))
 
-    def test_takes_several_streams(self):
-        tree = copy.deepcopy(SMALL)
-        tree["schema_version"] = 2
-        tree["columns"]["steps"] += ["stream", "after"]
-        for plan in [tree, *tree["body_plans"]]:
-            plan["streams"] = 2
-            for step in plan["steps"]:
-                step += [0, []]
-        self.validator.validate(tree)
-        for path, value in STREAM_DAMAGES:
+    def test_takes_all_that_a_plan_may_have(self):
+        for path, value in ADDITIONS:
             with self.subTest(path=path, value=value):
-                self.assertFalse(self.validator.is_valid(damaged(path, value, tree)))
-        del tree["streams"]
-        self.assertFalse(self.validator.is_valid(tree))
+                self.validator.validate(damaged(path, value))
 
-    def test_takes_parts(self):
-        tree = copy.deepcopy(SMALL)
-        tree["schema_version"] = 3
-        tree["columns"]["steps"] += ["stream", "after"]
-        tree["columns"]["buffers"] += ["parts"]
-        for plan in [tree, *tree["body_plans"]]:
-            plan["streams"] = 1
-            for step in plan["steps"]:
-                step += [0, []]
-            for buffer in plan["buffers"]:
-                buffer.append([])
-        tree["buffers"][3][6] = [[16, 0, 1], [48, 0, 3]]
+    def test_refuses_damaged_copies(self):
+        tree = damaged(["steps", 1], ["copy", None, None, [0, 32], [3], [4], None, 1, [0]])
         self.validator.validate(tree)
-        for path, value in PART_DAMAGES:
+        for path, value in COPY_DAMAGES:
             with self.subTest(path=path, value=value):
                 self.assertFalse(self.validator.is_valid(damaged(path, value, tree)))
+
+    def test_knows_the_features_of_the_source(self):
+        source = (ROOT / "src/lowtide/plan/plan_form.h").read_text()
+        names = re.findall(r'"(\w+)"', re.search(r"kFeatures = \{([^}]*)\}", source).group(1))
+        self.assertEqual(SCHEMA["properties"]["features"]["items"]["enum"], names)
 
     def test_every_key_is_needed(self):
         removed = 0

@@ -3,7 +3,9 @@
 
 #include "tests/plan/random_plan.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "lowtide/base/limits.h"
 #include "tests/graph/random_graph.h"
@@ -15,7 +17,7 @@ class PlanMaker {
  public:
   explicit PlanMaker(Random& random) : random_(random) {}
 
-  Plan make(const Graph& graph) {
+  Plan make(const Graph& graph, bool is_body = false) {
     Plan plan;
     plan.provenance = {.tool = random_name(random_),
                        .model_sha256 = random_name(random_),
@@ -24,20 +26,18 @@ class PlanMaker {
                        .tensors = static_cast<std::int64_t>(graph.tensors().size()),
                        .target = random_name(random_)};
     while (random_.chance(30)) plan.provenance.dims.push_back(random_name(random_));
-    for (std::uint64_t count = random_.below(3); count > 0; --count) {
-      Region region{.name = random_name(random_), .alignment = Bytes(std::int64_t{1} << random_.below(31))};
-      if (random_.chance(50)) region.capacity = Bytes(number());
-      plan.regions.push_back(region);
-      plan.arena.emplace_back(number());
-    }
+    add_machine(plan, is_body ? 1 : random_.below(4));
+    plan.execution = static_cast<ExecutionModel>(random_.below(4));
+    while (plan.kernels.empty() || random_.chance(30)) plan.kernels.push_back({random_name(random_)});
     plan.claims = {.load_as_given = Bytes(number()),
                    .load = Bytes(number()),
-                   .bound = Bytes(number()),
-                   .bound_name = random_name(random_),
                    .schedule = random_name(random_),
                    .schedule_optimal = random_.chance(50),
                    .allocate = random_name(random_),
                    .allocate_optimal = random_.chance(50)};
+    for (BoundScope scope : {BoundScope::run_once, BoundScope::all_plans}) {
+      if (random_.chance(50)) plan.claims.bounds.push_back({scope, Bytes(number()), random_name(random_)});
+    }
     add_tables(graph, plan);
     return plan;
   }
@@ -52,36 +52,82 @@ class PlanMaker {
     return IdType(static_cast<std::uint32_t>(random_.below(count)));
   }
 
+  void add_machine(Plan& plan, std::uint64_t regions) {
+    for (std::uint64_t count = regions; count > 0; --count) {
+      Region region{.name = random_name(random_), .alignment = Bytes(std::int64_t{1} << random_.below(31))};
+      if (random_.chance(50)) region.capacity = Bytes(number());
+      plan.machine.regions.push_back(region);
+      plan.layout.arena.emplace_back(number());
+    }
+    while (regions > 1 && random_.chance(60)) {
+      const auto from = any<RegionId>(regions - 1);
+      const Link link{from, RegionId(from.value() + 1), random_.between(1, 1LL << 62), number()};
+      plan.machine.links.push_back(random_.chance(50) ? link : Link{link.to, link.from, 1, 0});
+    }
+    while (plan.machine.workers.empty() || random_.chance(30)) {
+      Worker worker{.name = random_name(random_), .count = static_cast<int>(random_.between(1, 100))};
+      for (std::uint32_t region = 0; region < regions; ++region) {
+        if (random_.chance(30)) worker.addressable.emplace_back(region);
+      }
+      plan.machine.workers.push_back(worker);
+    }
+    plan.program.streams.push_back({.worker = any<WorkerId>(plan.machine.workers.size())});
+    while (random_.chance(30)) plan.program.streams.push_back({.worker = any<WorkerId>(plan.machine.workers.size())});
+    for (LinkId link : all_ids<LinkId>(plan.machine.links.size())) {
+      if (random_.chance(50)) plan.program.streams.push_back({.link = link});
+    }
+  }
+
   void add_tables(const Graph& graph, Plan& plan) {
-    std::vector<NodeId> program;
+    std::vector<std::optional<NodeId>> program;  // nullopt: a copy
     for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
-      for (std::uint64_t times = random_.below(3); times > 0; --times) program.push_back(node);
+      for (std::uint64_t times = random_.below(3); times > 0; --times) program.emplace_back(node);
+      if (random_.chance(20)) program.emplace_back(std::nullopt);
     }
     if (program.empty()) return;
     for (std::uint64_t count = random_.below(6); count > 0; --count) add_buffer(plan, program.size());
-    for (std::uint64_t count = plan.buffers.empty() || graph.tensors().empty() ? 0 : random_.below(6); count > 0;
+    for (std::uint64_t count = plan.layout.buffers.empty() || graph.tensors().empty() ? 0 : random_.below(6); count > 0;
          --count) {
-      Value value{.tensor = any<TensorId>(graph.tensors().size()),
-                  .buffer = any<BufferId>(plan.buffers.size()),
-                  .offset = Offset(number())};
+      Value value{.tensor = any<TensorId>(graph.tensors().size())};
       if (random_.chance(70)) value.written = any<StepId>(program.size());
-      plan.values.push_back(value);
+      plan.program.values.push_back(value);
+      plan.layout.values.push_back({any<BufferId>(plan.layout.buffers.size()), Offset(number())});
     }
-    plan.streams = random_.chance(30) ? static_cast<std::uint32_t>(random_.between(1, 4)) : 1;
-    for (NodeId node : program) {
-      Step step{.node = node, .kind = random_.chance(20) ? StepKind::alias : StepKind::compute};
-      while (!plan.values.empty() && random_.chance(60)) step.reads.push_back(any<ValueId>(plan.values.size()));
-      while (!plan.values.empty() && random_.chance(60)) step.writes.push_back(any<ValueId>(plan.values.size()));
-      if (!plan.buffers.empty() && random_.chance(30)) step.scratch = any<BufferId>(plan.buffers.size());
-      for (const Body& body : graph.node(node).bodies) {
-        step.bodies.push_back({body.name, Offset(number()), std::make_shared<const Plan>(make(*body.graph))});
+    for (const std::optional<NodeId>& node : program) add_step(graph, plan, node);
+    if (plan.program.values.empty()) return;
+    while (random_.chance(50)) plan.program.outputs.push_back(any_value(plan));
+    while (random_.chance(20)) plan.program.updates.push_back(any_value(plan));
+  }
+
+  ValueId any_value(const Plan& plan) { return any<ValueId>(plan.program.values.size()); }
+
+  void add_step(const Graph& graph, Plan& plan, std::optional<NodeId> node) {
+    const bool has_values = !plan.program.values.empty();
+    Step step;
+    StepSpace space;
+    if (node && random_.chance(80)) {
+      step.work = Compute{*node, any<KernelId>(plan.kernels.size())};
+      for (const Body& body : graph.node(*node).bodies) {
+        space.bodies.push_back({body.name, Offset(number()), std::make_shared<const Plan>(make(*body.graph, true))});
       }
-      step.stream = static_cast<std::uint32_t>(random_.below(plan.streams));
-      while (!plan.program.empty() && plan.streams > 1 && random_.chance(40)) {
-        step.after.push_back(any<StepId>(plan.program.size()));
-      }
-      plan.program.push_back(std::move(step));
+    } else if (node || !has_values) {
+      step.work = Alias{node.value_or(NodeId(0))};
+    } else {
+      const std::int64_t begin = number() / 2;
+      step.work = Copy{{begin, begin + number() / 4}};
+      step.reads = {any_value(plan)};
+      step.writes = {any_value(plan)};
     }
+    while (!is_copy(step) && has_values && random_.chance(60)) step.reads.push_back(any_value(plan));
+    while (!is_copy(step) && has_values && random_.chance(60)) step.writes.push_back(any_value(plan));
+    const bool may_have_scratch = !is_copy(step) && !plan.layout.buffers.empty();
+    if (may_have_scratch && random_.chance(30)) space.scratch = any<BufferId>(plan.layout.buffers.size());
+    step.stream = any<StreamId>(plan.program.streams.size());
+    for (StepId before : all_ids<StepId>(plan.program.steps.size())) {
+      if (plan.program.steps[before].stream != step.stream && random_.chance(20)) step.after.push_back(before);
+    }
+    plan.program.steps.push_back(std::move(step));
+    plan.layout.steps.push_back(std::move(space));
   }
 
   void add_buffer(Plan& plan, std::size_t steps) {
@@ -89,11 +135,17 @@ class PlanMaker {
     buffer.lifespan.begin = any<StepId>(steps);
     buffer.lifespan.end =
         StepId(buffer.lifespan.begin.value() + 1 + any<StepId>(steps - buffer.lifespan.begin.index()).value());
-    if (!plan.regions.empty() && random_.chance(60)) {
-      buffer.placement = Placement{any<RegionId>(plan.regions.size()), Offset(number())};
-      if (buffer.size.count() > 2 && random_.chance(20)) divide(buffer);
+    const std::size_t regions = plan.machine.regions.size();
+    if (regions == 0) buffer.kind = static_cast<BufferKind>(random_.below(3));
+    const bool is_owned = buffer.kind >= BufferKind::output;
+    if (regions > 0 && (is_owned || random_.chance(40))) {
+      buffer.placement = Placement{any<RegionId>(regions), Offset(number())};
+      const bool may_have_parts = buffer.kind == BufferKind::temporary || buffer.kind == BufferKind::output;
+      if (may_have_parts && buffer.size.count() > 2 && random_.chance(30)) divide(buffer);
+    } else if (regions > 0 && random_.chance(50)) {
+      buffer.home = any<RegionId>(regions);
     }
-    plan.buffers.push_back(buffer);
+    plan.layout.buffers.push_back(buffer);
   }
 
   // Two parts, of which one lives as long as both.
@@ -121,18 +173,19 @@ std::string difference(const Labels& a, const Labels& b) {
 
 std::string difference(const Plan& a, const Plan& b) {
   if (!(a.provenance == b.provenance)) return "provenance";
+  if (!(a.machine == b.machine)) return "machine";
+  if (!(a.kernels == b.kernels) || a.execution != b.execution) return "kernels or execution";
   if (!(a.claims == b.claims)) return "claims";
-  if (a.regions != b.regions || a.arena != b.arena) return "regions";
-  if (!(a.values == b.values)) return "values";
-  if (!(a.buffers == b.buffers)) return "buffers";
-  if (a.program.size() != b.program.size() || a.streams != b.streams) return "number of steps or streams";
-  for (StepId id : all_ids<StepId>(a.program.size())) {
-    const Step& one = a.program[id];
-    const Step& other = b.program[id];
-    if (one.node != other.node || one.kind != other.kind || one.reads != other.reads || one.writes != other.writes ||
-        one.scratch != other.scratch || one.stream != other.stream || one.after != other.after ||
-        one.bodies.size() != other.bodies.size()) {
-      return "step " + std::to_string(id.value());
+  if (!(a.program == b.program)) return "program";
+  if (a.layout.arena != b.layout.arena) return "arena";
+  if (!(a.layout.buffers == b.layout.buffers)) return "buffers";
+  if (!(a.layout.values == b.layout.values)) return "places of values";
+  if (a.layout.steps.size() != b.layout.steps.size()) return "number of steps";
+  for (StepId id : all_ids<StepId>(a.layout.steps.size())) {
+    const StepSpace& one = a.layout.steps[id];
+    const StepSpace& other = b.layout.steps[id];
+    if (one.scratch != other.scratch || one.bodies.size() != other.bodies.size()) {
+      return "space of step " + std::to_string(id.value());
     }
     for (std::size_t at = 0; at < one.bodies.size(); ++at) {
       if (one.bodies[at].body != other.bodies[at].body || one.bodies[at].offset != other.bodies[at].offset)

@@ -11,4 +11,8 @@ namespace lowtide::testing {
 // two regions, and a name that is not UTF-8. tests/files/plans/small.json holds it.
 [[nodiscard]] PlanFile small_plan_file();
 
+// A right plan with every feature: two regions with links, streams, copies in pieces and buffer parts, a node that runs
+// again, a state that is updated.
+[[nodiscard]] PlanFile transfer_plan_file();
+
 }  // namespace lowtide::testing

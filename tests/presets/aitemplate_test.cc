@@ -41,12 +41,13 @@ PackingProblem records(const std::vector<Record>& all) {
 
 std::vector<std::int64_t> greedy_offsets(const PackingProblem& problem) {
   std::vector<std::int64_t> offsets;
-  for (Offset offset : detail::largest_first_offsets(problem)) offsets.push_back(offset.position());
+  const IdVector<PackingId, Offset> found = detail::largest_first_offsets(problem).value();
+  for (Offset offset : found) offsets.push_back(offset.position());
   return offsets;
 }
 
 std::int64_t greedy_height(const PackingProblem& problem) {
-  const IdVector<PackingId, Offset> offsets = detail::largest_first_offsets(problem);
+  const IdVector<PackingId, Offset> offsets = detail::largest_first_offsets(problem).value();
   Offset height;
   for (PackingId id : all_ids<PackingId>(offsets.size())) {
     height = std::max(height, offsets[id] + problem.buffers[id].size);

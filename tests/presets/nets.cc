@@ -165,7 +165,7 @@ std::int64_t offset_of(const Net& net, const PresetOutcome& outcome, const std::
 
 std::int64_t own_arena(const Net& net) {
   Target target = dense_target();
-  for (Region& region : target.regions) region.alignment = Bytes(1);
+  for (Region& region : target.machine.regions) region.alignment = Bytes(1);
   const Result<PlannedGraph> planned = plan_graph(net.graph, target);
   if (!planned) throw std::runtime_error(planned.error().describe());
   if (!planned->violations.empty()) throw std::runtime_error(planned->violations.front().message);

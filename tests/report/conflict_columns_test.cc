@@ -50,9 +50,8 @@ TEST(ConflictColumns, JoinAllThatConflictWithEachOther) {
   EXPECT_EQ(conflict_columns(triangle, {PackingId(3), PackingId(2)}).witness, 1U);
 }
 
-TEST(ConflictColumns, KeepApartWhatPairsNameAndJoinNoGroup) {
-  PackingProblem problem = related(3, {{0, 1}});
-  problem.apart = {{PackingId(2), PackingId(1)}};
+TEST(ConflictColumns, JoinNoGroup) {
+  PackingProblem problem = related(3, {{0, 1}, {2, 1}});
   problem.together = {{PackingId(0), PackingId(1), Bytes(0)}};
   EXPECT_EQ(numbers(conflict_columns(problem, {})), (Numbers{{0}, {1, 2}}));
 }

@@ -49,7 +49,7 @@ TEST(Explanation, NamesWhatEveryOrderHolds) {
   })"));
   EXPECT_THAT(text, HasSubstr("1,024 B (1.00 KiB) live at once at 1 of 4 steps, counted from 0: step 2  Conv narrow"));
   EXPECT_THAT(text, HasSubstr("The highest of the other steps: 704 B at step 1, Conv wide."));
-  EXPECT_THAT(text, HasSubstr("Proven: no order needs less than 1,024 B (1.00 KiB)"));
+  EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 1,024 B (1.00 KiB)"));
   EXPECT_THAT(text, HasSubstr("While Conv narrow runs, 1,024 B (1.00 KiB) live in every order: it reads h (640 B), and "
                               "writes k (320 B). Meanwhile s (64 B) is kept"));
   EXPECT_THAT(text, HasSubstr("s (64 B) is kept here for step 3, Conv last. If it were computed again for that, or "
@@ -94,7 +94,7 @@ TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
 // Searched: 4 + 1 + 1 at b, and 5 is the most that must live at one step.
 TEST(Explanation, SaysWhatASearchHasShown) {
   const std::string text = explanation(graph_of(kTwoBranches));
-  EXPECT_THAT(text, HasSubstr("Proven: no order needs less than 384 B"));
+  EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 384 B"));
   EXPECT_THAT(text, HasSubstr("shows that each has a step that needs 384 B or more. No single step shows as much"));
   EXPECT_THAT(text, HasSubstr("alone needs 320 B"));
   EXPECT_THAT(text, HasSubstr("live by choice of this order (no above)"));

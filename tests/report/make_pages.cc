@@ -44,7 +44,7 @@ bool write_all(const std::filesystem::path& folder) {
   const PlanSketch before = small_plan_before();
   const PlanSketch with_copies = parts_plan_before();
   PlanSketch retimed = parts_plan();
-  retimed.plan.buffers[BufferId(1)].parts[2].lifespan.begin = StepId(5);
+  retimed.plan.layout.buffers[BufferId(1)].parts[2].lifespan.begin = StepId(5);
   const PlanSketch plain = encoder_decoder_plan(5, false);
   return write_page(folder / "small.html", small_plan(), nullptr, true) &&
          write_page(folder / "compare.html", small_plan(), &before) &&
@@ -53,8 +53,10 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "parts_retimed.html", parts_plan(), &retimed) &&
          write_page(folder / "parts_2k.html", staircases_plan(2'000)) &&
          write_page(folder / "streams.html", streams_plan()) && write_page(folder / "bodies.html", bodies_plan()) &&
-         write_page(folder / "regions.html", regions_plan()) && write_page(folder / "hostile.html", hostile_plan()) &&
-         write_page(folder / "empty.html", empty_plan()) && write_page(folder / "unplaced.html", unplaced_plan()) &&
+         write_page(folder / "regions.html", regions_plan()) &&
+         write_page(folder / "transfers.html", transfers_plan()) &&
+         write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
+         write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&
          write_page(folder / "network_compare.html", encoder_decoder_plan(5, true), &plain) &&
          write_page(folder / "generated_10k.html", generated_plan(10'000, 7)) &&

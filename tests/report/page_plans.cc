@@ -15,56 +15,83 @@ constexpr std::int64_t kKiB = 1024;
 
 Sketcher::Sketcher(const std::string& graph) {
   sketch_.plan.provenance = {.tool = "lowtide 0.1.0", .graph = graph, .target = "dense"};
-  sketch_.plan.regions.push_back({.name = "arena"});
+  sketch_.plan.machine = {.regions = {{.name = "arena"}}, .links = {}, .workers = {{.name = "cpu"}}};
+  sketch_.plan.kernels = {{"dense"}};
+  sketch_.plan.program.streams = {{.worker = WorkerId(0), .link = std::nullopt}};
 }
 
 BufferId Sketcher::buffer(BufferKind kind, std::int64_t size, std::uint32_t begin, std::uint32_t end,
                           std::optional<std::int64_t> offset, std::uint32_t region) {
   Buffer made{.kind = kind, .size = Bytes(size), .lifespan = {StepId(begin), StepId(end)}};
   if (offset) made.placement = Placement{RegionId(region), Offset(*offset)};
-  return sketch_.plan.buffers.push_back(made);
+  return sketch_.plan.layout.buffers.push_back(made);
 }
 
 void Sketcher::parts(std::vector<BufferPart> parts) {
-  const BufferId last(static_cast<std::uint32_t>(sketch_.plan.buffers.size() - 1));
-  sketch_.plan.buffers[last].parts = std::move(parts);
+  const BufferId last(static_cast<std::uint32_t>(sketch_.plan.layout.buffers.size() - 1));
+  sketch_.plan.layout.buffers[last].parts = std::move(parts);
 }
 
 ValueId Sketcher::value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
                         bool is_written) {
   const TensorId id = sketch_.labels.tensors.push_back(
       {.name = tensor, .dtype = DType::f32, .role = role, .shape = Shape({1, size / 4}), .size = Bytes(size)});
-  const ValueId made = sketch_.plan.values.push_back({.tensor = id, .buffer = buffer, .offset = Offset(offset)});
+  const ValueId made = sketch_.plan.program.values.push_back({.tensor = id, .written = std::nullopt});
+  sketch_.plan.layout.values.push_back({.buffer = buffer, .offset = Offset(offset)});
   if (is_written) unwritten_.push_back(made);
+  if (role == Role::output) sketch_.plan.program.outputs.push_back(made);
   return made;
+}
+
+ValueId Sketcher::again(ValueId first, BufferId buffer, std::int64_t offset) {
+  const TensorId tensor = sketch_.plan.program.values[first].tensor;
+  const ValueId made = sketch_.plan.program.values.push_back({.tensor = tensor, .written = std::nullopt});
+  sketch_.plan.layout.values.push_back({.buffer = buffer, .offset = Offset(offset)});
+  unwritten_.push_back(made);
+  return made;
+}
+
+StepId Sketcher::add(Step step, std::optional<BufferId> scratch) {
+  step.writes = unwritten_;
+  const StepId made = sketch_.plan.program.steps.push_back(std::move(step));
+  sketch_.plan.layout.steps.push_back({.scratch = scratch, .bodies = {}});
+  for (ValueId value : unwritten_) sketch_.plan.program.values[value].written = made;
+  unwritten_.clear();
+  return made;
+}
+
+StepId Sketcher::step_again(StepId first, const std::vector<ValueId>& reads) {
+  return add({.work = sketch_.plan.program.steps[first].work, .reads = reads}, std::nullopt);
+}
+
+StepId Sketcher::copy(ValueId from, ValueId to, StreamId stream) {
+  const Bytes size = sketch_.labels.tensors[sketch_.plan.program.values[to].tensor].size;
+  return add({.work = Copy{{0, size.count()}}, .reads = {from}, .stream = stream}, std::nullopt);
 }
 
 StepId Sketcher::step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads, StepKind kind,
                       std::optional<BufferId> scratch) {
   const NodeId id = sketch_.labels.nodes.push_back({.name = node, .op = op});
-  const StepId made = sketch_.plan.program.push_back(
-      {.node = id, .kind = kind, .reads = reads, .writes = unwritten_, .scratch = scratch});
-  for (ValueId value : unwritten_) sketch_.plan.values[value].written = made;
-  unwritten_.clear();
-  return made;
+  return add({.work = kind == StepKind::alias ? Work(Alias{id}) : Work(Compute{id, KernelId(0)}), .reads = reads},
+             scratch);
 }
 
 void Sketcher::body(const std::string& name, PlanSketch inner, std::int64_t offset) {
-  const StepId last(static_cast<std::uint32_t>(sketch_.plan.program.size() - 1));
-  Step& step = sketch_.plan.program[last];
-  step.bodies.push_back(
+  const StepId last(static_cast<std::uint32_t>(sketch_.plan.program.steps.size() - 1));
+  sketch_.plan.layout.steps[last].bodies.push_back(
       {.body = name, .offset = Offset(offset), .plan = std::make_shared<Plan>(std::move(inner.plan))});
-  sketch_.labels.bodies.push_back({step.node, name, std::move(inner.labels)});
+  sketch_.labels.bodies.push_back({*node_of(sketch_.plan.program.steps[last]), name, std::move(inner.labels)});
 }
 
 PlanSketch Sketcher::finish(std::int64_t bound, const std::string& schedule, const std::string& allocate) && {
   Plan& plan = sketch_.plan;
-  plan.arena.assign(plan.regions.size(), Bytes(0));
-  std::vector<std::int64_t> change(plan.program.size() + 1, 0);
-  for (const Buffer& buffer : plan.buffers) {
+  plan.layout.arena.assign(plan.machine.regions.size(), Bytes(0));
+  std::vector<std::int64_t> change(plan.program.steps.size() + 1, 0);
+  for (const Buffer& buffer : plan.layout.buffers) {
     if (!buffer.placement) continue;
-    if (buffer.placement->region.index() >= plan.arena.size()) plan.arena.resize(buffer.placement->region.index() + 1);
-    Bytes& top = plan.arena[buffer.placement->region.index()];
+    const std::size_t region = buffer.placement->region.index();
+    if (region >= plan.layout.arena.size()) plan.layout.arena.resize(region + 1);
+    Bytes& top = plan.layout.arena[region];
     top = std::max(top, (buffer.placement->offset + buffer.size) - Offset(0));
     for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
       change[lifespan.begin.index()] += bytes.end - bytes.begin;
@@ -76,8 +103,8 @@ PlanSketch Sketcher::finish(std::int64_t bound, const std::string& schedule, con
   for (std::int64_t by : change) load = std::max(load, live += by);
   plan.claims = {.load_as_given = Bytes(load + load / 4),
                  .load = Bytes(load),
-                 .bound = Bytes(bound),
-                 .bound_name = "must_be_live",
+                 .bounds = {{BoundScope::run_once, Bytes(bound), "must_be_live"},
+                            {BoundScope::all_plans, Bytes(bound / 2), "largest_step"}},
                  .schedule = schedule,
                  .schedule_optimal = load == bound,
                  .allocate = allocate,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 
@@ -35,6 +36,12 @@ class Sketcher {
   // The step that wrote the values added since the one before.
   StepId step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads,
               StepKind kind = StepKind::compute, std::optional<BufferId> scratch = std::nullopt);
+  // The step that computes the node of an earlier one again: it writes the values added since, which `again` made.
+  StepId step_again(StepId first, const std::vector<ValueId>& reads);
+  // Another value of the tensor of `first`.
+  ValueId again(ValueId first, BufferId buffer, std::int64_t offset);
+  // A step that copies all of one value to another one, on a stream.
+  StepId copy(ValueId from, ValueId to, StreamId stream);
   // A body of the step added last, with its plan at an offset of the step's scratch.
   void body(const std::string& name, PlanSketch inner, std::int64_t offset);
 
@@ -43,6 +50,9 @@ class Sketcher {
                                   const std::string& allocate = "best_fit") &&;
 
  private:
+  // Writes the values added since the step before.
+  StepId add(Step step, std::optional<BufferId> scratch);
+
   PlanSketch sketch_;
   std::vector<ValueId> unwritten_;
 };
@@ -83,6 +93,8 @@ class Sketcher {
 [[nodiscard]] PlanSketch streams_plan();
 // Two regions.
 [[nodiscard]] PlanSketch regions_plan();
+// A tensor that is swapped out to a second region and in again over two links, and a node that runs twice.
+[[nodiscard]] PlanSketch transfers_plan();
 // Names that try to end a script, start a tag, reverse text, drive a terminal, or are no text at all.
 [[nodiscard]] PlanSketch hostile_plan();
 // The names of hostile_plan's tensors, as they are in the file.

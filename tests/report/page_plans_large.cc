@@ -20,20 +20,21 @@ constexpr std::int64_t kAlignment = 64;
 // Largest first, each at the lowest free place: O(n^2), for a few hundred buffers.
 void pack_by_size(Plan& plan) {
   std::vector<BufferId> order;
-  for (BufferId id : all_ids<BufferId>(plan.buffers.size())) {
-    const BufferKind kind = plan.buffers[id].kind;
+  for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
+    const BufferKind kind = plan.layout.buffers[id].kind;
     if (kind != BufferKind::input && kind != BufferKind::constant) order.push_back(id);
   }
   std::sort(order.begin(), order.end(), [&](BufferId a, BufferId b) {
-    return std::pair(-plan.buffers[a].size.count(), a.value()) < std::pair(-plan.buffers[b].size.count(), b.value());
+    const IdVector<BufferId, Buffer>& buffers = plan.layout.buffers;
+    return std::pair(-buffers[a].size.count(), a.value()) < std::pair(-buffers[b].size.count(), b.value());
   });
   std::vector<BufferId> placed;
   for (BufferId id : order) {
-    Buffer& buffer = plan.buffers[id];
+    Buffer& buffer = plan.layout.buffers[id];
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
     for (BufferId other : placed) {
-      const Buffer& there = plan.buffers[other];
-      if (!there.lifespan.meets(buffer.lifespan)) continue;
+      const Buffer& there = plan.layout.buffers[other];
+      if (!there.lifespan.overlaps(buffer.lifespan)) continue;
       taken.emplace_back(there.placement->offset.position(), (there.placement->offset + there.size).position());
     }
     std::sort(taken.begin(), taken.end());
@@ -112,16 +113,16 @@ class NetworkSketch {
 
   PlanSketch finish(std::int64_t bound, const std::string& schedule) && {
     PlanSketch sketch = std::move(to_).finish(0);
-    for (BufferId id : all_ids<BufferId>(sketch.plan.buffers.size())) {
-      Buffer& buffer = sketch.plan.buffers[id];
+    for (BufferId id : all_ids<BufferId>(sketch.plan.layout.buffers.size())) {
+      Buffer& buffer = sketch.plan.layout.buffers[id];
       const bool stays = buffer.kind == BufferKind::output || buffer.kind == BufferKind::input;
       buffer.lifespan = {StepId(span_[id.index()].first), StepId(stays ? step_ : span_[id.index()].second)};
     }
     pack_by_size(sketch.plan);
     // Counted again, now that lifespans and offsets are known.
     std::vector<std::int64_t> change(step_ + 1, 0);
-    Bytes& arena = sketch.plan.arena[0];
-    for (const Buffer& buffer : sketch.plan.buffers) {
+    Bytes& arena = sketch.plan.layout.arena[0];
+    for (const Buffer& buffer : sketch.plan.layout.buffers) {
       if (!buffer.placement) continue;
       arena = std::max(arena, (buffer.placement->offset + buffer.size) - Offset(0));
       change[buffer.lifespan.begin.index()] += buffer.size.count();
@@ -131,10 +132,10 @@ class NetworkSketch {
     Claims& claims = sketch.plan.claims;
     claims.load = Bytes(*std::max_element(change.begin(), change.end()));
     claims.load_as_given = Bytes(claims.load.count() * 3 / 2);
-    claims.bound = Bytes(std::min(bound, claims.load.count()));
+    claims.bounds = {{BoundScope::run_once, Bytes(std::min(bound, claims.load.count())), "must_be_live"}};
     claims.schedule = schedule;
     claims.allocate = "greedy_by_size";
-    claims.schedule_optimal = claims.load == claims.bound;
+    claims.schedule_optimal = claims.load == claims.bounds[0].bytes;
     claims.allocate_optimal = arena == claims.load;
     return sketch;
   }
@@ -219,7 +220,7 @@ PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed) {
     if (end - 1 > step) reads[end - 1].push_back(value);
   }
   PlanSketch sketch = std::move(to).finish(0);
-  sketch.plan.claims.bound = Bytes(sketch.plan.claims.load.count() * 19 / 20);
+  sketch.plan.claims.bounds[0].bytes = Bytes(sketch.plan.claims.load.count() * 19 / 20);
   return sketch;
 }
 

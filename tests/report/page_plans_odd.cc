@@ -69,9 +69,46 @@ PlanSketch regions_plan() {
   to.step("join", "Custom", {b});
   to.step("end", "Custom", {});
   PlanSketch sketch = std::move(to).finish(200 * kKiB);
-  sketch.plan.regions = {{.name = "sram", .capacity = Bytes(64 * kKiB), .alignment = Bytes(16)},
-                         {.name = "dram", .alignment = Bytes(64)}};
-  sketch.plan.arena = {Bytes(48 * kKiB), Bytes(192 * kKiB)};
+  sketch.plan.machine.regions = {{.name = "sram", .capacity = Bytes(64 * kKiB), .alignment = Bytes(16)},
+                                 {.name = "dram", .alignment = Bytes(64)}};
+  sketch.plan.layout.arena = {Bytes(48 * kKiB), Bytes(192 * kKiB)};
+  return sketch;
+}
+
+//   step  0 conv1 x -> a    1 copy a to dram    2 conv2 x -> b    3 copy a to sram    4 conv1 x -> a again    5 add -> out
+PlanSketch transfers_plan() {
+  Sketcher to("transfers");
+  const BufferId caller = to.buffer(BufferKind::input, 4 * kKiB, 0, 6);
+  const BufferId first = to.buffer(BufferKind::temporary, 8 * kKiB, 0, 2, 0, 0);
+  const BufferId away = to.buffer(BufferKind::temporary, 8 * kKiB, 1, 4, 0, 1);
+  const BufferId large = to.buffer(BufferKind::temporary, 32 * kKiB, 2, 3, 0, 0);
+  const BufferId back = to.buffer(BufferKind::temporary, 8 * kKiB, 3, 6, 0, 0);
+  const BufferId second = to.buffer(BufferKind::temporary, 8 * kKiB, 4, 6, 8 * kKiB, 0);
+  const BufferId out_at = to.buffer(BufferKind::output, 8 * kKiB, 5, 6, 16 * kKiB, 0);
+  const ValueId x = to.value("x", 4 * kKiB, caller, 0, Role::input, false);
+  const ValueId a = to.value("a", 8 * kKiB, first, 0, Role::temporary);
+  const StepId conv = to.step("conv1", "Conv", {x});
+  const ValueId stored = to.again(a, away, 0);
+  const StepId swap_out = to.copy(a, stored, StreamId(1));
+  to.value("b", 32 * kKiB, large, 0, Role::temporary);
+  const StepId other = to.step("conv2", "Conv", {x});
+  const ValueId loaded = to.again(a, back, 0);
+  const StepId swap_in = to.copy(stored, loaded, StreamId(2));
+  const ValueId computed = to.again(a, second, 0);
+  to.step_again(conv, {x});
+  to.value("out", 8 * kKiB, out_at, 0, Role::output);
+  const StepId last = to.step("add", "Add", {loaded, computed});
+  PlanSketch sketch = std::move(to).finish(48 * kKiB);
+  Plan& plan = sketch.plan;
+  plan.machine.regions = {{.name = "sram", .capacity = Bytes(64 * kKiB)}, {.name = "dram"}};
+  plan.machine.links = {{RegionId(0), RegionId(1), 1'000'000'000, 0}, {RegionId(1), RegionId(0), 1'000'000'000, 0}};
+  plan.program.streams.push_back({.worker = std::nullopt, .link = LinkId(0)});
+  plan.program.streams.push_back({.worker = std::nullopt, .link = LinkId(1)});
+  plan.program.steps[swap_out].after = {conv};
+  plan.program.steps[other].after = {swap_out};
+  plan.program.steps[swap_in].after = {swap_out, other};
+  plan.program.steps[last].after = {swap_in};
+  plan.execution = ExecutionModel::streams;
   return sketch;
 }
 
@@ -109,10 +146,10 @@ PlanSketch hostile_plan() {
     reads = {value};
   }
   PlanSketch sketch = std::move(to).finish(4 * kKiB);
-  sketch.plan.claims.bound_name = names[0];
+  sketch.plan.claims.bounds[0].name = names[0];
   sketch.plan.claims.schedule = names[1];
   sketch.plan.claims.allocate = names[4];
-  sketch.plan.regions[0].name = names[0];
+  sketch.plan.machine.regions[0].name = names[0];
   sketch.plan.provenance.dims = {names[1]};
   sketch.plan.provenance.tool = names[2];
   sketch.plan.provenance.target = names[6];

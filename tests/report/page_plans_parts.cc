@@ -122,10 +122,11 @@ PlanSketch streams_plan() {
   to.value("out", 16 * kKiB, out_at, 0, Role::output);
   const StepId last = to.step("add", "Add", {left, right});
   PlanSketch sketch = std::move(to).finish(48 * kKiB);
-  sketch.plan.streams = 2;
-  sketch.plan.program[beside].stream = 1;
-  sketch.plan.program[beside].after = {first};
-  sketch.plan.program[last].after = {beside};
+  sketch.plan.program.streams.push_back({.worker = WorkerId(0), .link = std::nullopt});
+  sketch.plan.execution = ExecutionModel::streams;
+  sketch.plan.program.steps[beside].stream = StreamId(1);
+  sketch.plan.program.steps[beside].after = {first};
+  sketch.plan.program.steps[last].after = {beside};
   return sketch;
 }
 

@@ -157,7 +157,7 @@ TEST(Page, HoldsPartsWhereThereAreSome) {
 
 TEST(Page, PartsStayWithinTheProgram) {
   PlanSketch sketch = parts_plan();
-  std::vector<BufferPart>& parts = sketch.plan.buffers[BufferId(1)].parts;
+  std::vector<BufferPart>& parts = sketch.plan.layout.buffers[BufferId(1)].parts;
   parts[1].lifespan = {StepId(3), StepId(99)};
   parts[2].lifespan = {StepId(5), StepId(2)};
   const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
@@ -169,7 +169,7 @@ TEST(Page, HoldsPartsOfBothPlansAndOfBodies) {
   PlanSketch outer = small_plan();
   Plan& plan = outer.plan;
   PlanSketch inner = parts_plan();
-  plan.program[StepId(2)].bodies = {{.body = "then_branch", .plan = std::make_shared<Plan>(inner.plan)}};
+  plan.layout.steps[StepId(2)].bodies = {{.body = "then_branch", .plan = std::make_shared<Plan>(inner.plan)}};
   const PlanSketch against = parts_plan();
   const Json sheets = embedded_json(page_of(outer, &against))["sheets"];
   ASSERT_EQ(sheets.size(), 3U);
@@ -185,6 +185,27 @@ TEST(Page, HoldsStreamsWhereThereAreSeveral) {
   const Json of_one = embedded_json(page_of(small_plan()))["sheets"][0];
   EXPECT_FALSE(of_one["facts"].contains("streams"));
   EXPECT_FALSE(of_one["step"].contains("stream"));
+}
+
+// A copy says where it goes; the values of a tensor are told apart; links are told apart from workers.
+TEST(Page, HoldsCopiesLinksAndNodesThatRunAgain) {
+  const Json sheet = embedded_json(page_of(transfers_plan()))["sheets"][0];
+  EXPECT_EQ(sheet["step"]["node"], Json({0, -1, 1, -1, 0, 2}));
+  EXPECT_EQ(sheet["step"]["copy"], Json({-1, 1, -1, 0, -1, -1}));
+  EXPECT_EQ(sheet["step"]["stream"], Json({0, 1, 0, 2, 0, 0}));
+  EXPECT_EQ(sheet["streams"], Json::parse(R"([null, ["sram", "dram"], ["dram", "sram"]])"));
+  EXPECT_EQ(sheet["value"]["tensor"], Json({0, 1, 1, 2, 1, 1, 3}));  // x; a, a stored; b; a loaded, a computed; out
+  EXPECT_EQ(sheet["outputs"], Json({6}));
+  // 8 KiB each way.
+  EXPECT_EQ(sheet["facts"]["extra_work"], "1 node runs again, 2 copies, 16,384 bytes moved over links");
+  // Nodes run twice, and bytes move: the bound over plans that run each node once says nothing here.
+  EXPECT_EQ(sheet["facts"]["bound_scope"], "all_plans");
+  EXPECT_EQ(sheet["facts"]["bound"], 24 * 1024);
+  const Json plain = embedded_json(page_of(small_plan()))["sheets"][0];
+  EXPECT_FALSE(plain["step"].contains("copy"));
+  EXPECT_FALSE(plain.contains("streams"));
+  EXPECT_FALSE(plain["facts"].contains("extra_work"));
+  EXPECT_EQ(plain["facts"]["bound_scope"], "run_once");
 }
 
 TEST(Page, HoldsClaimsRegionsAndProvenance) {
@@ -239,15 +260,15 @@ TEST(Page, ShowsAnEmptyPlan) {
 TEST(Page, GivesNoIdThatIsOutOfRange) {
   PlanSketch sketch = small_plan();
   Plan& plan = sketch.plan;
-  plan.program[StepId(0)].node = NodeId(99);
-  plan.program[StepId(1)].scratch = BufferId(99);
-  plan.program[StepId(1)].reads = {ValueId(99)};
-  plan.values[ValueId(2)].tensor = TensorId(99);
-  plan.values[ValueId(3)].written = StepId(99);
-  plan.values[ValueId(4)].buffer = BufferId(99);
-  plan.buffers[BufferId(2)].lifespan = {StepId(5), StepId(99)};
-  plan.buffers[BufferId(3)].lifespan = {StepId(6), StepId(2)};
-  plan.buffers[BufferId(4)].placement = Placement{RegionId(9), Offset(64)};
+  plan.program.steps[StepId(0)].work = Compute{NodeId(99), KernelId(0)};
+  plan.layout.steps[StepId(1)].scratch = BufferId(99);
+  plan.program.steps[StepId(1)].reads = {ValueId(99)};
+  plan.program.values[ValueId(2)].tensor = TensorId(99);
+  plan.program.values[ValueId(3)].written = StepId(99);
+  plan.layout.values[ValueId(4)].buffer = BufferId(99);
+  plan.layout.buffers[BufferId(2)].lifespan = {StepId(5), StepId(99)};
+  plan.layout.buffers[BufferId(3)].lifespan = {StepId(6), StepId(2)};
+  plan.layout.buffers[BufferId(4)].placement = Placement{RegionId(9), Offset(64)};
   const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
   EXPECT_EQ(sheet["step"]["node"][0], -1);
   EXPECT_EQ(sheet["step"]["scratch"][1], -1);
@@ -281,7 +302,7 @@ TEST(Page, HostileNamesAreShownAsTheyAre) {
   const std::vector<std::string> names = hostile_names();
   const Json& shown = sheet["tensor"]["name"];
   ASSERT_EQ(shown.size(), names.size());
-  for (std::size_t at = 0; at < names.size(); ++at) EXPECT_EQ(shown[at], detail::shown_name(names[at])) << at;
+  for (std::size_t at = 0; at < names.size(); ++at) EXPECT_EQ(shown[at], detail::name_in_page(names[at])) << at;
   EXPECT_EQ(shown[0], names[0]);
   EXPECT_EQ(shown[1], names[1]);
   EXPECT_EQ(sheet["node"]["name"], shown);
@@ -294,8 +315,9 @@ TEST(Page, NestingOfBodiesTakesNoStack) {
   PlanSketch sketch = small_plan();
   for (int depth = 0; depth < 2000; ++depth) {
     Plan outer;
-    outer.program.push_back(
-        {.node = NodeId(0), .bodies = {{.body = "body", .plan = std::make_shared<Plan>(std::move(sketch.plan))}}});
+    outer.program.steps.push_back({.work = Compute{NodeId(0), KernelId(0)}});
+    outer.layout.steps.push_back(
+        {.bodies = {{.body = "body", .plan = std::make_shared<Plan>(std::move(sketch.plan))}}});
     sketch = {.plan = std::move(outer), .labels = {}};
   }
   EXPECT_EQ(embedded_json(page_of(sketch))["sheets"].size(), 2001U);
@@ -311,20 +333,20 @@ TEST(Page, GrowsWithThePlanInProportion) {
 }
 
 TEST(PageText, ShowsWhatWouldActOtherwise) {
-  EXPECT_EQ(detail::shown_name("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
-  EXPECT_EQ(detail::shown_name("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
-  EXPECT_EQ(detail::shown_name(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(detail::shown_name("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
-  EXPECT_EQ(detail::shown_name("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
+  EXPECT_EQ(detail::name_in_page("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
+  EXPECT_EQ(detail::name_in_page("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
+  EXPECT_EQ(detail::name_in_page(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(detail::name_in_page("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
+  EXPECT_EQ(detail::name_in_page("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
             "\\u{202e}.\\u{2028}.\\u{feff}.\\u{85}");
-  EXPECT_EQ(detail::shown_name("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
-  EXPECT_EQ(detail::shown_name("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
+  EXPECT_EQ(detail::name_in_page("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
+  EXPECT_EQ(detail::name_in_page("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
 }
 
 TEST(PageText, LeavesOutTheMiddleOfALongName) {
-  const std::string shown = detail::shown_name(std::string(5000, 'a') + std::string(5000, 'b'));
+  const std::string shown = detail::name_in_page(std::string(5000, 'a') + std::string(5000, 'b'));
   EXPECT_EQ(shown, std::string(2048, 'a') + "..." + std::string(2048, 'b'));
-  EXPECT_EQ(detail::shown_name(std::string(4096, 'a')).size(), 4096U);
+  EXPECT_EQ(detail::name_in_page(std::string(4096, 'a')).size(), 4096U);
 }
 
 TEST(PageText, JsonStringsEndNeitherScriptNorLine) {

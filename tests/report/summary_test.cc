@@ -143,7 +143,7 @@ TEST(Inspection, CountsOperatorsAlsoInsideBodies) {
 
 TEST(Inspection, BoundIsThatOfThePlan) {
   const Graph graph = graph_of(kSmall);
-  EXPECT_EQ(inspect_graph(graph, dense_target()).bound.bytes, planned(graph).plan.claims.bound);
+  EXPECT_EQ(inspect_graph(graph, dense_target()).bound.bytes, bound_of(planned(graph).plan).bytes);
   // Inside bodies it is what no plan of the body saves: never above what a plan of the whole needs.
   const Graph branches = graph_of(kBranches);
   EXPECT_LE(inspect_graph(branches, dense_target()).bound.bytes, arena_bytes(planned(branches).plan));
@@ -154,7 +154,7 @@ TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
   EXPECT_THAT(summary(graph, planned(graph, Bytes(512))), HasSubstr("Fits 512 B; 0 B to spare."));
   const std::string missing = summary(graph, planned(graph, Bytes(448)));
   EXPECT_THAT(missing, HasSubstr("Does not fit 448 B: 64 B too much."));
-  EXPECT_THAT(missing, HasSubstr("Proven: no order fits, for the bound alone is 64 B too much."));
+  EXPECT_THAT(missing, HasSubstr("Proven: no plan fits, because the bound alone is 64 B too much."));
 }
 
 TEST(PlanSummary, NamesCannotActOnATerminal) {

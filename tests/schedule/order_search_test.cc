@@ -240,5 +240,123 @@ TEST(SearchOrder, IsHonestWithLittleWork) {
   EXPECT_GT(better, 50);
 }
 
+// With a stride the level jumps, so an order may be found that is not the best: it lies between bound and level.
+TEST(DownsetSearch, WithAStrideTheOptimumIsBetweenBoundAndOrder) {
+  Random random(58);
+  int above = 0;
+  for (int round = 0; round < 2000; ++round) {
+    const OrderProblem problem = testing::random_order_problem(random, {.most_nodes = 7});
+    const std::int64_t least = testing::least_peak(problem);
+    const std::int64_t limit = least + random.between(-2, 20);
+    DownsetSearch search(problem, 0, {.stride = random.between(1, 15)});
+    search.run(kNoLimit / 4, limit);
+    ASSERT_LE(search.bound(), std::max(least, limit)) << "round " << round;
+    ASSERT_TRUE(search.is_solved() || limit <= least) << "round " << round;
+    if (!search.is_solved()) continue;
+    ASSERT_LE(search.bound(), least) << "round " << round;
+    const std::int64_t peak = peak_of(problem, search.order());
+    ASSERT_GE(peak, least) << "round " << round;
+    ASSERT_LT(peak, limit) << "round " << round;
+    above += peak > least ? 1 : 0;
+  }
+  EXPECT_GT(above, 20);  // else the stride changed nothing
+}
+
+// A tree: each node of a level reads four of the next one, and all are 16 bytes.
+OrderProblem tree(int levels) {
+  OrderProblem problem;
+  std::vector<OrderProblem::Index> waiting;  // results of the last level, which the next one reads four by four
+  std::size_t count = std::size_t{1} << (2 * (levels - 1));
+  for (; count > 0; count /= 4) {
+    std::vector<OrderProblem::Index> made;
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto node = static_cast<OrderProblem::Index>(problem.nodes.size());
+      problem.nodes.push_back({.steps = {{.values = {node}}}});
+      problem.values.push_back({.size = 16, .users = 1});
+      for (std::size_t child = 4 * at; child < 4 * at + 4 && child < waiting.size(); ++child) {
+        problem.nodes[node].before.push_back(waiting[child]);
+        problem.nodes[node].steps[0].values.push_back(waiting[child]);
+        ++problem.values[waiting[child]].users;
+      }
+      std::sort(problem.nodes[node].steps[0].values.begin(), problem.nodes[node].steps[0].values.end());
+      made.push_back(node);
+    }
+    waiting = std::move(made);
+  }
+  problem.values.back().is_kept = true;
+  return problem;
+}
+
+// The wide file of an attack: 4^7 leaves, 21,845 nodes. The best order is depth first: on each of the seven levels three
+// results wait while the fourth is made, and the last node of all has four and its own: 7 x 3 + 1 + 1 = 23.
+TEST(SearchOrder, WorkCoversAWideProblem) {
+  const OrderProblem problem = tree(8);
+  ASSERT_EQ(problem.nodes.size(), 21'845U);
+  const FoundOrder found = search_order(problem, {.work = 200'000'000});
+  EXPECT_LE(found.work, 220'000'000);  // 440,000,000 were spent where only sets counted
+  EXPECT_EQ(found.peak, 23 * 16);
+  EXPECT_EQ(found.bound, 23 * 16);
+}
+
+// Layers of 60 random nodes, each reading three of the layer before: no effort proves the best order.
+OrderProblem wide_layers(Random& random, OrderProblem::Index layers) {
+  constexpr OrderProblem::Index kWidth = 60;
+  OrderProblem problem;
+  for (OrderProblem::Index node = 0; node < layers * kWidth; ++node) {
+    problem.values.push_back({.size = random.between(1, 600)});
+    problem.nodes.push_back({.steps = {{.values = {node}}}});
+    for (int read = 0; read < 3 && node >= kWidth; ++read) {
+      const auto before = static_cast<OrderProblem::Index>((node / kWidth - 1) * kWidth + random.below(kWidth));
+      problem.nodes[node].before.push_back(before);
+      problem.nodes[node].steps[0].values.push_back(before);
+    }
+    for (std::vector<OrderProblem::Index>* list : {&problem.nodes[node].before, &problem.nodes[node].steps[0].values}) {
+      std::sort(list->begin(), list->end());
+      list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+    for (OrderProblem::Index value : problem.nodes[node].steps[0].values) ++problem.values[value].users;
+  }
+  return problem;
+}
+
+// A set of 1,200 nodes takes 19 words and what the tables need beside them. Full searches end, whatever work is left,
+// and say that more would not help.
+TEST(SearchOrder, KeepsToItsBytes) {
+  Random random(59);
+  const OrderProblem problem = wide_layers(random, 20);
+  constexpr std::int64_t kBytesOfSet = 19 * 8 + DownsetSearch::kBytesPerSet;
+  DownsetSearch search(problem, 0, {.bytes = 1000 * kBytesOfSet});
+  search.run(kNoLimit / 4, kNoLimit);
+  EXPECT_TRUE(search.is_full());
+  EXPECT_EQ(search.sets(), 1000);
+
+  const FoundOrder little = search_order(problem, {.work = 4'000'000'000, .bytes = 2000 * kBytesOfSet});
+  EXPECT_TRUE(little.is_final);
+  EXPECT_LT(little.work, 2'000'000'000);
+  EXPECT_LT(little.bound, little.peak);
+  const FoundOrder unfinished = search_order(problem, {.work = 1'000'000});
+  EXPECT_FALSE(unfinished.is_final);
+  EXPECT_LE(unfinished.work, 1'500'000);
+}
+
+// One value that 20,000 nodes read, and one node that reads all of them: contracted and searched in counted work.
+TEST(SearchOrder, AHubCostsNoMoreThanItsEdges) {
+  constexpr OrderProblem::Index kSpokes = 20'000;
+  OrderProblem problem;
+  problem.values = {{.size = 100, .users = kSpokes + 1}};
+  problem.nodes = {{.steps = {{.values = {0}}}}};
+  OrderProblem::Node last{.steps = {{}}};
+  for (OrderProblem::Index node = 1; node <= kSpokes; ++node) {
+    problem.values.push_back({.size = 1, .users = 2});
+    problem.nodes.push_back({.before = {0}, .steps = {{.values = {0, node}}}});
+    last.before.push_back(node);
+    last.steps[0].values.push_back(node);
+  }
+  problem.nodes.push_back(std::move(last));
+  const FoundOrder found = search_order(problem, {.work = 100'000'000});
+  EXPECT_EQ(found.peak, 100 + kSpokes);
+  EXPECT_LE(found.work, 10'000'000);
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -54,9 +54,10 @@ std::string text_of(const Case& made, const WaveSchedule& waves) {
 // A program of these steps, nothing else.
 Plan program_of(const WaveSchedule& waves, std::uint32_t streams) {
   Plan plan;
-  plan.streams = streams;
+  plan.program.streams = IdVector<StreamId, Stream>(streams, Stream{.worker = WorkerId(0), .link = std::nullopt});
   for (std::size_t at = 0; at < waves.wave.size(); ++at) {
-    plan.program.push_back({.node = waves.run.order[at], .stream = waves.run.stream[at]});
+    plan.program.steps.push_back(
+        {.work = Compute{waves.run.order[at], KernelId(0)}, .stream = StreamId(waves.run.stream[at])});
   }
   return plan;
 }
@@ -98,8 +99,20 @@ TEST(Waves, BarriersOrderEachWaveAfterTheOneBefore) {
   Plan plan = program_of(waves, 2);
   ASSERT_TRUE(add_barriers(plan, waves).ok());
   std::vector<std::vector<StepId>> after;
-  for (const Step& step : plan.program) after.push_back(step.after);
+  for (const Step& step : plan.program.steps) after.push_back(step.after);
   EXPECT_EQ(after, (std::vector<std::vector<StepId>>{{}, {}, {StepId(1)}, {StepId(0)}, {StepId(3)}}));
+}
+
+// The first copy is a wave after that of e, and waits for it; the second follows the first on its stream.
+TEST(Waves, CopiesAfterTheNodesAreWavesOfTheirOwn) {
+  const Case made = case_of(graph_of(kBranches));
+  const WaveSchedule waves = group(made, {.cap = kNoCap});
+  Plan plan = program_of(waves, 2);
+  plan.program.steps.push_back({.work = Copy{{0, 10}}, .stream = StreamId(1)});
+  plan.program.steps.push_back({.work = Copy{{0, 10}}, .stream = StreamId(1)});
+  ASSERT_TRUE(add_barriers(plan, waves).ok());
+  EXPECT_EQ(plan.program.steps[StepId(5)].after, (std::vector<StepId>{StepId(4)}));  // e is on stream 0
+  EXPECT_EQ(plan.program.steps[StepId(6)].after, (std::vector<StepId>{}));
 }
 
 // With 30 bytes a and b may run at once, but not c and d beside them: four waves, a b | c | d | e.
@@ -166,9 +179,9 @@ TEST(Waves, AnAliasHasItsPlaceAtTheBarrier) {
   EXPECT_EQ(waves.run.picoseconds, 30);
   Plan plan = program_of(waves, 2);
   ASSERT_TRUE(add_barriers(plan, waves).ok());
-  EXPECT_EQ(plan.program[StepId(2)].after, (std::vector<StepId>{StepId(1)}));
-  EXPECT_EQ(plan.program[StepId(3)].after, (std::vector<StepId>{}));  // on the stream of v
-  EXPECT_EQ(plan.program[StepId(4)].after, (std::vector<StepId>{StepId(2)}));
+  EXPECT_EQ(plan.program.steps[StepId(2)].after, (std::vector<StepId>{StepId(1)}));
+  EXPECT_EQ(plan.program.steps[StepId(3)].after, (std::vector<StepId>{}));  // on the stream of v
+  EXPECT_EQ(plan.program.steps[StepId(4)].after, (std::vector<StepId>{StepId(2)}));
 }
 
 // Between two waves of 1,024 nodes are 2^20 waits. 2^25 are 32 barriers: 11 of them are allowed, 33 not.

@@ -27,10 +27,12 @@ std::vector<std::pair<int, int>> in_place(const std::string& lines) {
 
 TEST(DenseTarget, HasOneRegionWithoutALimitAndOneWorker) {
   const Target target = dense_target();
-  ASSERT_EQ(target.regions.size(), 1U);
-  EXPECT_EQ(target.regions[0].capacity, std::nullopt);
-  EXPECT_EQ(target.regions[0].alignment, Bytes(64));
-  EXPECT_EQ(target.workers.size(), 1U);
+  ASSERT_EQ(target.machine.regions.size(), 1U);
+  EXPECT_EQ(target.machine.regions[0].capacity, std::nullopt);
+  EXPECT_EQ(target.machine.regions[0].alignment, Bytes(64));
+  EXPECT_TRUE(target.machine.links.empty());
+  ASSERT_EQ(target.machine.workers.size(), 1U);
+  EXPECT_TRUE(can_address(target.machine.workers[WorkerId(0)], RegionId(0)));
   EXPECT_NE(target.catalogue, nullptr);
 }
 

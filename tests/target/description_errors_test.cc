@@ -89,6 +89,12 @@ TEST(TargetDescriptionErrors, ValuesHaveTheirTypes) {
       {with("capacity = [1]"), "not an array"},
       {with("[[worker]]\nname = \"w\"\ncount = 1.0"),
        "worker 0: count should be an integer from 1 to 1000000, not the real 1"},
+      {with("[[worker]]\nname = \"w\"\naddressable = \"r\""),
+       "t:6:15: worker 0: addressable should be a list of names such as [\"sram\", \"dram\"], not the text 'r'"},
+      {with("[[worker]]\nname = \"w\"\naddressable = [\"r\", 1]"),
+       "t:6:21: worker 0: addressable should be a text in quotes, not the integer 1"},
+      {with("[[worker]]\nname = \"w\"\naddressable = []"),
+       "t:6:15: worker 0: addressable is empty; omit it for a worker that addresses every region"},
       {kernel("in_place = 1"), "kernel 0: in_place should be true or false, not the integer 1"},
       {kernel("may_alias_views = \"no\""), "may_alias_views should be true or false, not the text 'no'"},
       {kernel("scratch_per_input_byte = 0.5"),
@@ -122,7 +128,7 @@ TEST(TargetDescriptionErrors, NumbersAreInRange) {
       {kernel("cost_seconds_per_byte = 1e308"), "not the real 1e+308"},
       {link("bytes_per_second = 0"), "link 0: bytes_per_second should be a number from 1 to 1e+18, not the integer 0"},
       {link("bytes_per_second = nan"), "not the real nan"},
-      {link("bytes_per_second = 1\nlatency_seconds = -1"), "latency_seconds should be a number from 0"},
+      {link("bytes_per_second = 1\nlatency_seconds = -1"), "latency_seconds should be a number from 0 to 1e+06"},
   });
 }
 
@@ -133,6 +139,10 @@ TEST(TargetDescriptionErrors, NamesAreTheirOwnAndKnown) {
       {with("[[region]]\nname = \"r\""), "t:5:8: region 1: name 'r' is that of region 0 too"},
       {with("[[worker]]\nname = \"w\"\n[[worker]]\nname = \"w\""),
        "t:7:8: worker 1: name 'w' is that of another worker; use count"},
+      {with("[[worker]]\nname = \"w\"\naddressable = [\"r\", \"q\"]"),
+       "t:6:21: worker 0: addressable names the region 'q', which does not exist; the regions are 'r'"},
+      {with("[[worker]]\nname = \"w\"\naddressable = [\"r\", \"r\"]"),
+       "t:6:21: worker 0: addressable names the region 'r' twice"},
       {with("[[link]]\nfrom = \"q\"\nto = \"r\"\nbytes_per_second = 1"),
        "t:5:8: link 0: from names the region 'q', which does not exist; the regions are 'r'"},
       {with("[[link]]\nfrom = \"r\"\nto = \"r\"\nbytes_per_second = 1"),

@@ -45,25 +45,48 @@ std::vector<Kernel> kernels(const Target& target, const std::string& lines, std:
 TEST(TargetDescription, ReadsRegionsLinksAndWorkers) {
   const Target target = parse(content("examples/targets/server.toml"));
   EXPECT_EQ(target.name, "server");
-  EXPECT_THAT(target.regions, ElementsAre(Region{"device", Bytes(std::int64_t{16} << 30), Bytes(256)},
-                                          Region{"host", Bytes(std::int64_t{256} << 30), Bytes(64)},
-                                          Region{"disk", std::nullopt, Bytes(4096)}));
-  ASSERT_EQ(target.links.size(), 4U);
-  EXPECT_EQ(target.links[2].from, RegionId(1));
-  EXPECT_EQ(target.links[2].to, RegionId(2));
-  EXPECT_EQ(target.links[2].bytes_per_second, 3e9);
-  EXPECT_EQ(target.links[2].latency_seconds, 100e-6);
-  ASSERT_EQ(target.workers.size(), 1U);
-  EXPECT_EQ(target.workers[0].name, "stream");
-  EXPECT_EQ(target.workers[0].count, 2);
+  EXPECT_THAT(target.machine.regions, ElementsAre(Region{"device", Bytes(std::int64_t{16} << 30), Bytes(256)},
+                                                  Region{"host", Bytes(std::int64_t{256} << 30), Bytes(64)},
+                                                  Region{"disk", std::nullopt, Bytes(4096)}));
+  ASSERT_EQ(target.machine.links.size(), 4U);
+  // 3e9 bytes per second, 100e-6 seconds.
+  EXPECT_EQ(target.machine.links[LinkId(2)], (Link{RegionId(1), RegionId(2), 3'000'000'000, 100'000'000}));
+  EXPECT_THAT(target.machine.workers, ElementsAre(Worker{"stream", 2}));
+}
+
+TEST(TargetDescription, LinksAreRoundedToIntegers) {
+  const auto link = [](const std::string& numbers) {
+    return parse(std::string(kHead) + "[[region]]\nname = \"s\"\n[[link]]\nfrom = \"r\"\nto = \"s\"\n" + numbers)
+        .machine.links[LinkId(0)];
+  };
+  EXPECT_EQ(link("bytes_per_second = 1.5").bytes_per_second, 2);
+  EXPECT_EQ(link("bytes_per_second = 2.4").bytes_per_second, 2);
+  EXPECT_EQ(link("bytes_per_second = 1e18").bytes_per_second, 1'000'000'000'000'000'000);
+  const auto latency = [&](const std::string& seconds) {
+    return link("bytes_per_second = 1\nlatency_seconds = " + seconds).latency_picoseconds;
+  };
+  EXPECT_EQ(latency("0"), 0);
+  EXPECT_EQ(latency("10e-6"), 10'000'000);
+  EXPECT_EQ(latency("1.1e-12"), 2);  // up: a transfer takes no less than this
+  EXPECT_EQ(latency("1e-15"), 1);
+  EXPECT_EQ(latency("1e6"), 1'000'000'000'000'000'000);
+}
+
+TEST(TargetDescription, WorkersNameTheRegionsThatTheyAddress) {
+  const Target target = parse(R"(
+    name = "t"
+    worker = [{name = "all"}, {name = "some", addressable = ["c", "a"]}]
+    region = [{name = "a"}, {name = "b"}, {name = "c"}]
+  )");
+  EXPECT_THAT(target.machine.workers, ElementsAre(Worker{"all"}, Worker{"some", 1, {RegionId(0), RegionId(2)}}));
 }
 
 TEST(TargetDescription, ExamplesAreRead) {
   const Target microcontroller = parse(content("examples/targets/microcontroller.toml"));
-  EXPECT_THAT(microcontroller.regions, ElementsAre(Region{"sram", Bytes(256 * 1024), Bytes(16)}));
+  EXPECT_THAT(microcontroller.machine.regions, ElementsAre(Region{"sram", Bytes(256 * 1024), Bytes(16)}));
   const Target phone = parse(content("examples/targets/phone.toml"));
-  EXPECT_EQ(phone.regions[0].capacity, Bytes(512 << 20));
-  EXPECT_EQ(phone.workers[0].count, 4);
+  EXPECT_EQ(phone.machine.regions[0].capacity, Bytes(512 << 20));
+  EXPECT_EQ(phone.machine.workers[WorkerId(0)].count, 4);
   int examples = 0;
   const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
   for (const auto& entry : std::filesystem::directory_iterator(root / "examples/targets")) {
@@ -83,10 +106,9 @@ TEST(TargetDescription, ExampleOfTheReferenceIsReadAndComputedAsItSays) {
 
 TEST(TargetDescription, DefaultsAreThoseOfTheDenseTarget) {
   const Target target = parse(kHead);
-  EXPECT_THAT(target.regions, ElementsAre(Region{"r", std::nullopt, Bytes(64)}));
-  EXPECT_THAT(target.links, IsEmpty());
-  ASSERT_EQ(target.workers.size(), 1U);
-  EXPECT_EQ(target.workers[0].count, 1);
+  EXPECT_THAT(target.machine.regions, ElementsAre(Region{"r", std::nullopt, Bytes(64)}));
+  EXPECT_THAT(target.machine.links, IsEmpty());
+  EXPECT_THAT(target.machine.workers, ElementsAre(Worker{"worker"}));
   const std::vector<Kernel> found = kernels(target, "input x : f32[4]\ny = Relu(x) : f32[4]");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].name, "dense");

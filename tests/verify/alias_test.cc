@@ -259,7 +259,7 @@ TEST_F(AliasStep, InAnotherBufferIsBadAlias) { EXPECT_EQ(kinds(verify(graph, pla
 
 TEST_F(AliasStep, CarriesNoScratch) {
   Plan plan = plan_with(0);
-  plan.program[StepId(1)].scratch = plan.buffers.push_back({.kind = BufferKind::scratch,
+  plan.layout.steps[StepId(1)].scratch = plan.layout.buffers.push_back({.kind = BufferKind::scratch,
                                                             .size = Bytes(8),
                                                             .lifespan = {StepId(1), StepId(2)},
                                                             .placement = Placement{RegionId(0), Offset(48)}});
@@ -269,16 +269,16 @@ TEST_F(AliasStep, CarriesNoScratch) {
 
 TEST_F(AliasStep, ComputedViewNeedsBytesOfItsOwn) {
   Plan plan = plan_with(0);
-  plan.program[StepId(1)].kind = StepKind::compute;
+  plan.program.steps[StepId(1)].work = Compute{NodeId(1), KernelId(0)};
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_in_place");
   plan = plan_with(16);
-  plan.program[StepId(1)].kind = StepKind::compute;
+  plan.program.steps[StepId(1)].work = Compute{NodeId(1), KernelId(0)};
   EXPECT_EQ(messages(verify(graph, plan)), "");
 }
 
 TEST_F(AliasStep, OfAnOperatorThatMustComputeIsBadAlias) {
   Plan plan = plan_with(0);
-  plan.program[StepId(0)].kind = StepKind::alias;
+  plan.program.steps[StepId(0)].work = Alias{NodeId(0)};
   // b would be what lies there already, which nobody wrote.
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_alias");
 }
@@ -299,7 +299,7 @@ TEST(Alias, OfAnInputIsReadOnly) {
   planner.compute(NodeId(1));
   Plan plan = planner.finish();
   EXPECT_EQ(messages(verify(graph, plan)), "");
-  plan.values[planner.value_of(c)].buffer = planner.buffer_of(a);
+  plan.layout.values[planner.value_of(c)].buffer = planner.buffer_of(a);
   EXPECT_EQ(kinds(verify(graph, plan)), "role; role");  // c would be written there; its buffer holds no output
 
   GraphMaker outer;

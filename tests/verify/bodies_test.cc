@@ -95,7 +95,7 @@ TEST_F(IfBodies, ArenaOfABodyLiesInsideTheScratch) {
 
 TEST_F(IfBodies, NeedScratchAtAll) {
   Plan plan = make_plan();
-  plan.program[StepId(1)].scratch.reset();
+  plan.layout.steps[StepId(1)].scratch.reset();
   EXPECT_EQ(kinds(verify(graph, plan)), "out_of_buffer; out_of_buffer");
 }
 
@@ -103,7 +103,7 @@ TEST_F(IfBodies, KeepTheAlignmentOfTheirRegion) {
   EXPECT_EQ(kinds(verify(graph, make_plan(40, 8))), "misaligned");
   // More than the region around promises: its start is a multiple of 16 only.
   Plan wide = *else_plan;
-  wide.regions[0].alignment = Bytes(32);
+  wide.machine.regions[0].alignment = Bytes(32);
   else_plan = std::make_shared<const Plan>(wide);
   EXPECT_EQ(kinds(verify(graph, make_plan())), "misaligned");
 }
@@ -114,25 +114,25 @@ TEST_F(IfBodies, BoundOfTheWholeCountsBodiesAtTheirOwnBound) {
   const auto check_bounds = [&](std::int64_t then_bound, std::int64_t else_bound, std::int64_t bound) {
     const auto bounded = [](const Plan& plan, std::int64_t bytes) {
       Plan copy = plan;
-      copy.claims.bound = Bytes(bytes);
+      copy.claims.bounds = {{.bytes = Bytes(bytes)}};
       return std::make_shared<const Plan>(std::move(copy));
     };
     Plan plan = make_plan();
-    plan.program[StepId(1)].bodies[0].plan = bounded(*then_plan, then_bound);
-    plan.program[StepId(1)].bodies[1].plan = bounded(*else_plan, else_bound);
-    plan.claims.bound = Bytes(bound);
+    plan.layout.steps[StepId(1)].bodies[0].plan = bounded(*then_plan, then_bound);
+    plan.layout.steps[StepId(1)].bodies[1].plan = bounded(*else_plan, else_bound);
+    plan.claims.bounds = {{.bytes = Bytes(bound)}};
     return messages(verify(graph, plan));
   };
   EXPECT_EQ(check_bounds(32, 0, 16 + 16 + 32), "");
   EXPECT_EQ(check_bounds(20, 16, 16 + 16 + 20), "");
-  EXPECT_THAT(check_bounds(20, 16, 16 + 16 + 21), HasSubstr("wrong_claim: bound 53 is above 52 bytes"));
+  EXPECT_THAT(check_bounds(20, 16, 16 + 16 + 21), HasSubstr("wrong_claim: bound 53 for run_once is above 52 bytes"));
   EXPECT_EQ(check_bounds(0, 16, 16 + 16 + 16), "");
-  EXPECT_THAT(check_bounds(0, 0, 16 + 16 + 1), HasSubstr("wrong_claim: bound 33 is above 32 bytes"));
+  EXPECT_THAT(check_bounds(0, 0, 16 + 16 + 1), HasSubstr("wrong_claim: bound 33 for run_once is above 32 bytes"));
 }
 
 TEST_F(IfBodies, ViolationInsideABodyNamesIt) {
   Plan wrong = *then_plan;
-  wrong.buffers[BufferId(2)].placement->offset = Offset(0);  // v over u
+  wrong.layout.buffers[BufferId(2)].placement->offset = Offset(0);  // v over u
   make_honest(*then_graph, wrong);
   then_plan = std::make_shared<const Plan>(wrong);
   const auto found = verify(graph, make_plan());
@@ -143,16 +143,16 @@ TEST_F(IfBodies, ViolationInsideABodyNamesIt) {
 
 TEST_F(IfBodies, AreListedInTheOrderOfTheNode) {
   Plan plan = make_plan();
-  std::swap(plan.program[StepId(1)].bodies[0], plan.program[StepId(1)].bodies[1]);
+  std::swap(plan.layout.steps[StepId(1)].bodies[0], plan.layout.steps[StepId(1)].bodies[1]);
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed; malformed");
   plan = make_plan();
-  plan.program[StepId(1)].bodies.pop_back();
+  plan.layout.steps[StepId(1)].bodies.pop_back();
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed");
   plan = make_plan();
-  plan.program[StepId(1)].bodies[1].plan = nullptr;
+  plan.layout.steps[StepId(1)].bodies[1].plan = nullptr;
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed");
   plan = make_plan();
-  plan.program[StepId(1)].bodies[1].plan = then_plan;  // the other branch's
+  plan.layout.steps[StepId(1)].bodies[1].plan = then_plan;  // the other branch's
   const auto found = verify(graph, plan);
   EXPECT_EQ(found[0].kind, ViolationKind::wrong_model);
   EXPECT_EQ(found[0].body, "node 1 '': 'else_branch'");
@@ -163,12 +163,12 @@ TEST_F(IfBodies, ComeFromWhereThePlanAroundComesFrom) {
     Plan inner = *else_plan;
     change(inner.provenance);
     Plan plan = make_plan();
-    plan.program[StepId(1)].bodies[1].plan = std::make_shared<const Plan>(std::move(inner));
+    plan.layout.steps[StepId(1)].bodies[1].plan = std::make_shared<const Plan>(std::move(inner));
     if (also_around) {
       change(plan.provenance);
       Plan other = *then_plan;
       change(other.provenance);
-      plan.program[StepId(1)].bodies[0].plan = std::make_shared<const Plan>(std::move(other));
+      plan.layout.steps[StepId(1)].bodies[0].plan = std::make_shared<const Plan>(std::move(other));
     }
     return verify(graph, plan);
   };
@@ -194,8 +194,8 @@ TEST_F(IfBodies, ComeFromWhereThePlanAroundComesFrom) {
 
 TEST_F(IfBodies, HaveOneRegion) {
   Plan two = *else_plan;
-  two.regions.push_back({.name = "second"});
-  two.arena.emplace_back(0);
+  two.machine.regions.push_back({.name = "second"});
+  two.layout.arena.emplace_back(0);
   else_plan = std::make_shared<const Plan>(two);
   EXPECT_EQ(kinds(verify(graph, make_plan())), "malformed");
 }
@@ -203,12 +203,12 @@ TEST_F(IfBodies, HaveOneRegion) {
 TEST_F(IfBodies, ReadWhatTheyCapture) {
   // The step lists x as read because a body captures it; y may not take its bytes, and x must be intact.
   Plan plan = make_plan();
-  plan.program[StepId(1)].reads.pop_back();
+  plan.program.steps[StepId(1)].reads.pop_back();
   EXPECT_EQ(kinds(verify(graph, plan)), "data_flow");
   plan = make_plan();
-  plan.values[ValueId(2)].buffer = BufferId(1);
-  plan.buffers[BufferId(1)].kind = BufferKind::output;
-  plan.buffers[BufferId(2)].kind = BufferKind::temporary;
+  plan.layout.values[ValueId(2)].buffer = BufferId(1);
+  plan.layout.buffers[BufferId(1)].kind = BufferKind::output;
+  plan.layout.buffers[BufferId(2)].kind = BufferKind::temporary;
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_in_place");
 }
 
@@ -260,14 +260,14 @@ TEST_F(LoopBody, HoldsItsInputsAllTheTime) {
 
 TEST_F(LoopBody, InputThatIsNotPlacedIsWrong) {
   Plan inner = planned(32).finish();
-  inner.buffers[BufferId(0)].placement.reset();
+  inner.layout.buffers[BufferId(0)].placement.reset();
   make_honest(*body, inner);
   EXPECT_EQ(check(inner), "role");
 }
 
 TEST_F(LoopBody, InputThatHasNoPlaceIsWrong) {
   Plan inner = planned(32).finish();
-  inner.values[ValueId(0)].tensor = TensorId(1);  // i is nowhere, state twice
+  inner.program.values[ValueId(0)].tensor = TensorId(1);  // i is nowhere, state twice
   EXPECT_THAT(check(inner), HasSubstr("role"));
 }
 
@@ -304,7 +304,7 @@ TEST_F(LoopBody, WithoutNodesHandsItsInputsOn) {
     return planner.finish();
   };
   EXPECT_EQ(plan_with_b_at(16).claims.load, Bytes(32));  // no step, but a moment in which both are there
-  EXPECT_EQ(plan_with_b_at(16).arena[0], Bytes(32));
+  EXPECT_EQ(plan_with_b_at(16).layout.arena[0], Bytes(32));
   EXPECT_EQ(check(plan_with_b_at(16)), "");
   EXPECT_EQ(check(plan_with_b_at(0)), "overlap; overlap");  // as buffers, and as outputs
 }

@@ -18,16 +18,16 @@ Bytes other_number(Random& random, Bytes number) {
 }
 
 bool arena_too_small(Random& random, Mutant& mutant) {
-  Bytes& arena = mutant.plan.arena[random.below(mutant.plan.arena.size())];
+  Bytes& arena = mutant.plan.layout.arena[random.below(mutant.plan.layout.arena.size())];
   if (arena == Bytes(0)) return false;
   arena -= Bytes(random.chance(50) ? 1 : random.between(1, arena.count()));
   return true;
 }
 
 bool arena_too_large(Random& random, Mutant& mutant) {
-  const std::size_t at = random.below(mutant.plan.arena.size());
-  mutant.plan.arena[at] += Bytes(random.between(1, 64));
-  mutant.plan.regions[at].capacity = std::nullopt;
+  const std::size_t at = random.below(mutant.plan.layout.arena.size());
+  mutant.plan.layout.arena[at] += Bytes(random.between(1, 64));
+  mutant.plan.machine.regions[at].capacity = std::nullopt;
   return true;
 }
 
@@ -41,24 +41,44 @@ bool other_load_as_given(Random& random, Mutant& mutant) {
   return true;
 }
 
+// Of the plan's own scope, or a larger one: both are said of this plan.
+BoundScope some_scope(Random& random, const Plan& plan) {
+  return random.chance(50) ? BoundScope::all_plans : plain_scope(plan);
+}
+
 bool bound_above_the_load(Random& random, Mutant& mutant) {
   Claims& claims = mutant.plan.claims;
-  claims.bound = random.chance(80) ? claims.load + Bytes(random.between(1, 64)) : Bytes(-1);
+  const Bytes bytes = random.chance(80) ? claims.load + Bytes(random.between(1, 64)) : Bytes(-1);
+  claims.bounds = {{.scope = some_scope(random, mutant.plan), .bytes = bytes}};
   return true;
 }
 
 bool bound_above_what_bodies_prove(Random& random, Mutant& mutant) {
-  const Bytes most = plain_proven_load(mutant.plan);
+  const BoundScope scope = some_scope(random, mutant.plan);
+  const Bytes most = plain_proven_load(mutant.plan, scope);
   Claims& claims = mutant.plan.claims;
   if (most == claims.load) return false;
-  claims.bound = Bytes(random.between(most.count() + 1, claims.load.count()));
+  claims.bounds = {{.scope = scope, .bytes = Bytes(random.between(most.count() + 1, claims.load.count()))}};
+  return true;
+}
+
+bool bounds_out_of_order(Random& random, Mutant& mutant) {
+  const BoundScope first = random.chance(50) ? BoundScope::all_plans : BoundScope::run_once;
+  const BoundScope second = first == BoundScope::all_plans && random.chance(50) ? BoundScope::run_once : first;
+  mutant.plan.claims.bounds = {{.scope = first}, {.scope = second}};
   return true;
 }
 
 bool order_claimed_optimal(Random& random, Mutant& mutant) {
   Claims& claims = mutant.plan.claims;
   if (claims.load == Bytes(0)) return false;
-  claims.bound = Bytes(random.between(0, claims.load.count() - 1));
+  claims.bounds.clear();
+  const Bytes below(random.between(0, claims.load.count() - 1));
+  if (random.chance(80)) claims.bounds = {{.scope = some_scope(random, mutant.plan), .bytes = below}};
+  // What holds for plans that run each node once says nothing of others.
+  if (plain_scope(mutant.plan) == BoundScope::all_plans && random.chance(50)) {
+    claims.bounds = {{.scope = BoundScope::run_once, .bytes = claims.load}};
+  }
   return std::exchange(claims.schedule_optimal, true) == false;
 }
 
@@ -76,14 +96,15 @@ bool other_provenance(Random& random, Mutant& mutant) {
 }
 
 std::optional<StepId> some_step_with_bodies(Random& random, const Plan& plan) {
-  return some_id<StepId>(random, plan.program.size(), [&](StepId id) { return !plan.program[id].bodies.empty(); });
+  return some_id<StepId>(random, plan.layout.steps.size(),
+                         [&](StepId id) { return !plan.layout.steps[id].bodies.empty(); });
 }
 
 // What the whole plan and those of its bodies say alike.
 bool body_of_another_origin(Random& random, Mutant& mutant) {
   const auto step = some_step_with_bodies(random, mutant.plan);
   if (!step) return false;
-  auto& bodies = mutant.plan.program[*step].bodies;
+  auto& bodies = mutant.plan.layout.steps[*step].bodies;
   BodyPlan& body = bodies[random.below(bodies.size())];
   Plan inner = *body.plan;
   Provenance& from = inner.provenance;
@@ -99,7 +120,7 @@ bool body_of_another_origin(Random& random, Mutant& mutant) {
 bool body_moves(Random& random, Mutant& mutant) {
   const auto step = some_step_with_bodies(random, mutant.plan);
   if (!step) return false;
-  auto& bodies = mutant.plan.program[*step].bodies;
+  auto& bodies = mutant.plan.layout.steps[*step].bodies;
   static constexpr std::int64_t kBy[] = {-64, -8, -1, 1, 3, 64, 1 << 10, std::int64_t{1} << 62};
   BodyPlan& body = bodies[random.below(bodies.size())];
   body.offset = Offset(body.offset.position() + kBy[random.below(8)]);
@@ -109,11 +130,12 @@ bool body_moves(Random& random, Mutant& mutant) {
 bool body_without_room(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto step = some_step_with_bodies(random, plan);
-  if (!step || !plan.program[*step].scratch) return false;
+  if (!step || !plan.layout.steps[*step].scratch) return false;
+  std::optional<BufferId>& scratch = plan.layout.steps[*step].scratch;
   if (random.chance(30)) {
-    plan.program[*step].scratch.reset();
+    scratch.reset();
   } else {
-    Bytes& size = plan.buffers[*plan.program[*step].scratch].size;
+    Bytes& size = plan.layout.buffers[*scratch].size;
     size = Bytes(random.between(0, std::max<std::int64_t>(size.count() - 1, 0)));
   }
   return true;
@@ -123,7 +145,7 @@ bool bodies_swap(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto step = some_step_with_bodies(random, plan);
   if (!step) return false;
-  auto& bodies = plan.program[*step].bodies;
+  auto& bodies = plan.layout.steps[*step].bodies;
   const std::uint64_t choice = random.below(3);
   if (choice == 0) bodies.pop_back();
   if (choice == 1) std::swap(bodies.front(), bodies.back());
@@ -135,16 +157,18 @@ bool bodies_swap(Random& random, Mutant& mutant) {
 bool damage_in_a_body(Random& random, Mutant& mutant) {
   static const std::vector<MutationKind> kKinds = [] {
     std::vector<MutationKind> all = placement_mutations();
-    for (const auto& more : {sharing_mutations(), program_mutations()}) all.insert(all.end(), more.begin(), more.end());
+    for (const auto& more : {sharing_mutations(), program_mutations(), copy_mutations()}) all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   const auto step = some_step_with_bodies(random, mutant.plan);
   if (!step) return false;
-  auto& bodies = mutant.plan.program[*step].bodies;
+  auto& bodies = mutant.plan.layout.steps[*step].bodies;
   const std::size_t at = random.below(bodies.size());
-  Mutant inner{mutant.graph->node(mutant.plan.program[*step].node).bodies[at].graph, *bodies[at].plan};
+  const NodeId node = *node_of(mutant.plan.program.steps[*step]);
+  if (mutant.graph->node(node).bodies.size() != bodies.size()) return false;
+  Mutant inner{mutant.graph->node(node).bodies[at].graph, *bodies[at].plan};
   const MutationKind& kind = kKinds[random.below(kKinds.size())];
-  if (inner.plan.buffers.empty() || inner.plan.values.empty() || !kind.apply(random, inner)) return false;
+  if (inner.plan.layout.buffers.empty() || inner.plan.program.values.empty() || !kind.apply(random, inner)) return false;
   bodies[at].plan = std::make_shared<const Plan>(std::move(inner.plan));
   return true;
 }
@@ -186,6 +210,7 @@ bool tensor_changes(Random& random, Mutant& mutant, bool changes_type) {
                       node.attributes, node.bodies});
   }
   builder.set_outputs(old.outputs());
+  for (const StateUpdate& update : old.state_updates()) builder.add_state_update(update.state, update.next);
   Result<Graph> graph = std::move(builder).build();
   if (!graph) return false;
   mutant.graph = std::make_shared<const Graph>(std::move(graph).value());
@@ -204,6 +229,7 @@ std::vector<MutationKind> claim_mutations() {
           {"other_load_as_given", other_load_as_given, false},
           {"bound_above_the_load", bound_above_the_load, false},
           {"bound_above_what_bodies_prove", bound_above_what_bodies_prove, false},
+          {"bounds_out_of_order", bounds_out_of_order, false},
           {"order_claimed_optimal", order_claimed_optimal, false},
           {"offsets_claimed_optimal", offsets_claimed_optimal, false},
           {"other_provenance", other_provenance, false},

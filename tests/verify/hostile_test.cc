@@ -36,12 +36,13 @@ std::uint32_t extreme_id(Random& random) {
   return kIds[random.below(std::size(kIds))];
 }
 
-void smash(Random& random, Plan& plan) {
-  Buffer& buffer = plan.buffers[BufferId(static_cast<std::uint32_t>(random.below(plan.buffers.size())))];
-  Value& value = plan.values[ValueId(static_cast<std::uint32_t>(random.below(plan.values.size())))];
-  Step& step = plan.program[StepId(static_cast<std::uint32_t>(random.below(plan.program.size())))];
-  Region& region = plan.regions[random.below(plan.regions.size())];
-  switch (random.below(20)) {
+template <typename IdType, typename T>
+IdType some(Random& random, const IdVector<IdType, T>& list) {
+  return IdType(static_cast<std::uint32_t>(random.below(list.size())));
+}
+
+void smash_buffer(Random& random, Plan& plan, Buffer& buffer) {
+  switch (random.below(7)) {
     case 0:
       buffer.size = Bytes(extreme(random));
       break;
@@ -58,51 +59,139 @@ void smash(Random& random, Plan& plan) {
       buffer.kind = static_cast<BufferKind>(random.below(256));
       break;
     case 5:
-      value.offset = Offset(extreme(random));
+      buffer.home = RegionId(extreme_id(random));
       break;
-    case 6:
-      value.tensor = TensorId(extreme_id(random));
+    default:
+      plan.layout.buffers.push_back(Buffer(buffer));
       break;
-    case 7:
-      value.written = StepId(extreme_id(random));
+  }
+}
+
+void smash_value(Random& random, Plan& plan, ValueId id) {
+  switch (random.below(6)) {
+    case 0:
+      plan.layout.values[id].offset = Offset(extreme(random));
       break;
-    case 8:
-      value.buffer = BufferId(extreme_id(random));
+    case 1:
+      plan.program.values[id].tensor = TensorId(extreme_id(random));
       break;
-    case 9:
-      step.node = NodeId(extreme_id(random));
+    case 2:
+      plan.program.values[id].written = StepId(extreme_id(random));
       break;
-    case 10:
-      step.kind = static_cast<StepKind>(random.below(256));
+    case 3:
+      plan.layout.values[id].buffer = BufferId(extreme_id(random));
       break;
-    case 11:
+    case 4:
+      plan.program.outputs.assign(random.below(4), ValueId(extreme_id(random)));
+      break;
+    default:
+      plan.program.updates.assign(random.below(3), ValueId(extreme_id(random)));
+      break;
+  }
+}
+
+void smash_step(Random& random, Plan& plan, StepId id) {
+  Step& step = plan.program.steps[id];
+  switch (random.below(11)) {
+    case 0:
+      step.work = Compute{NodeId(extreme_id(random)), KernelId(0)};
+      break;
+    case 1:
+      step.work = Alias{NodeId(extreme_id(random))};
+      break;
+    case 2:
+      step.work = Copy{{extreme(random), extreme(random)}};
+      break;
+    case 3:
+      step.work = Copy{{0, extreme(random)}};
+      step.reads = {ValueId(extreme_id(random))};
+      step.writes = {some(random, plan.program.values)};
+      break;
+    case 4:
       step.reads.assign(random.below(5), ValueId(extreme_id(random)));
       break;
-    case 12:
+    case 5:
       step.writes.assign(random.below(5), ValueId(extreme_id(random)));
       break;
-    case 13:
-      step.scratch = BufferId(extreme_id(random));
+    case 6:
+      plan.layout.steps[id].scratch = BufferId(extreme_id(random));
       break;
-    case 14:
-      step.bodies.push_back({"body", Offset(extreme(random)), nullptr});
+    case 7:
+      plan.layout.steps[id].bodies.push_back({"body", Offset(extreme(random)), nullptr});
       break;
-    case 15:
+    case 8:
+      step.stream = StreamId(extreme_id(random));
+      break;
+    case 9:
+      step.after.assign(random.below(3), StepId(extreme_id(random)));
+      break;
+    default:
+      step.work = Compute{node_of(step).value_or(NodeId(0)), KernelId(extreme_id(random))};
+      break;
+  }
+}
+
+void smash_machine(Random& random, Plan& plan) {
+  Region& region = plan.machine.regions[random.below(plan.machine.regions.size())];
+  switch (random.below(8)) {
+    case 0:
       region.alignment = Bytes(extreme(random));
       break;
-    case 16:
+    case 1:
       region.capacity = Bytes(extreme(random));
       break;
-    case 17:
-      plan.arena[random.below(plan.arena.size())] = Bytes(extreme(random));
+    case 2:
+      plan.machine.links.push_back({RegionId(extreme_id(random)), RegionId(extreme_id(random)), extreme(random), 0});
       break;
-    case 18:
-      plan.claims.load = plan.claims.bound = Bytes(extreme(random));
+    case 3:
+      plan.machine.links.push_back({RegionId(0), RegionId(1), 1, extreme(random)});
+      break;
+    case 4:
+      plan.machine.workers[WorkerId(0)].addressable.assign(random.below(3), RegionId(extreme_id(random)));
+      break;
+    case 5:
+      plan.machine.workers[WorkerId(0)].count = static_cast<int>(extreme_id(random));
+      break;
+    case 6:
+      plan.program.streams.push_back({.worker = WorkerId(extreme_id(random))});
+      break;
+    default:
+      plan.program.streams.push_back({.link = LinkId(extreme_id(random))});
+      break;
+  }
+}
+
+void smash_claims(Random& random, Plan& plan) {
+  switch (random.below(6)) {
+    case 0:
+      plan.layout.arena[random.below(plan.layout.arena.size())] = Bytes(extreme(random));
+      break;
+    case 1:
+      plan.claims.load = Bytes(extreme(random));
+      break;
+    case 2:
+      plan.claims.bounds.push_back({.bytes = Bytes(extreme(random))});
+      break;
+    case 3:
+      plan.claims.bounds.push_back({.scope = static_cast<BoundScope>(random.below(256))});
+      break;
+    case 4:
+      plan.execution = static_cast<ExecutionModel>(random.below(256));
       break;
     default:
       plan.claims.load_as_given = Bytes(extreme(random));
       break;
   }
+}
+
+// Each kind of number is as likely, whatever it belongs to.
+void smash(Random& random, Plan& plan) {
+  const std::uint64_t choice = random.below(38);
+  if (choice < 7) return smash_buffer(random, plan, plan.layout.buffers[some(random, plan.layout.buffers)]);
+  if (choice < 13) return smash_value(random, plan, some(random, plan.program.values));
+  if (choice < 24) return smash_step(random, plan, some(random, plan.program.steps));
+  if (choice < 32) return smash_machine(random, plan);
+  smash_claims(random, plan);
 }
 
 TEST(HostilePlan, ExtremeNumbersAnywhereGiveViolationsAndNothingElse) {
@@ -127,9 +216,22 @@ TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
   const TensorId y = maker.tensor("y", {16});
   maker.node("Relu", {x}, {y});
   const Graph graph = maker.make({y});
-  EXPECT_EQ(kinds(verify(graph, Plan{})), "wrong_model; missing_step; output_lost; wrong_claim");
+  EXPECT_EQ(messages(verify(graph, Plan{})),
+            "wrong_model: the plan was made for graph '' with 0 nodes and 0 tensors; this is 'small' with 1 and 2: plan it "
+            "again\n"
+            "malformed: machine.workers: is empty; there is at least one worker\n"
+            "malformed: streams: the plan has 0 streams; there are 1 to 1024 (kMaxStreams)\n");
+  // One stream that does nothing: all that is missing are the step, and the value of the output.
   Plan plan;
-  plan.arena.resize(3);
+  plan.machine.workers.push_back({.name = "cpu"});
+  plan.program.streams.push_back({.worker = WorkerId(0)});
+  EXPECT_EQ(kinds(verify(graph, plan)), "wrong_model; malformed");
+  plan.program.values.push_back({.tensor = x});
+  plan.layout.buffers.push_back({.kind = BufferKind::input, .size = Bytes(16)});
+  plan.layout.values.push_back({.buffer = BufferId(0)});
+  plan.program.outputs = {ValueId(0)};
+  EXPECT_EQ(kinds(verify(graph, plan)), "wrong_model; missing_step; output_lost; wrong_claim");
+  plan.layout.arena.resize(3);
   EXPECT_EQ(kinds(verify(graph, plan)), "wrong_model; malformed");
 }
 
@@ -144,13 +246,13 @@ TEST(HostilePlan, SizesThatOnlyTogetherOverflow) {
   for (int more = 0; more < 3; ++more) planner.buffer(BufferKind::temporary, 1, 0, 0, 1);
   planner.compute(NodeId(0));
   Plan plan = planner.finish();
-  for (BufferId id : {BufferId(2), BufferId(3), BufferId(4)}) plan.buffers[id].size = Bytes(1LL << 61);
+  for (BufferId id : {BufferId(2), BufferId(3), BufferId(4)}) plan.layout.buffers[id].size = Bytes(1LL << 61);
   const auto found = verify(graph, plan);
   EXPECT_EQ(kinds(found), "malformed; malformed");  // the second and the third of them
   EXPECT_THAT(found[0].message, HasSubstr("(kMaxTotalBytes)"));
-  plan.buffers.resize(2);
-  plan.regions.assign(3, plan.regions[0]);
-  plan.arena.assign(3, Bytes(1LL << 61));
+  plan.layout.buffers.resize(2);
+  plan.machine.regions.assign(3, plan.machine.regions[0]);
+  plan.layout.arena.assign(3, Bytes(1LL << 61));
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed; malformed");
 }
 
@@ -176,33 +278,45 @@ TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
   const Lifespan always{StepId(0), StepId(steps)};
   Plan plan;
   plan.provenance = {.graph = graph.name(), .nodes = steps, .tensors = steps + 1};
-  plan.regions = {Region{.name = "arena", .alignment = Bytes(1)}};
-  const BufferId given = plan.buffers.push_back({BufferKind::input, Bytes(1), always, std::nullopt});
-  const BufferId row = plan.buffers.push_back({BufferKind::temporary, Bytes(kMany), always, Placement{}});
+  plan.machine.regions = {Region{.name = "arena", .alignment = Bytes(1)}};
+  plan.machine.workers = {Worker{.name = "cpu"}};
+  plan.kernels = {{"dense"}};
+  plan.program.streams = {{.worker = WorkerId(0)}};
+  const BufferId given = plan.layout.buffers.push_back({BufferKind::input, Bytes(1), always, std::nullopt});
+  const BufferId row = plan.layout.buffers.push_back({BufferKind::temporary, Bytes(kMany), always, Placement{}});
   const BufferId one =
-      plan.buffers.push_back({BufferKind::output, Bytes(1), always, Placement{RegionId(0), Offset(kMany)}});
-  plan.values.push_back({x, std::nullopt, given, Offset(0)});
+      plan.layout.buffers.push_back({BufferKind::output, Bytes(1), always, Placement{RegionId(0), Offset(kMany)}});
+  const auto add_value = [&](TensorId tensor, std::optional<StepId> written, BufferId buffer, std::int64_t offset) {
+    plan.layout.values.push_back({buffer, Offset(offset)});
+    return plan.program.values.push_back({tensor, written});
+  };
+  const auto add_step = [&](Work work, std::vector<ValueId> reads, ValueId write) {
+    plan.program.steps.push_back({.work = work, .reads = std::move(reads), .writes = {write}});
+    plan.layout.steps.push_back({});
+  };
+  const ValueId first = add_value(x, std::nullopt, given, 0);
+  std::vector<ValueId> row_of_parts;
   for (std::uint32_t at = 0; at < kMany; ++at) {
-    plan.values.push_back({*parts[at], StepId(at), row, Offset(at)});
-    plan.program.push_back({.node = NodeId(at), .reads = {ValueId(0)}, .writes = {ValueId(at + 1)}});
+    row_of_parts.push_back(add_value(*parts[at], StepId(at), row, at));
+    add_step(Compute{NodeId(at), KernelId(0)}, {first}, row_of_parts.back());
   }
-  const ValueId concat = plan.values.push_back({all, StepId(kMany), row, Offset(0)});
-  plan.program.push_back({.node = NodeId(kMany), .kind = StepKind::alias, .writes = {concat}});
-  for (TensorId part : graph.reads(NodeId(kMany))) plan.program[StepId(kMany)].reads.emplace_back(part.value());
+  const ValueId concat = add_value(all, StepId(kMany), row, 0);
+  add_step(Alias{NodeId(kMany)}, row_of_parts, concat);
   for (std::uint32_t at = 0; at < kMany; ++at) {
-    const ValueId value = plan.values.push_back({last[at], StepId(kMany + 1 + at), one, Offset(0)});
-    plan.program.push_back({.node = NodeId(kMany + 1 + at), .reads = {concat}, .writes = {value}});
+    const ValueId value = add_value(last[at], StepId(kMany + 1 + at), one, 0);
+    add_step(Compute{NodeId(kMany + 1 + at), KernelId(0)}, {concat}, value);
+    plan.program.outputs = {value};
   }
-  plan.arena = {Bytes(kMany + 1)};
+  plan.layout.arena = {Bytes(kMany + 1)};
   plan.claims.load = Bytes(kMany + 1);
   // As given: the parts and their concat at once; every result is read by nobody, and the last one is an output.
   plan.claims.load_as_given = Bytes(2 * kMany);
   EXPECT_EQ(messages(verify(graph, plan)), "");
 
   // Now everybody writes into one byte, and 20,000 empty buffers and 20,000 scratch bytes lie there too.
-  for (Value& value : plan.values) value.offset = Offset(0);
+  for (ValuePlace& place : plan.layout.values) place.offset = Offset(0);
   for (int at = 0; at < kMany; ++at) {
-    plan.buffers.push_back({BufferKind::temporary, Bytes(0), {StepId(0), StepId(steps)}, Placement{}});
+    plan.layout.buffers.push_back({BufferKind::temporary, Bytes(0), {StepId(0), StepId(steps)}, Placement{}});
   }
   const auto found = verify(graph, plan);
   EXPECT_EQ(found.size(), 100U);
@@ -221,7 +335,7 @@ TEST(HostilePlan, StopsAtTheFirstHundredOverlaps) {
   planner.compute(NodeId(0));
   Plan plan = planner.finish();
   for (int at = 0; at < 100'000; ++at) {
-    plan.buffers.push_back({BufferKind::temporary, Bytes(16), {StepId(0), StepId(1)}, Placement{}});
+    plan.layout.buffers.push_back({BufferKind::temporary, Bytes(16), {StepId(0), StepId(1)}, Placement{}});
   }
   EXPECT_EQ(verify(graph, plan).size(), 100U);
 }

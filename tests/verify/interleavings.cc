@@ -4,6 +4,7 @@
 #include "tests/verify/interleavings.h"
 
 #include <cstdint>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -16,28 +17,31 @@ struct Run {
   std::uint32_t begun = 0;  // a bit a step
   std::uint32_t ended = 0;
   std::vector<std::int64_t> memory;
-  std::vector<std::vector<std::int64_t>> held;  // by value: its tags when it was put there; bytes + 1 of them, or none
+  std::vector<std::vector<std::int64_t>> held;  // by value: the tags of its bytes when they were put there, or kNothing
   friend bool operator<(const Run& a, const Run& b) {
     return std::tie(a.begun, a.ended, a.memory, a.held) < std::tie(b.begun, b.ended, b.memory, b.held);
   }
 };
 
+constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
+
 struct Range {
   std::size_t begin = 0;
   std::size_t end = 0;
   [[nodiscard]] bool contains(std::size_t at) const { return begin <= at && at < end; }
+  [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 
 class Machine {
  public:
-  Machine(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan), buffer_at_(plan.buffers.size()) {
+  Machine(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan), buffer_at_(plan.layout.buffers.size()) {
     std::vector<std::size_t> region_at;
-    for (Bytes arena : plan.arena) {
+    for (Bytes arena : plan.layout.arena) {
       region_at.push_back(memory_);
       memory_ += static_cast<std::size_t>(arena.count());
     }
-    for (BufferId id : all_ids<BufferId>(plan.buffers.size())) {
-      const Buffer& buffer = plan.buffers[id];
+    for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
+      const Buffer& buffer = plan.layout.buffers[id];
       if (buffer.placement) {
         buffer_at_[id] =
             region_at[buffer.placement->region.index()] + static_cast<std::size_t>(buffer.placement->offset.position());
@@ -51,16 +55,17 @@ class Machine {
   std::string look_at_every_run() {
     Run start;
     start.memory.assign(memory_, -1);
-    start.held.resize(plan_.values.size());
-    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
-      if (!plan_.values[id].written) produce(start, id);
+    start.held.resize(plan_.program.values.size());
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      start.held[id.index()].assign(range_of(id).size(), kNothing);
+      if (!plan_.program.values[id].written) produce(start, id, range_of(id));
     }
     std::vector<Run> open{start};
     std::set<Run> known{start};
     while (!open.empty()) {
       const Run run = std::move(open.back());
       open.pop_back();
-      for (StepId id : all_ids<StepId>(plan_.program.size())) {
+      for (StepId id : all_ids<StepId>(plan_.program.steps.size())) {
         Run next = run;
         const bool is_running = is_in(run.begun, id) && !is_in(run.ended, id);
         if (!is_running && !may_begin(run, id)) continue;
@@ -68,7 +73,7 @@ class Machine {
         if (!fault.empty()) return fault + " of step " + std::to_string(id.value());
         if (known.insert(next).second) open.push_back(std::move(next));
       }
-      if (run.ended + 1U == (1U << plan_.program.size()) && !outputs_hold(run)) return "an output is lost";
+      if (run.ended + 1U == (1U << plan_.program.steps.size()) && !outputs_hold(run)) return "an output is lost";
     }
     return {};
   }
@@ -78,9 +83,9 @@ class Machine {
 
   [[nodiscard]] bool may_begin(const Run& run, StepId id) const {
     if (is_in(run.begun, id)) return false;
-    const Step& step = plan_.program[id];
+    const Step& step = plan_.program.steps[id];
     for (StepId other : all_ids<StepId>(id.index())) {
-      if (plan_.program[other].stream == step.stream && !is_in(run.ended, other)) return false;
+      if (plan_.program.steps[other].stream == step.stream && !is_in(run.ended, other)) return false;
     }
     for (StepId other : step.after) {
       if (!is_in(run.ended, other)) return false;
@@ -89,72 +94,91 @@ class Machine {
   }
 
   [[nodiscard]] Range range_of(ValueId id) const {
-    const Value& value = plan_.values[id];
-    const std::size_t begin = buffer_at_[value.buffer] + static_cast<std::size_t>(value.offset.position());
-    return {begin, begin + static_cast<std::size_t>(graph_.tensor(value.tensor).size.count())};
+    const ValuePlace& place = plan_.layout.values[id];
+    const std::size_t begin = buffer_at_[place.buffer] + static_cast<std::size_t>(place.offset.position());
+    return {begin, begin + static_cast<std::size_t>(graph_.tensor(plan_.program.values[id].tensor).size.count())};
   }
 
-  [[nodiscard]] std::vector<Range> written_by(const Step& step) const {
+  // The bytes of a value that a step reads or writes.
+  [[nodiscard]] Range range_of(const Step& step, ValueId id) const {
+    const Range all = range_of(id);
+    const Copy* copy = std::get_if<Copy>(&step.work);
+    if (copy == nullptr) return all;
+    return {all.begin + static_cast<std::size_t>(copy->bytes.begin), all.begin + static_cast<std::size_t>(copy->bytes.end)};
+  }
+
+  [[nodiscard]] std::vector<Range> written_by(StepId id) const {
+    const Step& step = plan_.program.steps[id];
     std::vector<Range> ranges;
-    for (ValueId write : step.writes) ranges.push_back(range_of(write));
-    if (step.scratch) {
-      const std::size_t at = buffer_at_[*step.scratch];
-      ranges.push_back({at, at + static_cast<std::size_t>(plan_.buffers[*step.scratch].size.count())});
+    if (is_alias(step)) return ranges;
+    for (ValueId write : step.writes) ranges.push_back(range_of(step, write));
+    if (const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch) {
+      const std::size_t at = buffer_at_[*scratch];
+      ranges.push_back({at, at + static_cast<std::size_t>(plan_.layout.buffers[*scratch].size.count())});
     }
     return ranges;
   }
 
-  void hold(Run& run, ValueId id) const {
-    const Range range = range_of(id);
-    run.held[id.index()] = {0};
-    for (std::size_t at = range.begin; at < range.end; ++at) run.held[id.index()].push_back(run.memory[at]);
-  }
-
-  void produce(Run& run, ValueId id) const {
-    const Range range = range_of(id);
+  void hold(Run& run, ValueId id, const Range& range) const {
     for (std::size_t at = range.begin; at < range.end; ++at) {
-      run.memory[at] = std::int64_t{id.value()} * 65'536 + static_cast<std::int64_t>(at - range.begin);
+      run.held[id.index()][at - range_of(id).begin] = run.memory[at];
     }
-    hold(run, id);
   }
 
-  // But for what the step itself overwrites, where `own` names that.
-  [[nodiscard]] bool is_intact(const Run& run, ValueId id, const std::vector<Range>& own = {}) const {
+  void produce(Run& run, ValueId id, const Range& range) const {
+    for (std::size_t at = range.begin; at < range.end; ++at) {
+      run.memory[at] = std::int64_t{id.value()} * 65'536 + static_cast<std::int64_t>(at - range_of(id).begin);
+    }
+    hold(run, id, range);
+  }
+
+  // Some bytes of a value, except those that the step itself overwrites, where `own` names these.
+  [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Range& range, const std::vector<Range>& own = {}) const {
     const std::vector<std::int64_t>& held = run.held[id.index()];
-    if (held.empty()) return false;
-    const Range range = range_of(id);
     for (std::size_t at = range.begin; at < range.end; ++at) {
       bool is_own = false;
       for (const Range& one : own) is_own = is_own || one.contains(at);
-      if (!is_own && run.memory[at] != held[at - range.begin + 1]) return false;
+      if (!is_own && run.memory[at] != held[at - range_of(id).begin]) return false;
     }
     return true;
   }
 
+  [[nodiscard]] bool is_there(const Run& run, ValueId id) const {
+    const std::optional<StepId>& written = plan_.program.values[id].written;
+    return !written || is_in(run.ended, *written);
+  }
+
+  // The first run of a node, since the others come to the same.
+  [[nodiscard]] bool has_run(const Run& run, NodeId node) const {
+    for (StepId other : all_ids<StepId>(plan_.program.steps.size())) {
+      if (node_of(plan_.program.steps[other]) == node) return is_in(run.ended, other);
+    }
+    return false;
+  }
+
   std::string begin(Run& run, StepId id) const {
-    const Step& step = plan_.program[id];
+    const Step& step = plan_.program.steps[id];
     run.begun |= 1U << id.value();
     for (ValueId read : step.reads) {
-      if (!is_intact(run, read)) return "a read at the begin";
+      if (!is_there(run, read) || !is_intact(run, read, range_of(step, read))) return "a read at the begin";
     }
-    for (NodeId before : graph_.node(step.node).control_inputs) {
-      for (StepId other : all_ids<StepId>(plan_.program.size())) {
-        if (plan_.program[other].node == before && !is_in(run.ended, other)) return "a control input";
+    if (const std::optional<NodeId> node = node_of(step)) {
+      for (NodeId before : graph_.node(*node).control_inputs) {
+        if (!has_run(run, before)) return "a control input";
       }
     }
-    if (step.kind == StepKind::alias) return {};
-    for (const Range& range : written_by(step)) {
+    for (const Range& range : written_by(id)) {
       for (std::size_t at = range.begin; at < range.end; ++at) run.memory[at] = useless(id);
     }
     return {};
   }
 
   std::string end(Run& run, StepId id) const {
-    const Step& step = plan_.program[id];
+    const Step& step = plan_.program.steps[id];
     run.ended |= 1U << id.value();
-    const std::vector<Range> own = step.kind == StepKind::alias ? std::vector<Range>{} : written_by(step);
+    const std::vector<Range> own = written_by(id);
     for (ValueId read : step.reads) {
-      if (!is_intact(run, read, own)) return "a read at the end";
+      if (!is_intact(run, read, range_of(step, read), own)) return "a read at the end";
     }
     for (const Range& range : own) {
       for (std::size_t at = range.begin; at < range.end; ++at) {
@@ -162,10 +186,10 @@ class Machine {
       }
     }
     for (ValueId write : step.writes) {
-      if (step.kind == StepKind::alias) {
-        hold(run, write);
+      if (is_alias(step)) {
+        hold(run, write, range_of(write));
       } else {
-        produce(run, write);
+        produce(run, write, range_of(step, write));
       }
     }
     return {};
@@ -174,8 +198,10 @@ class Machine {
   static std::int64_t useless(StepId id) { return -2 - std::int64_t{id.value()}; }
 
   [[nodiscard]] bool outputs_hold(const Run& run) const {
-    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
-      if (graph_.tensor(plan_.values[id].tensor).role == Role::output && !is_intact(run, id)) return false;
+    for (const auto* list : {&plan_.program.outputs, &plan_.program.updates}) {
+      for (ValueId id : *list) {
+        if (!is_there(run, id) || !is_intact(run, id, range_of(id))) return false;
+      }
     }
     return true;
   }

@@ -33,28 +33,28 @@ const std::vector<Mutant>& right_plans() {
 }
 
 bool is_near(const Plan& plan) {
-  return std::all_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer& buffer) {
+  return std::all_of(plan.layout.buffers.begin(), plan.layout.buffers.end(), [](const Buffer& buffer) {
     return !buffer.placement || std::abs(buffer.placement->offset.position()) < (1 << 20);
   });
 }
 
 // So that more damage can be done without stumbling over the first.
 bool has_numbers_in_range(const Plan& plan) {
-  const bool has_steps = std::all_of(plan.values.begin(), plan.values.end(), [&](const Value& value) {
-    return !value.written || plan.program.contains(*value.written);
+  const bool has_steps = std::all_of(plan.program.values.begin(), plan.program.values.end(), [&](const Value& value) {
+    return !value.written || plan.program.steps.contains(*value.written);
   });
   return has_steps && is_near(plan) &&
-         std::all_of(plan.regions.begin(), plan.regions.end(),
+         std::all_of(plan.machine.regions.begin(), plan.machine.regions.end(),
                      [](const Region& region) { return is_power_of_two(region.alignment.count()); }) &&
-         std::all_of(plan.buffers.begin(), plan.buffers.end(), [](const Buffer& buffer) {
+         std::all_of(plan.layout.buffers.begin(), plan.layout.buffers.end(), [](const Buffer& buffer) {
            return buffer.size >= Bytes(0) && buffer.size < Bytes(1 << 20) &&
                   buffer.lifespan.begin <= buffer.lifespan.end;
          });
 }
 
 bool has_regions(const Plan& plan) {
-  return std::all_of(plan.buffers.begin(), plan.buffers.end(), [&](const Buffer& buffer) {
-    return !buffer.placement || buffer.placement->region.index() < plan.regions.size();
+  return std::all_of(plan.layout.buffers.begin(), plan.layout.buffers.end(), [&](const Buffer& buffer) {
+    return !buffer.placement || buffer.placement->region.index() < plan.machine.regions.size();
   });
 }
 
@@ -62,9 +62,9 @@ bool has_regions(const Plan& plan) {
 void cover_up(Mutant& mutant) {
   if (!is_near(mutant.plan) || !has_regions(mutant.plan)) return;
   make_honest(*mutant.graph, mutant.plan);
-  for (std::size_t at = 0; at < mutant.plan.regions.size(); ++at) {
-    std::optional<Bytes>& capacity = mutant.plan.regions[at].capacity;
-    if (capacity) capacity = std::max(*capacity, mutant.plan.arena[at]);
+  for (std::size_t at = 0; at < mutant.plan.machine.regions.size(); ++at) {
+    std::optional<Bytes>& capacity = mutant.plan.machine.regions[at].capacity;
+    if (capacity) capacity = std::max(*capacity, mutant.plan.layout.arena[at]);
   }
 }
 
@@ -107,7 +107,7 @@ TEST_P(Mutations, AreRefusedExactlyWhereTheyAreWrong) {
 
 std::vector<MutationKind> all_mutations() {
   std::vector<MutationKind> all;
-  for (const auto& more : {placement_mutations(), sharing_mutations(), program_mutations(), claim_mutations()}) {
+  for (const auto& more : {placement_mutations(), sharing_mutations(), program_mutations(), claim_mutations(), copy_mutations()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
@@ -128,7 +128,7 @@ TEST(MutationKinds, AreRefusedTogetherAsWell) {
     for (std::uint64_t times = random.between(2, 4); times > 0; --times) {
       const MutationKind& kind = kinds[random.below(kinds.size())];
       if (!has_numbers_in_range(mutant.plan) || !byte_faults(*mutant.graph, mutant.plan).empty()) break;
-      if (mutant.plan.program.empty() || mutant.plan.arena.size() != mutant.plan.regions.size()) break;
+      if (mutant.plan.program.steps.empty() || mutant.plan.layout.arena.size() != mutant.plan.machine.regions.size()) break;
       static_cast<void>(kind.apply(random, mutant));
     }
     cover_up(mutant);

@@ -29,6 +29,7 @@ struct MutationKind {
 [[nodiscard]] std::vector<MutationKind> sharing_mutations();    // values, aliases, in-place results, roles
 [[nodiscard]] std::vector<MutationKind> program_mutations();    // steps, reads and writes
 [[nodiscard]] std::vector<MutationKind> claim_mutations();      // numbers, provenance, bodies, the graph itself
+[[nodiscard]] std::vector<MutationKind> copy_mutations();       // copies, links, streams, waits, outputs, states
 
 // One that the predicate holds for, each as likely; nothing if there is none.
 template <typename IdType, typename Predicate>

@@ -201,21 +201,22 @@ TEST(PackingBoundCheck, TwoThatMayShareProveNothing) {
   EXPECT_FALSE(check_packing_bound(related(), Bytes(1), {PackingId(4)}).is_confirmed);                // not there
 }
 
-// a and b meet at 2, b and c at 4, and a and c are to be apart: no moment has all three.
+// a and b live together at 2, b and c at 4, a and c never.
 //   a |=====|      10
 //   b   |=====|    20
 //   c       |===|   5
-TEST(PackingBoundCheck, TimeAndPairsApartCountAsConflicts) {
-  const std::vector<PackingId> all = {PackingId(0), PackingId(1), PackingId(2)};
+TEST(PackingBoundCheck, TimeShowsConflictsToo) {
+  const PackingId a(0);
+  const PackingId b(1);
+  const PackingId c(2);
   PackingProblem problem = three();
-  EXPECT_EQ(check_packing_bound(problem, Bytes(35), all).free_to_share, (PackingPair{PackingId(0), PackingId(2)}));
-  problem.apart = {{PackingId(2), PackingId(0)}};
-  EXPECT_TRUE(check_packing_bound(problem, Bytes(35), all).is_confirmed);
-  EXPECT_FALSE(check_packing_bound(problem, Bytes(36), all).is_confirmed);
-  problem.buffers[PackingId(1)].gaps = {{4, 6}};  // b rests while c lives
-  EXPECT_EQ(check_packing_bound(problem, Bytes(35), all).free_to_share, (PackingPair{PackingId(1), PackingId(2)}));
-  problem.buffers[PackingId(1)].gaps = {{3, 5}};  // at 5 it is there again
-  EXPECT_TRUE(check_packing_bound(problem, Bytes(35), all).is_confirmed);
+  EXPECT_EQ(check_packing_bound(problem, Bytes(35), {a, b, c}).free_to_share, (PackingPair{a, c}));
+  EXPECT_TRUE(check_packing_bound(problem, Bytes(30), {a, b}).is_confirmed);  // 10 + 20
+  EXPECT_FALSE(check_packing_bound(problem, Bytes(31), {a, b}).is_confirmed);
+  problem.buffers[b].gaps = {{4, 6}};  // b rests while c lives
+  EXPECT_EQ(check_packing_bound(problem, Bytes(25), {b, c}).free_to_share, (PackingPair{b, c}));
+  problem.buffers[b].gaps = {{3, 5}};                                         // at 5 it is there again
+  EXPECT_TRUE(check_packing_bound(problem, Bytes(25), {b, c}).is_confirmed);  // 20 + 5
 }
 
 // As for what lives at one moment: each but the topmost takes 64.

@@ -130,19 +130,10 @@ TEST(PackingCheck, TakesARelationInPlaceOfTime) {
   EXPECT_THAT(check_packing(problem, at({0, 0, 8})), IsEmpty());
 }
 
-TEST(PackingCheck, KeepsApartWhatNeverLivesTogether) {
-  PackingProblem problem = problem_of({alive(0, 4, 8), alive(5, 6, 8)});
-  problem.apart = {{kB, kA}};
-  EXPECT_THAT(check_packing(problem, at({0, 7})),
-              ElementsAre("buffer 0 and buffer 1 share bytes [7, 8), but are to be apart"));
-  EXPECT_THAT(check_packing(problem, at({0, 8})), IsEmpty());
-}
-
 // a, b and c: b 4 above a, c where b is. They live together and share bytes; d lives with them and must not.
 TEST(PackingCheck, LetsAGroupShareBytesAndNobodyElse) {
   PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(0, 4, 2), alive(0, 4, 1)});
   problem.together = {{kA, kB, Bytes(4)}, {kB, kC, Bytes(0)}};
-  problem.apart = {{kA, kC}};  // of one group: says nothing here, validation refuses it
   EXPECT_THAT(check_packing(problem, at({0, 4, 4, 12})), IsEmpty());
   EXPECT_THAT(check_packing(problem, at({0, 4, 4, 3})),
               ElementsAre("buffer 0 and buffer 3 share bytes [3, 4) from time 0 on"));
@@ -154,7 +145,7 @@ TEST(PackingCheck, LetsAGroupShareBytesAndNobodyElse) {
 
 TEST(PackingCheck, RefusesPairsOfBuffersThatAreNotThere) {
   PackingProblem problem = problem_of({alive(0, 4, 8)});
-  problem.apart = {{kA, kB}};
+  problem.conflicts = {{kA, kB}};
   problem.together = {{kC, kA, Bytes(0)}};
   EXPECT_THAT(check_packing(problem, at({0})), ElementsAre("a pair names buffer 1 of 1", "a pair names buffer 2 of 1"));
 }

@@ -13,10 +13,10 @@ constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
 // A placed buffer with bytes.
 Buffer* some_placed(Random& random, Plan& plan) {
-  const auto id = some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) {
-    return plan.buffers[at].placement && plan.buffers[at].size.count() > 0;
+  const auto id = some_id<BufferId>(random, plan.layout.buffers.size(), [&](BufferId at) {
+    return plan.layout.buffers[at].placement && plan.layout.buffers[at].size.count() > 0;
   });
-  return id ? &plan.buffers[*id] : nullptr;
+  return id ? &plan.layout.buffers[*id] : nullptr;
 }
 
 template <typename NewOffset>
@@ -24,7 +24,7 @@ bool move_buffer(Random& random, Mutant& mutant, const NewOffset& new_offset) {
   Buffer* buffer = some_placed(random, mutant.plan);
   if (buffer == nullptr) return false;
   Offset& offset = buffer->placement->offset;
-  const Region& region = mutant.plan.regions[buffer->placement->region.index()];
+  const Region& region = mutant.plan.machine.regions[buffer->placement->region.index()];
   const std::int64_t moved = new_offset(*buffer, region.alignment.count());
   return std::exchange(offset, Offset(moved)) != offset;
 }
@@ -98,7 +98,7 @@ bool size_is_negative(Random& random, Mutant& mutant) {
 
 bool life_ends_early(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, mutant.plan);
-  if (buffer == nullptr || mutant.plan.program.empty()) return false;
+  if (buffer == nullptr || mutant.plan.program.steps.empty()) return false;
   buffer->lifespan.end = StepId(buffer->lifespan.end.value() - 1);
   return true;
 }
@@ -112,8 +112,8 @@ bool life_starts_late(Random& random, Mutant& mutant) {
 
 bool life_moves(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, mutant.plan);
-  if (buffer == nullptr || mutant.plan.program.size() < 2) return false;
-  const auto steps = mutant.plan.program.size();
+  if (buffer == nullptr || mutant.plan.program.steps.size() < 2) return false;
+  const auto steps = mutant.plan.program.steps.size();
   const auto begin = static_cast<std::uint32_t>(random.below(steps));
   const auto end = static_cast<std::uint32_t>(random.between(begin + 1, static_cast<std::int64_t>(steps)));
   return std::exchange(buffer->lifespan, {StepId(begin), StepId(end)}) != buffer->lifespan;
@@ -123,15 +123,15 @@ bool life_moves(Random& random, Mutant& mutant) {
 bool life_grows(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, mutant.plan);
   if (buffer == nullptr) return false;
-  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(mutant.plan.program.size()))};
+  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(mutant.plan.program.steps.size()))};
   return std::exchange(buffer->lifespan, all) != all;
 }
 
 // A buffer with parts; nullptr if there is none.
 Buffer* some_divided(Random& random, Plan& plan) {
   const auto id =
-      some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) { return plan.buffers[at].parts.size() > 1; });
-  return id ? &plan.buffers[*id] : nullptr;
+      some_id<BufferId>(random, plan.layout.buffers.size(), [&](BufferId at) { return plan.layout.buffers[at].parts.size() > 1; });
+  return id ? &plan.layout.buffers[*id] : nullptr;
 }
 
 void fit_to_parts(Buffer& buffer) {
@@ -166,7 +166,7 @@ bool part_starts_late(Random& random, Mutant& mutant) {
 bool part_lives_throughout(Random& random, Mutant& mutant) {
   Buffer* buffer = some_divided(random, mutant.plan);
   if (buffer == nullptr) return false;
-  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(mutant.plan.program.size()))};
+  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(mutant.plan.program.steps.size()))};
   const bool is_other = std::exchange(buffer->parts[random.below(buffer->parts.size())].lifespan, all) != all;
   fit_to_parts(*buffer);
   return is_other;
@@ -209,7 +209,7 @@ bool other_region(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   Buffer* buffer = some_placed(random, plan);
   if (buffer == nullptr) return false;
-  if (plan.regions.size() == 1) {
+  if (plan.machine.regions.size() == 1) {
     buffer->placement->region = RegionId(random.chance(50) ? 1 : ~0U);  // there is none
     return true;
   }
@@ -218,22 +218,22 @@ bool other_region(Random& random, Mutant& mutant) {
 }
 
 bool region_aligns_more(Random& random, Mutant& mutant) {
-  Region& region = mutant.plan.regions[random.below(mutant.plan.regions.size())];
+  Region& region = mutant.plan.machine.regions[random.below(mutant.plan.machine.regions.size())];
   region.alignment = Bytes(region.alignment.count() << random.between(1, 3));
   return true;
 }
 
 bool alignment_is_no_power_of_two(Random& random, Mutant& mutant) {
   static constexpr std::int64_t kWrong[] = {0, -1, 3, 12, kHighest};
-  mutant.plan.regions[0].alignment = Bytes(kWrong[random.below(5)]);
+  mutant.plan.machine.regions[0].alignment = Bytes(kWrong[random.below(5)]);
   return true;
 }
 
 bool capacity_below_the_arena(Random& random, Mutant& mutant) {
-  const std::size_t at = random.below(mutant.plan.regions.size());
-  const std::int64_t arena = mutant.plan.arena[at].count();
+  const std::size_t at = random.below(mutant.plan.machine.regions.size());
+  const std::int64_t arena = mutant.plan.layout.arena[at].count();
   if (arena == 0) return false;
-  mutant.plan.regions[at].capacity = Bytes(random.chance(50) ? arena - 1 : random.between(0, arena - 1));
+  mutant.plan.machine.regions[at].capacity = Bytes(random.chance(50) ? arena - 1 : random.between(0, arena - 1));
   return true;
 }
 
@@ -247,29 +247,30 @@ bool placement_is_lost(Random& random, Mutant& mutant) {
 bool placement_is_added(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id =
-      some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) { return !plan.buffers[at].placement; });
+      some_id<BufferId>(random, plan.layout.buffers.size(), [&](BufferId at) { return !plan.layout.buffers[at].placement; });
   const Buffer* other = some_placed(random, plan);
   if (!id) return false;
-  plan.buffers[*id].placement =
+  plan.layout.buffers[*id].placement =
       other != nullptr && random.chance(50) ? *other->placement : Placement{RegionId(0), Offset(1 << 14)};
   return true;
 }
 
 bool scratch_in_a_live_buffer(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto step = some_id<StepId>(random, plan.program.size(), [&](StepId at) {
-    return plan.program[at].scratch && plan.buffers[*plan.program[at].scratch].size.count() > 0;
+  const auto step = some_id<StepId>(random, plan.layout.steps.size(), [&](StepId at) {
+    const std::optional<BufferId>& scratch = plan.layout.steps[at].scratch;
+    return scratch && plan.layout.buffers[*scratch].size.count() > 0;
   });
   if (!step) return false;
-  Buffer& scratch = plan.buffers[*plan.program[*step].scratch];
-  const auto victim = some_id<BufferId>(random, plan.buffers.size(), [&](BufferId at) {
-    const Buffer& buffer = plan.buffers[at];
+  Buffer& scratch = plan.layout.buffers[*plan.layout.steps[*step].scratch];
+  const auto victim = some_id<BufferId>(random, plan.layout.buffers.size(), [&](BufferId at) {
+    const Buffer& buffer = plan.layout.buffers[at];
     return buffer.placement && &buffer != &scratch && buffer.size.count() > 0 && buffer.lifespan.contains(*step);
   });
   if (!victim) return false;
-  scratch.placement = plan.buffers[*victim].placement;
+  scratch.placement = plan.layout.buffers[*victim].placement;
   // Now and then with lifespans that hide it: only the replay can see it.
-  if (random.chance(50)) plan.buffers[*victim].lifespan.end = *step;
+  if (random.chance(50)) plan.layout.buffers[*victim].lifespan.end = *step;
   return true;
 }
 

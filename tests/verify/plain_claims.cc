@@ -4,14 +4,21 @@
 #include "tests/verify/plain_claims.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 namespace lowtide::testing {
 namespace {
 
+bool is_next_state(const Graph& graph, TensorId id) {
+  return std::any_of(graph.state_updates().begin(), graph.state_updates().end(),
+                     [&](const StateUpdate& update) { return update.next == id; });
+}
+
 bool is_alive_as_given(const Graph& graph, TensorId id, NodeId now) {
   const Tensor& tensor = graph.tensor(id);
   if (now < *tensor.producer) return false;
-  if (now == *tensor.producer || tensor.role == Role::output) return true;
+  if (now == *tensor.producer || tensor.role == Role::output || is_next_state(graph, id)) return true;
   for (NodeId later : all_ids<NodeId>(graph.nodes().size())) {
     const auto reads = graph.reads(later);
     if (now <= later && std::find(reads.begin(), reads.end(), id) != reads.end()) return true;
@@ -22,8 +29,8 @@ bool is_alive_as_given(const Graph& graph, TensorId id, NodeId now) {
 }  // namespace
 
 std::vector<Bytes> plain_arenas(const Plan& plan) {
-  std::vector<Bytes> arenas(plan.regions.size());
-  for (const Buffer& buffer : plan.buffers) {
+  std::vector<Bytes> arenas(plan.machine.regions.size());
+  for (const Buffer& buffer : plan.layout.buffers) {
     if (!buffer.placement) continue;
     Bytes& arena = arenas[buffer.placement->region.index()];
     arena = std::max(arena, buffer.placement->offset + buffer.size - Offset(0));
@@ -33,39 +40,59 @@ std::vector<Bytes> plain_arenas(const Plan& plan) {
 
 namespace {
 
-Bytes unproven_scratch(const Plan& plan, StepId step) {
+Bytes unproven_scratch(const StepSpace& space, const Plan& plan, BoundScope scope) {
   Bytes arena, bound;
-  for (const BodyPlan& body : plan.program[step].bodies) {
-    const Bytes own = body.plan->arena.size() == 1 ? body.plan->arena[0] : Bytes(0);
+  for (const BodyPlan& body : space.bodies) {
+    const Bytes own = body.plan->layout.arena.size() == 1 ? body.plan->layout.arena[0] : Bytes(0);
     arena = std::max(arena, own);
-    bound = std::max(bound, std::min(own, body.plan->claims.bound));
+    for (const Bound& claimed : body.plan->claims.bounds) {
+      if (claimed.scope >= scope) bound = std::max(bound, std::min(own, claimed.bytes));
+    }
   }
-  const auto& scratch = plan.program[step].scratch;
-  return scratch ? std::min(arena - bound, plan.buffers[*scratch].size) : Bytes(0);
+  return space.scratch ? std::min(arena - bound, plan.layout.buffers[*space.scratch].size) : Bytes(0);
 }
 
-Bytes largest_load(const Plan& plan, bool as_proven) {
+// `proven`: the scope whose bounds of bodies count; nullopt: their arenas do.
+Bytes largest_load(const Plan& plan, std::optional<BoundScope> proven) {
   Bytes most;
-  if (plan.program.empty()) {  // one moment, in which everything lives
-    for (const Buffer& buffer : plan.buffers) most += buffer.placement ? buffer.size : Bytes(0);
+  if (plan.program.steps.empty()) {  // one moment, in which everything lives
+    for (const Buffer& buffer : plan.layout.buffers) most += buffer.placement ? buffer.size : Bytes(0);
   }
-  for (StepId step : all_ids<StepId>(plan.program.size())) {
+  for (StepId step : all_ids<StepId>(plan.program.steps.size())) {
     Bytes load;
-    for (const Buffer& buffer : plan.buffers) {
+    for (const Buffer& buffer : plan.layout.buffers) {
       if (!buffer.placement) continue;
       for (const BufferPart& part : buffer.parts) load += part.lifespan.contains(step) ? part.size : Bytes(0);
       if (buffer.parts.empty() && buffer.lifespan.contains(step)) load += buffer.size;
     }
-    most = std::max(most, as_proven ? load - unproven_scratch(plan, step) : load);
+    if (proven) load -= unproven_scratch(plan.layout.steps[step], plan, *proven);
+    most = std::max(most, load);
   }
   return most;
 }
 
+std::optional<RegionId> region_of(const Plan& plan, ValueId value) {
+  const Buffer& buffer = plan.layout.buffers[plan.layout.values[value].buffer];
+  return buffer.placement ? buffer.placement->region : buffer.home;
+}
+
 }  // namespace
 
-Bytes plain_load(const Plan& plan) { return largest_load(plan, false); }
+Bytes plain_load(const Plan& plan) { return largest_load(plan, std::nullopt); }
 
-Bytes plain_proven_load(const Plan& plan) { return largest_load(plan, true); }
+Bytes plain_proven_load(const Plan& plan, BoundScope scope) { return largest_load(plan, scope); }
+
+BoundScope plain_scope(const Plan& plan) {
+  std::set<NodeId> ran;
+  for (const Step& step : plan.program.steps) {
+    if (is_compute(step) && !ran.insert(*node_of(step)).second) return BoundScope::all_plans;
+    if (!is_copy(step)) continue;
+    const std::optional<RegionId> from = region_of(plan, step.reads[0]);
+    const std::optional<RegionId> to = region_of(plan, step.writes[0]);
+    if (from && to && *from != *to) return BoundScope::all_plans;
+  }
+  return BoundScope::run_once;
+}
 
 Bytes plain_load_as_given(const Graph& graph) {
   Bytes most;

@@ -13,8 +13,11 @@ namespace lowtide::testing {
 
 [[nodiscard]] std::vector<Bytes> plain_arenas(const Plan& plan);
 [[nodiscard]] Bytes plain_load(const Plan& plan);
-// The same, the scratch of steps with bodies smaller by what the arena of the largest body is above its largest bound.
-[[nodiscard]] Bytes plain_proven_load(const Plan& plan);
+// The same, the scratch of steps with bodies smaller by what the arena of the largest body is above its largest bound
+// for plans of the scope.
+[[nodiscard]] Bytes plain_proven_load(const Plan& plan, BoundScope scope);
+// The smallest scope that the plan is in; bodies are not looked at.
+[[nodiscard]] BoundScope plain_scope(const Plan& plan);
 [[nodiscard]] Bytes plain_load_as_given(const Graph& graph);
 
 }  // namespace lowtide::testing

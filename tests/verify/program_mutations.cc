@@ -10,20 +10,31 @@ namespace lowtide::testing {
 namespace {
 
 std::optional<StepId> some_step(Random& random, const Plan& plan) {
-  return some_id<StepId>(random, plan.program.size(), [](StepId) { return true; });
+  return some_id<StepId>(random, plan.program.steps.size(), [](StepId) { return true; });
 }
 
-// After steps moved: values say again where they are written, so that only the order is wrong.
+// After steps moved: values say again where they are written and each step waits for the one before it, so that only the
+// order is wrong.
 void rewrite_steps(Plan& plan) {
-  for (StepId id : all_ids<StepId>(plan.program.size())) {
-    for (ValueId write : plan.program[id].writes) plan.values[write].written = id;
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    Step& step = plan.program.steps[id];
+    for (ValueId write : step.writes) plan.program.values[write].written = id;
+    step.after.clear();
+    if (id == StepId(0)) continue;
+    const StepId last(id.value() - 1);
+    if (plan.program.steps[last].stream != step.stream) step.after = {last};
   }
+}
+
+void swap_steps(Plan& plan, StepId a, StepId b) {
+  std::swap(plan.program.steps[a], plan.program.steps[b]);
+  std::swap(plan.layout.steps[a], plan.layout.steps[b]);
 }
 
 // Every buffer lives all the time, so that lifespans have nothing to say against the damage. May make some overlap.
 void live_always(Plan& plan) {
-  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(plan.program.size()))};
-  for (Buffer& buffer : plan.buffers) {
+  const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(plan.program.steps.size()))};
+  for (Buffer& buffer : plan.layout.buffers) {
     buffer.lifespan = all;
     buffer.parts.clear();
   }
@@ -32,30 +43,30 @@ void live_always(Plan& plan) {
 // Also at addresses of their own, so that only data flow is wrong.
 void live_apart(Plan& plan) {
   live_always(plan);
-  for (Region& region : plan.regions) region.capacity = std::nullopt;
+  for (Region& region : plan.machine.regions) region.capacity = std::nullopt;
   Offset next(0);
-  for (Buffer& buffer : plan.buffers) {
-    if (!buffer.placement) continue;
-    const Bytes alignment = plan.regions[buffer.placement->region.index()].alignment;
+  for (Buffer& buffer : plan.layout.buffers) {
+    if (!buffer.placement || buffer.placement->region.index() >= plan.machine.regions.size()) continue;
+    const Bytes alignment = plan.machine.regions[buffer.placement->region.index()].alignment;
     buffer.placement->offset = round_up(next, alignment);
     next = buffer.placement->offset + buffer.size;
   }
 }
 
 bool depends(const Plan& plan, StepId later, StepId earlier) {
-  for (ValueId read : plan.program[later].reads) {
-    if (plan.values[read].written == earlier) return true;
+  for (ValueId read : plan.program.steps[later].reads) {
+    if (plan.program.values[read].written == earlier) return true;
   }
   return false;
 }
 
 bool swap_dependent_steps(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto first = some_id<StepId>(random, plan.program.size(), [&](StepId id) {
-    return id.index() + 1 < plan.program.size() && depends(plan, StepId(id.value() + 1), id);
+  const auto first = some_id<StepId>(random, plan.program.steps.size(), [&](StepId id) {
+    return id.index() + 1 < plan.program.steps.size() && depends(plan, StepId(id.value() + 1), id);
   });
   if (!first) return false;
-  std::swap(plan.program[*first], plan.program[StepId(first->value() + 1)]);
+  swap_steps(plan, *first, StepId(first->value() + 1));
   rewrite_steps(plan);
   live_apart(plan);
   return true;
@@ -66,7 +77,7 @@ bool swap_any_steps(Random& random, Mutant& mutant) {
   const auto a = some_step(random, plan);
   const auto b = some_step(random, plan);
   if (!a || *a == *b) return false;
-  std::swap(plan.program[*a], plan.program[*b]);
+  swap_steps(plan, *a, *b);
   if (random.chance(80)) rewrite_steps(plan);
   if (random.chance(50)) live_apart(plan);
   return true;
@@ -76,16 +87,21 @@ bool drop_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto dropped = some_step(random, plan);
   if (!dropped) return false;
-  IdVector<StepId, Step> program;
-  for (StepId id : all_ids<StepId>(plan.program.size())) {
-    if (id != *dropped) program.push_back(plan.program[id]);
+  IdVector<StepId, Step> steps;
+  IdVector<StepId, StepSpace> spaces;
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    if (id == *dropped) continue;
+    steps.push_back(plan.program.steps[id]);
+    spaces.push_back(plan.layout.steps[id]);
   }
-  plan.program = program;
-  const auto steps = static_cast<std::uint32_t>(program.size());
-  for (Value& value : plan.values) {
+  plan.program.steps = steps;
+  plan.layout.steps = spaces;
+  const auto count = static_cast<std::uint32_t>(steps.size());
+  for (Value& value : plan.program.values) {
     if (value.written && *value.written > *dropped) value.written = StepId(value.written->value() - 1);
-    if (value.written && value.written->value() >= steps) value.written = StepId(0);
+    if (value.written && value.written->value() >= count) value.written = StepId(0);
   }
+  rewrite_steps(plan);
   live_apart(plan);
   return true;
 }
@@ -94,35 +110,45 @@ bool repeat_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id = some_step(random, plan);
   if (!id) return false;
-  plan.program.push_back(plan.program[*id]);
+  plan.program.steps.push_back(Step(plan.program.steps[*id]));
+  plan.layout.steps.push_back(StepSpace(plan.layout.steps[*id]));
   if (random.chance(50)) rewrite_steps(plan);
   live_apart(plan);
   return true;
 }
 
-// The second run also has values of its own: a recomputation, which nobody asked for.
+// The second run also has values of its own: a right plan, if the operator gives the same again and nothing has taken its
+// operands' bytes.
 bool recompute_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id = some_step(random, plan);
   if (!id) return false;
-  Step again = plan.program[*id];
-  const StepId at(static_cast<std::uint32_t>(plan.program.size()));
+  Step again = plan.program.steps[*id];
+  StepSpace space = plan.layout.steps[*id];
+  const StepId at(static_cast<std::uint32_t>(plan.program.steps.size()));
   for (ValueId& write : again.writes) {
-    Value copy = plan.values[write];
-    copy.written = at;
-    copy.buffer = plan.buffers.push_back(plan.buffers[copy.buffer]);
-    write = plan.values.push_back(copy);
+    ValuePlace place = plan.layout.values[write];
+    const Value value{plan.program.values[write].tensor, at};
+    place.buffer = plan.layout.buffers.push_back(Buffer(plan.layout.buffers[place.buffer]));
+    if (plan.layout.buffers[place.buffer].kind == BufferKind::output) {
+      plan.layout.buffers[place.buffer].kind = BufferKind::temporary;
+    }
+    plan.layout.values.push_back(place);
+    write = plan.program.values.push_back(value);
   }
-  if (again.scratch) again.scratch = plan.buffers.push_back(plan.buffers[*again.scratch]);
-  plan.program.push_back(again);
+  if (space.scratch) space.scratch = plan.layout.buffers.push_back(Buffer(plan.layout.buffers[*space.scratch]));
+  plan.program.steps.push_back(again);
+  plan.layout.steps.push_back(space);
+  rewrite_steps(plan);
   live_apart(plan);
   return true;
 }
 
 bool reverse_the_program(Random&, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  if (plan.program.size() < 2) return false;
-  std::reverse(plan.program.begin(), plan.program.end());
+  if (plan.program.steps.size() < 2) return false;
+  std::reverse(plan.program.steps.begin(), plan.program.steps.end());
+  std::reverse(plan.layout.steps.begin(), plan.layout.steps.end());
   rewrite_steps(plan);
   live_apart(plan);
   return true;
@@ -130,9 +156,10 @@ bool reverse_the_program(Random&, Mutant& mutant) {
 
 bool rotate_the_program(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  if (plan.program.size() < 2) return false;
-  const auto by = static_cast<std::ptrdiff_t>(random.between(1, static_cast<std::int64_t>(plan.program.size()) - 1));
-  std::rotate(plan.program.begin(), plan.program.begin() + by, plan.program.end());
+  if (plan.program.steps.size() < 2) return false;
+  const auto by = static_cast<std::ptrdiff_t>(random.between(1, static_cast<std::int64_t>(plan.program.steps.size()) - 1));
+  std::rotate(plan.program.steps.begin(), plan.program.steps.begin() + by, plan.program.steps.end());
+  std::rotate(plan.layout.steps.begin(), plan.layout.steps.begin() + by, plan.layout.steps.end());
   rewrite_steps(plan);
   if (random.chance(50)) live_apart(plan);
   return true;
@@ -140,34 +167,34 @@ bool rotate_the_program(Random& random, Mutant& mutant) {
 
 bool alias_instead_of_compute(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_id<StepId>(random, plan.program.size(),
-                                  [&](StepId at) { return plan.program[at].kind == StepKind::compute; });
+  const auto id = some_id<StepId>(random, plan.program.steps.size(),
+                                  [&](StepId at) { return is_compute(plan.program.steps[at]); });
   if (!id) return false;
-  plan.program[*id].kind = StepKind::alias;
-  if (random.chance(80)) plan.program[*id].scratch.reset();
+  plan.program.steps[*id].work = Alias{*node_of(plan.program.steps[*id])};
+  if (random.chance(80)) plan.layout.steps[*id] = {};
   return true;
 }
 
 bool compute_instead_of_alias(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id =
-      some_id<StepId>(random, plan.program.size(), [&](StepId at) { return plan.program[at].kind == StepKind::alias; });
-  if (id) plan.program[*id].kind = StepKind::compute;
+      some_id<StepId>(random, plan.program.steps.size(), [&](StepId at) { return is_alias(plan.program.steps[at]); });
+  if (id) plan.program.steps[*id].work = Compute{*node_of(plan.program.steps[*id]), KernelId(0)};
   return id.has_value();
 }
 
 std::vector<ValueId>* some_list(Random& random, Plan& plan, bool of_reads, std::size_t least) {
-  const auto id = some_id<StepId>(random, plan.program.size(), [&](StepId at) {
-    return (of_reads ? plan.program[at].reads : plan.program[at].writes).size() >= least;
+  const auto id = some_id<StepId>(random, plan.program.steps.size(), [&](StepId at) {
+    return (of_reads ? plan.program.steps[at].reads : plan.program.steps[at].writes).size() >= least;
   });
   if (!id) return nullptr;
-  return of_reads ? &plan.program[*id].reads : &plan.program[*id].writes;
+  return of_reads ? &plan.program.steps[*id].reads : &plan.program.steps[*id].writes;
 }
 
 bool read_another_value(Random& random, Mutant& mutant) {
   std::vector<ValueId>* reads = some_list(random, mutant.plan, true, 1);
   if (reads == nullptr) return false;
-  const ValueId other(static_cast<std::uint32_t>(random.below(mutant.plan.values.size())));
+  const ValueId other(static_cast<std::uint32_t>(random.below(mutant.plan.program.values.size())));
   return std::exchange((*reads)[random.below(reads->size())], other) != other;
 }
 
@@ -198,7 +225,7 @@ bool swap_writes(Random& random, Mutant& mutant) {
 bool write_another_value(Random& random, Mutant& mutant) {
   std::vector<ValueId>* writes = some_list(random, mutant.plan, false, 1);
   if (writes == nullptr) return false;
-  const ValueId other(static_cast<std::uint32_t>(random.below(mutant.plan.values.size())));
+  const ValueId other(static_cast<std::uint32_t>(random.below(mutant.plan.program.values.size())));
   return std::exchange((*writes)[random.below(writes->size())], other) != other;
 }
 
@@ -206,48 +233,63 @@ bool written_in_another_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto step = some_step(random, plan);
   if (!step) return false;
-  Value& value = plan.values[ValueId(static_cast<std::uint32_t>(random.below(plan.values.size())))];
+  Value& value = plan.program.values[ValueId(static_cast<std::uint32_t>(random.below(plan.program.values.size())))];
   const std::optional<StepId> other = random.chance(80) ? step : std::nullopt;
   return std::exchange(value.written, other) != other;
 }
 
 bool another_tensor(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  Value& value = plan.values[ValueId(static_cast<std::uint32_t>(random.below(plan.values.size())))];
+  Value& value = plan.program.values[ValueId(static_cast<std::uint32_t>(random.below(plan.program.values.size())))];
   const TensorId other(static_cast<std::uint32_t>(random.below(mutant.graph->tensors().size())));
   return std::exchange(value.tensor, other) != other;
 }
 
+void set_node(Step& step, NodeId node) {
+  if (Compute* compute = std::get_if<Compute>(&step.work)) compute->node = node;
+  if (Alias* alias = std::get_if<Alias>(&step.work)) alias->node = node;
+}
+
 bool another_node(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto step = some_step(random, plan);
+  const auto step = some_id<StepId>(random, plan.program.steps.size(),
+                                    [&](StepId at) { return !is_copy(plan.program.steps[at]); });
   if (!step) return false;
   const NodeId other(static_cast<std::uint32_t>(random.below(mutant.graph->nodes().size())));
-  return std::exchange(plan.program[*step].node, other) != other;
+  const bool changes = node_of(plan.program.steps[*step]) != other;
+  set_node(plan.program.steps[*step], other);
+  return changes;
 }
 
 bool scratch_of_another_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto step = some_step(random, plan);
   if (!step) return false;
-  const BufferId other(static_cast<std::uint32_t>(random.below(plan.buffers.size())));
-  plan.program[*step].scratch = other;
+  const BufferId other(static_cast<std::uint32_t>(random.below(plan.layout.buffers.size())));
+  plan.layout.steps[*step].scratch = other;
   return true;
 }
 
 bool id_out_of_range(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const std::uint32_t far = random.chance(50) ? ~0U : static_cast<std::uint32_t>(1000 + random.below(1000));
-  Value& value = plan.values[ValueId(static_cast<std::uint32_t>(random.below(plan.values.size())))];
+  const ValueId value(static_cast<std::uint32_t>(random.below(plan.program.values.size())));
   const auto step = some_step(random, plan);
-  const std::uint64_t choice = random.below(step ? 7 : 3);
-  if (choice == 0) value.tensor = TensorId(far);
-  if (choice == 1) value.buffer = BufferId(far);
-  if (choice == 2) value.written = StepId(far);
-  if (choice == 3) plan.program[*step].node = NodeId(far);
-  if (choice == 4) plan.program[*step].reads.emplace_back(far);
-  if (choice == 5) plan.program[*step].writes.emplace_back(far);
-  if (choice == 6) plan.program[*step].scratch = BufferId(far);
+  const std::uint64_t choice = random.below(step ? 12 : 5);
+  if (choice == 0) plan.program.values[value].tensor = TensorId(far);
+  if (choice == 1) plan.layout.values[value].buffer = BufferId(far);
+  if (choice == 2) plan.program.values[value].written = StepId(far);
+  if (choice == 3) plan.program.outputs.back() = ValueId(far);
+  if (choice == 4) plan.machine.workers[WorkerId(0)].addressable.emplace_back(far);
+  if (choice < 5) return true;
+  Step& damaged = plan.program.steps[*step];
+  if (choice == 5) damaged.work = Compute{NodeId(far), KernelId(0)};
+  if (choice == 6) damaged.reads.emplace_back(far);
+  if (choice == 7) damaged.writes.emplace_back(far);
+  if (choice == 8) plan.layout.steps[*step].scratch = BufferId(far);
+  if (choice == 9) damaged.stream = StreamId(far);
+  if (choice == 10) damaged.after.emplace_back(far);
+  if (choice == 11) damaged.work = Compute{node_of(damaged).value_or(NodeId(0)), KernelId(far)};
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tests/verify/byte_oracle.h"
 #include "tests/verify/interleavings.h"
 #include "tests/verify/random_graphs.h"
 #include "tests/verify/random_plans.h"
@@ -45,11 +46,11 @@ Diamond diamond() {
   plan.put(made[4], plan.buffer(BufferKind::output, 16, 16, 4, 5));
   for (std::uint32_t node = 0; node < 5; ++node) plan.compute(NodeId(node));
   Plan done = plan.finish();
-  done.streams = 2;
-  done.program[StepId(1)].stream = 1;
-  done.program[StepId(3)].stream = 1;
-  done.program[StepId(3)].after = {StepId(2)};
-  done.program[StepId(4)].after = {StepId(3)};
+  done.program.streams.push_back({.worker = WorkerId(0)});
+  done.program.steps[StepId(1)].stream = StreamId(1);
+  done.program.steps[StepId(3)].stream = StreamId(1);
+  done.program.steps[StepId(3)].after = {StepId(2)};
+  done.program.steps[StepId(4)].after = {StepId(3)};
   return {std::move(graph), std::move(done)};
 }
 
@@ -61,20 +62,20 @@ TEST(Races, StreamsThatWaitForEachOtherAreRight) {
 
 TEST(Races, AWriterThatDoesNotWaitForAReaderIsRefused) {
   Diamond wrong = diamond();
-  wrong.plan.program[StepId(3)].after = {StepId(0)};
+  wrong.plan.program.steps[StepId(3)].after = {StepId(0)};
   const std::vector<Violation> found = verify(wrong.graph, wrong.plan);
   ASSERT_EQ(kinds(found), "race");
   EXPECT_EQ(found[0].kind, ViolationKind::race);
   EXPECT_EQ(found[0].step, StepId(3));
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{0, 16}));
-  EXPECT_THAT(messages(found), HasSubstr("may run at once: the one reads 'a' (tensor 1), the other writes 'd' (tensor "
+  EXPECT_THAT(messages(found), HasSubstr("may run at the same time: the one reads 'a' (tensor 1), the other writes 'd' (tensor "
                                          "4) in bytes [0, 16) of region 0 'arena'"));
   EXPECT_NE(fault_of_some_run(wrong.graph, wrong.plan), "");
 }
 
 TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
   Diamond wrong = diamond();
-  wrong.plan.program[StepId(4)].after = {};
+  wrong.plan.program.steps[StepId(4)].after = {};
   EXPECT_THAT(messages(verify(wrong.graph, wrong.plan)),
               HasSubstr("reads 'd' (tensor 4), but does not wait for step 3 (node 3 '', 'Neg'), which writes it"));
 }
@@ -82,16 +83,16 @@ TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
 // c happens before d, which happens before y, on any two streams; moved beside its reader, it races with d.
 TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
   Diamond moved = diamond();
-  moved.plan.streams = 3;
-  moved.plan.program[StepId(2)].stream = 2;
+  moved.plan.program.streams.push_back({.worker = WorkerId(0)});
+  moved.plan.program.steps[StepId(2)].stream = StreamId(2);
   EXPECT_THAT(kinds(verify(moved.graph, moved.plan)), HasSubstr("race"));
-  moved.plan.program[StepId(2)].after = {StepId(0)};  // c reads a
+  moved.plan.program.steps[StepId(2)].after = {StepId(0)};  // c reads a
   EXPECT_EQ(messages(verify(moved.graph, moved.plan)), "");
 }
 
 TEST(Races, AWaitThatAnotherOneImpliesMayGo) {
   Diamond more = diamond();
-  more.plan.program[StepId(3)].after = {StepId(0), StepId(2)};  // 0 is before 2 on its stream
+  more.plan.program.steps[StepId(3)].after = {StepId(0), StepId(2)};  // 0 is before 2 on its stream
   EXPECT_EQ(messages(verify(more.graph, more.plan)), "");
 }
 
@@ -111,8 +112,8 @@ TEST(Races, ScratchOfTwoStepsAtOnceIsRefused) {
   maker_of_plan.compute(NodeId(1), maker_of_plan.buffer(BufferKind::scratch, 16, 32, 1, 2));
   Plan plan = maker_of_plan.finish();
   EXPECT_EQ(messages(verify(graph, plan)), "");
-  plan.streams = 2;
-  plan.program[StepId(1)].stream = 1;
+  plan.program.streams.push_back({.worker = WorkerId(0)});
+  plan.program.steps[StepId(1)].stream = StreamId(1);
   EXPECT_EQ(kinds(verify(graph, plan)), "race");
   EXPECT_NE(fault_of_some_run(graph, plan), "");
 }
@@ -125,54 +126,97 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
     EXPECT_EQ(kinds(found), "malformed");
     return messages(found);
   };
-  EXPECT_THAT(refused([](Plan& plan) { plan.program[StepId(1)].stream = 2; }),
-              HasSubstr("step 1 names stream 2, but there are only 2"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.program[StepId(3)].after = {StepId(4)}; }),
-              HasSubstr("step 3 waits for step 4, which does not come before it"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.program[StepId(3)].after = {StepId(3)}; }), HasSubstr("not come before"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.program[StepId(3)].after = {StepId(99)}; }), HasSubstr("not come before"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.program[StepId(3)].after = {StepId(1)}; }),
-              HasSubstr("step 3 waits for step 1 of its own stream"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(1)].stream = StreamId(2); }),
+              HasSubstr("steps[1].stream: stream 2 does not exist: there are 2"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(4)}; }),
+              HasSubstr("steps[3].after[0]: step 4 does not come before step 3, so it cannot wait for it"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(3)}; }), HasSubstr("not come before"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(99)}; }), HasSubstr("not come before"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(1)}; }),
+              HasSubstr("steps[3].after[0]: step 1 is of the same stream, which keeps its order anyway"));
   EXPECT_THAT(refused([](Plan& plan) {
-                plan.program[StepId(3)].after = {StepId(2), StepId(2)};
+                plan.program.steps[StepId(3)].after = {StepId(2), StepId(2)};
               }),
-              HasSubstr("listed in order, each once"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.streams = 0; }), HasSubstr("0 streams; there are 1 to 1024"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.streams = 1025; }), HasSubstr("1025 streams; there are 1 to 1024"));
+              HasSubstr("steps[3].after[1]: step 2 does not follow step 2; waits are listed in ascending order"));
+  Diamond none = diamond();
+  none.plan.program.streams = {};
+  EXPECT_THAT(messages(verify(none.graph, none.plan)),
+              HasSubstr("malformed: streams: the plan has 0 streams; there are 1 to 1024 (kMaxStreams)\n"));
 }
 
-// Streams at random, and waits from none to all.
+TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
+  const auto refused = [](const auto& damage) {
+    Diamond wrong = diamond();
+    wrong.plan.machine.regions.push_back({.name = "host"});
+    wrong.plan.layout.arena.emplace_back(0);
+    const LinkId link = wrong.plan.machine.links.push_back({.from = RegionId(0), .to = RegionId(1)});
+    const StreamId copies = wrong.plan.program.streams.push_back({.link = link});
+    EXPECT_EQ(messages(verify(wrong.graph, wrong.plan)), "");  // a stream without steps does no harm
+    damage(wrong.plan, wrong.plan.program.streams[copies]);
+    return messages(verify(wrong.graph, wrong.plan));
+  };
+  EXPECT_EQ(refused([](Plan&, Stream& stream) { stream.worker = WorkerId(0); }),
+            "malformed: streams[2]: has both a worker and a link; it needs exactly one of them\n");
+  EXPECT_EQ(refused([](Plan&, Stream& stream) { stream.link.reset(); }),
+            "malformed: streams[2]: has neither a worker nor a link; it needs exactly one of them\n");
+  EXPECT_EQ(refused([](Plan&, Stream& stream) { stream.link = LinkId(1); }),
+            "malformed: streams[2].link: link 1 does not exist: there are 1\n");
+  EXPECT_EQ(refused([](Plan&, Stream& stream) { stream = {.worker = WorkerId(1)}; }),
+            "malformed: streams[2].worker: worker 1 does not exist: there are 1\n");
+  EXPECT_EQ(refused([](Plan& plan, Stream&) { plan.program.streams.push_back({.link = LinkId(0)}); }),
+            "malformed: streams[3].link: link 0 belongs to an earlier stream already\n");
+  EXPECT_THAT(refused([](Plan& plan, Stream&) { plan.program.steps[StepId(4)].stream = StreamId(2); }),
+              HasSubstr("unreachable: step 4 (node 4 '', 'Add') runs on link 0, which only copies"));
+  EXPECT_THAT(refused([](Plan& plan, Stream& stream) {
+                while (plan.program.streams.size() < 1025) plan.program.streams.push_back({.worker = WorkerId(0)});
+                static_cast<void>(stream);
+              }),
+              HasSubstr("malformed: streams: the plan has 1025 streams; there are 1 to 1024 (kMaxStreams)"));
+}
+
+// Streams at random, and waits from none to all. What a link copies stays on the stream of the link.
 void spread(Plan& plan, Random& random) {
-  plan.streams = static_cast<std::uint32_t>(random.between(2, 3));
+  std::vector<StreamId> workers;
+  while (plan.program.streams.size() < 3) plan.program.streams.push_back({.worker = WorkerId(0)});
+  for (StreamId id : all_ids<StreamId>(plan.program.streams.size())) {
+    if (plan.program.streams[id].worker) workers.push_back(id);
+  }
   const int density = static_cast<int>(random.between(30, 110));
-  for (StepId id : all_ids<StepId>(plan.program.size())) {
-    Step& step = plan.program[id];
-    step.stream = static_cast<std::uint32_t>(random.below(plan.streams));
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    Step& step = plan.program.steps[id];
+    if (plan.program.streams[step.stream].worker) step.stream = workers[random.below(workers.size())];
+    step.after.clear();
     for (StepId before : all_ids<StepId>(id.index())) {
-      if (plan.program[before].stream != step.stream && random.chance(density)) step.after.push_back(before);
+      if (plan.program.steps[before].stream != step.stream && random.chance(density)) step.after.push_back(before);
     }
   }
 }
 
 // Exactly the plans are accepted of which no run goes wrong, every run of them looked at.
 TEST(Races, AreFoundExactlyWhereSomeRunGoesWrong) {
-  int right = 0;
-  int wrong = 0;
+  int right = 0, wrong = 0, with_copies = 0, wrong_with_copies = 0;
   for (std::uint64_t seed = 0; right + wrong < 6'000; ++seed) {
     Random random(seed);
     const auto graph = random_graph(random);
     if (graph->nodes().size() < 2 || graph->nodes().size() > 7) continue;
     Plan plan = random_plan(*graph, random);
+    if (plan.program.steps.size() > 9) continue;
     spread(plan, random);
     const std::vector<Violation> found = verify(*graph, plan);
     const std::string fault = fault_of_some_run(*graph, plan);
     ASSERT_EQ(found.empty(), fault.empty()) << "seed " << seed << ": " << fault << "\n" << messages(found);
+    ASSERT_EQ(found.empty(), rule_faults(*graph, plan).empty()) << "seed " << seed << ": " << fault;
     for (const Violation& violation : found) ASSERT_EQ(violation.kind, ViolationKind::race) << "seed " << seed;
     ++(found.empty() ? right : wrong);
+    with_copies += copies(plan.program) ? 1 : 0;
+    wrong_with_copies += copies(plan.program) && !found.empty() ? 1 : 0;
   }
-  std::printf("%d right, %d wrong\n", right, wrong);
+  std::printf("%d right, %d wrong; %d of them with copies, of which %d wrong\n", right, wrong, with_copies,
+              wrong_with_copies);
   EXPECT_GT(right, 1'000);
   EXPECT_GT(wrong, 1'000);
+  EXPECT_GT(with_copies - wrong_with_copies, 250);
+  EXPECT_GT(wrong_with_copies, 250);
 }
 
 }  // namespace

@@ -51,7 +51,9 @@ class RandomGraph {
     }
     if (frame_.nesting == 0 || known_.empty()) add_source();
     for (int at = 0; at < frame_.nodes; ++at) add_node();
-    Graph graph = maker_.make(choose_outputs());
+    const std::vector<TensorId> outputs = choose_outputs();
+    update_states(outputs);
+    Graph graph = maker_.make(outputs);
     return {std::make_shared<const Graph>(std::move(graph)), std::move(captures_)};
   }
 
@@ -80,7 +82,10 @@ class RandomGraph {
   const Known& add_source() {
     const Extents extents = some_extents();
     if (frame_.nesting > 0 && !frame_.around.empty() && random_.chance(70)) return capture();
-    if (frame_.nesting > 0 || random_.chance(30)) {
+    if (frame_.nesting == 0 && random_.chance(25)) {
+      last_type_ = some_dtype();
+      states_.push_back(keep(maker_.state(name(), extents, last_type_), extents, last_type_, false));
+    } else if (frame_.nesting > 0 || random_.chance(30)) {
       keep(maker_.constant(name(), extents, last_type_), extents, last_type_, false);
     } else {
       last_type_ = some_dtype();
@@ -340,6 +345,25 @@ class RandomGraph {
          std::move(bodies));
   }
 
+  // Some states get the content of another tensor after the run, of a new one if there is none that fits.
+  void update_states(const std::vector<TensorId>& outputs) {
+    const auto is_state = [&](TensorId id) { return std::count(states_.begin(), states_.end(), id) > 0; };
+    for (TensorId state : states_) {
+      if (random_.chance(15) || std::count(outputs.begin(), outputs.end(), state) > 0) continue;
+      const Known old = *std::find_if(known_.begin(), known_.end(), [&](const Known& one) { return one.id == state; });
+      std::vector<TensorId> fitting;
+      for (const Known& one : known_) {
+        const bool fits = one.dtype == old.dtype && count(one.extents) == count(old.extents) && !is_state(one.id);
+        if (fits && (one.is_result || random_.chance(20))) fitting.push_back(one.id);
+      }
+      if (fitting.empty() || random_.chance(40)) {
+        fitting = {result(old.extents, old.dtype)};
+        node(random_.chance(70) ? "Relu" : "Mix", {old.id}, {fitting[0]});
+      }
+      maker_.update(state, fitting[random_.below(fitting.size())]);
+    }
+  }
+
   std::vector<TensorId> choose_outputs() {
     std::vector<TensorId> outputs;
     for (const Known& one : known_) {
@@ -355,6 +379,7 @@ class RandomGraph {
   GraphMaker maker_;
   std::vector<Known> known_;
   std::vector<std::pair<TensorId, TensorId>> captures_;
+  std::vector<TensorId> states_;
   DType last_type_ = DType::u8;
   int next_name_ = 0;
   std::uint64_t nodes_ = 0;

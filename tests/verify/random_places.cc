@@ -28,14 +28,19 @@ class Sharing {
     for (std::uint32_t step = 0; step < order.size(); ++step) {
       for (TensorId read : graph.reads(order[step])) result_.needed_until[read] = step;
     }
-    for (TensorId output : graph.outputs()) result_.needed_until[output] = static_cast<std::uint32_t>(order.size());
+    const auto end = static_cast<std::uint32_t>(order.size());
+    for (TensorId output : graph.outputs()) result_.needed_until[output] = end;
+    for (const StateUpdate& update : graph.state_updates()) result_.needed_until[update.next] = end;
   }
 
   RandomPlaces run() {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const Role role = graph_.tensor(id).role;
       if (graph_.tensor(id).producer) continue;
-      join_new(id, role == Role::input ? BufferKind::input : BufferKind::constant, true);
+      const BufferKind kind = role == Role::input   ? BufferKind::input
+                              : role == Role::state ? BufferKind::state
+                                                    : BufferKind::constant;
+      join_new(id, kind, true);
     }
     for (std::uint32_t step = 0; step < order_.size(); ++step) run_step(step);
     return std::move(result_);
@@ -75,14 +80,15 @@ class Sharing {
     for (const std::optional<TensorId>& output : graph_.node(node).outputs) {
       if (output) result_.written[*output] = step;
     }
-    result_.kinds.push_back(StepKind::compute);
+    result_.is_alias.push_back(false);
     if (random_.chance(75) && (graph_.op(node).type == "Concat" ? alias_concat(node) : alias_parts(node))) {
-      result_.kinds.back() = StepKind::alias;
+      result_.is_alias.back() = true;
       return;
     }
     for (std::size_t at = 0; at < graph_.node(node).outputs.size(); ++at) {
       const std::optional<TensorId>& output = graph_.node(node).outputs[at];
       if (!output || (at == 0 && random_.chance(75) && write_in_place(node, step))) continue;
+      if (random_.chance(75) && write_into_state(*output, step)) continue;
       join_new(*output, BufferKind::temporary, false);
     }
   }
@@ -180,6 +186,30 @@ class Sharing {
     }
   }
 
+  // Whether the tensor replaces the state whose bytes these are; and does not have to be elsewhere as an output.
+  bool may_replace(const Block& block, TensorId next) const {
+    if (block.kind != BufferKind::state || is_output(next)) return false;
+    return std::any_of(
+        graph_.state_updates().begin(), graph_.state_updates().end(),
+        [&](const StateUpdate& update) { return update.next == next && update.state == block.members[0]; });
+  }
+
+  // Nobody needs the old content in this step or after it.
+  bool write_into_state(TensorId output, std::uint32_t step) {
+    for (std::size_t at = 0; at < result_.blocks.size(); ++at) {
+      const Block& block = result_.blocks[at];
+      if (block.members.empty() || !may_replace(block, output)) continue;
+      const auto reads = graph_.reads(order_[step]);
+      const bool is_needed = std::any_of(block.members.begin(), block.members.end(), [&](TensorId other) {
+        return result_.needed_until[other] > step || std::find(reads.begin(), reads.end(), other) != reads.end();
+      });
+      if (is_needed) return false;
+      join({output, at, 0});
+      return true;
+    }
+    return false;
+  }
+
   bool write_in_place(NodeId id, std::uint32_t step) {
     static const std::set<std::string> kFirst = {"Relu", "Neg", "Cast", "PRelu"};
     static const std::set<std::string> kAny = {"Add", "Mul", "Sub", "Sum"};
@@ -202,7 +232,7 @@ class Sharing {
     const Tensor& to = graph_.tensor(output);
     if (from.size != to.size || bytes_of_element(from) != bytes_of_element(to)) return false;
     const Block& block = result_.blocks[result_.block_of[operand]];
-    if (block.is_given) return false;
+    if (block.is_given && !may_replace(block, output)) return false;
     const Spot spot{operand, result_.block_of[operand], result_.offset_of[operand]};
     const auto reads = graph_.reads(order_[step]);
     return std::none_of(block.members.begin(), block.members.end(), [&](TensorId other) {

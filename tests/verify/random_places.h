@@ -16,7 +16,7 @@ namespace lowtide::testing {
 struct RandomPlaces {
   struct Block {
     BufferKind kind = BufferKind::temporary;
-    bool is_given = false;  // an input, constant or state: never written
+    bool is_given = false;  // an input, constant or state; only a state is ever written, by what replaces it
     std::int64_t size = 0;
     std::vector<TensorId> members;  // empty: merged into another block
   };
@@ -24,11 +24,11 @@ struct RandomPlaces {
   IdVector<TensorId, std::size_t> block_of;
   IdVector<TensorId, std::int64_t> offset_of;
   IdVector<TensorId, std::uint32_t> written;       // step; 0 for what is given
-  IdVector<TensorId, std::uint32_t> needed_until;  // last step that reads it; the number of steps for outputs
-  std::vector<StepKind> kinds;                     // by step
+  IdVector<TensorId, std::uint32_t> needed_until;  // last step that reads it; the number of steps if needed at the end
+  std::vector<bool> is_alias;                      // by step
 };
 
-// Takes aliases and in-place results at random, wherever they are sound.
+// Takes aliases and in-place results at random, wherever they are sound; and puts what replaces a state into its bytes.
 [[nodiscard]] RandomPlaces random_places(const Graph& graph, const std::vector<NodeId>& order, Random& random);
 
 }  // namespace lowtide::testing

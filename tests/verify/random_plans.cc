@@ -4,11 +4,14 @@
 #include "tests/verify/random_plans.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/verify/plain_claims.h"
 #include "tests/verify/random_places.h"
+#include "tests/verify/random_transfers.h"
 #include "tests/verify/small_plans.h"
 
 namespace lowtide::testing {
@@ -17,11 +20,15 @@ namespace {
 class RandomPlan {
  public:
   RandomPlan(const Graph& graph, Random& random, bool is_body, std::int64_t alignment)
-      : graph_(graph), random_(random), is_body_(is_body) {
-    const bool has_second = !is_body && random.chance(25);
-    for (int at = 0; at < (has_second ? 2 : 1); ++at) {
-      plan_.regions.push_back({.name = at == 0 ? "fast" : "slow", .alignment = Bytes(alignment)});
-    }
+      : graph_(graph), random_(random), is_body_(is_body), alignment_(alignment) {
+    plan_.kernels = {{"dense"}, {"other"}};
+    plan_.machine.workers = {Worker{.name = "cpu"}};
+    plan_.program.streams = {Stream{.worker = WorkerId(0)}};
+    add_region("fast");
+    const std::uint64_t kind = is_body ? 0 : random.below(10);
+    if (kind >= 6) add_region("slow");
+    if (kind >= 8) add_links();
+    if (random.chance(25)) plan_.program.streams.push_back({.worker = WorkerId(0)});
   }
 
   Plan make() {
@@ -30,7 +37,11 @@ class RandomPlan {
     add_buffers(places);
     add_values(places);
     add_steps(places);
+    copy_states(graph_, plan_, random_);
+    add_transfers(graph_, plan_, random_);
+    spread_in_order(plan_, random_);
     place_buffers();
+    if (plan_.program.streams.size() > 1) plan_.execution = ExecutionModel::streams;
     make_honest(graph_, plan_);
     boast();
     return plan_;
@@ -38,6 +49,24 @@ class RandomPlan {
 
  private:
   [[nodiscard]] std::uint32_t steps() const { return static_cast<std::uint32_t>(order_.size()); }
+
+  void add_region(const std::string& name) {
+    plan_.machine.regions.push_back({.name = name, .alignment = Bytes(alignment_)});
+  }
+
+  // The second region can be reached over links only.
+  void add_links() {
+    plan_.machine.workers[WorkerId(0)].addressable = {RegionId(0)};
+    for (std::uint32_t from : {0U, 1U}) {
+      const LinkId link = plan_.machine.links.push_back({RegionId(from), RegionId(1 - from), 1'000, 0});
+      plan_.program.streams.push_back({.link = link});
+    }
+  }
+
+  Placement somewhere() {
+    const bool has_choice = plan_.machine.links.empty();
+    return {RegionId(static_cast<std::uint32_t>(has_choice ? random_.below(plan_.machine.regions.size()) : 0)), Offset(0)};
+  }
 
   void choose_order() {
     const std::size_t nodes = graph_.nodes().size();
@@ -81,10 +110,10 @@ class RandomPlan {
           buffer.lifespan.end =
               StepId(static_cast<std::uint32_t>(random_.between(buffer.lifespan.end.value(), steps())));
         }
-        buffer.placement = Placement{};
+        buffer.placement = somewhere();
         if (!block.is_given && buffer.size.count() > 1 && random_.chance(60)) divide(places, block, buffer);
       }
-      buffer_of_[at] = plan_.buffers.push_back(buffer);
+      buffer_of_[at] = plan_.layout.buffers.push_back(buffer);
     }
   }
 
@@ -126,8 +155,7 @@ class RandomPlan {
   }
 
   bool must_place(const RandomPlaces::Block& block) const {
-    const bool is_given = block.kind == BufferKind::input || block.kind == BufferKind::constant;
-    return !is_given || (is_body_ && block.kind == BufferKind::input && !graph_.tensor(block.members[0]).is_captured);
+    return !block.is_given || (is_body_ && block.kind == BufferKind::input && !graph_.tensor(block.members[0]).is_captured);
   }
 
   Lifespan life_of(const RandomPlaces& places, const RandomPlaces::Block& block) const {
@@ -147,65 +175,73 @@ class RandomPlan {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) tensors.push_back(id);
     shuffle(tensors);
     for (TensorId id : tensors) {
-      Value value{.tensor = id, .buffer = buffer_of_[places.block_of[id]], .offset = Offset(places.offset_of[id])};
+      Value value{.tensor = id};
       if (graph_.tensor(id).producer) value.written = StepId(places.written[id]);
-      value_of_[id] = plan_.values.push_back(value);
+      value_of_[id] = plan_.program.values.push_back(value);
+      plan_.layout.values.push_back({buffer_of_[places.block_of[id]], Offset(places.offset_of[id])});
     }
+    for (TensorId output : graph_.outputs()) plan_.program.outputs.push_back(value_of_[output]);
   }
 
   void add_steps(const RandomPlaces& places) {
     for (std::uint32_t at = 0; at < steps(); ++at) {
-      Step step{.node = order_[at], .kind = places.kinds[at]};
-      for (TensorId read : graph_.reads(step.node)) step.reads.push_back(value_of_[read]);
-      for (const std::optional<TensorId>& output : graph_.node(step.node).outputs) {
+      const NodeId node = order_[at];
+      Step step;
+      if (places.is_alias[at]) {
+        step.work = Alias{node};
+      } else {
+        step.work = Compute{node, KernelId(static_cast<std::uint32_t>(random_.below(2)))};
+      }
+      for (TensorId read : graph_.operands(node)) step.reads.push_back(value_of_[read]);
+      for (const std::optional<TensorId>& output : graph_.node(node).outputs) {
         if (output) step.writes.push_back(value_of_[*output]);
       }
-      const std::int64_t inside = add_bodies(step);
-      if (step.kind == StepKind::compute && (inside > 0 || random_.chance(20))) {
+      StepSpace space;
+      const std::int64_t inside = add_bodies(node, space);
+      if (is_compute(step) && (inside > 0 || random_.chance(20))) {
         const std::int64_t size = inside + random_.between(0, inside > 0 ? 8 : 40);
         Buffer scratch{.kind = BufferKind::scratch, .size = Bytes(size), .lifespan = {StepId(at), StepId(at + 1)}};
         if (random_.chance(10)) scratch.lifespan = {StepId(0), StepId(steps())};
-        scratch.placement = Placement{};
-        step.scratch = plan_.buffers.push_back(scratch);
+        scratch.placement = somewhere();
+        space.scratch = plan_.layout.buffers.push_back(scratch);
       }
-      plan_.program.push_back(step);
+      plan_.program.steps.push_back(std::move(step));
+      plan_.layout.steps.push_back(std::move(space));
     }
   }
 
   // Bytes of scratch that the bodies need.
-  std::int64_t add_bodies(Step& step) {
+  std::int64_t add_bodies(NodeId node, StepSpace& space) {
     std::int64_t end = 0;
-    for (const Body& body : graph_.node(step.node).bodies) {
-      const std::int64_t alignment = plan_.regions[0].alignment.count() >> random_.below(2);
+    for (const Body& body : graph_.node(node).bodies) {
+      const std::int64_t alignment = alignment_ >> random_.below(2);
       Plan inner = RandomPlan(*body.graph, random_, true, std::max<std::int64_t>(alignment, 1)).make();
-      const std::int64_t offset = random_.chance(30) ? plan_.regions[0].alignment.count() : 0;
-      end = std::max(end, offset + inner.arena[0].count());
-      step.bodies.push_back({body.name, Offset(offset), std::make_shared<const Plan>(std::move(inner))});
+      const std::int64_t offset = random_.chance(30) ? alignment_ : 0;
+      end = std::max(end, offset + inner.layout.arena[0].count());
+      space.bodies.push_back({body.name, Offset(offset), std::make_shared<const Plan>(std::move(inner))});
     }
     return end;
   }
 
   void place_buffers() {
     std::vector<BufferId> waiting;
-    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
-      if (plan_.buffers[id].placement) waiting.push_back(id);
+    for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) {
+      if (plan_.layout.buffers[id].placement) waiting.push_back(id);
     }
     shuffle(waiting);
     std::vector<BufferId> placed;
     for (BufferId id : waiting) {
-      Placement& place = *plan_.buffers[id].placement;
-      place.region = RegionId(static_cast<std::uint32_t>(random_.below(plan_.regions.size())));
-      place.offset = Offset(some_offset(id, placed));
+      plan_.layout.buffers[id].placement->offset = Offset(some_offset(id, placed));
       placed.push_back(id);
     }
   }
 
   // The lowest that is free, or now and then a higher one.
   std::int64_t some_offset(BufferId id, const std::vector<BufferId>& placed) {
-    const std::int64_t alignment = plan_.regions[0].alignment.count();
+    const std::int64_t alignment = alignment_;
     std::vector<std::int64_t> candidates{0};
     for (BufferId other : placed) {
-      const Buffer& buffer = plan_.buffers[other];
+      const Buffer& buffer = plan_.layout.buffers[other];
       const std::int64_t end = buffer.placement->offset.position() + buffer.size.count();
       candidates.push_back((end + alignment - 1) / alignment * alignment);
       candidates.push_back(buffer.placement->offset.position());  // where parts of it rest
@@ -216,9 +252,9 @@ class RandomPlan {
   }
 
   bool is_free(BufferId id, std::int64_t offset, const std::vector<BufferId>& placed) const {
-    const Buffer& mine = plan_.buffers[id];
+    const Buffer& mine = plan_.layout.buffers[id];
     return std::none_of(placed.begin(), placed.end(), [&](BufferId other) {
-      const Buffer& its = plan_.buffers[other];
+      const Buffer& its = plan_.layout.buffers[other];
       const std::int64_t begin = its.placement->offset.position();
       return its.placement->region == mine.placement->region && begin < offset + mine.size.count() &&
              offset < begin + its.size.count() && live_in_one_place(mine, offset, its, begin);
@@ -230,7 +266,7 @@ class RandomPlan {
     for_each_part(mine, [&](const Interval<std::int64_t>& a, const Lifespan& my_life) {
       for_each_part(its, [&](const Interval<std::int64_t>& b, const Lifespan& its_life) {
         const bool share = my_begin + a.begin < its_begin + b.end && its_begin + b.begin < my_begin + a.end;
-        found = found || (share && (plan_.program.empty() || my_life.meets(its_life)));
+        found = found || (share && (plan_.program.steps.empty() || my_life.overlaps(its_life)));
       });
     });
     return found;
@@ -243,19 +279,29 @@ class RandomPlan {
 
   // Claims beyond the plain numbers, where they are so; and capacities that are just enough.
   void boast() {
-    const Bytes most = plain_proven_load(plan_);
-    if (random_.chance(50)) plan_.claims.bound = Bytes(random_.between(0, most.count()));
-    if (random_.chance(30)) plan_.claims.bound = most;
-    plan_.claims.schedule_optimal = plan_.claims.bound == plan_.claims.load && random_.chance(80);
+    Claims& claims = plan_.claims;
+    std::optional<Bytes> best;
+    for (BoundScope scope : {BoundScope::run_once, BoundScope::all_plans}) {
+      if (random_.chance(40)) continue;
+      Bytes most = plain_proven_load(plan_, scope);
+      const bool is_outside = scope < plain_scope(plan_);
+      if (is_outside) most += Bytes(100);  // it says nothing of this plan
+      const Bytes bytes = random_.chance(50) ? most : Bytes(random_.between(0, most.count()));
+      claims.bounds.push_back({.scope = scope, .bytes = bytes, .name = "random"});
+      if (!is_outside) best = std::max(best.value_or(bytes), bytes);
+    }
+    claims.schedule_optimal = best == claims.load && random_.chance(80);
     plan_.claims.allocate_optimal = arena_bytes(plan_) == plan_.claims.load && random_.chance(80);
-    for (std::size_t at = 0; at < plan_.regions.size(); ++at) {
-      if (random_.chance(40)) plan_.regions[at].capacity = plan_.arena[at] + Bytes(random_.chance(50) ? 0 : 100);
+    for (std::size_t at = 0; at < plan_.machine.regions.size(); ++at) {
+      if (!random_.chance(40)) continue;
+      plan_.machine.regions[at].capacity = plan_.layout.arena[at] + Bytes(random_.chance(50) ? 0 : 100);
     }
   }
 
   const Graph& graph_;
   Random& random_;
   const bool is_body_;
+  const std::int64_t alignment_;  // of each region
   Plan plan_;
   std::vector<NodeId> order_;
   std::vector<BufferId> buffer_of_;  // by block

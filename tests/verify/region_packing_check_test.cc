@@ -101,15 +101,6 @@ TEST(RegionPackingCheck, FindsEachFault) {
   }
 }
 
-TEST(RegionPackingCheck, CountsCostsPerByte) {
-  Case one = right();
-  one.problem.regions[RegionId(0)].cost_per_byte = 1;
-  one.problem.regions[RegionId(1)].cost_per_byte = 10;
-  one.packing.cost = {(8 + 8) * 5 + 4 * 3 * 10};
-  one.packing.bound = one.packing.cost;
-  EXPECT_THAT(lines_of(one), IsEmpty());
-}
-
 TEST(RegionPackingCheck, AnAttemptMayEndAboveACapacity) {
   Case one = right();
   one.problem.regions[RegionId(0)].capacity = Bytes(15);

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/verify/mutations.h"
@@ -9,15 +10,15 @@ namespace lowtide::testing {
 namespace {
 
 std::int64_t size_of(const Mutant& mutant, ValueId id) {
-  return mutant.graph->tensor(mutant.plan.values[id].tensor).size.count();
+  return mutant.graph->tensor(mutant.plan.program.values[id].tensor).size.count();
 }
 
 bool is_written(const Mutant& mutant, ValueId id) {
-  return mutant.plan.values[id].written.has_value() && size_of(mutant, id) > 0;
+  return mutant.plan.program.values[id].written.has_value() && size_of(mutant, id) > 0;
 }
 
 std::optional<ValueId> some_written(Random& random, const Mutant& mutant) {
-  return some_id<ValueId>(random, mutant.plan.values.size(), [&](ValueId id) { return is_written(mutant, id); });
+  return some_id<ValueId>(random, mutant.plan.program.values.size(), [&](ValueId id) { return is_written(mutant, id); });
 }
 
 bool is_given(const Buffer& buffer) {
@@ -28,48 +29,48 @@ bool is_given(const Buffer& buffer) {
 // that nothing but who writes and reads what can tell.
 void put_over(Mutant& mutant, ValueId moved, ValueId onto, bool covers_lifespans) {
   Plan& plan = mutant.plan;
-  const BufferId old_buffer = plan.values[moved].buffer;
-  plan.values[moved].buffer = plan.values[onto].buffer;
-  plan.values[moved].offset = plan.values[onto].offset;
-  Buffer& buffer = plan.buffers[plan.values[onto].buffer];
+  const BufferId old_buffer = plan.layout.values[moved].buffer;
+  plan.layout.values[moved].buffer = plan.layout.values[onto].buffer;
+  plan.layout.values[moved].offset = plan.layout.values[onto].offset;
+  Buffer& buffer = plan.layout.buffers[plan.layout.values[onto].buffer];
   if (is_given(buffer)) return;
-  const std::int64_t end = plan.values[moved].offset.position() + size_of(mutant, moved);
+  const std::int64_t end = plan.layout.values[moved].offset.position() + size_of(mutant, moved);
   if (end > buffer.size.count()) buffer.size = Bytes(end);
   if (!covers_lifespans) return;
-  const Lifespan& old = plan.buffers[old_buffer].lifespan;
+  const Lifespan& old = plan.layout.buffers[old_buffer].lifespan;
   buffer.lifespan = {std::min(buffer.lifespan.begin, old.begin), std::max(buffer.lifespan.end, old.end)};
-  const bool holds_output = mutant.graph->tensor(plan.values[moved].tensor).role == Role::output;
-  if (holds_output) buffer.kind = BufferKind::output;
+  const std::vector<ValueId>& outputs = plan.program.outputs;
+  if (std::count(outputs.begin(), outputs.end(), moved) > 0) buffer.kind = BufferKind::output;
 }
 
 bool merge_two_buffers(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto moved = some_written(random, mutant);
   const auto onto = some_written(random, mutant);
-  if (!moved || plan.values[*moved].buffer == plan.values[*onto].buffer) return false;
-  const BufferId from = plan.values[*moved].buffer;
-  const BufferId into = plan.values[*onto].buffer;
-  if (is_given(plan.buffers[from]) || is_given(plan.buffers[into])) return false;
-  for (Value& value : plan.values) {
-    if (value.buffer == from) value.buffer = into;
+  if (!moved || plan.layout.values[*moved].buffer == plan.layout.values[*onto].buffer) return false;
+  const BufferId from = plan.layout.values[*moved].buffer;
+  const BufferId into = plan.layout.values[*onto].buffer;
+  if (is_given(plan.layout.buffers[from]) || is_given(plan.layout.buffers[into])) return false;
+  for (ValuePlace& place : plan.layout.values) {
+    if (place.buffer == from) place.buffer = into;
   }
-  Buffer& buffer = plan.buffers[into];
-  const Buffer& old = plan.buffers[from];
+  Buffer& buffer = plan.layout.buffers[into];
+  const Buffer& old = plan.layout.buffers[from];
   buffer.size = std::max(buffer.size, old.size);
   buffer.lifespan = {std::min(buffer.lifespan.begin, old.lifespan.begin),
                      std::max(buffer.lifespan.end, old.lifespan.end)};
   if (old.kind == BufferKind::output) buffer.kind = BufferKind::output;
-  plan.buffers[from].kind = BufferKind::temporary;
+  plan.layout.buffers[from].kind = BufferKind::temporary;
   return true;
 }
 
 bool value_offset_plus_1(Random& random, Mutant& mutant) {
   const auto id = some_written(random, mutant);
   if (!id) return false;
-  Value& value = mutant.plan.values[*id];
-  value.offset = value.offset + Bytes(1);
-  Buffer& buffer = mutant.plan.buffers[value.buffer];
-  const std::int64_t end = value.offset.position() + size_of(mutant, *id);
+  ValuePlace& place = mutant.plan.layout.values[*id];
+  place.offset = place.offset + Bytes(1);
+  Buffer& buffer = mutant.plan.layout.buffers[place.buffer];
+  const std::int64_t end = place.offset.position() + size_of(mutant, *id);
   // With room for it, so that it is not seen at once.
   if (!is_given(buffer) && random.chance(70)) buffer.size = std::max(buffer.size, Bytes(end));
   return true;
@@ -78,25 +79,24 @@ bool value_offset_plus_1(Random& random, Mutant& mutant) {
 bool value_offset_elsewhere(Random& random, Mutant& mutant) {
   const auto id = some_written(random, mutant);
   if (!id) return false;
-  Value& value = mutant.plan.values[*id];
-  const std::int64_t room = mutant.plan.buffers[value.buffer].size.count();
+  ValuePlace& place = mutant.plan.layout.values[*id];
+  const std::int64_t room = mutant.plan.layout.buffers[place.buffer].size.count();
   const std::int64_t offset = random.between(-1, random.chance(80) ? room - size_of(mutant, *id) : room);
-  return std::exchange(value.offset, Offset(offset)) != value.offset;
+  return std::exchange(place.offset, Offset(offset)) != place.offset;
 }
 
 bool value_in_another_buffer(Random& random, Mutant& mutant) {
   const auto id = some_written(random, mutant);
   if (!id) return false;
-  const BufferId other(static_cast<std::uint32_t>(random.below(mutant.plan.buffers.size())));
-  return std::exchange(mutant.plan.values[*id].buffer, other) != other;
+  const BufferId other(static_cast<std::uint32_t>(random.below(mutant.plan.layout.buffers.size())));
+  return std::exchange(mutant.plan.layout.values[*id].buffer, other) != other;
 }
 
 bool two_values_swap_places(Random& random, Mutant& mutant) {
   const auto a = some_written(random, mutant);
   const auto b = some_written(random, mutant);
   if (!a || *a == *b) return false;
-  std::swap(mutant.plan.values[*a].buffer, mutant.plan.values[*b].buffer);
-  std::swap(mutant.plan.values[*a].offset, mutant.plan.values[*b].offset);
+  std::swap(mutant.plan.layout.values[*a], mutant.plan.layout.values[*b]);
   return true;
 }
 
@@ -105,33 +105,33 @@ template <typename Wanted>
 bool write_over_operand(Random& random, Mutant& mutant, std::int64_t shift, const Wanted& wanted) {
   Plan& plan = mutant.plan;
   std::vector<std::pair<ValueId, ValueId>> pairs;
-  for (StepId at : all_ids<StepId>(plan.program.size())) {
-    if (plan.program[at].kind != StepKind::compute) continue;
-    for (ValueId read : plan.program[at].reads) {
-      for (ValueId write : plan.program[at].writes) {
+  for (StepId at : all_ids<StepId>(plan.program.steps.size())) {
+    if (!is_compute(plan.program.steps[at])) continue;
+    for (ValueId read : plan.program.steps[at].reads) {
+      for (ValueId write : plan.program.steps[at].writes) {
         const bool is_usable = is_written(mutant, read) && is_written(mutant, write);
-        if (is_usable && plan.values[read].buffer != plan.values[write].buffer && wanted(at, read))
-          pairs.emplace_back(read, write);
+        const bool is_apart = plan.layout.values[read].buffer != plan.layout.values[write].buffer;
+        if (is_usable && is_apart && wanted(at, read)) pairs.emplace_back(read, write);
       }
     }
   }
   if (pairs.empty()) return false;
   const auto [read, write] = pairs[random.below(pairs.size())];
-  const BufferId target = plan.values[read].buffer;
-  if (is_given(plan.buffers[target])) return false;
+  const BufferId target = plan.layout.values[read].buffer;
+  if (is_given(plan.layout.buffers[target])) return false;
   put_over(mutant, write, read, true);
-  Value& value = plan.values[write];
-  value.offset = value.offset + Bytes(shift);
-  plan.buffers[target].size =
-      std::max(plan.buffers[target].size, Bytes(value.offset.position() + size_of(mutant, write)));
+  ValuePlace& place = plan.layout.values[write];
+  place.offset = place.offset + Bytes(shift);
+  plan.layout.buffers[target].size =
+      std::max(plan.layout.buffers[target].size, Bytes(place.offset.position() + size_of(mutant, write)));
   return true;
 }
 
 bool in_place_with_a_second_reader(Random& random, Mutant& mutant) {
   return write_over_operand(random, mutant, 0, [&](StepId step, ValueId read) {
-    for (StepId later = StepId(step.value() + 1); later.index() < mutant.plan.program.size();
+    for (StepId later = StepId(step.value() + 1); later.index() < mutant.plan.program.steps.size();
          later = StepId(later.value() + 1)) {
-      const auto& reads = mutant.plan.program[later].reads;
+      const auto& reads = mutant.plan.program.steps[later].reads;
       if (std::find(reads.begin(), reads.end(), read) != reads.end()) return true;
     }
     return false;
@@ -148,12 +148,12 @@ bool in_place_one_byte_further(Random& random, Mutant& mutant) {
 
 bool alias_to_a_dead_root(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto alias = some_id<ValueId>(random, plan.values.size(), [&](ValueId id) {
-    return is_written(mutant, id) && plan.program.contains(*plan.values[id].written) &&
-           plan.program[*plan.values[id].written].kind == StepKind::alias;
+  const auto alias = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId id) {
+    return is_written(mutant, id) && plan.program.steps.contains(*plan.program.values[id].written) &&
+           is_alias(plan.program.steps[*plan.program.values[id].written]);
   });
   const auto root = some_written(random, mutant);
-  if (!alias || plan.values[*alias].buffer == plan.values[*root].buffer) return false;
+  if (!alias || plan.layout.values[*alias].buffer == plan.layout.values[*root].buffer) return false;
   put_over(mutant, *alias, *root, random.chance(50));
   return true;
 }
@@ -169,17 +169,17 @@ bool result_over_an_older_value(Random& random, Mutant& mutant) {
 bool activation_in_a_constant(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto moved = some_written(random, mutant);
-  const auto onto = some_id<ValueId>(random, plan.values.size(), [&](ValueId id) {
-    return !plan.values[id].written && moved && size_of(mutant, id) >= size_of(mutant, *moved);
+  const auto onto = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId id) {
+    return !plan.program.values[id].written && moved && size_of(mutant, id) >= size_of(mutant, *moved);
   });
-  if (!onto || plan.values[*moved].buffer == plan.values[*onto].buffer) return false;
+  if (!onto || plan.layout.values[*moved].buffer == plan.layout.values[*onto].buffer) return false;
   put_over(mutant, *moved, *onto, false);
   return true;
 }
 
 bool constant_in_an_activation(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto given = some_id<ValueId>(random, plan.values.size(), [&](ValueId id) { return !plan.values[id].written; });
+  const auto given = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId id) { return !plan.program.values[id].written; });
   const auto onto = some_written(random, mutant);
   if (!given || !onto) return false;
   put_over(mutant, *given, *onto, true);
@@ -187,25 +187,26 @@ bool constant_in_an_activation(Random& random, Mutant& mutant) {
 }
 
 bool kind_changes(Random& random, Mutant& mutant) {
-  Buffer& buffer = mutant.plan.buffers[BufferId(static_cast<std::uint32_t>(random.below(mutant.plan.buffers.size())))];
+  Buffer& buffer = mutant.plan.layout.buffers[BufferId(static_cast<std::uint32_t>(random.below(mutant.plan.layout.buffers.size())))];
   const auto kind = static_cast<BufferKind>(random.below(6));
   return std::exchange(buffer.kind, kind) != kind;
 }
 
 bool output_becomes_temporary(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_id<BufferId>(random, plan.buffers.size(),
-                                    [&](BufferId at) { return plan.buffers[at].kind == BufferKind::output; });
-  if (id) plan.buffers[*id].kind = BufferKind::temporary;
+  const auto id = some_id<BufferId>(random, plan.layout.buffers.size(),
+                                    [&](BufferId at) { return plan.layout.buffers[at].kind == BufferKind::output; });
+  if (id) plan.layout.buffers[*id].kind = BufferKind::temporary;
   return id.has_value();
 }
 
 bool two_outputs_in_one_place(Random& random, Mutant& mutant) {
   const auto is_output = [&](ValueId id) {
-    return is_written(mutant, id) && mutant.graph->tensor(mutant.plan.values[id].tensor).role == Role::output;
+    const std::vector<ValueId>& outputs = mutant.plan.program.outputs;
+    return is_written(mutant, id) && std::count(outputs.begin(), outputs.end(), id) > 0;
   };
-  const auto a = some_id<ValueId>(random, mutant.plan.values.size(), is_output);
-  const auto b = some_id<ValueId>(random, mutant.plan.values.size(), is_output);
+  const auto a = some_id<ValueId>(random, mutant.plan.program.values.size(), is_output);
+  const auto b = some_id<ValueId>(random, mutant.plan.program.values.size(), is_output);
   if (!a || *a == *b) return false;
   put_over(mutant, *a, *b, true);
   return true;
@@ -213,11 +214,12 @@ bool two_outputs_in_one_place(Random& random, Mutant& mutant) {
 
 bool given_twice(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_id<ValueId>(random, plan.values.size(), [&](ValueId at) { return !plan.values[at].written; });
+  const auto id = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId at) { return !plan.program.values[at].written; });
   if (!id) return false;
-  Value copy = plan.values[*id];
-  if (random.chance(70)) copy.buffer = plan.buffers.push_back(plan.buffers[copy.buffer]);
-  plan.values.push_back(copy);
+  ValuePlace place = plan.layout.values[*id];
+  if (random.chance(70)) place.buffer = plan.layout.buffers.push_back(Buffer(plan.layout.buffers[place.buffer]));
+  plan.program.values.push_back(Value(plan.program.values[*id]));
+  plan.layout.values.push_back(place);
   return true;
 }
 

@@ -22,6 +22,10 @@ TensorId GraphMaker::constant(const std::string& name, std::vector<std::int64_t>
   return add(name, Shape(std::move(extents)), dtype, Role::constant);
 }
 
+TensorId GraphMaker::state(const std::string& name, std::vector<std::int64_t> extents, DType dtype) {
+  return add(name, Shape(std::move(extents)), dtype, Role::state);
+}
+
 TensorId GraphMaker::integers(const std::string& name, std::vector<std::int64_t> content) {
   const TensorId id = constant(name, {static_cast<std::int64_t>(content.size())}, DType::i64);
   builder_.set_known_integers(id, std::move(content));
@@ -62,8 +66,10 @@ Graph GraphMaker::make(std::vector<TensorId> outputs) {
 }
 
 PlanMaker::PlanMaker(const Graph& graph, bool is_body, std::int64_t alignment) : graph_(graph) {
-  plan_.regions = {Region{.name = "arena", .capacity = std::nullopt, .alignment = Bytes(alignment)}};
-  plan_.arena = {Bytes(0)};
+  plan_.machine.regions = {Region{.name = "arena", .capacity = std::nullopt, .alignment = Bytes(alignment)}};
+  plan_.machine.workers = {Worker{.name = "cpu"}};
+  plan_.program.streams = {Stream{.worker = WorkerId(0)}};
+  plan_.kernels = {PlannedKernel{"dense"}};
   const Lifespan always{StepId(0), StepId(static_cast<std::uint32_t>(graph.nodes().size()))};
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
@@ -71,57 +77,113 @@ PlanMaker::PlanMaker(const Graph& graph, bool is_body, std::int64_t alignment) :
     const BufferKind kind = tensor.role == Role::input      ? BufferKind::input
                             : tensor.role == Role::constant ? BufferKind::constant
                                                             : BufferKind::state;
-    const BufferId buffer = plan_.buffers.push_back({.kind = kind, .size = tensor.size, .lifespan = always});
-    plan_.values.push_back({.tensor = id, .written = std::nullopt, .buffer = buffer, .offset = Offset(0)});
+    add_value(id, plan_.layout.buffers.push_back({.kind = kind, .size = tensor.size, .lifespan = always}), 0);
   }
 }
 
+RegionId PlanMaker::region(const std::string& name, std::int64_t alignment) {
+  plan_.machine.regions.push_back({.name = name, .alignment = Bytes(alignment)});
+  return RegionId(static_cast<std::uint32_t>(plan_.machine.regions.size() - 1));
+}
+
+void PlanMaker::address_only(std::vector<RegionId> regions) {
+  plan_.machine.workers[WorkerId(0)].addressable = std::move(regions);
+}
+
+StreamId PlanMaker::link_stream(RegionId from, RegionId to) {
+  const LinkId link = plan_.machine.links.push_back({.from = from, .to = to, .bytes_per_second = 1'000'000});
+  return plan_.program.streams.push_back({.link = link});
+}
+
+StreamId PlanMaker::worker_stream() { return plan_.program.streams.push_back({.worker = WorkerId(0)}); }
+
 BufferId PlanMaker::buffer(BufferKind kind, std::int64_t size, std::int64_t offset, std::uint32_t begin,
-                           std::uint32_t end) {
-  return plan_.buffers.push_back({.kind = kind,
-                                  .size = Bytes(size),
-                                  .lifespan = {StepId(begin), StepId(end)},
-                                  .placement = Placement{RegionId(0), Offset(offset)}});
+                           std::uint32_t end, RegionId region) {
+  return plan_.layout.buffers.push_back({.kind = kind,
+                                         .size = Bytes(size),
+                                         .lifespan = {StepId(begin), StepId(end)},
+                                         .placement = Placement{region, Offset(offset)}});
 }
 
 void PlanMaker::input_at(TensorId input, std::int64_t offset, std::uint32_t end) {
-  const BufferId id = buffer(BufferKind::input, graph_.tensor(input).size.count(), offset, 0, end);
-  plan_.values.push_back({.tensor = input, .written = std::nullopt, .buffer = id, .offset = Offset(0)});
+  add_value(input, buffer(BufferKind::input, graph_.tensor(input).size.count(), offset, 0, end), 0);
 }
 
+void PlanMaker::home(TensorId tensor, RegionId region) { plan_.layout.buffers[buffer_of(tensor)].home = region; }
+
 ValueId PlanMaker::put(TensorId tensor, BufferId buffer, std::int64_t offset) {
-  return plan_.values.push_back(
-      {.tensor = tensor, .written = std::nullopt, .buffer = buffer, .offset = Offset(offset)});
+  return add_value(tensor, buffer, offset);
+}
+
+ValueId PlanMaker::add_value(TensorId tensor, BufferId buffer, std::int64_t offset) {
+  plan_.layout.values.push_back({.buffer = buffer, .offset = Offset(offset)});
+  return plan_.program.values.push_back({.tensor = tensor, .written = std::nullopt});
 }
 
 StepId PlanMaker::compute(NodeId node, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies) {
-  return add_step(node, StepKind::compute, scratch, std::move(bodies));
+  return add_step(node, Compute{node, KernelId(0)}, scratch, std::move(bodies));
 }
 
-StepId PlanMaker::alias(NodeId node) { return add_step(node, StepKind::alias, std::nullopt, {}); }
+StepId PlanMaker::alias(NodeId node) { return add_step(node, Alias{node}, std::nullopt, {}); }
 
-StepId PlanMaker::add_step(NodeId node, StepKind kind, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies) {
-  Step step{.node = node, .kind = kind, .scratch = scratch, .bodies = std::move(bodies)};
-  for (TensorId read : graph_.reads(node)) step.reads.push_back(value_of(read));
+StepId PlanMaker::add_step(NodeId node, Work work, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies) {
+  Step step{.work = work};
+  for (TensorId read : graph_.operands(node)) step.reads.push_back(value_of(read));
   for (const std::optional<TensorId>& output : graph_.node(node).outputs) {
     if (output) step.writes.push_back(value_of(*output));
   }
-  const StepId id = plan_.program.push_back(step);
-  for (ValueId write : step.writes) plan_.values[write].written = id;
+  const StepId id = plan_.program.steps.push_back(step);
+  plan_.layout.steps.push_back({scratch, std::move(bodies)});
+  for (ValueId write : step.writes) plan_.program.values[write].written = id;
   return id;
 }
 
+StepId PlanMaker::copy(ValueId from, ValueId to, std::optional<Interval<std::int64_t>> bytes) {
+  const Interval<std::int64_t> all{0, graph_.tensor(plan_.program.values[from].tensor).size.count()};
+  const StepId id = plan_.program.steps.push_back({.work = Copy{bytes.value_or(all)}, .reads = {from}, .writes = {to}});
+  plan_.layout.steps.push_back({});
+  plan_.program.values[to].written = id;
+  return id;
+}
+
+void PlanMaker::read(std::size_t operand, ValueId value) {
+  plan_.program.steps[StepId(static_cast<std::uint32_t>(plan_.program.steps.size() - 1))].reads[operand] = value;
+}
+
+void PlanMaker::on(StreamId stream, std::vector<StepId> after) {
+  Step& step = plan_.program.steps[StepId(static_cast<std::uint32_t>(plan_.program.steps.size() - 1))];
+  step.stream = stream;
+  step.after = std::move(after);
+}
+
 ValueId PlanMaker::value_of(TensorId tensor) const {
-  for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
-    if (plan_.values[id].tensor == tensor) return id;
+  for (std::size_t at = plan_.program.values.size(); at > 0; --at) {
+    const ValueId id(static_cast<std::uint32_t>(at - 1));
+    if (plan_.program.values[id].tensor == tensor) return id;
   }
   LOWTIDE_CHECK(false, "a test puts each tensor somewhere before the step that touches it");
   return {};
 }
 
-BufferId PlanMaker::buffer_of(TensorId tensor) const { return plan_.values[value_of(tensor)].buffer; }
+BufferId PlanMaker::buffer_of(TensorId tensor) const { return plan_.layout.values[value_of(tensor)].buffer; }
 
 Plan PlanMaker::finish() {
+  const Lifespan always{StepId(0), StepId(static_cast<std::uint32_t>(plan_.program.steps.size()))};
+  for (Buffer& buffer : plan_.layout.buffers) {
+    if (!buffer.placement) buffer.lifespan = always;
+  }
+  for (TensorId output : graph_.outputs()) plan_.program.outputs.push_back(value_of(output));
+  for (const StateUpdate& update : graph_.state_updates()) {
+    std::optional<BufferId> home;
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      const TensorId tensor = plan_.program.values[id].tensor;
+      if (tensor == update.state) home = plan_.layout.values[id].buffer;
+    }
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      const bool is_next = plan_.program.values[id].tensor == update.next && plan_.layout.values[id].buffer == home;
+      if (is_next) plan_.program.updates.push_back(id);
+    }
+  }
   make_honest(graph_, plan_);
   return plan_;
 }
@@ -133,8 +195,8 @@ Attribute integers(const std::string& name, std::vector<std::int64_t> values) {
 }
 
 void make_honest(const Graph& graph, Plan& plan) {
-  plan.arena = plain_arenas(plan);
-  plan.claims = {.load_as_given = plain_load_as_given(graph), .load = plain_load(plan), .bound = Bytes(0)};
+  plan.layout.arena = plain_arenas(plan);
+  plan.claims = {.load_as_given = plain_load_as_given(graph), .load = plain_load(plan)};
   plan.provenance.graph = graph.name();
   plan.provenance.nodes = static_cast<std::int64_t>(graph.nodes().size());
   plan.provenance.tensors = static_cast<std::int64_t>(graph.tensors().size());

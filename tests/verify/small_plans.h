@@ -25,6 +25,9 @@ class GraphMaker {
 
   TensorId input(const std::string& name, std::vector<std::int64_t> extents, DType dtype = DType::u8);
   TensorId constant(const std::string& name, std::vector<std::int64_t> extents, DType dtype = DType::u8);
+  TensorId state(const std::string& name, std::vector<std::int64_t> extents, DType dtype = DType::u8);
+  // After a run the state holds what `next` holds.
+  void update(TensorId state, TensorId next) { builder_.add_state_update(state, next); }
   // Content known before the run: shape {number of integers}, i64.
   TensorId integers(const std::string& name, std::vector<std::int64_t> content);
   TensorId tensor(const std::string& name, std::vector<std::int64_t> extents, DType dtype = DType::u8);
@@ -43,26 +46,47 @@ class GraphMaker {
   GraphBuilder builder_;
 };
 
-// Steps run in the order of the calls; each call states where everything is. `finish` fills in claims and provenance.
+// Steps run in the order of the calls; each call states where everything is. A step reads the latest value of each operand,
+// unless `reads` names others. `finish` fills in claims, provenance, outputs (the latest value of each) and updates (the
+// value of `next` in the state's buffer).
 class PlanMaker {
  public:
-  // Every input, constant and state gets a buffer of its own (placed by `input_at` in a body).
+  // Every input, constant and state gets a buffer of its own (placed by `input_at` in a body). Region 0 is "arena",
+  // worker 0 addresses all regions, stream 0 is its stream.
   explicit PlanMaker(const Graph& graph, bool is_body = false, std::int64_t alignment = 16);
 
-  BufferId buffer(BufferKind kind, std::int64_t size, std::int64_t offset, std::uint32_t begin, std::uint32_t end);
+  RegionId region(const std::string& name, std::int64_t alignment = 16);
+  // The worker addresses only these regions.
+  void address_only(std::vector<RegionId> regions);
+  // A stream of its own for a new link, or for worker 0.
+  StreamId link_stream(RegionId from, RegionId to);
+  StreamId worker_stream();
+
+  BufferId buffer(BufferKind kind, std::int64_t size, std::int64_t offset, std::uint32_t begin, std::uint32_t end,
+                  RegionId region = RegionId(0));
   void input_at(TensorId input, std::int64_t offset, std::uint32_t end);
-  // Where the node that writes the tensor will put it.
+  // The region that holds an input, constant or state.
+  void home(TensorId tensor, RegionId region);
+  // Where the next step that writes the tensor will put it: a value of its own for each call.
   ValueId put(TensorId tensor, BufferId buffer, std::int64_t offset = 0);
   StepId compute(NodeId node, std::optional<BufferId> scratch = std::nullopt, std::vector<BodyPlan> bodies = {});
   StepId alias(NodeId node);
+  // Copies all bytes of `from`, or some, to the same bytes of `to`.
+  StepId copy(ValueId from, ValueId to, std::optional<Interval<std::int64_t>> bytes = std::nullopt);
+  // Of the step made last: the operand at this position is that value.
+  void read(std::size_t operand, ValueId value);
+  // Of the step made last.
+  void on(StreamId stream, std::vector<StepId> after = {});
 
   // The buffer of an input, constant or state.
   [[nodiscard]] BufferId buffer_of(TensorId tensor) const;
+  // The latest value of the tensor.
   [[nodiscard]] ValueId value_of(TensorId tensor) const;
   [[nodiscard]] Plan finish();
 
  private:
-  StepId add_step(NodeId node, StepKind kind, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies);
+  StepId add_step(NodeId node, Work work, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies);
+  ValueId add_value(TensorId tensor, BufferId buffer, std::int64_t offset);
   const Graph& graph_;
   Plan plan_;
 };

@@ -6,6 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "tests/verify/small_plans.h"
 
 namespace lowtide {
@@ -60,10 +64,10 @@ class Chain : public ::testing::Test {
 TEST_F(Chain, RightPlanHasNoViolations) { EXPECT_EQ(messages(check()), ""); }
 
 TEST_F(Chain, IdOutOfRangeIsMalformed) {
-  plan.values[value_y].buffer = BufferId(99);
+  plan.layout.values[value_y].buffer = BufferId(99);
   const auto found = check();
   EXPECT_EQ(kinds(found), "malformed");
-  EXPECT_EQ(found[0].message, "value 1 names buffer 99, but there are only 3");
+  EXPECT_EQ(found[0].message, "values[1].buffer: buffer 99 does not exist: there are 3");
 }
 
 TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {
@@ -73,62 +77,116 @@ TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {
   EXPECT_THAT(found[0].message, HasSubstr("'chain' with 7 nodes and 3 tensors; this is 'chain' with 2 and 3"));
 }
 
+// Of each kind what is there before the run, in the wrong place.
+TEST(Roles, AreNamedWithTheRightArticle) {
+  const std::vector<std::pair<Role, std::string>> roles = {
+      {Role::input, "an input"}, {Role::constant, "a constant"}, {Role::state, "a state"}};
+  for (const auto& [role, name] : roles) {
+    GraphBuilder builder("g");
+    const TensorId x = builder.add_tensor({.name = "x", .dtype = DType::u8, .shape = Shape({16})}, role);
+    const TensorId y = builder.add_tensor({.name = "y", .dtype = DType::u8, .shape = Shape({16})});
+    builder.add_node({.type = "F", .inputs = {x}, .outputs = {y}});
+    builder.set_outputs({y});
+    const Graph graph = std::move(builder).build().value();
+    PlanMaker maker(graph);
+    maker.put(y, maker.buffer(BufferKind::output, 16, 0, 0, 1));
+    maker.compute(NodeId(0));
+    const ValueId given = maker.value_of(x);
+    const Plan right = maker.finish();
+    Plan plan = right;
+    plan.layout.values[given].buffer = plan.layout.values[maker.value_of(y)].buffer;
+    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("is " + name + ", but lies in"));
+    plan = right;
+    plan.layout.values[given].offset = Offset(1);
+    plan.layout.buffers[maker.buffer_of(x)].size = Bytes(17);
+    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("; " + name + " has its buffer to itself"));
+  }
+}
+
 TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
-  plan.program.resize(1);
-  plan.values[value_z].written = StepId(0);
-  for (Buffer& buffer : plan.buffers) buffer.lifespan = {StepId(0), StepId(1)};
+  plan.program.steps.resize(1);
+  plan.layout.steps.resize(1);
+  plan.program.values[value_z].written = StepId(0);
+  for (Buffer& buffer : plan.layout.buffers) buffer.lifespan = {StepId(0), StepId(1)};
   testing::make_honest(graph, plan);
   // z's value says that step 0 writes it, which it does not: a second violation, of data flow. It is never there at the
   // end.
   EXPECT_EQ(kinds(check()), "missing_step; data_flow");
 }
 
-TEST_F(Chain, NodeThatRunsTwiceIsRepeatedStep) {
-  plan.program.push_back(plan.program[StepId(1)]);
-  plan.buffers[buffer_y].lifespan.end = StepId(3);
-  plan.buffers[buffer_z].lifespan.end = StepId(3);
+// A Gemm gives the same each time, so its node may run again; but a value is written once.
+TEST_F(Chain, ValueThatIsWrittenTwiceIsDataFlow) {
+  plan.program.steps.push_back(Step(plan.program.steps[StepId(1)]));
+  plan.layout.steps.push_back({});
+  plan.layout.buffers[buffer_y].lifespan.end = StepId(3);
+  plan.layout.buffers[buffer_z].lifespan.end = StepId(3);
   const auto found = check();
-  EXPECT_EQ(kinds(found), "repeated_step; data_flow");
+  EXPECT_EQ(kinds(found), "data_flow");
   EXPECT_EQ(found[0].step, StepId(2));
-  EXPECT_THAT(found[0].message, HasSubstr("step 2 (node 1 '', 'Gemm') runs a node that step 1 runs already"));
+  EXPECT_THAT(found[0].message, HasSubstr("writes value 2 of 'z' (tensor 2), which is written in step 1"));
+}
+
+TEST(Verify, NodeThatRunsAgainMustGiveTheSame) {
+  const auto run_twice = [](const std::string& type, std::vector<std::int64_t> training = {}) {
+    GraphMaker maker;
+    const TensorId x = maker.input("x", {16});
+    const TensorId y = maker.tensor("y", {16});
+    std::vector<std::optional<TensorId>> inputs{x};
+    if (!training.empty()) inputs = {x, std::nullopt, maker.integers("training", training)};
+    maker.node(type, inputs, {y});
+    const Graph graph = maker.make({y});
+    PlanMaker planner(graph);
+    planner.put(y, planner.buffer(BufferKind::temporary, 16, 0, 0, 1));
+    planner.compute(NodeId(0));
+    planner.put(y, planner.buffer(BufferKind::output, 16, 16, 1, 2));
+    planner.compute(NodeId(0));
+    return messages(verify(graph, planner.finish()));
+  };
+  EXPECT_EQ(run_twice("Gemm"), "");
+  EXPECT_EQ(run_twice("Dropout", {0}), "");
+  const std::string refused = "runs a node that step 0 runs already, and whose operator may not run again";
+  EXPECT_EQ(run_twice("RandomNormalLike"), "repeated_step: step 1 (node 0 '', 'RandomNormalLike') " + refused + "\n");
+  EXPECT_EQ(run_twice("NoSuchOperator"), "repeated_step: step 1 (node 0 '', 'NoSuchOperator') " + refused + "\n");
+  EXPECT_EQ(run_twice("Dropout", {1}), "repeated_step: step 1 (node 0 '', 'Dropout') " + refused + "\n");
 }
 
 TEST_F(Chain, ReadingAnotherTensorIsDataFlow) {
-  plan.program[StepId(1)].reads = {value_x};
+  plan.program.steps[StepId(1)].reads = {value_x};
   const auto found = check();
   EXPECT_EQ(kinds(found), "data_flow");
   EXPECT_THAT(found[0].message, HasSubstr("reads 'x' (tensor 0) where its node reads 'y' (tensor 1)"));
 }
 
 TEST_F(Chain, ReadingBeforeTheWriteIsDataFlow) {
-  std::swap(plan.program[StepId(0)], plan.program[StepId(1)]);
-  plan.values[value_y].written = StepId(1);
-  plan.values[value_z].written = StepId(0);
-  plan.buffers[buffer_z].lifespan.begin = StepId(0);
+  std::swap(plan.program.steps[StepId(0)], plan.program.steps[StepId(1)]);
+  plan.program.values[value_y].written = StepId(1);
+  plan.program.values[value_z].written = StepId(0);
+  plan.layout.buffers[buffer_z].lifespan.begin = StepId(0);
   const auto found = check();
   EXPECT_EQ(kinds(found), "data_flow");
   EXPECT_THAT(found[0].message, HasSubstr("reads 'y' (tensor 1), which is not there before step 1"));
 }
 
 TEST_F(Chain, ForgottenReadIsDataFlow) {
-  plan.program[StepId(1)].reads.clear();
+  plan.program.steps[StepId(1)].reads.clear();
   EXPECT_EQ(kinds(check()), "data_flow");
 }
 
 TEST_F(Chain, ValueThatNoStepWritesIsDataFlow) {
-  plan.values.push_back({.tensor = y, .written = StepId(1), .buffer = buffer_y});
+  plan.program.values.push_back({.tensor = y, .written = StepId(1)});
+  plan.layout.values.push_back({.buffer = buffer_y});
   EXPECT_EQ(kinds(check()), "data_flow");
 }
 
 TEST_F(Chain, ProducedValueFromBeforeTheRunIsDataFlow) {
-  plan.values[value_y].written = std::nullopt;
+  plan.program.values[value_y].written = std::nullopt;
   // Step 0 writes a value that claims to be older, and the value should not be older.
   EXPECT_EQ(kinds(check()), "data_flow; data_flow");
 }
 
 // y and z at the same offset: both live in step 1, and the kernel would read what it writes.
 TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
-  plan.buffers[buffer_z].placement->offset = Offset(0);
+  plan.layout.buffers[buffer_z].placement->offset = Offset(0);
   testing::make_honest(graph, plan);
   const auto found = check();
   EXPECT_EQ(kinds(found), "overlap; bad_in_place");
@@ -139,7 +197,7 @@ TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
 }
 
 TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
-  plan.buffers[buffer_z].size = Bytes(15);
+  plan.layout.buffers[buffer_z].size = Bytes(15);
   testing::make_honest(graph, plan);
   const auto found = check();
   EXPECT_EQ(kinds(found), "out_of_buffer");
@@ -148,43 +206,43 @@ TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
 }
 
 TEST_F(Chain, BufferAboveTheArenaIsOutOfRegion) {
-  plan.arena[0] = Bytes(31);
+  plan.layout.arena[0] = Bytes(31);
   EXPECT_EQ(kinds(check()), "out_of_region");
 }
 
 TEST_F(Chain, BufferBelowZeroIsOutOfRegion) {
-  plan.buffers[buffer_z].placement->offset = Offset(-16);
-  plan.arena[0] = Bytes(16);
+  plan.layout.buffers[buffer_z].placement->offset = Offset(-16);
+  plan.layout.arena[0] = Bytes(16);
   EXPECT_EQ(kinds(check()), "out_of_region");
 }
 
 TEST_F(Chain, ArenaAboveTheCapacityIsOutOfRegion) {
-  plan.regions[0].capacity = Bytes(31);
+  plan.machine.regions[0].capacity = Bytes(31);
   const auto found = check();
   EXPECT_EQ(kinds(found), "out_of_region");
   EXPECT_THAT(found[0].message, HasSubstr("has 32 bytes, but the region only 31"));
 }
 
 TEST_F(Chain, UnusedTopOfTheArenaIsAWrongClaim) {
-  plan.arena[0] = Bytes(33);
+  plan.layout.arena[0] = Bytes(33);
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
 TEST_F(Chain, OffsetBesideTheAlignmentIsMisaligned) {
-  plan.buffers[buffer_z].placement->offset = Offset(17);
-  plan.arena[0] = Bytes(33);
+  plan.layout.buffers[buffer_z].placement->offset = Offset(17);
+  plan.layout.arena[0] = Bytes(33);
   EXPECT_EQ(kinds(check()), "misaligned");
 }
 
 TEST_F(Chain, WriteBeforeTheBufferLivesIsDeadAccess) {
-  plan.buffers[buffer_y].lifespan.begin = StepId(1);
+  plan.layout.buffers[buffer_y].lifespan.begin = StepId(1);
   const auto found = check();
   EXPECT_EQ(kinds(found), "dead_access");
   EXPECT_EQ(found[0].step, StepId(0));
 }
 
 TEST_F(Chain, ReadAfterTheBufferLivedIsDeadAccess) {
-  plan.buffers[buffer_y].lifespan.end = StepId(1);
+  plan.layout.buffers[buffer_y].lifespan.end = StepId(1);
   plan.claims.load = Bytes(16);
   const auto found = check();
   EXPECT_EQ(kinds(found), "dead_access");
@@ -207,66 +265,67 @@ TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
   Plan early = planner.finish();
   EXPECT_EQ(kinds(verify(two, early)), "output_lost");
   // And with c in its place: the lifespans allow it, the replay sees it.
-  early.buffers[planner.buffer_of(c)].placement->offset = Offset(0);
+  early.layout.buffers[planner.buffer_of(c)].placement->offset = Offset(0);
   testing::make_honest(two, early);
   const auto found = verify(two, early);
   EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
-  EXPECT_THAT(found[0].message, HasSubstr("output 'b' (tensor 1) should hold at the end from bytes [0, 16)"));
+  EXPECT_THAT(found[0].message, HasSubstr("'b' (tensor 1) should hold at the end from bytes [0, 16)"));
   EXPECT_THAT(found[0].message, HasSubstr("step 1 (node 1 '', 'Gemm') overwrote bytes [0, 16) with 'c' (tensor 2)"));
 }
 
 TEST_F(Chain, KernelThatWritesAnInputViolatesItsRole) {
-  plan.values[value_y].buffer = buffer_x;
+  plan.layout.values[value_y].buffer = buffer_x;
   // The kernel also works in place, which a Gemm may not.
   EXPECT_EQ(kinds(check()), "role; bad_in_place");
 }
 
 TEST_F(Chain, OutputInATemporaryBufferViolatesItsRole) {
-  plan.buffers[buffer_z].kind = BufferKind::temporary;
+  plan.layout.buffers[buffer_z].kind = BufferKind::temporary;
   EXPECT_EQ(kinds(check()), "role");
 }
 
 TEST_F(Chain, TemporaryInAnOutputBufferOfItsOwnViolatesTheKind) {
-  plan.buffers[buffer_y].kind = BufferKind::output;
+  plan.layout.buffers[buffer_y].kind = BufferKind::output;
   EXPECT_EQ(kinds(check()), "role");
 }
 
 TEST_F(Chain, ValueInScratchViolatesTheKind) {
-  plan.buffers[buffer_y].kind = BufferKind::scratch;
+  plan.layout.buffers[buffer_y].kind = BufferKind::scratch;
   EXPECT_EQ(kinds(check()), "role");
 }
 
 TEST_F(Chain, InputInABufferOfAnotherKindViolatesItsRole) {
-  plan.buffers[buffer_x].kind = BufferKind::constant;
+  plan.layout.buffers[buffer_x].kind = BufferKind::constant;
   // The buffer of kind constant then holds an input; as a buffer of the caller it is not empty.
   EXPECT_EQ(kinds(check()), "role");
 }
 
 TEST_F(Chain, PlacedInputViolatesItsRole) {
-  plan.buffers[buffer_x].placement = Placement{RegionId(0), Offset(32)};
+  plan.layout.buffers[buffer_x].placement = Placement{RegionId(0), Offset(32)};
   testing::make_honest(graph, plan);
   EXPECT_EQ(kinds(check()), "role");
 }
 
 TEST_F(Chain, InputWithTwoPlacesViolatesItsRole) {
-  const BufferId second = plan.buffers.push_back(plan.buffers[buffer_x]);
-  plan.values.push_back({.tensor = x, .written = std::nullopt, .buffer = second, .offset = Offset(0)});
+  const BufferId second = plan.layout.buffers.push_back(Buffer(plan.layout.buffers[buffer_x]));
+  plan.program.values.push_back({.tensor = x, .written = std::nullopt});
+  plan.layout.values.push_back({.buffer = second});
   EXPECT_EQ(kinds(check()), "role");
 }
 
 TEST_F(Chain, InputBufferOfAnotherSizeIsOutOfBuffer) {
-  plan.buffers[buffer_x].size = Bytes(17);
+  plan.layout.buffers[buffer_x].size = Bytes(17);
   EXPECT_EQ(kinds(check()), "out_of_buffer");
 }
 
 TEST_F(Chain, TemporaryWithoutPlacementIsMalformed) {
-  plan.buffers[buffer_y].placement.reset();
+  plan.layout.buffers[buffer_y].placement.reset();
   EXPECT_EQ(kinds(check()), "malformed");
 }
 
 TEST_F(Chain, EmptyOrTooLongLifespanIsMalformed) {
-  plan.buffers[buffer_y].lifespan = {StepId(1), StepId(1)};
-  plan.buffers[buffer_z].lifespan = {StepId(1), StepId(3)};
+  plan.layout.buffers[buffer_y].lifespan = {StepId(1), StepId(1)};
+  plan.layout.buffers[buffer_z].lifespan = {StepId(1), StepId(3)};
   EXPECT_EQ(kinds(check()), "malformed; malformed");
 }
 
@@ -279,27 +338,37 @@ TEST_F(Chain, ClaimsThatAreNotSoAreWrong) {
   plan.claims.load_as_given = Bytes(33);
   EXPECT_EQ(kinds(check()), "wrong_claim");
   plan.claims.load_as_given = Bytes(32);
-  plan.claims.bound = Bytes(33);
+  plan.claims.bounds = {{.bytes = Bytes(33)}};
   EXPECT_EQ(kinds(check()), "wrong_claim");
+}
+
+TEST_F(Chain, WordsThatDoNotExistAreMalformed) {
+  plan.claims.bounds = {{.scope = static_cast<BoundScope>(7), .bytes = Bytes(0)}};
+  EXPECT_EQ(messages(check()), "malformed: claims.bounds[0].scope: is no scope\n");
+  plan.claims.bounds.clear();
+  plan.execution = static_cast<ExecutionModel>(4);
+  EXPECT_EQ(messages(check()), "malformed: execution: is no execution model\n");
+  plan.execution = ExecutionModel::dataflow;
+  EXPECT_EQ(messages(check()), "");
 }
 
 TEST_F(Chain, OptimalOrderNeedsABoundThatMeetsTheLoad) {
   plan.claims.schedule_optimal = true;
   EXPECT_EQ(kinds(check()), "wrong_claim");
-  plan.claims.bound = Bytes(32);
+  plan.claims.bounds = {{.bytes = Bytes(32)}};
   EXPECT_EQ(messages(check()), "");
 }
 
 TEST_F(Chain, OptimalOffsetsNeedAnArenaOfTheLoad) {
   plan.claims.allocate_optimal = true;
   EXPECT_EQ(messages(check()), "");
-  plan.buffers[buffer_z].placement->offset = Offset(32);
-  plan.arena[0] = Bytes(48);
+  plan.layout.buffers[buffer_z].placement->offset = Offset(32);
+  plan.layout.arena[0] = Bytes(48);
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
 TEST_F(Chain, StopsAfterAsManyViolationsAsWanted) {
-  plan.program[StepId(0)].reads.assign(500, value_y);
+  plan.program.steps[StepId(0)].reads.assign(500, value_y);
   EXPECT_EQ(verify(graph, plan, {.most_violations = 3}).size(), 3U);
   EXPECT_EQ(verify(graph, plan).size(), 100U);
 }
@@ -315,7 +384,7 @@ TEST_F(Chain, NamesFromTheFileAreSafeToPrint) {
   planner.compute(NodeId(0));
   Plan bad = planner.finish();
   bad.provenance.graph = "\n";
-  bad.regions[0].name = "\x1b";
+  bad.machine.regions[0].name = "\x1b";
   for (const Violation& violation : verify(evil, bad)) {
     EXPECT_TRUE(std::none_of(violation.message.begin(), violation.message.end(), [](char c) { return c < ' '; }));
   }
@@ -324,12 +393,70 @@ TEST_F(Chain, NamesFromTheFileAreSafeToPrint) {
 
 TEST(Verify, EveryViolationKindHasItsOwnName) {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(ViolationKind::race); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(ViolationKind::unreachable); ++kind) {
     names.emplace_back(to_string(static_cast<ViolationKind>(kind)));
   }
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
   EXPECT_EQ(std::count(names.begin(), names.end(), "unknown"), 0);
+}
+
+// y = Relu(x), and z = Neg of a copy of y that is made in pieces.
+class CopyInPieces : public ::testing::Test {
+ protected:
+  static Graph make_graph(TensorId& y, TensorId& z) {
+    GraphMaker maker;
+    const TensorId x = maker.input("x", {16});
+    y = maker.tensor("y", {16});
+    z = maker.tensor("z", {16});
+    maker.node("Relu", {x}, {y});
+    maker.node("Neg", {y}, {z});
+    return maker.make({z});
+  }
+  Plan plan_with(const std::vector<Interval<std::int64_t>>& pieces, RegionId copy_region = RegionId(0)) const {
+    const auto steps = static_cast<std::uint32_t>(pieces.size()) + 2;
+    PlanMaker planner(graph);
+    planner.region("second");
+    const ValueId first = planner.put(y, planner.buffer(BufferKind::temporary, 16, 0, 0, steps));
+    planner.compute(NodeId(0));
+    const ValueId copied = planner.put(y, planner.buffer(BufferKind::temporary, 16, 16, 1, steps, copy_region));
+    for (const auto& piece : pieces) planner.copy(first, copied, piece);
+    planner.put(z, planner.buffer(BufferKind::output, 16, 32, steps - 1, steps));
+    planner.compute(NodeId(1));
+    return planner.finish();
+  }
+  std::string check(const std::vector<Interval<std::int64_t>>& pieces) { return messages(verify(graph, plan_with(pieces))); }
+
+  TensorId y, z;
+  Graph graph = make_graph(y, z);
+};
+
+TEST_F(CopyInPieces, FillsEachByteOnce) {
+  EXPECT_EQ(check({{0, 16}}), "");
+  EXPECT_EQ(check({{8, 16}, {0, 8}}), "");
+  EXPECT_THAT(check({{0, 8}, {9, 16}}), HasSubstr("bytes [8, 9) of value 2 of 'y' (tensor 1) are never copied"));
+  EXPECT_THAT(check({{0, 8}}), HasSubstr("bytes [8, 16) of value 2 of 'y' (tensor 1) are never copied"));
+  EXPECT_THAT(check({{0, 8}, {7, 16}}), HasSubstr("bytes [7, 8) of value 2 of 'y' (tensor 1) are copied twice"));
+  EXPECT_THAT(check({{0, 17}}), HasSubstr("copies bytes [0, 17) of 'y' (tensor 1), which has 16"));
+}
+
+TEST_F(CopyInPieces, OfNoBytesDoesNoHarm) {
+  EXPECT_EQ(check({{4, 4}, {0, 16}}), "");
+  EXPECT_EQ(check({{0, 8}, {8, 16}, {16, 16}}), "");
+  EXPECT_THAT(check({{0, 16}, {17, 17}}), HasSubstr("copies bytes [17, 17) of 'y' (tensor 1), which has 16"));
+}
+
+// What moves bytes from one region to another is no plan that runs each node once and moves nothing, though no link does it.
+TEST_F(CopyInPieces, ToAnotherRegionLeavesTheScopeOfRunOnce) {
+  const auto bounded = [&](RegionId region, BoundScope scope) {
+    Plan plan = plan_with({{0, 16}}, region);
+    EXPECT_EQ(plan.claims.load, Bytes(48));
+    plan.claims.bounds = {{.scope = scope, .bytes = Bytes(49)}};
+    return kinds(verify(graph, plan));
+  };
+  EXPECT_EQ(bounded(RegionId(0), BoundScope::run_once), "wrong_claim");
+  EXPECT_EQ(bounded(RegionId(1), BoundScope::run_once), "");
+  EXPECT_EQ(bounded(RegionId(1), BoundScope::all_plans), "wrong_claim");
 }
 
 TEST(Verify, ControlInputRunsBefore) {
@@ -359,9 +486,14 @@ TEST(Verify, InputHandedOutAsOutputStaysWhereItIs) {
   const Graph graph = maker.make({a, w, a});
   Plan plan = PlanMaker(graph).finish();
   EXPECT_EQ(messages(verify(graph, plan)), "");
-  plan.values.resize(1);  // w has no place
-  plan.buffers.resize(1);
-  EXPECT_EQ(kinds(verify(graph, plan)), "output_lost");
+  plan.program.outputs[1] = plan.program.outputs[0];  // a instead of w
+  EXPECT_EQ(messages(verify(graph, plan)),
+            "output_lost: output 1 is value 0 of 'a' (tensor 0); it should be 'w' (tensor 1)\n");
+  plan.program.outputs = {ValueId(0), ValueId(2), ValueId(0)};
+  EXPECT_EQ(messages(verify(graph, plan)), "malformed: outputs[1]: value 2 does not exist: there are 2\n");
+  plan.program.outputs.pop_back();
+  plan.program.outputs[1] = ValueId(1);
+  EXPECT_EQ(messages(verify(graph, plan)), "malformed: outputs has 2 values for 3 outputs of the graph\n");
 }
 
 TEST(Verify, TensorsWithoutElementsOwnNoBytes) {
@@ -407,14 +539,14 @@ TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
   EXPECT_EQ(kinds(verify(graph, plan_with_scratch_at(16))), "overlap; clobbered");
 
   Plan plan = plan_with_scratch_at(32);
-  plan.buffers[*plan.program[StepId(1)].scratch].lifespan = {StepId(0), StepId(1)};
+  plan.layout.buffers[*plan.layout.steps[StepId(1)].scratch].lifespan = {StepId(0), StepId(1)};
   testing::make_honest(graph, plan);
   EXPECT_EQ(kinds(verify(graph, plan)), "dead_access");
   plan = plan_with_scratch_at(32);
-  plan.program[StepId(0)].scratch = plan.program[StepId(1)].scratch;  // two steps, one scratch, outside its lifespan
+  plan.layout.steps[StepId(0)].scratch = plan.layout.steps[StepId(1)].scratch;  // two steps, one scratch, outside its lifespan
   EXPECT_EQ(kinds(verify(graph, plan)), "role; dead_access");
   plan = plan_with_scratch_at(32);
-  plan.program[StepId(1)].scratch = plan.values[plan.program[StepId(1)].reads[0]].buffer;
+  plan.layout.steps[StepId(1)].scratch = plan.layout.values[plan.program.steps[StepId(1)].reads[0]].buffer;
   EXPECT_EQ(kinds(verify(graph, plan)), "role; clobbered");
 }
 
@@ -433,9 +565,9 @@ TEST(Verify, TwoRegionsAreTwoSetsOfBytes) {
   planner.compute(NodeId(1));
   Plan plan = planner.finish();
   EXPECT_EQ(kinds(verify(graph, plan)), "overlap; bad_in_place");
-  plan.regions.push_back({.name = "dram", .capacity = Bytes(16), .alignment = Bytes(64)});
-  plan.arena.emplace_back(16);
-  plan.buffers[planner.buffer_of(c)].placement->region = RegionId(1);
+  plan.machine.regions.push_back({.name = "dram", .capacity = Bytes(16), .alignment = Bytes(64)});
+  plan.layout.arena.emplace_back(16);
+  plan.layout.buffers[planner.buffer_of(c)].placement->region = RegionId(1);
   EXPECT_EQ(messages(verify(graph, plan)), "");
 }
 

@@ -14,6 +14,7 @@ using Index = std::vector<std::int64_t>;
 struct ElementSource {
   TensorId tensor;
   std::int64_t element = 0;
+  std::size_t operand = 0;
 };
 
 std::int64_t axis_of(const Node& node, int rank, std::int64_t preset) {
@@ -73,9 +74,9 @@ std::optional<ElementSource> split_source(const Graph& graph, const Node& node, 
 
 std::optional<ElementSource> concat_source(const Graph& graph, const Node& node, const Shape& result, Index index) {
   const auto axis = static_cast<std::size_t>(axis_of(node, result.rank(), 0));
-  for (const std::optional<TensorId>& input : node.inputs) {
-    const Shape& shape = graph.tensor(*input).shape;
-    if (index[axis] < shape.extents()[axis]) return ElementSource{*input, join_index(shape, index)};
+  for (std::size_t at = 0; at < node.inputs.size(); ++at) {
+    const Shape& shape = graph.tensor(*node.inputs[at]).shape;
+    if (index[axis] < shape.extents()[axis]) return ElementSource{*node.inputs[at], join_index(shape, index), at};
     index[axis] -= shape.extents()[axis];
   }
   return std::nullopt;
@@ -148,6 +149,16 @@ std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t e
   return join_index(from, source);
 }
 
+bool gives_the_same_again(const Graph& graph, NodeId id) {
+  const std::string& type = graph.op(id).type;
+  if (type == "Dropout") return !is_dropout_in_training(graph, graph.node(id));
+  for (const char* same : {"Abs", "Add", "Cast", "Concat", "Expand", "Flatten", "Gemm", "Identity", "Mul", "Neg", "PRelu", "Relu",
+                           "Reshape", "Sigmoid", "Slice", "Split", "Squeeze", "Sub", "Sum", "Tile", "Unsqueeze"}) {
+    if (type == same) return true;
+  }
+  return false;
+}
+
 std::int64_t bytes_of_element(const Tensor& tensor) { return *bits_of(tensor.dtype) / 8; }
 
 std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId id, std::size_t at) {
@@ -159,7 +170,9 @@ std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId id,
   for (std::int64_t element = 0; element < result.size.count() / width; ++element) {
     const std::optional<ElementSource> source = source_of(graph, id, at, element);
     if (!source || graph.tensor(source->tensor).dtype != result.dtype) return std::nullopt;
-    for (std::int64_t byte = 0; byte < width; ++byte) bytes.push_back({source->tensor, source->element * width + byte});
+    for (std::int64_t byte = 0; byte < width; ++byte) {
+      bytes.push_back({source->tensor, source->element * width + byte, source->operand});
+    }
   }
   return bytes;
 }

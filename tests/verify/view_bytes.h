@@ -14,6 +14,7 @@ namespace lowtide::testing {
 struct ByteSource {
   TensorId tensor;
   std::int64_t byte = 0;
+  std::size_t operand = 0;  // position of the tensor in Graph::operands: it may stand there more than once
 };
 
 // For each byte of output `at` of a node that only moves elements: which byte of which input it is. Computed element by
@@ -27,6 +28,10 @@ struct ByteSource {
 
 // The element of an operand of shape `from` that element `element` of a broadcast result of shape `to` is made of.
 [[nodiscard]] std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t element);
+
+// Whether a node that runs again on the same operands gives the same results. By a list of operators: what is not on it
+// may be random, or have a state of its own.
+[[nodiscard]] bool gives_the_same_again(const Graph& graph, NodeId node);
 
 [[nodiscard]] std::int64_t bytes_of_element(const Tensor& tensor);
 

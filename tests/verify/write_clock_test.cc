@@ -66,7 +66,7 @@ TEST(LiveRanges, FindExactlyTheLiveOnesThatMeet) {
       std::sort(found.begin(), found.end());
       std::vector<std::size_t> expected;
       for (std::size_t other = 0; other < ranges.size(); ++other) {
-        if (other != asked && is_live[other] && ranges[asked].meets(ranges[other])) expected.push_back(other);
+        if (other != asked && is_live[other] && ranges[asked].overlaps(ranges[other])) expected.push_back(other);
       }
       ASSERT_EQ(found, expected) << "seed " << seed;
     }

@@ -16,8 +16,8 @@ namespace lowtide {
 using SlotId = Id<struct SlotTag>;
 
 // Whole-buffer sharing, where offsets are not possible (renamed tensors, one allocation each): every buffer has a slot,
-// two with bytes that live together never the same one, and a slot is as large as its largest buffer. A buffer of 0 bytes
-// costs nothing: it is in the first slot, whoever else is there.
+// two with bytes that live together never the same one, and a slot is as large as its largest buffer. A buffer of 0
+// bytes costs nothing: it is in the first slot, whatever else is there.
 struct SlotAssignment {
   IdVector<PackingId, SlotId> slot;
   IdVector<SlotId, Bytes> sizes;   // the largest first
@@ -49,9 +49,8 @@ struct SlotOptions {
 //   c       |===| 6
 //
 // Greedy O(pairs in conflict); exact exponential, within the effort. Deterministic. Alignment plays no part.
-// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. A relation or
-// pairs apart are kept, but the bound knows of
-// moments only; where a relation replaces them, of the largest buffer.
+// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. If a relation
+// replaces time, the bound knows of the largest buffer only.
 [[nodiscard]] Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options = {});
 
 }  // namespace lowtide

@@ -10,7 +10,7 @@
 #include "lowtide/analysis/alias_forest.h"
 #include "lowtide/analysis/class_parts.h"
 #include "lowtide/analysis/load.h"
-#include "lowtide/analysis/range_max.h"
+#include "lowtide/base/range_max.h"
 #include "lowtide/analysis/views.h"
 
 namespace lowtide {
@@ -189,7 +189,7 @@ class Decision {
       const AliasForest::Place place = forest.find(*node.inputs[at]);
       if (place.root != what.root) continue;
       const Interval<std::int64_t> bytes{place.offset, place.offset + graph_.tensor(*node.inputs[at]).size.count()};
-      if (!bytes.meets(what.bytes)) continue;
+      if (!bytes.overlaps(what.bytes)) continue;
       const std::pair pair(static_cast<int>(at), what.pair.second);
       if (bytes != what.bytes || std::find(permitted.begin(), permitted.end(), pair) == permitted.end()) return false;
     }
@@ -203,8 +203,8 @@ class Decision {
     forest.for_each_member(what.root, [&](TensorId member) {
       const std::int64_t begin = forest.find(member).offset;
       const Interval<std::int64_t> bytes{begin, begin + graph_.tensor(member).size.count()};
-      const bool is_needed = own_[member].end.value() > what.step + 1 || graph_.tensor(member).role == Role::output;
-      if (++looks > most || (is_needed && bytes.meets(what.bytes))) is_free = false;
+      const bool is_needed = own_[member].end.value() > what.step + 1 || graph_.is_needed_at_end(member);
+      if (++looks > most || (is_needed && bytes.overlaps(what.bytes))) is_free = false;
       return is_free;
     });
     return is_free;
@@ -223,7 +223,7 @@ class Decision {
     const std::int64_t size = graph_.tensor(output).size.count();
     if (dying.is_external || graph_.tensor(input).size.count() != size) return false;
     const Overwriting what{id, pair, from.root, {from.offset, from.offset + size}, step};
-    if (dying.size == size && dying.kind != BufferKind::output && dying.end == step + 1) {
+    if (dying.size == size && !dying.is_kept && dying.end == step + 1) {
       if (!has_only_permitted_inputs(forest, what)) return false;
       const bool result_begins_here = result.begin == step && result.size == size && to.offset == 0;
       // Without parts it would keep a larger buffer for longer.
@@ -232,7 +232,7 @@ class Decision {
       return true;
     }
     if (!options_.parts || dying.size == size || result.size != size || size == 0) return false;
-    if (result.kind == BufferKind::output && dying.kind == BufferKind::output) return false;
+    if (result.is_kept && dying.is_kept) return false;
     if (!has_only_permitted_inputs(forest, what) || !dies(forest, what, looks)) return false;
     forest.hang(to.root, from.root, from.offset);
     return true;
@@ -263,6 +263,7 @@ class Decision {
         class_of_root[place.root] = out.classes.push_back({.kind = root.kind,
                                                            .size = Bytes(root.size),
                                                            .lifespan = {StepId(root.begin), StepId(root.end)},
+                                                           .is_kept = root.is_kept || root.is_external,
                                                            .is_captured = graph_.tensor(place.root).is_captured});
       }
       out.class_of[id] = *class_of_root[place.root];
@@ -303,6 +304,14 @@ class Decision {
 };
 
 }  // namespace
+
+ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options) {
+  for (Kernel& kernel : kernels) {
+    if (!options.in_place) kernel.in_place.clear();
+    if (!options.views) kernel.may_alias_views = false;
+  }
+  return kernels;
+}
 
 AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                            const AliasOptions& options) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -19,11 +20,18 @@ using AliasClassId = Id<struct AliasClassTag>;
 // The kernel chosen for each node of a graph; Kernel::scratch includes the arenas of the node's bodies.
 using ChosenKernels = IdVector<NodeId, Kernel>;
 
+// How the results of a node come to be in their place.
+enum class StepKind : std::uint8_t {
+  compute,  // the node's kernel runs
+  alias,    // nothing runs: every output is where its bytes already are (views, concat of slices)
+};
+
 // Tensors that will share one buffer, for one order.
 struct AliasClass {
   BufferKind kind = BufferKind::temporary;  // never scratch
   Bytes size;                               // of the buffer, not rounded
-  Lifespan lifespan;  // steps of the order; from the first write (0 for what is there before) to the last use
+  Lifespan lifespan;     // steps of the order; from the first write (0 for what is there before) to the last use
+  bool is_kept = false;  // holds what is needed at the end of the run (Graph::is_needed_at_end), or was there before it
   // Where some bytes live shorter than others (BufferPart), else none: each unit of the alignment lives from the first
   // write to the last use of the tensors that have a byte in it. Sizes are multiples of the alignment.
   std::vector<BufferPart> parts = {};
@@ -34,7 +42,7 @@ struct AliasClasses {
   IdVector<AliasClassId, AliasClass> classes;  // by their smallest tensor
   IdVector<TensorId, AliasClassId> class_of;
   IdVector<TensorId, Offset> offset_in_class;
-  IdVector<NodeId, StepKind> step_kinds;  // alias: all of the node's results are where their bytes already are
+  IdVector<NodeId, StepKind> step_kinds;
 };
 
 struct AliasOptions {
@@ -50,6 +58,10 @@ struct AliasOptions {
   [[nodiscard]] Bytes bound_alignment() const { return finest_alignment.value_or(alignment); }
 };
 
+// The kernels without what the options forbid: no pairs to write in place, or no views. Everything that counts bytes by
+// them then knows the rule too, bounds and searches of orders included.
+[[nodiscard]] ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options);
+
 // Decides, for one order, which tensors share bytes, so that the largest load is low:
 //   1. views of a whole tensor are joined always: that never raises a load, since one of the two copies goes away;
 //   2. slices, splits and concats are joined where that does not lift the largest load (without parts a slice keeps its
@@ -57,8 +69,9 @@ struct AliasOptions {
 //      against the load profile are compared, the lowest load wins, and among equals the one with the fewest copies;
 //   3. along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no alias of these
 //      bytes is used later, and no other input of the node lies in them. Without parts these must be all of the buffer.
-// Never joined: an output with an input, constant or state, or with another output but where one node has both and they
-// share no byte (the parts of a split); anything written with what must stay untouched. `order` is a topological order of
+// Never joined: what is needed at the end with an input, constant or state, or with something else that is needed at the
+// end, except where one node has both and they share no byte (the parts of a split); anything written with what must stay
+// untouched. `order` is a topological order of
 // all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});

@@ -44,7 +44,8 @@ AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_
     root.begin = tensor.producer ? position[*tensor.producer] : 0;
     root.end = root.begin + 1;
     for (NodeId reader : graph.readers(id)) root.end = std::max(root.end, position[reader] + 1);
-    if (root.is_external || tensor.role == Role::output) root.end = steps;
+    root.is_kept = tensor.producer && graph.is_needed_at_end(id);
+    if (root.is_external || root.is_kept) root.end = steps;
   }
 }
 
@@ -77,6 +78,7 @@ void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
   above.begin = std::min(above.begin, below.begin);
   above.end = std::max(above.end, below.end);
   if (below.kind == BufferKind::output) above.kind = BufferKind::output;
+  above.is_kept = above.is_kept || below.is_kept;
 }
 
 bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const {
@@ -85,8 +87,7 @@ bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& pa
   if (part.root == whole.root || below.is_external) return false;
   // The part moves as a whole, so it must be all of its set.
   if (part.offset != 0 || below.size != graph.tensor(view.part).size.count()) return false;
-  const bool part_is_output = below.kind == BufferKind::output;
-  return !part_is_output || (!above.is_external && above.kind != BufferKind::output);
+  return !below.is_kept || (!above.is_external && !above.is_kept);
 }
 
 // A concat whose inputs lie one after the other already (they are the first parts of a larger concat, say) is these
@@ -104,8 +105,7 @@ std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& grap
     if (place.root != first.root || place.offset - first.offset != view.offset.count()) return std::nullopt;
   }
   const Root& around = roots_[first.root];
-  if (whole.kind == BufferKind::output && (around.is_external || around.kind == BufferKind::output))
-    return std::nullopt;
+  if (whole.is_kept && (around.is_external || around.is_kept)) return std::nullopt;
   return Join{result.root, first.root, first.offset};
 }
 

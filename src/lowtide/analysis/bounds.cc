@@ -134,7 +134,7 @@ class MustBeLive {
     const Tensor& tensor = graph_.tensor(id);
     if (!tensor.producer) return ~Lanes{0};
     const Lanes born = before_[tensor.producer->index()];
-    if (born == 0 || tensor.role == Role::output) return born;
+    if (born == 0 || graph_.is_needed_at_end(id)) return born;
     // A tensor that nobody reads lives while its producer writes it.
     if (graph_.readers(id).empty()) return born & after_[tensor.producer->index()];
     Lanes needed = 0;
@@ -148,7 +148,7 @@ class MustBeLive {
     const Node& node = graph_.node(id);
     for (const auto& [input, output] : kernels_[id].in_place) {
       const TensorId from = *node.inputs[static_cast<std::size_t>(input)];
-      if (!graph_.tensor(from).producer || graph_.tensor(from).role == Role::output) continue;
+      if (!graph_.tensor(from).producer || graph_.is_needed_at_end(from)) continue;
       bool is_needed_later = false;
       for (NodeId reader : graph_.readers(from)) {
         is_needed_later = is_needed_later || (reader != id && (after_[reader.index()] & lane) != 0);

@@ -12,8 +12,8 @@
 #include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide::detail {
-std::vector<View> possible_views(const Graph& graph, NodeId id) {
-  if (graph.op(id).traits.view == ViewKind::none) return {};
+std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id) {
+  if (!kernel.may_alias_views || graph.op(id).traits.view == ViewKind::none) return {};
   std::vector<View> views = views_of(graph, id);
   for (const View& view : views) {
     const Tensor& part = graph.tensor(view.part);
@@ -38,7 +38,8 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     if (!tensor.producer) add_origin(id, !is_placed);
     if (!tensor.producer && !is_placed) takes_room[id] = 0;
   }
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(id);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(kernels[id], id);
+  mark_next_states();
 
   std::vector<std::vector<Held>> held(origins_.size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
@@ -48,7 +49,7 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     }
   }
   for (std::size_t at = 0; at < origins_.size(); ++at) {
-    if (!held[at].empty()) divide(origins_[at], held[at]);
+    if (!held[at].empty() && !origins_[at].is_next_state) divide(origins_[at], held[at]);
   }
   for (const std::vector<Holding>& holders : pieces_) holdings_ += static_cast<std::int64_t>(holders.size());
 }
@@ -61,8 +62,8 @@ void Content::add_origin(TensorId id, bool is_outside) {
 }
 
 // Nodes come in topological order, so what a view holds is known from what it is a view of.
-void Content::fill(NodeId id) {
-  const std::vector<View> views = possible_views(graph_, id);
+void Content::fill(const Kernel& kernel, NodeId id) {
+  const std::vector<View> views = possible_views(graph_, kernel, id);
   for (const View& view : views) hold(graph_.op(id).traits.view, view);
   for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
     if (!output) continue;
@@ -134,6 +135,14 @@ void Content::bring_in(TensorId id) {
   std::erase_if(segments_[id], [](const Segment& segment) { return segment.length == 0; });
 }
 
+void Content::mark_next_states() {
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+    const Tensor& tensor = graph_.tensor(id);
+    if (!tensor.is_next_state || !tensor.producer || tensor.role == Role::output) continue;
+    for (const Segment& segment : segments_[id]) origins_[segment.origin].is_next_state = true;
+  }
+}
+
 // Runs with the same holders are one piece.
 void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   std::vector<std::int64_t> cuts;
@@ -143,10 +152,16 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   const auto place = [&](std::int64_t byte) {
     return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), byte) - cuts.begin());
   };
-  std::int64_t more = -static_cast<std::int64_t>(held.size());
-  for (const Held& one : held) more += static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
-  if (more > further_left_) return keep_whole(held);
+  std::int64_t more = 0;     // holders beyond one per tensor
+  std::int64_t touched = 0;  // by each node that reads or writes a tensor, all of its pieces
+  for (const Held& one : held) {
+    const auto runs = static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
+    more += runs - 1;
+    touched += (runs - 1) * static_cast<std::int64_t>(graph_.readers(one.holder.tensor).size() + 1);
+  }
+  if (more > further_left_ || touched > touched_left_) return keep_whole(held);
   further_left_ -= more;
+  touched_left_ -= touched;
   // What a tensor has twice counts once.
   std::vector<std::vector<std::uint32_t>> holders(cuts.size());  // of each run, as indices into `held`
   for (std::uint32_t at = 0; at < held.size(); ++at) {
@@ -187,7 +202,7 @@ void Content::find_rounded(const ChosenKernels& kernels) {
   DisjointSets<TensorId> groups(graph_.tensors().size());  // what may come to lie in one buffer, whoever decides
   std::vector<TensorId> with_parts;
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-    for (const View& view : possible_views(graph_, id)) {
+    for (const View& view : possible_views(graph_, kernels[id], id)) {
       groups.join(view.part, view.whole);
       if (is_partial_view(graph_.op(id).traits.view)) with_parts.push_back(view.whole);
     }

@@ -30,6 +30,9 @@ namespace lowtide::detail {
 //   c = Concat(t, s)         cannot lie in w: it brings s and t into the arena, which are origins of their own
 //   d = Concat(s, t)         may be w's own bytes, and hold nothing
 //
+// What a state is updated by (StateUpdate::next), and what shares its bytes, may lie in the buffer of the state: it
+// counts nothing, unless it is an output too.
+//
 // Another tensor that brings bytes of the same constant may share them with the first, or find them gone: only the
 // first counts.
 struct Holding {
@@ -41,7 +44,7 @@ class Content {
  public:
   // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). What is in more than kMostSegmentsOfOne runs
   // of bytes may leave the rest out, once kMostFurther in all are used up, which only lowers a bound; and an origin
-  // that would be in too many pieces stays in one.
+  // that would be in too many pieces, or whose pieces too many nodes would touch, stays in one.
   // O(nodes + views x kMostSegmentsOfOne + kMostFurther, and what is sorted of that).
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
 
@@ -59,11 +62,15 @@ class Content {
  private:
   static constexpr std::size_t kMostSegmentsOfOne = 256;
   static constexpr std::int64_t kMostFurther = 4'000'000;
+  // Pieces beyond the first, over all accesses of nodes to tensors: an order problem lists each of them, in 4 bytes.
+  // 30,000 slices of one tensor would be 900 million.
+  static constexpr std::int64_t kMostTouched = 16'000'000;
 
   struct Origin {
     TensorId tensor;  // what computes it, brings it in, or is it
     std::int64_t size = 0;
-    bool is_outside = false;  // an input or constant that takes no room
+    bool is_outside = false;     // an input or constant that takes no room
+    bool is_next_state = false;  // some of it is the next content of a state
   };
   // Bytes of a tensor that are bytes of an origin.
   struct Segment {
@@ -79,11 +86,12 @@ class Content {
 
   void find_rounded(const ChosenKernels& kernels);
   void add_origin(TensorId id, bool is_outside);
-  void fill(NodeId node);
+  void fill(const Kernel& kernel, NodeId node);
   void hold(ViewKind kind, const View& view);
   void add_segment(TensorId id, const Segment& segment);
   [[nodiscard]] bool stays_outside(TensorId id) const;
   void bring_in(TensorId id);
+  void mark_next_states();
   void divide(const Origin& origin, const std::vector<Held>& held);
   void keep_whole(const std::vector<Held>& held);
 
@@ -96,10 +104,11 @@ class Content {
   std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
   std::int64_t further_left_ = kMostFurther;
+  std::int64_t touched_left_ = kMostTouched;
 };
 
-// The views of a node that could ever be joined. A concat of something that must stay where it is (an input, a
+// The views of a node that could ever be joined: none if its kernel may not alias. A concat of something that must stay where it is (an input, a
 // constant) copies, and so does a view of such a thing, or of an output, that is handed out: no two outputs share bytes.
-[[nodiscard]] std::vector<View> possible_views(const Graph& graph, NodeId id);
+[[nodiscard]] std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id);
 
 }  // namespace lowtide::detail

@@ -22,7 +22,7 @@ struct PartialOrder {
   Index chains = 0;
 };
 
-// A partial order from edges alone (free data flow): each thing goes on the chain of the first of its predecessors that
+// A partial order from edges alone (dataflow): each thing goes on the chain of the first of its predecessors that
 // is the end of one, else on any chain that has ended before it anyway, else on a new one. So chains order nothing that
 // edges do not. Not always the fewest chains (Dilworth 1950), which is the width of the graph. O((n + edges) x chains).
 [[nodiscard]] PartialOrder chains_of(std::vector<std::vector<PartialOrder::Index>> before);

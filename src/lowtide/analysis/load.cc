@@ -20,7 +20,7 @@ std::vector<Bytes> running_sum(const std::vector<std::int64_t>& change, std::siz
 
 // One past the last step of the graph's own order at which a tensor lives.
 std::size_t dense_end(const Graph& graph, TensorId id) {
-  if (graph.tensor(id).role == Role::output) return graph.nodes().size();
+  if (graph.is_needed_at_end(id)) return graph.nodes().size();
   const auto readers = graph.readers(id);
   return readers.empty() ? graph.tensor(id).producer->index() + 1 : readers.back().index() + 1;
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <vector>
 
 namespace lowtide {
@@ -32,8 +33,12 @@ class Id {
 template <typename IdType, typename T>
 class IdVector {
  public:
+  using value_type = T;
+  using const_iterator = typename std::vector<T>::const_iterator;
+
   IdVector() = default;
   explicit IdVector(std::size_t count, const T& value = T()) : items_(count, value) {}
+  IdVector(std::initializer_list<T> items) : items_(items) {}
 
   [[nodiscard]] T& operator[](IdType id) { return items_[id.index()]; }
   [[nodiscard]] const T& operator[](IdType id) const { return items_[id.index()]; }

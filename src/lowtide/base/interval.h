@@ -18,8 +18,8 @@ struct Interval {
   [[nodiscard]] constexpr bool contains(const Interval& other) const {
     return begin <= other.begin && other.end <= end;
   }
-  // Empty intervals meet nothing.
-  [[nodiscard]] constexpr bool meets(const Interval& other) const {
+  // True if the two share a point. An empty interval overlaps nothing.
+  [[nodiscard]] constexpr bool overlaps(const Interval& other) const {
     return !empty() && !other.empty() && begin < other.end && other.begin < end;
   }
 

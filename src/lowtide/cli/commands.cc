@@ -60,7 +60,7 @@ OptionSpec order_option() {
 OptionSpec order_effort_option() {
   return {.name = "--order-effort",
           .value = "N",
-          .summary = "work units for the search of orders; default 6000000000, up to some 15 seconds",
+          .summary = "work units for the search of orders; default 5000000000, up to some 10 seconds and 256 MiB",
           .kind = ArgumentKind::text};
 }
 
@@ -79,10 +79,10 @@ OptionSpec run_option() {
   return {.name = "--run",
           .value = "FORM",
           .summary =
-              "how steps run at once: streams with waits; waves of at most N steps, with barriers; or free, each "
+              "how steps run at once: streams with waits; waves of at most N steps, with barriers; or dataflow, each "
               "step as soon as what it depends on has ended; default streams",
           .kind = ArgumentKind::choice,
-          .choices = {"streams", "waves", "free"}};
+          .choices = {"streams", "waves", "dataflow"}};
 }
 
 OptionSpec then_option() {
@@ -165,7 +165,7 @@ VerbSpec plan_verb() {
                        {"lowtide plan model.onnx --streams 2 --curve", "What would two streams gain?"},
                        {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",
                         "For a thread pool: at most 4 steps at once, then all wait."},
-                       {"lowtide plan model.onnx --run free -o plan.json",
+                       {"lowtide plan model.onnx --run dataflow -o plan.json",
                         "For a runtime that starts every node as soon as its inputs are there."}},
           .run = run_plan};
 }

@@ -29,7 +29,7 @@ bool wants_colors(ColorChoice choice, int stream) {
 }
 
 // Zero, or the errno that ended it.
-int write_all(int stream, std::string_view bytes) {
+int write_to_stream(int stream, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(stream, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -55,19 +55,19 @@ void Console::result(const StyledText& text) {
 }
 
 void Console::write_stdout(std::string_view bytes) {
-  const int error = write_all(STDOUT_FILENO, bytes);
+  const int error = write_to_stream(STDOUT_FILENO, bytes);
   if (error != 0) throw Stop(ExitCode::bad_input, "cannot write to stdout: " + reason_of(error));
 }
 
 void Console::remark(const StyledText& text) {
-  if (!is_quiet_) static_cast<void>(write_all(STDERR_FILENO, text.render(colors_stderr_)));
+  if (!is_quiet_) static_cast<void>(write_to_stream(STDERR_FILENO, text.render(colors_stderr_)));
 }
 
 void Console::error(std::string_view message) {
   StyledText text("error:", Style::bad);
   text.add(" ").add(message);
   if (!message.ends_with('\n')) text.end_line();
-  static_cast<void>(write_all(STDERR_FILENO, text.render(colors_stderr_)));
+  static_cast<void>(write_to_stream(STDERR_FILENO, text.render(colors_stderr_)));
 }
 
 bool Console::shows_progress() const {

@@ -24,7 +24,9 @@ namespace {
 std::vector<NodeId> order_of(const Graph& graph, const Plan& plan, bool as_planned) {
   std::vector<NodeId> order;
   if (as_planned) {
-    for (const Step& step : plan.program) order.push_back(step.node);
+    for (const Step& step : plan.program.steps) {
+      if (const std::optional<NodeId> node = node_of(step)) order.push_back(*node);
+    }
   } else {
     for (NodeId id : all_ids<NodeId>(graph.nodes().size())) order.push_back(id);
   }
@@ -34,8 +36,10 @@ std::vector<NodeId> order_of(const Graph& graph, const Plan& plan, bool as_plann
 // What kernels and the bodies of nodes take; the same for everybody.
 IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
   IdVector<NodeId, Bytes> scratch(graph.nodes().size());
-  for (const Step& step : plan.program) {
-    if (step.scratch) scratch[step.node] = plan.buffers[*step.scratch].size;
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    const std::optional<BufferId>& buffer = plan.layout.steps[id].scratch;
+    const std::optional<NodeId> node = node_of(plan.program.steps[id]);
+    if (buffer && node) scratch[*node] = plan.layout.buffers[*buffer].size;
   }
   return scratch;
 }
@@ -89,18 +93,18 @@ ComparisonLine compare_with(const PresetSpec& spec, const Graph& graph, const st
 }
 
 Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
-  Comparison comparison{.arena = arena_bytes(plan), .bound = plan.claims.bound};
+  Comparison comparison{.arena = arena_bytes(plan), .bound = bound_of(plan).bytes};
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   for (const PresetSpec& spec : presets()) {
     // Nobody says here which tensors are gradients.
     if (spec.name == "caffe2_gradients") continue;
-    comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.regions.front().alignment));
+    comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.machine.regions.front().alignment));
   }
   return comparison;
 }
 
-Json json_of(const ComparisonLine& line) {
+Json json_of_line(const ComparisonLine& line) {
   Json json;
   json["preset"] = line.name;
   json["system"] = line.system;
@@ -142,7 +146,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   json["model"] = json_of(loaded.facts);
   json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
   json["presets"] = Json::array();
-  for (const ComparisonLine& line : comparison.lines) json["presets"].push_back(json_of(line));
+  for (const ComparisonLine& line : comparison.lines) json["presets"].push_back(json_of_line(line));
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"compare", watch.seconds()}};
   print_json(console, json);

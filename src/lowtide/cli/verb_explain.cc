@@ -38,17 +38,21 @@ std::string forbidden_text(const PlanOptions& options) {
   return text.empty() ? text : text.substr(1);
 }
 
-Json json_of_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }
+Json json_of_step_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }
 
 Json json_of_step(const PeakExplanation& told, std::optional<StepId> step) {
   if (!step) return nullptr;
-  return {{"step", step->value()}, {"node", json_of_node(shown_node(told, *step))}};
+  return {{"step", step->value()}, {"node", json_of_step_node(shown_node(told, *step))}};
 }
 
 std::string name_of(const PeakExplanation& told, TensorId tensor) { return json_text(told.graph->tensor(tensor).name); }
 
+std::string name_of(const PeakExplanation& told, ValueId value) {
+  return name_of(told, told.plan->program.values[value].tensor);
+}
+
 Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
-  const Buffer& buffer = told.plan->buffers[one.buffer];
+  const Buffer& buffer = told.plan->layout.buffers[one.buffer];
   Json json{{"kind", std::string(to_string(buffer.kind))},
             {"bytes", one.living.count()},
             {"of_bytes", buffer.size.count()},
@@ -56,7 +60,7 @@ Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
             {"must_bytes", one.must.count()},
             {"name", one.name ? Json(name_of(told, *one.name)) : Json(nullptr)}};
   json["tensors"] = Json::array();
-  for (TensorId tensor : one.tensors) json["tensors"].push_back(name_of(told, tensor));
+  for (ValueId value : one.values) json["tensors"].push_back(name_of(told, value));
   json["use"] = std::string(to_string(one.use));
   json["freedom"] = one.freedom == PeakFreedom::none ? Json(nullptr) : Json(std::string(to_string(one.freedom)));
   json["written"] = json_of_step(told, one.written);
@@ -67,7 +71,7 @@ Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
 
 Json json_of_witness(const PeakExplanation& told, std::size_t top) {
   Json json;
-  json["node"] = told.witness_node ? json_of_node(shown_node(*told.graph, *told.witness_node)) : Json(nullptr);
+  json["node"] = told.witness_node ? json_of_step_node(shown_node(*told.graph, *told.witness_node)) : Json(nullptr);
   json["bytes"] = told.witness.bytes.count();
   json["scratch_bytes"] = told.witness.scratch.count();
   json["tensors"] = Json::array();
@@ -92,15 +96,16 @@ Json json_of_refusals(const PeakExplanation& told) {
 }
 
 Json json_of_level(const PeakExplanation& told, std::size_t top) {
-  const bool has_steps = !told.plan->program.empty();
-  const Claims& claims = told.plan->claims;
+  const bool has_steps = !told.plan->program.steps.empty();
+  const Bound bound = bound_of(*told.plan);
   Json json;
   json["inside"] = told.inside.empty() ? Json(nullptr) : Json(json_text(told.inside));
-  json["steps"] = told.plan->program.size();
+  json["steps"] = told.plan->program.steps.size();
   json["load_bytes"] = told.load.count();
-  json["bound_bytes"] = claims.bound.count();
-  json["bound_name"] = claims.bound_name;
-  json["proven_optimal"] = told.load == claims.bound;
+  json["bound_bytes"] = bound.bytes.count();
+  json["bound_name"] = bound.name;
+  json["bound_scope"] = std::string(to_string(bound.scope));
+  json["proven_optimal"] = told.load == bound.bytes;
   json["peaks"] = Json::array();
   for (const Interval<StepId>& range : told.peaks) {
     json["peaks"].push_back({{"begin", range.begin.value()}, {"end", range.end.value()}});

@@ -15,7 +15,7 @@ namespace {
 // Sizes of the file as they are.
 Target plain_target() {
   Target target = dense_target();
-  target.regions[0].alignment = Bytes(1);
+  target.machine.regions[0].alignment = Bytes(1);
   return target;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostThreads = 256;
 
-PackRequest read_request(const Arguments& arguments) {
+PackRequest read_pack_request(const Arguments& arguments) {
   PackRequest request;
   request.path = arguments.place("FILE");
   request.effort = read_count(arguments, "--effort", 0);
@@ -44,7 +44,7 @@ void stop_if_wrong(const std::vector<std::string>& wrong, const std::string& wha
 
 ExitCode run_pack(const Arguments& arguments, Console& console) {
   const std::optional<Bytes> capacity = read_size(arguments, "--capacity");
-  PackRequest request = read_request(arguments);
+  PackRequest request = read_pack_request(arguments);
   const OutputFiles files = check_outputs(request);
   if (files.uses_stdout()) console.keep_stdout_free();
 

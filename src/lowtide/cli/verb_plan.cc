@@ -37,25 +37,26 @@ struct Seconds {
   double verify = 0;
 };
 
-// Streams, waves or free data flow. Words that would have no effect are refused.
+// Streams, waves or dataflow. Words that would have no effect are refused.
 void read_run(const Arguments& arguments, PlanOptions& options) {
   options.streams = static_cast<std::uint32_t>(read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1));
   options.stream_room =
       static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(options.stream_room));
   options.curve = arguments.has("--curve");
-  options.run = *run_form_from_string(arguments.value("--run").value_or("streams"));
+  options.run = *execution_model_from_string(arguments.value("--run").value_or("streams"));
   for (const char* name : {"--streams", "--stream-room", "--curve"}) {
-    if (options.run == RunForm::free && arguments.has(name)) {
-      stop_usage(std::string(name) + " has no meaning with --run free: any number of steps run at once; leave it out");
+    if (options.run == ExecutionModel::dataflow && arguments.has(name)) {
+      stop_usage(std::string(name) +
+                 " has no meaning with --run dataflow: any number of steps run at once; leave it out");
     }
   }
-  if (options.run == RunForm::free || options.streams > 1) return;
+  if (options.run == ExecutionModel::dataflow || options.streams > 1) return;
   for (const char* name : {"--curve", "--stream-room"}) {
     if (arguments.has(name)) {
       stop_usage(std::string(name) + " is about several streams; say how many with --streams N");
     }
   }
-  if (options.run == RunForm::waves)
+  if (options.run == ExecutionModel::waves)
     stop_usage("--run waves needs how many steps run at once; say it with --streams N");
 }
 
@@ -65,6 +66,10 @@ Request read_request(const Arguments& arguments) {
   request.target = read_target(arguments);
   request.options.order = arguments.value("--order").value_or("auto");
   request.options.budget = read_positive_size(arguments, "--budget");
+  if (request.options.budget && request.options.budget->count() > limits::kMaxArenaBytes) {
+    stop_usage("'--budget' is at most " + std::to_string(limits::kMaxArenaBytes) +
+               " bytes (kMaxArenaBytes), the largest arena that a plan can have; omit the option for no limit");
+  }
   request.options.views = !arguments.has("--no-views");
   request.options.parts = !arguments.has("--no-parts");
   request.options.in_place = !arguments.has("--no-in-place");
@@ -138,23 +143,18 @@ Json json_of_points(const PlannedGraph& planned) {
                       {"arena_bytes", point.arena.count()},
                       {"estimated_picoseconds", point.picoseconds},
                       {"waits", point.waits},
-                      {"waves", point.run == RunForm::waves ? Json(point.waves) : Json(nullptr)},
+                      {"waves", point.run == ExecutionModel::waves ? Json(point.waves) : Json(nullptr)},
                       {"on_frontier", point.is_on_frontier},
                       {"chosen", point.is_chosen}});
   }
   return points;
 }
 
-RunForm run_of(const PlannedGraph& planned) {
-  const auto chosen = std::find_if(planned.points.begin(), planned.points.end(),
-                                   [](const StreamPoint& point) { return point.is_chosen; });
-  return chosen == planned.points.end() ? RunForm::sequence : chosen->run;
-}
-
 Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks,
                   std::size_t top) {
   const Plan& plan = planned.plan;
   const Bytes arena = arena_bytes(plan);
+  const Bound bound = bound_of(plan);
   Json json = json_head("plan");
   json["model"] = json_of(loaded.facts);
   json["dims"] = json_of(plan.provenance.dims);
@@ -165,11 +165,12 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                    {"temporaries_sum", planned.plain.temporaries_sum.count()},
                    {"load_as_given", plan.claims.load_as_given.count()},
                    {"load", plan.claims.load.count()},
-                   {"bound", plan.claims.bound.count()},
+                   {"bound", bound.bytes.count()},
                    {"arena", arena.count()},
                    {"largest_step", planned.largest_step.count()}};
-  json["gap"] = json_of_gap(arena, plan.claims.bound);
-  json["bound_name"] = plan.claims.bound_name;
+  json["gap"] = json_of_gap(arena, bound.bytes);
+  json["bound_name"] = bound.name;
+  json["bound_scope"] = std::string(to_string(bound.scope));
   json["bound_verified"] = json_of_check(planned.bound_check);
   json["schedule"] = {{"strategy", plan.claims.schedule}, {"proven_optimal", plan.claims.schedule_optimal}};
   json["schedule"]["tried"] = Json::array();
@@ -183,11 +184,11 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                                 {"after", planned.second_gain->after}};
   }
   json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", plan.claims.allocate_optimal}};
-  json["proven_optimal"] = arena == plan.claims.bound;
-  json["steps"] = plan.program.size();
-  json["buffers"] = plan.buffers.size();
-  json["streams"] = plan.streams;
-  json["run"] = std::string(to_string(run_of(planned)));
+  json["proven_optimal"] = arena == bound.bytes;
+  json["steps"] = plan.program.steps.size();
+  json["buffers"] = plan.layout.buffers.size();
+  json["streams"] = plan.program.streams.size();
+  json["run"] = std::string(to_string(plan.execution));
   json["points"] = json_of_points(planned);
   json["budget"] = json_of_budget(planned);
   json["verified"] = planned.violations.empty();

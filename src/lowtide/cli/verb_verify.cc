@@ -116,11 +116,13 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
   json["plan"] = {{"path", json_text(path)},
                   {"tool", json_text(plan.provenance.tool)},
                   {"model_sha256", json_text(plan.provenance.model_sha256)},
-                  {"streams", plan.streams},
-                  {"steps", plan.program.size()},
-                  {"buffers", plan.buffers.size()}};
+                  {"streams", plan.program.streams.size()},
+                  {"steps", plan.program.steps.size()},
+                  {"buffers", plan.layout.buffers.size()}};
+  const Bound bound = bound_of(plan);
   json["bytes"] = {
-      {"arena", arena_bytes(plan).count()}, {"load", plan.claims.load.count()}, {"bound", plan.claims.bound.count()}};
+      {"arena", arena_bytes(plan).count()}, {"load", plan.claims.load.count()}, {"bound", bound.bytes.count()}};
+  json["bound_scope"] = std::string(to_string(bound.scope));
   json["verified"] = checked.violations.empty();
   json["violations"] = Json::array();
   for (const Violation& violation : checked.violations) json["violations"].push_back(json_of_violation(violation));
@@ -133,8 +135,8 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
   StyledText out;
   if (violations.empty()) {
     out.add("ok", Style::good).add("  " + shown_plan(path) + " is right for " + model).end_line();
-    out.add("    " + counted(static_cast<std::int64_t>(plan.program.size()), "step") + ", ");
-    out.add(counted(static_cast<std::int64_t>(plan.buffers.size()), "buffer") + ", arena ");
+    out.add("    " + counted(static_cast<std::int64_t>(plan.program.steps.size()), "step") + ", ");
+    out.add(counted(static_cast<std::int64_t>(plan.layout.buffers.size()), "buffer") + ", arena ");
     return out.add(format_bytes(arena_bytes(plan))).end_line();
   }
   out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not right for " + model).end_line();

@@ -8,6 +8,7 @@
 #include <queue>
 #include <unordered_set>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/cycle.h"
@@ -94,6 +95,8 @@ NodeId GraphBuilder::add_node(NodeSpec spec) {
 
 void GraphBuilder::set_outputs(std::vector<TensorId> outputs) { graph_.outputs_ = std::move(outputs); }
 
+void GraphBuilder::add_state_update(TensorId state, TensorId next) { graph_.state_updates_.push_back({state, next}); }
+
 void GraphBuilder::set_known_integers(TensorId tensor, std::vector<std::int64_t> content) {
   graph_.known_.emplace_back(tensor, std::move(content));
 }
@@ -109,6 +112,7 @@ Result<Graph> GraphBuilder::build() && {
     if (graph_.tensors_[output].role == Role::temporary) graph_.tensors_[output].role = Role::output;
   }
   LOWTIDE_RETURN_IF_ERROR(check_sources());
+  LOWTIDE_RETURN_IF_ERROR(link_state_updates());
   link_readers();
   std::sort(graph_.known_.begin(), graph_.known_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   LOWTIDE_RETURN_IF_ERROR(count_bodies());
@@ -146,6 +150,7 @@ Result<void> GraphBuilder::count_bodies() {
 Result<void> GraphBuilder::check_ids() const {
   const auto in_range = [&](const std::optional<TensorId>& id) { return !id || graph_.tensors_.contains(*id); };
   bool ok = std::all_of(graph_.outputs_.begin(), graph_.outputs_.end(), in_range);
+  for (const StateUpdate& update : graph_.state_updates_) ok = ok && in_range(update.state) && in_range(update.next);
   for (const Node& node : graph_.nodes_) {
     ok = ok && std::all_of(node.inputs.begin(), node.inputs.end(), in_range) &&
          std::all_of(node.outputs.begin(), node.outputs.end(), in_range) &&
@@ -214,7 +219,7 @@ Result<void> GraphBuilder::link_producers() {
       Tensor& tensor = graph_.tensors_[*output];
       if (!has_producer_role(tensor.role)) {
         return Error{ErrorCode::invalid,
-                     "writes " + quoted(tensor.name) + ", which is an " + std::string(to_string(tensor.role)) +
+                     "writes " + quoted(tensor.name) + ", which is " + with_article(to_string(tensor.role)) +
                          " and must stay untouched",
                      place_of(name_, id, graph_.nodes_[id])};
       }
@@ -299,6 +304,44 @@ Result<void> GraphBuilder::check_sources() const {
           name_, tensor,
           tensor.role == Role::output ? "this graph output is never produced" : "nothing produces this tensor");
     }
+  }
+  return {};
+}
+
+Result<void> GraphBuilder::link_state_updates() {
+  std::vector<StateUpdate>& updates = graph_.state_updates_;
+  std::sort(updates.begin(), updates.end(), [](const StateUpdate& a, const StateUpdate& b) {
+    return std::pair(a.state, a.next) < std::pair(b.state, b.next);
+  });
+  for (std::size_t at = 0; at < updates.size(); ++at) {
+    const Tensor& state = graph_.tensors_[updates[at].state];
+    Tensor& next = graph_.tensors_[updates[at].next];
+    if (state.role != Role::state) {
+      return invalid_tensor(name_, state, "is updated, but its role is " + std::string(to_string(state.role)));
+    }
+    if (at > 0 && updates[at - 1].state == updates[at].state) {
+      return invalid_tensor(name_, state, "is updated twice; a state has one next value");
+    }
+    if (updates[at].state == updates[at].next || next.dtype != state.dtype || next.size != state.size) {
+      return invalid_tensor(name_, state,
+                            "of type " + std::string(to_string(state.dtype)) + to_string(state.shape) +
+                                " cannot be updated by " + quoted(next.name) + " of type " +
+                                std::string(to_string(next.dtype)) + to_string(next.shape) +
+                                "; name another tensor of the same type and size");
+    }
+    next.is_next_state = true;
+  }
+  for (const StateUpdate& update : updates) {
+    const Tensor& state = graph_.tensors_[update.state];
+    if (std::find(graph_.outputs_.begin(), graph_.outputs_.end(), update.state) != graph_.outputs_.end()) {
+      return invalid_tensor(name_, state,
+                            "is updated and handed out; let a node copy it (Identity) and hand out the result of the "
+                            "node");
+    }
+    if (!state.is_next_state) continue;
+    return invalid_tensor(name_, state,
+                          "is updated and is what another state is updated by; let a node copy it (Identity) and name "
+                          "the result of the node");
   }
   return {};
 }

@@ -48,13 +48,16 @@ class GraphBuilder {
   TensorId add_tensor(TensorSpec spec, Role role = Role::temporary);
   NodeId add_node(NodeSpec spec);
   void set_outputs(std::vector<TensorId> outputs);
+  // After a run, `state` holds what `next` holds.
+  void add_state_update(TensorId state, TensorId next);
   // Content known before the run. Require: as many numbers as the tensor has elements.
   void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
 
   // Validates everything that Graph promises. Nodes that do not come in topological order are sorted: the
   // lowest given position first among those that are ready; ids then follow the sorted order. Errors (invalid):
   // duplicate or empty tensor name, two producers, a producer of an input or constant, a tensor that is read or
-  // handed out but has no producer, a cycle (named), an id out of range; (over_limit): sizes,
+  // handed out but has no producer, a cycle (named), an id out of range, an update of what is no state, of one state twice,
+  // by a tensor of another type, or by a state that is updated itself, or an updated state as output; (over_limit): sizes,
   // counts over all bodies, nesting of bodies, names. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Graph> build() &&;
 
@@ -65,6 +68,7 @@ class GraphBuilder {
   Result<void> check_names() const;
   Result<void> sort_nodes();
   Result<void> check_sources() const;
+  Result<void> link_state_updates();
   void link_readers();
   Result<void> count_bodies();
 

@@ -49,7 +49,8 @@ struct Tensor {
   std::string name;  // as in the source file, any bytes; unique in its graph, not empty
   DType dtype = DType::f32;
   Role role = Role::temporary;
-  bool is_captured = false;  // in a body: a tensor of a graph around it, role input or constant
+  bool is_captured = false;    // in a body: a tensor of a graph around it, role input or constant
+  bool is_next_state = false;  // some state tensor has its content after the run (StateUpdate)
   Shape shape;
   Bytes size;                      // dense row-major; an upper bound where shape.has_upper_bounds()
   std::optional<NodeId> producer;  // has one exactly if role is output or temporary
@@ -73,6 +74,13 @@ struct Node {
   std::vector<Body> bodies;
 };
 
+// After a run, `state` holds what `next` holds at the end of it. The old content may be read until it is replaced.
+struct StateUpdate {
+  TensorId state;  // role state
+  TensorId next;   // another tensor of the same type and size; not a state that is updated itself
+  friend bool operator==(const StateUpdate&, const StateUpdate&) = default;
+};
+
 // An immutable operator graph. Made by GraphBuilder, which validates; so of every Graph holds:
 //   - every id is in range; names of tensors are unique
 //   - a tensor has at most one producer and is in its outputs; constants, inputs and state have none
@@ -92,6 +100,16 @@ class Graph {
   [[nodiscard]] const std::vector<TensorId>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<TensorId>& outputs() const { return outputs_; }
 
+  // What replaces the content of state tensors after a run; each state at most once, sorted by state.
+  [[nodiscard]] const std::vector<StateUpdate>& state_updates() const { return state_updates_; }
+  // Whether the bytes of a tensor must hold until the end of the run.
+  [[nodiscard]] bool is_needed_at_end(TensorId id) const {
+    return tensors_[id].role == Role::output || tensors_[id].is_next_state;
+  }
+
+  // What a step of a node reads: its inputs that are present, in order and with repetitions; then the captures of its
+  // bodies that are not among them, ascending. O(inputs + captures).
+  [[nodiscard]] std::vector<TensorId> operands(NodeId id) const;
   // What a node reads, each tensor once, in ascending id: its inputs and the captures of its bodies.
   [[nodiscard]] std::span<const TensorId> reads(NodeId id) const { return slice(reads_, read_begin_, id.index()); }
   // Nodes that read a tensor, each once, in ascending id.
@@ -124,6 +142,7 @@ class Graph {
   IdVector<OperatorId, Operator> operators_;
   std::vector<TensorId> inputs_;
   std::vector<TensorId> outputs_;
+  std::vector<StateUpdate> state_updates_;
   std::vector<TensorId> reads_;            // pool; reads of node i: [read_begin_[i], read_begin_[i + 1])
   std::vector<std::uint32_t> read_begin_;  // nodes + 1
   std::vector<NodeId> readers_;

@@ -10,7 +10,7 @@
 namespace lowtide {
 namespace {
 
-struct Row {
+struct TraitRow {
   std::string_view type;
   OperatorTraits traits;
 };
@@ -25,11 +25,12 @@ constexpr OperatorTraits kWhole = pure(InPlaceKind::none, ViewKind::whole);
 constexpr OperatorTraits kRandom = {.is_known = true, .is_random = true};
 // If, Loop and Scan are as pure as what their bodies hold, so not by name.
 constexpr OperatorTraits kControl = {.is_known = true};
+constexpr OperatorTraits kIf = {.is_known = true, .has_exclusive_bodies = true};
 
 // Sorted by name (checked by a test). In-place "first_input" of normalisations and Softmax: the kernel reads a
 // whole row (or plane) for its statistics before it writes the row, and never another row.
 // clang-format off
-constexpr auto kRows = std::to_array<Row>({
+constexpr auto kTraitRows = std::to_array<TraitRow>({
     {"Abs", kFirst}, {"Acos", kFirst}, {"Acosh", kFirst}, {"Add", kAny}, {"AffineGrid", kPure}, {"And", kAny},
     {"ArgMax", kPure}, {"ArgMin", kPure}, {"Asin", kFirst}, {"Asinh", kFirst}, {"Atan", kFirst}, {"Atanh", kFirst},
     {"Attention", kPure}, {"AveragePool", kPure}, {"BatchNormalization", kFirst}, {"Bernoulli", kRandom},
@@ -47,7 +48,7 @@ constexpr auto kRows = std::to_array<Row>({
     {"Gemm", kPure}, {"GlobalAveragePool", kPure}, {"GlobalLpPool", kPure}, {"GlobalMaxPool", kPure}, {"Greater", kAny},
     {"GreaterOrEqual", kAny}, {"GridSample", kPure}, {"GroupNormalization", kFirst}, {"HammingWindow", kPure},
     {"HannWindow", kPure}, {"HardSigmoid", kFirst}, {"HardSwish", kFirst}, {"Hardmax", kFirst}, {"Identity", kWhole},
-    {"If", kControl}, {"ImageDecoder", kPure}, {"InstanceNormalization", kFirst}, {"IsInf", kFirst}, {"IsNaN", kFirst},
+    {"If", kIf}, {"ImageDecoder", kPure}, {"InstanceNormalization", kFirst}, {"IsInf", kFirst}, {"IsNaN", kFirst},
     {"LRN", kPure}, {"LSTM", kPure}, {"LayerNormalization", kFirst}, {"LeakyRelu", kFirst}, {"Less", kAny},
     {"LessOrEqual", kAny}, {"LinearAttention", kPure}, {"Log", kFirst}, {"LogSoftmax", kFirst}, {"Loop", kControl},
     {"LpNormalization", kFirst}, {"LpPool", kPure}, {"MatMul", kPure}, {"MatMulInteger", kPure}, {"Max", kAny},
@@ -85,9 +86,9 @@ constexpr OperatorTraits kUnknown = {};
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
   if (!domain.empty() && domain != "ai.onnx") return kUnknown;
   const auto* row =
-      std::lower_bound(kRows.begin(), kRows.end(), type,
-                       [](const Row& candidate, std::string_view wanted) { return candidate.type < wanted; });
-  return row != kRows.end() && row->type == type ? row->traits : kUnknown;
+      std::lower_bound(kTraitRows.begin(), kTraitRows.end(), type,
+                       [](const TraitRow& candidate, std::string_view wanted) { return candidate.type < wanted; });
+  return row != kTraitRows.end() && row->type == type ? row->traits : kUnknown;
 }
 
 }  // namespace lowtide

@@ -40,9 +40,10 @@ struct OperatorTraits {
   ViewKind view = ViewKind::none;
   InPlaceKind in_place = InPlaceKind::none;
   bool is_known = false;
-  bool is_pure = false;      // same inputs, same outputs; may be computed again
-  bool is_random = false;    // outputs differ from run to run: never computed twice within one
-  bool is_stateful = false;  // reads or writes something beyond its tensors
+  bool is_pure = false;               // same inputs, same outputs; may be computed again
+  bool is_random = false;             // outputs differ from run to run: never computed twice within one
+  bool is_stateful = false;           // reads or writes something beyond its tensors
+  bool has_exclusive_bodies = false;  // only one of its bodies runs, so they may share bytes: If
 };
 
 // Traits of an ONNX operator. `domain` "" and "ai.onnx" are the same. O(log n) in the table; a reference to a

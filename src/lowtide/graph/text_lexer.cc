@@ -113,8 +113,8 @@ Token TextLexer::take() {
 }
 
 bool is_reserved(std::string_view word) {
-  static constexpr std::array<std::string_view, 8> kReserved = {"_",    "captured", "constant", "input",
-                                                                "node", "output",   "state",    "tensor"};
+  static constexpr std::array<std::string_view, 9> kReserved = {"_",      "captured", "constant", "input", "node",
+                                                                "output", "state",    "tensor",   "update"};
   return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
 }
 

@@ -100,4 +100,14 @@ bool GraphParser::add_nodes() {
   return true;
 }
 
+bool GraphParser::add_updates() {
+  for (const auto& [state_use, next_use] : updates_) {
+    TensorId state;
+    TensorId next;
+    if (!look_up(state_use, state) || !look_up(next_use, next)) return false;
+    builder_->add_state_update(state, next);
+  }
+  return true;
+}
+
 }  // namespace lowtide::detail

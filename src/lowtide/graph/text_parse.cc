@@ -43,7 +43,7 @@ std::optional<Graph> GraphParser::parse() {
     if (!read_statement()) return std::nullopt;
     needs_line = true;
   }
-  if (!add_nodes()) return std::nullopt;
+  if (!add_nodes() || !add_updates()) return std::nullopt;
   Result<Graph> graph = std::move(*builder_).build();
   if (!graph) {
     reader_.fail(graph.error().code, begin, graph.error().describe());
@@ -75,11 +75,12 @@ bool GraphParser::read_captures() {
 bool GraphParser::read_statement() {
   const Token& token = reader_.peek();
   if (token.is_name("output")) return read_outputs();
+  if (token.is_name("update")) return read_update();
   for (std::string_view word : {"input", "constant", "state", "tensor", "captured"}) {
     if (token.is_name(word)) return read_declaration();
   }
   if (token.kind == TokenKind::name || token.kind == TokenKind::text) return read_node();
-  return reader_.fail_expected("a declaration, a node, 'output' or '}'");
+  return reader_.fail_expected("a declaration, a node, 'output', 'update' or '}'");
 }
 
 // [captured] input|constant|state|tensor x : f32[4] [= [1, 2, 3, 4]]
@@ -133,6 +134,18 @@ bool GraphParser::read_outputs() {
     if (!reader_.read_name("the name of an output", use.name)) return false;
   } while (reader_.accept_on_line(","));
   return true;
+}
+
+// update h = y
+bool GraphParser::read_update() {
+  reader_.take();
+  auto& [state, next] = updates_.emplace_back();
+  state.at = reader_.peek().at;
+  if (!reader_.read_name("the name of a state", state.name) || !reader_.expect("=", "after the name of a state")) {
+    return false;
+  }
+  next.at = reader_.peek().at;
+  return reader_.read_name("the name of a tensor", next.name);
 }
 
 bool GraphParser::read_tensor(std::vector<std::optional<NameUse>>& out) {

@@ -56,6 +56,7 @@ class GraphParser {
   bool read_statement();
   bool read_declaration();
   bool read_outputs();
+  bool read_update();
   bool read_node();
   bool read_operator(NodeLine& line);
   bool read_inputs(NodeLine& line);
@@ -71,6 +72,7 @@ class GraphParser {
   bool look_up(const std::vector<std::optional<NameUse>>& uses, std::vector<std::optional<TensorId>>& out);
   bool look_up_control_inputs(NodeLine& line);
   bool add_nodes();
+  bool add_updates();
 
   TextReader& reader_;
   int nesting_;
@@ -79,6 +81,7 @@ class GraphParser {
   std::unordered_map<std::string, Declaration> declared_;
   std::vector<NodeLine> nodes_;
   std::vector<NameUse> outputs_;
+  std::vector<std::pair<NameUse, NameUse>> updates_;   // state, what replaces its content
   std::vector<std::pair<NameUse, NameUse>> captures_;  // inner, outer
 };
 

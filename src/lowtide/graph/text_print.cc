@@ -54,6 +54,9 @@ class GraphPrinter {
       }
       out_ += "\n";
     }
+    for (const StateUpdate& update : graph_.state_updates()) {
+      out_ += indent_ + "  update " + name_of(update.state) + " = " + name_of(update.next) + "\n";
+    }
     out_ += indent_ + "}";
   }
 

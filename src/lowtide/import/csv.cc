@@ -276,7 +276,7 @@ class Parser {
     }
     std::sort(buffer.gaps.begin(), buffer.gaps.end());
     for (std::size_t at = 1; at < buffer.gaps.size(); ++at) {
-      if (buffer.gaps[at - 1].meets(buffer.gaps[at])) {
+      if (buffer.gaps[at - 1].overlaps(buffer.gaps[at])) {
         return wrong("two gaps overlap at " + std::to_string(buffer.gaps[at].begin), ErrorCode::invalid);
       }
     }

@@ -95,7 +95,7 @@ class Reader {
   JsonReader json_;
 };
 
-Error invalid(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
+Error invalid_order(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
 
 // One without a name is called by its number.
 std::string name_of(const File& file, std::size_t node) {
@@ -109,7 +109,7 @@ Result<void> check_names(const File& file) {
   const auto same =
       std::adjacent_find(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
   if (same == names.end()) return {};
-  return invalid("nodes " + std::to_string(same->second) + " and " + std::to_string(std::next(same)->second) +
+  return invalid_order("nodes " + std::to_string(same->second) + " and " + std::to_string(std::next(same)->second) +
                  " are both called " + quoted(same->first) + "; give each a name of its own, or none");
 }
 
@@ -123,7 +123,7 @@ Result<void> check(const File& file) {
   LOWTIDE_RETURN_IF_ERROR(check_names(file));
   const auto count = static_cast<std::int64_t>(file.nodes.size());
   const auto wrong = [&](const std::string& what, std::int64_t node) {
-    return invalid(what + " is node " + std::to_string(node) + ", but there are " + std::to_string(count) +
+    return invalid_order(what + " is node " + std::to_string(node) + ", but there are " + std::to_string(count) +
                    ", counted from 0");
   };
   for (std::size_t at = 0; at < file.edges.size(); ++at) {
@@ -131,7 +131,7 @@ Result<void> check(const File& file) {
     const std::string edge = "edge " + std::to_string(at);
     if (from >= count) return wrong("the begin of " + edge, from);
     if (to >= count) return wrong("the end of " + edge, to);
-    if (from == to) return invalid(edge + " leads from node " + std::to_string(from) + " to itself");
+    if (from == to) return invalid_order(edge + " leads from node " + std::to_string(from) + " to itself");
   }
   for (std::int64_t output : file.outputs) {
     if (output >= count) return wrong("an output", output);
@@ -141,11 +141,11 @@ Result<void> check(const File& file) {
   for (std::int64_t node : file.order) {
     if (node >= count) return wrong("a node of the order", node);
     if (std::exchange(is_there[static_cast<std::size_t>(node)], 1) != 0) {
-      return invalid("the order holds node " + std::to_string(node) + " twice");
+      return invalid_order("the order holds node " + std::to_string(node) + " twice");
     }
   }
   if (file.order.size() != file.nodes.size()) {
-    return invalid("the order holds " + std::to_string(file.order.size()) + " of " + std::to_string(count) +
+    return invalid_order("the order holds " + std::to_string(file.order.size()) + " of " + std::to_string(count) +
                    " nodes; leave away 'order', or let it hold each once");
   }
   return {};

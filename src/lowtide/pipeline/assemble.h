@@ -23,9 +23,24 @@ struct PlannedBodies {
   OrderBoundVerdict verdict = OrderBoundVerdict::confirmed;  // on their bounds: the worst
 };
 
-// A plan with everything but placements: program, values, and buffers whose sizes are whole multiples of the alignment.
-[[nodiscard]] Plan assemble(const Graph& graph, const Schedule& schedule, const ChosenKernels& kernels,
-                            const std::vector<PlannedBodies>& bodies, const AliasOptions& options);
+// What every plan of a graph is made from, whatever its order.
+struct PlanParts {
+  const Graph& graph;
+  const ChosenKernels& kernels;
+  const std::vector<PlannedBodies>& bodies;
+  const Machine& machine;  // of the plan
+};
+
+// Kernels and copies run on the first worker, and all that they touch lies in regions that it can address.
+inline constexpr WorkerId kWorker = WorkerId(0);
+
+// A plan with everything but placements, arenas, provenance and claims. Its program is a sequence on one stream: the
+// nodes in their order (step i is that of schedule.order[i]), then one copy per state update. Sizes of placed buffers are
+// whole multiples of the alignment.
+[[nodiscard]] Plan assemble(const PlanParts& parts, const Schedule& schedule, const AliasOptions& options);
+
+// Gives the program `count` streams of kWorker.
+void set_streams(Program& program, std::size_t count);
 
 // The buffers that take room in the arena, in ascending id. `aliases` are those the plan was assembled from: buffer i
 // is class i, and scratch comes after them.

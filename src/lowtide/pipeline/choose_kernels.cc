@@ -8,10 +8,11 @@
 
 #include "lowtide/analysis/content.h"
 #include "lowtide/base/check.h"
+#include "lowtide/pipeline/assemble.h"
 
 namespace lowtide::detail {
 
-ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
+ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases) {
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -19,23 +20,26 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target) {
     LOWTIDE_CHECK(!candidates.empty(), "a catalogue has a kernel for every node");
     kernels.push_back(std::move(candidates[0]));
   }
-  return kernels;
+  return permitted(std::move(kernels), aliases);
 }
 
 std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels) {
   std::vector<NodeId> nodes;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const Kernel& kernel = kernels[id];
-    if (kernel.scratch > Bytes(0) && kernel.may_alias_views && !possible_views(graph, id).empty()) nodes.push_back(id);
+    if (kernel.scratch > Bytes(0) && !possible_views(graph, kernel, id).empty()) nodes.push_back(id);
   }
   return nodes;
 }
 
 Alignments alignments_of(const Target& target) {
-  Alignments all{target.regions[0].alignment, target.regions[0].alignment};
-  for (const Region& region : target.regions) {
-    all.least = std::min(all.least, region.alignment);
-    all.most = std::max(all.most, region.alignment);
+  const std::vector<RegionId> regions = addressable_regions(target.machine, kWorker);
+  const Bytes first = target.machine.regions[regions.front().index()].alignment;
+  Alignments all{first, first, first};
+  for (RegionId id : regions) {
+    const Bytes alignment = target.machine.regions[id.index()].alignment;
+    all.least = std::min(all.least, alignment);
+    all.most = std::max(all.most, alignment);
   }
   return all;
 }

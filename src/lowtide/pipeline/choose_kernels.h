@@ -11,16 +11,17 @@
 
 namespace lowtide::detail {
 
-// The first that the catalogue offers for each node.
-[[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target);
+// The first kernel that the catalogue offers for each node, without what the options forbid (permitted).
+[[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases = {});
 
 // Nodes with scratch that need none in a plan in which they are aliases (views).
 [[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);
 
-// The finest and the coarsest of all regions.
+// Of the regions that kWorker can address, which hold all placed buffers.
 struct Alignments {
-  Bytes least;
-  Bytes most;
+  Bytes first;
+  Bytes least;  // the finest
+  Bytes most;   // the coarsest
 };
 [[nodiscard]] Alignments alignments_of(const Target& target);
 

@@ -42,16 +42,16 @@ struct PeakBuffer {
   BufferId buffer;
   // What the buffer is called after: of all that it ever holds an output before others, then the largest, then what
   // lives in it now, then the first. Nothing of scratch.
-  std::optional<TensorId> name;
-  std::vector<TensorId> tensors;  // that live in it then, the largest first
-  Bytes living;                   // of the buffer then: all of it, or of its parts those that live
+  std::optional<ValueId> name;
+  std::vector<ValueId> values;  // that live in it then, the largest first
+  Bytes living;                 // of the buffer then: all of it, or of its parts those that live
   // Living bytes that hold them; of the rest, nothing is written yet, or nobody needs it any more.
   Bytes held;
   Bytes must;  // what of it must live while the node runs, by MustBeLiveSet
   PeakUse use = PeakUse::kept;
   PeakFreedom freedom = PeakFreedom::none;
-  std::optional<StepId> written;    // the last that wrote one of `tensors`, up to here; nothing: there before the run
-  std::optional<StepId> next_read;  // the first kernel after the step that reads bytes of `tensors`; nothing: none
+  std::optional<StepId> written;    // the last that wrote one of `values`, up to here; nothing: there before the run
+  std::optional<StepId> next_read;  // the first kernel after the step that reads bytes of `values`; nothing: none
   // Only of what is kept: the largest load of this order if the buffer took no bytes from the last kernel before the step
   // that touches it to the next one after it. Of a buffer that no kernel touches any more, to the end.
   std::optional<Bytes> load_without;
@@ -78,13 +78,14 @@ struct InPlaceRefusal {
 struct PeakExplanation {
   const Graph* graph = nullptr;  // what the ids below are of; both must outlive the explanation
   const Plan* plan = nullptr;
-  std::string inside;                   // "then_branch" for a body, empty for the graph itself
-  Bytes load;                           // the largest
+  IdVector<ValueId, std::uint32_t> ordinals;  // ordinals_of(plan->program)
+  std::string inside;                         // "then_branch" for a body, empty for the graph itself
+  Bytes load;                                 // the largest
   std::vector<Interval<StepId>> peaks;  // all steps that reach it, in ascending runs; none for a program without steps
   std::optional<StepId> next_step;      // the highest of all other steps, the first of equals
   Bytes next_load;                      // there
   // The step that is explained: the one whose node shows the bound, if the load is reached there; else the first that
-  // reaches it and runs a kernel.
+  // reaches it and runs a kernel, or is of a node.
   StepId step;
   std::vector<PeakBuffer> buffers;       // with bytes that live then, the most first, then by id; together the load
   std::vector<InPlaceRefusal> refusals;  // at that step, the largest first
@@ -93,10 +94,10 @@ struct PeakExplanation {
   Bytes largest_touched;
   StepId largest_touched_step;
   // The most that must live at one node in every order, and that node; nothing: at the end of the run. Its bytes are
-  // the bound of the plan, unless that was found by search (Claims::bound_name) and is more.
+  // the bound of the plan, unless that was found by search (Bound::name) and is more.
   MustBeLiveSet witness;
   std::optional<NodeId> witness_node;
-  MustBeLiveSet must;  // of the step's node
+  MustBeLiveSet must;  // of the step's node; empty for a copy
 };
 
 // The graph first. Where the node of its step has bodies that take bytes, the one that takes most follows, and so on

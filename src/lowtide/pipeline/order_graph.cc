@@ -11,8 +11,8 @@
 namespace lowtide {
 
 Result<OrderedGraph> order_graph(const Graph& graph, const Target& target, const OrderOptions& options) {
-  if (target.regions.empty() || target.catalogue == nullptr) {
-    return Error{ErrorCode::invalid, "a target has at least one region and a catalogue", ""};
+  if (target.machine.regions.empty() || target.machine.workers.empty() || target.catalogue == nullptr) {
+    return Error{ErrorCode::invalid, "a target has at least one region, one worker and a catalogue", ""};
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (graph.node(id).bodies.empty()) continue;
@@ -20,7 +20,7 @@ Result<OrderedGraph> order_graph(const Graph& graph, const Target& target, const
                  "node " + quoted(graph.node(id).name) + " has bodies, whose bytes only a whole plan knows", ""};
   }
   const ChosenKernels kernels = detail::choose_kernels(graph, target);
-  const AliasOptions aliases{.alignment = target.regions[0].alignment};
+  const AliasOptions aliases{.alignment = detail::alignments_of(target).first};
   detail::Passes passes;
   Result<detail::ChosenOrder> chosen = detail::choose_order(
       graph, kernels, kernels, {.order = options.order, .aliases = aliases, .effort = options.effort}, passes);

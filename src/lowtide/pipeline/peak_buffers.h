@@ -19,7 +19,7 @@ struct PeakMoment {
   const Plan& plan;
   StepId step;
   const std::vector<Bytes>& profile;  // load of each step
-  const MustBeLiveSet& must;          // of the step's node
+  const MustBeLiveSet& must;          // of the step's node; empty for a copy
 };
 
 // The placed buffers that live then, the largest first, then by id. O(nodes + edges), and O(steps) for each of the

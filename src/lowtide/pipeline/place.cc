@@ -16,36 +16,42 @@ namespace {
 
 // A program without steps has one moment, in which everything lives.
 TimeSpan time_of(const Plan& plan, const Lifespan& lifespan) {
-  if (plan.program.empty()) return {0, 1};
+  if (plan.program.steps.empty()) return {0, 1};
   return {lifespan.begin.value(), lifespan.end.value()};
 }
 
-// How often each buffer is read, written or used as scratch in a run.
+// How often each buffer is read, written or used as scratch in a run. A kernel reads each value once, even if it is two
+// of its operands.
 IdVector<BufferId, std::int64_t> accesses(const Plan& plan) {
-  IdVector<BufferId, std::int64_t> count(plan.buffers.size(), 0);
-  for (const Step& step : plan.program) {
-    if (step.kind == StepKind::alias) continue;
-    for (ValueId value : step.reads) ++count[plan.values[value].buffer];
-    for (ValueId value : step.writes) ++count[plan.values[value].buffer];
-    if (step.scratch) ++count[*step.scratch];
+  IdVector<BufferId, std::int64_t> count(plan.layout.buffers.size(), 0);
+  std::vector<ValueId> reads;
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    const Step& step = plan.program.steps[id];
+    if (is_alias(step)) continue;
+    reads = step.reads;
+    std::sort(reads.begin(), reads.end());
+    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
+    for (ValueId value : reads) ++count[plan.layout.values[value].buffer];
+    for (ValueId value : step.writes) ++count[plan.layout.values[value].buffer];
+    if (const std::optional<BufferId>& scratch = plan.layout.steps[id].scratch) ++count[*scratch];
   }
   return count;
 }
 
 // The buffers as a packing problem over the regions: in order of preference, what is used most first. The parts of a
 // buffer lie one above the other.
-RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers, const std::vector<Region>& regions,
+RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers, const std::vector<RegionId>& regions,
                          Bytes alignment) {
   RegionProblem problem;
-  for (const Region& region : regions) {
+  for (RegionId id : regions) {
+    const Region& region = plan.machine.regions[id.index()];
     problem.regions.push_back({.capacity = region.capacity,
-                               .alignment = std::max(alignment, region.alignment),
-                               .cost_per_byte = std::nullopt});
+                               .alignment = std::max(alignment, region.alignment)});
   }
   const IdVector<BufferId, std::int64_t> uses = accesses(plan);
   for (BufferId id : buffers) {
     std::optional<PackingId> before;
-    for_each_part(plan.buffers[id], [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+    for_each_part(plan.layout.buffers[id], [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
       const PackingId part = problem.packing.buffers.push_back({.lifespan = time_of(plan, lifespan),
                                                                 .gaps = {},
                                                                 .size = Bytes(bytes.end - bytes.begin),
@@ -61,24 +67,35 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
 
 }  // namespace
 
-Result<Placed> place(Plan& plan, const AliasClasses& aliases, const std::vector<Region>& regions,
-                     const AliasOptions& options, std::int64_t effort,
+Result<Placed> place(Plan& plan, const AliasClasses& aliases, const AliasOptions& options, std::int64_t effort,
                      std::optional<std::vector<PackingPair>> conflicts) {
+  const std::vector<RegionId> regions = addressable_regions(plan.machine, kWorker);
   const std::vector<BufferId> buffers = buffers_with_room(plan, aliases, options);
   RegionProblem problem = problem_of(plan, buffers, regions, options.alignment);
   problem.packing.conflicts = std::move(conflicts);
   const Result<RegionPacking> packed = allocate_regions(problem, {.effort = effort});
   if (!packed) return packed.error();
-  plan.regions = regions;
-  plan.arena.clear();
-  for (const RegionPacking::Fill& fill : packed->fills) plan.arena.push_back(fill.height);
+  plan.layout.arena.assign(plan.machine.regions.size(), Bytes(0));
+  for (RegionId id : all_ids<RegionId>(packed->fills.size())) {
+    plan.layout.arena[regions[id.index()].index()] = packed->fills[id].height;
+  }
   std::uint32_t at = 0;  // the first part of the next buffer
   for (BufferId id : buffers) {
-    Buffer& buffer = plan.buffers[id];
-    buffer.placement = packed->placements[PackingId(at)];
+    Buffer& buffer = plan.layout.buffers[id];
+    const Placement& placement = packed->placements[PackingId(at)];
+    buffer.placement = Placement{regions[placement.region.index()], placement.offset};
     at += static_cast<std::uint32_t>(std::max<std::size_t>(buffer.parts.size(), 1));
   }
   return Placed{.strategy = packed->fills[RegionId(0)].strategy};
+}
+
+RegionId last_region(const Machine& machine) { return addressable_regions(machine, kWorker).back(); }
+
+Bytes overflow(const Plan& plan) {
+  const RegionId last = last_region(plan.machine);
+  const std::optional<Bytes>& capacity = plan.machine.regions[last.index()].capacity;
+  const Bytes arena = plan.layout.arena[last.index()];
+  return capacity && arena > *capacity ? arena - *capacity : Bytes(0);
 }
 
 }  // namespace lowtide::detail

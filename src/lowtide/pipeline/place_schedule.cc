@@ -14,17 +14,11 @@
 namespace lowtide::detail {
 namespace {
 
-constexpr std::int64_t kShares = 100;             // of the effort
-constexpr std::int64_t kOrderWork = 200'000'000;  // for each other order
-constexpr std::size_t kLargestDistance = 16;      // of spaced copies
-constexpr std::size_t kMostNodes = 2'000;         // of graphs whose rivals are placed with copies
+constexpr std::int64_t kShares = 100;            // of the effort
+constexpr std::int64_t kOrderWork = 50'000'000;  // for each other order
+constexpr std::size_t kLargestDistance = 16;     // of spaced copies
+constexpr std::size_t kMostNodes = 2'000;        // of graphs whose rivals are placed with copies
 constexpr std::size_t kMostCopiesOfRivals = 8;
-
-Bytes overflow(const Plan& plan) {
-  const Region& last = plan.regions.back();
-  if (!last.capacity || plan.arena.back() <= *last.capacity) return Bytes(0);
-  return plan.arena.back() - *last.capacity;
-}
 
 class Placing {
  public:
@@ -35,7 +29,7 @@ class Placing {
     Result<PlacedSchedule> first = placed(given_, input_.aliases, input_.effort);
     if (!first) return first;
     best_ = *std::move(first);
-    const bool is_settled = input_.regions.size() > 1 && overflow(best_.plan) == Bytes(0);
+    const bool is_settled = addressable_regions(input_.machine, kWorker).size() > 1 && overflow(best_.plan) == Bytes(0);
     if (!is_settled) LOWTIDE_RETURN_IF_ERROR(look_further());
     return std::move(best_);
   }
@@ -53,6 +47,7 @@ class Placing {
       LOWTIDE_RETURN_IF_ERROR(look_at(rival, input_.aliases));
     }
     for (int seed = 0; seed < kOtherOrders && input_.may_reorder && !is_done(); ++seed) {
+      count_try();
       std::optional<Schedule> other = other_order(input_.graph, input_.kernels, input_.aliases, given_.load,
                                                   static_cast<std::uint64_t>(seed), kOrderWork);
       if (other) LOWTIDE_RETURN_IF_ERROR(look_at(*other, input_.aliases));
@@ -65,17 +60,21 @@ class Placing {
     return {};
   }
 
-  Result<PlacedSchedule> placed(const Schedule& schedule, const AliasOptions& aliases, std::int64_t effort) const {
-    PlacedSchedule made{.schedule = schedule,
-                        .plan = assemble(input_.graph, schedule, input_.kernels, input_.bodies, aliases),
-                        .strategy = {}};
-    Result<Placed> offsets = place(made.plan, schedule.aliases, input_.regions, aliases, effort);
+  Result<PlacedSchedule> placed(const Schedule& schedule, const AliasOptions& aliases, std::int64_t effort) {
+    count_try();
+    PlacedSchedule made{.schedule = schedule, .plan = assemble(input_, schedule, aliases), .strategy = {}};
+    Result<Placed> offsets = place(made.plan, schedule.aliases, aliases, effort);
     if (!offsets) return offsets.error();
     made.strategy = std::move(offsets->strategy);
     return made;
   }
 
-  [[nodiscard]] bool is_done() const { return arena_bytes(best_.plan) == best_.schedule.load; }
+  // Each try looks at all nodes some times: aliases are chosen, a plan is made, or an order is searched.
+  void count_try() { nodes_tried_ += input_.graph.nodes().size(); }
+
+  [[nodiscard]] bool is_done() const {
+    return arena_bytes(best_.plan) == best_.schedule.load || nodes_tried_ >= kMostNodesTried;
+  }
 
   Result<void> copy_some(const Schedule& schedule, std::size_t most) {
     const std::vector<NodeId> partial = partial_aliases(input_.graph, schedule);
@@ -84,12 +83,14 @@ class Placing {
   }
 
   // Those of `nodes` that can copy, all at once, with the load as it is; nothing if that cannot be had.
-  [[nodiscard]] std::vector<NodeId> free_copies(const Schedule& schedule, const std::vector<NodeId>& nodes) const {
+  [[nodiscard]] std::vector<NodeId> free_copies(const Schedule& schedule, const std::vector<NodeId>& nodes) {
     AliasOptions aliases = input_.aliases;
     aliases.copies = nodes;
     IdVector<NodeId, std::size_t> position(input_.graph.nodes().size(), 0);
     for (std::size_t at = 0; at < schedule.order.size(); ++at) position[schedule.order[at]] = at;
     while (!aliases.copies.empty()) {
+      if (is_done()) return {};
+      count_try();
       const AliasClasses classes = alias_classes(input_.graph, input_.kernels, schedule.order, aliases);
       const std::vector<Bytes> profile = load_profile(classes, input_.kernels, schedule.order, aliases);
       if (largest(profile) <= schedule.load) break;
@@ -137,6 +138,7 @@ class Placing {
   }
 
   Result<void> share_otherwise(const Schedule& schedule, const AliasOptions& aliases) {
+    count_try();
     return look_at(shared_anew(input_.graph, input_.kernels, schedule, aliases), aliases);
   }
 
@@ -153,6 +155,7 @@ class Placing {
   const PlaceInput& input_;
   const std::vector<Schedule> rivals_;
   const Schedule given_;
+  std::size_t nodes_tried_ = 0;
   PlacedSchedule best_;
 };
 

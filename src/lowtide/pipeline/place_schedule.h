@@ -12,17 +12,12 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/plan/plan.h"
-#include "lowtide/plan/region.h"
 #include "lowtide/schedule/schedule.h"
 
 namespace lowtide::detail {
 
-struct PlaceInput {
-  const Graph& graph;
-  const ChosenKernels& kernels;
-  const std::vector<PlannedBodies>& bodies;
+struct PlaceInput : PlanParts {
   const AliasOptions& aliases;
-  const std::vector<Region>& regions;
   std::int64_t effort = 0;   // of allocate
   bool may_reorder = false;  // orders of the same load will do
 };
@@ -30,7 +25,7 @@ struct PlaceInput {
 struct PlacedSchedule {
   Schedule schedule;     // aliases and load are those of the plan
   Plan plan;             // without provenance and claims
-  std::string strategy;  // of allocate, in region 0
+  std::string strategy;  // of allocate, in the first region of kWorker
 };
 
 // The plan of an order, with offsets. Where these need more than the load, other plans are placed too, and the one with
@@ -41,11 +36,13 @@ struct PlacedSchedule {
 //   - of the slices, splits and concats that can copy with the load as it is every sixteenth, eighth ... or all do;
 //   - single ones that copy, at most kMostCopies, where the load stays below the arena so far;
 //   - these copies with the other measured orders, in graphs of at most 2,000 nodes.
-// Where several regions hold the plan, none: then the arenas' sum is not what counts.
+// Where several regions hold the plan, none: then the arenas' sum is not what counts. And only until the graphs of all
+// tries together have kMostNodesTried nodes.
 // Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
 [[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule);
 
 inline constexpr int kOtherOrders = 12;
 inline constexpr std::size_t kMostCopies = 24;
+inline constexpr std::size_t kMostNodesTried = 600'000;
 
 }  // namespace lowtide::detail

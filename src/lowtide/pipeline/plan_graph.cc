@@ -4,7 +4,6 @@
 #include "lowtide/pipeline/plan_graph.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include "lowtide/analysis/alias_classes.h"
@@ -15,8 +14,10 @@
 #include "lowtide/pipeline/choose_kernels.h"
 #include "lowtide/pipeline/choose_order.h"
 #include "lowtide/pipeline/pass.h"
+#include "lowtide/pipeline/place.h"
 #include "lowtide/pipeline/place_schedule.h"
 #include "lowtide/pipeline/spread.h"
+#include "lowtide/plan/plan_limits.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/schedule/second_goal.h"
 
@@ -31,6 +32,7 @@ OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const A
   OrderFacts facts{.alignment = aliases.bound_alignment(), .inputs_take_room = aliases.inputs_live_throughout};
   facts.scratch.reserve(kernels.size());
   facts.in_place.reserve(kernels.size());
+  facts.copies.reserve(kernels.size());
   for (NodeId id : all_ids<NodeId>(kernels.size())) {
     facts.scratch.push_back(kernels[id].scratch);
     std::vector<std::pair<TensorId, TensorId>> pairs;
@@ -39,6 +41,7 @@ OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const A
                          *graph.node(id).outputs[static_cast<std::size_t>(output)]);
     }
     facts.in_place.push_back(std::move(pairs));
+    facts.copies.push_back(kernels[id].may_alias_views ? 0 : 1);
   }
   return facts;
 }
@@ -54,26 +57,30 @@ struct Setting {
 // that are no coarser than the first.
 AliasOptions alias_options(const Setting& setting, bool is_body) {
   const detail::Alignments all = detail::alignments_of(setting.target);
-  const Bytes first = setting.target.regions[0].alignment;
-  return {.alignment = is_body ? all.most : first,
+  return {.alignment = is_body ? all.most : all.first,
           .views = setting.options.views,
           .in_place = setting.options.in_place,
-          .parts = setting.options.parts && (is_body || all.most == first),
+          .parts = setting.options.parts && (is_body || all.most == all.first),
           .inputs_live_throughout = is_body,
           .finest_alignment = all.least};
 }
 
 Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth);
 
-// Of the branches of an If one runs. Of the bodies of another operator nothing is known: they may run at once.
-bool may_share_bytes(const Operator& op) { return op.type == "If" && (op.domain.empty() || op.domain == "ai.onnx"); }
-
-void lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
+// Bodies of which only one runs share bytes. All others may run at once. Errors (over_limit): bodies that need more than a buffer may have, all together.
+Result<void> lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
   for (const auto& plan : bodies.plans) {
     const Bytes begin = may_share ? Bytes(0) : round_up(bodies.room, alignment);
     bodies.offsets.emplace_back(begin.count());
-    bodies.room = std::max(bodies.room, begin + plan->arena[0]);
+    bodies.room = std::max(bodies.room, begin + plan->layout.arena[0]);
+    if (bodies.room.count() <= limits::kMaxArenaBytes) continue;
+    return Error{ErrorCode::over_limit,
+                 "the bodies of node " + std::to_string(bodies.node.value()) + " need " +
+                     std::to_string(bodies.room.count()) + " bytes or more together, above the limit of " +
+                     std::to_string(limits::kMaxArenaBytes) + " (kMaxArenaBytes); plan smaller shapes",
+                 ""};
   }
+  return {};
 }
 
 // A node's bodies run inside its step, so they are planned first and their arenas become its scratch.
@@ -92,43 +99,51 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Graph& graph, const Setting
       bodies.verdict = std::max(bodies.verdict, inner->bound_check.verdict);
       bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
     }
-    lay_out(bodies, may_share_bytes(graph.op(id)), detail::alignments_of(setting.target).most);
+    LOWTIDE_RETURN_IF_ERROR(
+        lay_out(bodies, graph.op(id).traits.has_exclusive_bodies, detail::alignments_of(setting.target).most));
     planned.push_back(std::move(bodies));
   }
   return planned;
 }
 
-// What the bodies of a node take in every plan: those that may share bytes as much as the largest, so no less here.
-Bytes proven_bytes(const PlannedBodies& bodies) {
+// What the bodies of a node take in every plan of the scope: those that may share bytes as much as the largest, so no
+// less here.
+Bytes proven_bytes(const PlannedBodies& bodies, BoundScope scope) {
   Bytes most;
-  for (const auto& plan : bodies.plans) most = std::max(most, plan->claims.bound);
+  for (const auto& plan : bodies.plans) {
+    if (const Bound* bound = best_bound(plan->claims, scope)) most = std::max(most, bound->bytes);
+  }
   return most;
 }
 
-// The same kernels, the bodies' bytes added to the scratch of their nodes.
-ChosenKernels with_bodies(ChosenKernels kernels, const std::vector<PlannedBodies>& bodies,
-                          Bytes (*bytes_of)(const PlannedBodies&)) {
-  for (const PlannedBodies& inside : bodies) kernels[inside.node].scratch += bytes_of(inside);
-  return kernels;
-}
-
-// What the nodes take as planned, and what they take in every plan: of bodies the arena that was found, and the bound
-// that is proven; of a view the scratch of the kernel that copies it, and nothing.
+// What the nodes take as planned, and what they take in every plan of a scope: of bodies the arena that was found, and
+// the bound that is proven; of a view the scratch of the kernel that copies it, and nothing.
 struct Kernels {
   ChosenKernels planned;
-  std::optional<ChosenKernels> proven;  // nothing: the same
+  // nullopt: as planned
+  std::optional<ChosenKernels> least_run_once;
+  std::optional<ChosenKernels> least_all_plans;
 
-  [[nodiscard]] const ChosenKernels& least() const { return proven ? *proven : planned; }
+  [[nodiscard]] const ChosenKernels& least(BoundScope scope) const {
+    const std::optional<ChosenKernels>& proven = scope == BoundScope::run_once ? least_run_once : least_all_plans;
+    return proven ? *proven : planned;
+  }
 };
 
-Kernels kernels_of(const Graph& graph, const Target& target, const std::vector<PlannedBodies>& bodies) {
-  Kernels kernels{detail::choose_kernels(graph, target), std::nullopt};
+Kernels kernels_of(const Graph& graph, const Target& target, const AliasOptions& aliases,
+                   const std::vector<PlannedBodies>& bodies) {
+  Kernels kernels{detail::choose_kernels(graph, target, aliases), std::nullopt, std::nullopt};
   const std::vector<NodeId> views = detail::views_with_scratch(graph, kernels.planned);
   if (bodies.empty() && views.empty()) return kernels;  // a graph may be large
-  kernels.proven = with_bodies(kernels.planned, bodies, proven_bytes);
-  for (NodeId id : views) (*kernels.proven)[id].scratch = Bytes(0);
-  kernels.planned =
-      with_bodies(std::move(kernels.planned), bodies, [](const PlannedBodies& inside) { return inside.room; });
+  const auto least = [&](BoundScope scope) {
+    ChosenKernels proven = kernels.planned;
+    for (const PlannedBodies& inside : bodies) proven[inside.node].scratch += proven_bytes(inside, scope);
+    for (NodeId id : views) proven[id].scratch = Bytes(0);
+    return proven;
+  };
+  kernels.least_run_once = least(BoundScope::run_once);
+  kernels.least_all_plans = least(BoundScope::all_plans);
+  for (const PlannedBodies& inside : bodies) kernels.planned[inside.node].scratch += inside.room;
   return kernels;
 }
 
@@ -142,30 +157,43 @@ Provenance provenance_of(const Graph& graph, const Setting& setting) {
           .target = setting.target.name};
 }
 
-// The target's regions; of a budget each may have what those before it leave.
-std::vector<Region> capped_regions(const Setting& setting) {
-  std::vector<Region> regions = setting.target.regions;
-  if (!setting.options.budget) return regions;
+// The target's machine; of a budget each region that holds buffers may have what those before it leave.
+Machine capped_machine(const Setting& setting) {
+  Machine machine = setting.target.machine;
+  if (!setting.options.budget) return machine;
   Bytes left = *setting.options.budget;
-  for (Region& region : regions) {
+  for (RegionId id : addressable_regions(machine, detail::kWorker)) {
+    Region& region = machine.regions[id.index()];
     region.capacity = std::min(region.capacity.value_or(left), left);
     left -= *region.capacity;
   }
-  return regions;
+  return machine;
+}
+
+// A body's arena is scratch of its node, one block wherever that lies.
+Machine body_machine(const Setting& setting, Bytes alignment) {
+  const Machine& machine = setting.target.machine;
+  const RegionId first = addressable_regions(machine, detail::kWorker).front();
+  const Worker& worker = machine.workers[detail::kWorker];
+  return {.regions = {{.name = machine.regions[first.index()].name, .alignment = alignment}},
+          .links = {},
+          .workers = {{.name = worker.name, .count = worker.count}}};
+}
+
+std::optional<Bytes> alignment_of_scratch(const Plan& plan, const StepSpace& space) {
+  if (!space.scratch || !plan.layout.buffers[*space.scratch].placement) return std::nullopt;
+  return plan.machine.regions[plan.layout.buffers[*space.scratch].placement->region.index()].alignment;
 }
 
 // A body's arena starts at a multiple of the alignment of the region that its node's scratch came to lie in, and all of
 // it at multiples of the coarsest: so that is its alignment there.
 void settle_bodies(Plan& plan, Bytes alignment) {
-  for (Step& step : plan.program) {
-    for (BodyPlan& body : step.bodies) {
-      const bool is_outer = step.scratch && plan.buffers[*step.scratch].placement;
-      const Bytes here =
-          is_outer ? std::min(alignment, plan.regions[plan.buffers[*step.scratch].placement->region.index()].alignment)
-                   : alignment;
-      if (body.plan->regions.empty() || body.plan->regions[0].alignment == here) continue;
+  for (StepSpace& space : plan.layout.steps) {
+    for (BodyPlan& body : space.bodies) {
+      const Bytes here = std::min(alignment, alignment_of_scratch(plan, space).value_or(alignment));
+      if (body.plan->machine.regions.empty() || body.plan->machine.regions[0].alignment == here) continue;
       Plan inner = *body.plan;
-      inner.regions[0].alignment = here;
+      inner.machine.regions[0].alignment = here;
       settle_bodies(inner, here);
       body.plan = std::make_shared<const Plan>(std::move(inner));
     }
@@ -176,30 +204,34 @@ void settle_bodies(Plan& plan, Bytes alignment) {
 void settle_capacity(PlannedGraph& planned, const Setting& setting) {
   Plan& plan = planned.plan;
   std::optional<Bytes> total = Bytes(0);
-  for (const Region& region : plan.regions) {
-    total = total && region.capacity ? std::optional<Bytes>(*total + *region.capacity) : std::nullopt;
+  for (RegionId id : addressable_regions(plan.machine, detail::kWorker)) {
+    const std::optional<Bytes>& capacity = plan.machine.regions[id.index()].capacity;
+    total = total && capacity ? std::optional<Bytes>(*total + *capacity) : std::nullopt;
   }
   planned.capacity = total;
-  Region& last = plan.regions.back();
-  if (!last.capacity || plan.arena.back() <= *last.capacity) return;
+  if (detail::overflow(plan) == Bytes(0)) return;
+  const std::size_t at = detail::last_region(plan.machine).index();
+  Region& last = plan.machine.regions[at];
   // What a budget left for the last region is no limit of its own: others may not have used all of theirs.
-  const std::optional<Bytes>& own = setting.target.regions.back().capacity;
+  const std::optional<Bytes>& own = setting.target.machine.regions[at].capacity;
   const std::optional<Bytes>& budget = setting.options.budget;
-  if (own && plan.arena.back() > *own) planned.shortfall = plan.arena.back() - *own;
+  if (own && plan.layout.arena[at] > *own) planned.shortfall = plan.layout.arena[at] - *own;
   if (budget && arena_bytes(plan) > *budget)
     planned.shortfall = std::max(planned.shortfall, arena_bytes(plan) - *budget);
   if (planned.shortfall == Bytes(0)) {
     last.capacity = own;
     return;
   }
-  planned.proven_infeasible = total && plan.claims.bound > *total;
+  const Bound* bound = best_bound(plan.claims, BoundScope::run_once);
+  planned.proven_infeasible = total && bound != nullptr && bound->bytes > *total;
   last.capacity = std::nullopt;
 }
 
 // A point that does not fit is a right plan for a larger machine, as in settle_capacity.
 std::vector<Violation> verify_point(const Graph& graph, Plan& plan, Bytes coarsest) {
-  std::optional<Bytes>& capacity = plan.regions.back().capacity;
-  if (capacity && plan.arena.back() > *capacity) capacity = std::nullopt;
+  if (detail::overflow(plan) > Bytes(0)) {
+    plan.machine.regions[detail::last_region(plan.machine).index()].capacity = std::nullopt;
+  }
   settle_bodies(plan, coarsest);
   return verify(graph, plan);
 }
@@ -233,6 +265,13 @@ OrderBoundCheck check_bound(const Graph& graph, const ChosenKernels& least, cons
   return check;
 }
 
+// What a node reads and writes is in memory while it runs, however often it does and wherever its operands come from: so
+// the largest step bounds every plan. All else holds for plans that run each node once.
+std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_plans) {
+  return {{BoundScope::run_once, run_once.bytes, std::string(run_once.name)},
+          {BoundScope::all_plans, all_plans.bytes, std::string(all_plans.name)}};
+}
+
 // The story of one graph. Each line says why it stands where it does.
 Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int depth) {
   Passes& passes = setting.passes;
@@ -244,13 +283,14 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   if (!bodies) return bodies.error();
 
   // Kernels before the order: in-place chances and scratch are theirs.
-  const Kernels both = passes.run("kernels", [&] { return kernels_of(graph, setting.target, *bodies); });
+  const Kernels both = passes.run("kernels", [&] { return kernels_of(graph, setting.target, aliases, *bodies); });
   const ChosenKernels& kernels = both.planned;
 
   // The order before the offsets: its load is the least that any offsets can reach. Bodies count with their own bounds
   // in the bound: another order inside them may need less than what was found.
-  planned.largest_step = largest_step(graph, both.least(), detail::bound_options(aliases)).bytes;
-  Result<detail::ChosenOrder> chosen = detail::choose_order(graph, kernels, both.least(),
+  const ChosenKernels& least = both.least(BoundScope::run_once);
+  planned.largest_step = largest_step(graph, least, detail::bound_options(aliases)).bytes;
+  Result<detail::ChosenOrder> chosen = detail::choose_order(graph, kernels, least,
                                                             {.order = setting.options.order,
                                                              .aliases = aliases,
                                                              .effort = setting.options.order_effort,
@@ -262,12 +302,10 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   planned.second_gain = chosen->schedule.gain;
 
   // Offsets last: buffers and their lifespans are final now, unless other ways to share bytes are better to place.
-  // A body's arena is scratch of its node, one block wherever that lies.
-  const std::vector<Region> regions =
-      depth == 0 ? capped_regions(setting)
-                 : std::vector{Region{.name = setting.target.regions[0].name, .alignment = aliases.alignment}};
+  const Machine machine = depth == 0 ? capped_machine(setting) : body_machine(setting, aliases.alignment);
+  const detail::PlanParts parts{graph, kernels, *bodies, machine};
   Result<detail::PlacedSchedule> placed = passes.run("allocate", [&] {
-    return detail::place_schedule({graph, kernels, *bodies, aliases, regions, setting.options.allocate_effort,
+    return detail::place_schedule({parts, aliases, setting.options.allocate_effort,
                                    setting.options.order == "auto" && setting.options.then.empty()},
                                   std::move(chosen->schedule));
   });
@@ -281,51 +319,40 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
 
   // The bound once more, by a reader that shares nothing with those who found it.
   planned.bound_node = chosen->bound.node;
-  planned.bound_check = passes.run(
-      "check bound", [&] { return check_bound(graph, both.least(), chosen->bound, *bodies, setting, aliases); });
+  planned.bound_check =
+      passes.run("check bound", [&] { return check_bound(graph, least, chosen->bound, *bodies, setting, aliases); });
 
   planned.plain = plain_figures(graph);
   Plan& plan = planned.plan;
   plan.provenance = provenance_of(graph, setting);
+  const LoadBound for_all_plans =
+      largest_step(graph, both.least(BoundScope::all_plans), detail::bound_options(aliases));
   plan.claims = {.load_as_given = planned.plain.load_as_given,
                  .load = best.load,
-                 .bound = chosen->bound.bytes,
-                 .bound_name = std::string(chosen->bound.name),
+                 .bounds = bounds_of(chosen->bound, for_all_plans),
                  .schedule = best.strategy,
-                 .schedule_optimal = best.load == chosen->bound.bytes,
                  .allocate = placed->strategy,
                  .allocate_optimal = arena_bytes(plan) == best.load};
+  plan.claims.schedule_optimal = detail::reaches_bound(plan);
 
-  // Streams, waves and free data flow after everything else: an order that is good in memory says what may run ahead, and
+  // What a plan file cannot hold is refused here: what comes next counts on these limits.
+  LOWTIDE_RETURN_IF_ERROR(check_plan_limits(plan));
+
+  // Streams, waves and dataflow after everything else: an order that is good in memory says what may run ahead, and
   // what that costs. Bodies run inside a step, so they have one stream.
   if (depth == 0 && detail::asks_for_spread(setting.options) && !graph.nodes().empty()) {
     LOWTIDE_RETURN_IF_ERROR(passes.run("streams", [&] {
-      return spread({graph, best, kernels, *bodies, aliases, regions, plan, setting.options},
-                    detail::alignments_of(setting.target).most, planned);
+      return spread({parts, best, aliases, plan, setting.options}, detail::alignments_of(setting.target).most, planned);
     }));
   }
   return planned;
 }
 
-constexpr std::array<std::pair<RunForm, std::string_view>, 4> kRunForms = {{{RunForm::sequence, "sequence"},
-                                                                            {RunForm::streams, "streams"},
-                                                                            {RunForm::waves, "waves"},
-                                                                            {RunForm::free, "free"}}};
-
 }  // namespace
 
-std::string_view to_string(RunForm form) { return kRunForms.at(static_cast<std::size_t>(form)).second; }
-
-std::optional<RunForm> run_form_from_string(std::string_view text) {
-  for (const auto& [form, name] : kRunForms) {
-    if (name == text) return form;
-  }
-  return std::nullopt;
-}
-
 Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options) {
-  if (target.regions.empty() || target.catalogue == nullptr) {
-    return Error{ErrorCode::invalid, "a target has at least one region and a catalogue", ""};
+  if (target.machine.regions.empty() || target.machine.workers.empty() || target.catalogue == nullptr) {
+    return Error{ErrorCode::invalid, "a target has at least one region, one worker and a catalogue", ""};
   }
   if (options.streams < 1 || options.streams > limits::kMaxStreams) {
     return Error{ErrorCode::invalid,
@@ -333,10 +360,17 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
                      std::to_string(options.streams),
                  ""};
   }
+  if (options.budget && options.budget->count() > limits::kMaxArenaBytes) {
+    return Error{ErrorCode::invalid,
+                 "a budget of " + std::to_string(options.budget->count()) + " bytes is above the limit of " +
+                     std::to_string(limits::kMaxArenaBytes) + " (kMaxArenaBytes); without one there is no limit",
+                 ""};
+  }
   Passes passes;
   const Setting setting{target, options, passes};
   Result<PlannedGraph> planned = plan_one(graph, setting, 0);
   if (!planned) return planned.error();
+  if (planned->points.size() > 1) LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned->plan));
 
   settle_capacity(*planned, setting);
   settle_bodies(planned->plan, detail::alignments_of(target).most);

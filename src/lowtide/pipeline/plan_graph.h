@@ -22,20 +22,10 @@
 
 namespace lowtide {
 
-// Which runs a plan is right in.
-enum class RunForm : std::uint8_t {
-  sequence,  // step after step
-  streams,   // each stream its steps in turn, with waits for those of others
-  waves,     // at most so many steps at once, then a barrier
-  free,      // every step as soon as those that the graph puts before it have ended, any number at once
-};
-
-[[nodiscard]] std::string_view to_string(RunForm form);
-[[nodiscard]] std::optional<RunForm> run_form_from_string(std::string_view text);
-
 struct PlanOptions {
-  std::string order = "auto";     // a name of schedule_strategies(), or auto
-  std::optional<Bytes> budget;    // capacity of the arena, where the target's region 0 does not say less
+  std::string order = "auto";  // a name of schedule_strategies(), or auto
+  // Capacity of all arenas together, where the target's regions do not say less; at most limits::kMaxArenaBytes.
+  std::optional<Bytes> budget;
   bool views = true;              // off: every Reshape and Concat copies
   bool parts = true;              // off: all bytes of a buffer live as long as one of them (Buffer::parts)
   bool in_place = true;           // off: no kernel writes over its input
@@ -44,14 +34,14 @@ struct PlanOptions {
   std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
   // For a second look at the bound by a search of verify's own (check_order_bound); 0: only what one sum shows.
   std::int64_t bound_check_effort = 0;
-  std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
-  std::uint32_t streams = 1;       // that run at once; 1 to limits::kMaxStreams; free data flow does not ask
-  RunForm run = RunForm::streams;  // with one stream, and not free: sequence
-  int stream_room = 15;            // percent: how much larger the arena may be than on one stream; not of free
-  bool curve = false;              // also plans with less and more room, streams beside waves: costs a plan each
-  std::string tool = "lowtide";    // Provenance::tool
-  std::string model_sha256;        // Provenance::model_sha256
-  std::vector<std::string> dims;   // Provenance::dims
+  std::int64_t allocate_effort = 200'000'000;    // work units of AllocateOptions
+  std::uint32_t streams = 1;                     // that run at once; 1 to limits::kMaxStreams; dataflow ignores it
+  ExecutionModel run = ExecutionModel::streams;  // with one stream, and not dataflow: sequence
+  int stream_room = 15;           // percent: how much larger the arena may be than on one stream; not for dataflow
+  bool curve = false;             // also plans with less and more room, streams beside waves: costs a plan each
+  std::string tool = "lowtide";   // Provenance::tool
+  std::string model_sha256;       // Provenance::model_sha256
+  std::vector<std::string> dims;  // Provenance::dims
 };
 
 // How long a pass took; wall clock, for people only: nothing is decided by it.
@@ -62,10 +52,10 @@ struct PassTime {
 
 // One way to run the plan: what it takes and how long it would run, by the costs of target/cost.h.
 struct StreamPoint {
-  RunForm run = RunForm::sequence;
-  std::uint32_t streams = 1;  // free: chains that cover the graph
+  ExecutionModel run = ExecutionModel::sequence;
+  std::uint32_t streams = 1;  // dataflow: chains that cover the graph
   std::optional<Bytes> cap;   // of the load, while steps were spread; nothing: none
-  std::string priority;       // of StreamPriority; empty in a sequence and in free data flow
+  std::string priority;       // of StreamPriority; empty in a sequence and in dataflow
   std::string fill;           // of WaveFill; empty but for waves
   Bytes load;
   Bytes arena;
@@ -80,20 +70,21 @@ struct StreamPoint {
 struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
-  Bytes largest_step;                // the plainest bound, beside Claims::bound
+  Bytes largest_step;                // the plainest bound, beside those of Claims
   std::optional<NodeId> bound_node;  // while it runs the bound must live; nothing: at the end, or shown by search
-  // Whether Claims::bound holds for all orders, found out by code that shares none with what chose the order. With
+  // Whether the bound of scope run_once holds for all orders, found out by code that shares none with what chose the order. With
   // bodies: the bounds that they add are confirmed too.
   OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
   std::int64_t searched_sets = 0;         // of nodes that can have run: what the search of orders looked at
   std::optional<SecondGain> second_gain;  // where PlanOptions::then names a goal
-  // Capacity of all regions together (nothing: one has none), and by how much the last region's arena exceeds its own.
-  // A plan that does not fit is a valid plan for a machine with more memory: its last region then has no capacity.
+  // Capacity of all regions that the worker can address (nothing: one has none), and by how much the arena of the last of
+  // them exceeds its own.
+  // A plan that does not fit is a valid plan for a machine with more memory: that region then has no capacity.
   std::optional<Bytes> capacity;
   Bytes shortfall;                 // 0: it fits
   bool proven_infeasible = false;  // the bound alone exceeds the capacity: no plan without recomputation or swap fits
-  // For several streams or free data flow: the plan on one stream, then those that were tried; the plan is one of them.
+  // For several streams or dataflow: the plan on one stream, then those that were tried; the plan is one of them.
   std::vector<StreamPoint> points;
   std::vector<Violation> violations;  // of verify, all points included; empty: the plan is right
   std::vector<PassTime> times;
@@ -102,14 +93,15 @@ struct PlannedGraph {
 };
 
 // For several streams or waves the plan is the fastest of those tried within `stream_room`, the sequence among them. For
-// free data flow it is the smallest of those tried, since no other may be run in that way. The bodies of nodes run on one
+// dataflow it is the smallest of those tried, since no other may be run in that way. The bodies of nodes run on one
 // stream each. No bound is lost: a plan for several streams is also one for its list of steps, one by one, since that is
 // a run which its waits allow; so it needs no less than the best of these, and bounds over all orders hold for it.
 //
 // From a graph to a verified plan: the whole story, in order (plan_graph.cc). Errors (invalid): an unknown order, a
-// target without regions, a number of streams out of range. Errors (over_limit): graphs that are too large or too wide
-// for free data flow (schedule/free_flow.h, pipeline/free_plan.h), too many barriers. A budget that is not met is an
-// answer, not an error. Near linear but for free data flow; see the rooms.
+// target without regions or workers, a number of streams or a budget out of range. Errors (over_limit): sizes that a plan
+// file cannot hold (plan/plan_limits.h), graphs that are too large or too wide for dataflow (schedule/dataflow.h,
+// pipeline/dataflow_plan.h), too many barriers. A budget that is not met is an answer, not an error. Near linear except
+// for dataflow; see the rooms.
 [[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target,
                                               const PlanOptions& options = {});
 

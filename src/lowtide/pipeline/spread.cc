@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
-#include "lowtide/pipeline/free_plan.h"
+#include "lowtide/pipeline/dataflow_plan.h"
 #include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/streams.h"
@@ -78,19 +78,19 @@ Plan assemble_spread(const SpreadInput& input, const StreamSchedule& streams) {
   for (AliasClassId id : all_ids<AliasClassId>(streams.lifespans.size())) {
     set_lifespans(schedule.aliases.classes[id], streams.lifespans[id]);
   }
-  Plan plan = assemble(input.graph, schedule, input.kernels, input.bodies, input.aliases);
-  plan.streams = input.options.streams;
-  for (StepId id : all_ids<StepId>(plan.program.size())) {
-    Step& step = plan.program[id];
-    step.stream = streams.stream[id.index()];
-    if (step.scratch) plan.buffers[*step.scratch].lifespan.end = StepId(streams.started_by_end[id.index()]);
+  Plan plan = assemble(input, schedule, input.aliases);
+  set_streams(plan.program, input.options.streams);
+  for (StepId id : all_ids<StepId>(streams.order.size())) {
+    plan.program.steps[id].stream = StreamId(streams.stream[id.index()]);
+    const std::optional<BufferId>& scratch = plan.layout.steps[id].scratch;
+    if (scratch) plan.layout.buffers[*scratch].lifespan.end = StepId(streams.started_by_end[id.index()]);
   }
   return plan;
 }
 
 // What a run is to be like.
 struct Wish {
-  RunForm run = RunForm::streams;  // or waves
+  ExecutionModel run = ExecutionModel::streams;  // or waves
   Bytes cap;
   StreamPriority priority = StreamPriority::longest_path;
   WaveFill fill = WaveFill::by_priority;  // of waves
@@ -112,24 +112,24 @@ Result<SpreadPlan> spread_plan(const SpreadInput& input, const Found& found) {
   const Wish& wish = found.wish;
   SpreadPlan made{.plan = assemble_spread(input, run), .point = {}};
   Plan& plan = made.plan;
-  Result<Placed> placed =
-      place(plan, input.sequential.aliases, input.regions, input.aliases, input.options.allocate_effort / 4);
+  Result<Placed> placed = place(plan, input.sequential.aliases, input.aliases, input.options.allocate_effort / 4);
   if (!placed) return placed.error();
-  if (wish.run == RunForm::waves) {
+  if (wish.run == ExecutionModel::waves) {
     LOWTIDE_RETURN_IF_ERROR(add_barriers(plan, found.waves));
   } else {
     add_waits(input.graph, plan);
   }
+  plan.execution = wish.run;
   set_claims(plan, input.plan, run.load, placed->strategy);
   made.point = {.run = wish.run,
-                .streams = plan.streams,
+                .streams = static_cast<std::uint32_t>(plan.program.streams.size()),
                 .cap = wish.cap == Bytes(limits::kMaxTotalBytes) ? std::nullopt : std::optional(wish.cap),
                 .priority = std::string(to_string(wish.priority)),
                 .load = run.load,
                 .arena = arena_bytes(plan),
                 .picoseconds = run.picoseconds,
                 .waits = waits_of(plan)};
-  if (wish.run == RunForm::waves) made.point.fill = to_string(wish.fill);
+  if (wish.run == ExecutionModel::waves) made.point.fill = to_string(wish.fill);
   made.point.waves = found.waves.computing;
   return made;
 }
@@ -139,13 +139,14 @@ std::vector<Wish> wishes_of(const SpreadInput& input) {
   const std::vector<Bytes> caps = caps_of(input);
   const bool is_curve = input.options.curve;
   for (StreamPriority priority : kPriorities) {
-    if (input.options.run != RunForm::streams && !is_curve) break;
-    for (Bytes cap : caps) wishes.push_back({.run = RunForm::streams, .cap = cap, .priority = priority});
+    if (input.options.run != ExecutionModel::streams && !is_curve) break;
+    for (Bytes cap : caps) wishes.push_back({.run = ExecutionModel::streams, .cap = cap, .priority = priority});
   }
   for (StreamPriority priority : kPriorities) {
-    if (input.options.run != RunForm::waves && !is_curve) break;
+    if (input.options.run != ExecutionModel::waves && !is_curve) break;
     for (WaveFill fill : {WaveFill::by_priority, WaveFill::by_cost}) {
-      for (Bytes cap : caps) wishes.push_back({.run = RunForm::waves, .cap = cap, .priority = priority, .fill = fill});
+      for (Bytes cap : caps)
+        wishes.push_back({.run = ExecutionModel::waves, .cap = cap, .priority = priority, .fill = fill});
     }
   }
   return wishes;
@@ -153,7 +154,7 @@ std::vector<Wish> wishes_of(const SpreadInput& input) {
 
 Found find(const SpreadInput& input, const IdVector<NodeId, std::int64_t>& costs, const Wish& wish) {
   Found found{.wish = wish, .waves = {}};
-  if (wish.run == RunForm::streams) {
+  if (wish.run == ExecutionModel::streams) {
     found.waves.run = schedule_streams(
         input.graph, input.sequential, input.kernels, costs,
         {.streams = input.options.streams, .priority = wish.priority, .cap = wish.cap, .aliases = input.aliases});
@@ -183,8 +184,7 @@ class OtherSharing {
     const std::int64_t longest = plan.point.picoseconds + plan.point.picoseconds / 100;
     for (const Way& way : ways_) {
       if (plan.point.arena == plan.point.load) break;
-      const SpreadInput input{input_.graph, way.sequential, input_.kernels, input_.bodies,
-                              way.aliases,  input_.regions, input_.plan,    input_.options};
+      const SpreadInput input{input_, way.sequential, way.aliases, input_.plan, input_.options};
       const Found found = find(input, costs, wish);
       if (found.waves.run.picoseconds > longest || found.waves.run.load >= plan.point.arena) continue;
       Result<SpreadPlan> made = spread_plan(input, found);
@@ -213,7 +213,7 @@ Result<void> add_plans(const SpreadInput& input, const IdVector<NodeId, std::int
     if (std::any_of(all.begin(), all.end(), [&](const Found& one) { return is_same(one, found); })) continue;
     Result<SpreadPlan> made = spread_plan(input, found);
     if (!made) return made.error();
-    if (made->point.arena > made->point.load && input.regions.size() == 1) {
+    if (made->point.arena > made->point.load && addressable_regions(input.machine, kWorker).size() == 1) {
       if (!other) other.emplace(input);
       LOWTIDE_RETURN_IF_ERROR(other->lower(costs, wish, *made));
     }
@@ -223,15 +223,12 @@ Result<void> add_plans(const SpreadInput& input, const IdVector<NodeId, std::int
   return {};
 }
 
-bool fits(const Plan& plan) {
-  const std::optional<Bytes>& capacity = plan.regions.back().capacity;
-  return !capacity || plan.arena.back() <= *capacity;
-}
+bool fits(const Plan& plan) { return overflow(plan) == Bytes(0); }
 
 }  // namespace
 
 bool asks_for_spread(const PlanOptions& options) {
-  return options.run == RunForm::free || (options.run != RunForm::sequence && options.streams > 1);
+  return options.run == ExecutionModel::dataflow || (options.run != ExecutionModel::sequence && options.streams > 1);
 }
 
 Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input) {
@@ -241,8 +238,8 @@ Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input) {
                    {.load = input.sequential.load,
                     .arena = arena_bytes(input.plan),
                     .picoseconds = time_on_one_stream(input, costs)}});
-  if (input.options.run == RunForm::free) {
-    Result<SpreadPlan> made = free_plan(input, costs);
+  if (input.options.run == ExecutionModel::dataflow) {
+    Result<SpreadPlan> made = dataflow_plan(input, costs);
     if (!made) return made.error();
     plans.push_back(*std::move(made));
     return plans;
@@ -252,12 +249,12 @@ Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input) {
 }
 
 std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, const PlanOptions& options) {
-  if (options.run == RunForm::free) return plans.size() - 1;
+  if (options.run == ExecutionModel::dataflow) return plans.size() - 1;
   const std::int64_t arena = plans[0].point.arena.count();
   const int percent = 100 + options.stream_room;
   const Bytes most(arena / 100 * percent + arena % 100 * percent / 100);
   const auto is_asked_for = [&](const SpreadPlan& one) {
-    return one.point.run == options.run || one.point.run == RunForm::sequence;
+    return one.point.run == options.run || one.point.run == ExecutionModel::sequence;
   };
   const bool has_fitting = std::any_of(plans.begin(), plans.end(),
                                        [&](const SpreadPlan& one) { return is_asked_for(one) && fits(one.plan); });
@@ -273,24 +270,26 @@ std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, const PlanOption
   return best;
 }
 
+bool reaches_bound(const Plan& plan) { return bound_of(plan).bytes == plan.claims.load; }
+
 void set_claims(Plan& plan, const Plan& sequential, Bytes load, const std::string& allocate) {
   plan.provenance = sequential.provenance;
   plan.claims = sequential.claims;
   plan.claims.load = load;
-  plan.claims.schedule_optimal = load == plan.claims.bound;
+  plan.claims.schedule_optimal = reaches_bound(plan);
   plan.claims.allocate = allocate;
   plan.claims.allocate_optimal = arena_bytes(plan) == load;
 }
 
 std::int64_t waits_of(const Plan& plan) {
   std::int64_t waits = 0;
-  for (const Step& step : plan.program) waits += static_cast<std::int64_t>(step.after.size());
+  for (const Step& step : plan.program.steps) waits += static_cast<std::int64_t>(step.after.size());
   return waits;
 }
 
 void mark_frontier(std::vector<StreamPoint>& points) {
   const auto beats = [&](const StreamPoint& a, const StreamPoint& b) {
-    if (a.run != b.run && a.run != RunForm::sequence) return false;
+    if (a.run != b.run && a.run != ExecutionModel::sequence) return false;
     if (a.picoseconds > b.picoseconds || a.arena > b.arena) return false;
     return a.picoseconds < b.picoseconds || a.arena < b.arena || &a < &b;  // of equal ones the first is shown
   };

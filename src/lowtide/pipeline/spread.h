@@ -17,13 +17,9 @@
 namespace lowtide::detail {
 
 // Everything that a plan on one stream was made from, and that plan, complete.
-struct SpreadInput {
-  const Graph& graph;
+struct SpreadInput : PlanParts {
   const Schedule& sequential;
-  const ChosenKernels& kernels;
-  const std::vector<PlannedBodies>& bodies;
   const AliasOptions& aliases;
-  const std::vector<Region>& regions;
   const Plan& plan;
   const PlanOptions& options;
 };
@@ -39,16 +35,19 @@ struct SpreadPlan {
 
 // The plan on one stream, then those of the form that `options.run` names, each with offsets and waits: for streams
 // (schedule/streams.h) or waves (schedule/waves.h) of `options.streams` at several caps on the load, by several
-// priorities; for free data flow one (free_plan.h). Without `options.curve` only caps that may lead to a plan within
+// priorities; for dataflow one (dataflow_plan.h). Without `options.curve` only caps that may lead to a plan within
 // `options.stream_room`; with it, streams and waves where one of them is asked for. Where offsets leave a gap, the same
 // with whole buffers, or with slices, splits and concats that copy, if that is lower and hardly slower. O(points) times
-// what a plan costs after its order is known. Errors: those of add_barriers and free_plan.
+// what a plan costs after its order is known. Errors: those of add_barriers and dataflow_plan.
 [[nodiscard]] Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input);
 
 // Of those of the form asked for, and the first, which is one of streams and of waves too: the fastest whose arena is at
 // most `stream_room` percent above that of the first and that fits, if any does; among equals the one with the smallest
-// arena. Never slower than the first. Of free data flow there is one. Require: not empty.
+// arena. Never slower than the first. Of dataflow there is one. Require: not empty.
 [[nodiscard]] std::size_t chosen_spread(const std::vector<SpreadPlan>& plans, const PlanOptions& options);
+
+// Whether the claimed load is the best claimed bound for plans such as this one.
+[[nodiscard]] bool reaches_bound(const Plan& plan);
 
 // The claims of a plan with offsets whose program was made anew. `load`: of its lifespans. `allocate`: what found them.
 void set_claims(Plan& plan, const Plan& sequential, Bytes load, const std::string& allocate);

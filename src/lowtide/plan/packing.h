@@ -46,22 +46,20 @@ struct PackingTogether {
 
 // Offsets for buffers such that two that are in conflict share no byte, the highest end being least. Knows no graph.
 //
-// Which two are in conflict? Those that live at the same time; or, where time is only a partial order, those that
-// `conflicts` names. In both cases those that `apart` names too, and never two of one group.
+// Two buffers are in conflict if they live at the same time. If time is only a partial order, `conflicts` names the
+// pairs in conflict instead. Two buffers of one group are never in conflict.
 //
-//   together = {x, y, 4}, {y, z, 0}      x, y and z are a group: one moves, all move. Wherever two of them live
-//        x  |========|                   together they may share bytes; who is not of the group keeps away from each
-//        y      |========|               of them while that one lives.
+//   together = {x, y, 4}, {y, z, 0}      x, y and z are a group: if one moves, all move. They may share bytes while
+//        x  |========|                   they live together. Buffers outside the group conflict with each member
+//        y      |========|               while that member is live.
 //        z      |===|
 struct PackingProblem {
   IdVector<PackingId, PackingBuffer> buffers;
   IdVector<PackingId, std::string> names;  // empty, or one a buffer ("id" of the CSV)
   std::optional<Bytes> capacity;
 
-  // If there, it replaces time: lifespans and gaps play no part, and are not even looked at. Duplicates do no harm.
+  // If present, it replaces time: lifespans and gaps are ignored. Duplicates do no harm.
   std::optional<std::vector<PackingPair>> conflicts = std::nullopt;
-  // They never live together, and must not share bytes all the same.
-  std::vector<PackingPair> apart = {};
   std::vector<PackingTogether> together = {};
 };
 

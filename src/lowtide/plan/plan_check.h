@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/base/result.h"
@@ -31,8 +32,7 @@ struct ReadPlan {
 
 // A plan file as it was read: well-formed, each number in the range of its kind. Entry 0 of each list is the root.
 struct ReadFile {
-  bool is_for_streams = false;  // as its version says; one for parts may have several streams too
-  bool is_for_parts = false;
+  std::vector<std::string_view> features;  // of plan_form::kFeatures
   std::vector<ReadLabels> labels;
   std::vector<ReadPlan> plans;
 };

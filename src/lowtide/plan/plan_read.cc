@@ -24,12 +24,12 @@ PlanFile assembled(detail::ReadFile file) {
   std::reverse(labels[0].labels.bodies.begin(), labels[0].labels.bodies.end());
   std::vector<detail::ReadPlan>& plans = file.plans;
   const auto reverse_bodies = [](Plan& plan) {
-    for (Step& step : plan.program) std::reverse(step.bodies.begin(), step.bodies.end());
+    for (StepSpace& space : plan.layout.steps) std::reverse(space.bodies.begin(), space.bodies.end());
   };
   for (std::size_t at = plans.size() - 1; at > 0; --at) {
     Plan& around = plans[plans[at].parent ? *plans[at].parent + 1 : 0].plan;
     reverse_bodies(plans[at].plan);
-    around.program[plans[at].step].bodies.push_back(
+    around.layout.steps[plans[at].step].bodies.push_back(
         {std::move(plans[at].body), plans[at].offset, std::make_shared<const Plan>(std::move(plans[at].plan))});
   }
   reverse_bodies(plans[0].plan);
@@ -48,7 +48,7 @@ Result<PlanFile> read_plan_json(std::string_view text, std::string source_name) 
   detail::PlanReader scan(text, source_name);
   if (!scan.check_version()) return *scan.error();
   detail::ReadFile file;
-  detail::PlanReader reader(text, source_name, scan.version());
+  detail::PlanReader reader(text, source_name);
   if (!reader.read(file)) return *reader.error();
   LOWTIDE_RETURN_IF_ERROR(detail::check_plan_file(file, source_name));
   return assembled(std::move(file));

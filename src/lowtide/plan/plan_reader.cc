@@ -3,6 +3,8 @@
 
 #include "lowtide/plan/plan_reader.h"
 
+#include <algorithm>
+
 #include "lowtide/base/quote.h"
 
 namespace lowtide::detail {
@@ -27,34 +29,47 @@ bool PlanReader::check_version() {
                                                 std::string(form::kFormat) + "'");
   }
   if (!version) return json_.fail(ErrorCode::invalid, "the key 'schema_version' is missing");
-  version_ = *version;
-  if (version_ >= form::kSchemaVersion && version_ <= form::kPartsVersion) return true;
+  if (*version == form::kSchemaVersion) return true;
   return json_.fail(ErrorCode::unsupported, "schema_version " + std::to_string(*version) +
-                                                " is not understood; this program reads versions " +
-                                                std::to_string(form::kSchemaVersion) + " to " +
-                                                std::to_string(form::kPartsVersion) + ": plan the model again with it");
+                                                " is not understood; this program reads version " +
+                                                std::to_string(form::kSchemaVersion) + ": plan the model again with it");
 }
 
 bool PlanReader::read(ReadFile& file) {
-  file.is_for_streams = version_ == form::kStreamsVersion;
-  file.is_for_parts = version_ == form::kPartsVersion;
   file.labels.resize(1);
   file.plans.resize(1);
-  const std::span<const std::string_view> keys =
-      has_streams() ? std::span<const std::string_view>(form::kStreamsFileKeys) : form::kFileKeys;
-  return json_.read_object(keys, [&](std::size_t key) { return read_member(keys[key], file); }) && json_.read_end();
+  return json_.read_object(form::kFileKeys, [&](std::size_t key) { return read_member(form::kFileKeys[key], file); }) &&
+         json_.read_end();
 }
 
 bool PlanReader::read_member(std::string_view name, ReadFile& file) {
   std::int64_t version = 0;
   if (name == "format") return read_constant(form::kFormat);
-  if (name == "schema_version") return json_.read_integer("the version", version_, version_, version);
+  if (name == "schema_version") {
+    return json_.read_integer("the version", form::kSchemaVersion, form::kSchemaVersion, version);
+  }
+  if (name == "features") return read_features(file.features);
   if (name == "columns") return read_columns();
   if (name == "nodes" || name == "tensors") return read_labels_member(name, file.labels[0].labels);
   // Every body has a node around it, so the limit of nodes bounds bodies too.
   if (name == "bodies") return read_table(limits::kMaxNodes, file.labels, &PlanReader::read_body);
   if (name == "body_plans") return read_table(limits::kMaxNodes, file.plans, &PlanReader::read_body_plan);
   return read_plan_member(name, file.plans[0].plan);
+}
+
+// A feature that this program does not know changes what a plan means, so the plan cannot be used.
+bool PlanReader::read_features(std::vector<std::string_view>& features) {
+  std::string name;
+  return json_.read_array([&] {
+    if (!json_.read_name(name)) return false;
+    const auto known = std::find(form::kFeatures.begin(), form::kFeatures.end(), name);
+    if (known == form::kFeatures.end()) {
+      return json_.fail(ErrorCode::unsupported,
+                        "the plan needs " + quoted(name, 40) + ", which this program does not understand");
+    }
+    features.push_back(*known);
+    return true;
+  });
 }
 
 bool PlanReader::read_constant(std::string_view wanted) {
@@ -66,7 +81,8 @@ bool PlanReader::read_constant(std::string_view wanted) {
 // A legend for people and scripts: it must say what this version means.
 bool PlanReader::read_columns() {
   return json_.read_object(form::kTables, [&](std::size_t table) {
-    return json_.read_row(columns(table), [&](std::size_t column) { return read_constant(columns(table)[column]); });
+    const std::span<const std::string_view> columns = form::kColumns[table];
+    return json_.read_row(columns, [&](std::size_t column) { return read_constant(columns[column]); });
   });
 }
 
@@ -93,13 +109,71 @@ bool PlanReader::read_region(Region& region) {
   });
 }
 
+bool PlanReader::read_machine(Machine& machine) {
+  return json_.read_object(form::kMachineKeys, [&](std::size_t key) {
+    const std::string_view name = form::kMachineKeys[key];
+    if (name == "regions") return read_table(limits::kMaxNodes, machine.regions, &PlanReader::read_region);
+    if (name == "links") return read_table(limits::kMaxNodes, machine.links, &PlanReader::read_link);
+    return read_table(limits::kMaxNodes, machine.workers, &PlanReader::read_worker);
+  });
+}
+
+bool PlanReader::read_link(Link& link) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  return json_.read_object(form::kLinkKeys, [&](std::size_t key) {
+    const std::string_view name = form::kLinkKeys[key];
+    if (name == "from") return read_id("a region", link.from);
+    if (name == "to") return read_id("a region", link.to);
+    if (name == "bytes_per_second") return json_.read_integer("a bandwidth", 1, kMost, link.bytes_per_second);
+    return json_.read_integer("a latency", 0, kMost, link.latency_picoseconds);
+  });
+}
+
+bool PlanReader::read_worker(Worker& worker) {
+  return json_.read_object(form::kWorkerKeys, [&](std::size_t key) {
+    const std::string_view name = form::kWorkerKeys[key];
+    if (name == "name") return json_.read_name(worker.name);
+    if (name == "addressable") return read_ids("a region", worker.addressable);
+    std::int64_t count = 0;
+    if (!json_.read_integer("a number of workers", 1, std::numeric_limits<int>::max(), count)) return false;
+    worker.count = static_cast<int>(count);
+    return true;
+  });
+}
+
+bool PlanReader::read_kernel(PlannedKernel& kernel) { return json_.read_name(kernel.name); }
+
+bool PlanReader::read_execution(ExecutionModel& model) {
+  std::string name;
+  if (!json_.read_name(name)) return false;
+  const std::optional<ExecutionModel> known = execution_model_from_string(name);
+  if (!known) {
+    return json_.fail(ErrorCode::invalid, "expected sequence, streams, waves or dataflow, found " + quoted(name, 40));
+  }
+  model = *known;
+  return true;
+}
+
+bool PlanReader::read_bound(Bound& bound) {
+  std::string scope;
+  return json_.read_object(form::kBoundKeys, [&](std::size_t key) {
+    const std::string_view name = form::kBoundKeys[key];
+    if (name == "bytes") return read_bytes(bound.bytes, 0, limits::kMaxTotalBytes);
+    if (name == "name") return json_.read_name(bound.name);
+    if (!json_.read_name(scope)) return false;
+    const std::optional<BoundScope> known = bound_scope_from_string(scope);
+    if (!known) return json_.fail(ErrorCode::invalid, "expected run_once or all_plans, found " + quoted(scope, 40));
+    bound.scope = *known;
+    return true;
+  });
+}
+
 bool PlanReader::read_claims(Claims& claims) {
   return json_.read_object(form::kClaimKeys, [&](std::size_t key) {
     const std::string_view name = form::kClaimKeys[key];
     if (name == "load_as_given") return read_bytes(claims.load_as_given, 0, limits::kMaxTotalBytes);
     if (name == "load") return read_bytes(claims.load, 0, limits::kMaxTotalBytes);
-    if (name == "bound") return read_bytes(claims.bound, 0, limits::kMaxTotalBytes);
-    if (name == "bound_name") return json_.read_name(claims.bound_name);
+    if (name == "bounds") return read_table(form::kBoundScopes, claims.bounds, &PlanReader::read_bound);
     if (name == "schedule") return json_.read_name(claims.schedule);
     if (name == "schedule_optimal") return json_.read_bool(claims.schedule_optimal);
     if (name == "allocate") return json_.read_name(claims.allocate);
@@ -109,14 +183,17 @@ bool PlanReader::read_claims(Claims& claims) {
 
 bool PlanReader::read_plan_member(std::string_view key, Plan& plan) {
   if (key == "provenance") return read_provenance(plan.provenance);
-  if (key == "regions") return read_table(limits::kMaxNodes, plan.regions, &PlanReader::read_region);
-  if (key == "arena") return json_.read_array([&] { return read_bytes(plan.arena.emplace_back()); });
+  if (key == "machine") return read_machine(plan.machine);
+  if (key == "execution") return read_execution(plan.execution);
+  if (key == "kernels") return read_table(limits::kMaxNodes, plan.kernels, &PlanReader::read_kernel);
+  if (key == "arena") return json_.read_array([&] { return read_bytes(plan.layout.arena.emplace_back()); });
   if (key == "claims") return read_claims(plan.claims);
-  if (key == "streams") return read_count("a number of streams", 1, limits::kMaxStreams, plan.streams);
-  // Tensors may be produced several times, so steps are bounded as tensors are.
-  if (key == "buffers") return read_table(limits::kMaxTensors, plan.buffers, &PlanReader::read_buffer);
-  if (key == "values") return read_table(limits::kMaxTensors, plan.values, &PlanReader::read_value);
-  return read_table(limits::kMaxTensors, plan.program, &PlanReader::read_step);
+  if (key == "streams") return read_table(limits::kMaxStreams, plan.program.streams, &PlanReader::read_stream);
+  // A tensor may have several values, so steps are bounded as tensors are.
+  if (key == "buffers") return read_table(limits::kMaxTensors, plan.layout.buffers, &PlanReader::read_buffer);
+  if (key == "values") return read_values(plan);
+  if (key == "steps") return read_steps(plan);
+  return read_ids("a value", key == "outputs" ? plan.program.outputs : plan.program.updates);
 }
 
 bool PlanReader::read_labels_member(std::string_view key, Labels& labels) {
@@ -135,10 +212,8 @@ bool PlanReader::read_body(ReadLabels& body) {
 }
 
 bool PlanReader::read_body_plan(ReadPlan& body) {
-  const std::span<const std::string_view> keys =
-      has_streams() ? std::span<const std::string_view>(form::kStreamsBodyPlanKeys) : form::kBodyPlanKeys;
-  return json_.read_object(keys, [&](std::size_t key) {
-    const std::string_view name = keys[key];
+  return json_.read_object(form::kBodyPlanKeys, [&](std::size_t key) {
+    const std::string_view name = form::kBodyPlanKeys[key];
     if (name == "parent") return read_parent(body.parent);
     if (name == "step") return read_id("a step", body.step);
     if (name == "body") return json_.read_name(body.body);

@@ -19,23 +19,38 @@
 
 namespace lowtide::detail {
 
+// A row of "values" or "steps": what the program and the layout have of it.
+struct ReadValue {
+  Value value;
+  ValuePlace place;
+};
+struct ReadStep {
+  Step step;
+  StepSpace space;
+};
+
 // The members and rows of a plan file, one function each. What fails is kept in `error`, with its path.
 class PlanReader {
  public:
-  PlanReader(std::string_view text, const std::string& source_name, std::int64_t version = plan_form::kSchemaVersion)
-      : json_(text, source_name), version_(version) {}
+  PlanReader(std::string_view text, const std::string& source_name) : json_(text, source_name) {}
 
-  // Reads everything once to see that it is JSON of a version that is understood: an error in there is told as such,
+  // Reads everything once to see that it is JSON of a version that is understood. So a syntax error is reported as such,
   // and not as an unknown key of another version.
   bool check_version();
   bool read(ReadFile& file);
-  [[nodiscard]] std::int64_t version() const { return version_; }
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
 
  private:
   bool read_member(std::string_view name, ReadFile& file);
   bool read_constant(std::string_view wanted);
+  bool read_features(std::vector<std::string_view>& features);
   bool read_columns();
+  bool read_machine(Machine& machine);
+  bool read_execution(ExecutionModel& model);
+  bool read_link(Link& link);
+  bool read_worker(Worker& worker);
+  bool read_kernel(PlannedKernel& kernel);
+  bool read_bound(Bound& bound);
   bool read_provenance(Provenance& provenance);
   bool read_region(Region& region);
   bool read_claims(Claims& claims);
@@ -45,15 +60,18 @@ class PlanReader {
   bool read_tensor(TensorLabel& tensor);
   bool read_buffer(Buffer& buffer);
   bool read_part(BufferPart& part);
-  bool read_value(Value& value);
-  bool read_step(Step& step);
+  bool read_stream(Stream& stream);
+  bool read_value(ReadValue& value);
+  bool read_step(ReadStep& step);
+  bool read_range(Interval<std::int64_t>& bytes);
+  bool read_values(Plan& plan);
+  bool read_steps(Plan& plan);
   bool read_body(ReadLabels& body);
   bool read_body_plan(ReadPlan& body);
   bool read_parent(std::optional<std::uint32_t>& parent);
 
   bool read_bytes(Bytes& bytes, std::int64_t least = 0, std::int64_t most = limits::kMaxArenaBytes);
   bool read_offset(Offset& offset);
-  bool read_count(std::string_view what, std::int64_t least, std::int64_t most, std::uint32_t& count);
   template <typename Tag>
   bool read_id(std::string_view what, Id<Tag>& id);
   template <typename Tag>
@@ -75,13 +93,7 @@ class PlanReader {
     });
   }
 
-  [[nodiscard]] bool has_streams() const { return version_ >= plan_form::kStreamsVersion; }
-  [[nodiscard]] std::span<const std::string_view> columns(std::size_t table) const {
-    return plan_form::columns_of(version_)[table];
-  }
-
   JsonReader json_;
-  std::int64_t version_;  // of the form that is read
 };
 
 template <typename Tag>

@@ -10,12 +10,6 @@ namespace lowtide::detail {
 
 namespace form = plan_form;
 
-namespace {
-
-constexpr std::size_t kBufferTable = 2;  // in form::kTables
-
-}  // namespace
-
 bool PlanReader::read_node(NodeLabel& node) {
   return json_.read_row(form::kNodeColumns,
                         [&](std::size_t column) { return json_.read_name(column == 0 ? node.name : node.op); });
@@ -49,8 +43,8 @@ bool PlanReader::read_tensor(TensorLabel& tensor) {
 
 bool PlanReader::read_buffer(Buffer& buffer) {
   std::string kind;
-  bool is_placed = false;
-  return json_.read_row(columns(kBufferTable), [&](std::size_t column) {
+  std::optional<RegionId> region;
+  return json_.read_row(form::kBufferColumns, [&](std::size_t column) {
     switch (column) {
       case 0: {
         if (!json_.read_name(kind)) return false;
@@ -68,11 +62,14 @@ bool PlanReader::read_buffer(Buffer& buffer) {
       case 3:
         return read_id("a step", buffer.lifespan.end);
       case 4:
-        is_placed = !json_.accept_null();
-        return !is_placed || read_id("a region, or null", buffer.placement.emplace().region);
+        return read_optional_id("a region", region);
       case 5:
-        if (is_placed) return read_offset(buffer.placement->offset);
-        return json_.accept_null() || json_.fail_expected("null, since the region is null");
+        if (json_.accept_null()) {
+          buffer.home = region;
+          return true;
+        }
+        if (!region) return json_.fail_expected("null, since the region is null");
+        return read_offset(buffer.placement.emplace(Placement{*region, Offset()}).offset);
       default: {
         const bool ok = read_table(limits::kMaxTensors, buffer.parts, &PlanReader::read_part);
         buffer.parts.shrink_to_fit();
@@ -89,28 +86,82 @@ bool PlanReader::read_part(BufferPart& part) {
   });
 }
 
-bool PlanReader::read_value(Value& value) {
-  return json_.read_row(form::kValueColumns, [&](std::size_t column) {
-    if (column == 0) return read_id("a tensor", value.tensor);
-    if (column == 1) return read_optional_id("a step", value.written);
-    if (column == 2) return read_id("a buffer", value.buffer);
-    return read_offset(value.offset);
+bool PlanReader::read_stream(Stream& stream) {
+  return json_.read_row(form::kStreamColumns, [&](std::size_t column) {
+    return column == 0 ? read_optional_id("a worker, or null", stream.worker)
+                       : read_optional_id("a link, or null", stream.link);
   });
 }
 
-bool PlanReader::read_step(Step& step) {
+bool PlanReader::read_value(ReadValue& row) {
+  return json_.read_row(form::kValueColumns, [&](std::size_t column) {
+    if (column == 0) return read_id("a tensor", row.value.tensor);
+    if (column == 1) return read_optional_id("a step", row.value.written);
+    if (column == 2) return read_id("a buffer", row.place.buffer);
+    return read_offset(row.place.offset);
+  });
+}
+
+// Two tables of the plan have these rows in common.
+bool PlanReader::read_values(Plan& plan) {
+  std::vector<ReadValue> rows;
+  if (!read_table(limits::kMaxTensors, rows, &PlanReader::read_value)) return false;
+  for (const ReadValue& row : rows) {
+    plan.program.values.push_back(row.value);
+    plan.layout.values.push_back(row.place);
+  }
+  return true;
+}
+
+bool PlanReader::read_steps(Plan& plan) {
+  std::vector<ReadStep> rows;
+  if (!read_table(limits::kMaxTensors, rows, &PlanReader::read_step)) return false;
+  for (ReadStep& row : rows) {
+    plan.program.steps.push_back(std::move(row.step));
+    plan.layout.steps.push_back(std::move(row.space));
+  }
+  return true;
+}
+
+// The kind comes first and says which columns must be there.
+bool PlanReader::read_step(ReadStep& row) {
   std::string kind;
-  return json_.read_row(columns(form::kTables.size() - 1), [&](std::size_t column) {
-    if (column == 0) return read_id("a node", step.node);
-    if (column == 2) return read_ids("a value", step.reads);
-    if (column == 3) return read_ids("a value", step.writes);
-    if (column == 4) return read_optional_id("a buffer", step.scratch);
-    if (column == 5) return read_count("a stream", 0, limits::kMaxStreams - 1, step.stream);
-    if (column == 6) return read_ids("a step", step.after);
-    if (!json_.read_name(kind)) return false;
-    step.kind = kind == to_string(StepKind::alias) ? StepKind::alias : StepKind::compute;
-    return kind == to_string(step.kind) ||
-           json_.fail(ErrorCode::invalid, "expected compute or alias, found " + quoted(kind, 40));
+  return json_.read_row(form::kStepColumns, [&](std::size_t column) {
+    Step& step = row.step;
+    switch (column) {
+      case 0:
+        if (!json_.read_name(kind)) return false;
+        if (kind == "compute") return step.work = Compute{}, true;
+        if (kind == "alias") return step.work = Alias{}, true;
+        if (kind == "copy") return step.work = Copy{}, true;
+        return json_.fail(ErrorCode::invalid, "expected compute, alias or copy, found " + quoted(kind, 40));
+      case 1:
+        if (Compute* compute = std::get_if<Compute>(&step.work)) return read_id("a node", compute->node);
+        if (Alias* alias = std::get_if<Alias>(&step.work)) return read_id("a node", alias->node);
+        return json_.accept_null() || json_.fail_expected("null, since a copy has no node");
+      case 2:
+        if (Compute* compute = std::get_if<Compute>(&step.work)) return read_id("a kernel", compute->kernel);
+        return json_.accept_null() || json_.fail_expected("null, since only compute steps have a kernel");
+      case 3:
+        if (Copy* copy = std::get_if<Copy>(&step.work)) return read_range(copy->bytes);
+        return json_.accept_null() || json_.fail_expected("null, since only copies have a range of bytes");
+      case 4:
+        return read_ids("a value", step.reads);
+      case 5:
+        return read_ids("a value", step.writes);
+      case 6:
+        return read_optional_id("a buffer", row.space.scratch);
+      case 7:
+        return read_id("a stream", step.stream);
+      default:
+        return read_ids("a step", step.after);
+    }
+  });
+}
+
+bool PlanReader::read_range(Interval<std::int64_t>& bytes) {
+  return json_.read_row(form::kRangeColumns, [&](std::size_t column) {
+    return json_.read_integer("a number of bytes", 0, limits::kMaxArenaBytes, column == 0 ? bytes.begin : bytes.end);
   });
 }
 
@@ -118,13 +169,6 @@ bool PlanReader::read_bytes(Bytes& bytes, std::int64_t least, std::int64_t most)
   std::int64_t count = 0;
   if (!json_.read_integer("a number of bytes", least, most, count)) return false;
   bytes = Bytes(count);
-  return true;
-}
-
-bool PlanReader::read_count(std::string_view what, std::int64_t least, std::int64_t most, std::uint32_t& count) {
-  std::int64_t number = 0;
-  if (!json_.read_integer(what, least, most, number)) return false;
-  count = static_cast<std::uint32_t>(number);
   return true;
 }
 

@@ -16,7 +16,7 @@ namespace lowtide {
 namespace {
 
 namespace form = detail::plan_form;
-using Layout = JsonWriter::Layout;
+using Lines = JsonWriter::Layout;
 
 // The labels of a graph and of the bodies inside it; likewise plans. A parent stands before its bodies.
 struct LabelEntry {
@@ -43,8 +43,8 @@ std::vector<PlanEntry> all_plans(const Plan& root) {
   std::vector<PlanEntry> entries = {{&root, std::nullopt, StepId(), nullptr}};
   for (std::size_t at = 0; at < entries.size(); ++at) {
     const Plan& plan = *entries[at].plan;
-    for (StepId step : all_ids<StepId>(plan.program.size())) {
-      for (const BodyPlan& body : plan.program[step].bodies) {
+    for (StepId step : all_ids<StepId>(plan.layout.steps.size())) {
+      for (const BodyPlan& body : plan.layout.steps[step].bodies) {
         LOWTIDE_CHECK(body.plan != nullptr, "a step's body has a plan");
         entries.push_back({body.plan.get(), at, step, &body});
       }
@@ -53,26 +53,27 @@ std::vector<PlanEntry> all_plans(const Plan& root) {
   return entries;
 }
 
-// The lowest that can say it.
-std::int64_t version_of(const Plan& root) {
-  std::int64_t version = form::kSchemaVersion;
+// The features of a plan and of all bodies inside it.
+std::vector<std::string_view> all_features(const Plan& root) {
+  std::vector<std::string_view> features;
   for (const PlanEntry& entry : all_plans(root)) {
-    if (entry.plan->streams > 1) version = std::max(version, form::kStreamsVersion);
-    for (const Buffer& buffer : entry.plan->buffers) {
-      if (!buffer.parts.empty()) return form::kPartsVersion;
-    }
+    for (std::string_view feature : features_of(*entry.plan)) features.push_back(feature);
   }
-  return version;
+  std::sort(features.begin(), features.end());
+  features.erase(std::unique(features.begin(), features.end()), features.end());
+  return features;
 }
 
 class PlanWriter {
  public:
-  PlanWriter(std::string& out, std::int64_t version) : json_(out), version_(version) {}
+  explicit PlanWriter(std::string& out) : json_(out) {}
 
   void write(const Plan& plan, const Labels& labels) {
-    json_.begin_object(Layout::lines);
+    json_.begin_object(Lines::lines);
     json_.member("format", form::kFormat);
-    json_.member("schema_version", version_);
+    json_.member("schema_version", form::kSchemaVersion);
+    json_.key("features");
+    write_names(all_features(plan));
     write_columns();
     write_head(plan);
     write_labels(labels);
@@ -85,12 +86,10 @@ class PlanWriter {
  private:
   void write_columns() {
     json_.key("columns");
-    json_.begin_object(Layout::lines);
+    json_.begin_object(Lines::lines);
     for (std::size_t table = 0; table < form::kTables.size(); ++table) {
       json_.key(form::kTables[table]);
-      json_.begin_array();
-      for (std::string_view column : form::columns_of(version_)[table]) json_.value(column);
-      json_.end_array();
+      write_names(form::kColumns[table]);
     }
     json_.end_object();
   }
@@ -105,14 +104,28 @@ class PlanWriter {
     json_.member("nodes", provenance.nodes);
     json_.member("tensors", provenance.tensors);
     json_.key("dims");
-    json_.begin_array();
-    for (const std::string& dim : provenance.dims) json_.value(dim);
-    json_.end_array();
+    write_names(provenance.dims);
     json_.member("target", provenance.target);
     json_.end_object();
+    write_machine(plan.machine);
+    json_.member("execution", to_string(plan.execution));
+    json_.key("kernels");
+    json_.begin_array();
+    for (const PlannedKernel& kernel : plan.kernels) json_.value(kernel.name);
+    json_.end_array();
+    json_.key("arena");
+    json_.begin_array();
+    for (Bytes bytes : plan.layout.arena) json_.value(bytes);
+    json_.end_array();
+    write_claims(plan.claims);
+  }
+
+  void write_machine(const Machine& machine) {
+    json_.key("machine");
+    json_.begin_object(Lines::lines);
     json_.key("regions");
-    json_.begin_array(Layout::lines);
-    for (const Region& region : plan.regions) {
+    json_.begin_array(Lines::lines);
+    for (const Region& region : machine.regions) {
       json_.begin_object();
       json_.member("name", region.name);
       json_.key("capacity");
@@ -121,11 +134,31 @@ class PlanWriter {
       json_.end_object();
     }
     json_.end_array();
-    json_.key("arena");
-    json_.begin_array();
-    for (Bytes bytes : plan.arena) json_.value(bytes);
+    json_.key("links");
+    json_.begin_array(Lines::lines);
+    for (const Link& link : machine.links) {
+      json_.begin_object();
+      json_.key("from");
+      write_id(link.from);
+      json_.key("to");
+      write_id(link.to);
+      json_.member("bytes_per_second", link.bytes_per_second);
+      json_.member("latency_picoseconds", link.latency_picoseconds);
+      json_.end_object();
+    }
     json_.end_array();
-    write_claims(plan.claims);
+    json_.key("workers");
+    json_.begin_array(Lines::lines);
+    for (const Worker& worker : machine.workers) {
+      json_.begin_object();
+      json_.member("name", worker.name);
+      json_.member("count", std::int64_t{worker.count});
+      json_.key("addressable");
+      write_ids(worker.addressable);
+      json_.end_object();
+    }
+    json_.end_array();
+    json_.end_object();
   }
 
   void write_claims(const Claims& claims) {
@@ -133,8 +166,16 @@ class PlanWriter {
     json_.begin_object();
     json_.member("load_as_given", claims.load_as_given);
     json_.member("load", claims.load);
-    json_.member("bound", claims.bound);
-    json_.member("bound_name", claims.bound_name);
+    json_.key("bounds");
+    json_.begin_array();
+    for (const Bound& bound : claims.bounds) {
+      json_.begin_object();
+      json_.member("scope", to_string(bound.scope));
+      json_.member("bytes", bound.bytes);
+      json_.member("name", bound.name);
+      json_.end_object();
+    }
+    json_.end_array();
     json_.member("schedule", claims.schedule);
     json_.member("schedule_optimal", claims.schedule_optimal);
     json_.member("allocate", claims.allocate);
@@ -144,7 +185,7 @@ class PlanWriter {
 
   void write_labels(const Labels& labels) {
     json_.key("nodes");
-    json_.begin_array(Layout::lines);
+    json_.begin_array(Lines::lines);
     for (const NodeLabel& node : labels.nodes) {
       json_.begin_array();
       json_.value(node.name);
@@ -153,7 +194,7 @@ class PlanWriter {
     }
     json_.end_array();
     json_.key("tensors");
-    json_.begin_array(Layout::lines);
+    json_.begin_array(Lines::lines);
     for (const TensorLabel& tensor : labels.tensors) {
       json_.begin_array();
       json_.value(tensor.name);
@@ -166,28 +207,42 @@ class PlanWriter {
   }
 
   void write_tables(const Plan& plan) {
-    if (version_ >= form::kStreamsVersion) json_.member("streams", std::int64_t{plan.streams});
+    const Program& program = plan.program;
+    json_.key("streams");
+    json_.begin_array(Lines::lines);
+    for (const Stream& stream : program.streams) {
+      json_.begin_array();
+      write_optional(stream.worker);
+      write_optional(stream.link);
+      json_.end_array();
+    }
+    json_.end_array();
     json_.key("buffers");
-    json_.begin_array(Layout::lines);
-    for (const Buffer& buffer : plan.buffers) write_buffer(buffer);
+    json_.begin_array(Lines::lines);
+    for (const Buffer& buffer : plan.layout.buffers) write_buffer(buffer);
     json_.end_array();
     json_.key("values");
-    json_.begin_array(Layout::lines);
-    for (const Value& value : plan.values) {
+    json_.begin_array(Lines::lines);
+    for (ValueId id : all_ids<ValueId>(program.values.size())) {
       json_.begin_array();
-      write_id(value.tensor);
-      write_optional(value.written);
-      write_id(value.buffer);
-      json_.value(value.offset);
+      write_id(program.values[id].tensor);
+      write_optional(program.values[id].written);
+      write_id(plan.layout.values[id].buffer);
+      json_.value(plan.layout.values[id].offset);
       json_.end_array();
     }
     json_.end_array();
     json_.key("steps");
-    json_.begin_array(Layout::lines);
-    for (const Step& step : plan.program) write_step(step);
+    json_.begin_array(Lines::lines);
+    for (StepId id : all_ids<StepId>(program.steps.size())) write_step(program.steps[id], plan.layout.steps[id].scratch);
     json_.end_array();
+    json_.key("outputs");
+    write_ids(program.outputs);
+    json_.key("updates");
+    write_ids(program.updates);
   }
 
+  // A buffer without an offset is not placed; its region is then its home, if that is known.
   void write_buffer(const Buffer& buffer) {
     json_.begin_array();
     json_.value(to_string(buffer.kind));
@@ -198,10 +253,10 @@ class PlanWriter {
       write_id(buffer.placement->region);
       json_.value(buffer.placement->offset);
     } else {
-      json_.null();
+      write_optional(buffer.home);
       json_.null();
     }
-    if (version_ == form::kPartsVersion) write_parts(buffer.parts);
+    write_parts(buffer.parts);
     json_.end_array();
   }
 
@@ -217,23 +272,25 @@ class PlanWriter {
     json_.end_array();
   }
 
-  void write_step(const Step& step) {
+  void write_step(const Step& step, std::optional<BufferId> scratch) {
     json_.begin_array();
-    write_id(step.node);
-    json_.value(to_string(step.kind));
-    json_.begin_array();
-    for (ValueId value : step.reads) write_id(value);
-    json_.end_array();
-    json_.begin_array();
-    for (ValueId value : step.writes) write_id(value);
-    json_.end_array();
-    write_optional(step.scratch);
-    if (version_ >= form::kStreamsVersion) {
-      json_.value(std::int64_t{step.stream});
+    json_.value(kind_name(step));
+    write_optional(node_of(step));
+    const Compute* compute = std::get_if<Compute>(&step.work);
+    compute != nullptr ? write_id(compute->kernel) : json_.null();
+    if (const Copy* copy = std::get_if<Copy>(&step.work)) {
       json_.begin_array();
-      for (StepId before : step.after) write_id(before);
+      json_.value(copy->bytes.begin);
+      json_.value(copy->bytes.end);
       json_.end_array();
+    } else {
+      json_.null();
     }
+    write_ids(step.reads);
+    write_ids(step.writes);
+    write_optional(scratch);
+    write_id(step.stream);
+    write_ids(step.after);
     json_.end_array();
   }
 
@@ -248,10 +305,10 @@ class PlanWriter {
 
   void write_bodies(const Labels& root) {
     json_.key("bodies");
-    json_.begin_array(Layout::lines);
+    json_.begin_array(Lines::lines);
     for (const LabelEntry& entry : all_labels(root)) {
       if (!entry.parent) continue;
-      json_.begin_object(Layout::lines);
+      json_.begin_object(Lines::lines);
       write_parent(entry.parent);
       json_.key("node");
       write_id(entry.body->node);
@@ -264,10 +321,10 @@ class PlanWriter {
 
   void write_body_plans(const Plan& root) {
     json_.key("body_plans");
-    json_.begin_array(Layout::lines);
+    json_.begin_array(Lines::lines);
     for (const PlanEntry& entry : all_plans(root)) {
       if (!entry.parent) continue;
-      json_.begin_object(Layout::lines);
+      json_.begin_object(Lines::lines);
       write_parent(entry.parent);
       json_.key("step");
       write_id(entry.step);
@@ -277,6 +334,20 @@ class PlanWriter {
       write_tables(*entry.plan);
       json_.end_object();
     }
+    json_.end_array();
+  }
+
+  template <typename Names>
+  void write_names(const Names& names) {
+    json_.begin_array();
+    for (const auto& name : names) json_.value(std::string_view(name));
+    json_.end_array();
+  }
+
+  template <typename Tag>
+  void write_ids(const std::vector<Id<Tag>>& ids) {
+    json_.begin_array();
+    for (Id<Tag> id : ids) write_id(id);
     json_.end_array();
   }
 
@@ -292,7 +363,6 @@ class PlanWriter {
   }
 
   JsonWriter json_;
-  const std::int64_t version_;
 };
 
 // About the length of the text, so that it seldom has to be copied while it grows.
@@ -302,8 +372,8 @@ std::size_t expected_length(const Plan& plan, const Labels& labels) {
   for (const TensorLabel& tensor : labels.tensors) {
     length += tensor.name.size() + 40 + 8 * static_cast<std::size_t>(tensor.shape.rank());
   }
-  length += plan.buffers.size() * 60 + plan.values.size() * 36;
-  for (const Step& step : plan.program) length += 36 + 10 * (step.reads.size() + step.writes.size());
+  length += plan.layout.buffers.size() * 64 + plan.program.values.size() * 36;
+  for (const Step& step : plan.program.steps) length += 56 + 10 * (step.reads.size() + step.writes.size());
   return length;
 }
 
@@ -312,7 +382,7 @@ std::size_t expected_length(const Plan& plan, const Labels& labels) {
 std::string write_plan_json(const Plan& plan, const Labels& labels) {
   std::string out;
   out.reserve(expected_length(plan, labels));
-  PlanWriter(out, version_of(plan)).write(plan, labels);
+  PlanWriter(out).write(plan, labels);
   out += "\n";
   return out;
 }

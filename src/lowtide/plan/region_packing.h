@@ -11,15 +11,14 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
 #include "lowtide/plan/packing.h"
-#include "lowtide/plan/region.h"
+#include "lowtide/plan/machine.h"
 
 namespace lowtide {
 
 // One memory that takes part in a packing.
 struct PackingRegion {
-  std::optional<Bytes> capacity;              // nothing: as much as is needed
-  Bytes alignment = Bytes(1);                 // of every buffer in it, besides the buffer's own; a power of two
-  std::optional<std::int64_t> cost_per_byte;  // >= 0; given for all regions or for none
+  std::optional<Bytes> capacity;  // nullopt: as much as is needed
+  Bytes alignment = Bytes(1);     // of every buffer in it, besides the buffer's own; a power of two
 };
 
 // What distinguishes buffers when room is short.
@@ -35,21 +34,19 @@ struct RegionUse {
 //   b 32, 3x        |=======|      dram, no limit     |    [ c 64 ]  |
 //   c 64, 2x        |=======|
 //
-// What counts is the cost of who lies where. With costs per byte it is one number,
-//     sum over buffers of weight x size x cost per byte of the region.
-// Without, regions are in order of preference, and the cost is a row of numbers, compared from the left: the weighted
-// bytes (weight x size) outside the first region, those outside the first two, ..., those in the last. Of the example:
-// {128}, since c is the cheapest to leave outside (with a: also 128) and b is not (96, but 128 bytes would be in sram).
+// Regions are in order of preference. The cost is a row of numbers, compared from the left: the weighted bytes (weight x
+// size) outside the first region, those outside the first two, ..., those in the last. The example costs {128}. Leaving
+// a outside costs the same. Leaving b outside would cost 96, but a and c need 128 bytes of sram.
 //
-// A buffer with a fixed offset has it in the first region that is not forbidden to it, and goes there. Who is in one
-// group (PackingProblem::together) goes to one region. Conflicts count within a region only.
+// A buffer with a fixed offset has it in the first region that is not forbidden to it, and goes there. A group
+// (PackingProblem::together) goes to one region as a whole. Conflicts count within a region only.
 struct RegionProblem {
   PackingProblem packing;                     // `capacity` plays no part and must be absent: regions have capacities
   IdVector<RegionId, PackingRegion> regions;  // 1 to limits::kMaxRegions
   IdVector<PackingId, RegionUse> uses;        // empty: all as RegionUse says; or one a buffer
 };
 
-// Lexicographic: one number with costs per byte, else one for each region but the last.
+// Compared lexicographically: one number for each region except the last.
 using RegionCost = std::vector<std::int64_t>;
 
 // Why there is no packing, for a person to check: `buffers` conflict with each other, each fits nowhere but in

@@ -108,11 +108,18 @@ BlobId BlobNetMaker::touch(TensorId id) {
 
 void BlobNetMaker::number_blobs() {
   blob_of_leader_.assign(graph_.tensors().size(), std::nullopt);
+  // Of each blob: the last op that has it as an input, and as an output. There may be many inputs, so none is sought
+  // in the list.
+  IdVector<BlobId, NodeId> reader;
+  IdVector<BlobId, NodeId> writer;
   for (NodeId id : order_) {
     BlobOp op{.node = id};
     const auto add_once = [&](std::vector<BlobId>& list, TensorId tensor) {
       const BlobId blob = touch(tensor);
-      if (std::find(list.begin(), list.end(), blob) == list.end()) list.push_back(blob);
+      IdVector<BlobId, NodeId>& last = &list == &op.inputs ? reader : writer;
+      const NodeId none(static_cast<std::uint32_t>(order_.size()));
+      while (last.size() < net_.blobs.size()) last.push_back(none);
+      if (std::exchange(last[blob], id) != id) list.push_back(blob);
     };
     for (std::optional<TensorId> tensor : graph_.node(id).inputs) {
       if (tensor) add_once(op.inputs, *tensor);
@@ -151,7 +158,7 @@ Result<void> BlobNetMaker::describe(Blob& blob) const {
   for (TensorId id : blob.tensors) {
     const Tensor& tensor = graph_.tensor(id);
     blob.size = std::max(blob.size, round_up(tensor.size, alignment_));
-    blob.is_kept |= tensor.role != Role::temporary;
+    blob.is_kept |= tensor.role != Role::temporary || tensor.is_next_state;
     blob.is_input |= tensor.role == Role::input;
     blob.is_output |= tensor.role == Role::output;
     blob.is_placed &= tensor.role != Role::constant && tensor.role != Role::state;

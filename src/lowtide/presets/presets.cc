@@ -16,6 +16,14 @@
 
 namespace lowtide {
 namespace detail {
+
+Error too_large(const std::string& what, std::int64_t most, const std::string& name) {
+  return Error{ErrorCode::over_limit,
+               "not computed, because the graph is too large for it: it would look at more than " +
+                   std::to_string(most) + " " + what + " (" + name + ")",
+               ""};
+}
+
 namespace {
 
 Result<Decision> simple(const BlobNet& net, const PresetOptions& /*options*/) {
@@ -90,15 +98,17 @@ Result<Decision> side_by_side(const BlobNet& net, const PresetOptions& /*options
   return decision;
 }
 
-void pack_largest_first(const BlobNet& net, Decision& decision) {
+Result<void> pack_largest_first(const BlobNet& net, Decision& decision) {
   const Movable movable = arena_problem(net, decision);
-  const IdVector<PackingId, Offset> offsets = largest_first_offsets(movable.problem);
-  for (PackingId id : all_ids<PackingId>(offsets.size())) decision.offset[movable.blobs[id]] = offsets[id];
+  const Result<IdVector<PackingId, Offset>> offsets = largest_first_offsets(movable.problem);
+  if (!offsets) return offsets.error();
+  for (PackingId id : all_ids<PackingId>(offsets->size())) decision.offset[movable.blobs[id]] = (*offsets)[id];
+  return {};
 }
 
 Result<Decision> largest_first(const BlobNet& net, const PresetOptions& /*options*/) {
   Decision decision = arena_of(net);
-  pack_largest_first(net, decision);
+  LOWTIDE_RETURN_IF_ERROR(pack_largest_first(net, decision));
   return decision;
 }
 
@@ -114,7 +124,7 @@ Result<Decision> multistream(const BlobNet& net, const PresetOptions& options) {
                                 static_cast<std::uint32_t>(std::min<std::size_t>(waves[at].size(), options.streams)));
     for (NodeId id : waves[at]) decision.wave[id] = at;
   }
-  pack_largest_first(net, decision);
+  LOWTIDE_RETURN_IF_ERROR(pack_largest_first(net, decision));
   return decision;
 }
 

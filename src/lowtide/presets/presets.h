@@ -85,10 +85,14 @@ struct PresetSpec {
 // What an earlier planner would have done with this graph in this order: which tensors share a block. The result is
 // checked by code that shares nothing with the presets; whoever reports it must look at `violations`.
 //
-// caffe2_simple and static_runtime_groups take O(nodes + edges), caffe2_dag* O((nodes + edges) x chains that cover the
-// graph, and the pool for each node), the interference and aitemplate ones O(tensors^2); best: AllocateOptions.
+// With n nodes and edges: caffe2_simple, static_runtime_groups and aitemplate_naive take O(n), caffe2_interference_*
+// O(n log n), and aitemplate_greedy_by_size and aitemplate_multistream what largest_first_offsets says (sharing_rules.h).
+// caffe2_dag* and caffe2_gradients take O(n x chains that cover the graph) and look at free buffers that a node may not
+// take. `best` adds what AllocateOptions and SlotOptions say. All nine that `lowtide compare` asks for take 1.5 s of CPU
+// together for a chain of 100,000 nodes, and 20 s for 1,000,000 (bench/compare_growth.py).
 // Errors: invalid, for an unknown preset, an order that is none, tensors that cannot be together (they are alive at
-// once), numbers below 1; over_limit, for graphs of too many chains (HappensBefore).
+// once), numbers below 1; over_limit, for graphs of too many chains (HappensBefore), and where a preset would look at
+// too many pairs or free buffers (sharing_rules.h).
 [[nodiscard]] Result<PresetOutcome> apply_preset(const Graph& graph, const std::vector<NodeId>& order,
                                                  const PresetOptions& options);
 

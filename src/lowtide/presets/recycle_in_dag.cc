@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "lowtide/analysis/happens_before.h"
@@ -11,10 +14,49 @@
 namespace lowtide::detail {
 namespace {
 
-// A block that nobody uses now.
-struct FreeBlock {
-  std::uint32_t block;
-  std::int64_t sharers;
+// Uses of free blocks that are looked at: some seconds.
+constexpr std::int64_t kMostLooks = 400'000'000;
+
+// The blocks of a device that are free, in the order in which the rule prefers them.
+//
+// By size: the largest that is not above what is needed, and so on down; then the smallest above, and so on up. Among
+// equal sizes, and among all where sizes play no part: the block that most blobs share, then the one opened first.
+// A block has its name from the blob that opened it, and blobs have their numbers in the order of their first use.
+class FreeBlocks {
+ public:
+  void insert(std::uint32_t block, Bytes size, std::int64_t sharers) { by_size_[size].insert({-sharers, block}); }
+
+  // The first that `may_take` takes; it is free no more.
+  template <typename MayTake>
+  std::optional<std::uint32_t> take(Bytes need, MayTake may_take) {
+    const auto above = by_size_.upper_bound(need);
+    for (auto group = above; group != by_size_.begin();) {
+      --group;
+      if (const std::optional<std::uint32_t> block = take_from(group, may_take)) return block;
+    }
+    for (auto group = above; group != by_size_.end(); ++group) {
+      if (const std::optional<std::uint32_t> block = take_from(group, may_take)) return block;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Group = std::set<std::pair<std::int64_t, std::uint32_t>>;  // (-sharers, block)
+
+  template <typename MayTake>
+  std::optional<std::uint32_t> take_from(std::map<Bytes, Group>::iterator at, MayTake may_take) {
+    Group& group = at->second;
+    for (auto one = group.begin(); one != group.end(); ++one) {
+      const std::uint32_t block = one->second;
+      if (!may_take(block)) continue;
+      group.erase(one);
+      if (group.empty()) by_size_.erase(at);
+      return block;
+    }
+    return std::nullopt;
+  }
+
+  std::map<Bytes, Group> by_size_;
 };
 
 class DagWalk {
@@ -29,11 +71,13 @@ class DagWalk {
     for (std::uint32_t at = 0; at < net.ops.size(); ++at) count_op(at);
   }
 
-  BlockChoice run() && {
+  Result<BlockChoice> run(std::int64_t* work) && {
     for (std::uint32_t at = 0; at < net_.ops.size(); ++at) {
       if (rule_.takes_part[at] != 0 && waits_for_[at] == 0 && !is_visited(at)) walk_from(at);
+      if (looks_ > kMostLooks) return too_large("uses of free buffers", kMostLooks, "kMostLooks");
     }
     drop_single_blocks();
+    if (work != nullptr) *work = looks_;
     return std::move(choice_);
   }
 
@@ -48,8 +92,7 @@ class DagWalk {
   void walk_from(std::uint32_t start);
   void visit(std::uint32_t at);
   void place(BlobId id, std::uint32_t at);
-  bool is_better(const FreeBlock& one, const FreeBlock& other, Bytes need) const;
-  bool may_take(std::uint32_t block, BlobId id, std::uint32_t at) const;
+  bool may_take(std::uint32_t block, std::uint32_t at);
   std::uint32_t block_of(BlobId id);
   void drop_single_blocks();
 
@@ -63,10 +106,11 @@ class DagWalk {
   IdVector<BlobId, std::vector<std::uint32_t>> uses_;  // by all ops
   std::vector<std::uint32_t> waits_for_;               // of each op: sources not visited yet
   std::vector<std::vector<std::uint32_t>> next_;       // of each op: who waits for it
-  std::vector<FreeBlock> free_;
-  std::vector<BlobId> user_;           // of each block: the last
-  std::vector<Bytes> size_;            // of each block
-  std::vector<std::int64_t> sharers_;  // of each block
+  std::map<std::uint32_t, FreeBlocks> free_;           // by device
+  std::int64_t looks_ = 0;                             // at uses of free blocks
+  std::vector<BlobId> user_;                           // of each block: the last
+  std::vector<Bytes> size_;                            // of each block
+  std::vector<std::int64_t> sharers_;                  // of each block
 };
 
 void DagWalk::count_op(std::uint32_t at) {
@@ -118,43 +162,30 @@ void DagWalk::visit(std::uint32_t at) {
   for (BlobId id : released) {
     const std::uint32_t block = block_of(id);
     user_[block] = id;
-    free_.push_back({block, sharers_[block]});
+    const Bytes size = rule_.by_size ? size_[block] : Bytes(0);
+    free_[net_.blobs[id].device].insert(block, size, sharers_[block]);
   }
 }
 
-// A block has its name from the blob that opened it, and blobs have their numbers in the order of their first use.
-bool DagWalk::is_better(const FreeBlock& one, const FreeBlock& other, Bytes need) const {
-  if (rule_.by_size) {
-    const Bytes size = size_[one.block];
-    const Bytes other_size = size_[other.block];
-    const bool fits_inside = size <= need;
-    const bool other_fits_inside = other_size <= need;
-    if (fits_inside != other_fits_inside) return fits_inside;
-    if (size != other_size) return fits_inside ? size > other_size : size < other_size;
-  }
-  if (one.sharers != other.sharers) return one.sharers > other.sharers;
-  return one.block < other.block;
+bool DagWalk::may_take(std::uint32_t block, std::uint32_t at) {
+  const std::vector<std::uint32_t>& uses = uses_[user_[block]];
+  const auto is_over = [&](std::uint32_t use) { return runs_.is_before(use, at); };
+  const auto late = std::find_if_not(uses.begin(), uses.end(), is_over);
+  looks_ += late - uses.begin() + 1;
+  return late == uses.end();
 }
 
-bool DagWalk::may_take(std::uint32_t block, BlobId id, std::uint32_t at) const {
-  const BlobId before = user_[block];
-  if (net_.blobs[before].device != net_.blobs[id].device) return false;
-  return std::all_of(uses_[before].begin(), uses_[before].end(),
-                     [&](std::uint32_t use) { return runs_.is_before(use, at); });
-}
-
+// All blobs of a block are on one device. Once too much was looked at, the result is not wanted any more.
 void DagWalk::place(BlobId id, std::uint32_t at) {
-  std::optional<std::size_t> best;
-  for (std::size_t index = 0; index < free_.size(); ++index) {
-    if (best && !is_better(free_[index], free_[*best], net_.blobs[id].size)) continue;
-    if (may_take(free_[index].block, id, at)) best = index;
-  }
-  if (!best) return;
-  const std::uint32_t block = free_[*best].block;
-  free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(*best));
-  choice_.block[id] = block;
-  ++sharers_[block];
-  size_[block] = std::max(size_[block], net_.blobs[id].size);
+  const auto free = free_.find(net_.blobs[id].device);
+  if (free == free_.end() || looks_ > kMostLooks) return;
+  const Bytes need = rule_.by_size ? net_.blobs[id].size : Bytes(0);
+  const std::optional<std::uint32_t> block =
+      free->second.take(need, [&](std::uint32_t one) { return looks_ <= kMostLooks && may_take(one, at); });
+  if (!block) return;
+  choice_.block[id] = *block;
+  ++sharers_[*block];
+  size_[*block] = std::max(size_[*block], net_.blobs[id].size);
 }
 
 std::uint32_t DagWalk::block_of(BlobId id) {
@@ -187,10 +218,10 @@ void DagWalk::drop_single_blocks() {
 
 }  // namespace
 
-Result<BlockChoice> recycle_in_dag(const BlobNet& net, const DagRule& rule) {
+Result<BlockChoice> recycle_in_dag(const BlobNet& net, const DagRule& rule, std::int64_t* work) {
   const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
   if (!runs) return runs.error();
-  return DagWalk(net, rule, *runs).run();
+  return DagWalk(net, rule, *runs).run(work);
 }
 
 }  // namespace lowtide::detail

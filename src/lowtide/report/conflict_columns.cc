@@ -24,7 +24,6 @@ class ColumnMaker {
     DisjointSets<PackingId> groups(near_.size());  // these may share bytes whatever pairs say
     for (const PackingTogether& pair : problem.together) groups.join(pair.first, pair.second);
     add_pairs(*problem.conflicts, groups);
-    add_pairs(problem.apart, groups);
     for (PackingId id : all_ids<PackingId>(near_.size())) {
       std::sort(near_[id].begin(), near_[id].end());
       near_[id].erase(std::unique(near_[id].begin(), near_[id].end()), near_[id].end());
@@ -138,7 +137,6 @@ ConflictColumns conflict_columns(const PackingProblem& problem, const std::vecto
 PackingProblem with_columns_as_time(const PackingProblem& problem, const ConflictColumns& columns) {
   PackingProblem drawn = problem;
   drawn.conflicts.reset();
-  drawn.apart.clear();
   for (PackingBuffer& buffer : drawn.buffers) {
     buffer.lifespan = {-1, -1};
     buffer.gaps.clear();

@@ -16,10 +16,10 @@ constexpr std::size_t kMostRanges = 4;
 using Align = TextTable::Align;
 using detail::exact;
 using detail::kNodeColumns;
-using detail::kTensorColumns;
 using detail::node_text;
 using detail::paragraph;
 using detail::step_text;
+using detail::value_text;
 
 // "steps 12 to 15  Conv conv1 to Relu relu3"
 void add_range(TextTable& table, const PeakExplanation& told, const Interval<StepId>& range) {
@@ -35,7 +35,7 @@ void add_range(TextTable& table, const PeakExplanation& told, const Interval<Ste
 
 StyledText where_text(const PeakExplanation& told) {
   StyledText out;
-  const auto steps = static_cast<std::int64_t>(told.plan->program.size());
+  const auto steps = static_cast<std::int64_t>(told.plan->program.steps.size());
   std::int64_t high = 0;
   for (const Interval<StepId>& range : told.peaks) high += range.end.value() - range.begin.value();
   out.add("  ").add(format_bytes(told.load), Style::strong).add(" live at once at ");
@@ -91,21 +91,21 @@ std::string life_text(const PeakExplanation& told, const PeakBuffer& one, Buffer
 }
 
 void add_buffer(TextTable& table, const PeakExplanation& told, const PeakBuffer& one) {
-  const Buffer& buffer = told.plan->buffers[one.buffer];
-  const bool is_kernel = told.plan->program.empty() || told.plan->program[told.step].bodies.empty();
+  const Buffer& buffer = told.plan->layout.buffers[one.buffer];
+  const bool is_kernel = told.plan->program.steps.empty() || told.plan->layout.steps[told.step].bodies.empty();
   StyledText tensor(is_kernel ? "(scratch)" : "(what runs inside)");
   std::string type;
   if (one.name) {
-    const Tensor& main = told.graph->tensor(*one.name);
-    tensor = StyledText(shown_name(main.name, kTensorColumns));
+    const Tensor& main = told.graph->tensor(told.plan->program.values[*one.name].tensor);
+    tensor = StyledText(value_text(main.name, told.ordinals[*one.name]));
     const auto others =
-        static_cast<std::int64_t>(one.tensors.size()) - std::count(one.tensors.begin(), one.tensors.end(), *one.name);
+        static_cast<std::int64_t>(one.values.size()) - std::count(one.values.begin(), one.values.end(), *one.name);
     if (others > 0) tensor.add(" +" + std::to_string(others), Style::dim);
     type = std::string(to_string(main.dtype)) + to_string(main.shape);
   }
   table.add_row({StyledText(exact(one.living)), StyledText(percent(one.living.count(), told.load.count())), tensor,
                  StyledText(type, Style::dim), StyledText(use_text(one.use)),
-                 need_text(one, one.living, told.plan->regions[0].alignment),
+                 need_text(one, one.living, detail::first_alignment(*told.plan)),
                  StyledText(life_text(told, one, buffer.kind), Style::dim)});
 }
 
@@ -114,7 +114,7 @@ StyledText idle_text(const PeakExplanation& told) {
   Bytes idle;
   for (const PeakBuffer& one : told.buffers) {
     const Bytes rest = one.living - one.held;
-    if (rest >= told.plan->regions[0].alignment) idle += rest;
+    if (rest >= detail::first_alignment(*told.plan)) idle += rest;
   }
   if (idle == Bytes(0)) return {};
   return paragraph(format_bytes(idle) +
@@ -124,7 +124,7 @@ StyledText idle_text(const PeakExplanation& told) {
 
 StyledText buffers_text(const PeakExplanation& told, const SummaryOptions& options) {
   StyledText out;
-  const bool has_steps = !told.plan->program.empty();
+  const bool has_steps = !told.plan->program.steps.empty();
   const std::string where = has_steps ? "At " + step_text(told, told.step) + ", these live" : "These live";
   out.end_line().add(where, Style::heading).end_line();
   TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left, Align::left});
@@ -157,21 +157,22 @@ StyledText level_text(const PeakExplanation& told, const PeakExplanation* outer,
   if (told.load == Bytes(0)) {
     return out
         .add("  Nothing lives in the arena: " +
-             std::string(told.plan->program.empty() ? "nothing runs." : "no step writes bytes of its own."))
+             std::string(told.plan->program.steps.empty() ? "nothing runs." : "no step writes bytes of its own."))
         .end_line();
   }
-  if (told.plan->program.empty()) {
+  if (told.plan->program.steps.empty()) {
     out.add("  " + format_bytes(told.load) + " live, and nothing runs.").end_line();
   } else {
     out.append(where_text(told));
   }
   out.append(buffers_text(told, options));
+  if (const std::string extra = detail::extra_work_text(*told.plan); !extra.empty()) out.append(paragraph(extra + "."));
   if (told.inside.empty()) {
     out.append(paragraph("Inputs (" + exact(facts.plain.inputs) + ") and constants (" + exact(facts.plain.constants) +
                          ") are not in the arena and do not count."));
   }
   out.append(detail::proof_text(told, facts, options));
-  if (!told.plan->program.empty()) out.append(detail::remedies_text(told));
+  if (!told.plan->program.steps.empty()) out.append(detail::remedies_text(told));
   return out;
 }
 
@@ -183,7 +184,10 @@ ShownNode shown_node(const Graph& graph, NodeId id) {
 }
 
 ShownNode shown_node(const PeakExplanation& told, StepId step) {
-  return shown_node(*told.graph, told.plan->program[step].node);
+  const Plan& plan = *told.plan;
+  const Step& shown = plan.program.steps[step];
+  if (const std::optional<NodeId> node = node_of(shown)) return shown_node(*told.graph, *node);
+  return shown_copy(plan, shown, told.graph->tensor(plan.program.values[shown.reads[0]].tensor).name);
 }
 
 StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakExplanation>& levels,

@@ -30,7 +30,7 @@ struct ExplanationFacts {
 [[nodiscard]] StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakExplanation>& levels,
                                              const ExplanationFacts& facts, const SummaryOptions& options = {});
 
-// The node that runs in a step.
+// What runs in a step: a node, or a copy.
 [[nodiscard]] ShownNode shown_node(const PeakExplanation& told, StepId step);
 [[nodiscard]] ShownNode shown_node(const Graph& graph, NodeId id);
 

@@ -116,18 +116,20 @@ StyledText search_text(const PeakExplanation& told, const ExplanationFacts& fact
   if (told.inside.empty() && facts.searched_sets > 0) {
     text += ", by " + counted(facts.searched_sets, "set") + " of nodes that can have run,";
   }
-  text += " shows that each has a step that needs " + format_bytes(told.plan->claims.bound) +
+  text += " shows that each has a step that needs " + format_bytes(bound_of(*told.plan).bytes) +
           " or more. No single step shows as much; the most is this:";
   return paragraph(text).append(witness_text(told, options));
 }
 
 StyledText proven_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
   const auto op_of = [&](NodeId id) -> const std::string& { return told.graph->op(id).type; };
-  StyledText out = paragraph("no order needs less than " + format_bytes(told.load) + ", however tensors share bytes" +
+  const BoundScope scope = *proven_scope(*told.plan, told.load);
+  StyledText out = paragraph(std::string(no_plan_text(scope)) + " needs less than " + format_bytes(told.load) +
+                                 ", however tensors share bytes" +
                                  (copies_views(*told.plan, op_of) ? ", " + std::string(kAllOrCopies) : std::string()) +
                                  (facts.is_bound_verified ? "; confirmed by code of its own." : "."),
                              StyledText("Proven", Style::good).add(": "));
-  if (told.plan->claims.bound_name != "search") return out.append(witness_text(told, options));
+  if (bound_of(*told.plan).name != "search") return out.append(witness_text(told, options));
   out.append(search_text(told, facts, options));
   Bytes by_choice;
   for (const PeakBuffer& one : told.buffers) {
@@ -143,12 +145,12 @@ StyledText proven_text(const PeakExplanation& told, const ExplanationFacts& fact
 }
 
 StyledText gap_between_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
-  const Bytes bound = told.plan->claims.bound;
+  const Bytes bound = bound_of(*told.plan).bytes;
   StyledText out =
       paragraph("this order needs " + format_bytes(told.load) + ", and every order at least " + format_bytes(bound) +
                     (facts.is_bound_verified ? ", confirmed by code of its own." : "."),
                 StyledText("Not proven", Style::bad).add(": "));
-  const bool is_searched = told.plan->claims.bound_name == "search";
+  const bool is_searched = bound_of(*told.plan).name == "search";
   out.append(is_searched ? search_text(told, facts, options) : witness_text(told, options));
   std::string text = "Between the two lie " + format_bytes(told.load - bound) + ", " + gap_text(told.load, bound) +
                      " of the bound: it is open whether another order needs less than this one.";
@@ -166,7 +168,7 @@ StyledText gap_between_text(const PeakExplanation& told, const ExplanationFacts&
 std::vector<const PeakBuffer*> best_away(const PeakExplanation& told, Bytes below) {
   std::vector<const PeakBuffer*> found;
   for (const PeakBuffer& one : told.buffers) {
-    const bool is_for_somebody = one.next_read || told.plan->buffers[one.buffer].kind == BufferKind::output;
+    const bool is_for_somebody = one.next_read || told.plan->layout.buffers[one.buffer].kind == BufferKind::output;
     if (one.load_without && *one.load_without <= below && one.name && is_for_somebody) found.push_back(&one);
   }
   std::stable_sort(found.begin(), found.end(), [](const PeakBuffer* a, const PeakBuffer* b) {
@@ -179,8 +181,9 @@ StyledText item(const std::string& text) { return paragraph(text, "- "); }
 
 StyledText away_text(const PeakExplanation& told, const PeakBuffer& one) {
   const Bytes size = one.living;
-  std::string name = tensor_text(told, *one.name) + " (" + exact(size);
-  if (size - one.held >= told.plan->regions[0].alignment) name += ", of which " + exact(one.held) + " hold something";
+  const TensorId tensor = told.plan->program.values[*one.name].tensor;
+  std::string name = value_text(told.graph->tensor(tensor).name, told.ordinals[*one.name]) + " (" + exact(size);
+  if (size - one.held >= first_alignment(*told.plan)) name += ", of which " + exact(one.held) + " hold something";
   const std::string left = "the load would be " + format_bytes(*one.load_without) + ".";
   if (!one.next_read) return item(name + ") is kept here for the caller. Handed over before, " + left);
   return item(name + ") is kept here for " + step_text(told, *one.next_read) +
@@ -215,9 +218,9 @@ StyledText touched_remedy_text(const PeakExplanation& told) {
                 ", would be the highest: it reads and writes " + format_bytes(told.largest_touched) +
                 ". No recomputation and no swap gets below that with these buffers.");
   }
-  const Step& program_step = told.plan->program[told.largest_touched_step];
-  if (!program_step.bodies.empty() && program_step.scratch) {
-    return item(format_bytes(told.plan->buffers[*program_step.scratch].size) + " are what runs inside " + step +
+  const StepSpace& space = told.plan->layout.steps[told.largest_touched_step];
+  if (!space.bodies.empty() && space.scratch) {
+    return item(format_bytes(told.plan->layout.buffers[*space.scratch].size) + " are what runs inside " + step +
                 (told.largest_touched_step == told.step ? "; the next section is about that." : "."));
   }
   std::string text = "Nothing is only kept at " + step +
@@ -231,9 +234,9 @@ StyledText touched_remedy_text(const PeakExplanation& told) {
 
 // What a kernel takes besides its tensors, as the target says; nothing where other steps are as high.
 StyledText scratch_text(const PeakExplanation& told) {
-  const Step& step = told.plan->program[told.step];
-  if (!step.scratch || !step.bodies.empty() || !is_one_step(told)) return {};
-  const Bytes scratch = told.plan->buffers[*step.scratch].size;
+  const StepSpace& space = told.plan->layout.steps[told.step];
+  if (!space.scratch || !space.bodies.empty() || !is_one_step(told)) return {};
+  const Bytes scratch = told.plan->layout.buffers[*space.scratch].size;
   if (scratch.count() <= told.load.count() / 100) return {};
   return item(exact(scratch) +
               " are scratch of the kernel, as the target describes it. Without any, the load would be " +
@@ -264,7 +267,7 @@ std::string step_text(const PeakExplanation& told, StepId step) {
 
 StyledText proof_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
   StyledText out;
-  const bool is_proven = told.load <= told.plan->claims.bound;
+  const bool is_proven = proven_scope(*told.plan, told.load).has_value();
   out.end_line()
       .add(is_proven ? "Why no order needs less" : "What is known of other orders", Style::heading)
       .end_line();
@@ -282,7 +285,7 @@ StyledText remedies_text(const PeakExplanation& told) {
   if (arena > told.load) {
     out.append(item("The arena is " + format_bytes(arena) + ": " + format_bytes(arena - told.load) +
                     " more than what lives at once, lost between the buffers" +
-                    (told.plan->regions.size() > 1 ? " and between the memories." : ".")));
+                    (told.plan->machine.regions.size() > 1 ? " and between the memories." : ".")));
   }
   if (!told.inside.empty()) return out;
   return out.append(paragraph("Lowtide itself plans no recomputation, no swap and no operator in parts."));

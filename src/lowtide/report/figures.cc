@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <set>
 
 namespace lowtide::detail {
 namespace {
@@ -46,8 +47,55 @@ StyledText model_title(const ModelFacts& model) {
 std::string node_text(const ShownNode& node, std::string_view none) {
   if (node.op.empty()) return std::string(none);
   if (tells_operator(node)) return shown_name(node.name, kNodeColumns);
-  const std::string op = shown_name(node.op, kNodeColumns);
-  return node.name.empty() ? op : op + " " + shown_name(node.name, kNodeColumns);
+  std::string text = shown_name(node.op, kNodeColumns);
+  if (!node.name.empty()) text += " " + shown_name(node.name, kNodeColumns);
+  if (!node.to.empty()) text += " to " + shown_name(node.to, kNodeColumns);
+  return text;
+}
+
+Bytes first_alignment(const Plan& plan) {
+  return plan.machine.regions[addressable_regions(plan.machine, WorkerId(0)).front().index()].alignment;
+}
+
+std::string value_text(const std::string& tensor, std::uint32_t ordinal) {
+  const std::string name = shown_name(tensor, kTensorColumns);
+  return ordinal == 1 ? name : name + " #" + std::to_string(ordinal);
+}
+
+std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
+  for (BoundScope scope : {BoundScope::all_plans, BoundScope::run_once}) {
+    const Bound* bound = best_bound(plan.claims, scope);
+    if (scope >= scope_of(plan) && bound != nullptr && bound->bytes >= bytes) return scope;
+  }
+  return std::nullopt;
+}
+
+std::string_view no_plan_text(BoundScope scope) {
+  return scope == BoundScope::run_once ? "no plan that runs each node once" : "no plan";
+}
+
+std::string extra_work_text(const Plan& plan) {
+  std::set<NodeId> computed;
+  std::int64_t again = 0;
+  std::int64_t copies = 0;
+  std::int64_t moved = 0;
+  for (const Step& step : plan.program.steps) {
+    if (const Compute* compute = std::get_if<Compute>(&step.work))
+      again += computed.insert(compute->node).second ? 0 : 1;
+    const Copy* copy = std::get_if<Copy>(&step.work);
+    if (copy == nullptr) continue;
+    ++copies;
+    const bool is_known = plan.program.streams.contains(step.stream);
+    if (is_known && plan.program.streams[step.stream].link) moved += copy->bytes.end - copy->bytes.begin;
+  }
+  std::string text;
+  const auto add = [&](std::int64_t count, const std::string& what) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + what;
+  };
+  add(again, counted(again, "node") + (again == 1 ? " runs again" : " run again"));
+  add(copies, copies == 1 ? "1 copy" : with_thousands(copies) + " copies");
+  add(moved, with_thousands(moved) + " bytes moved over links");
+  return text;
 }
 
 StyledText paragraph(std::string_view text, const StyledText& lead) {

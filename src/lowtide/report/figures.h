@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/plan/plan.h"
@@ -40,14 +43,33 @@ void add_figure(TextTable& table, std::string_view name, Bytes size, std::string
 // "0 %", "below 0.1 %", "4.3 %", "unknown"
 [[nodiscard]] std::string gap_text(Bytes achieved, Bytes bound);
 
+// Of the first region that holds buffers.
+[[nodiscard]] Bytes first_alignment(const Plan& plan);
+
+// "x", or "x #2" for the second value of a tensor in a plan.
+[[nodiscard]] std::string value_text(const std::string& tensor, std::uint32_t ordinal);
+
+// The widest scope in which a claim shows that no plan needs less than `bytes`; nullopt if no claim does that for plans
+// such as this one.
+[[nodiscard]] std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes);
+
+// "no plan that runs each node once", "no plan"
+[[nodiscard]] std::string_view no_plan_text(BoundScope scope);
+
+// "2 nodes run again, 3 copies, 4,096 bytes moved over links"; empty for a plan without any.
+[[nodiscard]] std::string extra_work_text(const Plan& plan);
+
 // Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does: what is proven is so for plans
 // in which each of these shares all of its bytes or copies. `op_of(node)` is the type of its operator.
 template <typename OpOf>
 [[nodiscard]] bool copies_views(const Plan& plan, OpOf op_of) {
-  return std::any_of(plan.program.begin(), plan.program.end(), [&](const Step& step) {
-    const std::string& op = op_of(step.node);
-    const bool is_partial = op == "Slice" || op == "Split" || op == "Concat";
-    return !step.bodies.empty() || (is_partial && step.kind == StepKind::compute);
+  const auto has_bodies = [](const StepSpace& space) { return !space.bodies.empty(); };
+  if (std::any_of(plan.layout.steps.begin(), plan.layout.steps.end(), has_bodies)) return true;
+  return std::any_of(plan.program.steps.begin(), plan.program.steps.end(), [&](const Step& step) {
+    const Compute* compute = std::get_if<Compute>(&step.work);
+    if (compute == nullptr) return false;
+    const std::string& op = op_of(compute->node);
+    return op == "Slice" || op == "Split" || op == "Concat";
   });
 }
 

@@ -19,7 +19,8 @@ struct GraphBounds {
 // The bodies of a node need at least their own bound while the node runs, so that is scratch which no plan saves.
 // Recursion over bodies only, bounded by limits::kMaxBodyNesting.
 GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
-  const Bytes alignment = target.regions[0].alignment;
+  const RegionId first = addressable_regions(target.machine, WorkerId(0)).front();
+  const Bytes alignment = target.machine.regions[first.index()].alignment;
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -70,7 +71,8 @@ std::vector<OperatorBytes> operators_by_bytes(const Graph& graph) {
 }  // namespace
 
 Inspection inspect_graph(const Graph& graph, const Target& target) {
-  LOWTIDE_CHECK(!target.regions.empty() && target.catalogue != nullptr, "a target has a region and a catalogue");
+  LOWTIDE_CHECK(!target.machine.regions.empty() && !target.machine.workers.empty() && target.catalogue != nullptr,
+                "a target has a region, a worker and a catalogue");
   const GraphBounds bounds = bounds_of(graph, target, false);
   return {.plain = plain_figures(graph),
           .largest_step = bounds.largest_step,

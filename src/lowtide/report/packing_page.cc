@@ -11,7 +11,7 @@ namespace lowtide {
 
 std::string packing_page(const PackingProblem& problem, const Packing& packing, const PackingPageOptions& options) {
   const detail::PageSource& source = detail::page_source();
-  const std::string name = detail::shown_name(options.name);
+  const std::string name = detail::name_in_page(options.name);
   std::string out;
   out += source.before_title;
   out += detail::html_escaped(name.empty() ? "Packing" : name + " - packing");

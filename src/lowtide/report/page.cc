@@ -57,7 +57,7 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
 
 std::string page(const NamedPlan& shown, const PageOptions& options) {
   const detail::PageSource& source = detail::page_source();
-  const std::string graph = detail::shown_name(shown.plan.provenance.graph);
+  const std::string graph = detail::name_in_page(shown.plan.provenance.graph);
   std::string out;
   out += source.before_title;
   out += detail::html_escaped(graph.empty() ? "Memory plan" : graph + " - memory plan");

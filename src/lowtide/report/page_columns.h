@@ -35,14 +35,14 @@ void append_names(std::string& out, std::string_view key, std::size_t rows, Func
   out += '[';
   for (std::size_t row = 0; row < rows; ++row) {
     if (row != 0) out += ',';
-    append_json_string(out, shown_name(at(row)));
+    append_json_string(out, name_in_page(at(row)));
   }
   out += ']';
 }
 
 inline void append_text_member(std::string& out, std::string_view key, std::string_view text) {
   append_json_key(out, key);
-  append_json_string(out, shown_name(text));
+  append_json_string(out, name_in_page(text));
 }
 
 inline void append_integer_member(std::string& out, std::string_view key, std::int64_t number) {

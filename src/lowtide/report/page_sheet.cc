@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
 #include "lowtide/report/page_text.h"
 
@@ -13,6 +17,7 @@ namespace lowtide::detail {
 namespace {
 
 constexpr std::int64_t kNone = -1;
+constexpr std::int64_t kNoMove = -2;  // of a copy: within its region
 
 template <typename IdType, typename T>
 const T& row_of(const IdVector<IdType, T>& table, std::size_t row) {
@@ -39,7 +44,7 @@ void append_parent(std::string& out, const Sheet& sheet) {
   out += ',';
   append_json_integer(out, sheet.parent_step);
   out += ',';
-  append_json_string(out, shown_name(sheet.body));
+  append_json_string(out, name_in_page(sheet.body));
   out += ',';
   append_json_integer(out, sheet.offset.position());
   out += ']';
@@ -59,31 +64,57 @@ void append_facts(std::string& out, const Plan& plan) {
   append_text_member(out, "target", provenance.target);
   append_integer_member(out, "load_as_given", claims.load_as_given.count());
   append_integer_member(out, "load", claims.load.count());
-  append_integer_member(out, "bound", claims.bound.count());
-  append_text_member(out, "bound_name", claims.bound_name);
+  const Bound bound = bound_of(plan);
+  append_integer_member(out, "bound", bound.bytes.count());
+  append_text_member(out, "bound_name", bound.name);
+  append_text_member(out, "bound_scope", to_string(bound.scope));
   append_text_member(out, "schedule", claims.schedule);
   append_flag_member(out, "schedule_optimal", claims.schedule_optimal);
   append_text_member(out, "allocate", claims.allocate);
   append_flag_member(out, "allocate_optimal", claims.allocate_optimal);
-  if (plan.streams > 1) append_integer_member(out, "streams", plan.streams);
+  if (plan.program.streams.size() > 1) {
+    append_integer_member(out, "streams", static_cast<std::int64_t>(plan.program.streams.size()));
+  }
+  if (const std::string extra = extra_work_text(plan); !extra.empty()) append_text_member(out, "extra_work", extra);
   out += '}';
+}
+
+// What runs each stream; a link by the regions at its ends.
+void append_streams(std::string& out, const Plan& plan) {
+  if (plan.program.streams.size() < 2) return;
+  const auto name_of = [&](RegionId id) {
+    return id.index() < plan.machine.regions.size() ? name_in_page(plan.machine.regions[id.index()].name) : "?";
+  };
+  append_json_key(out, "streams");
+  out += '[';
+  bool is_first = true;
+  for (const Stream& stream : plan.program.streams) {
+    if (!std::exchange(is_first, false)) out += ',';
+    if (!stream.link || !plan.machine.links.contains(*stream.link)) {
+      out += "null";
+      continue;
+    }
+    const Link& link = plan.machine.links[*stream.link];
+    append_json_strings(out, std::vector{name_of(link.from), name_of(link.to)});
+  }
+  out += ']';
 }
 
 void append_regions(std::string& out, const Plan& plan) {
   append_json_key(out, "regions");
   out += '[';
-  for (std::size_t region = 0; region < plan.regions.size(); ++region) {
+  for (std::size_t region = 0; region < plan.machine.regions.size(); ++region) {
     if (region != 0) out += ',';
     out += '{';
-    append_text_member(out, "name", plan.regions[region].name);
+    append_text_member(out, "name", plan.machine.regions[region].name);
     append_json_key(out, "capacity");
-    if (plan.regions[region].capacity) {
-      append_json_integer(out, plan.regions[region].capacity->count());
+    if (plan.machine.regions[region].capacity) {
+      append_json_integer(out, plan.machine.regions[region].capacity->count());
     } else {
       out += "null";
     }
-    append_integer_member(out, "alignment", plan.regions[region].alignment.count());
-    append_integer_member(out, "arena", region < plan.arena.size() ? plan.arena[region].count() : 0);
+    append_integer_member(out, "alignment", plan.machine.regions[region].alignment.count());
+    append_integer_member(out, "arena", region < plan.layout.arena.size() ? plan.layout.arena[region].count() : 0);
     out += '}';
   }
   out += ']';
@@ -98,7 +129,7 @@ void append_labels(std::string& out, const Labels& labels) {
   append_json_key(out, "node");
   out += '{';
   append_names(out, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
-  append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(shown_name(node_at(row).op)); });
+  append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(name_in_page(node_at(row).op)); });
   out += '}';
   SharedTexts types;
   append_json_key(out, "tensor");
@@ -116,22 +147,40 @@ void append_labels(std::string& out, const Labels& labels) {
   append_json_strings(out, types.texts());
 }
 
+std::optional<RegionId> region_of(const Plan& plan, ValueId value) {
+  if (!plan.layout.values.contains(value) || !plan.layout.buffers.contains(plan.layout.values[value].buffer)) return {};
+  const Buffer& buffer = plan.layout.buffers[plan.layout.values[value].buffer];
+  const std::optional<RegionId> region = buffer.placement ? std::optional(buffer.placement->region) : buffer.home;
+  return region && region->index() < plan.machine.regions.size() ? region : std::nullopt;
+}
+
+std::int64_t destination_of(const Plan& plan, const Step& step) {
+  if (!is_copy(step) || step.reads.empty() || step.writes.empty()) return kNone;
+  const std::optional<RegionId> to = region_of(plan, step.writes[0]);
+  return to && to != region_of(plan, step.reads[0]) ? static_cast<std::int64_t>(to->value()) : kNoMove;
+}
+
 void append_program(std::string& out, const Plan& plan, const Labels& labels) {
-  const std::size_t steps = plan.program.size();
-  const auto step_at = [&](std::size_t row) -> const Step& { return row_of(plan.program, row); };
+  const std::size_t steps = plan.program.steps.size();
+  const auto step_at = [&](std::size_t row) -> const Step& { return row_of(plan.program.steps, row); };
   append_json_key(out, "step");
   out += '{';
-  append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(step_at(row).node, labels.nodes); });
-  append_column(out, "alias", steps, [&](std::size_t row) { return step_at(row).kind == StepKind::alias ? 1 : 0; });
-  append_column(out, "scratch", steps, [&](std::size_t row) { return id_or_none(step_at(row).scratch, plan.buffers); });
-  if (plan.streams > 1) {
-    append_column(out, "stream", steps, [&](std::size_t row) { return std::int64_t{step_at(row).stream}; });
+  append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(node_of(step_at(row)), labels.nodes); });
+  append_column(out, "alias", steps, [&](std::size_t row) { return is_alias(step_at(row)) ? 1 : 0; });
+  append_column(out, "scratch", steps, [&](std::size_t row) {
+    return id_or_none(row_of(plan.layout.steps, row).scratch, plan.layout.buffers);
+  });
+  if (plan.program.streams.size() > 1) {
+    append_column(out, "stream", steps, [&](std::size_t row) { return std::int64_t{step_at(row).stream.value()}; });
+  }
+  if (copies(plan.program)) {
+    append_column(out, "copy", steps, [&](std::size_t row) { return destination_of(plan, step_at(row)); });
   }
   append_column(out, "read_count", steps,
                 [&](std::size_t row) { return static_cast<std::int64_t>(step_at(row).reads.size()); });
   std::vector<std::int64_t> reads;
-  for (const Step& step : plan.program) {
-    for (ValueId value : step.reads) reads.push_back(id_or_none(value, plan.values));
+  for (const Step& step : plan.program.steps) {
+    for (ValueId value : step.reads) reads.push_back(id_or_none(value, plan.program.values));
   }
   append_json_key(out, "read");
   append_json_integers(out, reads);
@@ -139,31 +188,36 @@ void append_program(std::string& out, const Plan& plan, const Labels& labels) {
 }
 
 void append_values(std::string& out, const Plan& plan, const Labels& labels) {
-  const auto at = [&](std::size_t row) -> const Value& { return row_of(plan.values, row); };
-  const std::size_t count = plan.values.size();
+  const auto at = [&](std::size_t row) -> const Value& { return row_of(plan.program.values, row); };
+  const auto place_at = [&](std::size_t row) -> const ValuePlace& { return row_of(plan.layout.values, row); };
+  const std::size_t count = plan.program.values.size();
   append_json_key(out, "value");
   out += '{';
   append_column(out, "tensor", count, [&](std::size_t row) { return id_or_none(at(row).tensor, labels.tensors); });
-  append_column(out, "written", count, [&](std::size_t row) { return id_or_none(at(row).written, plan.program); });
-  append_column(out, "buffer", count, [&](std::size_t row) { return id_or_none(at(row).buffer, plan.buffers); });
-  append_column(out, "offset", count, [&](std::size_t row) { return at(row).offset.position(); });
+  append_column(out, "written", count,
+                [&](std::size_t row) { return id_or_none(at(row).written, plan.program.steps); });
+  append_column(out, "buffer", count,
+                [&](std::size_t row) { return id_or_none(place_at(row).buffer, plan.layout.buffers); });
+  append_column(out, "offset", count, [&](std::size_t row) { return place_at(row).offset.position(); });
   out += '}';
+  append_column(out, "outputs", plan.program.outputs.size(),
+                [&](std::size_t row) { return id_or_none(plan.program.outputs[row], plan.program.values); });
 }
 
 // Of a lifespan, within the program.
 std::int64_t begin_of(const Lifespan& lifespan, const Plan& plan) {
-  return static_cast<std::int64_t>(std::min(lifespan.begin.index(), plan.program.size()));
+  return static_cast<std::int64_t>(std::min(lifespan.begin.index(), plan.program.steps.size()));
 }
 std::int64_t end_of(const Lifespan& lifespan, const Plan& plan) {
-  return static_cast<std::int64_t>(std::min(std::max(lifespan.begin, lifespan.end).index(), plan.program.size()));
+  return static_cast<std::int64_t>(std::min(std::max(lifespan.begin, lifespan.end).index(), plan.program.steps.size()));
 }
 
 // Nothing, where no buffer has parts.
 void append_parts(std::string& out, const Plan& plan) {
   std::vector<std::int64_t> whose;
   std::vector<const BufferPart*> parts;
-  for (BufferId buffer : all_ids<BufferId>(plan.buffers.size())) {
-    for (const BufferPart& part : plan.buffers[buffer].parts) {
+  for (BufferId buffer : all_ids<BufferId>(plan.layout.buffers.size())) {
+    for (const BufferPart& part : plan.layout.buffers[buffer].parts) {
       whose.push_back(buffer.value());
       parts.push_back(&part);
     }
@@ -179,11 +233,11 @@ void append_parts(std::string& out, const Plan& plan) {
 }
 
 void append_buffers(std::string& out, const Plan& plan) {
-  const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.buffers, row); };
+  const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.layout.buffers, row); };
   const auto is_placed = [&](std::size_t row) {
-    return at(row).placement && at(row).placement->region.index() < plan.regions.size();
+    return at(row).placement && at(row).placement->region.index() < plan.machine.regions.size();
   };
-  const std::size_t count = plan.buffers.size();
+  const std::size_t count = plan.layout.buffers.size();
   append_json_key(out, "buffer");
   out += '{';
   append_column(out, "kind", count, [&](std::size_t row) { return static_cast<int>(at(row).kind); });
@@ -217,12 +271,13 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
   sheets.push_back({.plan = &plan, .labels = &labels});
   for (; at < sheets.size(); ++at) {
     const Sheet outer = sheets[at];
-    for (StepId step : all_ids<StepId>(outer.plan->program.size())) {
-      const Step& runs = outer.plan->program[step];
-      for (std::size_t position = 0; position < runs.bodies.size(); ++position) {
-        const BodyPlan& body = runs.bodies[position];
+    for (StepId step : all_ids<StepId>(outer.plan->program.steps.size())) {
+      const std::optional<NodeId> node = node_of(outer.plan->program.steps[step]);
+      const std::vector<BodyPlan>& bodies = outer.plan->layout.steps[step].bodies;
+      for (std::size_t position = 0; node && position < bodies.size(); ++position) {
+        const BodyPlan& body = bodies[position];
         if (!body.plan) continue;
-        const Labels* inner = body_labels(*outer.labels, runs.node, position);
+        const Labels* inner = body_labels(*outer.labels, *node, position);
         sheets.push_back({.plan = body.plan.get(),
                           .labels = inner != nullptr ? inner : &no_labels,
                           .parent = static_cast<std::ptrdiff_t>(at),
@@ -238,6 +293,7 @@ void append_sheet_json(std::string& out, const Sheet& sheet) {
   out += '{';
   append_parent(out, sheet);
   append_facts(out, *sheet.plan);
+  append_streams(out, *sheet.plan);
   append_regions(out, *sheet.plan);
   append_labels(out, *sheet.labels);
   append_program(out, *sheet.plan, *sheet.labels);

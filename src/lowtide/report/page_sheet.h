@@ -29,13 +29,18 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 
 // Appends the sheet as a JSON object of columns: one list an attribute, not one object a thing. What the page reads:
 //   parent      null, or [sheet, step, body name, offset]
-//   facts       provenance and claims; streams, where there are several
+//   facts       provenance and claims, with the best bound for plans such as this one; streams, where there are several;
+//               extra_work, where nodes run again or bytes are copied
+//   streams     [null or [region, region]]   where there are several: a worker's, or a link's
 //   regions     [{name, capacity, alignment, arena}]
 //   ops, types  texts that the columns below point into ("Conv"; "f32[1,64]")
 //   node        {name, op}
 //   tensor      {name, type, role, size}
-//   step        {node, alias, scratch, stream, read_count, read}   stream where there are several; the last a pool of value ids, read_count of them a step
+//   step        {node, alias, scratch, stream, copy, read_count, read}   stream where there are several; copy where there
+//               are copies: the region that one moves to, -2 within its region, -1 for other steps; the last a pool of
+//               value ids, read_count of them per step
 //   value       {tensor, written, buffer, offset}
+//   outputs     [value]   handed to the caller
 //   buffer      {kind, size, begin, end, region, offset}
 //   part        {buffer, size, begin, end}   where buffers have parts: those of one stand together, from its first byte
 //               on, and buffers in the order of their ids

@@ -79,7 +79,7 @@ void append_unicode_escape(std::string& out, unsigned char byte) {
 
 }  // namespace
 
-std::string shown_name(std::string_view name) {
+std::string name_in_page(std::string_view name) {
   constexpr auto kMost = static_cast<std::size_t>(limits::kMaxNameBytes);
   std::string out;
   if (name.size() <= kMost) {

@@ -15,10 +15,10 @@ namespace lowtide::detail {
 // bytes and control characters become "\x1b"; line separators, invisible marks and marks that reverse the direction of
 // text become "\u{202e}". A backslash stays as it is, so the form is for eyes, not lossless. Beyond
 // limits::kMaxNameBytes the middle is left out.
-[[nodiscard]] std::string shown_name(std::string_view name);
+[[nodiscard]] std::string name_in_page(std::string_view name);
 
 // A JSON string that is safe inside <script>: '<', '>' and '&' and everything outside ASCII's printable part that
-// could end the element or the line are \u escapes. Require: `text` is UTF-8 (shown_name makes it so).
+// could end the element or the line are \u escapes. Require: `text` is UTF-8 (name_in_page makes it so).
 void append_json_string(std::string& out, std::string_view text);
 void append_json_integer(std::string& out, std::int64_t number);
 void append_json_integers(std::string& out, std::span<const std::int64_t> numbers);

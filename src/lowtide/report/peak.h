@@ -15,17 +15,22 @@
 
 namespace lowtide {
 
-// A node as a report shows it. Names are raw: whoever prints them quotes them.
+// A node, or a step, as a report shows it. Names are raw: what prints them quotes them.
 struct ShownNode {
-  std::string name;  // may be empty
-  std::string op;    // empty: there is none (no producer, no reader)
+  std::string name;     // may be empty; of a copy: the tensor
+  std::string op;       // empty: there is none (no producer, no reader); of a copy: "copy"
+  std::string to = {};  // of a copy to another region: that region
 };
+
+// "copy x", or "copy x to dram". Requires: the step is a copy; the ids in it are in range.
+[[nodiscard]] ShownNode shown_copy(const Plan& plan, const Step& step, const std::string& tensor);
 
 // What takes bytes at the peak: a tensor, several that share a buffer, or the scratch of the node that runs.
 struct PeakHolder {
   BufferKind kind = BufferKind::temporary;
-  Bytes size;          // of a buffer of parts: of those that live at that step
-  std::string tensor;  // what the buffer is called after (as given: the tensor); empty for scratch
+  Bytes size;                 // of a buffer of parts: of those that live at that step
+  std::string tensor;         // what the buffer is called after (as given: the tensor); empty for scratch
+  std::uint32_t ordinal = 1;  // of a plan: which value of the tensor it is (ordinals_of)
   DType dtype = DType::f32;
   Shape shape;
   std::int64_t sharing = 0;      // other tensors in the same bytes at that step
@@ -51,7 +56,7 @@ struct Peak {
 
 // The peak of a plan, level by level in the same way. A buffer is called after the tensor in it that matters most over
 // its whole life, as on the page: an output before others, then the largest, then the one read last.
-// Require: the plan is valid.
+// Requires: the plan is valid.
 [[nodiscard]] std::vector<Peak> peak_of(const NamedPlan& shown);
 
 }  // namespace lowtide

@@ -35,7 +35,8 @@ Inside largest_body(const Graph& graph, NodeId id) {
 Interval<std::int64_t> life_of(const Graph& graph, TensorId id) {
   const Tensor& tensor = graph.tensor(id);
   const auto begin = static_cast<std::int64_t>(tensor.producer->index());
-  if (tensor.role == Role::output) return {begin, static_cast<std::int64_t>(graph.nodes().size())};
+  if (tensor.role == Role::output || tensor.is_next_state)
+    return {begin, static_cast<std::int64_t>(graph.nodes().size())};
   const auto readers = graph.readers(id);
   return {begin, (readers.empty() ? begin : static_cast<std::int64_t>(readers.back().index())) + 1};
 }

@@ -18,22 +18,22 @@ struct Uses {
 };
 
 Uses uses_of(const Plan& plan) {
-  Uses uses{IdVector<ValueId, std::optional<StepId>>(plan.values.size()),
-            IdVector<BufferId, std::optional<StepId>>(plan.buffers.size()),
-            IdVector<BufferId, std::optional<StepId>>(plan.buffers.size())};
-  for (StepId step : all_ids<StepId>(plan.program.size())) {
-    for (ValueId read : plan.program[step].reads) {
+  Uses uses{IdVector<ValueId, std::optional<StepId>>(plan.program.values.size()),
+            IdVector<BufferId, std::optional<StepId>>(plan.layout.buffers.size()),
+            IdVector<BufferId, std::optional<StepId>>(plan.layout.buffers.size())};
+  for (StepId step : all_ids<StepId>(plan.program.steps.size())) {
+    for (ValueId read : plan.program.steps[step].reads) {
       uses.last_read[read] = step;
-      uses.buffer_last_read[plan.values[read].buffer] = step;
+      uses.buffer_last_read[plan.layout.values[read].buffer] = step;
     }
-    if (plan.program[step].scratch) uses.scratch_of[*plan.program[step].scratch] = step;
+    if (const std::optional<BufferId>& scratch = plan.layout.steps[step].scratch) uses.scratch_of[*scratch] = step;
   }
   return uses;
 }
 
 // Step of the largest load, the first of equals.
 StepId peak_step(const Plan& plan) {
-  const std::vector<Bytes> loads = load_by_step(plan);
+  const std::vector<Bytes> loads = load_by_step(plan.layout);
   return StepId(static_cast<std::uint32_t>(std::max_element(loads.begin(), loads.end()) - loads.begin()));
 }
 
@@ -63,17 +63,24 @@ struct Held {
 class PlanPeak {
  public:
   explicit PlanPeak(const NamedPlan& shown)
-      : plan_(shown.plan), labels_(shown.labels), uses_(uses_of(shown.plan)), step_(peak_step(shown.plan)) {}
+      : plan_(shown.plan),
+        labels_(shown.labels),
+        uses_(uses_of(shown.plan)),
+        ordinals_(ordinals_of(shown.plan.program)),
+        is_output_(shown.plan.program.values.size(), 0),
+        step_(peak_step(shown.plan)) {
+    for (ValueId output : plan_.program.outputs) is_output_[output] = 1;
+  }
 
   [[nodiscard]] Peak peak() const {
     Peak peak;
-    peak.steps = static_cast<std::int64_t>(plan_.program.size());
+    peak.steps = static_cast<std::int64_t>(plan_.program.steps.size());
     if (peak.steps == 0) return peak;
     peak.step = step_.value();
     peak.node = shown(step_);
     const IdVector<BufferId, Held> held = held_at_peak();
-    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
-      const Buffer& buffer = plan_.buffers[id];
+    for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) {
+      const Buffer& buffer = plan_.layout.buffers[id];
       const Bytes living = living_bytes(buffer, step_);
       if (!buffer.placement || living == Bytes(0)) continue;
       peak.holders.push_back(holder(id, held[id], living));
@@ -87,15 +94,15 @@ class PlanPeak {
   // The body of the step at the peak that needs most; nullptr if there is none.
   [[nodiscard]] const BodyPlan* largest_body() const {
     const BodyPlan* largest = nullptr;
-    if (plan_.program.empty()) return nullptr;
-    for (const BodyPlan& body : plan_.program[step_].bodies) {
+    if (plan_.program.steps.empty()) return nullptr;
+    for (const BodyPlan& body : plan_.layout.steps[step_].bodies) {
       if (largest == nullptr || arena_bytes(*body.plan) > arena_bytes(*largest->plan)) largest = &body;
     }
     return largest != nullptr && arena_bytes(*largest->plan) > Bytes(0) ? largest : nullptr;
   }
 
   [[nodiscard]] const Labels& labels_of_body(const BodyPlan& body) const {
-    const NodeId node = plan_.program[step_].node;
+    const std::optional<NodeId> node = node_of(plan_.program.steps[step_]);
     const auto found = std::find_if(labels_.bodies.begin(), labels_.bodies.end(), [&](const Labels::BodyLabels& inner) {
       return inner.node == node && inner.body == body.body;
     });
@@ -105,21 +112,23 @@ class PlanPeak {
 
  private:
   [[nodiscard]] ShownNode shown(StepId step) const {
-    const NodeLabel& label = labels_.nodes[plan_.program[step].node];
-    return {label.name, label.op};
+    const Step& shown = plan_.program.steps[step];
+    if (const std::optional<NodeId> node = node_of(shown)) return {labels_.nodes[*node].name, labels_.nodes[*node].op};
+    return shown_copy(plan_, shown, labels_.tensors[plan_.program.values[shown.reads[0]].tensor].name);
   }
 
   [[nodiscard]] IdVector<BufferId, Held> held_at_peak() const {
-    IdVector<BufferId, Held> held(plan_.buffers.size());
-    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
-      const Value& value = plan_.values[id];
+    IdVector<BufferId, Held> held(plan_.layout.buffers.size());
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      const Value& value = plan_.program.values[id];
       const TensorLabel& tensor = labels_.tensors[value.tensor];
       const bool is_there = !value.written || *value.written <= step_;
-      const bool is_needed = tensor.role == Role::output || value.written == step_ ||
-                             (uses_.last_read[id] && *uses_.last_read[id] >= step_);
-      const Candidate candidate{id, tensor.role == Role::output, tensor.size,
+      const bool is_output = is_output_[id] != 0;
+      const bool is_needed =
+          is_output || value.written == step_ || (uses_.last_read[id] && *uses_.last_read[id] >= step_);
+      const Candidate candidate{id, is_output, tensor.size,
                                 uses_.last_read[id] ? std::int64_t{uses_.last_read[id]->value()} : -1};
-      Held& of_buffer = held[value.buffer];
+      Held& of_buffer = held[plan_.layout.values[id].buffer];
       if (is_there && is_needed) ++of_buffer.living;
       if (value.written && (!of_buffer.first_write || *value.written < *of_buffer.first_write)) {
         of_buffer.first_write = value.written;
@@ -132,15 +141,16 @@ class PlanPeak {
   }
 
   [[nodiscard]] PeakHolder holder(BufferId id, const Held& held, Bytes living) const {
-    const Buffer& buffer = plan_.buffers[id];
+    const Buffer& buffer = plan_.layout.buffers[id];
     PeakHolder holder{.kind = buffer.kind,
                       .size = living,
                       .sharing = held.living - (held.name_lives ? 1 : 0),
                       .steps = {buffer.lifespan.begin.value(), buffer.lifespan.end.value()}};
     if (held.name) {
-      const Value& value = plan_.values[held.name->value];
+      const Value& value = plan_.program.values[held.name->value];
       const TensorLabel& tensor = labels_.tensors[value.tensor];
       holder.tensor = tensor.name;
+      holder.ordinal = ordinals_[held.name->value];
       holder.dtype = tensor.dtype;
       holder.shape = tensor.shape;
       if (held.first_write) holder.producer = shown(*held.first_write);
@@ -156,10 +166,24 @@ class PlanPeak {
   const Plan& plan_;
   const Labels& labels_;
   Uses uses_;
+  IdVector<ValueId, std::uint32_t> ordinals_;
+  IdVector<ValueId, char> is_output_;
   StepId step_;
 };
 
 }  // namespace
+
+ShownNode shown_copy(const Plan& plan, const Step& step, const std::string& tensor) {
+  const auto region_of = [&](ValueId value) -> std::optional<RegionId> {
+    const Buffer& buffer = plan.layout.buffers[plan.layout.values[value].buffer];
+    return buffer.placement ? std::optional(buffer.placement->region) : buffer.home;
+  };
+  const std::optional<RegionId> from = region_of(step.reads[0]);
+  const std::optional<RegionId> to = region_of(step.writes[0]);
+  ShownNode shown{.name = tensor, .op = "copy"};
+  if (to && from != to) shown.to = plan.machine.regions[to->index()].name;
+  return shown;
+}
 
 std::vector<Peak> peak_of(const NamedPlan& shown) {
   std::vector<Peak> levels;

@@ -42,15 +42,15 @@ const StreamPoint& chosen(const std::vector<StreamPoint>& points) {
 }
 
 std::string name_of(const StreamPoint& plan) {
-  if (plan.run == RunForm::waves) return "Waves of " + std::to_string(plan.streams);
-  if (plan.run == RunForm::free) return "Free data flow";
+  if (plan.run == ExecutionModel::waves) return "Waves of " + std::to_string(plan.streams);
+  if (plan.run == ExecutionModel::dataflow) return "Dataflow";
   return std::to_string(plan.streams) + " streams";
 }
 
 // What keeps steps apart.
 std::string order_text(const StreamPoint& plan) {
-  if (plan.run == RunForm::waves) return counted(plan.waves, "wave");
-  if (plan.run == RunForm::free) return counted(plan.streams, "chain") + ", " + counted(plan.waits, "wait");
+  if (plan.run == ExecutionModel::waves) return counted(plan.waves, "wave");
+  if (plan.run == ExecutionModel::dataflow) return counted(plan.streams, "chain") + ", " + counted(plan.waits, "wait");
   return counted(plan.waits, "wait");
 }
 
@@ -61,7 +61,7 @@ StyledText streams_line(const std::vector<StreamPoint>& points) {
   if (points.empty()) return out;
   const StreamPoint& one = points.front();
   const StreamPoint& plan = chosen(points);
-  if (plan.run == RunForm::sequence) {
+  if (plan.run == ExecutionModel::sequence) {
     return out.add("  One stream: several are not faster within the room they may take.").end_line();
   }
   out.add("  " + name_of(plan), Style::strong);

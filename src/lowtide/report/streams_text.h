@@ -10,7 +10,7 @@
 
 namespace lowtide::detail {
 
-// What streams, waves or free data flow gain and take, in a line. Nothing for points of a plan that was asked for as a
+// What streams, waves or dataflow gain and take, in a line. Nothing for points of a plan that was asked for as a
 // sequence (none).
 [[nodiscard]] StyledText streams_line(const std::vector<StreamPoint>& points);
 

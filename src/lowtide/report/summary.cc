@@ -18,9 +18,10 @@ using detail::exact;
 using detail::figures_table;
 using detail::gap_text;
 using detail::kNodeColumns;
-using detail::kTensorColumns;
 using detail::model_title;
+using detail::no_plan_text;
 using detail::node_text;
+using detail::value_text;
 using detail::with_proof;
 
 void add_outside_figures(TextTable& table, const PlainFigures& plain) {
@@ -40,7 +41,7 @@ std::string producer_text(const PeakHolder& holder) {
 
 void add_holder(TextTable& table, const PeakHolder& holder, Bytes load) {
   const bool is_scratch = holder.tensor.empty();
-  StyledText tensor(is_scratch ? "(scratch)" : shown_name(holder.tensor, kTensorColumns));
+  StyledText tensor(is_scratch ? "(scratch)" : value_text(holder.tensor, holder.ordinal));
   if (holder.sharing > 0) tensor.add(" +" + std::to_string(holder.sharing), Style::dim);
   StyledText nodes(producer_text(holder));
   if (!is_scratch) {
@@ -113,8 +114,8 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
   const Bytes arena = arena_bytes(plan);
   StyledText out;
-  if (arena == plan.claims.bound) {
-    out.add("  Proven optimal", Style::good).add(": no order and no layout of this graph needs less");
+  if (const std::optional<BoundScope> scope = detail::proven_scope(plan, arena)) {
+    out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
     if (detail::copies_views(plan, op_of)) out.add(",").end_line().add("  " + std::string(detail::kAllOrCopies));
     out.add(".").end_line();
@@ -127,8 +128,9 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
   out.add(format_bytes(verdict.shortfall), Style::strong).add(" too much.").end_line();
   if (verdict.proven_infeasible) {
-    const Bytes certain = plan.claims.bound - *verdict.capacity;
-    out.add("  Proven: no order fits, for the bound alone is " + format_bytes(certain) + " too much.");
+    const Bytes certain = bound_of(plan).bytes - *verdict.capacity;
+    out.add("  Proven: " + std::string(no_plan_text(*detail::proven_scope(plan, *verdict.capacity + Bytes(1)))) +
+            " fits, because the bound alone is " + format_bytes(certain) + " too much.");
   } else {
     out.add("  Not proven: the bound would fit, so a better plan may exist.");
   }
@@ -168,7 +170,7 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
   add_figure(table, "load as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
              "alive at once in the file's order", Style::strong);
   add_figure(table, "bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
-             "no plan needs less (" + std::string(inspection.bound.name) + ")");
+             "no plan that runs each node once needs less (" + std::string(inspection.bound.name) + ")");
   add_figure(table, "largest step", inspection.largest_step, percent(inspection.largest_step.count(), sum),
              "the largest node alone");
   out.end_line().append(table.text()).append(operators_text(inspection, options));
@@ -192,19 +194,20 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   if (!verdict.second_gain.empty()) table.add_row({StyledText("  then"), {}, {}, {}, StyledText(verdict.second_gain)});
   add_figure(table, "arena", arena, percent(arena.count(), sum),
              StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong);
-  if (plan.regions.size() > 1) {
-    for (std::size_t at = 0; at < plan.regions.size(); ++at) {
-      const std::optional<Bytes>& capacity = plan.regions[at].capacity;
-      add_figure(table, "  in " + shown_name(plan.regions[at].name, kNodeColumns), plan.arena[at], "",
+  if (plan.machine.regions.size() > 1) {
+    for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
+      const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;
+      add_figure(table, "  in " + shown_name(plan.machine.regions[at].name, kNodeColumns), plan.layout.arena[at], "",
                  capacity ? "of " + format_bytes(*capacity) : "without a limit");
     }
   }
-  add_figure(
-      table, "bound", claims.bound, percent(claims.bound.count(), sum),
-      claims.bound_name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, claims.bound));
+  const Bound bound = bound_of(plan);
+  add_figure(table, "bound", bound.bytes, percent(bound.bytes.count(), sum),
+             bound.name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, bound.bytes));
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));
   out.append(detail::streams_line(verdict.points));
+  if (const std::string extra = detail::extra_work_text(plan); !extra.empty()) out.add("  " + extra + ".").end_line();
   out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
   if (verdict.shows_curve) out.append(detail::streams_curve(verdict.points));
   for (const Peak& peak : peak_of(shown)) out.append(peak_text(peak, options, "Peak"));

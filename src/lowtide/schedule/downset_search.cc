@@ -9,72 +9,112 @@
 #include "lowtide/base/check.h"
 
 namespace lowtide {
+namespace {
 
 using detail::OrderState;
 
-DownsetSearch::DownsetSearch(const OrderProblem& problem, std::int64_t level)
-    : problem_(problem), words_a_set_(OrderState::words_for(problem)), level_(level), state_(problem) {
-  work_a_set_ = static_cast<std::int64_t>(problem.nodes.size() + problem.values.size());
-  for (const OrderProblem::Node& node : problem.nodes) {
-    work_a_set_ += static_cast<std::int64_t>(node.before.size());
-    for (const OrderProblem::Step& step : node.steps) work_a_set_ += static_cast<std::int64_t>(step.values.size());
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+constexpr std::int64_t kAdd = 100;  // work for a set that is looked up
+
+// Beside each set that is open or waits; its number has 32 bits.
+std::int64_t sets_within(std::int64_t bytes, std::size_t words) {
+  const std::int64_t each = DownsetSearch::kBytesPerSet + static_cast<std::int64_t>(8 * words);
+  return std::clamp<std::int64_t>(bytes / each, 1, std::numeric_limits<std::int32_t>::max());
+}
+
+// Runs what may run, round after round, since one node may allow another, until a whole round has found nothing. Whatever
+// the sequence, the same nodes have run in the end.
+template <typename MayRun>
+void run_all(OrderState& state, const MayRun& may_run) {
+  std::size_t at = 0;
+  for (std::size_t idle = 0; idle < state.ready().size();) {
+    if (at >= state.ready().size()) at = 0;
+    const OrderProblem::Index node = state.ready()[at];
+    if (may_run(node)) {
+      state.run(node);
+      idle = 0;
+    } else {
+      ++at;
+      ++idle;
+    }
   }
-  take_safe_steps(state_);
-  add(state_, kNone, kNone);
+}
+
+}  // namespace
+
+DownsetSearch::DownsetSearch(const OrderProblem& problem, std::int64_t level, const Options& options)
+    : problem_(problem),
+      bound_(level),
+      level_(level),
+      stride_(options.stride),
+      most_sets_(sets_within(options.bytes, OrderState::words_for(problem))),
+      state_(problem),
+      table_(std::max<std::size_t>(OrderState::words_for(problem), 1)) {
+  take_safe_steps();
+  add(kNone, kNone);
 }
 
 void DownsetSearch::run(std::int64_t work, std::int64_t limit) {
   limit_ = limit;
-  const std::int64_t last = work_ + work;
-  while (!is_solved() && level_ < limit_ && work_ < last) {
-    if (!open_.empty()) {
-      const Index set = open_.back();
-      open_.pop_back();
-      expand(set);
-      continue;
+  const std::int64_t before = this->work();
+  while (!is_solved() && bound_ < limit_ && !is_full() && this->work() - before < work) {
+    if (open_.empty()) {
+      rise();
+    } else {
+      go_on();
     }
-    // All within the level is known.
-    if (waiting_.empty()) {
-      level_ = limit_;
-      return;
-    }
-    const auto [load, set, node] = waiting_.top();
-    if (load >= limit_) {
-      level_ = limit_;
-      return;
-    }
-    waiting_.pop();
-    level_ = std::max(level_, load);
-    take(set, node);
   }
 }
 
-// Tried first: what leaves the fewest bytes.
-void DownsetSearch::expand(Index set) {
-  state_.load(words(set));
-  work_ += work_a_set_;
-  std::vector<std::pair<std::int64_t, Index>> within;
+void DownsetSearch::open(Index set, std::int64_t lowest) {
+  open_.push_back({.set = set, .lowest = lowest, .last = {-kMost, 0}});
+}
+
+// All within the level is known, or at least all below the lowest step that waits.
+void DownsetSearch::rise() {
+  if (waiting_.empty() || waiting_.top().first >= limit_) {
+    bound_ = limit_;
+    return;
+  }
+  const auto [load, set] = waiting_.top();
+  waiting_.pop();
+  bound_ = std::max(bound_, load);
+  if (load > level_) level_ = std::max(load, std::min(level_ + stride_, limit_ - 1));
+  open(set, load);
+}
+
+// Takes the next step of the set that was opened last. If none within the level is left, its lowest step above waits.
+void DownsetSearch::go_on() {
+  Open& last = open_.back();
+  const Index set = last.set;
+  state_.go_to(table_.words(set));
+  work_ += state_.look() * static_cast<std::int64_t>(state_.ready().size());
+  std::optional<std::pair<std::int64_t, Index>> next;
+  Waiting above{limit_, set};
   for (Index node : state_.ready()) {
     const auto [load, change] = state_.effect_of(node);
-    if (load <= level_) {
-      within.emplace_back(-change, node);
-    } else if (load < limit_) {
-      waiting_.emplace(load, set, node);
+    if (load > level_) {
+      above.first = std::min(above.first, load);
+      continue;
     }
+    // Of equal changes the node with the highest number is first.
+    const std::pair<std::int64_t, Index> step{change, ~node};
+    if (load >= last.lowest && step > last.last && (!next || step < *next)) next = step;
   }
-  std::sort(within.begin(), within.end());
-  for (const auto& [change, node] : within) {
-    take(set, node);
-    if (is_solved()) return;
+  if (next) {
+    last.last = *next;
+    return take(set, ~next->second);
   }
+  open_.pop_back();
+  if (above.first < limit_) waiting_.push(above);
 }
 
+// Requires: the state is that of the set.
 void DownsetSearch::take(Index set, Index node) {
-  state_.load(words(set));
   state_.run(node);
-  take_safe_steps(state_);
-  work_ += work_a_set_;
-  add(state_, set, node);
+  take_safe_steps();
+  add(set, node);
 }
 
 bool DownsetSearch::is_safe(OrderState& state, Index node) const {
@@ -82,45 +122,21 @@ bool DownsetSearch::is_safe(OrderState& state, Index node) const {
   return change <= 0 && load <= level_;
 }
 
-void DownsetSearch::take_safe_steps(OrderState& state) const {
-  for (std::size_t at = 0; at < state.ready().size();) {
-    const Index node = state.ready()[at];
-    if (is_safe(state, node)) {
-      state.run(node);
-      at = 0;  // what it freed may have made others safe
-    } else {
-      ++at;
-    }
-  }
+void DownsetSearch::take_safe_steps() {
+  run_all(state_, [&](Index node) {
+    work_ += state_.look();
+    return is_safe(state_, node);
+  });
 }
 
-namespace {
-
-// Two sets are taken for the same if their hashes are; of 2^64, that a pair of ten million agree by chance is one in
-// 10^5.
-std::size_t hash_of(const std::uint64_t* words, std::size_t count) {
-  std::uint64_t hash = 0x9e3779b97f4a7c15;
-  for (std::size_t at = 0; at < count; ++at) {
-    hash = (hash ^ words[at]) * 0xff51afd7ed558ccd;
-    hash ^= hash >> 32;
-  }
-  return hash;
-}
-
-}  // namespace
-
-void DownsetSearch::add(const OrderState& state, Index parent, Index chosen) {
-  const auto set = static_cast<Index>(parents_.size());
-  words_.resize(words_.size() + words_a_set_);
-  state.store(words_.data() + set * words_a_set_);
-  if (!known_.insert(hash_of(words(set), words_a_set_)).second) {
-    words_.resize(words_.size() - words_a_set_);
-    return;
-  }
+void DownsetSearch::add(Index parent, Index chosen) {
+  const Index set = table_.size();
+  work_ += kAdd + static_cast<std::int64_t>(state_.words().size());
+  if (!table_.add(state_.hash(), state_.words())) return;
   parents_.push_back(parent);
   chosen_.push_back(chosen);
-  open_.push_back(set);
-  if (state.left() == 0) goal_ = set;
+  open(set, -kMost);
+  if (state_.left() == 0) goal_ = set;
 }
 
 // From each set to the next: the step that was chosen, and what was safe after it. The level may have risen since: what
@@ -132,22 +148,18 @@ std::vector<DownsetSearch::Index> DownsetSearch::order() const {
   std::reverse(sets.begin(), sets.end());
   std::vector<Index> order;
   OrderState state(problem_);
-  const auto run = [&](Index node) {
-    state.run(node);
-    order.push_back(node);
-  };
   for (Index set : sets) {
-    if (chosen_[set] != kNone) run(chosen_[set]);
-    for (std::size_t at = 0; at < state.ready().size();) {
-      const Index node = state.ready()[at];
-      const bool is_inside = (words(set)[node / 64] >> (node % 64) & 1) != 0;
-      if (is_inside && is_safe(state, node)) {
-        run(node);
-        at = 0;
-      } else {
-        ++at;
-      }
+    const std::uint64_t* words = table_.words(set);
+    if (chosen_[set] != kNone) {
+      state.run(chosen_[set]);
+      order.push_back(chosen_[set]);
     }
+    run_all(state, [&](Index node) {
+      const bool is_inside = (words[node / 64] >> (node % 64) & 1) != 0;
+      if (!is_inside || !is_safe(state, node)) return false;
+      order.push_back(node);
+      return true;
+    });
   }
   LOWTIDE_CHECK(order.size() == problem_.nodes.size(), "the way to a complete set holds every node");
   return order;

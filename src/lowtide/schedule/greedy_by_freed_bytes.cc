@@ -83,8 +83,7 @@ class Greedy {
       }
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
-      const Tensor& tensor = graph_.tensor(id);
-      if (tensor.role == Role::output || !tensor.producer) is_kept_[group_[id]] = 1;
+      if (graph_.is_needed_at_end(id) || !graph_.tensor(id).producer) is_kept_[group_[id]] = 1;
     }
   }
 

@@ -98,9 +98,7 @@ class LeastPeak {
     return by_made_[low];
   }
 
-  [[nodiscard]] bool is_kept(TensorId id) const {
-    return graph_.tensor(id).role == Role::output || !graph_.tensor(id).producer;
-  }
+  [[nodiscard]] bool is_kept(TensorId id) const { return graph_.is_needed_at_end(id) || !graph_.tensor(id).producer; }
 
   [[nodiscard]] std::int64_t change_of(NodeId id) const {
     std::int64_t change = 0;

@@ -12,15 +12,42 @@ namespace {
 
 using Index = OrderProblem::Index;
 using Node = OrderProblem::Node;
-using Step = OrderProblem::Step;
 
 constexpr std::size_t kMostUnknown = 6;  // values of which all combinations are tried
 constexpr std::size_t kMostSteps = 64;   // of a node that is joined to another: what is looked at again and again
+constexpr std::size_t kMostUses = 4096;  // of values by what others are joined to
+constexpr std::int64_t kLooksPerEntry = 500;
+constexpr std::size_t kMoved = 16;  // indices that move in a list for the price of a look
+
+// Nodes, edges, and values that are touched.
+std::int64_t entries_of(const OrderProblem& problem) {
+  auto entries = static_cast<std::int64_t>(problem.nodes.size() + problem.values.size());
+  for (const Node& node : problem.nodes) {
+    entries += static_cast<std::int64_t>(node.before.size());
+    for (const OrderProblem::Step& step : node.steps) entries += static_cast<std::int64_t>(step.values.size());
+  }
+  return entries;
+}
+
+// In a sorted list, each once: one entry becomes another.
+void rename(std::vector<Index>& list, Index from, Index to) {
+  list.erase(std::lower_bound(list.begin(), list.end(), from));
+  const auto place = std::lower_bound(list.begin(), list.end(), to);
+  if (place == list.end() || *place != to) list.insert(place, to);
+}
 
 class Contraction {
  public:
-  Contraction(const OrderProblem& problem, std::int64_t tolerance)
-      : problem_(problem), tolerance_(tolerance), after_(problem.nodes.size()), unused_(problem.values.size(), 0) {
+  // `looks`: at entries, as many as are left; where none is, nothing more is joined.
+  Contraction(const OrderProblem& problem, std::int64_t tolerance, std::int64_t& looks)
+      : problem_(problem),
+        tolerance_(tolerance),
+        looks_(looks),
+        after_(problem.nodes.size()),
+        uses_(problem.nodes.size(), 0),
+        unused_(problem.values.size(), 0),
+        seen_by_(problem.values.size(), 0) {
+    looks_ -= entries_of(problem);
     for (Index node = 0; node < problem_.nodes.size(); ++node) {
       for (Index before : problem_.nodes[node].before) after_[before].push_back(node);
     }
@@ -31,8 +58,9 @@ class Contraction {
   // In topological order, so that what becomes a part of a node is there before the node itself is looked at. A node that
   // only two wait for has one left when these are joined, and it came before them: so again, until nothing happens.
   OrderProblem run() && {
-    for (bool has_joined = true; has_joined;) {
+    for (bool has_joined = true; has_joined && looks_ > 0;) {
       has_joined = false;
+      looks_ -= static_cast<std::int64_t>(problem_.nodes.size());
       for (Index node = 0; node < problem_.nodes.size(); ++node) {
         if (after_[node].size() == 1) has_joined = try_join(node, after_[node][0]) || has_joined;
       }
@@ -50,7 +78,8 @@ class Contraction {
   };
 
   void add_user(Index node) {
-    for (const Step& step : problem_.nodes[node].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[node].steps) {
+      uses_[node] += step.values.size();
       for (Index value : step.values) {
         if (users_[value].empty() || users_[value].back() != node) users_[value].push_back(node);
       }
@@ -59,25 +88,30 @@ class Contraction {
 
   [[nodiscard]] static std::vector<Index> values_of(const Node& node) {
     std::vector<Index> values;
-    for (const Step& step : node.steps) values.insert(values.end(), step.values.begin(), step.values.end());
+    for (const OrderProblem::Step& step : node.steps)
+      values.insert(values.end(), step.values.begin(), step.values.end());
     std::sort(values.begin(), values.end());
     values.erase(std::unique(values.begin(), values.end()), values.end());
     return values;
   }
 
   [[nodiscard]] bool only_used_by(Index value, Index a, Index b) const {
-    return std::all_of(users_[value].begin(), users_[value].end(), [&](Index user) { return user == a || user == b; });
+    const std::vector<Index>& users = users_[value];
+    return users.size() <= 2 && std::all_of(users.begin(), users.end(), [&](Index user) { return user == a || user == b; });
   }
   [[nodiscard]] bool is_used_by(Index value, Index node) const {
-    return std::find(users_[value].begin(), users_[value].end(), node) != users_[value].end();
+    return std::binary_search(users_[value].begin(), users_[value].end(), node);
   }
 
   // Somebody who must have run touches it, or it was there from the start.
   [[nodiscard]] bool lives_before(Index value, Index node) const {
     if (problem_.values[value].is_there_first) return true;
-    const std::vector<Index>& before = problem_.nodes[node].before;
-    return std::any_of(users_[value].begin(), users_[value].end(),
-                       [&](Index user) { return std::binary_search(before.begin(), before.end(), user); });
+    const std::vector<Index>* few = &users_[value];
+    const std::vector<Index>* many = &problem_.nodes[node].before;
+    if (many->size() < few->size()) std::swap(few, many);
+    looks_ -= static_cast<std::int64_t>(few->size());
+    return std::any_of(few->begin(), few->end(),
+                       [&](Index one) { return std::binary_search(many->begin(), many->end(), one); });
   }
 
   // Nothing: it is not known of some value when it begins.
@@ -99,7 +133,7 @@ class Contraction {
   // How far the load of a step of `a` rises above what lives when it has ended, if of the unknown values those in `dies`
   // die with it. Uses of `a` alone are counted in unused_.
   [[nodiscard]] std::int64_t overhang(Index a, Index b, const Touch& touch, std::uint32_t dies) {
-    for (const Step& step : problem_.nodes[a].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       for (Index value : step.values) ++unused_[value];
     }
     std::vector<Index> dying = touch.dying;
@@ -111,13 +145,11 @@ class Contraction {
       if (problem_.values[value].is_kept || is_used_by(value, b)) return false;
       return !lives_before(value, a) || std::binary_search(dying.begin(), dying.end(), value);
     };
-    std::vector<Index> seen;
-    const auto is_new = [&](Index value) {
-      return !lives_before(value, a) && std::find(seen.begin(), seen.end(), value) == seen.end();
-    };
+    ++looking_;
+    const auto is_new = [&](Index value) { return seen_by_[value] != looking_ && !lives_before(value, a); };
     std::int64_t live = 0;
     std::int64_t most = 0;
-    for (const Step& step : problem_.nodes[a].steps) {
+    for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       std::int64_t load = live + step.scratch;
       std::int64_t saved_dying = 0;
       std::int64_t saved_born = 0;
@@ -131,30 +163,31 @@ class Contraction {
         if (is_new(value)) live += problem_.values[value].size;
         if (--unused_[value] == 0 && may_die(value)) live -= problem_.values[value].size;
       }
-      seen.insert(seen.end(), step.values.begin(), step.values.end());
+      for (Index value : step.values) seen_by_[value] = looking_;
     }
     return most - live;
   }
 
   // By how much the load of a step of `b` is above what lives before it, at least.
-  [[nodiscard]] std::int64_t rise(Index b) const {
+  [[nodiscard]] std::int64_t rise(Index b) {
     std::int64_t live = 0;
     std::int64_t most = 0;
-    std::vector<Index> seen;
-    for (const Step& step : problem_.nodes[b].steps) {
+    ++looking_;
+    looks_ -= static_cast<std::int64_t>(uses_[b]);
+    for (const OrderProblem::Step& step : problem_.nodes[b].steps) {
       std::int64_t dying = 0;
       std::int64_t born = 0;
       std::int64_t fresh = 0;
       for (Index value : step.dying) dying += problem_.values[value].size;
       for (Index value : step.born) born += problem_.values[value].size;
       for (Index value : step.values) {
-        if (std::find(seen.begin(), seen.end(), value) != seen.end()) continue;
+        if (seen_by_[value] == looking_) continue;
         fresh += begins_with(value, b) ? problem_.values[value].size : 0;
       }
       if (step.counts) most = std::max(most, live + step.scratch + fresh - std::min(dying, born));
       live += fresh;
       for (Index value : step.values) live -= problem_.values[value].is_kept ? 0 : problem_.values[value].size;
-      seen.insert(seen.end(), step.values.begin(), step.values.end());
+      for (Index value : step.values) seen_by_[value] = looking_;
     }
     return most;
   }
@@ -162,6 +195,8 @@ class Contraction {
   // Whoever else touches it came before.
   [[nodiscard]] bool ends_with(Index value, Index node) const {
     const std::vector<Index>& before = problem_.nodes[node].before;
+    if (users_[value].size() > before.size() + 1) return false;
+    looks_ -= static_cast<std::int64_t>(users_[value].size());
     return std::all_of(users_[value].begin(), users_[value].end(), [&](Index user) {
       return user == node || std::binary_search(before.begin(), before.end(), user);
     });
@@ -169,7 +204,8 @@ class Contraction {
 
   // Whoever else touches it comes after.
   [[nodiscard]] bool begins_with(Index value, Index node) const {
-    if (problem_.values[value].is_there_first) return false;
+    if (problem_.values[value].is_there_first || users_[value].size() > after_[node].size() + 1) return false;
+    looks_ -= static_cast<std::int64_t>(users_[value].size());
     return std::all_of(users_[value].begin(), users_[value].end(), [&](Index user) {
       const std::vector<Index>& before = problem_.nodes[user].before;
       return user == node || std::binary_search(before.begin(), before.end(), node);
@@ -178,7 +214,8 @@ class Contraction {
 
   bool try_join(Index a, Index b) {
     Touch touch;
-    if (problem_.nodes[a].steps.size() > kMostSteps) return false;
+    if (problem_.nodes[a].steps.size() > kMostSteps || uses_[b] > kMostUses || looks_ <= 0) return false;
+    looks_ -= static_cast<std::int64_t>(uses_[a]);
     if (!look(a, b, touch) || touch.born < touch.missed || touch.unknown.size() > kMostUnknown) return false;
     std::int64_t most = 0;
     for (std::uint32_t dies = 0; dies < 1U << touch.unknown.size(); ++dies) {
@@ -193,22 +230,20 @@ class Contraction {
   void join(Index a, Index b, bool counts) {
     Node& first = problem_.nodes[a];
     Node& second = problem_.nodes[b];
-    for (Step& step : first.steps) step.counts = step.counts && counts;
+    for (OrderProblem::Step& step : first.steps) step.counts = step.counts && counts;
     for (Index value : values_of(first)) {
-      std::vector<Index>& users = users_[value];
-      std::replace(users.begin(), users.end(), a, b);
-      std::sort(users.begin(), users.end());
-      users.erase(std::unique(users.begin(), users.end()), users.end());
+      looks_ -= static_cast<std::int64_t>(users_[value].size() / kMoved);
+      rename(users_[value], a, b);
     }
+    uses_[b] += std::exchange(uses_[a], 0);
     first.steps.insert(first.steps.end(), std::make_move_iterator(second.steps.begin()),
                        std::make_move_iterator(second.steps.end()));
     second.steps = std::exchange(first.steps, {});
     for (Index before : first.before) {
-      std::vector<Index>& after = after_[before];
-      std::replace(after.begin(), after.end(), a, b);
-      std::sort(after.begin(), after.end());
-      after.erase(std::unique(after.begin(), after.end()), after.end());
+      looks_ -= static_cast<std::int64_t>(after_[before].size() / kMoved);
+      rename(after_[before], a, b);
     }
+    looks_ -= static_cast<std::int64_t>(second.before.size() + second.steps.size());
     std::erase(second.before, a);
     second.before.insert(second.before.end(), first.before.begin(), first.before.end());
     std::sort(second.before.begin(), second.before.end());
@@ -232,19 +267,24 @@ class Contraction {
 
   OrderProblem problem_;
   std::int64_t tolerance_;
+  std::int64_t& looks_;
   std::vector<std::vector<Index>> after_;
   std::vector<std::vector<Index>> users_;  // nodes that touch a value; sorted
+  std::vector<std::size_t> uses_;          // by node: of values
   std::vector<std::uint32_t> unused_;      // all 0 between calls
+  std::vector<std::uint32_t> seen_by_;     // by value: the last look that met it
+  std::uint32_t looking_ = 0;
 };
 
 }  // namespace
 
 OrderProblem contracted(const OrderProblem& problem, std::int64_t tolerance) {
-  OrderProblem now = Contraction(problem, tolerance).run();
+  std::int64_t looks = kLooksPerEntry * entries_of(problem);
+  OrderProblem now = Contraction(problem, tolerance, looks).run();
   for (std::size_t before = problem.nodes.size() + 1; now.nodes.size() < before;) {
     before = now.nodes.size();
-    now = reversed(Contraction(reversed(now), tolerance).run());
-    if (now.nodes.size() < before) now = Contraction(now, tolerance).run();
+    now = reversed(Contraction(reversed(now), tolerance, looks).run());
+    if (now.nodes.size() < before) now = Contraction(now, tolerance, looks).run();
   }
   return now;
 }

@@ -19,7 +19,8 @@ namespace lowtide {
 //     a lower bound of it holds for both; an order of it has a peak in the old one that must be measured.
 //
 // Numbers of nodes stay topological; steps keep their origin, and each step of the old problem is in the new one once.
-// O(rounds x (nodes + edges + touched values)) with few rounds.
+// O(rounds x (nodes + edges + touched values)) with few rounds; the looks are counted, and where 500 per entry of the
+// problem are used up nothing more is joined.
 [[nodiscard]] OrderProblem contracted(const OrderProblem& problem, std::int64_t tolerance);
 
 // Every step counts.

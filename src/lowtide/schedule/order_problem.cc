@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "lowtide/analysis/content.h"
@@ -27,14 +28,15 @@ void sort_unique(std::vector<Index>& indices) {
 class FromGraph {
  public:
   FromGraph(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options)
-      : graph_(graph), kernels_(kernels), options_(options), values_of_(graph.tensors().size()) {
+      : graph_(graph), kernels_(&kernels), options_(options), values_of_(graph.tensors().size()) {
+    if (!options.views || !options.in_place) kernels_ = &permitted_.emplace(permitted(kernels, options));
     problem_.nodes.resize(graph_.nodes().size());
     for (OrderProblem::Node& node : problem_.nodes) node.steps.resize(1);
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_node(id);
   }
 
   OrderProblem make() && {
-    const Content content(graph_, kernels_, options_.bound_alignment(), options_.inputs_live_throughout);
+    const Content content(graph_, *kernels_, options_.bound_alignment(), options_.inputs_live_throughout);
     for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }
@@ -44,15 +46,14 @@ class FromGraph {
     DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that share bytes
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const ViewKind kind = graph_.op(id).traits.view;
-      if (kind == ViewKind::none || !options_.views || !kernels_[id].may_alias_views) continue;
+      if (kind == ViewKind::none) continue;
       if (is_partial_view(kind) && sharing == Sharing::nothing) continue;
-      const std::vector<View> views = detail::possible_views(graph_, id);
+      const std::vector<View> views = detail::possible_views(graph_, (*kernels_)[id], id);
       for (const View& view : views) groups.join(view.part, view.whole);
       if (!views.empty()) problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) members[groups.find(id)].push_back(id);
     for (const std::vector<TensorId>& group : members) add_group(group);
-    writes_in_place_ = options_.in_place;
     return std::move(*this).finish();
   }
 
@@ -62,9 +63,7 @@ class FromGraph {
       sort_unique(node.steps[0].values);
       for (Index value : node.steps[0].values) ++problem_.values[value].users;
     }
-    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-      if (writes_in_place_) add_chances(id);
-    }
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_chances(id);
     return std::move(problem_);
   }
 
@@ -89,7 +88,7 @@ class FromGraph {
     }
     for (NodeId before : graph_.node(id).control_inputs) node.before.push_back(before.value());
     sort_unique(node.before);
-    node.steps[0].scratch = kernels_[id].scratch.count();
+    node.steps[0].scratch = (*kernels_)[id].scratch.count();
     node.steps[0].origin = id.value();
   }
 
@@ -115,7 +114,7 @@ class FromGraph {
       for (NodeId reader : graph_.readers(id)) problem_.nodes[reader.index()].steps[0].values.push_back(index);
       is_used = is_used || tensor.producer || !graph_.readers(id).empty();
       value.is_there_first = value.is_there_first || !tensor.producer;
-      value.is_kept = value.is_kept || !tensor.producer || tensor.role == Role::output;
+      value.is_kept = value.is_kept || !tensor.producer || graph_.is_needed_at_end(id);
     }
     // What is there first is kept too, so one that nobody touches is a part of the base.
     if (!is_used) problem_.base += std::exchange(value.size, 0);
@@ -125,10 +124,10 @@ class FromGraph {
   // The rules of analysis/bounds.cc: what may be overwritten is made here and not handed out.
   void add_chances(NodeId id) {
     OrderProblem::Step& step = problem_.nodes[id.index()].steps[0];
-    for (const auto& [input, output] : kernels_[id].in_place) {
+    for (const auto& [input, output] : (*kernels_)[id].in_place) {
       const TensorId from = *graph_.node(id).inputs[static_cast<std::size_t>(input)];
       const TensorId to = *graph_.node(id).outputs[static_cast<std::size_t>(output)];
-      if (!graph_.tensor(from).producer || graph_.tensor(from).role == Role::output) continue;
+      if (!graph_.tensor(from).producer || graph_.is_needed_at_end(from)) continue;
       step.dying.insert(step.dying.end(), values_of_[from].begin(), values_of_[from].end());
       step.born.insert(step.born.end(), values_of_[to].begin(), values_of_[to].end());
     }
@@ -137,10 +136,10 @@ class FromGraph {
   }
 
   const Graph& graph_;
-  const ChosenKernels& kernels_;
+  std::optional<ChosenKernels> permitted_;
+  const ChosenKernels* kernels_;  // which the options permit
   const AliasOptions& options_;
   IdVector<TensorId, std::vector<Index>> values_of_;
-  bool writes_in_place_ = true;
   OrderProblem problem_;
 };
 

@@ -16,12 +16,15 @@ struct FoundOrder {
   std::int64_t bound = 0;                  // no order has a lower peak, or none is below the limit that was asked for
   std::int64_t sets = 0;                   // of nodes that were looked at
   std::int64_t work = 0;                   // spent
+  bool is_final = false;                   // more work would find the same
 };
 
 struct OrderSearchOptions {
   std::int64_t bound = 0;             // known before
   std::int64_t limit = INT64_MAX;     // orders whose peak is not below are of no use
-  std::int64_t work = 1'000'000'000;  // nodes and values looked at; about 0.5 ns each
+  std::int64_t work = 1'000'000'000;  // nodes, values and words looked at; about 1 ns each
+  // For the sets that are known at one time; where they are used up, a search ends as if its work were spent.
+  std::int64_t bytes = 256LL << 20;
 };
 
 // The order with the lowest peak that the work finds, and a bound of all orders. Nodes that may as well run one right
@@ -29,7 +32,21 @@ struct OrderSearchOptions {
 // (parts_of). Each part, the smallest first, is searched from below, forwards and backwards by turns
 // (downset_search.h): an easier problem, in which small values are overlooked, then the part itself. Where that does
 // not end it is searched from above: any order within a level that lies between the bound and the best so far, again and
-// again. Require: nodes have one step each. Deterministic.
+// again. Deterministic.
+class OrderSearch {
+ public:
+  // Requires: nodes have one step each.
+  explicit OrderSearch(const OrderProblem& problem);
+
+  // Each run starts from the beginning.
+  [[nodiscard]] FoundOrder run(const OrderSearchOptions& options = {}) const;
+
+ private:
+  std::int64_t base_;
+  std::vector<OrderPart> parts_;
+};
+
+// The same for a single run.
 [[nodiscard]] FoundOrder search_order(const OrderProblem& problem, const OrderSearchOptions& options = {});
 
 }  // namespace lowtide

@@ -53,9 +53,14 @@ const std::vector<Choice>& choices() {
 // Orders that do not meet the bound are measured in other ways to share too, in graphs of at most so many nodes.
 constexpr std::size_t kMostShared = 20'000;
 
-// Work of the first phase of a search, and how much more each next one has.
-constexpr std::int64_t kFirstPhase = 4'000'000;
+// Work of the first phase of a search, and how many times as much each next one has.
+constexpr std::int64_t kFirstPhase = 10'000'000;
 constexpr std::int64_t kPhase = 8;
+
+// More effort than the default may take more memory too.
+constexpr std::int64_t kWorkPerByte = 32;
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // The rules that give every order its aliases are no search: now and then fewer of them are better.
 std::vector<AliasOptions> simpler(const AliasOptions& all) {
@@ -150,11 +155,11 @@ class Scheduler {
 
   // First the problem that bounds all; its best order may share less than it hopes for, so others are looked at too.
   void search() {
-    const std::int64_t limit = best_ ? best_->load.count() : std::numeric_limits<std::int64_t>::max();
+    const std::int64_t limit = best_ ? best_->load.count() : kNoLimit;
     const ChosenKernels& least = options_.least != nullptr ? *options_.least : kernels_;
     std::optional<Schedule> found;
-    const auto look_once = [&](const OrderProblem& problem, const OrderSearchOptions& search) {
-      FoundOrder order = search_order(problem, search);
+    const auto look_once = [&](const OrderSearch& problem, const OrderSearchOptions& search) {
+      FoundOrder order = problem.run(search);
       searched_sets_ += order.sets;
       if (order.peak >= search.limit) return order;  // nothing is better than what is known
       std::vector<NodeId> nodes;
@@ -165,14 +170,18 @@ class Scheduler {
     };
     // In phases, each of kPhase times the work of the last: an order that is better in the problem may be worse when
     // measured, so what less work has found counts too.
-    const auto look = [&](const OrderProblem& problem, OrderSearchOptions search) {
-      const std::int64_t most = search.work;
-      std::int64_t bound = 0;
-      for (search.work = std::min(kFirstPhase, most);;
-           search.work = search.work > most / kPhase ? most : search.work * kPhase) {
-        const FoundOrder order = look_once(problem, search);
-        bound = std::max(bound, order.bound);
-        if (search.work == most || order.bound >= std::min(order.peak, search.limit)) return bound;
+    const auto look = [&](const OrderProblem& problem, OrderSearchOptions options) {
+      const OrderSearch prepared(problem);
+      std::int64_t left = options.work;
+      options.bytes = std::max(options.bytes, options.work / kWorkPerByte);
+      const bool has_limit = options.limit < kNoLimit;
+      for (std::int64_t work = kFirstPhase;; work = work > left / kPhase ? left : work * kPhase) {
+        options.work = work > left / 2 ? left : work;
+        left -= options.work;
+        const FoundOrder order = look_once(prepared, options);
+        options.bound = std::max(options.bound, order.bound);
+        if (order.is_final || left == 0 || order.bound >= std::min(order.peak, options.limit)) return options.bound;
+        if (has_limit && found) options.limit = std::min(options.limit, found->load.count());
       }
     };
     // Without slices, splits and concats the three problems are one.
@@ -194,8 +203,11 @@ class Scheduler {
   }
 
   [[nodiscard]] bool has_parts() const {
-    return std::any_of(graph_.operators().begin(), graph_.operators().end(),
-                       [](const Operator& op) { return is_partial_view(op.traits.view); });
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      if (!is_partial_view(graph_.op(id).traits.view)) continue;
+      if (options_.aliases.views && kernels_[id].may_alias_views) return true;
+    }
+    return false;
   }
 
   const Graph& graph_;

@@ -23,8 +23,9 @@ struct ScheduleOptions {
   Bytes bound;                 // a proven lower bound: no further order is tried once it is met; 0 if none is known
   // What kernels take in every plan, where the bodies of a node may need less than was found for them; null: the same.
   const ChosenKernels* least = nullptr;
-  // For the search: nodes and values looked at, about 0.5 ns each.
-  std::int64_t effort = 6'000'000'000;
+  // For the search: nodes, values and words looked at, about 1 ns each. Its tables take up to 256 MiB, and where the
+  // effort is above the default a byte per 32 units.
+  std::int64_t effort = 5'000'000'000;
   // A name of second_goals(): what else is to be small, among orders of that load (second_goal.h); empty: nothing.
   std::string then = {};
   std::int64_t then_effort = 200'000'000;  // for that; some seconds at most

@@ -22,7 +22,7 @@ namespace {
 using detail::OrderLine;
 using Index = OrderProblem::Index;
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNoValue = std::numeric_limits<std::int64_t>::max();
 
 // Runs of neighbours that move as one.
 constexpr std::array<std::size_t, 9> kRunLengths = {1, 2, 3, 4, 6, 8, 12, 16, 24};
@@ -182,7 +182,7 @@ class Improvement {
 
   MeasuredOrder run(std::int64_t effort) && {
     std::optional<std::vector<std::int64_t>> pull = pulls_of(graph_);
-    if (!pull || best_.value == kMost || best_.value == 0 || graph_.nodes().size() < 2) return std::move(best_);
+    if (!pull || best_.value == kNoValue || best_.value == 0 || graph_.nodes().size() < 2) return std::move(best_);
     const OrderProblem problem = nearest_problem(graph_, kernels_, options_, best_);
     Mover mover(goal_, problem, *std::move(pull), indices_of(best_.order));
     // Measuring costs about as much as looking at all values some times, so it is done after twenty times that work.
@@ -248,11 +248,11 @@ std::int64_t value_of(SecondGoal goal, const Graph& graph, const std::vector<Nod
   if (goal == SecondGoal::nearness) return inversions(indices_of(order));
   std::int64_t sum = 0;
   if (goal == SecondGoal::bytes_time) {
-    for (Bytes load : profile) sum = checked_add(sum, load.count()).value_or(kMost);
+    for (Bytes load : profile) sum = checked_add(sum, load.count()).value_or(kNoValue);
     return sum;
   }
   const std::optional<std::vector<std::int64_t>> pull = pulls_of(graph);
-  if (!pull) return kMost;
+  if (!pull) return kNoValue;
   for (std::size_t step = 0; step < order.size(); ++step) {
     sum += (*pull)[order[step].index()] * static_cast<std::int64_t>(step);
   }

@@ -55,7 +55,7 @@ void StreamLoads::add_pieces(const AliasClass& alias, const AliasOptions& option
   std::int64_t end = 0;
   for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
     ends_.push_back(end += size.count());
-    const bool is_last = alias.kind == BufferKind::output && lifespan.end.value() == steps;
+    const bool is_last = alias.is_kept && lifespan.end.value() == steps;
     pieces_.push_back({.size = takes_room(alias, options) ? size.count() : 0,
                        .begin = lifespan.begin.value(),
                        .end = lifespan.end.value(),

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lowtide/analysis/alias_classes.h"
-#include "lowtide/analysis/range_max.h"
+#include "lowtide/base/range_max.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"

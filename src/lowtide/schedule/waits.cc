@@ -67,32 +67,45 @@ class Waits {
   Waits(const Graph& graph, Plan& plan)
       : graph_(graph),
         plan_(plan),
-        bytes_(plan.regions.size()),
-        step_of_(graph.nodes().size()),
-        clocks_(plan.program.size() * plan.streams, 0),
-        last_(plan.streams) {}
+        writers_(plan.program.values.size()),
+        in_regions_(plan.machine.regions.size()),
+        first_step_(graph.nodes().size()),
+        clocks_(plan.program.steps.size() * plan.program.streams.size(), 0),
+        last_(plan.program.streams.size()) {}
 
   void add() {
-    for (StepId id : all_ids<StepId>(plan_.program.size())) {
-      const Step& step = plan_.program[id];
+    find_written_buffers();
+    for (StepId id : all_ids<StepId>(plan_.program.steps.size())) {
+      const Step& step = plan_.program.steps[id];
       std::vector<StepId> needed;
-      for (ValueId read : step.reads) {
-        if (plan_.values[read].written) needed.push_back(*plan_.values[read].written);
+      for (ValueId read : step.reads) needed.insert(needed.end(), writers_[read].begin(), writers_[read].end());
+      if (const std::optional<NodeId> node = node_of(step)) {
+        for (NodeId control : graph_.node(*node).control_inputs) needed.push_back(*first_step_[control]);
+        if (!first_step_[*node]) first_step_[*node] = id;
       }
-      for (NodeId control : graph_.node(step.node).control_inputs) needed.push_back(step_of_[control]);
       touch(id, needed);
-      step_of_[step.node] = id;
+      for (ValueId write : step.writes) writers_[write].push_back(id);
       wait_for(id, std::move(needed));
     }
   }
 
  private:
+  // Nothing writes inputs and constants, so nothing waits for what reads them.
+  void find_written_buffers() {
+    for (const Step& step : plan_.program.steps) {
+      if (is_alias(step)) continue;
+      for (ValueId write : step.writes) {
+        const BufferId buffer = plan_.layout.values[write].buffer;
+        if (!plan_.layout.buffers[buffer].placement) (void)elsewhere_[buffer];
+      }
+    }
+  }
+
   // An alias touches nothing but what it names: that must stay.
   void touch(StepId id, std::vector<StepId>& needed) {
-    const Step& step = plan_.program[id];
-    const bool computes = step.kind == StepKind::compute;
+    const Step& step = plan_.program.steps[id];
     for (ValueId read : step.reads) {
-      with_place(read, [&](TouchedBytes& bytes, std::int64_t begin, std::int64_t end) {
+      with_place(step, read, [&](TouchedBytes& bytes, std::int64_t begin, std::int64_t end) {
         bytes.for_each(begin, end, [&](TouchedBytes::Range& range) {
           if (range.writer) needed.push_back(*range.writer);
           add_reader(range, id);
@@ -106,15 +119,16 @@ class Waits {
       });
       bytes.write(begin, end, id);
     };
-    if (!computes) return;
-    for (ValueId write : step.writes) with_place(write, overwrite);
-    if (step.scratch) with_bytes(*step.scratch, 0, plan_.buffers[*step.scratch].size.count(), overwrite);
+    if (is_alias(step)) return;
+    for (ValueId write : step.writes) with_place(step, write, overwrite);
+    const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
+    if (scratch) with_bytes(*scratch, 0, plan_.layout.buffers[*scratch].size.count(), overwrite);
   }
 
   // Of each stream only the last reader matters: the others come before it.
   void add_reader(TouchedBytes::Range& range, StepId id) {
     for (StepId& reader : range.readers) {
-      if (plan_.program[reader].stream == plan_.program[id].stream) {
+      if (plan_.program.steps[reader].stream == plan_.program.steps[id].stream) {
         reader = id;
         return;
       }
@@ -122,48 +136,56 @@ class Waits {
     range.readers.push_back(id);
   }
 
+  // The bytes of a value that the step touches.
   template <typename Function>
-  void with_place(ValueId id, Function function) {
-    const Value& value = plan_.values[id];
-    with_bytes(value.buffer, value.offset.position(), graph_.tensor(value.tensor).size.count(), function);
+  void with_place(const Step& step, ValueId id, Function function) {
+    const ValuePlace& place = plan_.layout.values[id];
+    Interval<std::int64_t> bytes{0, graph_.tensor(plan_.program.values[id].tensor).size.count()};
+    if (const Copy* copy = std::get_if<Copy>(&step.work)) bytes = copy->bytes;
+    with_bytes(place.buffer, place.offset.position() + bytes.begin, bytes.end - bytes.begin, function);
   }
   template <typename Function>
   void with_bytes(BufferId id, std::int64_t offset, std::int64_t size, Function function) {
-    const std::optional<Placement>& placement = plan_.buffers[id].placement;
-    if (!placement) return;  // nobody writes there
-    const std::int64_t begin = placement->offset.position() + offset;
-    function(bytes_[placement->region.index()], begin, begin + size);
+    const std::optional<Placement>& placement = plan_.layout.buffers[id].placement;
+    if (placement) {
+      const std::int64_t begin = placement->offset.position() + offset;
+      function(in_regions_[placement->region.index()], begin, begin + size);
+    } else if (const auto written = elsewhere_.find(id); written != elsewhere_.end()) {
+      function(written->second, offset, offset + size);
+    }
   }
 
   // The latest first: what comes before it is known with it.
   void wait_for(StepId id, std::vector<StepId> needed) {
-    Step& step = plan_.program[id];
+    Step& step = plan_.program.steps[id];
+    const std::size_t streams = plan_.program.streams.size();
     std::uint32_t* known = clock(id);
-    if (last_[step.stream]) std::copy_n(clock(*last_[step.stream]), plan_.streams, known);
+    if (last_[step.stream]) std::copy_n(clock(*last_[step.stream]), streams, known);
     last_[step.stream] = id;
     std::sort(needed.begin(), needed.end(), std::greater<>());
     step.after.clear();
     for (StepId before : needed) {
-      if (before == id || known[plan_.program[before].stream] > before.value()) continue;
-      if (plan_.program[before].stream != step.stream) step.after.push_back(before);
+      const StreamId other = plan_.program.steps[before].stream;
+      if (before == id || known[other.index()] > before.value()) continue;
+      if (other != step.stream) step.after.push_back(before);
       const std::uint32_t* theirs = clock(before);
-      for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
-        known[stream] = std::max(known[stream], theirs[stream]);
-      }
+      for (std::size_t at = 0; at < streams; ++at) known[at] = std::max(known[at], theirs[at]);
     }
-    known[step.stream] = id.value() + 1;
+    known[step.stream.index()] = id.value() + 1;
     std::reverse(step.after.begin(), step.after.end());
   }
 
   // Of each stream, the number + 1 of the last step that is known to have ended before this one's end.
-  std::uint32_t* clock(StepId id) { return clocks_.data() + id.index() * plan_.streams; }
+  std::uint32_t* clock(StepId id) { return clocks_.data() + id.index() * plan_.program.streams.size(); }
 
   const Graph& graph_;
   Plan& plan_;
-  std::vector<TouchedBytes> bytes_;  // by region
-  IdVector<NodeId, StepId> step_of_;
+  IdVector<ValueId, std::vector<StepId>> writers_;  // several, if copies fill the value piece by piece
+  std::vector<TouchedBytes> in_regions_;            // by region
+  std::map<BufferId, TouchedBytes> elsewhere_;      // of buffers without placement, those that some step writes
+  IdVector<NodeId, std::optional<StepId>> first_step_;
   std::vector<std::uint32_t> clocks_;
-  std::vector<std::optional<StepId>> last_;  // by stream
+  IdVector<StreamId, std::optional<StepId>> last_;
 };
 
 }  // namespace

@@ -139,12 +139,12 @@ class Grouping {
 };
 
 // Where each wave begins, and the end.
-std::vector<std::uint32_t> begins_of(const std::vector<std::uint32_t>& wave) {
+std::vector<std::uint32_t> begins_of(const std::vector<std::uint32_t>& wave, std::size_t steps) {
   std::vector<std::uint32_t> begins;
   for (std::size_t at = 0; at < wave.size(); ++at) {
     if (at == 0 || wave[at] != wave[at - 1]) begins.push_back(static_cast<std::uint32_t>(at));
   }
-  begins.push_back(static_cast<std::uint32_t>(wave.size()));
+  for (std::size_t at = wave.size(); at <= steps; ++at) begins.push_back(static_cast<std::uint32_t>(at));
   return begins;
 }
 
@@ -159,24 +159,24 @@ WaveSchedule schedule_waves(const Graph& graph, const Schedule& sequential, cons
 }
 
 Result<void> add_barriers(Plan& plan, const WaveSchedule& waves) {
-  const std::vector<std::uint32_t> begins = begins_of(waves.wave);
+  const std::vector<std::uint32_t> begins = begins_of(waves.wave, plan.program.steps.size());
   std::int64_t waits = 0;
   for (std::size_t wave = 1; wave + 1 < begins.size(); ++wave) {
     waits += std::int64_t{begins[wave] - begins[wave - 1]} * (begins[wave + 1] - begins[wave]);
   }
   if (waits > kMostBarrierWaits) {
     return Error{ErrorCode::over_limit,
-                 "barriers between waves of " + std::to_string(plan.streams) + " need " + std::to_string(waits) +
-                     " waits, more than the limit of " + std::to_string(kMostBarrierWaits) +
+                 "barriers between waves of " + std::to_string(plan.program.streams.size()) + " need " +
+                     std::to_string(waits) + " waits, more than the limit of " + std::to_string(kMostBarrierWaits) +
                      " (kMostBarrierWaits); use fewer streams",
                  ""};
   }
   for (std::size_t wave = 1; wave + 1 < begins.size(); ++wave) {
     for (StepId id(begins[wave]); id < StepId(begins[wave + 1]); id = StepId(id.value() + 1)) {
-      Step& step = plan.program[id];
+      Step& step = plan.program.steps[id];
       step.after.clear();
       for (StepId before(begins[wave - 1]); before < StepId(begins[wave]); before = StepId(before.value() + 1)) {
-        if (plan.program[before].stream != step.stream) step.after.push_back(before);
+        if (plan.program.steps[before].stream != step.stream) step.after.push_back(before);
       }
     }
   }

@@ -56,8 +56,9 @@ struct WaveSchedule {
 inline constexpr std::int64_t kMostBarrierWaits = std::int64_t{1} << 25;
 
 // Fills Step::after of a plan whose steps have the streams of `waves`: every step waits for all of the wave before on
-// other streams, so exactly what the barriers order is ordered. The wave of a step is then the length of the longest
-// chain of steps that happen before it. O(steps x streams).
+// other streams, so exactly what the barriers order is ordered. Steps after those of `waves` are copies on one stream,
+// and each of them is a wave. The wave of a step is then the length of the longest chain of steps that happen before it.
+// O(steps x streams).
 // Errors (over_limit): more than kMostBarrierWaits of them.
 [[nodiscard]] Result<void> add_barriers(Plan& plan, const WaveSchedule& waves);
 

@@ -61,9 +61,7 @@ std::shared_ptr<const Catalogue> dense_catalogue() {
 
 Target dense_target() {
   return {.name = "dense",
-          .regions = {Region{.name = "arena"}},
-          .links = {},
-          .workers = {Worker{.name = "cpu"}},
+          .machine = {.regions = {Region{.name = "arena"}}, .workers = {Worker{.name = "cpu"}}},
           .catalogue = dense_catalogue()};
 }
 

@@ -4,6 +4,7 @@
 #include "lowtide/target/description.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -20,6 +21,7 @@ namespace {
 using detail::KernelRule;
 using detail::TomlErrors;
 using detail::TomlTable;
+using detail::TomlText;
 
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr std::int64_t kMostMultiple = 1'000'000;
@@ -27,6 +29,14 @@ constexpr std::int64_t kMostWorkers = 1'000'000;
 // Times and rates far beyond any machine, so that sums and quotients of them stay finite.
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostBytesPerSecond = 1e18;
+constexpr double kMostLatencySeconds = 1e6;  // 1e18 picoseconds, below 2^63
+
+// Rounded up, but a decimal number such as 10e-6 stays exact although no binary fraction equals it.
+std::int64_t picoseconds(double seconds) {
+  const double exact = seconds * 1e12;
+  const double nearest = std::round(exact);
+  return static_cast<std::int64_t>(std::abs(exact - nearest) <= 1e-12 * exact ? nearest : std::ceil(exact));
+}
 
 class TargetReader {
  public:
@@ -37,10 +47,10 @@ class TargetReader {
     (void)table.integer("schema_version", kSchemaVersion, kSchemaVersion, kSchemaVersion);
     target_.name = table.name("name");
     for (const toml::table* region : table.tables("region")) read_region(*region);
-    if (target_.regions.empty()) table.refuse("region", "is missing: a target has at least one [[region]]");
+    if (target_.machine.regions.empty()) table.refuse("region", "is missing: a target has at least one [[region]]");
     for (const toml::table* link : table.tables("link")) read_link(*link);
     for (const toml::table* worker : table.tables("worker")) read_worker(*worker);
-    if (target_.workers.empty()) target_.workers.push_back({.name = "worker"});
+    if (target_.machine.workers.empty()) target_.machine.workers.push_back({.name = "worker"});
     for (const toml::table* kernel : table.tables("kernel")) read_kernel(*kernel);
     target_.catalogue = detail::described_catalogue(std::move(rules_));
     return std::move(target_);
@@ -48,11 +58,11 @@ class TargetReader {
 
  private:
   void read_region(const toml::table& source) {
-    const TomlTable table(source, "region " + std::to_string(target_.regions.size()), {"name", "capacity", "alignment"},
-                          errors_);
+    const TomlTable table(source, "region " + std::to_string(target_.machine.regions.size()),
+                          {"name", "capacity", "alignment"}, errors_);
     Region region{.name = table.name("name")};
     const auto [earlier, is_new] =
-        region_ids_.try_emplace(region.name, static_cast<std::uint32_t>(target_.regions.size()));
+        region_ids_.try_emplace(region.name, static_cast<std::uint32_t>(target_.machine.regions.size()));
     if (!is_new)
       table.refuse("name",
                    quoted(region.name) + " is that of region " + std::to_string(earlier->second.value()) + " too");
@@ -64,38 +74,65 @@ class TargetReader {
     if (!is_power_of_two(region.alignment.count())) {
       table.refuse("alignment", "is " + std::to_string(region.alignment.count()) + ", which is not a power of two");
     }
-    target_.regions.push_back(std::move(region));
+    target_.machine.regions.push_back(std::move(region));
+  }
+
+  [[nodiscard]] std::string no_such_region(const std::string& name) const {
+    std::string known;
+    for (const Region& region : target_.machine.regions) known += (known.empty() ? "" : ", ") + quoted(region.name, 40);
+    return "names the region " + quoted(name) + ", which does not exist; the regions are " + known;
   }
 
   RegionId end_of_link(const TomlTable& table, std::string_view key) {
     const std::string name = table.name(key);
     const auto found = region_ids_.find(name);
     if (found != region_ids_.end()) return found->second;
-    std::string known;
-    for (const Region& region : target_.regions) known += (known.empty() ? "" : ", ") + quoted(region.name, 40);
-    table.refuse(key, "names the region " + quoted(name) + ", which does not exist; the regions are " + known);
+    table.refuse(key, no_such_region(name));
     return RegionId();
   }
 
   void read_link(const toml::table& source) {
-    const TomlTable table(source, "link " + std::to_string(target_.links.size()),
+    const TomlTable table(source, "link " + std::to_string(target_.machine.links.size()),
                           {"from", "to", "bytes_per_second", "latency_seconds"}, errors_);
     Link link{.from = end_of_link(table, "from"), .to = end_of_link(table, "to")};
-    link.bytes_per_second = table.real("bytes_per_second", std::nullopt, 1, kMostBytesPerSecond);
-    link.latency_seconds = table.real("latency_seconds", 0, 0, kMostSeconds);
+    link.bytes_per_second = std::llround(table.real("bytes_per_second", std::nullopt, 1, kMostBytesPerSecond));
+    link.latency_picoseconds = picoseconds(table.real("latency_seconds", 0, 0, kMostLatencySeconds));
     if (link.from == link.to) table.refuse("to", "is the region that the link comes from");
     if (!links_.emplace(link.from, link.to).second)
       table.refuse("to", "repeats a link: there is one for each pair of regions and direction");
-    target_.links.push_back(link);
+    target_.machine.links.push_back(link);
   }
 
   void read_worker(const toml::table& source) {
-    const TomlTable table(source, "worker " + std::to_string(target_.workers.size()), {"name", "count"}, errors_);
+    const TomlTable table(source, "worker " + std::to_string(target_.machine.workers.size()),
+                          {"name", "count", "addressable"}, errors_);
     Worker worker{.name = table.name("name")};
     worker.count = static_cast<int>(table.integer("count", 1, 1, kMostWorkers));
     if (!worker_names_.insert(worker.name).second)
       table.refuse("name", quoted(worker.name) + " is that of another worker; use count for alike ones");
-    target_.workers.push_back(std::move(worker));
+    worker.addressable = read_addressable(table);
+    target_.machine.workers.push_back(std::move(worker));
+  }
+
+  // addressable = ["sram", "dram"]; ascending.
+  std::vector<RegionId> read_addressable(const TomlTable& table) {
+    std::vector<RegionId> regions;
+    const std::vector<TomlText> names = table.names("addressable");
+    if (names.empty() && table.has("addressable")) {
+      table.refuse("addressable", "is empty; omit it for a worker that addresses every region");
+    }
+    for (const TomlText& name : names) {
+      const auto found = region_ids_.find(name.text);
+      if (found == region_ids_.end()) {
+        table.refuse_at(name.at, "addressable", no_such_region(name.text));
+      } else if (std::find(regions.begin(), regions.end(), found->second) != regions.end()) {
+        table.refuse_at(name.at, "addressable", "names the region " + quoted(name.text) + " twice");
+      } else {
+        regions.push_back(found->second);
+      }
+    }
+    std::sort(regions.begin(), regions.end());
+    return regions;
   }
 
   // "Conv", "com.example::Scale" or "*".

@@ -25,7 +25,7 @@ namespace lowtide {
 //
 // The catalogue gives each node the kernels of its operator in the order of the file, else those for "*", else the
 // dense one. Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or
-// out of range, a repeated name, a link to a region that does not exist; (over_limit) a text above
+// out of range, a repeated name, a name of a region that does not exist; (over_limit) a text above
 // limits::kMaxTargetFileBytes, or nested above limits::kMaxTextDepth. Each with line and column: "phone.toml:12:9:
 // ...".
 [[nodiscard]] Result<Target> parse_target(std::string_view toml, std::string source_name);

@@ -11,23 +11,9 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/plan/region.h"
+#include "lowtide/plan/machine.h"
 
 namespace lowtide {
-
-// A way from one region to another.
-struct Link {
-  RegionId from;
-  RegionId to;
-  double bytes_per_second = 0;  // > 0, finite
-  double latency_seconds = 0;   // >= 0, finite
-};
-
-// What runs kernels.
-struct Worker {
-  std::string name;
-  int count = 1;  // alike ones; >= 1
-};
 
 // One way to run a node on this machine.
 struct Kernel {
@@ -52,12 +38,10 @@ class Catalogue {
 // output have the same shape and the same element size.
 [[nodiscard]] std::shared_ptr<const Catalogue> dense_catalogue();
 
-// What a machine offers. Regions are in order of preference.
+// A machine and its kernels.
 struct Target {
   std::string name;
-  std::vector<Region> regions;  // at least one
-  std::vector<Link> links;
-  std::vector<Worker> workers;  // at least one
+  Machine machine;  // at least one region
   std::shared_ptr<const Catalogue> catalogue;
 };
 

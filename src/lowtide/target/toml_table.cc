@@ -67,27 +67,48 @@ toml::source_position TomlTable::place_of(std::string_view key) const {
 }
 
 void TomlTable::refuse(std::string_view key, const std::string& message) const {
-  errors_.refuse(place_of(key), what_ + ": " + std::string(key) + " " + message);
+  refuse_at(place_of(key), key, message);
 }
 
-std::string TomlTable::name(std::string_view key) const {
-  const toml::node* node = table_.get(key);
-  if (node == nullptr) {
-    refuse(key, "is missing");
-    return {};
-  }
-  const auto* text = node->as_string();
+void TomlTable::refuse_at(const toml::source_position& at, std::string_view key, const std::string& message) const {
+  errors_.refuse(at, what_ + ": " + std::string(key) + " " + message);
+}
+
+std::string TomlTable::name_of(const toml::node& node, std::string_view key) const {
+  const toml::source_position at = node.source().begin;
+  const auto* text = node.as_string();
   if (text == nullptr) {
-    refuse(key, "should be a text in quotes, not " + type_of(*node));
+    refuse_at(at, key, "should be a text in quotes, not " + type_of(node));
   } else if (text->get().empty()) {
-    refuse(key, "is empty");
+    refuse_at(at, key, "is empty");
   } else if (static_cast<std::int64_t>(text->get().size()) > limits::kMaxNameBytes) {
-    refuse(key, "of " + std::to_string(text->get().size()) + " bytes is above the limit of " +
-                    std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)");
+    refuse_at(at, key,
+              "of " + std::to_string(text->get().size()) + " bytes is above the limit of " +
+                  std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)");
   } else {
     return text->get();
   }
   return {};
+}
+
+std::string TomlTable::name(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node != nullptr) return name_of(*node, key);
+  refuse(key, "is missing");
+  return {};
+}
+
+std::vector<TomlText> TomlTable::names(std::string_view key) const {
+  const toml::node* node = table_.get(key);
+  if (node == nullptr) return {};
+  const toml::array* array = node->as_array();
+  if (array == nullptr) {
+    refuse(key, "should be a list of names such as [\"sram\", \"dram\"], not " + type_of(*node));
+    return {};
+  }
+  std::vector<TomlText> names;
+  for (const toml::node& element : *array) names.push_back({name_of(element, key), element.source().begin});
+  return names;
 }
 
 Bytes TomlTable::bytes(std::string_view key, Bytes fallback, std::int64_t least, std::int64_t most,

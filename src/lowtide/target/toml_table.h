@@ -55,6 +55,12 @@ class TomlErrors {
   std::optional<Error> first_;
 };
 
+// A text and where it is.
+struct TomlText {
+  std::string text;
+  toml::source_position at;
+};
+
 // One table of a description. Each reader gives the value of a key, or the fallback if the key is not there; what is
 // wrong with it goes to the errors. `keys` are all that may stand in the table.
 class TomlTable {
@@ -78,9 +84,16 @@ class TomlTable {
   // The tables of `[[key]]`; none if the key is not there.
   [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) const;
 
+  // The elements of `key = ["a", "b"]`, each a name; none if the key is not there.
+  [[nodiscard]] std::vector<TomlText> names(std::string_view key) const;
+
   void refuse(std::string_view key, const std::string& message) const;
+  void refuse_at(const toml::source_position& at, std::string_view key, const std::string& message) const;
 
  private:
+  // The name that a node holds; empty if it is refused.
+  [[nodiscard]] std::string name_of(const toml::node& node, std::string_view key) const;
+
   const toml::table& table_;
   std::string what_;  // "region 0", for messages
   TomlErrors& errors_;

@@ -42,17 +42,18 @@ AliasMeaning whole(const Graph& graph, const Node& node) {
     return unprovable("the input has " + std::to_string(before) + " bytes, the output " + std::to_string(after));
   }
   AliasMeaning meaning;
-  if (after > 0) meaning.parts.push_back({*node.inputs[0], 0, *node.outputs[0], 0, after});
+  if (after > 0) meaning.parts.push_back({0, *node.inputs[0], 0, *node.outputs[0], 0, after});
   return meaning;
 }
 
+bool has_training_mode(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 3 || !node.inputs[2]) return false;
+  const std::vector<std::int64_t>* training = graph.known_integers(*node.inputs[2]);
+  return training == nullptr || *training != std::vector<std::int64_t>{0};
+}
+
 AliasMeaning dropout(const Graph& graph, const Node& node) {
-  if (node.inputs.size() > 2 && node.inputs[2]) {
-    const std::vector<std::int64_t>* training = graph.known_integers(*node.inputs[2]);
-    if (training == nullptr || *training != std::vector<std::int64_t>{0}) {
-      return unprovable("it may run in training mode");
-    }
-  }
+  if (has_training_mode(graph, node)) return unprovable("it may run in training mode");
   return whole(graph, node);
 }
 
@@ -74,7 +75,7 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   const std::int64_t end_bits = begin_bits + run.elements * bits;
   const bool ends_on_byte = end_bits % 8 == 0 || (end_bits + 7) / 8 == source.size.count();
   if (bits == 0 || begin_bits % 8 != 0 || !ends_on_byte) return unprovable("the part does not lie on whole bytes");
-  meaning.parts.push_back({*node.inputs[0], begin_bits / 8, *node.outputs[0], 0, result.size.count()});
+  meaning.parts.push_back({0, *node.inputs[0], begin_bits / 8, *node.outputs[0], 0, result.size.count()});
   return meaning;
 }
 
@@ -153,7 +154,7 @@ AliasMeaning split(const Graph& graph, const Node& node) {
   AliasMeaning meaning;
   for (const Piece& piece : pieces) {
     const std::int64_t length = graph.tensor(piece.tensor).size.count();
-    if (length > 0) meaning.parts.push_back({*node.inputs[0], piece.begin, piece.tensor, 0, length});
+    if (length > 0) meaning.parts.push_back({0, *node.inputs[0], piece.begin, piece.tensor, 0, length});
   }
   return meaning;
 }
@@ -169,9 +170,9 @@ AliasMeaning concat(const Graph& graph, const Node& node) {
   }
   if (std::string why = lay_consecutively(graph, *node.outputs[0], *axis, pieces); !why.empty()) return unprovable(why);
   AliasMeaning meaning;
-  for (const Piece& piece : pieces) {
-    const std::int64_t length = graph.tensor(piece.tensor).size.count();
-    if (length > 0) meaning.parts.push_back({piece.tensor, 0, *node.outputs[0], piece.begin, length});
+  for (std::size_t at = 0; at < pieces.size(); ++at) {
+    const std::int64_t length = graph.tensor(pieces[at].tensor).size.count();
+    if (length > 0) meaning.parts.push_back({at, pieces[at].tensor, 0, *node.outputs[0], pieces[at].begin, length});
   }
   return meaning;
 }
@@ -185,6 +186,10 @@ constexpr std::pair<std::string_view, Derivation> kDerivations[] = {
 };
 
 }  // namespace
+
+bool may_be_training(const Graph& graph, NodeId id) {
+  return graph.op(id).type == "Dropout" && has_training_mode(graph, graph.node(id));
+}
 
 AliasMeaning alias_meaning(const Graph& graph, NodeId id) {
   const Operator& op = graph.op(id);

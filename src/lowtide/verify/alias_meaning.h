@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +14,8 @@ namespace lowtide::verification {
 
 // "These bytes of the output are those bytes of the input", by what the operator means.
 struct SameBytes {
-  TensorId input;
+  std::size_t operand = 0;  // of Graph::operands; a concat may read one tensor twice
+  TensorId input;           // that operand
   std::int64_t input_begin = 0;
   TensorId output;
   std::int64_t output_begin = 0;
@@ -36,5 +38,8 @@ struct AliasMeaning {
 // Slice, Split and Concat over extents that are only upper bounds prove nothing, nor do parts of types below 8 bits
 // that start or end inside a byte. O(rank + inputs + outputs).
 [[nodiscard]] AliasMeaning alias_meaning(const Graph& graph, NodeId node);
+
+// Whether a Dropout may drop elements at random: nothing says that its training mode is off.
+[[nodiscard]] bool may_be_training(const Graph& graph, NodeId node);
 
 }  // namespace lowtide::verification

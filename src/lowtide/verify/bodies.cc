@@ -15,23 +15,22 @@ namespace {
 
 class BodyPlaces {
  public:
-  BodyPlaces(const Subject& subject, StepId id) : subject_(subject), id_(id), step_(subject.plan.program[id]) {}
+  BodyPlaces(const Subject& subject, StepId id) : subject_(subject), id_(id), space_(subject.plan.layout.steps[id]) {}
 
   void check() {
-    for (const BodyPlan& body : step_.bodies) {
+    for (const BodyPlan& body : space_.bodies) {
       if (subject_.findings.is_full()) return;
       check_room(body);
       check_alignment(body);
     }
-    const Operator& op = subject_.graph.op(step_.node);
-    const bool is_exclusive = op.type == "If" && (op.domain.empty() || op.domain == "ai.onnx");  // one branch runs
-    if (!is_exclusive) check_disjoint();
+    const NodeId node = std::get<Compute>(subject_.step(id_).work).node;
+    if (!subject_.graph.op(node).traits.has_exclusive_bodies) check_disjoint();
   }
 
  private:
   // The recursion of `verify` reports an inner plan without its one arena.
   static std::int64_t arena_of(const BodyPlan& body) {
-    return body.plan->arena.size() == 1 ? std::max<std::int64_t>(body.plan->arena[0].count(), 0) : 0;
+    return body.plan->layout.arena.size() == 1 ? std::max<std::int64_t>(body.plan->layout.arena[0].count(), 0) : 0;
   }
 
   void wrong(ViolationKind kind, const std::string& message) {
@@ -40,29 +39,29 @@ class BodyPlaces {
 
   void check_room(const BodyPlan& body) {
     const std::int64_t arena = arena_of(body);
-    if (!step_.scratch) {
+    if (!space_.scratch) {
       if (arena > 0) {
         wrong(ViolationKind::out_of_buffer,
               "has no scratch, but its body " + quoted(body.body) + " needs " + std::to_string(arena) + " bytes");
       }
       return;
     }
-    const std::int64_t room = subject_.plan.buffers[*step_.scratch].size.count();
+    const std::int64_t room = subject_.plan.layout.buffers[*space_.scratch].size.count();
     const std::int64_t offset = body.offset.position();
     if (offset >= 0 && offset <= room && arena <= room - offset) return;
     wrong(ViolationKind::out_of_buffer, "puts body " + quoted(body.body) + " with an arena of " +
                                             std::to_string(arena) + " bytes at offset " + std::to_string(offset) +
-                                            " of " + name_of(subject_, *step_.scratch) + ", which has " +
+                                            " of " + name_of(subject_, *space_.scratch) + ", which has " +
                                             std::to_string(room));
   }
 
   // The start of a region is a multiple of the region's alignment and of nothing more.
   void check_alignment(const BodyPlan& body) {
-    if (!step_.scratch || arena_of(body) == 0 || body.plan->regions.size() != 1) return;
-    const std::optional<Placement>& outer = subject_.plan.buffers[*step_.scratch].placement;
-    const std::int64_t alignment = body.plan->regions[0].alignment.count();
+    if (!space_.scratch || arena_of(body) == 0 || body.plan->machine.regions.size() != 1) return;
+    const std::optional<Placement>& outer = subject_.plan.layout.buffers[*space_.scratch].placement;
+    const std::int64_t alignment = body.plan->machine.regions[0].alignment.count();
     if (!outer || alignment <= 0) return;
-    const std::int64_t outer_alignment = subject_.plan.regions[outer->region.index()].alignment.count();
+    const std::int64_t outer_alignment = subject_.plan.machine.regions[outer->region.index()].alignment.count();
     const std::optional<std::int64_t> begin = checked_add(outer->offset.position(), body.offset.position());
     if (alignment <= outer_alignment && begin && *begin % alignment == 0) return;
     wrong(ViolationKind::misaligned,
@@ -73,7 +72,7 @@ class BodyPlaces {
 
   void check_disjoint() {
     std::vector<std::pair<std::int64_t, std::int64_t>> places;
-    for (const BodyPlan& body : step_.bodies) {
+    for (const BodyPlan& body : space_.bodies) {
       if (arena_of(body) > 0) places.emplace_back(body.offset.position(), arena_of(body));
     }
     std::sort(places.begin(), places.end());
@@ -88,7 +87,7 @@ class BodyPlaces {
 
   const Subject& subject_;
   const StepId id_;
-  const Step& step_;
+  const StepSpace& space_;
 };
 
 }  // namespace
@@ -96,7 +95,7 @@ class BodyPlaces {
 void check_body_places(const Subject& subject) {
   for (StepId id : all_ids<StepId>(subject.steps())) {
     if (subject.findings.is_full()) return;
-    if (!subject.plan.program[id].bodies.empty()) BodyPlaces(subject, id).check();
+    if (!subject.plan.layout.steps[id].bodies.empty()) BodyPlaces(subject, id).check();
   }
 }
 

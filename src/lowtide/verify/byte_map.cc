@@ -9,23 +9,24 @@ namespace lowtide::verification {
 namespace {
 
 Place place_in(const Plan& plan, BufferId id, std::int64_t offset, std::int64_t size) {
-  const Buffer& buffer = plan.buffers[id];
-  if (!buffer.placement) return {plan.regions.size() + id.index(), {offset, offset + size}};
+  const Buffer& buffer = plan.layout.buffers[id];
+  if (!buffer.placement) return {plan.machine.regions.size() + id.index(), {offset, offset + size}, {}};
   const std::int64_t begin = buffer.placement->offset.position() + offset;
-  return {buffer.placement->region.index(), {begin, begin + size}};
+  return {buffer.placement->region.index(), {begin, begin + size}, {}};
 }
 
 }  // namespace
 
 ByteMap::ByteMap(const Plan& plan, const Graph& graph)
-    : regions_(plan.regions.size()), values_(plan.values.size()), scratch_(plan.program.size()) {
-  for (ValueId id : all_ids<ValueId>(plan.values.size())) {
-    const Value& value = plan.values[id];
-    values_[id] = place_in(plan, value.buffer, value.offset.position(), graph.tensor(value.tensor).size.count());
+    : regions_(plan.machine.regions.size()), values_(plan.program.values.size()), scratch_(plan.program.steps.size()) {
+  for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
+    const ValuePlace& place = plan.layout.values[id];
+    const Tensor& tensor = graph.tensor(plan.program.values[id].tensor);
+    values_[id] = place_in(plan, place.buffer, place.offset.position(), tensor.size.count());
   }
-  for (StepId id : all_ids<StepId>(plan.program.size())) {
-    const std::optional<BufferId>& scratch = plan.program[id].scratch;
-    if (scratch) scratch_[id] = place_in(plan, *scratch, 0, plan.buffers[*scratch].size.count());
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    const std::optional<BufferId>& scratch = plan.layout.steps[id].scratch;
+    if (scratch) scratch_[id] = place_in(plan, *scratch, 0, plan.layout.buffers[*scratch].size.count());
   }
   const auto cut_at_ends = [&](const Place& place) {
     if (place.bytes.empty()) return;
@@ -35,10 +36,30 @@ ByteMap::ByteMap(const Plan& plan, const Graph& graph)
   cuts_.reserve(2 * values_.size());
   for (const Place& place : values_) cut_at_ends(place);
   for (const Place& place : scratch_) cut_at_ends(place);
+  for (const Step& step : plan.program.steps) {
+    const Copy* copy = std::get_if<Copy>(&step.work);
+    if (copy == nullptr) continue;
+    for (ValueId value : {step.reads[0], step.writes[0]}) cut_at_ends(range_of(value, copy->bytes));
+  }
   std::sort(cuts_.begin(), cuts_.end());
   cuts_.erase(std::unique(cuts_.begin(), cuts_.end()), cuts_.end());
-  value_cells_.reserve(values_.size());
-  for (const Place& place : values_) value_cells_.push_back(cells_in(place));
+  for (Place& place : values_) place.cells = cells_in(place);
+  for (Place& place : scratch_) place.cells = cells_in(place);
+}
+
+Place ByteMap::part_of(ValueId value, const Interval<std::int64_t>& bytes) const {
+  Place place = range_of(value, bytes);
+  place.cells = cells_in(place);
+  return place;
+}
+
+// A copy that names bytes beyond the tensor has been reported.
+Place ByteMap::range_of(ValueId value, const Interval<std::int64_t>& bytes) const {
+  const Place& place = values_[value];
+  const std::int64_t size = place.bytes.end - place.bytes.begin;
+  const std::int64_t begin = std::clamp<std::int64_t>(bytes.begin, 0, size);
+  const std::int64_t end = std::clamp<std::int64_t>(bytes.end, begin, size);
+  return {place.storage, {place.bytes.begin + begin, place.bytes.begin + end}, {}};
 }
 
 std::optional<RegionId> ByteMap::region_of(const Place& place) const {

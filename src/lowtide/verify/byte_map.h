@@ -19,32 +19,35 @@ namespace lowtide::verification {
 struct Place {
   std::uint64_t storage = 0;  // a region, or the number of regions + a buffer
   Interval<std::int64_t> bytes;
+  WriteClock::Cells cells = {};  // of the map that the place is from; they follow from the bytes
 
-  [[nodiscard]] bool meets(const Place& other) const { return storage == other.storage && bytes.meets(other.bytes); }
+  [[nodiscard]] bool overlaps(const Place& other) const {
+    return storage == other.storage && bytes.overlaps(other.bytes);
+  }
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// Where every value and every scratch of a plan is, cut into cells at each place's begin and end, so that a place is a
-// run of whole cells:
+// Where every value, every scratch and every copied range of a plan is. The bytes are cut into cells at each place's begin
+// and end, so that a place is a run of whole cells:
 //
 //   x   |-----------|                 cells  0: [0, 32)  1: [32, 64)  2: [64, 96)
 //   y         |-----------|           x is cells [0, 2), y is cells [1, 3)
 //       0    32    64    96
 //
-// Require: ids and offsets are in range (check_form, check_geometry).
+// Requires: ids and offsets are in range (check_form, check_geometry).
 class ByteMap {
  public:
   ByteMap(const Plan& plan, const Graph& graph);
 
   [[nodiscard]] std::size_t cells() const { return cuts_.size(); }
   [[nodiscard]] const Place& place(ValueId value) const { return values_[value]; }
-  [[nodiscard]] WriteClock::Cells cells_of(ValueId value) const { return value_cells_[value]; }
+  // Some bytes of a value: those that a copy of the plan names. O(log cells).
+  [[nodiscard]] Place part_of(ValueId value, const Interval<std::int64_t>& bytes) const;
   // Empty for a step without scratch.
   [[nodiscard]] const Place& scratch_place(StepId step) const { return scratch_[step]; }
-  [[nodiscard]] WriteClock::Cells scratch_cells(StepId step) const { return cells_in(scratch_[step]); }
 
   [[nodiscard]] std::optional<RegionId> region_of(const Place& place) const;
-  // Require: region_of(place) is nothing.
+  // Requires: region_of(place) is nullopt.
   [[nodiscard]] BufferId buffer_of(const Place& place) const;
 
  private:
@@ -54,13 +57,13 @@ class ByteMap {
     friend auto operator<=>(const Cut&, const Cut&) = default;
   };
 
+  [[nodiscard]] Place range_of(ValueId value, const Interval<std::int64_t>& bytes) const;
   [[nodiscard]] WriteClock::Cells cells_in(const Place& place) const;
 
   std::uint64_t regions_;
   IdVector<ValueId, Place> values_;
   IdVector<StepId, Place> scratch_;
   std::vector<Cut> cuts_;  // sorted; cell i begins at cut i
-  IdVector<ValueId, WriteClock::Cells> value_cells_;
 };
 
 }  // namespace lowtide::verification

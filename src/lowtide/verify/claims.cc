@@ -14,7 +14,7 @@ namespace lowtide::verification {
 namespace {
 
 // A sum that changes by the step. Never wraps: what is added to one profile is at most 2 * limits::kMaxTotalBytes at
-// any step (the buffers of a plan, form.cc; or the tensors of a graph and the load of one body).
+// any step (the buffers of a plan, check_form; or the tensors of a graph and the load of one body).
 class Profile {
  public:
   explicit Profile(std::size_t steps) : change_(steps + 1, 0) {}
@@ -45,7 +45,7 @@ std::int64_t load_as_given(const Graph& graph) {
     if (!tensor.producer) continue;
     std::size_t end = tensor.producer->index() + 1;
     for (NodeId reader : graph.readers(id)) end = std::max(end, reader.index() + 1);
-    if (tensor.role == Role::output) end = nodes;
+    if (graph.is_needed_at_end(id)) end = nodes;
     profile.add(tensor.producer->index(), end, tensor.size.count());
   }
   for (NodeId id : all_ids<NodeId>(nodes)) {
@@ -62,9 +62,9 @@ std::int64_t load_as_given(const Graph& graph) {
 
 // A program without steps has one moment, in which all its buffers live.
 Profile profile_of(const Plan& plan) {
-  const bool has_steps = !plan.program.empty();
-  Profile profile(has_steps ? plan.program.size() : 1);
-  for (const Buffer& buffer : plan.buffers) {
+  const bool has_steps = !plan.program.steps.empty();
+  Profile profile(has_steps ? plan.program.steps.size() : 1);
+  for (const Buffer& buffer : plan.layout.buffers) {
     if (!buffer.placement) continue;
     if (!buffer.parts.empty()) {
       for (const BufferPart& part : buffer.parts) {
@@ -79,29 +79,28 @@ Profile profile_of(const Plan& plan) {
 }
 
 // By how much the arena that was found for the bodies of a step is above what they are proven to need.
-std::int64_t unproven_bytes(const Step& step) {
+std::int64_t unproven_bytes(const StepSpace& space, BoundScope scope) {
   std::int64_t arena = 0;
   std::int64_t bound = 0;
-  for (const BodyPlan& body : step.bodies) {
+  for (const BodyPlan& body : space.bodies) {
+    const Bound* proven = best_bound(body.plan->claims, scope);
     // Not verified yet: anything may stand there.
-    const std::int64_t own = body.plan->arena.size() == 1 ? body.plan->arena[0].count() : 0;
+    const std::int64_t own = body.plan->layout.arena.size() == 1 ? body.plan->layout.arena[0].count() : 0;
     arena = std::max(arena, own);
-    bound = std::max(bound, std::min(own, body.plan->claims.bound.count()));
+    bound = std::max(bound, std::min(own, proven != nullptr ? proven->bytes.count() : 0));
   }
   return arena - bound;
 }
 
-// The load, where every body takes no more than its own bound: no bound of the whole is above that, for a better order
-// inside a body may exist. `most`: the load itself.
-std::int64_t load_of_proven(const Plan& plan, std::int64_t most) {
-  if (std::none_of(plan.program.begin(), plan.program.end(), [](const Step& step) { return !step.bodies.empty(); }))
-    return most;
+// The load, if every body took no more than its own bound. No bound of the whole is above that, since a better order
+// inside a body may exist.
+std::int64_t load_of_proven(const Plan& plan, BoundScope scope) {
   Profile profile = profile_of(plan);
-  for (StepId id : all_ids<StepId>(plan.program.size())) {
-    const Step& step = plan.program[id];
-    if (step.bodies.empty() || !step.scratch) continue;
-    const std::int64_t room = plan.buffers[*step.scratch].size.count();
-    profile.add(id.index(), id.index() + 1, -std::min(unproven_bytes(step), room));
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    const StepSpace& space = plan.layout.steps[id];
+    if (space.bodies.empty() || !space.scratch) continue;
+    const std::int64_t size = plan.layout.buffers[*space.scratch].size.count();
+    profile.add(id.index(), id.index() + 1, -std::min(unproven_bytes(space, scope), size));
   }
   return profile.largest();
 }
@@ -116,6 +115,26 @@ void check_number(const Subject& subject, const char* name, Bytes claimed, std::
                      std::to_string(found));
 }
 
+// A bound is not recomputed here. It is held against the load if the plan is in its scope: a bound for plans that run
+// each node once says nothing about a plan that recomputes.
+void check_bounds(const Subject& subject, std::int64_t load) {
+  const std::vector<Bound>& bounds = subject.plan.claims.bounds;
+  const BoundScope scope = scope_of(subject.plan);
+  for (std::size_t at = 0; at < bounds.size(); ++at) {
+    const Bound& bound = bounds[at];
+    const std::string name = "bound " + std::to_string(bound.bytes.count()) + " for " + std::string(to_string(bound.scope));
+    if (at > 0 && bounds[at - 1].scope >= bound.scope) wrong(subject, name + " is repeated or out of order");
+    if (bound.bytes.count() < 0) wrong(subject, name + " is negative");
+    if (bound.scope < scope) continue;
+    if (bound.bytes.count() > load) {
+      wrong(subject, name + " is above the load of a plan in that scope, " + std::to_string(load) + " bytes");
+    } else if (const std::int64_t proven = load_of_proven(subject.plan, bound.scope); bound.bytes.count() > proven) {
+      wrong(subject, name + " is above " + std::to_string(proven) +
+                         " bytes, the load if every body took its own bound instead of its arena");
+    }
+  }
+}
+
 }  // namespace
 
 void check_claims(const Subject& subject) {
@@ -124,18 +143,15 @@ void check_claims(const Subject& subject) {
   const std::int64_t load = profile_of(plan).largest();
   check_number(subject, "load_as_given", claims.load_as_given, load_as_given(subject.graph));
   check_number(subject, "load", claims.load, load);
-  if (claims.bound.count() < 0 || claims.bound.count() > load) {
-    wrong(subject, "bound " + std::to_string(claims.bound.count()) + " is not between 0 and the load, " +
-                       std::to_string(load) + " bytes");
-  } else if (const std::int64_t proven = load_of_proven(plan, load); claims.bound.count() > proven) {
-    wrong(subject, "bound " + std::to_string(claims.bound.count()) + " is above " + std::to_string(proven) +
-                       " bytes, the load where every body takes its own bound instead of its arena");
-  }
-  if (claims.schedule_optimal && claims.bound.count() != load) {
-    wrong(subject, "the order is claimed to be optimal, but the bound is " + std::to_string(claims.bound.count()) +
+  check_bounds(subject, load);
+  const Bound* bound = best_bound(claims, scope_of(plan));
+  if (claims.schedule_optimal && (bound == nullptr || bound->bytes.count() != load)) {
+    wrong(subject, "the order is claimed to be optimal, but " +
+                       (bound == nullptr ? std::string("no bound holds for such plans")
+                                         : "the bound is " + std::to_string(bound->bytes.count())) +
                        " and the load " + std::to_string(load) + " bytes");
   }
-  const std::int64_t arena = arena_bytes(plan).count();  // form.cc bounds the sum
+  const std::int64_t arena = arena_bytes(plan).count();  // check_form bounds the sum
   if (claims.allocate_optimal && arena != load) {
     wrong(subject, "the offsets are claimed to be optimal, but the arena has " + std::to_string(arena) +
                        " bytes for a load of " + std::to_string(load));

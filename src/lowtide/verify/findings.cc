@@ -13,9 +13,11 @@ void Findings::add(Violation violation) {
   violations_.push_back(std::move(violation));
 }
 
-std::string name_of(const Subject& subject, StepId step) {
-  const NodeId node = subject.plan.program[step].node;
-  return "step " + std::to_string(step.value()) + " (" + name_of(subject, node) + ")";
+std::string name_of(const Subject& subject, StepId id) {
+  const Step& step = subject.step(id);
+  const std::optional<NodeId> node = node_of(step);
+  return "step " + std::to_string(id.value()) + " (" +
+         (node ? name_of(subject, *node) : "copy of " + quoted(subject.tensor_of(step.reads[0]).name)) + ")";
 }
 
 std::string name_of(const Subject& subject, NodeId node) {
@@ -28,12 +30,12 @@ std::string name_of(const Subject& subject, TensorId tensor) {
 }
 
 std::string name_of(const Subject& subject, BufferId buffer) {
-  return "buffer " + std::to_string(buffer.value()) + " (" + std::string(to_string(subject.plan.buffers[buffer].kind)) +
+  return "buffer " + std::to_string(buffer.value()) + " (" + std::string(to_string(subject.plan.layout.buffers[buffer].kind)) +
          ")";
 }
 
 std::string name_of(const Subject& subject, RegionId region) {
-  return "region " + std::to_string(region.value()) + " " + quoted(subject.plan.regions[region.index()].name);
+  return "region " + std::to_string(region.value()) + " " + quoted(subject.plan.machine.regions[region.index()].name);
 }
 
 std::string name_of(const Interval<std::int64_t>& bytes) {

@@ -21,6 +21,8 @@ class Findings {
   // Once true, every check returns early.
   [[nodiscard]] bool is_full() const { return violations_.size() >= most_; }
   [[nodiscard]] std::size_t count() const { return violations_.size(); }
+  // How many more are taken.
+  [[nodiscard]] std::size_t left() const { return most_ - violations_.size(); }
   void add(Violation violation);
 
   void enter_body(const std::string& label) { bodies_.push_back(label); }
@@ -41,13 +43,14 @@ struct Subject {
   bool is_body;  // inputs are placed, captured tensors are the caller's
   Findings& findings;
 
-  [[nodiscard]] std::size_t steps() const { return plan.program.size(); }
-  [[nodiscard]] const Tensor& tensor_of(ValueId value) const { return graph.tensor(plan.values[value].tensor); }
-  [[nodiscard]] const Buffer& buffer_of(ValueId value) const { return plan.buffers[plan.values[value].buffer]; }
+  [[nodiscard]] std::size_t steps() const { return plan.program.steps.size(); }
+  [[nodiscard]] const Step& step(StepId id) const { return plan.program.steps[id]; }
+  [[nodiscard]] const Tensor& tensor_of(ValueId value) const { return graph.tensor(plan.program.values[value].tensor); }
+  [[nodiscard]] const Buffer& buffer_of(ValueId value) const { return plan.layout.buffers[plan.layout.values[value].buffer]; }
 };
 
-// How messages call things: "step 4 (node 3 'relu', Relu)", "'x' (tensor 7)", "buffer 2 (temporary)".
-// Require: the id is in range, and so is the node of the step.
+// How messages call things: "step 4 (node 3 'relu', 'Relu')", "step 5 (copy of 'x')", "'x' (tensor 7)", "buffer 2
+// (temporary)". Requires: the id is in range, and so are those in the step.
 [[nodiscard]] std::string name_of(const Subject& subject, StepId step);
 [[nodiscard]] std::string name_of(const Subject& subject, NodeId node);
 [[nodiscard]] std::string name_of(const Subject& subject, TensorId tensor);

@@ -26,19 +26,20 @@ Interval<std::int64_t> bytes_of(const Buffer& buffer) {
 class Geometry {
  public:
   explicit Geometry(const Subject& subject)
-      : subject_(subject), plan_(subject.plan), holds_(plan_.buffers.size()), highest_(plan_.regions.size(), 0) {
-    for (const Value& value : plan_.values) {
-      if (!holds_[value.buffer]) holds_[value.buffer] = value.tensor;
+      : subject_(subject), plan_(subject.plan), holds_(plan_.layout.buffers.size()), highest_(plan_.machine.regions.size(), 0) {
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      std::optional<TensorId>& first = holds_[plan_.layout.values[id].buffer];
+      if (!first) first = plan_.program.values[id].tensor;
     }
   }
 
   bool check() {
-    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
+    for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) {
       if (subject_.findings.is_full()) return false;
-      if (plan_.buffers[id].placement) check_placement(id);
+      if (plan_.layout.buffers[id].placement) check_placement(id);
     }
     check_arenas();
-    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
       if (subject_.findings.is_full()) return false;
       check_value(id);
     }
@@ -57,9 +58,9 @@ class Geometry {
   }
 
   void check_placement(BufferId id) {
-    const Buffer& buffer = plan_.buffers[id];
+    const Buffer& buffer = plan_.layout.buffers[id];
     const Placement& place = *buffer.placement;
-    const Region& region = plan_.regions[place.region.index()];
+    const Region& region = plan_.machine.regions[place.region.index()];
     const auto add = [&](ViolationKind kind, std::optional<Interval<std::int64_t>> bytes, const std::string& what) {
       subject_.findings.add({.kind = kind,
                              .tensors = tensors_in(id),
@@ -74,7 +75,7 @@ class Geometry {
       return;
     }
     const Interval<std::int64_t> bytes = bytes_of(buffer);
-    const std::int64_t arena = plan_.arena[place.region.index()].count();
+    const std::int64_t arena = plan_.layout.arena[place.region.index()].count();
     highest_[place.region.index()] = std::max(highest_[place.region.index()], bytes.end);
     if (bytes.begin < 0 || bytes.end > arena) {
       add(ViolationKind::out_of_region, bytes,
@@ -89,10 +90,10 @@ class Geometry {
   }
 
   void check_arenas() {
-    for (RegionId id : all_ids<RegionId>(plan_.regions.size())) {
+    for (RegionId id : all_ids<RegionId>(plan_.machine.regions.size())) {
       if (subject_.findings.is_full()) return;
-      const std::int64_t arena = plan_.arena[id.index()].count();
-      const std::optional<Bytes>& capacity = plan_.regions[id.index()].capacity;
+      const std::int64_t arena = plan_.layout.arena[id.index()].count();
+      const std::optional<Bytes>& capacity = plan_.machine.regions[id.index()].capacity;
       if (capacity && arena > capacity->count()) {
         subject_.findings.add({.kind = ViolationKind::out_of_region,
                                .region = id,
@@ -111,14 +112,15 @@ class Geometry {
   }
 
   void check_value(ValueId id) {
-    const Value& value = plan_.values[id];
+    const Value& value = plan_.program.values[id];
+    const ValuePlace& place = plan_.layout.values[id];
     const std::int64_t size = subject_.tensor_of(id).size.count();
-    const std::int64_t room = subject_.buffer_of(id).size.count();
-    is_replayable_ = is_replayable_ && is_within_reach(value.offset);
-    const std::int64_t offset = value.offset.position();
-    if (offset >= 0 && offset <= room && size <= room - offset) return;
+    const std::int64_t capacity = subject_.buffer_of(id).size.count();
+    is_replayable_ = is_replayable_ && is_within_reach(place.offset);
+    const std::int64_t offset = place.offset.position();
+    if (offset >= 0 && offset <= capacity && size <= capacity - offset) return;
     std::optional<Interval<std::int64_t>> bytes;
-    if (is_within_reach(value.offset)) bytes = Interval<std::int64_t>{offset, offset + size};
+    if (is_within_reach(place.offset)) bytes = Interval<std::int64_t>{offset, offset + size};
     subject_.findings.add({.kind = ViolationKind::out_of_buffer,
                            .step = value.written,
                            .tensors = {value.tensor},
@@ -126,7 +128,8 @@ class Geometry {
                            .bytes = bytes,
                            .message = name_of(subject_, value.tensor) + " has " + std::to_string(size) +
                                       " bytes at offset " + std::to_string(offset) + " of " +
-                                      name_of(subject_, value.buffer) + ", which has " + std::to_string(room)});
+                                      name_of(subject_, place.buffer) + ", which has " +
+                                      std::to_string(capacity)});
   }
 
   // Bytes of the arena that live and rest as one: a buffer, or a part of it.
@@ -142,7 +145,7 @@ class Geometry {
   }
 
   void add_blocks(BufferId id, std::vector<Block>& blocks) const {
-    const Buffer& buffer = plan_.buffers[id];
+    const Buffer& buffer = plan_.layout.buffers[id];
     std::int64_t begin = buffer.placement->offset.position();
     for (const BufferPart& part : buffer.parts) {
       blocks.push_back({id, {begin, begin + part.size.count()}, part.lifespan});
@@ -152,9 +155,9 @@ class Geometry {
   }
 
   void check_overlaps() {
-    std::vector<std::vector<Block>> by_region(plan_.regions.size());
-    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
-      const Buffer& buffer = plan_.buffers[id];
+    std::vector<std::vector<Block>> by_region(plan_.machine.regions.size());
+    for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) {
+      const Buffer& buffer = plan_.layout.buffers[id];
       if (buffer.placement && buffer.size.count() > 0) add_blocks(id, by_region[buffer.placement->region.index()]);
     }
     for (const std::vector<Block>& blocks : by_region) sweep(blocks);
@@ -192,9 +195,9 @@ class Geometry {
                                         std::min(one.bytes.end, other.bytes.end)};
     std::vector<TensorId> tensors = tensors_in(older);
     if (holds_[newer]) tensors.push_back(*holds_[newer]);
-    const RegionId region = plan_.buffers[newer].placement->region;
+    const RegionId region = plan_.layout.buffers[newer].placement->region;
     subject_.findings.add({.kind = ViolationKind::overlap,
-                           .step = plan_.program.contains(now) ? std::optional(now) : std::nullopt,
+                           .step = plan_.program.steps.contains(now) ? std::optional(now) : std::nullopt,
                            .tensors = std::move(tensors),
                            .region = region,
                            .bytes = shared,

@@ -13,9 +13,9 @@ Lifespan in_both(const Lifespan& a, const Lifespan& b) { return {std::max(a.begi
 
 }  // namespace
 
-LivingBytes::LivingBytes(const Plan& plan) : plan_(plan), tree_of_(plan.buffers.size(), 0) {
-  for (BufferId id : all_ids<BufferId>(plan.buffers.size())) {
-    const std::vector<BufferPart>& parts = plan.buffers[id].parts;
+LivingBytes::LivingBytes(const Plan& plan) : plan_(plan), tree_of_(plan.layout.buffers.size(), 0) {
+  for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
+    const std::vector<BufferPart>& parts = plan.layout.buffers[id].parts;
     if (parts.empty()) continue;
     Tree tree;
     std::int64_t end = 0;
@@ -33,7 +33,7 @@ LivingBytes::LivingBytes(const Plan& plan) : plan_(plan), tree_of_(plan.buffers.
 }
 
 Lifespan LivingBytes::common_life(BufferId buffer, const Interval<std::int64_t>& bytes) const {
-  Lifespan common = plan_.buffers[buffer].lifespan;
+  Lifespan common = plan_.layout.buffers[buffer].lifespan;
   if (tree_of_[buffer] == 0 || bytes.empty()) return common;
   const Tree& tree = trees_[tree_of_[buffer] - 1];
   const auto index_of = [&](auto found) { return static_cast<std::size_t>(found - tree.ends.begin()); };

@@ -23,6 +23,7 @@ struct OrderFacts {
   IdVector<NodeId, Bytes> scratch;  // what no plan saves: of a node with bodies, what is proven of these
   // Input and output of each node whose bytes may be the same, where the input dies there.
   IdVector<NodeId, std::vector<std::pair<TensorId, TensorId>>> in_place;
+  IdVector<NodeId, char> copies;  // 1: the kernel writes bytes of its own even where the operator only renames them
 };
 
 enum class OrderBoundVerdict : std::uint8_t {  // the best first

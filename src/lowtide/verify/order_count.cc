@@ -68,6 +68,7 @@ class Counting {
   // Empty: the node computes in every plan. A concat of what must stay where it is copies, or of what would have to be in
   // two places; so does a view of what must stay, or is handed out, that is handed out itself.
   [[nodiscard]] std::vector<SameBytes> usable_meaning(NodeId id) const {
+    if (!facts_.copies.empty() && facts_.copies[id] != 0) return {};
     const AliasMeaning meaning = alias_meaning(graph_, id);
     if (!meaning.obstacle.empty()) return {};
     const bool is_concat = graph_.op(id).traits.view == ViewKind::concat;

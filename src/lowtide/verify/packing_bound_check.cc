@@ -165,7 +165,7 @@ std::vector<TimeSpan> parts_of(const PackingBuffer& buffer) {
 
 bool live_together(const std::vector<TimeSpan>& first, const std::vector<TimeSpan>& second) {
   for (std::size_t at = 0, other = 0; at < first.size() && other < second.size();) {
-    if (first[at].meets(second[other])) return true;
+    if (first[at].overlaps(second[other])) return true;
     (first[at].end < second[other].end ? at : other) += 1;
   }
   return false;
@@ -176,7 +176,6 @@ class PairSearch {
  public:
   explicit PairSearch(const PackingProblem& problem) : problem_(problem) {
     if (problem.conflicts) add(*problem.conflicts);
-    add(problem.apart);
     std::sort(pairs_.begin(), pairs_.end());
   }
 

@@ -38,8 +38,7 @@ struct PackingBoundCheck {
 // Shares no code with `allocate`. O(n + gaps + live x alignments). Require: what check_packing requires of the buffers.
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed, std::int64_t time);
 
-// The same for buffers any two of which must be in conflict, by the relation, by time or because they are to be apart
-// (PackingProblem): they stand one above the other in every packing, though there may be no moment at which all live.
+// The same for buffers any two of which must be in conflict, by the relation or by time (PackingProblem): they stand one above the other in every packing, though there may be no moment at which all live.
 // Two of one group are never in conflict. Buffers alone count at any time. Nothing is proven by buffers that do not
 // exist, or that are named twice. O(n + pairs log pairs + named^2 (log pairs + gaps)).
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed,

@@ -35,11 +35,10 @@ class PackingCheck {
     if (!is_sane) return std::move(lines_);
     check_groups();
     if (problem_.conflicts) {
-      check_pairs(*problem_.conflicts, ", but are in conflict");
+      check_pairs(*problem_.conflicts);
     } else {
       sweep();
     }
-    check_pairs(problem_.apart, ", but are to be apart");
     return std::move(lines_);
   }
 
@@ -95,7 +94,6 @@ class PackingCheck {
       check(pair.second);
     };
     if (problem_.conflicts) std::for_each(problem_.conflicts->begin(), problem_.conflicts->end(), check_both);
-    std::for_each(problem_.apart.begin(), problem_.apart.end(), check_both);
     std::for_each(problem_.together.begin(), problem_.together.end(), check_both);
     return lines_.size() == before;
   }
@@ -120,7 +118,7 @@ class PackingCheck {
     return id;
   }
 
-  void check_pairs(std::vector<PackingPair> pairs, const std::string& why) {
+  void check_pairs(std::vector<PackingPair> pairs) {
     for (PackingPair& pair : pairs) pair = {std::min(pair.first, pair.second), std::max(pair.first, pair.second)};
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
@@ -130,7 +128,7 @@ class PackingCheck {
                                      std::min(range_of(pair.first).end, range_of(pair.second).end)};
       if (shared.empty() || root(pair.first) == root(pair.second)) continue;
       add(name(pair.first) + " and " + name(pair.second) + " share bytes [" + std::to_string(shared.begin) + ", " +
-          std::to_string(shared.end) + ")" + why);
+          std::to_string(shared.end) + "), but are in conflict");
     }
   }
 

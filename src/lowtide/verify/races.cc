@@ -15,28 +15,33 @@
 namespace lowtide::verification {
 namespace {
 
-// What a step does with a place. Nothing: its scratch.
+// What a step does with some bytes.
 struct Access {
-  std::optional<ValueId> value;
+  std::optional<ValueId> value;  // nullopt: its scratch
   bool is_write = false;
+  Place place;
 };
 
-// One stream after another is looked at from outside: for each step of another stream, up to which of its steps does
-// everything happen before? What was touched later, by a step that the list names earlier, may be touched at once.
+// Looks at the streams one after another. For each step of the other streams it knows up to which step of this stream
+// everything happens before. If a later step of this stream, which the list names earlier, touches the same bytes, the two
+// may run at the same time.
 class Races {
  public:
   explicit Races(const Subject& subject)
       : subject_(subject),
         plan_(subject.plan),
         map_(subject.plan, subject.graph),
-        step_of_(subject.graph.nodes().size()) {
-    for (StepId id : all_ids<StepId>(subject_.steps())) step_of_[plan_.program[id].node] = id;
+        first_(subject.graph.nodes().size()) {
+    for (StepId id : all_ids<StepId>(subject_.steps())) {
+      const std::optional<NodeId> node = node_of(subject_.step(id));
+      if (node && !first_[*node]) first_[*node] = id;
+    }
   }
 
   void check() {
-    std::vector<char> is_used(plan_.streams, 0);
-    for (const Step& step : plan_.program) is_used[step.stream] = 1;
-    for (std::uint32_t stream = 0; stream < plan_.streams; ++stream) {
+    IdVector<StreamId, char> is_used(plan_.program.streams.size(), 0);
+    for (const Step& step : plan_.program.steps) is_used[step.stream] = 1;
+    for (StreamId stream : all_ids<StreamId>(plan_.program.streams.size())) {
       if (subject_.findings.is_full()) return;
       if (is_used[stream] != 0) check_against(stream);
     }
@@ -47,11 +52,11 @@ class Races {
 
   // For each step the time of the last step of `stream` that happens before it, 0 if none; of a step of the stream its
   // own.
-  IdVector<StepId, std::uint32_t> known_of(std::uint32_t stream) const {
+  IdVector<StepId, std::uint32_t> known_of(StreamId stream) const {
     IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);
-    std::vector<std::uint32_t> known_by(plan_.streams, 0);
+    IdVector<StreamId, std::uint32_t> known_by(plan_.program.streams.size(), 0);
     for (StepId id : all_ids<StepId>(subject_.steps())) {
-      const Step& step = plan_.program[id];
+      const Step& step = plan_.program.steps[id];
       std::uint32_t last = known_by[step.stream];
       for (StepId before : step.after) last = std::max(last, known[before]);
       if (step.stream == stream) last = time_of(id);
@@ -60,16 +65,16 @@ class Races {
     return known;
   }
 
-  void check_against(std::uint32_t stream) {
+  void check_against(StreamId stream) {
     const IdVector<StepId, std::uint32_t> known = known_of(stream);
     WriteClock reads(map_.cells());
     WriteClock writes(map_.cells());
     for (StepId id : all_ids<StepId>(subject_.steps())) {
       if (subject_.findings.is_full()) return;
-      const bool is_inside = plan_.program[id].stream == stream;
+      const bool is_inside = plan_.program.steps[id].stream == stream;
       if (!is_inside) check_data(id, stream, known[id]);
       for_each_access(id, [&](const Access& access) {
-        const WriteClock::Cells cells = cells_of(id, access);
+        const WriteClock::Cells& cells = access.place.cells;
         if (is_inside) return (access.is_write ? writes : reads).write(cells, time_of(id));
         const std::uint32_t written = writes.last_write(cells);
         if (written > known[id]) return report(StepId(written - 1), id, access);
@@ -79,67 +84,67 @@ class Races {
     }
   }
 
-  // A value is there before it is read, whether or not it has bytes; so is what control inputs name.
-  void check_data(StepId id, std::uint32_t stream, std::uint32_t known) {
-    const Step& step = plan_.program[id];
+  // A value is there before it is read, whether or not it has bytes; and the first run of a control input has ended.
+  void check_data(StepId id, StreamId stream, std::uint32_t known) {
+    const Step& step = plan_.program.steps[id];
     const auto is_missed = [&](std::optional<StepId> before) {
-      return before && *before < id && plan_.program[*before].stream == stream && time_of(*before) > known;
+      return before && *before < id && plan_.program.steps[*before].stream == stream && time_of(*before) > known;
     };
     for (ValueId read : step.reads) {
-      const Value& value = plan_.values[read];
+      const Value& value = plan_.program.values[read];
       if (!is_missed(value.written) || subject_.findings.is_full()) continue;
       add(id, {value.tensor},
           name_of(subject_, id) + " reads " + name_of(subject_, value.tensor) + ", but does not wait for " +
               name_of(subject_, *value.written) + ", which writes it");
     }
-    for (NodeId node : subject_.graph.node(step.node).control_inputs) {
-      if (!is_missed(step_of_[node]) || subject_.findings.is_full()) continue;
+    const std::optional<NodeId> node = node_of(step);
+    if (!node) return;
+    for (NodeId before : subject_.graph.node(*node).control_inputs) {
+      if (!is_missed(first_[before]) || subject_.findings.is_full()) continue;
       add(id, {},
-          name_of(subject_, id) + " must run after " + name_of(subject_, *step_of_[node]) +
+          name_of(subject_, id) + " must run after " + name_of(subject_, *first_[before]) +
               ", but does not wait for it");
     }
   }
 
-  // An alias runs nothing, but what it gives a second name to must stay as it is.
+  // An alias runs nothing, but the bytes that it gives a second name to must stay as they are.
   template <typename Function>
   void for_each_access(StepId id, Function function) const {
-    const Step& step = plan_.program[id];
-    for (ValueId value : step.reads) function(Access{value, false});
-    if (step.kind == StepKind::alias) return;
-    for (ValueId value : step.writes) function(Access{value, true});
-    if (step.scratch) function(Access{std::nullopt, true});
-  }
-
-  WriteClock::Cells cells_of(StepId id, const Access& access) const {
-    return access.value ? map_.cells_of(*access.value) : map_.scratch_cells(id);
-  }
-  const Place& place_of(StepId id, const Access& access) const {
-    return access.value ? map_.place(*access.value) : map_.scratch_place(id);
+    const Step& step = subject_.step(id);
+    if (const Copy* copy = std::get_if<Copy>(&step.work)) {
+      function(Access{step.reads[0], false, map_.part_of(step.reads[0], copy->bytes)});
+      function(Access{step.writes[0], true, map_.part_of(step.writes[0], copy->bytes)});
+      return;
+    }
+    for (ValueId value : step.reads) function(Access{value, false, map_.place(value)});
+    if (is_alias(step)) return;
+    for (ValueId value : step.writes) function(Access{value, true, map_.place(value)});
+    if (plan_.layout.steps[id].scratch) function(Access{std::nullopt, true, map_.scratch_place(id)});
   }
 
   // "writes 'x' (tensor 3)"
   std::string describe(const Access& access) const {
     if (!access.value) return "has its scratch";
-    return std::string(access.is_write ? "writes " : "reads ") + name_of(subject_, plan_.values[*access.value].tensor);
+    return std::string(access.is_write ? "writes " : "reads ") + name_of(subject_, plan_.program.values[*access.value].tensor);
   }
 
   void report(StepId earlier, StepId later, const Access& access) {
     if (subject_.findings.is_full()) return;
-    const Place& place = place_of(later, access);
+    const Place& place = access.place;
     std::optional<Access> other;
     for_each_access(earlier, [&](const Access& one) {
-      if (!other && (one.is_write || access.is_write) && place_of(earlier, one).meets(place)) other = one;
+      if (!other && (one.is_write || access.is_write) && one.place.overlaps(place)) other = one;
     });
-    const Place& hit = place_of(earlier, *other);
+    const Place& hit = other->place;
     const Interval<std::int64_t> bytes{std::max(place.bytes.begin, hit.bytes.begin),
                                        std::min(place.bytes.end, hit.bytes.end)};
     std::vector<TensorId> tensors;
     for (const Access* one : {static_cast<const Access*>(&*other), &access}) {
-      if (one->value) tensors.push_back(plan_.values[*one->value].tensor);
+      if (one->value) tensors.push_back(plan_.program.values[*one->value].tensor);
     }
     const std::optional<RegionId> region = map_.region_of(place);
     add(later, std::move(tensors),
-        name_of(subject_, earlier) + " and " + name_of(subject_, later) + " may run at once: the one " +
+        name_of(subject_, earlier) + " and " + name_of(subject_, later) + " may run at the same time: the one " +
             describe(*other) + ", the other " + describe(access) + " in " + name_of(bytes) + " of " +
             (region ? name_of(subject_, *region) : name_of(subject_, map_.buffer_of(place))),
         region, bytes);
@@ -158,13 +163,13 @@ class Races {
   const Subject& subject_;
   const Plan& plan_;
   const ByteMap map_;
-  IdVector<NodeId, std::optional<StepId>> step_of_;
+  IdVector<NodeId, std::optional<StepId>> first_;  // step that runs the node
 };
 
 }  // namespace
 
 void check_races(const Subject& subject) {
-  if (subject.plan.streams > 1) Races(subject).check();
+  if (subject.plan.program.streams.size() > 1) Races(subject).check();
 }
 
 }  // namespace lowtide::verification

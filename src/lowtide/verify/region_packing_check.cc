@@ -124,7 +124,6 @@ class RegionPackingCheck {
       return out;
     };
     if (problem_.packing.conflicts) alone.conflicts = kept(*problem_.packing.conflicts);
-    alone.apart = kept(problem_.packing.apart);
     for (const PackingTogether& pair : problem_.packing.together) {
       if (!inside[pair.first] || !inside[pair.second]) continue;
       alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
@@ -140,16 +139,11 @@ class RegionPackingCheck {
 
   // Level by level, as region_packing.h says.
   void check_cost() {
-    const bool has_costs = problem_.regions[RegionId(0)].cost_per_byte.has_value();
-    RegionCost cost(has_costs ? 1 : problem_.regions.size() - 1, 0);
+    RegionCost cost(problem_.regions.size() - 1, 0);
     for (PackingId id : all_ids<PackingId>(packing_.placements.size())) {
       const std::int64_t weight = problem_.uses.contains(id) ? problem_.uses[id].weight : 1;
       const std::int64_t bytes = must_multiply(problem_.packing.buffers[id].size.count(), weight);
       const RegionId region = region_of(id);
-      if (has_costs) {
-        cost[0] = must_add(cost[0], must_multiply(bytes, *problem_.regions[region].cost_per_byte));
-        continue;
-      }
       for (std::size_t level = 0; level < region.index(); ++level) cost[level] = must_add(cost[level], bytes);
     }
     if (cost != packing_.cost) add("the cost is " + text_of(cost) + ", not " + text_of(packing_.cost));

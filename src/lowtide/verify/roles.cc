@@ -1,10 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/verify/stages.h"
 
 namespace lowtide::verification {
@@ -35,21 +37,24 @@ class Roles {
   explicit Roles(const Subject& subject)
       : subject_(subject),
         plan_(subject.plan),
-        owner_(plan_.buffers.size()),
-        has_output_(plan_.buffers.size(), 0),
-        place_(subject.graph.tensors().size()) {}
+        owner_(plan_.layout.buffers.size()),
+        has_output_(plan_.layout.buffers.size(), 0),
+        is_output_(plan_.program.values.size(), 0),
+        place_(subject.graph.tensors().size()) {
+    for (ValueId output : plan_.program.outputs) is_output_[output] = 1;
+  }
 
   void check() {
-    for (ValueId id : all_ids<ValueId>(plan_.values.size())) {
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
       if (subject_.findings.is_full()) return;
-      if (kind_before_run(subject_.tensor_of(id).role)) {
-        check_given(id);
-      } else {
-        check_produced(id);
-      }
+      if (!plan_.program.values[id].written) check_given(id);
+    }
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      if (subject_.findings.is_full()) return;
+      if (plan_.program.values[id].written) check_written(id);
     }
     check_scratch_users();
-    for (BufferId id : all_ids<BufferId>(plan_.buffers.size())) {
+    for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) {
       if (subject_.findings.is_full()) return;
       check_buffer(id);
     }
@@ -64,65 +69,75 @@ class Roles {
 
   // An input, constant or state: alone in a buffer of its kind, from its first byte on.
   void check_given(ValueId id) {
-    const Value& value = plan_.values[id];
+    const TensorId tensor_id = plan_.program.values[id].tensor;
+    const ValuePlace& place = plan_.layout.values[id];
     const Tensor& tensor = subject_.tensor_of(id);
     const Buffer& buffer = subject_.buffer_of(id);
-    const std::string name = name_of(subject_, value.tensor);
-    const std::string role(to_string(tensor.role));
-    if (value.written) wrong(value.written, {value.tensor}, name + " is an " + role + ", but the plan writes it");
-    if (buffer.kind != kind_before_run(tensor.role)) {
-      wrong(std::nullopt, {value.tensor}, name + " is an " + role + ", but lies in " + name_of(subject_, value.buffer));
+    const std::optional<BufferKind> kind = kind_before_run(tensor.role);
+    if (!kind) return;  // a node produces it: a matter of data flow
+    const std::string name = name_of(subject_, tensor_id);
+    const std::string role = with_article(to_string(tensor.role));
+    if (buffer.kind != *kind) {
+      wrong(std::nullopt, {tensor_id},
+            name + " is " + role + ", but lies in " + name_of(subject_, place.buffer));
     }
-    if (place_[value.tensor]) {
-      wrong(std::nullopt, {value.tensor},
-            name + ", an " + role +
-                ", has two places: " + name_of(subject_, plan_.values[*place_[value.tensor]].buffer) + " and " +
-                name_of(subject_, value.buffer));
+    if (place_[tensor_id]) {
+      wrong(std::nullopt, {tensor_id},
+            name + ", " + role + ", has two places: " +
+                name_of(subject_, plan_.layout.values[*place_[tensor_id]].buffer) + " and " +
+                name_of(subject_, place.buffer));
     }
-    place_[value.tensor] = id;
-    if (owner_[value.buffer]) {
-      wrong(std::nullopt, {plan_.values[*owner_[value.buffer]].tensor, value.tensor},
-            name_of(subject_, value.buffer) + " holds both " +
-                name_of(subject_, plan_.values[*owner_[value.buffer]].tensor) + " and " + name);
+    place_[tensor_id] = id;
+    if (owner_[place.buffer]) {
+      const TensorId owner = plan_.program.values[*owner_[place.buffer]].tensor;
+      wrong(std::nullopt, {owner, tensor_id},
+            name_of(subject_, place.buffer) + " holds both " + name_of(subject_, owner) + " and " + name);
     }
-    owner_[value.buffer] = id;
-    // A placed one, of a body, may have more bytes set aside than it needs.
-    if (value.offset != Offset(0) || (!buffer.placement && buffer.size != tensor.size)) {
-      wrong(std::nullopt, {value.tensor},
+    owner_[place.buffer] = id;
+    // A placed one, of a body, may have more bytes reserved than it needs.
+    if (place.offset != Offset(0) || (!buffer.placement && buffer.size != tensor.size)) {
+      wrong(std::nullopt, {tensor_id},
             name + " of " + std::to_string(tensor.size.count()) + " bytes is at offset " +
-                std::to_string(value.offset.position()) + " of " + name_of(subject_, value.buffer) + ", which has " +
-                std::to_string(buffer.size.count()) + "; an " + role + " has its buffer to itself",
+                std::to_string(place.offset.position()) + " of " + name_of(subject_, place.buffer) + ", which has " +
+                std::to_string(buffer.size.count()) + "; " + role + " has its buffer to itself",
             ViolationKind::out_of_buffer);
     }
   }
 
-  void check_produced(ValueId id) {
-    const Value& value = plan_.values[id];
-    const BufferKind kind = subject_.buffer_of(id).kind;
-    const bool is_output = subject_.tensor_of(id).role == Role::output;
+  // A value that a step writes: of a node, or by a copy.
+  void check_written(ValueId id) {
+    const Value& value = plan_.program.values[id];
+    const BufferId buffer = plan_.layout.values[id].buffer;
+    const BufferKind kind = plan_.layout.buffers[buffer].kind;
     const std::string name = name_of(subject_, value.tensor);
-    if (!value.written) return;  // a matter of data flow
-    if (is_output) has_output_[value.buffer] = 1;
+    const bool is_output = is_output_[id] != 0;
+    if (is_output) has_output_[buffer] = 1;
     if (kind == BufferKind::scratch) {
+      wrong(value.written, {value.tensor}, name + " lies in " + name_of(subject_, buffer) + ", which holds no value");
+    } else if (belongs_to_caller(kind) && !is_alias(subject_.step(*value.written)) && !is_update(buffer)) {
       wrong(value.written, {value.tensor},
-            name + " lies in " + name_of(subject_, value.buffer) + ", which holds no value");
-    } else if (belongs_to_caller(kind) && plan_.program[*value.written].kind == StepKind::compute) {
-      wrong(value.written, {value.tensor},
-            name_of(subject_, *value.written) + " would write " + name + " into " + name_of(subject_, value.buffer) +
+            name_of(subject_, *value.written) + " would write " + name + " into " + name_of(subject_, buffer) +
                 ", which must stay untouched");
     } else if (is_output && kind != BufferKind::output) {
       wrong(value.written, {value.tensor},
-            name + " is an output, but lies in " + name_of(subject_, value.buffer) +
-                "; it needs a buffer of kind output");
+            name + " is an output, but lies in " + name_of(subject_, buffer) + "; it needs a buffer of kind output");
     }
   }
 
+  // Whether the buffer holds a state that the graph updates. The replay sees to what is written, and once.
+  [[nodiscard]] bool is_update(BufferId buffer) const {
+    if (plan_.layout.buffers[buffer].kind != BufferKind::state || !owner_[buffer]) return false;
+    const TensorId state = plan_.program.values[*owner_[buffer]].tensor;
+    const std::vector<StateUpdate>& updates = subject_.graph.state_updates();
+    return std::any_of(updates.begin(), updates.end(), [&](const StateUpdate& one) { return one.state == state; });
+  }
+
   void check_scratch_users() {
-    IdVector<BufferId, std::optional<StepId>> user(plan_.buffers.size());
+    IdVector<BufferId, std::optional<StepId>> user(plan_.layout.buffers.size());
     for (StepId id : all_ids<StepId>(subject_.steps())) {
-      const std::optional<BufferId>& scratch = plan_.program[id].scratch;
+      const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
       if (!scratch || subject_.findings.is_full()) continue;
-      if (plan_.buffers[*scratch].kind != BufferKind::scratch) {
+      if (plan_.layout.buffers[*scratch].kind != BufferKind::scratch) {
         wrong(id, {}, name_of(subject_, id) + " uses " + name_of(subject_, *scratch) + " as scratch");
       }
       if (user[*scratch]) {
@@ -135,12 +150,12 @@ class Roles {
   }
 
   void check_buffer(BufferId id) {
-    const Buffer& buffer = plan_.buffers[id];
+    const Buffer& buffer = plan_.layout.buffers[id];
     const std::string name = name_of(subject_, id);
     if (buffer.kind == BufferKind::output && has_output_[id] == 0) wrong(std::nullopt, {}, name + " holds no output");
     if (!belongs_to_caller(buffer.kind)) return;
     if (!owner_[id]) return wrong(std::nullopt, {}, name + " holds no " + std::string(to_string(buffer.kind)));
-    const TensorId tensor = plan_.values[*owner_[id]].tensor;
+    const TensorId tensor = plan_.program.values[*owner_[id]].tensor;
     const bool is_placed_here =
         subject_.is_body && buffer.kind == BufferKind::input && !subject_.graph.tensor(tensor).is_captured;
     if (buffer.placement && !is_placed_here) {
@@ -149,7 +164,7 @@ class Roles {
     }
     if (!buffer.placement && is_placed_here) {
       wrong(std::nullopt, {tensor},
-            name + " of " + name_of(subject_, tensor) + " has no placement, but nobody else holds an input of a body");
+            name + " of " + name_of(subject_, tensor) + " has no placement, but nothing else holds an input of a body");
     }
     const bool lives_throughout = buffer.lifespan.begin.value() == 0 && buffer.lifespan.end.index() == subject_.steps();
     if (is_placed_here && !lives_throughout) {
@@ -158,7 +173,7 @@ class Roles {
     }
   }
 
-  // Whoever runs a body writes its inputs, read or not.
+  // The runtime writes the inputs of a body, read or not.
   void check_body_inputs() {
     if (!subject_.is_body) return;
     for (TensorId input : subject_.graph.inputs()) {
@@ -172,6 +187,7 @@ class Roles {
   const Plan& plan_;
   IdVector<BufferId, std::optional<ValueId>> owner_;  // the value that is there before the run
   IdVector<BufferId, char> has_output_;
+  IdVector<ValueId, char> is_output_;
   IdVector<TensorId, std::optional<ValueId>> place_;  // of what is there before the run
 };
 

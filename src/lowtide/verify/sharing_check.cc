@@ -82,6 +82,7 @@ class SharingCheck {
   IdVector<NodeId, std::uint32_t> position_;  // in the order, from 1
   std::vector<Unit> units_;
   IdVector<TensorId, std::uint32_t> unit_of_;  // an index into units_
+  IdVector<TensorId, TensorId> root_;          // what a view is a view of, through other views; else the tensor
 };
 
 bool SharingCheck::check_form() {
@@ -186,6 +187,7 @@ void SharingCheck::check_view(TensorId id) {
 void SharingCheck::make_units() {
   constexpr std::uint32_t kNone = UINT32_MAX;
   unit_of_ = IdVector<TensorId, std::uint32_t>(graph_.tensors().size(), kNone);
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) root_.push_back(id);
   const auto add_unit = [&](std::vector<TensorId> tensors) {
     for (TensorId id : tensors) unit_of_[id] = static_cast<std::uint32_t>(units_.size());
     units_.push_back(unit_of(std::move(tensors)));
@@ -226,6 +228,7 @@ void SharingCheck::check_together(const Unit& unit) {
     if (base) {
       if (unit_of_[*base] != unit_of_[id])
         add(name(id) + " is a view of " + name(*base) + ", and not put together with it");
+      root_[id] = root_[*base];  // of an earlier one, if the claim is right
       continue;
     }
     if (content) check_written_over(*content, id);
@@ -234,9 +237,7 @@ void SharingCheck::check_together(const Unit& unit) {
   if (!content) return;
   for (TensorId id : unit.tensors) {
     if (!is_output(id) || id == *content) continue;
-    TensorId root = id;
-    for (std::size_t steps = 0; view_of(root) && steps < unit.tensors.size(); ++steps) root = *view_of(root);
-    if (root != *content) add(name(id) + " is an output, and " + name(*content) + " is written over it");
+    if (root_[id] != *content) add(name(id) + " is an output, and " + name(*content) + " is written over it");
   }
 }
 

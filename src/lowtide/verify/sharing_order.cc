@@ -4,7 +4,8 @@
 #include "lowtide/verify/sharing_order.h"
 
 #include <algorithm>
-#include <map>
+#include <bit>
+#include <numeric>
 
 namespace lowtide::detail {
 namespace {
@@ -51,43 +52,102 @@ Sources sources_of(const Graph& graph, const std::vector<NodeId>& order,
   return sources;
 }
 
+// Of questions of one class, the distances from use to write differ by less than a factor of 2.
+int length_class(const OrderQuestion& question) {
+  return std::bit_width(question.write > question.use ? question.write - question.use : 0U);
+}
+
+// Paths that begin at up to 64 uses.
+class Paths {
+ public:
+  explicit Paths(const Sources& sources) : sources_(sources), nodes_(sources.size()) {}
+
+  // Takes questions of one class from `begin` on, as long as there are bits for their uses. Returns the end.
+  std::size_t follow(const std::vector<OrderQuestion>& questions, const std::vector<std::size_t>& row,
+                     std::size_t begin) {
+    ++batch_;
+    uses_ = 0;
+    std::uint32_t next = 0;  // all before it have been looked at
+    std::size_t end = begin;
+    const int length = length_class(questions[row[begin]]);
+    for (; end < row.size(); ++end) {
+      const OrderQuestion& question = questions[row[end]];
+      if (length_class(question) != length) break;
+      Node& use = nodes_[question.use];
+      if (use.batch_as_use == batch_) continue;
+      if (uses_ == 64) break;
+      use.batch_as_use = batch_;
+      use.bit = std::uint64_t{1} << uses_++;
+    }
+    // By use, so the stretches from use to write come by their begin.
+    for (std::size_t at = begin; at < end; ++at) {
+      const OrderQuestion& question = questions[row[at]];
+      for (std::uint32_t node = std::max(next, question.use); node <= question.write; ++node) reach(node);
+      next = std::max(next, question.write + 1);
+    }
+    return end;
+  }
+
+  // Of a question that was followed last.
+  [[nodiscard]] bool has_path(const OrderQuestion& question) const {
+    return question.write > question.use && (nodes_[question.write].reached & nodes_[question.use].bit) != 0;
+  }
+  [[nodiscard]] std::int64_t visited() const { return visited_; }
+
+ private:
+  struct Node {
+    std::uint64_t reached = 0;  // by which uses, in the batch `batch`
+    std::uint64_t bit = 0;      // as a use
+    std::uint32_t batch = 0;
+    std::uint32_t batch_as_use = 0;
+  };
+
+  void reach(std::uint32_t at) {
+    nodes_[at].batch = batch_;
+    nodes_[at].reached = 0;
+    for (std::uint32_t before : sources_[at]) {
+      ++visited_;
+      const Node& one = nodes_[before];
+      if (one.batch == batch_) nodes_[at].reached |= one.reached;
+      if (one.batch_as_use == batch_) nodes_[at].reached |= one.bit;
+    }
+    ++visited_;
+  }
+
+  const Sources& sources_;
+  std::vector<Node> nodes_;  // by position
+  std::uint32_t batch_ = 0;
+  int uses_ = 0;
+  std::int64_t visited_ = 0;
+};
+
 }  // namespace
 
 std::vector<OrderQuestion> not_ordered(const Graph& graph, const std::vector<NodeId>& order,
                                        const std::vector<std::vector<TensorId>>& together,
-                                       std::vector<OrderQuestion> questions) {
-  const Sources sources = sources_of(graph, order, together);
+                                       std::vector<OrderQuestion> questions, std::int64_t* work) {
   std::stable_sort(questions.begin(), questions.end(),
                    [](const OrderQuestion& a, const OrderQuestion& b) { return a.use < b.use; });
-  std::vector<OrderQuestion> refuted;
-  std::vector<std::uint64_t> reached(order.size() + 1, 0);  // by which uses of the batch
-  for (std::size_t begin = 0; begin < questions.size();) {
-    std::map<std::uint32_t, std::uint64_t> bit;
-    std::size_t end = begin;
-    std::uint32_t last = 0;
-    for (; end < questions.size(); ++end) {
-      if (!bit.contains(questions[end].use) && bit.size() == 64) break;
-      bit.try_emplace(questions[end].use, std::uint64_t{1} << bit.size());
-      last = std::max(last, questions[end].write);
-    }
-    const std::uint32_t first = questions[begin].use;
-    const auto bit_of = [&](std::uint32_t at) {
-      const auto found = bit.find(at);
-      return found == bit.end() ? 0 : found->second;
-    };
-    for (std::uint32_t at = first; at <= last; ++at) {
-      reached[at] = 0;
-      for (std::uint32_t before : sources[at]) {
-        if (before >= first) reached[at] |= reached[before] | bit_of(before);
-      }
-    }
+  const Sources sources = sources_of(graph, order, together);
+  Paths paths(sources);
+  std::vector<std::size_t> by_length(questions.size());
+  std::iota(by_length.begin(), by_length.end(), std::size_t{0});
+  std::stable_sort(by_length.begin(), by_length.end(), [&](std::size_t a, std::size_t b) {
+    return length_class(questions[a]) < length_class(questions[b]);
+  });
+  std::vector<char> is_refuted(questions.size(), 0);
+  for (std::size_t begin = 0; begin < by_length.size();) {
+    const std::size_t end = paths.follow(questions, by_length, begin);
     for (; begin < end; ++begin) {
-      const OrderQuestion& question = questions[begin];
-      if (question.write <= question.use || (reached[question.write] & bit_of(question.use)) == 0) {
-        refuted.push_back(question);
-      }
+      const OrderQuestion& question = questions[by_length[begin]];
+      is_refuted[by_length[begin]] = static_cast<char>(!paths.has_path(question));
     }
   }
+  std::vector<OrderQuestion> refuted;
+  for (std::size_t at = 0; at < questions.size(); ++at) {
+    if (is_refuted[at] != 0) refuted.push_back(questions[at]);
+  }
+  if (work != nullptr) *work = paths.visited();
   return refuted;
 }
 

@@ -19,7 +19,7 @@ struct SlotBoundCheck {
 
 // Recomputes from the raw buffers what moments prove, and holds the claim against it. If k buffers of at least s bytes
 // live at one moment, k slots have at least s bytes, so the k-th largest slot has. The largest slot has at least the
-// bytes of the largest buffer, which is all that is counted where a relation replaces time. Pairs apart play no part.
+// bytes of the largest buffer, which is all that is counted where a relation replaces time.
 // A claim that is not confirmed may rest on a search that no sum repeats.
 // Shares no code with `allocate`. O(n log n + n x most that live at once, with gaps counted in n).
 [[nodiscard]] SlotBoundCheck check_slot_bound(const PackingProblem& problem, Bytes claimed);

@@ -26,7 +26,6 @@ std::vector<std::string> check_times(const PackingProblem& problem, const SlotCl
     offsets.push_back(Offset(claim.slot[id]));
   }
   numbers.conflicts = problem.conflicts;
-  numbers.apart = problem.apart;
   std::vector<std::string> lines = check_packing(numbers, offsets, most);
   for (std::string& line : lines) line.insert(0, "of slots as bytes: ");
   return lines;

@@ -30,17 +30,20 @@ void check_body_provenance(const Subject& around, const Plan& body);
 // buffers).
 void check_roles(const Subject& subject);
 
-// The steps are the nodes, each once; each reads and writes what its node does; values and steps agree. O(values log
-// n).
+// Every node runs, and again only if its operator may; each step reads and writes what its node does, or copies bytes of
+// one tensor; values, outputs, updates and steps agree. O((steps + values) log n).
 void check_program(const Subject& subject);
 
 // Runs the program on a map of who wrote which byte last: reads, aliases, in-place results, outputs at the end.
-// Require: check_geometry returned true. O((steps + values) log n).
+// Requires: check_geometry returned true. O((steps + values) log n).
 void replay(const Subject& subject);
+
+// Workers touch only regions that they address, links copy only between their two ends. O(steps + values).
+void check_reach(const Subject& subject);
 
 // Nothing depends on how fast the streams are: of two steps that touch a byte, and not both to read it, one happens
 // before the other; so does what writes a value before what reads it. One stream: nothing to check.
-// Require: check_geometry returned true. O(streams x (steps + values) log n), O(n) bytes.
+// Requires: check_geometry returned true. O(streams x (steps + values) log n), O(n) bytes.
 void check_races(const Subject& subject);
 
 // What the plan says of itself. O((nodes + buffers) log n), bodies included.

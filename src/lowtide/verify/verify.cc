@@ -17,13 +17,16 @@ void verify_level(const Subject& subject);
 
 // Recursion over bodies, whose nesting and number each Graph bounds.
 void verify_bodies(const Subject& subject) {
-  for (const Step& step : subject.plan.program) {
-    const Node& node = subject.graph.node(step.node);
-    for (std::size_t at = 0; at < step.bodies.size() && !subject.findings.is_full(); ++at) {
-      subject.findings.enter_body("node " + std::to_string(step.node.value()) + " " + quoted(node.name) + ": " +
+  for (StepId id : all_ids<StepId>(subject.steps())) {
+    const std::vector<BodyPlan>& bodies = subject.plan.layout.steps[id].bodies;
+    if (bodies.empty()) continue;
+    const NodeId node_id = std::get<Compute>(subject.step(id).work).node;
+    const Node& node = subject.graph.node(node_id);
+    for (std::size_t at = 0; at < bodies.size() && !subject.findings.is_full(); ++at) {
+      subject.findings.enter_body("node " + std::to_string(node_id.value()) + " " + quoted(node.name) + ": " +
                                   quoted(node.bodies[at].name));
-      check_body_provenance(subject, *step.bodies[at].plan);
-      verify_level({*node.bodies[at].graph, *step.bodies[at].plan, true, subject.findings});
+      check_body_provenance(subject, *bodies[at].plan);
+      verify_level({*node.bodies[at].graph, *bodies[at].plan, true, subject.findings});
       subject.findings.leave_body();
     }
   }
@@ -37,6 +40,7 @@ void verify_level(const Subject& subject) {
   const bool is_replayable = check_geometry(subject);
   check_roles(subject);
   check_program(subject);
+  check_reach(subject);
   if (is_replayable) replay(subject);
   if (is_replayable) check_races(subject);
   check_claims(subject);
@@ -82,6 +86,8 @@ const char* to_string(ViolationKind kind) {
       return "wrong_claim";
     case ViolationKind::race:
       return "race";
+    case ViolationKind::unreachable:
+      return "unreachable";
   }
   return "unknown";
 }

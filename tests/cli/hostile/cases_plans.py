@@ -32,7 +32,7 @@ def special_plans():
 def other_versions(base):
     yield "version_2", base.plan_with(
         (("schema_version",), 4)
-    ), r"schema_version 4 is not understood; this program reads versions 1 to 3"
+    ), r"schema_version 4 is not understood; this program reads version 1:"
     yield "version_0", base.plan_with((("schema_version",), 0)), r"schema_version 0 is not understood"
     yield "version_of_2_to_the_64", base.plan_with((("schema_version",), 2**64)), r"18446744073709551616"
     yield "version_as_text", base.plan_with((("schema_version",), "1")), r"\$?.*a version.*found"
@@ -88,26 +88,35 @@ def bad_keys(base):
         del plan[key]
         return json.dumps(plan)
 
-    for key in ("provenance", "regions", "buffers", "steps", "body_plans"):
+    for key in ("features", "provenance", "machine", "streams", "buffers", "steps", "outputs", "body_plans"):
         yield f"without_{key}", without(key), rf"key '{key}' is missing"
     yield "unknown_key", base.plan_with((("scores",), 1)), r"unknown key 'scores'; the keys here are format"
     yield "unknown_key_inside", base.plan_with((("claims", "speed"), 1)), r"\$\.claims.*unknown key 'speed'"
     row = base.plan["buffers"][0]
-    yield "short_row", base.plan_with((("buffers", 0), row[:-1])), r"\$\.buffers\[0\].*5 columns instead of 6"
-    yield "long_row", base.plan_with((("buffers", 0), row + [1])), r"\$\.buffers\[0\].*more than 6 columns"
+    yield "short_row", base.plan_with((("buffers", 0), row[:-1])), r"\$\.buffers\[0\].*6 columns instead of 7"
+    yield "long_row", base.plan_with((("buffers", 0), row + [1])), r"\$\.buffers\[0\].*more than 7 columns"
     yield "row_of_text", base.plan_with((("steps", 1), "nothing")), r"\$\.steps\[1\].*expected a row, found"
     yield "unknown_kind", base.plan_with((("buffers", 0, 0), "secret")), r"\$\.buffers\[0\]\.kind.*found 'secret'"
+    yield "unknown_kind_of_step", base.plan_with((("steps", 0, 0), "secret")), r"\$\.steps\[0\]\.kind.*found 'secret'"
+    yield "unknown_feature", base.plan_with((("features",), ["telepathy"])), r"\$\.features\[0\].*needs 'telepathy'"
+    yield "feature_that_is_not_used", base.plan_with(
+        (("features",), sorted({*base.plan["features"], "recompute"}))
+    ), r"\$\.features.*the list must name these"
+    yield "unknown_execution", base.plan_with((("execution",), "free")), r"\$\.execution.*found 'free'"
+    yield "unknown_scope", base.plan_with((("claims", "bounds", 0, "scope"), "all")), r"\$\.claims.*found 'all'"
     yield "unknown_type", base.plan_with((("tensors", 0, 1), "f31[1]")), r"\$\.tensors\[0\]\.type.*found 'f31\[1\]'"
 
 
 def id_columns(base):
     """Where the columns are whose numbers refer to other tables."""
-    step = next(at for at, row in enumerate(base.plan["steps"]) if row[2])
+    step = next(at for at, row in enumerate(base.plan["steps"]) if row[4])
     return {
-        "steps_node": ("steps", 0, 0),
-        "reads": ("steps", step, 2, 0),
-        "writes": ("steps", 0, 3, 0),
-        "scratch": ("steps", 0, 4),
+        "steps_node": ("steps", 0, 1),
+        "steps_kernel": ("steps", next(at for at, row in enumerate(base.plan["steps"]) if row[0] == "compute"), 2),
+        "reads": ("steps", step, 4, 0),
+        "writes": ("steps", 0, 5, 0),
+        "scratch": ("steps", 0, 6),
+        "stream": ("steps", 0, 7),
         "values_tensor": ("values", 0, 0),
         "values_written": ("values", 0, 1),
         "values_buffer": ("values", 0, 2),
@@ -138,10 +147,10 @@ def bad_sizes(base):
         "offset": ("buffers", placed, 5),
         "value_offset": ("values", 0, 3),
         "arena": ("arena", 0),
-        "capacity": ("regions", 0, "capacity"),
+        "capacity": ("machine", "regions", 0, "capacity"),
     }
     for label, path in columns.items():
-        place = rf"\$\.{path[0]}\[{path[1]}\]"
+        place = r"\$\.machine\.regions\[0\]" if path[0] == "machine" else rf"\$\.{path[0]}\[{path[1]}\]"
         yield f"{label}_negative", base.plan_with((path, -64)), rf"{place}.*found '-64'"
         yield f"{label}_of_2_to_the_55", base.plan_with(
             (path, MOST_BYTES)
@@ -151,16 +160,16 @@ def bad_sizes(base):
         yield f"{label}_real", base.plan_with((path, 0.5)), rf"{place}.*found '0.5'"
     for number in (0, 3, -8, 2**31, 2**40):
         yield f"alignment_{number}", base.plan_with(
-            (("regions", 0, "alignment"), number)
-        ), rf"\$\.regions\[0\]\.alignment.*{number}"
+            (("machine", "regions", 0, "alignment"), number)
+        ), rf"\$\.machine\.regions\[0\]\.alignment.*{number}"
     yield "tensor_of_other_bytes", base.plan_with((("tensors", 0, 3), 1)), r"\$\.tensors\[0\]\.bytes.*found '1'"
     yield "extent_that_wraps", base.plan_with(
         (("tensors", 0, 1), "f32[4294967296,4294967296]")
     ), r"\$\.tensors\[0\]\.type"
     yield "sum_that_wraps", base.plan_with(
         *((("buffers", at, 1), MOST_BYTES - 1) for at in range(len(base.plan["buffers"]))),
-        (("buffers",), [["temporary", MOST_BYTES - 1, 0, 1, 0, 0]] * 200),
-    ), r"sizes up to here add up to more than the limit of 4611686018427387903"
+        (("buffers",), [["temporary", MOST_BYTES - 1, 0, 1, 0, 0, []]] * 200),
+    ), r"all arenas and buffers together must have 0 to 4611686018427387903 \(kMaxTotalBytes\)"
     yield "life_of_no_step", base.plan_with(
         (("buffers", placed, 2), 3), (("buffers", placed, 3), 3)
     ), rf"\$\.buffers\[{placed}\]"
@@ -207,7 +216,10 @@ def wrong_plans(base):
     yield "another_model", base.plan_with((("provenance", "model_sha256"), "0" * 64)), r"wrong_model.*'000000000000'"
     yield "of_unknown_model", base.plan_with((("provenance", "model_sha256"), ""), (("arena", 0), 0)), r"out_of_region"
     yield "steps_swapped", base.plan_with((("steps", 0), steps[1]), (("steps", 1), steps[0])), r"step \d"
-    yield "step_twice", base.plan_with((("steps",), [*steps[:-1], steps[0]])), r"step \d"
+    recompute = sorted({*plan["features"], "recompute"})
+    yield "step_twice", base.plan_with(
+        (("features",), recompute), (("steps",), [*steps[:-1], steps[0]])
+    ), r"missing_step"
     yield "offset_misaligned", base.plan_with((("buffers", largest, 5), buffers[largest][5] + 1)), r"align"
     yield "offset_beyond_the_arena", base.plan_with((("buffers", largest, 5), MOST_BYTES - 64)), r"out_of_region"
     yield "end_that_wraps", base.plan_with(
@@ -217,6 +229,6 @@ def wrong_plans(base):
     yield "arena_of_nothing", base.plan_with((("arena", 0), 0)), r"out_of_region"
     yield "buffer_too_small", base.plan_with((("buffers", largest, 1), 1)), r"tensor|bytes"
     yield "all_at_one_offset", base.plan_with(*((("buffers", at, 5), 0) for at in placed)), r"overlap|clobber"
-    yield "capacity_too_small", base.plan_with((("regions", 0, "capacity"), 64)), r"capacity|out_of_region"
+    yield "capacity_too_small", base.plan_with((("machine", "regions", 0, "capacity"), 64)), r"capacity|out_of_region"
     yield "claims_more", base.plan_with((("claims", "load"), 1)), r"load"
-    yield "bound_above_the_arena", base.plan_with((("claims", "bound"), 2**40)), r"bound"
+    yield "bound_above_the_arena", base.plan_with((("claims", "bounds", 0, "bytes"), 2**40)), r"bound"

@@ -261,3 +261,20 @@ def test_several_streams_are_told(open_page):
     assert "Conv conv3, stream 1" in opened.text("#tabs")
     opened.click_buffer("right")
     assert "step 2 · Conv conv3, stream 1" in opened.text("#panel")
+
+
+def test_copies_links_and_nodes_that_run_again_are_told(open_page):
+    opened = open_page("transfers.html")
+    opened.shoot("transfers")
+    # sram has four buffers and the output; dram one. conv1 runs twice.
+    assert "Program 6 steps on 3 streams, 6 buffers placed" in opened.text("#metrics")
+    for step, told in (
+        (1, "copy a to dram, link from sram to dram"),
+        (3, "copy a to sram, link from dram to sram"),
+        (4, "Conv conv1, stream 0"),
+    ):
+        opened.run(f"() => lowtide.goToStep({step})")
+        opened.settle()
+        assert told in opened.text("#tabs")
+    names = opened.run("() => [...Array(7).keys()].map((value) => lowtide.state.shown.tensorNameOf(value))")
+    assert names == ["x", "a", "a #2", "b", "a #3", "a #4", "out"]

@@ -46,7 +46,7 @@ Result<Extents> check_dims(const DimsField& dims, DType dtype) {
   return extents;
 }
 
-bool is_float(DType dtype) {
+bool holds_floats(DType dtype) {
   return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
@@ -64,7 +64,7 @@ Result<TensorFact> fact_of_numbers(DType dtype, bool is_scalar, std::vector<Know
   extents.elements = static_cast<std::int64_t>(elements.size());
   if (!is_scalar) extents.dims = {extents.elements};
   TensorFact fact = fact_of(dtype, extents.dims);
-  const std::int64_t most = is_float(dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
+  const std::int64_t most = holds_floats(dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
   if (dtype != DType::string && extents.elements <= most && budget.take(extents.elements)) {
     set_content(fact, extents, std::move(elements));
   }
@@ -138,7 +138,7 @@ Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudg
 
   TensorFact fact = fact_of(*dtype, extents->dims);
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
-  const std::int64_t most = is_float(*dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
+  const std::int64_t most = holds_floats(*dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
   if (!is_external && is_readable(*dtype) && extents->elements <= most && budget.take(extents->elements)) {
     set_content(fact, *extents, read_elements(tensor, *dtype, extents->elements));
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kMostComputedIntegers = 1024;
 
-bool is_integer(DType dtype) {
+bool holds_integers(DType dtype) {
   switch (dtype) {
     case DType::i64:
     case DType::i32:
@@ -166,7 +166,7 @@ void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const 
 
 void GraphWalk::set_known_integers(TensorId tensor, const TensorFact& fact, Role role) {
   const KnownContent* content = fact.known.content.get();
-  if (content == nullptr || !is_integer(content->dtype)) return;
+  if (content == nullptr || !holds_integers(content->dtype)) return;
   const std::int64_t most = role == Role::constant ? limits::kMaxFoldedElements : kMostComputedIntegers;
   if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(fact)) return;
   std::vector<std::int64_t> integers;

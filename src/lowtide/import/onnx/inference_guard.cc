@@ -29,7 +29,7 @@ struct AttributeLimits {
 };
 
 constexpr std::int64_t kRank = limits::kMaxRank;
-constexpr std::int64_t kSize = limits::kMaxTensorBytes;
+constexpr std::int64_t kMost = limits::kMaxTensorBytes;
 constexpr AttributeLimits kAttributeLimits[] = {
     {"axes", -kRank, kRank},
     {"axis", -kRank, kRank},
@@ -39,28 +39,28 @@ constexpr AttributeLimits kAttributeLimits[] = {
     {"dilations", 1, kMostSpatial},
     {"dtype", 0, kMostDataType},
     {"group", 1, kMostSpatial},
-    {"hidden_size", 1, kSize},
+    {"hidden_size", 1, kMost},
     {"kernel_shape", 1, kMostSpatial},
-    {"kv_num_heads", 0, kSize},
+    {"kv_num_heads", 0, kMost},
     {"max_gram_length", 0, kMostSpatial},
-    {"ngram_indexes", 0, kSize},
-    {"num_groups", 1, kSize},
-    {"num_heads", 0, kSize},
+    {"ngram_indexes", 0, kMost},
+    {"num_groups", 1, kMost},
+    {"num_heads", 0, kMost},
     {"num_outputs", 1, kMostSpatial},
     {"num_scan_inputs", 0, kMostSpatial},
     {"output_height", 1, kMostSpatial},
     {"output_padding", -kMostSpatial, kMostSpatial},
-    {"output_shape", 0, kSize},
+    {"output_shape", 0, kMost},
     {"output_width", 1, kMostSpatial},
     {"pads", -kMostSpatial, kMostSpatial},
     {"perm", 0, kRank - 1},
     {"pooled_shape", 1, kMostSpatial},
-    {"q_num_heads", 0, kSize},
-    {"sample_size", 0, kSize},
+    {"q_num_heads", 0, kMost},
+    {"sample_size", 0, kMost},
     {"scan_input_axes", -kRank, kRank},
     {"scan_output_axes", -kRank, kRank},
-    {"shape", -1, kSize},
-    {"split", 0, kSize},
+    {"shape", -1, kMost},
+    {"split", 0, kMost},
     {"strides", 1, kMostSpatial},
     {"time_axis", -kRank, kRank},
     {"to", 0, kMostDataType},
@@ -101,10 +101,10 @@ Result<void> guard_auto_pad(const onnx::AttributeProto& attribute) {
 
 Result<void> guard_scales(const std::string& what, double scale, std::int64_t extent) {
   // The library multiplies, takes the floor and casts to 64 bits.
-  if (std::isfinite(scale) && scale >= 0 && scale * static_cast<double>(extent) < static_cast<double>(kSize)) return {};
+  if (std::isfinite(scale) && scale >= 0 && scale * static_cast<double>(extent) < static_cast<double>(kMost)) return {};
   return Error{ErrorCode::invalid,
                what + " has the scale " + std::to_string(scale) + ", with which an extent of " +
-                   std::to_string(extent) + " becomes none that is at most " + std::to_string(kSize),
+                   std::to_string(extent) + " becomes none that is at most " + std::to_string(kMost),
                ""};
 }
 
@@ -145,10 +145,10 @@ Result<void> guard_extents(const onnx::NodeProto& node, int index, const TensorF
                  ""};
   }
   for (const KnownExtent& extent : *fact.known.extents) {
-    if (extent.extent >= 0 && extent.extent <= kSize) continue;
+    if (extent.extent >= 0 && extent.extent <= kMost) continue;
     return Error{ErrorCode::over_limit,
                  "input " + quoted(node.input(index)) + " has an extent of " + std::to_string(extent.extent) +
-                     "; the limit is " + std::to_string(kSize) + " (kMaxTensorBytes)",
+                     "; the limit is " + std::to_string(kMost) + " (kMaxTensorBytes)",
                  ""};
   }
   return {};
@@ -163,22 +163,22 @@ struct ContentLimits {
 };
 
 constexpr ContentLimits kContentLimits[] = {
-    {"BlackmanWindow", 0, 0, kSize},
-    {"CenterCropPad", 1, 0, kSize},
+    {"BlackmanWindow", 0, 0, kMost},
+    {"CenterCropPad", 1, 0, kMost},
     {"Col2Im", 1, 0, kMostSpatial},
     {"Col2Im", 2, 0, kMostSpatial},
-    {"ConstantOfShape", 0, 0, kSize},
+    {"ConstantOfShape", 0, 0, kMost},
     {"CumProd", 1, -kRank, kRank},
     {"CumSum", 1, -kRank, kRank},
-    {"DFT", 1, 0, kSize},
+    {"DFT", 1, 0, kMost},
     {"DFT", 2, -kRank, kRank},
-    {"Expand", 1, 0, kSize},
-    {"HammingWindow", 0, 0, kSize},
-    {"HannWindow", 0, 0, kSize},
-    {"MelWeightMatrix", 0, 0, kSize},
-    {"MelWeightMatrix", 1, 0, kSize},
-    {"OneHot", 1, 0, kSize},
-    {"Pad", 1, -kSize, kSize},
+    {"Expand", 1, 0, kMost},
+    {"HammingWindow", 0, 0, kMost},
+    {"HannWindow", 0, 0, kMost},
+    {"MelWeightMatrix", 0, 0, kMost},
+    {"MelWeightMatrix", 1, 0, kMost},
+    {"OneHot", 1, 0, kMost},
+    {"Pad", 1, -kMost, kMost},
     {"Pad", 3, -kRank, kRank},
     {"ReduceL1", 1, -kRank, kRank},
     {"ReduceL2", 1, -kRank, kRank},
@@ -190,19 +190,19 @@ constexpr ContentLimits kContentLimits[] = {
     {"ReduceProd", 1, -kRank, kRank},
     {"ReduceSum", 1, -kRank, kRank},
     {"ReduceSumSquare", 1, -kRank, kRank},
-    {"Reshape", 1, -1, kSize},
+    {"Reshape", 1, -1, kMost},
     {"Resize", 2, kLowest, kHighest},
-    {"Resize", 3, 0, kSize},
-    {"STFT", 1, 1, kSize},
-    {"STFT", 3, 1, kSize},
+    {"Resize", 3, 0, kMost},
+    {"STFT", 1, 1, kMost},
+    {"STFT", 3, 1, kMost},
     {"Slice", 1, kLowest, kHighest},
     {"Slice", 2, kLowest, kHighest},
     {"Slice", 3, -kRank, kRank},
-    {"Split", 1, 0, kSize},
-    {"SplitToSequence", 1, 0, kSize},
+    {"Split", 1, 0, kMost},
+    {"SplitToSequence", 1, 0, kMost},
     {"Squeeze", 1, -kRank, kRank},
-    {"Tile", 1, 0, kSize},
-    {"TopK", 1, 0, kSize},
+    {"Tile", 1, 0, kMost},
+    {"TopK", 1, 0, kMost},
     {"Unsqueeze", 1, -kRank, kRank},
     {"Upsample", 1, kLowest, kHighest},
 };
@@ -270,10 +270,10 @@ Result<void> guard_range(std::span<const TensorFact* const> inputs) {
   }
   if (numbers[2] == 0) return Error{ErrorCode::invalid, "Range has a step ('delta') of 0", ""};
   const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
-  if (std::fabs(count) <= static_cast<double>(kSize)) return {};
+  if (std::fabs(count) <= static_cast<double>(kMost)) return {};
   return Error{ErrorCode::over_limit,
                "Range from " + std::to_string(numbers[0]) + " to " + std::to_string(numbers[1]) + " by " +
-                   std::to_string(numbers[2]) + " has more than " + std::to_string(kSize) +
+                   std::to_string(numbers[2]) + " has more than " + std::to_string(kMost) +
                    " elements (kMaxTensorBytes)",
                ""};
 }

@@ -54,7 +54,7 @@ Error wrong_count(const std::string& field, std::int64_t have, const char* unit,
       field + " holds " + std::to_string(have) + " " + unit + ", but type and dims need " + std::to_string(need), ""};
 }
 
-bool is_float(DType dtype) {
+bool is_real(DType dtype) {
   return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
@@ -114,7 +114,7 @@ std::uint64_t bits_in_list(const onnx::TensorProto& tensor, DType dtype, int at)
 KnownElement element_from_bits(std::uint64_t bits, DType dtype, unsigned width) {
   KnownElement element;
   element.knowledge = Knowledge::exact;
-  if (is_float(dtype)) {
+  if (is_real(dtype)) {
     element.real = real_from_bits(bits, dtype);
     return element;
   }
@@ -176,7 +176,7 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
 }
 
 bool is_readable(DType dtype) {
-  return is_float(dtype) || is_signed(dtype) || dtype == DType::boolean || dtype == DType::u8 || dtype == DType::u16 ||
+  return is_real(dtype) || is_signed(dtype) || dtype == DType::boolean || dtype == DType::u8 || dtype == DType::u16 ||
          dtype == DType::u32 || dtype == DType::u64;
 }
 

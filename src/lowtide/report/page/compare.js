@@ -26,7 +26,7 @@ function buffersByName(sheet) {
   const scratches = new Map();
   for (let value = 0; value < sheet.valueCount; ++value) {
     if (sheet.valueTensor[value] !== kNone && sheet.valueBuffer[value] !== kNone) {
-      tensors.set(sheet.tensorName[sheet.valueTensor[value]], sheet.valueBuffer[value]);
+      tensors.set(sheet.tensorNameOf(value), sheet.valueBuffer[value]);
     }
   }
   for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {

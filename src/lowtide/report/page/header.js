@@ -61,7 +61,7 @@ function metricsOf(sheet, other) {
       {title: `Most bytes alive at once: ${bothBytes(now.load)}`},
     ),
     metric('Bound', shortBytes(now.bound), against(now.bound, was('bound'), facts.bound_name || 'lower bound'), {
-      title: `No order needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
+      title: `${noPlanText(facts)} needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
     }),
     gapMetric(now),
     now.loadAsGiven > 0
@@ -75,12 +75,14 @@ function metricsOf(sheet, other) {
     metric('Program', plural(sheet.stepCount, 'step'), programNote(facts, now), {
       title:
         (facts.streams ? `${facts.streams} streams run at once; to the right is the place in the list of steps. ` : '') +
-        `A step runs a node: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
+        (facts.extra_work ? `${facts.extra_work}. ` : '') +
+        `A step runs a node, or copies bytes: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
         `A buffer is a block of bytes: ${countText(now.placed)} have a place in an arena, ` +
         `${countText(sheet.bufferCount - now.placed)} belong to the caller or the model.`,
       tone: 'extra',
     }),
     metric('Order', facts.schedule || '-', facts.schedule_optimal ? 'proven optimal' : 'best found', {
+      title: facts.schedule_optimal ? `${noPlanText(facts)} has a lower load` : 'The best order that was found',
       tone: facts.schedule_optimal ? 'good word extra' : 'word extra',
     }),
     metric('Offsets', facts.allocate || '-', facts.allocate_optimal ? 'proven optimal' : 'best found', {
@@ -88,6 +90,11 @@ function metricsOf(sheet, other) {
     }),
     checkMetric(),
   ];
+}
+
+// Which plans the bound is about.
+function noPlanText(facts) {
+  return facts.bound_scope === 'all_plans' ? 'No plan' : 'No plan that runs each node once';
 }
 
 function programNote(facts, now) {

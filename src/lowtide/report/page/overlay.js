@@ -138,9 +138,7 @@ function valueBox(chart, value, written, readers) {
   const {sheet} = chart;
   const buffer = sheet.valueBuffer[value];
   const begin = written === kNone ? sheet.bufferBegin[buffer] : written;
-  const isOutput =
-    sheet.valueTensor[value] !== kNone && sheet.roles[sheet.tensorRole[sheet.valueTensor[value]]] === 'output';
-  const end = isOutput ? sheet.bufferEnd[buffer] : readers.length > 0 ? readers.at(-1) + 1 : begin + 1;
+  const end = sheet.isHandedOut[value] !== 0 ? sheet.bufferEnd[buffer] : readers.length > 0 ? readers.at(-1) + 1 : begin + 1;
   const low = sheet.bufferOffset[buffer] + sheet.valueOffset[value];
   return {
     x0: chart.xOf(begin),

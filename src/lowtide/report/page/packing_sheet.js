@@ -77,6 +77,11 @@ class PackingSheet extends Sheet {
       this.wholeOf.fill(at, this.firstPiece[at], this.firstPiece[at + 1]);
   }
 
+  // Pieces of one buffer have one name.
+  countOrdinals() {
+    return new Int32Array(this.valueCount).fill(1);
+  }
+
   // Buffers of one size share a colour, as those of one operator do in a plan.
   nameBuffers() {
     super.nameBuffers();

@@ -60,6 +60,7 @@ function sharingWords(sheet, value) {
   if (step === kNone) return ['there before the run'];
   const partners = partnersOf(sheet, value);
   if (sheet.stepAlias[step] !== 0) return aliasWords(sheet, value, partners);
+  if (sheet.isCopy(step)) return ['copied from ', {value: sheet.readsOf(step)[0] ?? kNone}];
   const words =
     partners.length > 0
       ? [

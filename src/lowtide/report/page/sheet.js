@@ -5,6 +5,7 @@
 // Ids are indexes; kNone stands for "none". Numbers of bytes are doubles, exact up to 8 PiB.
 
 const kNone = -1;
+const kNoMove = -2; // of a copy: within its region
 const kNoParts = {buffer: [], size: [], begin: [], end: []};
 
 const kPlanWords = {
@@ -63,7 +64,7 @@ class Sheet {
     this.prepared = new Map(); // facts of a region, made when first asked for
   }
 
-  readColumns({node, tensor, step, value, buffer}) {
+  readColumns({node, tensor, step, value, buffer, streams = [], outputs = []}) {
     this.nodeName = node.name;
     this.nodeOp = Int32Array.from(node.op);
     this.tensorName = tensor.name;
@@ -74,6 +75,8 @@ class Sheet {
     this.stepNode = Int32Array.from(step.node);
     this.stepAlias = Uint8Array.from(step.alias);
     this.stepStream = step.stream ?? null; // where several run at once
+    this.streams = streams; // what runs each of them: null for a worker, the names of two regions for a link
+    this.stepCopy = step.copy ?? null; // where some steps copy: the region, kNoMove for one in its region; else kNone
     this.stepScratch = Int32Array.from(step.scratch);
     this.read = Int32Array.from(step.read);
     this.readBegin = new Int32Array(this.stepCount + 1);
@@ -83,6 +86,9 @@ class Sheet {
     this.valueWritten = Int32Array.from(value.written);
     this.valueBuffer = Int32Array.from(value.buffer);
     this.valueOffset = Float64Array.from(value.offset);
+    this.valueOrdinal = this.countOrdinals();
+    this.isHandedOut = new Uint8Array(this.valueCount);
+    for (const output of outputs) if (output !== kNone) this.isHandedOut[output] = 1;
     this.bufferCount = buffer.kind.length;
     this.bufferKind = Uint8Array.from(buffer.kind);
     this.bufferSize = Float64Array.from(buffer.size);
@@ -90,6 +96,12 @@ class Sheet {
     this.bufferEnd = Int32Array.from(buffer.end);
     this.bufferRegion = Int32Array.from(buffer.region);
     this.bufferOffset = Float64Array.from(buffer.offset);
+  }
+
+  // Which value of its tensor each value is, counted from 1.
+  countOrdinals() {
+    const counts = new Int32Array(this.tensorName.length);
+    return this.valueTensor.map((tensor) => (tensor === kNone ? 1 : ++counts[tensor]));
   }
 
   // A block is a rectangle of bytes and steps that nobody else has: a buffer, or one of its parts. Blocks of a buffer
@@ -143,7 +155,6 @@ class Sheet {
   nameBuffers() {
     this.mainValue = new Int32Array(this.bufferCount).fill(kNone);
     this.bufferOp = new Int32Array(this.bufferCount).fill(kNone);
-    const output = this.roles.indexOf('output');
     for (let buffer = 0; buffer < this.bufferCount; ++buffer) {
       let best = kNone;
       let bestWeight = -1;
@@ -151,7 +162,7 @@ class Sheet {
       for (const value of this.valuesOfBuffer.of(buffer)) {
         const tensor = this.valueTensor[value];
         if (tensor === kNone) continue;
-        const weight = this.tensorSize[tensor] + (this.tensorRole[tensor] === output ? 2 ** 60 : 0);
+        const weight = this.tensorSize[tensor] + (this.isHandedOut[value] !== 0 ? 2 ** 60 : 0);
         const read = this.lastReadOf(value);
         if (weight > bestWeight || (weight === bestWeight && read > bestRead))
           [best, bestWeight, bestRead] = [value, weight, read];
@@ -208,9 +219,12 @@ class Sheet {
     return this.bufferRegion[buffer] !== kNone;
   }
 
+  // "x", or "x #2" for the second value of a tensor.
   tensorNameOf(value) {
     const tensor = value === kNone ? kNone : this.valueTensor[value];
-    return tensor === kNone ? '(unnamed)' : this.tensorName[tensor];
+    if (tensor === kNone) return '(unnamed)';
+    const ordinal = this.valueOrdinal[value];
+    return ordinal === 1 ? this.tensorName[tensor] : `${this.tensorName[tensor]} #${ordinal}`;
   }
 
   valueSize(value) {
@@ -220,13 +234,34 @@ class Sheet {
 
   opOfStep(step) {
     const node = step === kNone ? kNone : this.stepNode[step];
+    if (step !== kNone && this.isCopy(step)) return 'copy';
     return node === kNone ? '' : this.ops[this.nodeOp[node]];
+  }
+
+  isCopy(step) {
+    return this.stepCopy !== null && this.stepCopy[step] !== kNone;
+  }
+
+  // "copy x to dram"; "copy x" within a region.
+  copyText(step, most) {
+    const reads = this.readsOf(step);
+    const tensor = reads.length > 0 && reads[0] !== kNone ? this.valueTensor[reads[0]] : kNone;
+    const region = this.regions[this.stepCopy[step]]?.name;
+    const what = tensor === kNone ? '(unnamed)' : shortName(this.tensorName[tensor], most);
+    return `copy ${what}${region === undefined ? '' : ` to ${region}`}`;
+  }
+
+  streamText(step) {
+    if (this.stepStream === null) return '';
+    const ends = this.streams[this.stepStream[step]] ?? null;
+    return ends === null ? `, stream ${this.stepStream[step]}` : `, link from ${ends[0]} to ${ends[1]}`;
   }
 
   // "Conv conv1"; a node without a name is told by its operator and its number. `most` letters of the name.
   stepText(step, most = Infinity) {
     const node = this.stepNode[step];
-    const stream = this.stepStream === null ? '' : `, stream ${this.stepStream[step]}`;
+    const stream = this.streamText(step);
+    if (this.isCopy(step)) return `${this.copyText(step, most)}${stream}`;
     if (node === kNone) return `an unknown node${stream}`;
     const op = this.ops[this.nodeOp[node]] || 'node';
     const name = this.nodeName[node] === '' ? `(node ${node})` : shortName(this.nodeName[node], most);

@@ -66,10 +66,7 @@ function whyBegins(sheet, buffer) {
 function whyEnds(sheet, buffer) {
   const end = sheet.bufferEnd[buffer];
   const last = lastReader(sheet, buffer);
-  const output = sheet.roles.indexOf('output');
-  const handedOut = Array.from(sheet.valuesOfBuffer.of(buffer)).filter(
-    (value) => sheet.valueTensor[value] !== kNone && sheet.tensorRole[sheet.valueTensor[value]] === output,
-  );
+  const handedOut = Array.from(sheet.valuesOfBuffer.of(buffer)).filter((value) => sheet.isHandedOut[value] !== 0);
   if (sheet.kindOf(buffer) === 'output' || handedOut.length > 0) {
     const names = handedOut.flatMap((value, at) => [at === 0 ? '' : ', ', {value}]);
     return [

@@ -1,0 +1,49 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Plans an ONNX model and writes the plan to a file:  example_plan_model MODEL PLAN [BUDGET_BYTES]
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "lowtide/import/import.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/plan_json.h"
+
+using namespace lowtide;
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: example_plan_model MODEL PLAN [BUDGET_BYTES]\n";
+    return 2;
+  }
+  const Result<ImportedModel> model = import_model(argv[1]);
+  if (!model.ok()) {
+    std::cerr << model.error().describe() << '\n';  // with its place in the file, and a way out
+    return 3;
+  }
+  PlanOptions options;
+  options.model_sha256 = model->sha256;  // so that the plan is never applied to another model
+  if (argc > 3) options.budget = Bytes(std::atoll(argv[3]));
+  const Result<PlannedGraph> planned = plan_graph(model->graph, dense_target(), options);
+  if (!planned.ok()) {
+    std::cerr << planned.error().describe() << '\n';
+    return 3;
+  }
+  if (!planned->violations.empty()) {  // the verifier has looked at the plan already; this would be a bug of the planner
+    std::cerr << planned->violations.front().message << '\n';
+    return 4;
+  }
+  const Bound* bound = best_bound(planned->plan.claims, scope_of(planned->plan));
+  std::cout << "arena " << arena_bytes(planned->plan).count() << " bytes";
+  if (bound != nullptr) std::cout << ", lower bound " << bound->bytes.count() << " bytes";
+  std::cout << '\n';
+  if (!planned->fits()) {  // an answer, not an error
+    std::cout << "does not fit: " << planned->shortfall.count() << " bytes too many"
+              << (planned->proven_infeasible ? ", and no plan that runs each node once fits" : "") << '\n';
+    return 1;
+  }
+  std::ofstream(argv[2], std::ios::binary) << write_plan_json(planned->plan, labels_of(model->graph));
+  return 0;
+}

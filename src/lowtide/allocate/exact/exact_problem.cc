@@ -1,0 +1,44 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/exact/exact_problem.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "lowtide/allocate/exact/skyline_search.h"
+#include "lowtide/allocate/tuning.h"
+
+namespace lowtide::allocate_internal {
+
+ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
+  intervals_ = interval_problem(problem);
+  if (intervals_) {
+    if (static_cast<std::int64_t>(intervals_->buffers.size()) * intervals_->clique_count > tuning::kSearchMostSize)
+      return;
+    task_ = search_task(problem, *intervals_);
+    return;
+  }
+  take_sets(problem, std::move(cover), effort);
+}
+
+std::unique_ptr<ExactProblem> ExactProblem::of_sets(const CompressedProblem& problem, Effort& effort) {
+  std::unique_ptr<ExactProblem> out(new ExactProblem());
+  out->take_sets(problem, std::nullopt, effort);
+  if (!out->task_) return out;
+  // The pair of rules that the search over intervals is worst with, and short turns do not suffice.
+  out->task_->configurations = {{CliqueRule::fewest_options, BufferRule::largest}};
+  out->task_->slice = 10;
+  return out;
+}
+
+void ExactProblem::take_sets(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
+  if (problem.movable.empty()) return;
+  if (!cover && problem.pairs.empty()) cover = clique_cover(problem, nullptr, tuning::kCoverMostMembers, effort);
+  if (!cover) return;
+  cover_ = cover_problem(problem, *cover);
+  task_ = search_task(problem, *cover_);
+}
+
+}  // namespace lowtide::allocate_internal

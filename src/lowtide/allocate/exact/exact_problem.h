@@ -1,0 +1,44 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "lowtide/allocate/exact/cover_state.h"
+#include "lowtide/allocate/exact/fit_search.h"
+#include "lowtide/allocate/exact/interval_problem.h"
+#include "lowtide/allocate/problem/clique_cover.h"
+#include "lowtide/allocate/problem/compressed.h"
+#include "lowtide/allocate/problem/effort.h"
+
+namespace lowtide::allocate_internal {
+
+// A problem in the form that an exact search wants: intervals of cliques where lifespans are plain, else sets of
+// cliques.
+class ExactProblem {
+ public:
+  // As intervals where they are, else as sets.
+  // `cover`: of the problem, if one is known already; else it is made where it is needed.
+  ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort);
+
+  // As sets, whatever it is.
+  static std::unique_ptr<ExactProblem> of_sets(const CompressedProblem& problem, Effort& effort);
+  ExactProblem(const ExactProblem&) = delete;
+  ExactProblem& operator=(const ExactProblem&) = delete;
+
+  // Null where there is nothing to search for, or where a search would see too much to get anywhere.
+  [[nodiscard]] bool is_of_intervals() const { return intervals_.has_value(); }
+  [[nodiscard]] const SearchTask* task() const { return task_ ? &*task_ : nullptr; }
+
+ private:
+  ExactProblem() = default;
+  void take_sets(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort);
+
+  std::optional<IntervalProblem> intervals_;
+  std::optional<CoverProblem> cover_;
+  std::optional<SearchTask> task_;  // refers to one of them
+};
+
+}  // namespace lowtide::allocate_internal

@@ -1,0 +1,43 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/greedy/placed_index.h"
+
+#include <tuple>
+
+namespace lowtide::allocate_internal {
+
+PlacedIndex::PlacedIndex(const CompressedProblem& problem, std::span<const PackingId> members)
+    : members_(members.begin(), members.end()), position_(problem.buffers.size()) {
+  std::sort(members_.begin(), members_.end(), [&](PackingId a, PackingId b) {
+    return std::tuple(problem.buffers[a].hull.begin, a) < std::tuple(problem.buffers[b].hull.begin, b);
+  });
+  begins_.reserve(members_.size());
+  ends_of_members_.reserve(members_.size());
+  for (PackingId member : members_) {
+    position_[member] = static_cast<std::uint32_t>(begins_.size());
+    begins_.push_back(problem.buffers[member].hull.begin);
+    ends_of_members_.push_back(problem.buffers[member].hull.end);
+  }
+  std::size_t width = members_.size();
+  levels_.emplace_back(width, 0);
+  while (width > kFan) {
+    width = (width + kFan - 1) / kFan;
+    levels_.emplace_back(width, 0);
+  }
+}
+
+void PlacedIndex::insert(PackingId buffer) {
+  std::size_t at = position_[buffer];
+  const Moment end = ends_of_members_[at];  // >= 1: hulls of members are not empty
+  for (std::vector<Moment>& level : levels_) {
+    level[at] = std::max(level[at], end);
+    at /= kFan;
+  }
+}
+
+void PlacedIndex::clear() {
+  for (std::vector<Moment>& level : levels_) std::fill(level.begin(), level.end(), 0);
+}
+
+}  // namespace lowtide::allocate_internal

@@ -1,0 +1,112 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/problem/compressed.h"
+
+#include <algorithm>
+
+#include "lowtide/base/flags.h"
+
+namespace lowtide::allocate_internal {
+namespace {
+
+std::vector<std::int64_t> times_of(const PackingProblem& problem) {
+  std::vector<std::int64_t> times;
+  if (problem.conflicts) return times;
+  times.reserve(problem.buffers.size() * 2);
+  for (const PackingBuffer& buffer : problem.buffers) {
+    times.push_back(buffer.lifespan.begin);
+    times.push_back(buffer.lifespan.end);
+    for (const TimeSpan& gap : buffer.gaps) {
+      times.push_back(gap.begin);
+      times.push_back(gap.end);
+    }
+  }
+  std::sort(times.begin(), times.end());
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  return times;
+}
+
+Moment moment_of(std::int64_t time, const std::vector<std::int64_t>& times) {
+  return static_cast<Moment>(std::lower_bound(times.begin(), times.end(), time) - times.begin());
+}
+
+// What is left of the lifespan without its gaps.
+void append_parts(const PackingBuffer& buffer, const std::vector<std::int64_t>& times, std::vector<MomentSpan>& parts) {
+  std::int64_t from = buffer.lifespan.begin;
+  for (const TimeSpan& gap : buffer.gaps) {
+    if (gap.empty()) continue;
+    if (from < gap.begin) parts.push_back({moment_of(from, times), moment_of(gap.begin, times)});
+    from = gap.end;
+  }
+  if (from < buffer.lifespan.end) parts.push_back({moment_of(from, times), moment_of(buffer.lifespan.end, times)});
+}
+
+// Of buffers with bytes.
+std::vector<PackingPair> pairs_of(const PackingProblem& problem, const CompressedProblem& compressed) {
+  std::vector<PackingPair> pairs;
+  if (!problem.conflicts) return pairs;
+  for (const PackingPair& pair : *problem.conflicts) {
+    if (compressed.buffers[pair.first].size == 0 || compressed.buffers[pair.second].size == 0) continue;
+    pairs.push_back({std::min(pair.first, pair.second), std::max(pair.first, pair.second)});
+  }
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+  return pairs;
+}
+
+}  // namespace
+
+CompressedProblem compress(const PackingProblem& problem) {
+  CompressedProblem out;
+  out.times = times_of(problem);
+  out.buffers.reserve(problem.buffers.size());
+  if (!problem.conflicts) out.parts.reserve(problem.buffers.size());
+  for (const PackingBuffer& buffer : problem.buffers) {
+    CompressedProblem::Buffer compressed{.first_part = static_cast<std::uint32_t>(out.parts.size()),
+                                         .size = buffer.size.count(),
+                                         .alignment = buffer.alignment.count()};
+    if (!problem.conflicts) append_parts(buffer, out.times, out.parts);
+    compressed.part_count = static_cast<std::uint32_t>(out.parts.size()) - compressed.first_part;
+    if (compressed.part_count > 0) {
+      compressed.hull = {out.parts[compressed.first_part].begin, out.parts.back().end};
+    } else if (!problem.conflicts) {
+      const Moment begin = moment_of(buffer.lifespan.begin, out.times);
+      compressed.hull = {begin, begin};
+    }
+    if (buffer.fixed_offset) compressed.fixed_offset = buffer.fixed_offset->position();
+    out.buffers.push_back(compressed);
+  }
+  out.pairs = pairs_of(problem, out);
+  Flags<PackingId> is_paired(problem.buffers.size());
+  for (const PackingPair& pair : out.pairs) {
+    is_paired.set(pair.first);
+    is_paired.set(pair.second);
+  }
+  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
+    const CompressedProblem::Buffer& buffer = out.buffers[id];
+    if (buffer.size == 0 || (buffer.part_count == 0 && !is_paired.test(id))) continue;
+    (problem.buffers[id].fixed_offset ? out.fixed : out.movable).push_back(id);
+  }
+  return out;
+}
+
+bool share_a_moment(const CompressedProblem& problem, PackingId first, PackingId second) {
+  const CompressedProblem::Buffer& a = problem.buffers[first];
+  const CompressedProblem::Buffer& b = problem.buffers[second];
+  if (!a.hull.overlaps(b.hull)) return false;
+  if (a.part_count == 1 && b.part_count == 1) return true;
+  const std::span<const MomentSpan> first_parts = problem.parts_of(first);
+  const std::span<const MomentSpan> second_parts = problem.parts_of(second);
+  for (std::size_t i = 0, j = 0; i < first_parts.size() && j < second_parts.size();) {
+    if (first_parts[i].overlaps(second_parts[j])) return true;
+    if (first_parts[i].end <= second_parts[j].begin) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return false;
+}
+
+}  // namespace lowtide::allocate_internal

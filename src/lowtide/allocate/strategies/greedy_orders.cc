@@ -1,0 +1,93 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/strategies/greedy_orders.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lowtide/allocate/greedy/orders.h"
+#include "lowtide/allocate/greedy/placer.h"
+#include "lowtide/base/parallel.h"
+
+namespace lowtide::allocate_internal {
+namespace {
+
+struct GreedyOrder {
+  std::string_view name;
+  std::vector<PackingId> (*order)(const CompressedProblem&);
+  GapRule rule;
+};
+
+// Lowest gap before tightest, because it wins more often on hard problems. The first two come first for the same
+// reason, and because a problem with many pairs may leave effort for no more.
+constexpr std::array<GreedyOrder, 9> kOrders = {{
+    {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, GapRule::tightest},
+    {"greedy_by_size", greedy_by_size, GapRule::lowest},
+    {"greedy_by_breadth", greedy_by_breadth, GapRule::lowest},
+    {"greedy_by_size_tightest", greedy_by_size, GapRule::tightest},
+    {"greedy_by_breadth_tightest", greedy_by_breadth, GapRule::tightest},
+    {"greedy_by_lifespan", greedy_by_lifespan, GapRule::lowest},
+    {"greedy_by_lifespan_tightest", greedy_by_lifespan, GapRule::tightest},
+    {"greedy_by_area", greedy_by_area, GapRule::lowest},
+    {"greedy_by_area_tightest", greedy_by_area, GapRule::tightest},
+}};
+
+// For a relation in place of time. greedy_by_size was the first answer there.
+constexpr std::array<GreedyOrder, 3> kOrdersWithoutTime = {{
+    {"greedy_by_neighbours", greedy_by_neighbours, GapRule::lowest},
+    {"greedy_by_size_tightest", greedy_by_size, GapRule::tightest},
+    {"greedy_by_neighbours_tightest", greedy_by_neighbours, GapRule::tightest},
+}};
+
+std::span<const GreedyOrder> orders_for(const CompressedProblem& problem) {
+  if (problem.times.empty()) return kOrdersWithoutTime;
+  return kOrders;
+}
+
+class GreedyOrders final : public Strategy {
+ public:
+  explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context.problem)) {}
+
+  // The answer is that of one order after another until one meets the stopping. With threads, later ones may run in
+  // vain.
+  void run(std::int64_t limit) override {
+    const auto most = static_cast<std::size_t>(limit / std::max<std::int64_t>(context_.pairs, 1));
+    const std::size_t count = std::min(std::max<std::size_t>(most, 1), orders_.size() - next_);
+    const std::size_t at_once = context_.threads > 1 ? count : 1;
+    for (std::size_t done = 0; done < count && !context_.is_over(); done += at_once) run_at_once(at_once);
+  }
+
+ private:
+  void run_at_once(std::size_t count) {
+    std::vector<std::optional<Placements>> found(count);
+    std::vector<Effort> efforts(count, context_.effort.share(context_.effort.limit));
+    for_each_in_parallel(count, context_.threads, [&](std::size_t at) {
+      const GreedyOrder& order = orders_[next_ + at];
+      Placer placer(context_.problem, context_.graph());
+      found[at] = place_in_order(placer, order.order(context_.problem), order.rule, efforts[at]);
+    });
+    for (std::size_t at = 0; at < count && !context_.is_over(); ++at) {
+      const std::string_view name = orders_[next_++].name;
+      const bool is_cut = !found[at] || efforts[at].spent > context_.effort.left();
+      context_.effort.spend(efforts[at].spent);
+      if (!is_cut) context_.best.offer(*std::move(found[at]), name);
+    }
+  }
+
+  StrategyContext& context_;
+  std::span<const GreedyOrder> orders_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span<const StrategyRow> /*rows*/) {
+  return std::make_unique<GreedyOrders>(context);
+}
+
+}  // namespace lowtide::allocate_internal

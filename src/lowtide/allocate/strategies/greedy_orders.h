@@ -1,0 +1,17 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "lowtide/allocate/strategies/strategy.h"
+
+namespace lowtide::allocate_internal {
+
+// The greedy orders (orders.h), each with a rule for gaps, one after another. Each is tried once: a turn tries as many
+// of them as its limit has room for, and at least one.
+[[nodiscard]] std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span<const StrategyRow> rows);
+
+}  // namespace lowtide::allocate_internal

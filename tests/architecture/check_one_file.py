@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles all sources of each room as one file, as the release preset compiles several of them at once. It fails where two
+files of a room give the same name to different things in their unnamed namespaces."""
+import argparse
+import json
+import pathlib
+import shlex
+import subprocess
+
+TAKES_A_WORD = ("-o", "-include", "-MF", "-MT", "-MQ")
+DROPPED = ("-c", "-Werror", "-MD", "-MMD", "-Winvalid-pch")
+
+
+def rooms_of(commands, source):
+    """The compile commands of the libraries lowtide_<room>, by room."""
+    rooms = {}
+    for entry in commands:
+        path = pathlib.Path(entry["file"])
+        if source / "src/lowtide" not in path.parents:
+            continue
+        room = path.relative_to(source / "src/lowtide").parts[0]
+        if f"lowtide_{room}.dir/" in entry["command"]:
+            rooms.setdefault(room, []).append(entry)
+    return rooms
+
+
+def words_for(entry):
+    """The command of one file without the file, its outputs and its precompiled header."""
+    kept = []
+    words = iter(shlex.split(entry["command"]))
+    for word in words:
+        if word in TAKES_A_WORD:
+            next(words)
+        elif word not in DROPPED and word != entry["file"]:
+            kept.append(word)
+    return kept
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    parser.add_argument("--source", required=True, type=pathlib.Path)
+    given = parser.parse_args()
+    rooms = rooms_of(json.loads((given.build / "compile_commands.json").read_text()), given.source)
+    assert rooms, "no room is in compile_commands.json"
+    folder = given.build / "one_file"
+    folder.mkdir(exist_ok=True)
+    failed = 0
+    for room, entries in sorted(rooms.items()):
+        whole = folder / f"{room}.cc"
+        whole.write_text("".join(f'#include "{entry["file"]}"\n' for entry in entries))
+        command = [*words_for(entries[0]), "-O0", "-g0", "-w", "-c", str(whole), "-o", str(whole.with_suffix(".o"))]
+        done = subprocess.run(command, cwd=entries[0]["directory"], text=True, capture_output=True)
+        if done.returncode:
+            failed += 1
+            print(f"room {room}: two files share a name; give one of them another name\n{done.stderr}")
+    print(f"{len(rooms) - failed} of {len(rooms)} rooms compile as one file")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,20 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/base/article.h"
+
+#include <gtest/gtest.h>
+
+namespace lowtide {
+namespace {
+
+TEST(Article, GoesByTheFirstLetter) {
+  EXPECT_EQ(with_article("input"), "an input");
+  EXPECT_EQ(with_article("output"), "an output");
+  EXPECT_EQ(with_article("constant"), "a constant");
+  EXPECT_EQ(with_article("state"), "a state");
+  EXPECT_EQ(with_article(""), "a ");
+}
+
+}  // namespace
+}  // namespace lowtide

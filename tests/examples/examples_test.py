@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the programs of examples/cpp, and checks what docs/library.md shows of them."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/cli"))
+import small_models as onnx  # noqa: E402
+
+PLAN_MODEL, READ_PLAN, PACK_BUFFERS = sys.argv[1:4]
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.model = pathlib.Path(self.folder.name) / "m.onnx"
+        self.plan = pathlib.Path(self.folder.name) / "plan.json"
+        # x -> Relu -> a -> Sigmoid -> b: both in place, so the arena is the 16 x 4 bytes of b.
+        self.model.write_bytes(onnx.model([onnx.node("Relu", ["x"], ["a"], "first"), onnx.node("Sigmoid", ["a"], ["b"])],
+                                          [onnx.value_info("x", [16])], [onnx.value_info("b", [16])]))
+
+    def test_plan_a_model_and_read_the_plan(self):
+        done = run(PLAN_MODEL, self.model, self.plan)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "arena 64 bytes, lower bound 64 bytes\n", ""))
+        done = run(READ_PLAN, self.plan)
+        self.assertEqual(done.stdout, "0 compute Relu first  a at arena+0\n1 compute Sigmoid   b at arena+0\narena 64 bytes\n")
+
+    def test_a_budget_that_is_not_met_is_an_answer(self):
+        done = run(PLAN_MODEL, self.model, self.plan, "63")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 bytes too many, and no plan that runs each node once fits", done.stdout)
+        self.assertFalse(self.plan.exists())
+
+    def test_bad_input_is_an_error_with_its_place(self):
+        self.model.write_bytes(b"no model")
+        done = run(PLAN_MODEL, self.model, self.plan)
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("m.onnx", done.stderr)
+
+    def test_pack_buffers(self):
+        # a and c live together: 64 + 32. b and c: 96 + 32, which is the height.
+        done = run(PACK_BUFFERS)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("height 128, lower bound 128, proven optimal", done.stdout)
+
+    def test_the_documents_show_the_programs(self):
+        text = (ROOT / "docs/library.md").read_text()
+        for name in ("plan_model", "pack_buffers", "read_plan"):
+            self.assertIn(f"{name}.cc", text)
+            self.assertTrue((ROOT / f"examples/cpp/{name}.cc").is_file())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,16 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/presets/sharing_rules.h"
+
+namespace lowtide::testing {
+
+// The rules of presets/sharing_rules.h as the originals have them: they scan all slots, all buffers placed before, all
+// free blocks. Quadratic, and short enough to be read against the originals. The rules in use must say the same.
+[[nodiscard]] IdVector<PackingId, std::uint32_t> plain_nearest_size_slots(const PackingProblem& problem);
+[[nodiscard]] IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& problem);
+[[nodiscard]] Result<detail::BlockChoice> plain_recycle_in_dag(const detail::BlobNet& net, const detail::DagRule& rule);
+
+}  // namespace lowtide::testing
