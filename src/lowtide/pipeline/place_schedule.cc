@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kShares = 100;            // of the effort
 constexpr std::int64_t kOrderWork = 50'000'000;  // for each other order
+constexpr int kMostMisses = 3;                   // searches of other orders in a row that do not reach the load
 constexpr std::size_t kLargestDistance = 16;     // of spaced copies
 constexpr std::size_t kMostNodes = 2'000;        // of graphs whose rivals are placed with copies
 constexpr std::size_t kMostCopiesOfRivals = 8;
@@ -46,10 +47,12 @@ class Placing {
       if (is_done() || !input_.may_reorder) break;
       LOWTIDE_RETURN_IF_ERROR(look_at(rival, input_.aliases));
     }
-    for (int seed = 0; seed < kOtherOrders && input_.may_reorder && !is_done(); ++seed) {
+    int misses = 0;
+    for (int seed = 0; seed < kOtherOrders && input_.may_reorder && misses < kMostMisses && !is_done(); ++seed) {
       count_try();
       std::optional<Schedule> other = other_order(input_.graph, input_.kernels, input_.aliases, given_.load,
                                                   static_cast<std::uint64_t>(seed), kOrderWork);
+      misses = other ? 0 : misses + 1;
       if (other) LOWTIDE_RETURN_IF_ERROR(look_at(*other, input_.aliases));
     }
     LOWTIDE_RETURN_IF_ERROR(copy_some(given_, kMostCopies));

@@ -32,7 +32,8 @@ struct PlacedSchedule {
 // the smallest arena is kept, the first among equals:
 //   - whole buffers: the parts of a buffer, which cannot move apart, may be in each other's way;
 //   - the other orders that were measured (Schedule::rivals), if their load is below the arena so far;
-//   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder);
+//   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder), or fewer where the search misses
+//     that load again and again;
 //   - of the slices, splits and concats that can copy with the load as it is every sixteenth, eighth ... or all do;
 //   - single ones that copy, at most kMostCopies, where the load stays below the arena so far;
 //   - these copies with the other measured orders, in graphs of at most 2,000 nodes.
