@@ -40,8 +40,11 @@ def words_for(entry):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", required=True, type=pathlib.Path)
-    parser.add_argument("--source", required=True, type=pathlib.Path)
+    def absolute(path):
+        return pathlib.Path(path).resolve()
+
+    parser.add_argument("--build", required=True, type=absolute)
+    parser.add_argument("--source", required=True, type=absolute)
     given = parser.parse_args()
     rooms = rooms_of(json.loads((given.build / "compile_commands.json").read_text()), given.source)
     assert rooms, "no room is in compile_commands.json"
@@ -50,12 +53,14 @@ def main():
     failed = 0
     for room, entries in sorted(rooms.items()):
         whole = folder / f"{room}.cc"
-        whole.write_text("".join(f'#include "{entry["file"]}"\n' for entry in entries))
+        # Paths below src/, so that two checkouts share what the compiler cache holds.
+        sources = [pathlib.Path(entry["file"]).relative_to(given.source / "src") for entry in entries]
+        whole.write_text("".join(f'#include "{path}"\n' for path in sources))
         command = [*words_for(entries[0]), "-O0", "-g0", "-w", "-c", str(whole), "-o", str(whole.with_suffix(".o"))]
         done = subprocess.run(command, cwd=entries[0]["directory"], text=True, capture_output=True)
         if done.returncode:
             failed += 1
-            print(f"room {room}: two files share a name; give one of them another name\n{done.stderr}")
+            print(f"room {room} does not compile as one file; if two files share a name, give one of them another\n{done.stderr}")
     print(f"{len(rooms) - failed} of {len(rooms)} rooms compile as one file")
     return 1 if failed else 0
 
