@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles all sources of each room as one file, as the release preset compiles several of them at once. It fails where two
-files of a room give the same name to different things in their unnamed namespaces."""
+"""Compiles all sources of each room as one file, as the release preset compiles several of them at once.
+
+It fails where two files of a room give the same name to different things in their unnamed namespaces.
+"""
 import argparse
 import json
 import pathlib
@@ -60,7 +62,8 @@ def main():
         done = subprocess.run(command, cwd=entries[0]["directory"], text=True, capture_output=True)
         if done.returncode:
             failed += 1
-            print(f"room {room} does not compile as one file; if two files share a name, give one of them another\n{done.stderr}")
+            print(f"room {room} does not compile as one file; if two files share a name, rename one of them")
+            print(done.stderr)
     print(f"{len(rooms) - failed} of {len(rooms)} rooms compile as one file")
     return 1 if failed else 0
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where two types of one namespace have one name.
 
-Rooms share the namespaces lowtide and lowtide::detail, until each has its own lowtide::<room>_internal. Two different types of one name there are no error to compiler or
-linker: without inlining, the code of one is called for the other. Types of an anonymous namespace are nobody else's.
+Rooms share the namespace lowtide. Two different types of one name in it are no error to the compiler or the linker, but
+without inlining the code of one is called for the other. Types of an anonymous namespace cannot clash.
 """
 import pathlib
 import re
@@ -14,7 +14,8 @@ import tempfile
 # The code is formatted: nothing in a namespace is indented.
 OPEN = re.compile(r"^(?:inline )?namespace\s*([\w:]*)\s*\{$")
 CLOSE = re.compile(r"^\}  // namespace")
-TYPE = re.compile(r"^(?:struct|class|union|enum class|enum struct|enum) (?:\[\[\w+\]\] )?(\w+)(?: final)?\s*(?::[^:;].*)?\{")
+TYPE = re.compile(r"^(?:struct|class|union|enum class|enum struct|enum) (?:\[\[\w+\]\] )?"
+                  r"(\w+)(?: final)?\s*(?::[^:;].*)?\{")
 
 
 def types_of(path):
@@ -33,7 +34,8 @@ def types_of(path):
 
 def check_tree(root):
     places = {}
-    for path in sorted(path for folder in ("src", "tests") for path in (root / folder).rglob("*") if path.suffix in (".h", ".cc")):
+    sources = [path for folder in ("src", "tests") for path in (root / folder).rglob("*")]
+    for path in sorted(path for path in sources if path.suffix in (".h", ".cc")):
         for name, number in types_of(path):
             places.setdefault(name, []).append(f"{path.relative_to(root)}:{number}")
     clashes = [f"{name}: {', '.join(where)}" for name, where in sorted(places.items()) if len(where) > 1]
