@@ -18,7 +18,7 @@ import tempfile
 import record
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/cli"))
-import small_models  # noqa: E402  (found through the line above)
+import small_models
 
 
 def measure(lowtide, nodes, folder):

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is written, and what is left when that goes wrong: killed writers, full disks, folders that take nothing."""
 import fcntl
-import json
 import os
 import random
 import resource

@@ -90,7 +90,7 @@ class JsonOutput(ProgramTest):
         report = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")
         self.expect_documented("plan", report)
         self.assertEqual(report["streams"], 2)
-        one, chosen = report["points"][0], [point for point in report["points"] if point["chosen"]][0]
+        one, chosen = report["points"][0], next(point for point in report["points"] if point["chosen"])
         # a | a c | c b | c b d | c d e on one stream; a b c d on two.
         self.assertEqual((one["streams"], one["arena_bytes"], chosen["arena_bytes"]), (1, 3 * 4096, 4 * 4096))
         self.assertEqual(report["bytes"]["arena"], chosen["arena_bytes"])
@@ -108,7 +108,7 @@ class JsonOutput(ProgramTest):
         dataflow = self.json(DONE, "plan", "parallel.onnx", "--run", "dataflow")
         for report, run, told in ((waves, "waves", 3), (dataflow, "dataflow", None)):
             self.expect_documented("plan", report)
-            chosen = [point for point in report["points"] if point["chosen"]][0]
+            chosen = next(point for point in report["points"] if point["chosen"])
             # a and b, then c and d beside them: 4 x 4 KiB. In dataflow all four may run at once, too.
             self.assertEqual((report["run"], chosen["run"], chosen["arena_bytes"]), (run, run, 4 * 4096))
             self.assertEqual(chosen["waves"], told)

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import inspect
 import json
-from typing import Callable
+from collections.abc import Callable
 
 
 @dataclasses.dataclass(frozen=True)

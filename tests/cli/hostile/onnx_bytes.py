@@ -7,7 +7,7 @@ import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from small_models import field, ints, node, varint  # noqa: E402,F401
+from small_models import field, ints, node, varint  # noqa: F401
 
 FLOAT, INT64, STRING, BOOL, COMPLEX64, INT4 = 1, 7, 8, 9, 14, 22
 MOST = 2**63 - 1

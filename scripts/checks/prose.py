@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Refuses phrases that make a text hard to read, lines above 120 columns, and test names above 60 characters.
+
+    scripts/checks/prose.py [FILE...]     without files: every text file that git tracks
+
+The whole text of a file is read: comments, messages, help and names. A phrase is found across line breaks as well.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MOST_COLUMNS = 120
+MOST_NAME = 60
+TEXT = {".h", ".cc", ".py", ".js", ".mjs", ".css", ".html", ".md", ".txt", ".cmake", ".toml", ".yml", ".yaml", ".sh", ""}
+# Lines of Markdown may be long, because a row of a table is one line. Golden outputs belong to the program.
+ANY_WIDTH = {".md", ".txt", ""}
+NOT_OURS = ("third_party/", "LICENSE", "fuzz/seeds/", "bench/instances/", "scripts/checks/prose.py", "scripts/eslint/package")
+# Files that are still to be rewritten. A file leaves this list when it has no finding, and the list goes when it is empty.
+TO_DO = pathlib.Path(__file__).with_name("prose_to_do.txt")
+
+# Pattern, and what to write instead. A blank matches any space, line break and comment mark.
+PHRASES = [
+    (r"so many", "the number, or N"),
+    (r"all the same", "nevertheless"),
+    (r"(?:comes?|came|coming) to lie", "end up"),
+    (r"but for", "except"),
+    (r"anew", "again"),
+    (r"nobody", "nothing, no buffer, no step"),
+    (r"somebody|whoever", "the thing itself: a buffer, a step, a caller"),
+    (r"who (?:is|are) (?:in|not|no|nowhere)", "which, or the thing itself"),
+    (r"an (?:constant|state|buffer|node|tensor|view)", "a"),
+    (r"(?:too |so |as )?dear(?:er|est)?", "expensive"),
+    (r"leaves? (?:it )?away", "omit"),
+    (r"is called so", "matches"),
+    (r"(?:is|are) read over", "ignored"),
+    (r"code of its own", "independent code"),
+    (r"one (?:behind|after) the other", "one after another"),
+    (r"(?:the )?other way round", "conversely"),
+    (r"now and then", "sometimes"),
+    (r"some percent", "a few percent"),
+    (r"largest load is least", "minimize the peak"),
+    (r"(?-i:Of) (?:those|these)", "a sentence with its subject first"),
+    (r"(?:bytes|seconds|units|entries|lines|one) an? (?:buffer|pair|node|step|line|level|stream|tensor|file|clique|byte)", "per"),
+    (r"(?:takes?|took|less|more|enough|leaves?|much) room", "space"),
+    (r"(?:was|were|is|are) content", "succeeded"),
+    (r"(?:would|could) have it", "what is meant"),
+    (r"homeless|restless|shaken|twins|ledges?", "the word of the glossary"),
+    (r"second goals?", "tie-break"),
+    (r"bare (?:graphs?|nodes|buffers)", "plain"),
+    (r"for want of|whereupon|wherein|thereof|hence", "a plain connection"),
+    (r"in nobody's way|keeps? away from", "conflicts with"),
+    (r"stands? (?:twice|there once)|none (?:stand|be)", "appears"),
+    (r"of its like|as their like", "the thing itself"),
+    (r"is done without", "what happens instead"),
+]
+FOUND = [(re.compile(r"\b(?:" + phrase.replace(" ", r"[\s/#*]+") + r")\b", re.IGNORECASE), instead)
+         for phrase, instead in PHRASES]
+NAME = re.compile(r"^\s*(?:(?:TYPED_)?TEST(?:_[FP])?\(\s*\w+,\s*(\w+)|RC_GTEST\w*\(\s*\w+,\s*(\w+)|def (test_\w+)|"
+                  r"add_test\(NAME [\w]+\.(\w+))", re.MULTILINE)
+
+
+def findings(path, text):
+    """[(line, message)] of one file."""
+    found = []
+    for pattern, instead in FOUND:
+        for hit in pattern.finditer(text):
+            shown = " ".join(re.split(r"[\s/#*]+", hit.group(0)))
+            found.append((text.count("\n", 0, hit.start()) + 1, f"'{shown}': write {instead}"))
+    for name in NAME.finditer(text):
+        name_text = next(one for one in name.groups() if one)
+        if len(name_text) > MOST_NAME:
+            found.append((text.count("\n", 0, name.start()) + 1,
+                          f"the test name has {len(name_text)} characters, and {MOST_NAME} is the most: {name_text}"))
+    if path.suffix not in ANY_WIDTH:
+        found += [(number, f"{len(line)} columns, and {MOST_COLUMNS} is the most")
+                  for number, line in enumerate(text.splitlines(), 1) if len(line) > MOST_COLUMNS]
+    return sorted(found)
+
+
+def check_the_check():
+    """Texts with one finding each, and one without."""
+    cases = {
+        "// There are so\n// many of them.": "so many",
+        "8 bytes a pair": "bytes a pair",
+        "TEST(A, " + "B" * 61 + ") {": "61 characters",
+        "  def test_" + "b" * 60 + "(self):": "65 characters",
+        "x" * 121: "121 columns",
+        "A TENSOR IS READ ANEW": "ANEW",
+        "TEST(Somany, Another) { a = newer; }  // whose": None,
+    }
+    for text, expected in cases.items():
+        found = findings(pathlib.Path("a.cc"), text)
+        if [expected in message for _, message in found] != ([True] if expected else []):
+            raise SystemExit(f"the check finds {found} and not {expected} in: {text}")
+    if findings(pathlib.Path("a.md"), "x" * 121):
+        raise SystemExit("the check refuses a wide line of Markdown")
+
+
+def tracked_files():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, text=True,
+                            capture_output=True, check=True)
+    return [ROOT / name for name in listed.stdout.splitlines()]
+
+
+def main():
+    check_the_check()
+    to_do = set(TO_DO.read_text().split()) if TO_DO.exists() else set()
+    named = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
+    count = files = 0
+    done = set(to_do)
+    for path in named or tracked_files():
+        inside = path.relative_to(ROOT).as_posix()
+        if not path.is_file() or path.suffix not in TEXT or inside.startswith(NOT_OURS):
+            continue
+        files += 1
+        found = findings(path, path.read_text())
+        if found:
+            done.discard(inside)
+        if inside in to_do and not named:
+            continue
+        for line, message in found:
+            print(f"{inside}:{line}: {message}")
+        count += len(found)
+    if not named and done:
+        print(f"note: {TO_DO.name} lists files without findings: {' '.join(sorted(done))}")
+    print(f"{count} findings in {files} files")
+    return 1 if count or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

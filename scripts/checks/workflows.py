@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the hosted workflows and the pre-commit hooks: they are YAML, and name scripts and presets that exist.
+
+Needs PyYAML: run it with the python of scripts/python_env.
+"""
+import json
+import os
+import pathlib
+import re
+import sys
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def strings_of(tree):
+    """All strings in nested lists and dictionaries."""
+    open_, found = [tree], []
+    while open_:
+        one = open_.pop()
+        if isinstance(one, str):
+            found.append(one)
+        elif isinstance(one, dict):
+            open_ += one.values()
+        elif isinstance(one, list):
+            open_ += one
+    return found
+
+
+def problems_of(text, presets, scripts):
+    """What is wrong with one file, and how many scripts it calls."""
+    try:
+        commands = strings_of(yaml.safe_load(text))
+    except yaml.YAMLError as error:
+        return [f"is not YAML: {error}"], 0
+    called = [name for command in commands for name in re.findall(r"(?<![\w/])((?:scripts|\.ci)/[\w./-]+)", command)]
+    problems = [f"calls {name}, which is no program" for name in called if name not in scripts]
+    for command in commands:
+        problems += [f"names the preset {name}, which CMakePresets.json lacks"
+                     for name in re.findall(r"--preset[ =](\w+)", command) if name not in presets]
+    return problems, len(called)
+
+
+def check_the_check():
+    good = "jobs: {a: {steps: [{run: scripts/test --preset dev}]}}"
+    if problems_of(good, {"dev"}, {"scripts/test"}) != ([], 1):
+        raise SystemExit("the check refuses a correct workflow")
+    for text, expected in (("a: [", "is not YAML"), ("run: scripts/tset", "calls scripts/tset"),
+                           ("run: scripts/test --preset dve", "names the preset dve")):
+        if expected not in "\n".join(problems_of(text, {"dev"}, {"scripts/test"})[0]):
+            raise SystemExit(f"the check does not see: {expected}")
+
+
+def main():
+    check_the_check()
+    presets = {preset["name"] for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
+    scripts = {path.relative_to(ROOT).as_posix() for folder in ("scripts", ".ci") for path in (ROOT / folder).iterdir()
+               if path.is_file() and os.access(path, os.X_OK)}
+    files = [*sorted((ROOT / ".github/workflows").glob("*.yml")), ROOT / ".pre-commit-config.yaml"]
+    count = 0
+    for path in files:
+        problems, called = problems_of(path.read_text(), presets, scripts)
+        problems += [] if called else ["calls no script"]
+        for problem in problems:
+            print(f"{path.relative_to(ROOT)}: {problem}")
+        count += len(problems)
+    print(f"{count} problems in {len(files)} files")
+    return 1 if count or len(files) < 2 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
