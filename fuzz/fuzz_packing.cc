@@ -13,7 +13,7 @@
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/plan/packing_csv.h"
-#include "lowtide/verify/packing_check.h"
+#include "lowtide/verify/check_packing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto problem = lowtide::detail::parse_packing({reinterpret_cast<const char*>(bytes), size});

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowtide/allocate/allocate.h"
-#include "lowtide/verify/packing_bound_check.h"
+#include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
 // What `allocate` promises of every problem, on those with more than lifespans: each feature has a search of its own.

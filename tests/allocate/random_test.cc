@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "lowtide/allocate/allocate.h"
-#include "lowtide/verify/packing_bound_check.h"
-#include "lowtide/verify/packing_check.h"
+#include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {

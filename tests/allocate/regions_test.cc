@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lowtide/allocate/regions/validate_regions.h"
-#include "lowtide/verify/region_packing_check.h"
+#include "lowtide/verify/check_packing.h"
 #include "tests/allocate/region_problems.h"
 
 namespace lowtide::allocate_internal {

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "lowtide/verify/slot_bound_check.h"
+#include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
 namespace lowtide {

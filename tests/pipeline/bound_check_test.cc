@@ -7,7 +7,7 @@
 
 #include "lowtide/analysis/load.h"
 #include "lowtide/pipeline/plan_graph.h"
-#include "lowtide/verify/order_bound_check.h"
+#include "lowtide/verify/check_bound.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

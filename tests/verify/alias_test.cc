@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "lowtide/verify/alias_meaning.h"
+#include "lowtide/verify/bytes/alias_meaning.h"
 #include "tests/verify/small_plans.h"
 
 namespace lowtide {
@@ -19,8 +19,8 @@ using testing::integers;
 using testing::kinds;
 using testing::messages;
 using testing::PlanMaker;
-using verification::alias_meaning;
-using verification::AliasMeaning;
+using verify_internal::alias_meaning;
+using verify_internal::AliasMeaning;
 
 using Extents = std::vector<std::int64_t>;
 
@@ -259,10 +259,11 @@ TEST_F(AliasStep, InAnotherBufferIsBadAlias) { EXPECT_EQ(kinds(verify(graph, pla
 
 TEST_F(AliasStep, CarriesNoScratch) {
   Plan plan = plan_with(0);
-  plan.layout.steps[StepId(1)].scratch = plan.layout.buffers.push_back({.kind = BufferKind::scratch,
-                                                            .size = Bytes(8),
-                                                            .lifespan = {StepId(1), StepId(2)},
-                                                            .placement = Placement{RegionId(0), Offset(48)}});
+  plan.layout.steps[StepId(1)].scratch =
+      plan.layout.buffers.push_back({.kind = BufferKind::scratch,
+                                     .size = Bytes(8),
+                                     .lifespan = {StepId(1), StepId(2)},
+                                     .placement = Placement{RegionId(0), Offset(48)}});
   testing::make_honest(graph, plan);
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_alias");
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/sharing_order.h"
+#include "lowtide/verify/sharing/sharing_order.h"
 
 #include <gtest/gtest.h>
 
@@ -16,10 +16,10 @@
 namespace lowtide {
 namespace {
 
-using detail::not_ordered;
-using detail::OrderQuestion;
 using testing::given_order;
 using testing::graph_of;
+using verify_internal::not_ordered;
+using verify_internal::OrderQuestion;
 
 // Node n, at position n + 1, reads the results of `reads[n]`.
 Graph graph_with(const std::vector<std::vector<std::uint32_t>>& reads) {

@@ -1,14 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/write_clock.h"
+#include "lowtide/verify/plan/write_clock.h"
 
 #include <gtest/gtest.h>
 
 #include "lowtide/base/random.h"
-#include "lowtide/verify/live_ranges.h"
+#include "lowtide/verify/bytes/live_ranges.h"
 
-namespace lowtide::verification {
+namespace lowtide::verify_internal {
 namespace {
 
 TEST(WriteClock, KnowsTheLastWriteOfAnyCellInARange) {
@@ -74,4 +74,4 @@ TEST(LiveRanges, FindExactlyTheLiveOnesThatMeet) {
 }
 
 }  // namespace
-}  // namespace lowtide::verification
+}  // namespace lowtide::verify_internal

@@ -14,8 +14,7 @@
 #include "lowtide/plan/packing_csv.h"
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/packing_summary.h"
-#include "lowtide/verify/packing_bound_check.h"
-#include "lowtide/verify/packing_check.h"
+#include "lowtide/verify/check_packing.h"
 
 namespace lowtide::detail {
 namespace {

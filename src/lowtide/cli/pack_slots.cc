@@ -11,8 +11,7 @@
 #include "lowtide/cli/progress.h"
 #include "lowtide/plan/packing_csv.h"
 #include "lowtide/report/packing_summary.h"
-#include "lowtide/verify/slot_bound_check.h"
-#include "lowtide/verify/slot_check.h"
+#include "lowtide/verify/check_packing.h"
 
 namespace lowtide::detail {
 namespace {

@@ -10,7 +10,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
-#include "lowtide/verify/order_bound_check.h"
+#include "lowtide/verify/check_bound.h"
 
 namespace lowtide::detail {
 

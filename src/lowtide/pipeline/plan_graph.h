@@ -17,7 +17,7 @@
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/target/target.h"
-#include "lowtide/verify/order_bound_check.h"
+#include "lowtide/verify/check_bound.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {

@@ -79,7 +79,7 @@ struct Packing {
   std::string strategy;                      // "greedy_by_size"
   std::optional<std::int64_t> witness_time;  // when the load is largest; nothing where a relation replaces time
   // Where named pairs prove more than the load: buffers any two of which are in conflict, by id. `verify` adds them up
-  // (packing_bound_check.h). Not told of problems with groups, whose bound may rest on parts of buffers.
+  // (verify/check_packing.h). Not told of problems with groups, whose bound may rest on parts of buffers.
   std::vector<PackingId> witness_buffers = {};
   bool is_bound_searched = false;  // the bound is above what the load proves: a search refuted what is lower
   std::int64_t decisions = 0;      // of that search, and of the searches that found nothing to refute

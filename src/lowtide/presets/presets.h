@@ -14,7 +14,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/presets/workspace.h"
-#include "lowtide/verify/sharing_check.h"
+#include "lowtide/verify/check_sharing.h"
 
 namespace lowtide {
 

@@ -5,7 +5,7 @@
 
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/plan/packing.h"
-#include "lowtide/verify/packing_check.h"
+#include "lowtide/verify/check_packing.h"
 
 // Packs two buffers that are live together and a third that is live after both, and prints the height.
 int main() {

@@ -9,7 +9,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/page.h"
-#include "lowtide/verify/packing_check.h"
+#include "lowtide/verify/check_packing.h"
 
 // Packs two buffers, plans a graph that it builds itself, then the model that it is given, and prints the sizes.
 int main(int count, char** words) {

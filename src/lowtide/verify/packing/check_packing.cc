@@ -1,0 +1,211 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/check_packing.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "lowtide/base/checked.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/verify/bytes/live_ranges.h"
+
+namespace lowtide {
+namespace {
+
+using verify_internal::LiveRanges;
+
+class PackingCheck {
+ public:
+  PackingCheck(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets, std::size_t most)
+      : problem_(problem), offsets_(offsets), most_(most) {}
+
+  std::vector<std::string> run() && {
+    if (offsets_.size() != problem_.buffers.size()) {
+      add(std::to_string(offsets_.size()) + " offsets for " + std::to_string(problem_.buffers.size()) + " buffers");
+      return std::move(lines_);
+    }
+    bool is_sane = true;
+    for (PackingId id : all_ids<PackingId>(offsets_.size())) {
+      if (is_full()) return std::move(lines_);
+      is_sane = check_buffer(id) && is_sane;
+    }
+    is_sane = check_pairs_exist() && is_sane;
+    if (!is_sane) return std::move(lines_);
+    check_groups();
+    if (problem_.conflicts) {
+      check_pairs(*problem_.conflicts);
+    } else {
+      sweep();
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  [[nodiscard]] bool is_full() const { return lines_.size() >= most_; }
+  void add(std::string line) {
+    if (!is_full()) lines_.push_back(std::move(line));
+  }
+
+  std::string name(PackingId id) const {
+    const bool is_named = problem_.names.contains(id) && !problem_.names[id].empty();
+    return "buffer " + std::to_string(id.value()) + (is_named ? " " + quoted(problem_.names[id]) : "");
+  }
+
+  // Everything about one buffer. False: its end is not a number.
+  bool check_buffer(PackingId id) {
+    const PackingBuffer& buffer = problem_.buffers[id];
+    const std::int64_t offset = offsets_[id].position();
+    const std::int64_t alignment = buffer.alignment.count();
+    const std::optional<std::int64_t> end = checked_add(offset, buffer.size.count());
+    if (buffer.size.count() < 0 || !end) {
+      add(name(id) + " with " + std::to_string(buffer.size.count()) + " bytes at offset " + std::to_string(offset) +
+          " has no end");
+      return false;
+    }
+    if (offset < 0) add(name(id) + " is at offset " + std::to_string(offset) + ", below 0");
+    if (!is_power_of_two(alignment)) {
+      add(name(id) + " has alignment " + std::to_string(alignment) + ", which is no power of two");
+    } else if (offset % alignment != 0) {
+      add(name(id) + " is at offset " + std::to_string(offset) + ", not a multiple of its alignment " +
+          std::to_string(alignment));
+    }
+    if (buffer.fixed_offset && *buffer.fixed_offset != offsets_[id]) {
+      add(name(id) + " is at offset " + std::to_string(offset) + ", but must be at " +
+          std::to_string(buffer.fixed_offset->position()));
+    }
+    if (problem_.capacity && *end > problem_.capacity->count()) {
+      add(name(id) + " ends at " + std::to_string(*end) + ", above the capacity of " +
+          std::to_string(problem_.capacity->count()));
+    }
+    return true;
+  }
+
+  // False: some pair names a buffer that is not there.
+  bool check_pairs_exist() {
+    const std::size_t before = lines_.size();
+    const auto check = [&](PackingId id) {
+      if (problem_.buffers.contains(id)) return;
+      add("a pair names buffer " + std::to_string(id.value()) + " of " + std::to_string(problem_.buffers.size()));
+    };
+    const auto check_both = [&](const auto& pair) {
+      check(pair.first);
+      check(pair.second);
+    };
+    if (problem_.conflicts) std::for_each(problem_.conflicts->begin(), problem_.conflicts->end(), check_both);
+    std::for_each(problem_.together.begin(), problem_.together.end(), check_both);
+    return lines_.size() == before;
+  }
+
+  // Each pair lies as far apart as it should; on the way, who hangs together with whom.
+  void check_groups() {
+    for (PackingId id : all_ids<PackingId>(offsets_.size())) group_.push_back(id);
+    for (const PackingTogether& pair : problem_.together) {
+      const std::optional<std::int64_t> distance =
+          checked_subtract(offsets_[pair.second].position(), offsets_[pair.first].position());
+      if (distance != pair.delta.count()) {
+        add(name(pair.second) + " is at offset " + std::to_string(offsets_[pair.second].position()) + ", not " +
+            std::to_string(pair.delta.count()) + " above " + name(pair.first) + " at offset " +
+            std::to_string(offsets_[pair.first].position()));
+      }
+      group_[root(pair.first)] = root(pair.second);
+    }
+  }
+
+  PackingId root(PackingId id) {
+    while (group_[id] != id) id = group_[id] = group_[group_[id]];
+    return id;
+  }
+
+  void check_pairs(std::vector<PackingPair> pairs) {
+    for (PackingPair& pair : pairs) pair = {std::min(pair.first, pair.second), std::max(pair.first, pair.second)};
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    for (const PackingPair& pair : pairs) {
+      if (is_full()) return;
+      const LiveRanges::Range shared{std::max(range_of(pair.first).begin, range_of(pair.second).begin),
+                                     std::min(range_of(pair.first).end, range_of(pair.second).end)};
+      if (shared.empty() || root(pair.first) == root(pair.second)) continue;
+      add(name(pair.first) + " and " + name(pair.second) + " share bytes [" + std::to_string(shared.begin) + ", " +
+          std::to_string(shared.end) + "), but are in conflict");
+    }
+  }
+
+  [[nodiscard]] LiveRanges::Range range_of(PackingId id) const {
+    const std::int64_t begin = offsets_[id].position();
+    return {begin, begin + problem_.buffers[id].size.count()};
+  }
+
+  // What is left of a lifespan without its gaps; gaps out of order or range take away no more than they should.
+  void add_events(PackingId id) {
+    const PackingBuffer& buffer = problem_.buffers[id];
+    std::int64_t from = buffer.lifespan.begin;
+    const auto keep = [&](std::int64_t until) {
+      if (from >= until) return;
+      events_.push_back({from, true, id.value()});
+      events_.push_back({until, false, id.value()});
+    };
+    for (const TimeSpan& gap : buffer.gaps) {
+      if (gap.empty() || gap.begin < from) continue;
+      keep(std::min(gap.begin, buffer.lifespan.end));
+      from = gap.end;
+    }
+    keep(buffer.lifespan.end);
+  }
+
+  // Over time; at one moment what ends goes before what begins.
+  void sweep() {
+    std::vector<LiveRanges::Range> ranges;
+    ranges.reserve(offsets_.size());
+    events_.reserve(2 * offsets_.size());
+    for (PackingId id : all_ids<PackingId>(offsets_.size())) {
+      ranges.push_back(range_of(id));
+      add_events(id);
+    }
+    std::sort(events_.begin(), events_.end());
+    LiveRanges live(std::move(ranges));
+    for (const Event& event : events_) {
+      if (!event.begins) {
+        live.erase(event.buffer);
+        continue;
+      }
+      const PackingId newer(event.buffer);
+      live.for_each_meeting(event.buffer, [&](std::size_t at) {
+        const PackingId other(static_cast<std::uint32_t>(at));
+        if (root(other) == root(newer)) return true;
+        const std::int64_t begin = std::max(range_of(other).begin, range_of(newer).begin);
+        const std::int64_t end = std::min(range_of(other).end, range_of(newer).end);
+        add(name(other) + " and " + name(newer) + " share bytes [" + std::to_string(begin) + ", " +
+            std::to_string(end) + ") from time " + std::to_string(event.time) + " on");
+        return !is_full();
+      });
+      if (is_full()) return;
+      live.insert(event.buffer);
+    }
+  }
+
+  // Some bytes of a buffer begin or end to live; ends first. There are two and more of them for each buffer.
+  struct Event {
+    std::int64_t time = 0;
+    bool begins = false;
+    std::uint32_t buffer = 0;
+    friend auto operator<=>(const Event&, const Event&) = default;
+  };
+
+  const PackingProblem& problem_;
+  const IdVector<PackingId, Offset>& offsets_;
+  const std::size_t most_;
+  IdVector<PackingId, PackingId> group_;  // another of the same group, or itself
+  std::vector<Event> events_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_packing(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets,
+                                       std::size_t most) {
+  return PackingCheck(problem, offsets, most).run();
+}
+
+}  // namespace lowtide

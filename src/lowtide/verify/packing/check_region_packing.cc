@@ -1,0 +1,232 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/check_packing.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/checked.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide {
+namespace {
+
+std::string text_of(const RegionCost& cost) {
+  std::string text = "{";
+  for (std::int64_t level : cost) text += (text.size() > 1 ? ", " : "") + std::to_string(level);
+  return text + "}";
+}
+
+class RegionPackingCheck {
+ public:
+  RegionPackingCheck(const RegionProblem& problem, const RegionPacking& packing, std::size_t most)
+      : problem_(problem), packing_(packing), most_(most) {}
+
+  std::vector<std::string> run() && {
+    const std::size_t buffers = problem_.packing.buffers.size();
+    if (packing_.placements.size() != buffers || packing_.fills.size() != problem_.regions.size()) {
+      add(std::to_string(packing_.placements.size()) + " placements and " + std::to_string(packing_.fills.size()) +
+          " regions, for " + std::to_string(buffers) + " buffers and " + std::to_string(problem_.regions.size()) +
+          " regions");
+      return std::move(lines_);
+    }
+    for (PackingId id : all_ids<PackingId>(buffers)) check_region_of(id);
+    if (!lines_.empty()) return std::move(lines_);
+    for (const PackingTogether& pair : problem_.packing.together) {
+      if (region_of(pair.first) == region_of(pair.second)) continue;
+      add(name(pair.first) + " is in region " + std::to_string(region_of(pair.first).value()) + " and " +
+          name(pair.second) + " in region " + std::to_string(region_of(pair.second).value()) +
+          ", but they are to lie together");
+    }
+    for (RegionId region : all_ids<RegionId>(problem_.regions.size())) check_region(region);
+    check_cost();
+    if (packing_.witness) check_witness(*packing_.witness);
+    return std::move(lines_);
+  }
+
+ private:
+  void add(std::string line) {
+    if (lines_.size() < most_) lines_.push_back(std::move(line));
+  }
+  [[nodiscard]] bool fits() const { return packing_.outcome == PackingOutcome::found; }
+  [[nodiscard]] RegionId region_of(PackingId id) const { return packing_.placements[id].region; }
+  [[nodiscard]] std::string name(PackingId id) const {
+    const IdVector<PackingId, std::string>& names = problem_.packing.names;
+    return "buffer " + std::to_string(id.value()) +
+           (names.contains(id) && !names[id].empty() ? " " + quoted(names[id]) : "");
+  }
+  [[nodiscard]] bool is_forbidden(PackingId id, RegionId region) const {
+    if (!problem_.uses.contains(id)) return false;
+    const std::vector<RegionId>& forbidden = problem_.uses[id].forbidden;
+    return std::find(forbidden.begin(), forbidden.end(), region) != forbidden.end();
+  }
+  // Members of one group count as one.
+  [[nodiscard]] std::set<PackingId> group_of(PackingId id) const {
+    std::set<PackingId> group = {id};
+    for (std::size_t before = 0; before != group.size();) {
+      before = group.size();
+      for (const PackingTogether& pair : problem_.packing.together) {
+        if (group.contains(pair.first)) group.insert(pair.second);
+        if (group.contains(pair.second)) group.insert(pair.first);
+      }
+    }
+    return group;
+  }
+
+  void check_region_of(PackingId id) {
+    const RegionId region = region_of(id);
+    if (!problem_.regions.contains(region)) {
+      add(name(id) + " is in region " + std::to_string(region.value()) + ", and there are only " +
+          std::to_string(problem_.regions.size()));
+      return;
+    }
+    if (!fits()) return;
+    if (is_forbidden(id, region))
+      add(name(id) + " is in region " + std::to_string(region.value()) + ", forbidden to it");
+    if (!problem_.packing.buffers[id].fixed_offset) return;
+    const std::set<PackingId> group = group_of(id);
+    for (RegionId home : all_ids<RegionId>(region.value())) {
+      if (std::any_of(group.begin(), group.end(), [&](PackingId one) { return is_forbidden(one, home); })) continue;
+      add(name(id) + " has a fixed offset in region " + std::to_string(home.value()) + ", but is in region " +
+          std::to_string(region.value()));
+      return;
+    }
+  }
+
+  // The region alone, as a packing problem of its own.
+  void check_region(RegionId region) {
+    const PackingRegion& self = problem_.regions[region];
+    PackingProblem alone;
+    IdVector<PackingId, Offset> offsets;
+    IdVector<PackingId, std::optional<PackingId>> inside(packing_.placements.size());
+    Bytes height;
+    for (PackingId id : all_ids<PackingId>(packing_.placements.size())) {
+      if (region_of(id) != region) continue;
+      PackingBuffer buffer = problem_.packing.buffers[id];
+      if (fits()) buffer.alignment = std::max(buffer.alignment, self.alignment);
+      const Offset offset = packing_.placements[id].offset;
+      inside[id] = alone.buffers.push_back(buffer);
+      alone.names.push_back(problem_.packing.names.contains(id) ? problem_.packing.names[id] : "of " + name(id));
+      offsets.push_back(offset);
+      const std::optional<std::int64_t> end = checked_add(offset.position(), buffer.size.count());
+      if (end) height = std::max(height, Bytes(*end));
+    }
+    const auto kept = [&](const std::vector<PackingPair>& pairs) {
+      std::vector<PackingPair> out;
+      for (const PackingPair& pair : pairs) {
+        if (inside[pair.first] && inside[pair.second]) out.push_back({*inside[pair.first], *inside[pair.second]});
+      }
+      return out;
+    };
+    if (problem_.packing.conflicts) alone.conflicts = kept(*problem_.packing.conflicts);
+    for (const PackingTogether& pair : problem_.packing.together) {
+      if (!inside[pair.first] || !inside[pair.second]) continue;
+      alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
+    }
+    if (fits()) alone.capacity = self.capacity;
+    const std::string prefix = "region " + std::to_string(region.value()) + ": ";
+    for (const std::string& line : check_packing(alone, offsets, most_)) add(prefix + line);
+    if (packing_.fills[region].height != height) {
+      add(prefix + "the height is " + std::to_string(height.count()) + ", not " +
+          std::to_string(packing_.fills[region].height.count()));
+    }
+  }
+
+  // Level by level, as region_packing.h says.
+  void check_cost() {
+    RegionCost cost(problem_.regions.size() - 1, 0);
+    for (PackingId id : all_ids<PackingId>(packing_.placements.size())) {
+      const std::int64_t weight = problem_.uses.contains(id) ? problem_.uses[id].weight : 1;
+      const std::int64_t bytes = must_multiply(problem_.packing.buffers[id].size.count(), weight);
+      const RegionId region = region_of(id);
+      for (std::size_t level = 0; level < region.index(); ++level) cost[level] = must_add(cost[level], bytes);
+    }
+    if (cost != packing_.cost) add("the cost is " + text_of(cost) + ", not " + text_of(packing_.cost));
+    if (packing_.bound.size() != cost.size() || (fits() && packing_.bound > packing_.cost)) {
+      add("the bound " + text_of(packing_.bound) + " is above the cost " + text_of(packing_.cost));
+    }
+    if (packing_.proven_optimal != (fits() && packing_.bound == packing_.cost)) {
+      add("it is optimal where it fits and its cost is the bound, and nowhere else");
+    }
+  }
+
+  [[nodiscard]] bool is_live(PackingId id, std::int64_t time) const {
+    const PackingBuffer& buffer = problem_.packing.buffers[id];
+    return buffer.lifespan.contains(time) && std::none_of(buffer.gaps.begin(), buffer.gaps.end(),
+                                                          [&](const TimeSpan& gap) { return gap.contains(time); });
+  }
+  [[nodiscard]] bool is_pair(PackingId a, PackingId b) const {
+    return std::any_of(problem_.packing.conflicts->begin(), problem_.packing.conflicts->end(),
+                       [&](const PackingPair& pair) {
+                         return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
+                       });
+  }
+  // Alone in the region: it is not forbidden, large enough, and suits a fixed offset.
+  [[nodiscard]] bool may_lie(PackingId id, RegionId region) const {
+    const PackingBuffer& buffer = problem_.packing.buffers[id];
+    const PackingRegion& self = problem_.regions[region];
+    if (is_forbidden(id, region)) return false;
+    const std::int64_t offset = buffer.fixed_offset ? buffer.fixed_offset->position() : 0;
+    if (offset % self.alignment.count() != 0) return false;
+    for (RegionId home : all_ids<RegionId>(buffer.fixed_offset ? region.value() : 0)) {
+      if (!is_forbidden(id, home)) return false;
+    }
+    return !self.capacity || offset + buffer.size.count() <= self.capacity->count();
+  }
+
+  // Groups share bytes among themselves; what they need together is not checked here.
+  void check_witness(const RegionWitness& witness) {
+    if (packing_.outcome != PackingOutcome::infeasible) add("a witness, though nothing is said to be impossible");
+    if (!problem_.packing.together.empty()) return;
+    const std::set<RegionId> regions(witness.regions.begin(), witness.regions.end());
+    const std::int64_t unit = witness.unit.count();
+    const auto rounded = [&](Bytes bytes) { return (bytes.count() + unit - 1) / unit * unit; };
+    std::int64_t needed = 0;
+    for (PackingId id : witness.buffers) {
+      needed = must_add(needed, rounded(problem_.packing.buffers[id].size));
+      if (witness.time && !is_live(id, *witness.time)) {
+        add("witness: " + name(id) + " does not live at " + std::to_string(*witness.time));
+      }
+      for (PackingId other : witness.buffers) {
+        if (witness.buffers.size() > 1 && !witness.time && other != id && !is_pair(id, other)) {
+          add("witness: " + name(id) + " and " + name(other) + " are not in conflict");
+        }
+      }
+      for (RegionId region : all_ids<RegionId>(problem_.regions.size())) {
+        if (may_lie(id, region) && !regions.contains(region)) {
+          add("witness: " + name(id) + " could lie in region " + std::to_string(region.value()));
+        }
+        const Bytes alignment = std::max(problem_.packing.buffers[id].alignment, problem_.regions[region].alignment);
+        if (regions.contains(region) && alignment.count() % unit != 0) {
+          add("witness: " + name(id) + " need not lie at a multiple of " + std::to_string(unit));
+        }
+      }
+    }
+    std::int64_t room = 0;
+    for (RegionId region : regions) {
+      const std::optional<Bytes> capacity = problem_.regions[region].capacity;
+      if (!capacity) return add("witness: region " + std::to_string(region.value()) + " has no limit");
+      room = must_add(room, rounded(*capacity));
+    }
+    if (needed > room) return;
+    add("witness: " + std::to_string(needed) + " bytes fit into " + std::to_string(room));
+  }
+
+  const RegionProblem& problem_;
+  const RegionPacking& packing_;
+  const std::size_t most_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
+                                              std::size_t most) {
+  return RegionPackingCheck(problem, packing, most).run();
+}
+
+}  // namespace lowtide

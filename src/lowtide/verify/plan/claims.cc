@@ -1,0 +1,162 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/verify/plan/stages.h"
+
+namespace lowtide::verify_internal {
+namespace {
+
+// A sum that changes by the step. Never wraps: what is added to one profile is at most 2 * limits::kMaxTotalBytes at
+// any step (the buffers of a plan, check_form; or the tensors of a graph and the load of one body).
+class Profile {
+ public:
+  explicit Profile(std::size_t steps) : change_(steps + 1, 0) {}
+
+  void add(std::size_t begin, std::size_t end, std::int64_t bytes) {
+    change_[begin] += bytes;
+    change_[end] -= bytes;
+  }
+  // 0 without steps.
+  [[nodiscard]] std::int64_t largest() const {
+    std::int64_t now = 0;
+    std::int64_t most = 0;
+    for (std::int64_t change : change_) most = std::max(most, now += change);
+    return most;
+  }
+
+ private:
+  std::vector<std::int64_t> change_;
+};
+
+// Largest sum of temporaries and outputs alive in the order of the graph, nothing shared. A node with bodies adds the
+// largest of theirs, and of each its inputs: those of a Loop or Scan are held all the time, an If has none.
+std::int64_t load_as_given(const Graph& graph) {
+  const std::size_t nodes = graph.nodes().size();
+  Profile profile(nodes);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const Tensor& tensor = graph.tensor(id);
+    if (!tensor.producer) continue;
+    std::size_t end = tensor.producer->index() + 1;
+    for (NodeId reader : graph.readers(id)) end = std::max(end, reader.index() + 1);
+    if (graph.is_needed_at_end(id)) end = nodes;
+    profile.add(tensor.producer->index(), end, tensor.size.count());
+  }
+  for (NodeId id : all_ids<NodeId>(nodes)) {
+    std::int64_t most = 0;
+    for (const Body& body : graph.node(id).bodies) {
+      std::int64_t inside = load_as_given(*body.graph);
+      for (TensorId input : body.graph->inputs()) inside += body.graph->tensor(input).size.count();
+      most = std::max(most, std::min(inside, limits::kMaxTotalBytes));
+    }
+    if (most > 0) profile.add(id.index(), id.index() + 1, most);
+  }
+  return profile.largest();
+}
+
+// A program without steps has one moment, in which all its buffers live.
+Profile profile_of(const Plan& plan) {
+  const bool has_steps = !plan.program.steps.empty();
+  Profile profile(has_steps ? plan.program.steps.size() : 1);
+  for (const Buffer& buffer : plan.layout.buffers) {
+    if (!buffer.placement) continue;
+    if (!buffer.parts.empty()) {
+      for (const BufferPart& part : buffer.parts) {
+        profile.add(part.lifespan.begin.index(), part.lifespan.end.index(), part.size.count());
+      }
+      continue;
+    }
+    const std::size_t end = has_steps ? buffer.lifespan.end.index() : 1;
+    profile.add(buffer.lifespan.begin.index(), end, buffer.size.count());
+  }
+  return profile;
+}
+
+// By how much the arena that was found for the bodies of a step is above what they are proven to need.
+std::int64_t unproven_bytes(const StepSpace& space, BoundScope scope) {
+  std::int64_t arena = 0;
+  std::int64_t bound = 0;
+  for (const BodyPlan& body : space.bodies) {
+    const Bound* proven = best_bound(body.plan->claims, scope);
+    // Not verified yet: anything may stand there.
+    const std::int64_t own = body.plan->layout.arena.size() == 1 ? body.plan->layout.arena[0].count() : 0;
+    arena = std::max(arena, own);
+    bound = std::max(bound, std::min(own, proven != nullptr ? proven->bytes.count() : 0));
+  }
+  return arena - bound;
+}
+
+// The load, if every body took no more than its own bound. No bound of the whole is above that, since a better order
+// inside a body may exist.
+std::int64_t load_of_proven(const Plan& plan, BoundScope scope) {
+  Profile profile = profile_of(plan);
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    const StepSpace& space = plan.layout.steps[id];
+    if (space.bodies.empty() || !space.scratch) continue;
+    const std::int64_t size = plan.layout.buffers[*space.scratch].size.count();
+    profile.add(id.index(), id.index() + 1, -std::min(unproven_bytes(space, scope), size));
+  }
+  return profile.largest();
+}
+
+void wrong(const Subject& subject, std::string message) {
+  subject.findings.add({.kind = ViolationKind::wrong_claim, .message = std::move(message)});
+}
+
+void check_number(const Subject& subject, const char* name, Bytes claimed, std::int64_t found) {
+  if (claimed.count() == found) return;
+  wrong(subject, std::string(name) + " is claimed to be " + std::to_string(claimed.count()) + " bytes, but is " +
+                     std::to_string(found));
+}
+
+// A bound is not recomputed here. It is held against the load if the plan is in its scope: a bound for plans that run
+// each node once says nothing about a plan that recomputes.
+void check_bounds(const Subject& subject, std::int64_t load) {
+  const std::vector<Bound>& bounds = subject.plan.claims.bounds;
+  const BoundScope scope = scope_of(subject.plan);
+  for (std::size_t at = 0; at < bounds.size(); ++at) {
+    const Bound& bound = bounds[at];
+    const std::string name =
+        "bound " + std::to_string(bound.bytes.count()) + " for " + std::string(to_string(bound.scope));
+    if (at > 0 && bounds[at - 1].scope >= bound.scope) wrong(subject, name + " is repeated or out of order");
+    if (bound.bytes.count() < 0) wrong(subject, name + " is negative");
+    if (bound.scope < scope) continue;
+    if (bound.bytes.count() > load) {
+      wrong(subject, name + " is above the load of a plan in that scope, " + std::to_string(load) + " bytes");
+    } else if (const std::int64_t proven = load_of_proven(subject.plan, bound.scope); bound.bytes.count() > proven) {
+      wrong(subject, name + " is above " + std::to_string(proven) +
+                         " bytes, the load if every body took its own bound instead of its arena");
+    }
+  }
+}
+
+}  // namespace
+
+void check_claims(const Subject& subject) {
+  const Plan& plan = subject.plan;
+  const Claims& claims = plan.claims;
+  const std::int64_t load = profile_of(plan).largest();
+  check_number(subject, "load_as_given", claims.load_as_given, load_as_given(subject.graph));
+  check_number(subject, "load", claims.load, load);
+  check_bounds(subject, load);
+  const Bound* bound = best_bound(claims, scope_of(plan));
+  if (claims.schedule_optimal && (bound == nullptr || bound->bytes.count() != load)) {
+    wrong(subject, "the order is claimed to be optimal, but " +
+                       (bound == nullptr ? std::string("no bound holds for such plans")
+                                         : "the bound is " + std::to_string(bound->bytes.count())) +
+                       " and the load " + std::to_string(load) + " bytes");
+  }
+  const std::int64_t arena = arena_bytes(plan).count();  // check_form bounds the sum
+  if (claims.allocate_optimal && arena != load) {
+    wrong(subject, "the offsets are claimed to be optimal, but the arena has " + std::to_string(arena) +
+                       " bytes for a load of " + std::to_string(load));
+  }
+}
+
+}  // namespace lowtide::verify_internal

@@ -1,0 +1,45 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/plan/findings.h"
+
+#include "lowtide/base/quote.h"
+
+namespace lowtide::verify_internal {
+
+void Findings::add(Violation violation) {
+  if (is_full()) return;
+  for (const std::string& label : bodies_) violation.body += (violation.body.empty() ? "" : ": ") + label;
+  violations_.push_back(std::move(violation));
+}
+
+std::string name_of(const Subject& subject, StepId id) {
+  const Step& step = subject.step(id);
+  const std::optional<NodeId> node = node_of(step);
+  return "step " + std::to_string(id.value()) + " (" +
+         (node ? name_of(subject, *node) : "copy of " + quoted(subject.tensor_of(step.reads[0]).name)) + ")";
+}
+
+std::string name_of(const Subject& subject, NodeId node) {
+  return "node " + std::to_string(node.value()) + " " + quoted(subject.graph.node(node).name) + ", " +
+         quoted(subject.graph.op(node).type);
+}
+
+std::string name_of(const Subject& subject, TensorId tensor) {
+  return quoted(subject.graph.tensor(tensor).name) + " (tensor " + std::to_string(tensor.value()) + ")";
+}
+
+std::string name_of(const Subject& subject, BufferId buffer) {
+  return "buffer " + std::to_string(buffer.value()) + " (" +
+         std::string(to_string(subject.plan.layout.buffers[buffer].kind)) + ")";
+}
+
+std::string name_of(const Subject& subject, RegionId region) {
+  return "region " + std::to_string(region.value()) + " " + quoted(subject.plan.machine.regions[region.index()].name);
+}
+
+std::string name_of(const Interval<std::int64_t>& bytes) {
+  return "bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) + ")";
+}
+
+}  // namespace lowtide::verify_internal

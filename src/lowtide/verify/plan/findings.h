@@ -1,0 +1,64 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/verify/verify.h"
+
+namespace lowtide::verify_internal {
+
+// Collects violations up to a number, each labelled with the body that is being checked.
+class Findings {
+ public:
+  explicit Findings(std::size_t most) : most_(most) {}
+
+  // Once true, every check returns early.
+  [[nodiscard]] bool is_full() const { return violations_.size() >= most_; }
+  [[nodiscard]] std::size_t count() const { return violations_.size(); }
+  // How many more are taken.
+  [[nodiscard]] std::size_t left() const { return most_ - violations_.size(); }
+  void add(Violation violation);
+
+  void enter_body(const std::string& label) { bodies_.push_back(label); }
+  void leave_body() { bodies_.pop_back(); }
+
+  [[nodiscard]] std::vector<Violation> take() && { return std::move(violations_); }
+
+ private:
+  std::size_t most_;
+  std::vector<std::string> bodies_;
+  std::vector<Violation> violations_;
+};
+
+// One plan and the graph it is for; all that the checks of one level need.
+struct Subject {
+  const Graph& graph;
+  const Plan& plan;
+  bool is_body;  // inputs are placed, captured tensors are the caller's
+  Findings& findings;
+
+  [[nodiscard]] std::size_t steps() const { return plan.program.steps.size(); }
+  [[nodiscard]] const Step& step(StepId id) const { return plan.program.steps[id]; }
+  [[nodiscard]] const Tensor& tensor_of(ValueId value) const { return graph.tensor(plan.program.values[value].tensor); }
+  [[nodiscard]] const Buffer& buffer_of(ValueId value) const {
+    return plan.layout.buffers[plan.layout.values[value].buffer];
+  }
+};
+
+// How messages call things: "step 4 (node 3 'relu', 'Relu')", "step 5 (copy of 'x')", "'x' (tensor 7)", "buffer 2
+// (temporary)". Requires: the id is in range, and so are those in the step.
+[[nodiscard]] std::string name_of(const Subject& subject, StepId step);
+[[nodiscard]] std::string name_of(const Subject& subject, NodeId node);
+[[nodiscard]] std::string name_of(const Subject& subject, TensorId tensor);
+[[nodiscard]] std::string name_of(const Subject& subject, BufferId buffer);
+[[nodiscard]] std::string name_of(const Subject& subject, RegionId region);
+// "bytes [0, 64)"
+[[nodiscard]] std::string name_of(const Interval<std::int64_t>& bytes);
+
+}  // namespace lowtide::verify_internal

@@ -1,0 +1,98 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/verify/plan/stages.h"
+
+namespace lowtide::verify_internal {
+namespace {
+
+// A worker touches bytes only in the regions that it addresses. A link moves bytes from its one region to the other, and
+// runs nothing.
+class Reach {
+ public:
+  explicit Reach(const Subject& subject) : subject_(subject), plan_(subject.plan) {}
+
+  void check() {
+    for (StepId id : all_ids<StepId>(subject_.steps())) {
+      if (subject_.findings.is_full()) return;
+      const Stream& stream = plan_.program.streams[subject_.step(id).stream];
+      if (stream.link) {
+        check_link(id, plan_.machine.links[*stream.link], *stream.link);
+      } else {
+        check_worker(id, plan_.machine.workers[*stream.worker]);
+      }
+    }
+  }
+
+ private:
+  // nullopt: memory that every worker can address.
+  [[nodiscard]] std::optional<RegionId> region_of(BufferId id) const {
+    const Buffer& buffer = plan_.layout.buffers[id];
+    return buffer.placement ? buffer.placement->region : buffer.home;
+  }
+  [[nodiscard]] std::optional<RegionId> region_of(ValueId id) const {
+    return region_of(plan_.layout.values[id].buffer);
+  }
+
+  void add(StepId step, std::vector<TensorId> tensors, std::optional<RegionId> region, const std::string& message) {
+    subject_.findings.add({.kind = ViolationKind::unreachable,
+                           .step = step,
+                           .tensors = std::move(tensors),
+                           .region = region,
+                           .message = name_of(subject_, step) + " " + message});
+  }
+
+  void check_worker(StepId id, const Worker& worker) {
+    const Step& step = subject_.step(id);
+    if (is_alias(step)) return;
+    for (ValueId read : step.reads) check_addressable(id, worker, "reads", read);
+    for (ValueId write : step.writes) check_addressable(id, worker, "writes", write);
+    const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
+    if (!scratch || subject_.findings.is_full()) return;
+    const std::optional<RegionId> region = region_of(*scratch);
+    if (region && !can_address(worker, *region)) {
+      add(id, {}, region,
+          "has scratch in " + name_of(subject_, *region) + ", which worker " + quoted(worker.name) + " cannot address");
+    }
+  }
+
+  void check_addressable(StepId id, const Worker& worker, const char* verb, ValueId value) {
+    const std::optional<RegionId> region = region_of(value);
+    if (!region || can_address(worker, *region) || subject_.findings.is_full()) return;
+    const TensorId tensor = plan_.program.values[value].tensor;
+    add(id, {tensor}, region,
+        std::string(verb) + " " + name_of(subject_, tensor) + " in " + name_of(subject_, *region) + ", which worker " +
+            quoted(worker.name) + " cannot address");
+  }
+
+  void check_link(StepId id, const Link& link, LinkId link_id) {
+    const Step& step = subject_.step(id);
+    const std::string name = "link " + std::to_string(link_id.value());
+    if (!is_copy(step)) return add(id, {}, std::nullopt, "runs on " + name + ", which only copies");
+    check_end(id, step.reads[0], link.from, name + " takes bytes from ");
+    check_end(id, step.writes[0], link.to, name + " puts bytes into ");
+  }
+
+  void check_end(StepId id, ValueId value, RegionId expected, const std::string& what) {
+    const std::optional<RegionId> region = region_of(value);
+    if (region == expected || subject_.findings.is_full()) return;
+    const TensorId tensor = plan_.program.values[value].tensor;
+    add(id, {tensor}, region,
+        "cannot copy " + name_of(subject_, tensor) + ": " + what + name_of(subject_, expected) + ", but it is in " +
+            (region ? name_of(subject_, *region) : std::string("memory of the caller whose region is not stated")));
+  }
+
+  const Subject& subject_;
+  const Plan& plan_;
+};
+
+}  // namespace
+
+void check_reach(const Subject& subject) { Reach(subject).check(); }
+
+}  // namespace lowtide::verify_internal

@@ -1,0 +1,197 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/article.h"
+#include "lowtide/verify/plan/stages.h"
+
+namespace lowtide::verify_internal {
+namespace {
+
+// The kind of buffer that holds what is there before the run, or nothing for what a node produces.
+std::optional<BufferKind> kind_before_run(Role role) {
+  switch (role) {
+    case Role::input:
+      return BufferKind::input;
+    case Role::constant:
+      return BufferKind::constant;
+    case Role::state:
+      return BufferKind::state;
+    case Role::output:
+    case Role::temporary:
+      break;
+  }
+  return std::nullopt;
+}
+
+bool belongs_to_caller(BufferKind kind) {
+  return kind == BufferKind::input || kind == BufferKind::constant || kind == BufferKind::state;
+}
+
+class Roles {
+ public:
+  explicit Roles(const Subject& subject)
+      : subject_(subject),
+        plan_(subject.plan),
+        owner_(plan_.layout.buffers.size()),
+        has_output_(plan_.layout.buffers.size(), 0),
+        is_output_(plan_.program.values.size(), 0),
+        place_(subject.graph.tensors().size()) {
+    for (ValueId output : plan_.program.outputs) is_output_[output] = 1;
+  }
+
+  void check() {
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      if (subject_.findings.is_full()) return;
+      if (!plan_.program.values[id].written) check_given(id);
+    }
+    for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
+      if (subject_.findings.is_full()) return;
+      if (plan_.program.values[id].written) check_written(id);
+    }
+    check_scratch_users();
+    for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) {
+      if (subject_.findings.is_full()) return;
+      check_buffer(id);
+    }
+    check_body_inputs();
+  }
+
+ private:
+  void wrong(std::optional<StepId> step, std::vector<TensorId> tensors, std::string message,
+             ViolationKind kind = ViolationKind::role) {
+    subject_.findings.add({.kind = kind, .step = step, .tensors = std::move(tensors), .message = std::move(message)});
+  }
+
+  // An input, constant or state: alone in a buffer of its kind, from its first byte on.
+  void check_given(ValueId id) {
+    const TensorId tensor_id = plan_.program.values[id].tensor;
+    const ValuePlace& place = plan_.layout.values[id];
+    const Tensor& tensor = subject_.tensor_of(id);
+    const Buffer& buffer = subject_.buffer_of(id);
+    const std::optional<BufferKind> kind = kind_before_run(tensor.role);
+    if (!kind) return;  // a node produces it: a matter of data flow
+    const std::string name = name_of(subject_, tensor_id);
+    const std::string role = with_article(to_string(tensor.role));
+    if (buffer.kind != *kind) {
+      wrong(std::nullopt, {tensor_id}, name + " is " + role + ", but lies in " + name_of(subject_, place.buffer));
+    }
+    if (place_[tensor_id]) {
+      wrong(std::nullopt, {tensor_id},
+            name + ", " + role +
+                ", has two places: " + name_of(subject_, plan_.layout.values[*place_[tensor_id]].buffer) + " and " +
+                name_of(subject_, place.buffer));
+    }
+    place_[tensor_id] = id;
+    if (owner_[place.buffer]) {
+      const TensorId owner = plan_.program.values[*owner_[place.buffer]].tensor;
+      wrong(std::nullopt, {owner, tensor_id},
+            name_of(subject_, place.buffer) + " holds both " + name_of(subject_, owner) + " and " + name);
+    }
+    owner_[place.buffer] = id;
+    // A placed one, of a body, may have more bytes reserved than it needs.
+    if (place.offset != Offset(0) || (!buffer.placement && buffer.size != tensor.size)) {
+      wrong(std::nullopt, {tensor_id},
+            name + " of " + std::to_string(tensor.size.count()) + " bytes is at offset " +
+                std::to_string(place.offset.position()) + " of " + name_of(subject_, place.buffer) + ", which has " +
+                std::to_string(buffer.size.count()) + "; " + role + " has its buffer to itself",
+            ViolationKind::out_of_buffer);
+    }
+  }
+
+  // A value that a step writes: of a node, or by a copy.
+  void check_written(ValueId id) {
+    const Value& value = plan_.program.values[id];
+    const BufferId buffer = plan_.layout.values[id].buffer;
+    const BufferKind kind = plan_.layout.buffers[buffer].kind;
+    const std::string name = name_of(subject_, value.tensor);
+    const bool is_output = is_output_[id] != 0;
+    if (is_output) has_output_[buffer] = 1;
+    if (kind == BufferKind::scratch) {
+      wrong(value.written, {value.tensor}, name + " lies in " + name_of(subject_, buffer) + ", which holds no value");
+    } else if (belongs_to_caller(kind) && !is_alias(subject_.step(*value.written)) && !is_update(buffer)) {
+      wrong(value.written, {value.tensor},
+            name_of(subject_, *value.written) + " would write " + name + " into " + name_of(subject_, buffer) +
+                ", which must stay untouched");
+    } else if (is_output && kind != BufferKind::output) {
+      wrong(value.written, {value.tensor},
+            name + " is an output, but lies in " + name_of(subject_, buffer) + "; it needs a buffer of kind output");
+    }
+  }
+
+  // Whether the buffer holds a state that the graph updates. The replay sees to what is written, and once.
+  [[nodiscard]] bool is_update(BufferId buffer) const {
+    if (plan_.layout.buffers[buffer].kind != BufferKind::state || !owner_[buffer]) return false;
+    const TensorId state = plan_.program.values[*owner_[buffer]].tensor;
+    const std::vector<StateUpdate>& updates = subject_.graph.state_updates();
+    return std::any_of(updates.begin(), updates.end(), [&](const StateUpdate& one) { return one.state == state; });
+  }
+
+  void check_scratch_users() {
+    IdVector<BufferId, std::optional<StepId>> user(plan_.layout.buffers.size());
+    for (StepId id : all_ids<StepId>(subject_.steps())) {
+      const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
+      if (!scratch || subject_.findings.is_full()) continue;
+      if (plan_.layout.buffers[*scratch].kind != BufferKind::scratch) {
+        wrong(id, {}, name_of(subject_, id) + " uses " + name_of(subject_, *scratch) + " as scratch");
+      }
+      if (user[*scratch]) {
+        wrong(id, {},
+              name_of(subject_, *user[*scratch]) + " and " + name_of(subject_, id) + " both have " +
+                  name_of(subject_, *scratch) + "; each step has its own");
+      }
+      user[*scratch] = id;
+    }
+  }
+
+  void check_buffer(BufferId id) {
+    const Buffer& buffer = plan_.layout.buffers[id];
+    const std::string name = name_of(subject_, id);
+    if (buffer.kind == BufferKind::output && has_output_[id] == 0) wrong(std::nullopt, {}, name + " holds no output");
+    if (!belongs_to_caller(buffer.kind)) return;
+    if (!owner_[id]) return wrong(std::nullopt, {}, name + " holds no " + std::string(to_string(buffer.kind)));
+    const TensorId tensor = plan_.program.values[*owner_[id]].tensor;
+    const bool is_placed_here =
+        subject_.is_body && buffer.kind == BufferKind::input && !subject_.graph.tensor(tensor).is_captured;
+    if (buffer.placement && !is_placed_here) {
+      wrong(std::nullopt, {tensor},
+            name + " of " + name_of(subject_, tensor) + " has a placement, but its bytes are the caller's");
+    }
+    if (!buffer.placement && is_placed_here) {
+      wrong(std::nullopt, {tensor},
+            name + " of " + name_of(subject_, tensor) + " has no placement, but nothing else holds an input of a body");
+    }
+    const bool lives_throughout = buffer.lifespan.begin.value() == 0 && buffer.lifespan.end.index() == subject_.steps();
+    if (is_placed_here && !lives_throughout) {
+      wrong(std::nullopt, {tensor}, name + " of " + name_of(subject_, tensor) + " does not live through the whole body",
+            ViolationKind::dead_access);
+    }
+  }
+
+  // The runtime writes the inputs of a body, read or not.
+  void check_body_inputs() {
+    if (!subject_.is_body) return;
+    for (TensorId input : subject_.graph.inputs()) {
+      if (subject_.findings.is_full()) return;
+      if (!place_[input])
+        wrong(std::nullopt, {input}, name_of(subject_, input) + ", an input of the body, has no place");
+    }
+  }
+
+  const Subject& subject_;
+  const Plan& plan_;
+  IdVector<BufferId, std::optional<ValueId>> owner_;  // the value that is there before the run
+  IdVector<BufferId, char> has_output_;
+  IdVector<ValueId, char> is_output_;
+  IdVector<TensorId, std::optional<ValueId>> place_;  // of what is there before the run
+};
+
+}  // namespace
+
+void check_roles(const Subject& subject) { Roles(subject).check(); }
+
+}  // namespace lowtide::verify_internal

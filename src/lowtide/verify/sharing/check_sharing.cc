@@ -1,0 +1,342 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/check_sharing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/verify/check_packing.h"
+#include "lowtide/verify/sharing/sharing_order.h"
+
+namespace lowtide {
+namespace verify_internal {
+namespace {
+
+constexpr std::uint32_t kBeforeTheRun = 0;            // positions count from 1
+constexpr std::int64_t kEnd = std::int64_t{1} << 40;  // after all positions and waves
+
+// Tensors of one place: a list of `together`, or one tensor.
+struct Unit {
+  std::vector<TensorId> tensors;
+  std::vector<std::uint32_t> accesses;        // positions of those who write or read one of them; sorted, each once
+  std::uint32_t first_write = kBeforeTheRun;  // position of the first producer
+  bool holds_output = false;
+  Bytes size;
+};
+
+class SharingCheck {
+ public:
+  SharingCheck(const Graph& graph, const SharingClaim& claim, std::size_t most)
+      : graph_(graph), claim_(claim), most_(most) {}
+
+  std::vector<std::string> run() && {
+    if (!check_form() || !check_order()) return std::move(lines_);
+    check_places();
+    make_units();
+    for (const Unit& unit : units_) check_together(unit);
+    if (!lines_.empty()) return std::move(lines_);
+    if (claim_.run_order == RunOrder::dependencies) {
+      check_ordered();
+    } else {
+      check_times();
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  void add(std::string line) {
+    if (lines_.size() < most_) lines_.push_back(std::move(line));
+  }
+  std::string name(TensorId id) const { return "tensor " + quoted(graph_.tensor(id).name); }
+  std::string name(NodeId id) const { return "node " + std::to_string(id.value()); }
+  bool is_output(TensorId id) const { return graph_.tensor(id).role == Role::output; }
+  const std::optional<SharingPlace>& place(TensorId id) const { return claim_.places[id]; }
+  std::optional<TensorId> view_of(TensorId id) const {
+    return claim_.view_of.empty() ? std::nullopt : claim_.view_of[id];
+  }
+  // When the producer runs; before the run for an input.
+  std::uint32_t written(TensorId id) const {
+    const std::optional<NodeId> producer = graph_.tensor(id).producer;
+    return producer ? position_[*producer] : kBeforeTheRun;
+  }
+  std::uint32_t wave_at(std::uint32_t position) const { return claim_.wave[claim_.order[position - 1]]; }
+
+  bool check_form();
+  bool check_order();
+  void check_edge(NodeId from, NodeId to);
+  void check_places();
+  void check_view(TensorId id);
+  void make_units();
+  Unit unit_of(std::vector<TensorId> tensors) const;
+  void check_together(const Unit& unit);
+  void check_written_over(TensorId before, TensorId after);
+  void check_times();
+  void check_ordered();
+
+  const Graph& graph_;
+  const SharingClaim& claim_;
+  std::size_t most_;
+  std::vector<std::string> lines_;
+  IdVector<NodeId, std::uint32_t> position_;  // in the order, from 1
+  std::vector<Unit> units_;
+  IdVector<TensorId, std::uint32_t> unit_of_;  // an index into units_
+  IdVector<TensorId, TensorId> root_;          // what a view is a view of, through other views; else the tensor
+};
+
+bool SharingCheck::check_form() {
+  const std::size_t nodes = graph_.nodes().size();
+  const std::size_t tensors = graph_.tensors().size();
+  const auto fits = [&](std::size_t found, std::size_t expected, const char* what) {
+    if (found != expected) add(std::to_string(found) + " " + what + ", expected " + std::to_string(expected));
+  };
+  fits(claim_.order.size(), nodes, "nodes in the order");
+  fits(claim_.places.size(), tensors, "places");
+  if (!claim_.view_of.empty()) fits(claim_.view_of.size(), tensors, "entries of views");
+  if (!claim_.devices.empty()) fits(claim_.devices.size(), tensors, "devices");
+  if (claim_.run_order == RunOrder::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
+  IdVector<TensorId, char> is_listed(tensors, 0);
+  for (const std::vector<TensorId>& list : claim_.together) {
+    for (TensorId id : list) {
+      if (!graph_.tensors().contains(id)) {
+        add("tensor " + std::to_string(id.value()) + " is put together, and does not exist");
+      } else if (std::exchange(is_listed[id], 1) != 0) {
+        add(name(id) + " is put together twice");
+      }
+    }
+  }
+  for (std::optional<TensorId> id : claim_.view_of) {
+    if (id && !graph_.tensors().contains(*id))
+      add("a view of tensor " + std::to_string(id->value()) + ", which does not exist");
+  }
+  return lines_.empty();
+}
+
+bool SharingCheck::check_order() {
+  position_ = IdVector<NodeId, std::uint32_t>(graph_.nodes().size(), 0);
+  for (std::size_t at = 0; at < claim_.order.size(); ++at) {
+    const NodeId id = claim_.order[at];
+    if (!position_.contains(id) || position_[id] != 0) {
+      add(name(id) + " is in the order twice, or does not exist");
+      return false;
+    }
+    position_[id] = static_cast<std::uint32_t>(at + 1);
+  }
+  for (NodeId id : claim_.order) {
+    for (TensorId tensor : graph_.reads(id)) {
+      if (graph_.tensor(tensor).producer) check_edge(*graph_.tensor(tensor).producer, id);
+    }
+    for (NodeId before : graph_.node(id).control_inputs) check_edge(before, id);
+  }
+  return lines_.empty();
+}
+
+void SharingCheck::check_edge(NodeId from, NodeId to) {
+  if (position_[from] >= position_[to]) add(name(to) + " comes before " + name(from) + ", on which it depends");
+  if (claim_.run_order == RunOrder::waves && claim_.wave[from] >= claim_.wave[to]) {
+    add(name(to) + " is in wave " + std::to_string(claim_.wave[to]) + ", and " + name(from) +
+        ", on which it depends, in wave " + std::to_string(claim_.wave[from]));
+  }
+}
+
+void SharingCheck::check_places() {
+  std::vector<std::optional<TensorId>> user(claim_.blocks.size());
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+    check_view(id);
+    if (!place(id)) continue;
+    const Tensor& tensor = graph_.tensor(id);
+    const SharingPlace& at = *place(id);
+    if (at.block >= claim_.blocks.size()) {
+      add(name(id) + " is in block " + std::to_string(at.block) + ", but there are " +
+          std::to_string(claim_.blocks.size()));
+      continue;
+    }
+    if (tensor.role == Role::constant || tensor.role == Role::state) {
+      add(name(id) + " is " + std::string(to_string(tensor.role)) + ", and shares a block all the same");
+    }
+    if (at.offset.position() < 0 || at.offset.position() > claim_.blocks[at.block].count() - tensor.size.count()) {
+      add(name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at " +
+          std::to_string(at.offset.position()) + " of a block of " + std::to_string(claim_.blocks[at.block].count()));
+    }
+    if (claim_.devices.empty()) continue;
+    std::optional<TensorId>& other = user[at.block];
+    if (other && claim_.devices[*other] != claim_.devices[id]) {
+      add(name(id) + " and " + name(*other) + " share a block, and are on devices " +
+          std::to_string(claim_.devices[id]) + " and " + std::to_string(claim_.devices[*other]));
+    }
+    other = id;
+  }
+}
+
+void SharingCheck::check_view(TensorId id) {
+  const std::optional<TensorId> base = view_of(id);
+  if (!base) return;
+  const std::optional<NodeId> producer = graph_.tensor(id).producer;
+  if (!producer) return add(name(id) + " is said to be a view, and no node makes it");
+  const std::vector<std::optional<TensorId>>& inputs = graph_.node(*producer).inputs;
+  if (inputs.empty() || inputs.front() != base) return add(name(id) + " is no view of " + name(*base));
+  const ViewKind kind = graph_.op(*producer).traits.view;
+  const Bytes size = graph_.tensor(id).size;
+  const Bytes whole = graph_.tensor(*base).size;
+  const bool is_part = kind == ViewKind::slice || kind == ViewKind::split;
+  const bool is_whole = (kind == ViewKind::whole || kind == ViewKind::expand) && size == whole;
+  if (!(is_part && size <= whole) && !is_whole) add(name(id) + " is no view of " + name(*base));
+}
+
+void SharingCheck::make_units() {
+  constexpr std::uint32_t kNone = UINT32_MAX;
+  unit_of_ = IdVector<TensorId, std::uint32_t>(graph_.tensors().size(), kNone);
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) root_.push_back(id);
+  const auto add_unit = [&](std::vector<TensorId> tensors) {
+    for (TensorId id : tensors) unit_of_[id] = static_cast<std::uint32_t>(units_.size());
+    units_.push_back(unit_of(std::move(tensors)));
+  };
+  for (const std::vector<TensorId>& list : claim_.together) {
+    if (!list.empty()) add_unit(list);
+  }
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+    if (unit_of_[id] == kNone) add_unit({id});
+  }
+}
+
+Unit SharingCheck::unit_of(std::vector<TensorId> tensors) const {
+  Unit unit;
+  std::stable_sort(tensors.begin(), tensors.end(), [&](TensorId a, TensorId b) { return written(a) < written(b); });
+  unit.first_write = written(tensors.front());
+  for (TensorId id : tensors) {
+    unit.accesses.push_back(written(id));
+    for (NodeId reader : graph_.readers(id)) unit.accesses.push_back(position_[reader]);
+    unit.holds_output |= is_output(id);
+    unit.size = std::max(unit.size, graph_.tensor(id).size);
+  }
+  std::sort(unit.accesses.begin(), unit.accesses.end());
+  unit.accesses.erase(std::unique(unit.accesses.begin(), unit.accesses.end()), unit.accesses.end());
+  unit.tensors = std::move(tensors);
+  return unit;
+}
+
+// In the order of their producers: a view has the bytes of its base; anything else is written over the one before.
+void SharingCheck::check_together(const Unit& unit) {
+  std::optional<TensorId> last;
+  std::optional<TensorId> content;  // last that is no view
+  for (TensorId id : unit.tensors) {
+    if (last && place(*last) != place(id))
+      add(name(id) + " is put together with " + name(*last) + ", and is elsewhere");
+    last = id;
+    const std::optional<TensorId> base = view_of(id);
+    if (base) {
+      if (unit_of_[*base] != unit_of_[id])
+        add(name(id) + " is a view of " + name(*base) + ", and not put together with it");
+      root_[id] = root_[*base];  // of an earlier one, if the claim is right
+      continue;
+    }
+    if (content) check_written_over(*content, id);
+    content = id;
+  }
+  if (!content) return;
+  for (TensorId id : unit.tensors) {
+    if (!is_output(id) || id == *content) continue;
+    if (root_[id] != *content) add(name(id) + " is an output, and " + name(*content) + " is written over it");
+  }
+}
+
+// Views of `before` are read as `before` is: whoever reads one of a list at or after `after`, and has been there before
+// it, reads `after`.
+void SharingCheck::check_written_over(TensorId before, TensorId after) {
+  const std::uint32_t write = written(after);
+  const auto check = [&](TensorId id) {
+    for (NodeId reader : graph_.readers(id)) {
+      const bool in_time = claim_.run_order == RunOrder::waves && write != kBeforeTheRun
+                               ? claim_.wave[reader] < wave_at(write) || position_[reader] == write
+                               : position_[reader] <= write;
+      if (!in_time) add(name(after) + " is written over " + name(id) + ", which " + name(reader) + " reads later");
+    }
+  };
+  if (write == written(before)) return add(name(after) + " and " + name(before) + " are written at once, in one place");
+  for (TensorId id : units_[unit_of_[before]].tensors) {
+    if (written(id) >= write && written(id) != kBeforeTheRun) break;
+    check(id);
+  }
+}
+
+// Lifespans in steps or waves; blocks one above the other.
+void SharingCheck::check_times() {
+  PackingProblem problem;
+  IdVector<PackingId, Offset> offsets;
+  std::vector<Offset> base;
+  Offset end;
+  for (Bytes size : claim_.blocks) {
+    base.push_back(end);
+    end = end + size;
+  }
+  const bool in_waves = claim_.run_order == RunOrder::waves;
+  const auto time = [&](std::uint32_t position) -> std::int64_t {
+    if (position == kBeforeTheRun) return -1;
+    return in_waves ? wave_at(position) : position;
+  };
+  for (const Unit& unit : units_) {
+    if (!place(unit.tensors.front())) continue;
+    const SharingPlace& at = *place(unit.tensors.front());
+    std::int64_t last = time(unit.accesses.front());
+    for (std::uint32_t access : unit.accesses) last = std::max(last, time(access));
+    if (unit.holds_output) last = kEnd;
+    problem.names.push_back(graph_.tensor(unit.tensors.front()).name);
+    problem.buffers.push_back({.lifespan = {time(unit.first_write), last + 1}, .size = unit.size});
+    offsets.push_back(base[at.block] + Bytes(at.offset.position()));
+  }
+  for (std::string& line : check_packing(problem, offsets, most_)) add(std::move(line));
+}
+
+// In every block, whoever comes next must be written after all uses of the one before; that is transitive.
+void SharingCheck::check_ordered() {
+  std::vector<std::vector<const Unit*>> users(claim_.blocks.size());
+  for (const Unit& unit : units_) {
+    if (place(unit.tensors.front()) && unit.size > Bytes(0)) users[place(unit.tensors.front())->block].push_back(&unit);
+  }
+  std::vector<OrderQuestion> questions;
+  for (std::vector<const Unit*>& row : users) {
+    std::stable_sort(row.begin(), row.end(),
+                     [](const Unit* a, const Unit* b) { return a->first_write < b->first_write; });
+    for (std::size_t at = 1; at < row.size(); ++at) {
+      const Unit& before = *row[at - 1];
+      const Unit& after = *row[at];
+      if (before.holds_output || after.first_write == kBeforeTheRun) {
+        add(name(after.tensors.front()) + " shares a block with " + name(before.tensors.front()) +
+            ", which must stay to the end");
+        continue;
+      }
+      for (std::uint32_t access : before.accesses) {
+        if (access != kBeforeTheRun) {
+          questions.push_back({access, after.first_write, before.tensors.front(), after.tensors.front()});
+        }
+      }
+    }
+  }
+  for (const OrderQuestion& question : not_ordered(graph_, claim_.order, claim_.together, std::move(questions))) {
+    add(name(question.later) + " shares a block with " + name(question.earlier) + ", and " +
+        name(claim_.order[question.write - 1]) + " may write it before " + name(claim_.order[question.use - 1]) +
+        " has used that");
+  }
+}
+
+}  // namespace
+}  // namespace verify_internal
+
+std::string_view to_string(RunOrder order) {
+  switch (order) {
+    case RunOrder::sequence:
+      return "sequence";
+    case RunOrder::dependencies:
+      return "dependencies";
+    case RunOrder::waves:
+      return "waves";
+  }
+  return "";
+}
+
+std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim, std::size_t most) {
+  return verify_internal::SharingCheck(graph, claim, most).run();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,309 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/check_bound.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+#include "lowtide/verify/bounds/downset_walk.h"
+#include "lowtide/verify/bounds/order_count.h"
+#include "lowtide/verify/bytes/alias_meaning.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+using testing::tensor_named;
+
+constexpr std::int64_t kEffort = 100'000'000;
+
+OrderFacts facts_of(const Graph& graph, Bytes alignment = Bytes(1)) {
+  OrderFacts facts{.alignment = alignment};
+  const ChosenKernels kernels = testing::dense_kernels(graph);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    facts.scratch.push_back(kernels[id].scratch);
+    std::vector<std::pair<TensorId, TensorId>> pairs;
+    for (const auto& [input, output] : kernels[id].in_place) {
+      pairs.emplace_back(*graph.node(id).inputs[static_cast<std::size_t>(input)],
+                         *graph.node(id).outputs[static_cast<std::size_t>(output)]);
+    }
+    facts.in_place.push_back(std::move(pairs));
+  }
+  return facts;
+}
+
+// By definition, byte by byte, for alignment 1: each computed byte has a number, a view repeats the numbers of what it
+// is a view of, those of inputs and constants cost nothing. A step costs the different numbers that live, less what a
+// result may be written over.
+class ByteCount {
+ public:
+  explicit ByteCount(const Graph& graph, const OrderFacts& facts)
+      : graph_(graph), facts_(facts), bytes_(graph.tensors().size()), copies_(graph.nodes().size(), 0) {
+    for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+      if (!graph.tensor(id).producer) number(id, -1);
+    }
+    for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(id);
+  }
+
+  [[nodiscard]] std::int64_t load(const std::vector<NodeId>& order) const {
+    IdVector<NodeId, std::size_t> at(order.size());
+    for (std::size_t step = 0; step < order.size(); ++step) at[order[step]] = step;
+    std::int64_t most = at_end();
+    for (std::size_t step = 0; step < order.size(); ++step) {
+      std::set<std::int64_t> live;
+      std::set<std::int64_t> later;
+      for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+        const Tensor& tensor = graph_.tensor(id);
+        if (!tensor.producer || at[*tensor.producer] > step || is_outside(id)) continue;
+        std::size_t last = tensor.role == Role::output ? order.size() : at[*tensor.producer];
+        for (NodeId reader : graph_.readers(id)) last = std::max(last, at[reader]);
+        if (last >= step) live.insert(bytes_[id].begin(), bytes_[id].end());
+        if (last > step) later.insert(bytes_[id].begin(), bytes_[id].end());
+      }
+      most = std::max(most, static_cast<std::int64_t>(live.size()) - saved(order[step], live, later));
+    }
+    return most;
+  }
+
+  // Two copies may be one: then this is more than must be counted.
+  [[nodiscard]] bool is_exact() const { return brought_ < 2; }
+
+ private:
+  // No two outputs share a byte.
+  [[nodiscard]] std::int64_t at_end() const {
+    std::int64_t sum = 0;
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      const Tensor& tensor = graph_.tensor(id);
+      if (tensor.producer && tensor.role == Role::output) sum += tensor.size.count();
+    }
+    return sum;
+  }
+
+  [[nodiscard]] bool is_outside(TensorId id) const {
+    return !bytes_[id].empty() && bytes_[id].front() < 0 && graph_.tensor(id).role != Role::output &&
+           is_row(bytes_[id]);
+  }
+
+  static bool is_row(const std::vector<std::int64_t>& bytes) {
+    for (std::size_t at = 1; at < bytes.size(); ++at) {
+      if (bytes[at] != bytes[at - 1] - 1) return false;
+    }
+    return true;
+  }
+
+  void number(TensorId id, int sign) {
+    for (std::int64_t at = 0; at < graph_.tensor(id).size.count(); ++at) bytes_[id].push_back(sign * ++last_);
+    ++last_;  // so that two tensors outside are never one row
+  }
+
+  void fill(NodeId id) {
+    const verify_internal::AliasMeaning meaning = verify_internal::alias_meaning(graph_, id);
+    bool computes = !meaning.obstacle.empty();
+    std::set<TensorId> inputs;
+    for (const verify_internal::SameBytes& part : meaning.parts) {
+      const bool is_given = !graph_.tensor(part.input).producer;
+      const bool is_concat = graph_.op(id).type == "Concat";
+      computes = computes || (is_concat && !inputs.insert(part.input).second);
+      const bool is_kept = is_given || graph_.tensor(part.input).role == Role::output;
+      computes = computes || (is_given && is_concat) || (is_kept && graph_.tensor(part.output).role == Role::output);
+    }
+    for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
+      if (computes) number(*output, 1);
+      if (!computes) bytes_[*output].resize(static_cast<std::size_t>(graph_.tensor(*output).size.count()));
+    }
+    if (computes) return;
+    for (const verify_internal::SameBytes& part : meaning.parts) {
+      for (std::int64_t at = 0; at < part.length; ++at) {
+        bytes_[part.output][static_cast<std::size_t>(part.output_begin + at)] =
+            bytes_[part.input][static_cast<std::size_t>(part.input_begin + at)];
+      }
+    }
+    copies_[id] = 1;
+    for (const std::optional<TensorId>& output : graph_.node(id).outputs) bring_in(*output);
+  }
+
+  // What cannot stay outside as a whole is copied into the arena.
+  void bring_in(TensorId id) {
+    if (is_outside(id)) return;
+    bool is_brought = false;
+    for (std::int64_t& byte : bytes_[id]) {
+      if (byte < 0) is_brought = true, byte = ++last_;
+    }
+    brought_ += is_brought ? 1 : 0;
+  }
+
+  [[nodiscard]] std::int64_t saved(NodeId id, const std::set<std::int64_t>& live,
+                                   const std::set<std::int64_t>& later) const {
+    std::int64_t most = 0;
+    if (copies_[id] != 0) return 0;
+    for (const auto& [input, output] : facts_.in_place[id]) {
+      const std::set<std::int64_t> mine(bytes_[input].begin(), bytes_[input].end());
+      std::int64_t dies = 0;
+      for (std::int64_t byte : mine) dies += live.contains(byte) && !later.contains(byte) ? 1 : 0;
+      most = std::max(most, std::min(dies, graph_.tensor(output).size.count()));
+    }
+    return most;
+  }
+
+  const Graph& graph_;
+  const OrderFacts& facts_;
+  IdVector<TensorId, std::vector<std::int64_t>> bytes_;
+  IdVector<NodeId, char> copies_;
+  std::int64_t last_ = 0;
+  int brought_ = 0;
+};
+
+// As given a100 b100 c1 ...: 4 x (100 + 100 + 1) = 804. One branch after the other: c, b, d = 4 x (1 + 100 + 1) = 408,
+// and b alone with what it makes takes 404.
+constexpr const char* kTwoBranches = R"(graph "g" {
+  input x : f32[1]
+  a = Conv(x) : f32[100]
+  b = Conv(x) : f32[100]
+  c = Conv(a) : f32[1]
+  d = Conv(b) : f32[1]
+  e = Conv(c, d) : f32[1]
+  output e
+})";
+
+TEST(CheckOrderBound, ConfirmsByWhatMustLive) {
+  const Graph graph = graph_of(kTwoBranches);
+  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(404), NodeId(2), 0);
+  EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
+  EXPECT_FALSE(check.is_by_search);
+  EXPECT_EQ(check.must_be_live, Bytes(404));
+}
+
+TEST(CheckOrderBound, ConfirmsBySearchWhatNoNodeShows) {
+  const Graph graph = graph_of(kTwoBranches);
+  EXPECT_EQ(check_order_bound(graph, facts_of(graph), Bytes(408), NodeId(2), 0).verdict, OrderBoundVerdict::undecided);
+  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(408), NodeId(2), kEffort);
+  EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
+  EXPECT_TRUE(check.is_by_search);
+}
+
+TEST(CheckOrderBound, RefutesWithAnOrder) {
+  const Graph graph = graph_of(kTwoBranches);
+  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(409), NodeId(2), kEffort);
+  EXPECT_EQ(check.verdict, OrderBoundVerdict::refuted);
+  EXPECT_EQ(check.counted, Bytes(408));
+  EXPECT_TRUE(testing::is_topological(graph, check.order));
+}
+
+// x 64 is split into a 16 and b 48, and c is made of a while b waits: b and the a that x still holds, 64, and c 8.
+// Whatever the plan does with x, the bytes of b are needed: what lives at c is 16 + 48 + 8.
+TEST(CheckOrderBound, CountsThePartsOfASplitEach) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input i : f32[1]
+    x = Conv(i) : f32[4,4]
+    a, b = Split(x) {axis = 0, split = [1, 3]} : f32[1,4], f32[3,4]
+    c = Conv(a) : f32[2]
+    d = Conv(c, b) : f32[1]
+    output d
+  })");
+  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(72), NodeId(2), 0);
+  EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
+  EXPECT_EQ(check.must_be_live, Bytes(72));
+}
+
+// A constant w: of s and t, which lie in it, c puts the second half first, twice, with nothing of it needed between.
+// Between the two nothing of w need be in the arena: r takes 64 and c, d their 16 each. Nodes: s t c p r d q.
+TEST(CheckOrderBound, WhatIsBroughtInTwiceNeedNotStay) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input i : f32[1]
+    constant w : f32[4]
+    s, t = Split(w) {axis = 0, split = [2, 2]} : f32[2], f32[2]
+    c = Concat(t, s) {axis = 0} : f32[4]
+    p = Conv(c) : f32[1]
+    r = Conv(p) : f32[16]
+    u = Conv(r) : f32[1]
+    d = Concat(t, s) after (u) {axis = 0} : f32[4]
+    q = Conv(d, u) : f32[1]
+    output q
+  })");
+  // While u runs: r 64 and u 4.
+  EXPECT_EQ(check_order_bound(graph, facts_of(graph), Bytes(68), std::nullopt, kEffort).verdict,
+            OrderBoundVerdict::confirmed);
+  const OrderBoundCheck above = check_order_bound(graph, facts_of(graph), Bytes(69), std::nullopt, kEffort);
+  EXPECT_EQ(above.verdict, OrderBoundVerdict::refuted);
+  EXPECT_EQ(above.counted, Bytes(68));
+}
+
+// Against all orders of small graphs with views and in-place kernels: the least by definition is confirmed, one more is
+// refuted by an order that reaches it, from either end.
+TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
+  Random random(71);
+  int searched = 0;
+  int exact = 0;
+  for (int round = 0; round < 600; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const OrderFacts facts = facts_of(graph);
+    const ByteCount bytes(graph, facts);
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    const verify_internal::OrderCount count = verify_internal::order_count(graph, facts);
+    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+      const std::int64_t load = bytes.load(order);
+      const std::int64_t counted = verify_internal::counted_load(count, order).count();
+      ASSERT_LE(counted, load) << "round " << round << print_graph(graph);
+      ASSERT_TRUE(counted == load || !bytes.is_exact()) << "round " << round << print_graph(graph);
+      least = std::min(least, counted);
+    });
+    const OrderBoundCheck met = check_order_bound(graph, facts, Bytes(least), std::nullopt, kEffort);
+    ASSERT_EQ(met.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
+    const OrderBoundCheck above = check_order_bound(graph, facts, Bytes(least + 1), std::nullopt, kEffort);
+    ASSERT_EQ(above.verdict, OrderBoundVerdict::refuted) << "round " << round << print_graph(graph);
+    ASSERT_TRUE(testing::is_topological(graph, above.order));
+    ASSERT_EQ(verify_internal::counted_load(count, above.order), Bytes(least));
+    for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
+      ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).must_be_live, Bytes(least));
+    }
+    const verify_internal::OrderCount back = turned(count);
+    // A walk looks at steps, not at the end.
+    const bool is_of_end = count.at_end == least;
+    for (std::int64_t most : {least - (is_of_end ? 0 : 1), least}) {
+      for (const verify_internal::OrderCount* one : {&count, &back}) {
+        verify_internal::DownsetWalk walk(*one, most);
+        ASSERT_EQ(walk.run(kEffort), most < least ? verify_internal::DownsetWalk::End::exhausted
+                                                  : verify_internal::DownsetWalk::End::complete)
+            << "round " << round << print_graph(graph);
+      }
+    }
+    searched += met.is_by_search ? 1 : 0;
+    exact += bytes.is_exact() ? 1 : 0;
+  }
+  EXPECT_GT(searched, 300);
+  EXPECT_GT(exact, 400);
+}
+
+// Little effort never decides wrongly, and enough of it always decides.
+TEST(CheckOrderBound, IsUndecidedAtWorst) {
+  Random random(72);
+  for (int round = 0; round < 200; ++round) {
+    const Graph graph = testing::random_graph(random, 12);
+    const OrderFacts facts = facts_of(graph, Bytes(64));
+    Bytes low;
+    Bytes high(1 << 20);  // more than everything together
+    while (low + Bytes(64) < high) {
+      const Bytes middle = low + Bytes((high - low).count() / 128 * 64);
+      const OrderBoundCheck check = check_order_bound(graph, facts, middle, std::nullopt, kEffort);
+      ASSERT_NE(check.verdict, OrderBoundVerdict::undecided);
+      (check.verdict == OrderBoundVerdict::confirmed ? low : high) = middle;
+    }
+    const OrderBoundVerdict met = check_order_bound(graph, facts, low, std::nullopt, 100).verdict;
+    const OrderBoundVerdict above = check_order_bound(graph, facts, high, std::nullopt, 100).verdict;
+    ASSERT_NE(met, OrderBoundVerdict::refuted);
+    ASSERT_NE(above, OrderBoundVerdict::confirmed);
+  }
+}
+
+TEST(CheckOrderBound, AGraphWithoutNodesHasNothingToBound) {
+  const Graph graph = graph_of("graph \"g\" {\n  input x : f32[1]\n  output x\n}");
+  EXPECT_EQ(check_order_bound(graph, {}, Bytes(0), std::nullopt, 0).verdict, OrderBoundVerdict::confirmed);
+  EXPECT_EQ(check_order_bound(graph, {}, Bytes(1), std::nullopt, 0).verdict, OrderBoundVerdict::refuted);
+}
+
+}  // namespace
+}  // namespace lowtide

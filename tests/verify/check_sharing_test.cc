@@ -1,0 +1,346 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/check_sharing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/random.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::given_order;
+using testing::graph_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::tensor_named;
+
+//   x - a - b - d - o
+//        `- c ---'
+constexpr const char* kDiamond = R"(graph "diamond" {
+  input x : u8[8]
+  constant w : u8[8]
+  a = F(x, w) : u8[8]
+  b = F(a) : u8[8]
+  c = F(a) : u8[8]
+  d = G(b, c) : u8[8]
+  o = F(d) : u8[8]
+  output o
+})";
+
+class SharingCheckTest : public ::testing::Test {
+ protected:
+  SharingCheckTest() : graph_(graph_of(kDiamond)) {
+    claim_.order = given_order(graph_);
+    claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+    claim_.blocks = {Bytes(8), Bytes(8)};
+  }
+  TensorId tensor(const char* name) const { return tensor_named(graph_, name); }
+  void put(const char* name, std::uint32_t block, std::int64_t offset = 0) {
+    claim_.places[tensor(name)] = SharingPlace{block, Offset(offset)};
+  }
+  void run_in_waves(const std::vector<std::uint32_t>& waves) {
+    claim_.run_order = RunOrder::waves;
+    claim_.wave = {};
+    for (std::uint32_t wave : waves) claim_.wave.push_back(wave);
+  }
+  std::vector<std::string> found() const { return check_sharing(graph_, claim_); }
+
+  Graph graph_;
+  SharingClaim claim_;
+};
+
+TEST_F(SharingCheckTest, WhatIsDoneMayBeWrittenOver) {
+  put("a", 0);
+  put("d", 0);
+  for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
+    claim_.run_order = order;
+    EXPECT_THAT(found(), IsEmpty()) << to_string(order);
+  }
+  run_in_waves({0, 1, 1, 2, 3});
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(SharingCheckTest, WhatIsReadByTheSameNodeMayNot) {
+  put("d", 0);
+  put("b", 0);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+  claim_.run_order = RunOrder::dependencies;
+  EXPECT_THAT(found(),
+              ElementsAre(HasSubstr("'d' shares a block with tensor 'b', and node 3 may write it before node 3")));
+}
+
+// a dies when c is computed; b and c may run at once.
+TEST_F(SharingCheckTest, BranchesShareInNoRunButASequence) {
+  graph_ = graph_of(R"(graph "branches" {
+    input x : u8[8]
+    a = F(x) : u8[8]
+    b = F(a) : u8[8]
+    c = F(x) : u8[8]
+    d = F(c) : u8[8]
+    o = G(b, d) : u8[8]
+    output o
+  })");
+  claim_.order = given_order(graph_);
+  claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+  put("a", 0);
+  put("c", 0);
+  EXPECT_THAT(found(), IsEmpty());
+  claim_.run_order = RunOrder::dependencies;
+  EXPECT_THAT(found(), ::testing::Contains(HasSubstr("node 2 may write it before node 0 has used that")));
+  run_in_waves({0, 1, 2, 3, 4});
+  EXPECT_THAT(found(), IsEmpty());
+  run_in_waves({0, 1, 1, 2, 3});
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+}
+
+TEST_F(SharingCheckTest, BytesBesideEachOtherAreNotShared) {
+  claim_.blocks = {Bytes(16)};
+  put("b", 0, 0);
+  put("c", 0, 8);
+  EXPECT_THAT(found(), IsEmpty());
+  put("c", 0, 7);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+}
+
+TEST_F(SharingCheckTest, InputsAreThereFromTheStartAndOutputsStay) {
+  put("x", 0);
+  put("o", 0);
+  for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
+    claim_.run_order = order;
+    EXPECT_THAT(found(), IsEmpty()) << to_string(order);
+  }
+  claim_.places[tensor("o")].reset();
+  put("a", 0);
+  for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
+    claim_.run_order = order;
+    EXPECT_THAT(found(), ElementsAre(HasSubstr("share"))) << to_string(order);
+  }
+}
+
+TEST_F(SharingCheckTest, PlacesOutsideTheirBlockAreFound) {
+  put("a", 7);
+  put("b", 0, 1);
+  put("c", 0, -1);
+  put("w", 1);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("constant"), HasSubstr("in block 7, but there are 2"),
+                                   HasSubstr("8 bytes at 1 of a block of 8"), HasSubstr("at -1")));
+}
+
+TEST_F(SharingCheckTest, OrdersAndWavesMustKeepDependencies) {
+  std::swap(claim_.order[0], claim_.order[1]);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("node 1 comes before node 0")));
+  claim_.order = given_order(graph_);
+  run_in_waves({0, 1, 1, 1, 2});
+  EXPECT_THAT(found(),
+              ::testing::Contains(HasSubstr("node 3 is in wave 1, and node 1, on which it depends, in wave 1")));
+  claim_.order.pop_back();
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("4 nodes in the order, expected 5")));
+}
+
+TEST_F(SharingCheckTest, DevicesDoNotShare) {
+  claim_.devices = IdVector<TensorId, std::uint32_t>(graph_.tensors().size(), 0);
+  claim_.devices[tensor("d")] = 1;
+  put("a", 0);
+  put("d", 0);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("are on devices 1 and 0")));
+}
+
+TEST_F(SharingCheckTest, TensorsPutTogetherMayBeWrittenInPlaceButNotTooSoon) {
+  claim_.together = {{tensor("d"), tensor("c")}};  // G writes d over c
+  put("c", 0);
+  put("d", 0);
+  EXPECT_THAT(found(), IsEmpty());
+  claim_.together = {{tensor("a"), tensor("b")}};  // c is computed from a afterwards
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is written over tensor 'a', which node 2 reads later")));
+  claim_.together = {{tensor("d"), tensor("c")}};
+  put("d", 1);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("elsewhere")));
+  claim_.together = {{tensor("d"), tensor("d")}};
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("twice")));
+  claim_.together = {{tensor("d"), tensor("o")}, {tensor("x"), TensorId(99)}};
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("does not exist")));
+}
+
+// The nets by which an earlier verifier was tested: y and z from x, u from y, v from z, and their sum.
+class TwoBranches : public ::testing::Test {
+ protected:
+  TwoBranches()
+      : graph_(graph_of(R"(graph "two branches" {
+          input data : u8[8]
+          x = F(data) : u8[8]
+          y = F(x) : u8[8]
+          z = F(x) : u8[8]
+          u = F(y) : u8[8]
+          v = F(z) : u8[8]
+          out = Sum(u, v) : u8[8]
+          output out
+        })")) {
+    claim_.order = given_order(graph_);
+    claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+    claim_.blocks = {Bytes(8), Bytes(8)};
+  }
+  TensorId tensor(const char* name) const { return tensor_named(graph_, name); }
+  void put(const char* name, std::uint32_t block) { claim_.places[tensor(name)] = SharingPlace{block, Offset(0)}; }
+  std::vector<std::string> found(RunOrder order) {
+    claim_.run_order = order;
+    return check_sharing(graph_, claim_);
+  }
+
+  Graph graph_;
+  SharingClaim claim_;
+};
+
+TEST_F(TwoBranches, MayEachBeWrittenInPlace) {
+  claim_.together = {{tensor("y"), tensor("u")}, {tensor("z"), tensor("v")}};
+  for (const auto& [name, block] : {std::pair("y", 0U), {"u", 0U}, {"z", 1U}, {"v", 1U}}) put(name, block);
+  EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
+  EXPECT_THAT(found(RunOrder::dependencies), IsEmpty());
+}
+
+TEST_F(TwoBranches, MayNotBothBeWrittenToOnePlace) {
+  put("y", 0);
+  put("z", 0);
+  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
+  EXPECT_THAT(found(RunOrder::dependencies),
+              ElementsAre(HasSubstr("'z' shares a block with tensor 'y', and node 2 may write it before node 1"),
+                          HasSubstr("node 2 may write it before node 3")));
+}
+
+// u has read y when v is written, in the order given and in no other.
+TEST_F(TwoBranches, MayNotUseEachOthersPlacesUnlessInSequence) {
+  put("y", 0);
+  put("v", 0);
+  EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
+  EXPECT_THAT(found(RunOrder::dependencies),
+              ElementsAre(HasSubstr("'v' shares a block with tensor 'y', and node 4 may write it before node 1"),
+                          HasSubstr("node 4 may write it before node 3")));
+  std::swap(claim_.order[3], claim_.order[4]);
+  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
+  claim_.together = {{tensor("y"), tensor("v")}};
+  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("written over tensor 'y', which node 3 reads later")));
+}
+
+// An earlier verifier did not look at that.
+TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
+  graph_ = graph_of(R"(graph "split" {
+    input x : u8[8]
+    a, b = Split(x) : u8[8], u8[8]
+    o = Sum(a, b) : u8[8]
+    output o
+  })");
+  claim_.order = given_order(graph_);
+  claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+  put("a", 0);
+  put("b", 0);
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+  claim_.run_order = RunOrder::dependencies;
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("node 0 may write it before node 0"),  // itself
+                                   HasSubstr("node 0 may write it before node 1")));
+  run_in_waves({0, 1});
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
+  claim_.run_order = RunOrder::sequence;
+  claim_.together = {{tensor("a"), tensor("b")}};
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("written at once, in one place")));
+}
+
+// The body reads a after c is written.
+TEST_F(SharingCheckTest, WhatABodyReadsIsInUseUntilTheNodeEnds) {
+  graph_ = graph_of(R"(graph "body" {
+    input x : u8[8]
+    a = F(x) : u8[8]
+    b = F(a) : u8[8]
+    c = F(b) : u8[8]
+    d = If(b) {
+      then_branch = graph "then" captures (a) {
+        captured input a : u8[8]
+        r = F(a) : u8[8]
+        output r
+      }
+    } : u8[8]
+    o = Sum(c, d) : u8[8]
+    output o
+  })");
+  claim_.order = given_order(graph_);
+  claim_.places = IdVector<TensorId, std::optional<SharingPlace>>(graph_.tensors().size());
+  put("a", 0);
+  for (const char* later : {"c", "d"}) {
+    put(later, 0);
+    for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
+      claim_.run_order = order;
+      EXPECT_THAT(found(), ElementsAre(HasSubstr("share"))) << later << " " << to_string(order);
+    }
+    claim_.places[tensor(later)].reset();
+  }
+  put("o", 0);
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(SharingCheckTest, ViewsMustBeViews) {
+  claim_.view_of = IdVector<TensorId, std::optional<TensorId>>(graph_.tensors().size());
+  claim_.view_of[tensor("b")] = tensor("a");
+  claim_.together = {{tensor("a"), tensor("b")}};
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is no view of tensor 'a'")));
+}
+
+// Positions at which a tensor is used: its producer first.
+std::pair<std::size_t, std::size_t> used(const Graph& graph, const std::vector<NodeId>& order, TensorId id) {
+  const auto at = [&](NodeId node) {
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), node) - order.begin());
+  };
+  std::pair<std::size_t, std::size_t> span(at(*graph.tensor(id).producer), at(*graph.tensor(id).producer));
+  for (NodeId reader : graph.readers(id)) span.second = std::max(span.second, at(reader));
+  if (graph.tensor(id).role == Role::output) span.second = order.size();
+  return span;
+}
+
+// Whether in every order the same one of the two is done before the other is written.
+bool is_one_always_first(const Graph& graph, TensorId a, TensorId b) {
+  bool a_first = true;
+  bool b_first = true;
+  testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    const auto [a_begin, a_end] = used(graph, order, a);
+    const auto [b_begin, b_end] = used(graph, order, b);
+    a_first = a_first && a_end < b_begin;
+    b_first = b_first && b_end < a_begin;
+  });
+  return a_first || b_first;
+}
+
+TEST(SharingCheck, OfDependenciesAgreesWithAllOrders) {
+  Random random(5);
+  int right = 0;
+  int wrong = 0;
+  for (int round = 0; round < 300; ++round) {
+    const Graph graph = testing::random_graph(random, 6);
+    SharingClaim claim;
+    claim.run_order = RunOrder::dependencies;
+    claim.order = given_order(graph);
+    claim.places = IdVector<TensorId, std::optional<SharingPlace>>(graph.tensors().size());
+    claim.blocks = {Bytes(1024), Bytes(1024), Bytes(1024)};
+    bool is_right = true;
+    for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+      if (!graph.tensor(id).producer || random.chance(40)) continue;
+      claim.places[id] = SharingPlace{static_cast<std::uint32_t>(random.below(3)), Offset(0)};
+      for (TensorId other : all_ids<TensorId>(id.index())) {
+        if (claim.places[other] == claim.places[id]) is_right = is_right && is_one_always_first(graph, other, id);
+      }
+    }
+    EXPECT_EQ(check_sharing(graph, claim).empty(), is_right) << round;
+    ++(is_right ? right : wrong);
+  }
+  EXPECT_GT(right, 20);
+  EXPECT_GT(wrong, 20);
+}
+
+}  // namespace
+}  // namespace lowtide

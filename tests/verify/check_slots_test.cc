@@ -1,0 +1,73 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/check_packing.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+//   a |=====|      8         slot 0: a, then c     slot 1: b
+//   b   |=====|    4
+//   c       |===|  6
+PackingProblem three() {
+  PackingProblem problem;
+  problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(8)});
+  problem.buffers.push_back({.lifespan = {2, 6}, .size = Bytes(4)});
+  problem.buffers.push_back({.lifespan = {4, 8}, .size = Bytes(6)});
+  return problem;
+}
+
+SlotClaim claim_of(std::initializer_list<std::uint32_t> slots, std::vector<Bytes> sizes, Bytes total) {
+  SlotClaim claim{.slot = {}, .sizes = std::move(sizes), .total = total};
+  for (std::uint32_t slot : slots) claim.slot.push_back(slot);
+  return claim;
+}
+
+TEST(SlotCheck, AcceptsSlotsThatChangeHands) {
+  EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(8), Bytes(4)}, Bytes(12))), IsEmpty());
+  EXPECT_THAT(check_slots({}, {}), IsEmpty());
+}
+
+TEST(SlotCheck, FindsTwoInOneSlotAtATime) {
+  EXPECT_THAT(check_slots(three(), claim_of({0, 1, 1}, {Bytes(8), Bytes(6)}, Bytes(14))),
+              ElementsAre(HasSubstr("buffer 1 and buffer 2 share bytes [1, 2) from time 4 on")));
+  // What has no bytes meets nobody.
+  PackingProblem problem = three();
+  problem.buffers[PackingId(1)].size = Bytes(0);
+  EXPECT_THAT(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))), IsEmpty());
+}
+
+TEST(SlotCheck, LetsAGapBeUsed) {
+  PackingProblem problem = three();
+  problem.buffers[PackingId(0)] = {.lifespan = {0, 9}, .gaps = {{2, 6}}, .size = Bytes(8)};
+  EXPECT_THAT(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))), IsEmpty());
+  problem.buffers[PackingId(0)].gaps = {{2, 5}};
+  EXPECT_EQ(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))).size(), 1U);
+}
+
+TEST(SlotCheck, FindsSlotsThatAreTooSmallOrNotThere) {
+  EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(7), Bytes(4)}, Bytes(11))),
+              ElementsAre("buffer 0 has 8 bytes, its slot 0 has 7"));
+  EXPECT_THAT(check_slots(three(), claim_of({0, 1, 2}, {Bytes(8), Bytes(4)}, Bytes(12))),
+              ElementsAre("buffer 2 is in slot 2, but there are 2"));
+}
+
+TEST(SlotCheck, AddsUpTheTotal) {
+  EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(8), Bytes(4)}, Bytes(11))),
+              ElementsAre("the slots have 12 bytes, not 11"));
+}
+
+TEST(SlotCheck, WantsOneSlotABuffer) {
+  EXPECT_THAT(check_slots(three(), claim_of({0, 1}, {Bytes(8), Bytes(4)}, Bytes(12))),
+              ElementsAre("2 slots named for 3 buffers"));
+}
+
+}  // namespace
+}  // namespace lowtide
