@@ -1,23 +1,19 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What streams, waves and dataflow take and gain for each model, and what they cost on large networks.
+"""What streams, waves and dataflow need and gain for each model, and what they cost on large networks.
 
     bench/concurrency.py MODEL... [--build build/release] [--streams 2 4]
 
-For each model, form of runs and number of streams: the arena of the plan beside that of one stream, the estimated
-speed, and every point of the form that no other beats. For 100,000 nodes: time and memory of the happens-before relation
-at several widths, and of whole plans for two streams and for waves of two. Figures go to
-bench/results/concurrency.json.
+For each model, execution model and number of streams: the arena of the plan beside that of one stream, the estimated
+speed, and the Pareto front. For 100,000 nodes: time and memory of the happens-before relation at several widths, and of
+whole plans for two streams and for waves of two. Figures go to bench/results/concurrency.json.
 """
 import argparse
-import json
 import pathlib
 import tempfile
 
 import record
-
-HERE = pathlib.Path(__file__).resolve().parent
 
 
 def row_of(point, one):
@@ -27,11 +23,11 @@ def row_of(point, one):
             "waits": point["waits"]}
 
 
-def plan_row(lowtide, model, dims, run, streams=None):
-    """The plan; streams: None for dataflow, which asks for no number."""
-    words = [lowtide, "plan", str(model), "--run", run, "--json", "-q", *dims.get(model.name, [])]
+def plan_row(lowtide, model, run, streams=None):
+    """One plan. `streams` is None for dataflow, which has no number of streams."""
+    words = [lowtide, "plan", model, "--run", run, "--json", "-q", *record.DIMS.get(model.name, [])]
     if streams is not None:
-        words += ["--streams", str(streams)]
+        words += ["--streams", streams]
     plan = record.timed(words)
     answer = plan.json()
     one = answer["points"][0]
@@ -41,30 +37,30 @@ def plan_row(lowtide, model, dims, run, streams=None):
     if streams is None:
         return row
     curve = record.timed([*words, "--curve"])
-    frontier = [point for point in curve.json()["points"] if point["on_frontier"] and point["run"] in ("sequence", run)]
-    frontier.sort(key=lambda point: (point["arena_bytes"], -point["estimated_picoseconds"]))
-    return {**row, "curve_seconds": round(curve.seconds, 2), "curve": [row_of(point, one) for point in frontier]}
+    front = [point for point in curve.json()["points"] if point["on_frontier"] and point["run"] in ("sequence", run)]
+    front.sort(key=lambda point: (point["arena_bytes"], -point["estimated_picoseconds"]))
+    return {**row, "curve_seconds": round(curve.seconds, 2), "curve": [row_of(point, one) for point in front]}
 
 
-def model_rows(lowtide, model, dims, counts):
+def model_rows(lowtide, model, counts):
     for run in ("streams", "waves"):
         for streams in counts:
-            yield plan_row(lowtide, model, dims, run, streams)
-    yield plan_row(lowtide, model, dims, "free")
+            yield plan_row(lowtide, model, run, streams)
+    yield plan_row(lowtide, model, "dataflow")
 
 
 def relation_row(program, nodes, width):
-    run = record.timed([program, str(nodes), str(width)])
+    run = record.timed([program, nodes, width])
     return {**run.json(), "peak_memory_bytes": run.peak_bytes}
 
 
 def large_row(build, nodes, folder, form):
     model, plan = pathlib.Path(folder) / "large.onnx", pathlib.Path(folder) / "plan.json"
-    record.timed([build / "bench/make_network", str(nodes), str(model)])
+    record.timed([build / "bench/make_network", nodes, model])
     lowtide = build / "src/lowtide/cli/lowtide"
-    run = record.timed([lowtide, "plan", str(model), "--streams", "2", "--run", form, "--json", "-q", "-o", str(plan)])
+    run = record.timed([lowtide, "plan", model, "--streams", 2, "--run", form, "--json", "-q", "-o", plan])
     answer = run.json()
-    check = record.timed([lowtide, "verify", str(model), str(plan), "--json", "-q"])
+    check = record.timed([lowtide, "verify", model, plan, "--json", "-q"])
     return {"run": form, "nodes": answer["model"]["nodes"], "plan_seconds": round(run.seconds, 2),
             "peak_memory_bytes": run.peak_bytes, "points": len(answer["points"]), "streams": answer["streams"],
             "verify_seconds": round(check.json()["seconds"]["verify"], 3)}
@@ -73,27 +69,19 @@ def large_row(build, nodes, folder, form):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="+", type=pathlib.Path)
-    parser.add_argument("--build", type=pathlib.Path, default=HERE.parent / "build/release")
-    parser.add_argument("--dims", type=pathlib.Path, default=HERE / "dims.json")
+    parser.add_argument("--build", type=pathlib.Path, default=record.ROOT / "build/release")
     parser.add_argument("--streams", nargs="+", type=int, default=[2, 4])
-    arguments = parser.parse_args()
-    dims = json.loads(arguments.dims.read_text())
+    given = parser.parse_args()
     rows = []
-    for model in sorted(arguments.models):
-        for row in model_rows(arguments.build / "src/lowtide/cli/lowtide", model, dims, arguments.streams):
+    for model in sorted(given.models):
+        for row in model_rows(given.build / "src/lowtide/cli/lowtide", model, given.streams):
             rows.append(row)
             print({key: value for key, value in row.items() if key != "curve"}, flush=True)
-    relations = [relation_row(arguments.build / "bench/happens_before", 100_000, width)
+    relations = [relation_row(given.build / "bench/happens_before", 100_000, width)
                  for width in (2, 32, 256, 1024, 3072)]
     with tempfile.TemporaryDirectory() as folder:
-        large = [large_row(arguments.build, 100_000, folder, form) for form in ("streams", "waves")]
-    print(json.dumps(relations, indent=1), large)
-    two = {run: [row["arena_of_one_stream"] for row in rows if (row["run"], row["asked"]) == (run, 2)]
-           for run in ("streams", "waves")}
-    summary = {"models": len(two["streams"]), "largest_arena_of_two_streams": max(two["streams"]),
-               "largest_arena_of_waves_of_two": max(two["waves"])}
-    record.write(HERE / "results/concurrency.json",
-                 {"summary": summary, "models": rows, "relations": relations, "large": large})
+        large = [large_row(given.build, 100_000, folder, form) for form in ("streams", "waves")]
+    record.write("concurrency", {"models": rows, "relations": relations, "large": large}, "planner")
 
 
 if __name__ == "__main__":

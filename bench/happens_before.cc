@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes the happens-before relation of a generated network and prints what that took, as JSON: WIDTH rows of nodes, each
-// after the one before it in its row, every fourth also after a random earlier one nearby.
+// Makes the happens-before relation of a generated network, and prints its time as JSON. The network has WIDTH rows of
+// nodes. Each node comes after the one before it in its row, and every fourth also after a random earlier one nearby.
 //
 //   happens_before NODES WIDTH
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a generated ONNX network of a given number of nodes, for the growth figures: residual blocks of
-// Conv, BatchNormalization, Relu, Conv, Add, and now and then a Concat of two branches and a Reshape pair. Weights are
+// Writes a generated ONNX network of a given number of nodes, for the figures of growth: residual blocks of
+// Conv, BatchNormalization, Relu, Conv, Add, sometimes with a Concat of two branches and a pair of Reshapes. Weights are
 // named as external data that does not exist, as in any large model.
 //
 //   make_network NODES FILE

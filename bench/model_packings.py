@@ -5,7 +5,7 @@
 
     bench/model_packings.py FOLDER... [--lowtide PROGRAM]
 
-Records how many are proven at their bound and how long packing took, to bench/results/model_packings.json.
+Records how many are proven at their bound and how long packing took, in bench/results/model_packings.json.
 """
 import argparse
 import csv
@@ -15,13 +15,12 @@ import tempfile
 
 import record
 
-HERE = pathlib.Path(__file__).resolve().parent
 ORDERS = ("as_given", "depth_first", "greedy_by_freed_bytes", "auto")
-WAYS = ([], ["--no-in-place"], ["--no-views"])
+SWITCHES = ([], ["--no-in-place"], ["--no-views"])
 
 
 def write_problem(plan, path):
-    """The buffers of a plan that lie in its arena, as a packing problem. False: there are none."""
+    """Writes the buffers in the arena of a plan as a packing problem. Returns whether there are any."""
     alignment = plan["machine"]["regions"][0]["alignment"]
     rows = []
     for number, (_, size, begin, end, _, offset, _) in enumerate(plan["buffers"]):
@@ -32,14 +31,14 @@ def write_problem(plan, path):
     return bool(rows)
 
 
-def problems(lowtide, model, dims, folder):
+def problems(lowtide, model, folder):
     """Path of each distinct problem of the model."""
     seen = set()
     for order in ORDERS:
-        for way in WAYS:
+        for switches in SWITCHES:
             plan = folder / "plan.json"
-            run = record.timed([lowtide, "plan", str(model), "-q", "--json", "--order", order, *way, "-o", str(plan),
-                                *dims.get(model.name, [])])
+            run = record.timed([lowtide, "plan", model, "-q", "--json", "--order", order, *switches, "-o", plan,
+                                *record.DIMS.get(model.name, [])])
             run.json()
             path = folder / f"{model.stem}.{order}.{len(seen)}.csv"
             if write_problem(json.loads(plan.read_text()), path) and path.read_bytes() not in seen:
@@ -50,15 +49,13 @@ def problems(lowtide, model, dims, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--lowtide", default=str(HERE.parent / "build/release/src/lowtide/cli/lowtide"))
-    parser.add_argument("--dims", type=pathlib.Path, default=HERE / "dims.json")
-    arguments = parser.parse_args()
-    dims = json.loads(arguments.dims.read_text())
+    parser.add_argument("--lowtide", default=record.LOWTIDE)
+    given = parser.parse_args()
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for model in sorted(path for given in arguments.folders for path in given.glob("*.onnx")):
-            for path in problems(arguments.lowtide, model, dims, pathlib.Path(folder)):
-                answer = record.timed([arguments.lowtide, "pack", str(path), "--json", "-q"]).json()
+        for model in sorted(path for models in given.folders for path in models.glob("*.onnx")):
+            for path in problems(given.lowtide, model, pathlib.Path(folder)):
+                answer = record.timed([given.lowtide, "pack", path, "--json", "-q"]).json()
                 rows.append({"problem": path.stem, **{key: answer[key] for key in (
                     "buffers", "height", "bound", "proven_optimal", "strategy")}, "seconds": answer["seconds"]["pack"]})
                 if not answer["proven_optimal"] or answer["seconds"]["pack"] > 0.05:
@@ -67,7 +64,7 @@ def main():
     summary = {"problems": len(rows), "proven_optimal": sum(row["proven_optimal"] for row in rows),
                "within_50_ms": sum(row["seconds"] <= 0.05 for row in rows),
                "slowest": slowest["problem"], "slowest_seconds": slowest["seconds"]}
-    record.write(HERE / "results/model_packings.json", {"summary": summary, "problems": rows})
+    record.write("model_packings", {"summary": summary, "problems": rows}, "planner")
     print(json.dumps(summary, indent=1))
 
 

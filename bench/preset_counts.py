@@ -12,8 +12,6 @@ import pathlib
 
 import record
 
-HERE = pathlib.Path(__file__).resolve().parent
-
 # (names left, shared buffers) of the original
 ORIGINAL = {
     ("resnet50", "caffe2_simple"): (325, 3),
@@ -45,15 +43,15 @@ def counts(program):
     return rows
 
 
-def models(lowtide, folder):
-    dims = json.loads((HERE / "dims.json").read_text())
+def models(lowtide, folders):
     results = {}
-    for path in sorted(folder.rglob("*.onnx")):
-        report = record.timed([lowtide, "compare", str(path), "--json", "-q", *dims.get(path.name, [])]).json()
+    for path in sorted(path for folder in folders for path in folder.rglob("*.onnx")):
+        report = record.timed([lowtide, "compare", str(path), "--json", "-q", *record.DIMS.get(path.name, [])]).json()
         arena = report["bytes"]["arena"]
         results[path.name] = {"arena": arena, "bound": report["bytes"]["bound"],
                               "presets": {preset["preset"]: preset.get("bytes") for preset in report["presets"]}}
-        factors = (preset["bytes"] / arena if arena and "bytes" in preset else float("nan") for preset in report["presets"])
+        factors = (preset["bytes"] / arena if arena and "bytes" in preset else float("nan")
+                   for preset in report["presets"])
         print(f"{path.name:36} {arena:12,}", " ".join(f"{factor:6.2f}" for factor in factors), flush=True)
     return results
 
@@ -62,12 +60,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset-counts", required=True, help="the program that bench/preset_counts.cc makes")
     parser.add_argument("--lowtide", help="with --models: what the presets need for them")
-    parser.add_argument("--models", type=pathlib.Path)
+    parser.add_argument("--models", nargs="+", type=pathlib.Path, default=[])
     arguments = parser.parse_args()
     figures = {"counts": counts(arguments.preset_counts)}
     if arguments.lowtide and arguments.models:
         figures["models"] = models(arguments.lowtide, arguments.models)
-    record.write(HERE / "results/preset_counts.json", figures)
+    record.write("preset_counts", figures, "everything")
 
 
 if __name__ == "__main__":

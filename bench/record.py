@@ -1,14 +1,27 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands as whole processes and records figures with the machine and the commit they belong to."""
+"""Runs commands as whole processes, and records figures with the machine, the options and the code they belong to."""
 import dataclasses
+import hashlib
 import json
+import math
 import os
 import pathlib
 import platform
+import re
 import subprocess
+import sys
 import tempfile
 import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench/results"
+LOWTIDE = ROOT / "build/release/src/lowtide/cli/lowtide"
+DIMS = json.loads((ROOT / "bench/dims.json").read_text())  # options of models with open sizes, by file name
+
+# The rooms whose code decides the figures. The planner's are all except those that only show or compare plans.
+PACKER = ("base", "plan", "allocate")
+NOT_PLANNER = ("baselines", "cli", "presets", "report")
 
 
 @dataclasses.dataclass
@@ -29,13 +42,22 @@ def timed(command):
     """One run: seconds and peak resident memory of the process itself, from the kernel's accounting."""
     with tempfile.TemporaryFile("w+") as output:
         begin = time.perf_counter()
-        process = subprocess.Popen(command, stdout=output)
+        process = subprocess.Popen(list(map(str, command)), stdout=output)
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - begin
         process.returncode = os.waitstatus_to_exitcode(status)
         output.seek(0)
         cpu_seconds = usage.ru_utime + usage.ru_stime
         return Run(seconds, usage.ru_maxrss * 1024, process.returncode, output.read(), cpu_seconds)
+
+
+def exponent(rows, key, size="nodes"):
+    """The slope of log(key) over log(size) between the smallest and the largest row of at least 10,000; 1 is linear."""
+    far = [row for row in rows if row[size] >= 10_000]
+    if len(far) < 2:
+        return None
+    first, last = far[0], far[-1]
+    return round(math.log(last[key] / first[key]) / math.log(last[size] / first[size]), 3)
 
 
 def machine():
@@ -45,22 +67,38 @@ def machine():
 
 
 def commit():
-    root = pathlib.Path(__file__).resolve().parent
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=root, capture_output=True, text=True)
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
     return done.stdout.strip() or "unknown"
 
 
-def write(path, figures):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"machine": machine(), "commit": commit(), **figures}, indent=1) + "\n")
+def options():
+    """The command line without folders, which belong to one machine."""
+    return [word if word.startswith("-") else pathlib.Path(word).name for word in sys.argv[1:]]
 
 
-def replace_between(path, marker, text):
-    """Puts text between <!-- marker:begin --> and <!-- marker:end --> of a file that has both."""
-    old = path.read_text()
-    begin, end = f"<!-- {marker}:begin -->", f"<!-- {marker}:end -->"
-    if begin not in old or end not in old:
-        raise SystemExit(f"{path} lacks {begin} or {end}")
-    head, rest = old.split(begin, 1)
-    _, tail = rest.split(end, 1)
-    path.write_text(f"{head}{begin}\n{text}\n{end}{tail}")
+def rooms_of(measures):
+    """The folders of the rooms whose code decides the figures: the "packer", the "planner", or "everything"."""
+    rooms = [room for room in (ROOT / "src/lowtide").iterdir() if room.is_dir()]
+    if measures == "packer":
+        return [room for room in rooms if room.name in PACKER]
+    return [room for room in rooms if measures == "everything" or room.name not in NOT_PLANNER]
+
+
+def code_digest(measures):
+    """Digest of the code that a table measures.
+
+    Comments, blanks and includes do not count, nor do names of files: a change of those does not make figures old.
+    """
+    digests = []
+    for path in [path for room in rooms_of(measures) for path in room.rglob("*") if path.suffix in (".h", ".cc")]:
+        text = re.sub(r"//[^\n]*|^\s*#\s*include[^\n]*", "", path.read_text(), flags=re.MULTILINE)
+        digests.append(hashlib.sha256("".join(text.split()).encode()).hexdigest())
+    return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()[:16]
+
+
+def write(name, figures, measures):
+    """Writes bench/results/NAME.json. `measures` is what rooms_of() takes."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    origin = {"machine": machine(), "commit": commit(), "options": options(), "measures": measures,
+              "code": code_digest(measures)}
+    (RESULTS / f"{name}.json").write_text(json.dumps({**origin, **figures}, indent=1) + "\n")

@@ -9,7 +9,7 @@
 LOWTIDE_ONNX_PREFIX=$("$(dirname "${BASH_SOURCE[0]}")/build_onnx") || return 1
 export LOWTIDE_ONNX_PREFIX
 
-# Sourced twice, it stands there once.
+# Sourcing this file twice adds the prefix once.
 case ":${CMAKE_PREFIX_PATH:-}:" in
   *":$LOWTIDE_ONNX_PREFIX:"*) ;;
   *) export CMAKE_PREFIX_PATH="$LOWTIDE_ONNX_PREFIX${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" ;;

@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the tables of README.md and docs/figures.md from bench/results. No table is written by hand.
+
+    bench/tables.py [--check]
+
+A table stands between <!-- NAME:begin --> and <!-- NAME:end -->. With --check nothing is written: a table that differs
+from its figures is an error, and figures that are older than the code they measure are a warning. That is no error,
+because measuring needs a quiet machine and models outside this repository.
+"""
+import json
+import math
+import re
+import statistics
+import sys
+
+import record
+
+FILES = [record.ROOT / "README.md", record.ROOT / "docs/figures.md"]
+SHOWN_MODELS = ("densenet121", "efficientnet_b0", "gpt2_t256", "nas_s1", "ppocr_v4_det", "randwire_s1", "resnet50",
+                "swin_t", "unet_256", "vit_b_16")
+SHOWN_ORDERS = ("as_given", "reverse_post_order", "longest_path", "best_of_xla", "best_of_inductor")
+
+
+def mebibytes(count):
+    return f"{count / 2**20:,.2f}" if count >= 2**20 else f"{count / 2**20:,.3f}"
+
+
+def lines(columns, rows, note=""):
+    """A table. A column whose name begins with < is aligned to the left."""
+    head = ["| " + " | ".join(name.removeprefix("<") for name in columns) + " |",
+            "|" + "|".join("---" if name.startswith("<") else "--:" for name in columns) + "|"]
+    return "\n".join([*head, *("| " + " | ".join(row) + " |" for row in rows), *(["", note] if note else [])])
+
+
+def models_note(rows):
+    proven = sum(row["arena"] == row["bound"] for row in rows)
+    fragmented = [row["model"] for row in rows if row["arena"] != row["load"]]
+    exceeds = f"exceeds the peak on {', '.join(fragmented)}" if fragmented else "equals the peak on all"
+    return f"MiB. {proven} of {len(rows)} models are proven optimal: the arena equals the bound. The arena {exceeds}."
+
+
+def models(figures):
+    rows = [[row["model"] + (f" `{row['options']}`" if row["options"] else ""), f"{row['nodes']:,}",
+             *(mebibytes(row[key]) for key in ("temporaries_sum", "load_as_given", "load", "bound")),
+             f"**{mebibytes(row['arena'])}**", "proven" if row["arena"] == row["bound"] else f"{row['gap']:.1%}",
+             row["order"].replace("_", " "), f"{row['seconds']:.2f} s"] for row in figures["models"]]
+    return lines(["<Model", "Nodes", "No reuse", "As given", "Peak", "Bound", "Arena", "<Gap", "<Order", "Time"], rows,
+                 models_note(figures["models"]))
+
+
+def short_models(figures):
+    rows = [[row["model"], f"{row['nodes']:,}", mebibytes(row["temporaries_sum"]), mebibytes(row["load_as_given"]),
+             f"**{mebibytes(row['arena'])}**", "proven" if row["arena"] == row["bound"] else mebibytes(row["bound"]),
+             f"{row['seconds']:.2f} s"] for row in figures["models"] if row["model"] in SHOWN_MODELS]
+    return lines(["<Model", "Nodes", "No reuse", "File's order", "Lowtide", "<Bound", "Time"], rows,
+                 models_note(figures["models"]))
+
+
+def orders(figures):
+    rows = figures["orders"]
+    shown = [row for row in rows if not (row["proven_optimal"] and row["load"] == row["named"]["as_given"])]
+    cells = [[row["graph"], f"{row['nodes']:,}", *(mebibytes(row["named"][name]) for name in SHOWN_ORDERS),
+              f"**{mebibytes(row['load'])}**", "proven" if row["proven_optimal"] else mebibytes(row["bound"]),
+              f"{row['seconds']:.2f} s"] for row in shown]
+    proven = sum(row["proven_optimal"] for row in rows)
+    return lines(["<Graph", "Nodes", "As given", "Reverse post-order", "Longest path", "Best of XLA's",
+                  "Best of Inductor's", "Lowtide", "<Bound", "Time"], cells,
+                 f"MiB. {proven} of {len(rows)} graphs are proven optimal. On {len(rows) - len(shown)} of them the "
+                 "order as given is optimal; these are not listed.")
+
+
+def packing(figures):
+    efforts, problems = list(figures["efforts"]), figures["problems"]
+    rows = []
+    for name, entry in problems.items():
+        row = [name, f"{entry['buffers']:,}", f"{entry['standard']['bound']:,}"]
+        for done in (entry.get(effort) for effort in efforts):
+            height = done and ("**optimal**" if done["proven_optimal"] else f"{done['height'] / done['bound']:.4f}")
+            row += [height, f"{done['seconds']:.3f} s"] if done else ["", ""]
+        rows.append(row)
+    challenging = [entry for name, entry in problems.items() if len(name) == 1]
+    mean = ["A-K, geometric mean", "", ""]
+    for effort in efforts:
+        # Where less effort proved the optimum, more effort was not tried.
+        done = [entry.get(effort) or entry["standard"] for entry in challenging]
+        mean += [f"{math.exp(statistics.mean(math.log(one['height'] / one['bound']) for one in done)):.4f}", ""]
+    return lines(["<Problem", "Buffers", "Bound", "Little effort", "", "Standard", "", "Much", ""], [*rows, mean])
+
+
+def large_packings(figures):
+    pairs = zip(figures["problems"][::2], figures["problems"][1::2])
+    rows = [[f"{quick['buffers']:,}", quick["kind"], f"{quick['ratio']:.4f}", f"{quick['seconds']:.2f} s",
+             f"{default['ratio']:.4f}", f"{default['seconds']:.2f} s", f"{quick['peak_bytes_per_buffer']:,.0f}"]
+            for quick, default in pairs]
+    return lines(["Buffers", "<Kind", "Quick: height / bound", "Time", "Default: height / bound", "Time",
+                  "Bytes per buffer, whole process"], rows)
+
+
+def growth(figures):
+    rows = [[f"{row['nodes']:,}", f"{row['inspect_seconds']:.2f} s", f"{row['plan_seconds']:.2f} s",
+             f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB", f"{row['gap']:.2%}"] for row in figures["rows"]]
+    return lines(["Nodes", "`inspect`", "`plan -o`", "Memory", "Gap"], rows,
+                 f"Time grows with the number of nodes to the power of {figures['exponent']}.")
+
+
+def compare_growth(figures):
+    rows = [[f"{row['nodes']:,}", f"{row['cpu_seconds']:.2f} s", f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"]
+            for row in figures["rows"]]
+    return lines(["Nodes", "`compare`", "Memory"], rows,
+                 f"Time grows with the number of nodes to the power of {figures['exponent']}.")
+
+
+def concurrency(figures):
+    of = {(row["model"], row["run"], row["asked"]): row for row in figures["models"]}
+    rows = [[model, *(f"{of[model, run, asked][key]:.2f}" for run, asked in
+                      (("streams", 2), ("waves", 2), ("dataflow", None)) for key in ("arena_of_one_stream", "speed"))]
+            for model in sorted({row["model"] for row in figures["models"]})]
+    return lines(["<Model", "2 streams: arena", "speed", "Waves of 2: arena", "speed", "Dataflow: arena", "speed"],
+                 rows, "Factors of the plan for one stream. Speed is estimated by a cost model, not measured.")
+
+
+TABLES = {"models": models, "short_models": short_models, "orders": orders, "packing": packing,
+          "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
+          "concurrency": concurrency}
+
+
+def figures_of(name):
+    return json.loads((record.RESULTS / f"{name.removeprefix('short_')}.json").read_text())
+
+
+def with_tables(text):
+    """The text with every table made again from its figures, and the names of the tables in it."""
+    names = re.findall(r"<!-- (\w+):begin -->", text)
+    for name in names:
+        begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+        head, rest = text.split(begin)
+        text = f"{head}{begin}\n{TABLES[name](figures_of(name))}\n{end}{rest.split(end)[1]}"
+    return text, names
+
+
+def main():
+    is_check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not is_check:
+        raise SystemExit(__doc__)
+    seen, wrong = [], 0
+    for path in FILES:
+        text, names = with_tables(path.read_text())
+        seen += names
+        if is_check and text != path.read_text():
+            print(f"{path.relative_to(record.ROOT)}: a table differs from its figures; run bench/tables.py")
+            wrong += 1
+        elif not is_check:
+            path.write_text(text)
+    for name in TABLES.keys() - set(seen):
+        print(f"the table {name} is in no document")
+        wrong += 1
+    for path in sorted(record.RESULTS.glob("*.json")) if is_check else []:
+        figures = json.loads(path.read_text())
+        if figures["code"] != record.code_digest(figures["measures"]):
+            print(f"warning: {path.relative_to(record.ROOT)} is older than the code that it measures "
+                  f"({figures['measures']}); run scripts/record_figures {path.stem}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
