@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a generated ONNX network of a given number of nodes, for the figures of growth: residual blocks of
-// Conv, BatchNormalization, Relu, Conv, Add, sometimes with a Concat of two branches and a pair of Reshapes. Weights are
-// named as external data that does not exist, as in any large model.
+// Writes a generated ONNX network of a given number of nodes, for the figures of growth. It has residual blocks of
+// Conv, BatchNormalization, Relu, Conv and Add. Some blocks have a Concat of two branches and a pair of Reshapes.
+// Weights are named as external data that does not exist, as in any large model.
 //
 //   make_network NODES FILE
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Any bytes as a graph in text form: refused or read; what is read is printed, read back the same, planned and verified.
+// Reads any bytes as a graph in text form. A graph that is not refused is printed, read back, planned and verified.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Packs three buffers with lifetimes into one arena. Needs the packer alone: no model, no protobuf.
+// Packs three buffers with lifetimes into one arena. It needs only the packer: no model and no protobuf.
 
 #include <iostream>
 
@@ -12,7 +12,7 @@ using namespace lowtide;
 int main() {
   //   time      0    10   20   30
   //   a         |====|              64 bytes
-  //   b              |====|         96 bytes, may take over the bytes of a
+  //   b              |====|         96 bytes, may use the bytes of a
   //   c         |=========|====|    32 bytes
   PackingProblem problem;
   problem.buffers = {{.lifespan = {0, 10}, .size = Bytes(64)},

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   }
   const Result<ImportedModel> model = import_model(argv[1]);
   if (!model.ok()) {
-    std::cerr << model.error().describe() << '\n';  // with its place in the file, and a way out
+    std::cerr << model.error().describe() << '\n';  // names the place in the file, and what to do
     return 3;
   }
   PlanOptions options;
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
     std::cerr << planned.error().describe() << '\n';
     return 3;
   }
-  if (!planned->violations.empty()) {  // the verifier has looked at the plan already; this would be a bug of the planner
+  if (!planned->violations.empty()) {  // the verifier found an error in the plan: a bug of the planner
     std::cerr << planned->violations.front().message << '\n';
     return 4;
   }

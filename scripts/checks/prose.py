@@ -19,7 +19,7 @@ TEXT = {".h", ".cc", ".py", ".js", ".mjs", ".css", ".html", ".md", ".txt", ".cma
 # Lines of Markdown may be long, because a row of a table is one line. Golden outputs belong to the program.
 ANY_WIDTH = {".md", ".txt", ""}
 NOT_OURS = ("third_party/", "LICENSE", "fuzz/seeds/", "bench/instances/", "scripts/checks/prose.py", "scripts/eslint/package")
-# Files that are still to be rewritten. A file leaves this list when it has no finding, and the list goes when it is empty.
+# Names of files that are still to be rewritten. A name leaves this list when it has no finding, and the list goes when it is empty.
 TO_DO = pathlib.Path(__file__).with_name("prose_to_do.txt")
 
 # Pattern, and what to write instead. A blank matches any space, line break and comment mark.
@@ -119,8 +119,8 @@ def main():
         files += 1
         found = findings(path, path.read_text())
         if found:
-            done.discard(inside)
-        if inside in to_do and not named:
+            done.discard(path.name)
+        if path.name in to_do and not named:
             continue
         for line, message in found:
             print(f"{inside}:{line}: {message}")

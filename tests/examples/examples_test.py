@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the programs of examples/cpp, and checks what docs/library.md shows of them."""
+"""Runs the programs of examples/cpp, and checks that docs/library.md names them."""
 import pathlib
 import subprocess
 import sys
@@ -26,14 +26,16 @@ class Examples(unittest.TestCase):
         self.model = pathlib.Path(self.folder.name) / "m.onnx"
         self.plan = pathlib.Path(self.folder.name) / "plan.json"
         # x -> Relu -> a -> Sigmoid -> b: both in place, so the arena is the 16 x 4 bytes of b.
-        self.model.write_bytes(onnx.model([onnx.node("Relu", ["x"], ["a"], "first"), onnx.node("Sigmoid", ["a"], ["b"])],
-                                          [onnx.value_info("x", [16])], [onnx.value_info("b", [16])]))
+        nodes = [onnx.node("Relu", ["x"], ["a"], "first"), onnx.node("Sigmoid", ["a"], ["b"])]
+        self.model.write_bytes(onnx.model(nodes, [onnx.value_info("x", [16])], [onnx.value_info("b", [16])]))
 
     def test_plan_a_model_and_read_the_plan(self):
         done = run(PLAN_MODEL, self.model, self.plan)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "arena 64 bytes, lower bound 64 bytes\n", ""))
+        shown = (done.returncode, done.stdout, done.stderr)
+        self.assertEqual(shown, (0, "arena 64 bytes, lower bound 64 bytes\n", ""))
         done = run(READ_PLAN, self.plan)
-        self.assertEqual(done.stdout, "0 compute Relu first  a at arena+0\n1 compute Sigmoid   b at arena+0\narena 64 bytes\n")
+        self.assertEqual(done.stdout, "0 compute Relu first  a at arena+0\n1 compute Sigmoid   b at arena+0\n"
+                                      "arena 64 bytes\n")
 
     def test_a_budget_that_is_not_met_is_an_answer(self):
         done = run(PLAN_MODEL, self.model, self.plan, "63")

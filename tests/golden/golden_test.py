@@ -5,9 +5,9 @@
 
     golden_test.py LOWTIDE [--update]
 
-golden.json maps a command to its figures in bytes: peak, bound, arena (height of a packing, total of slots), and whether
-the arena is proven optimal. A figure that changes in either direction fails the test. --update writes the new figures;
-whoever commits them says why they changed. A case is added by its command with an empty object as figures.
+golden.json maps a command to its figures in bytes: peak, bound, arena (height of a packing, total of slots), and
+whether the arena is proven optimal. A figure that changes in either direction fails the test. --update writes the new
+figures; the commit that holds them says why they changed. A new case is a command with an empty object as figures.
 """
 import argparse
 import json

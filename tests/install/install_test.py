@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Installs a build into empty folders and uses it from projects that know nothing else of it: as static libraries, as one
-shared library, as the packer alone, with CMake and with pkg-config."""
+"""Installs a build into empty folders and uses it from projects that know only what is installed.
+
+It is installed as static libraries, as one shared library and as the packer alone, and found with CMake and pkg-config.
+"""
 import argparse
 import os
 import pathlib
@@ -28,7 +30,7 @@ EXPECTED = [
 ]
 
 
-# Nothing of the caller's environment helps to find a library.
+# The caller's environment must not help to find a library.
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
 
 
@@ -40,13 +42,13 @@ def run(*command, **options):
 
 
 def readme_example():
-    """The C++ program that README.md shows, as it would be copied."""
+    """The C++ program in README.md."""
     text = (HERE.parent.parent / "README.md").read_text()
     return text.split("```cpp\n", 1)[1].split("```", 1)[0]
 
 
 def check_readme_example(program, folder):
-    """Plans model.onnx for a batch of 8, and says why where it cannot."""
+    """The program plans model.onnx for a batch of 8, and says why if it cannot."""
     missing = subprocess.run([program], cwd=folder, text=True, capture_output=True, env=ENVIRONMENT)
     assert missing.returncode == 1 and "model.onnx: cannot be opened" in missing.stderr, missing
     (folder / "model.onnx").write_bytes(small_models.small("batch"))
@@ -55,11 +57,12 @@ def check_readme_example(program, folder):
 
 
 def check_installed(prefix, foreign_paths):
-    """No header names a library of others, and no package file a folder of the machine that built it."""
+    """No header includes another library, and no package file names a folder of the machine that built it."""
     for header in (prefix / "include").rglob("*.h"):
         text = header.read_text()
         for foreign in ("onnx/", "nlohmann/", "CLI/", "toml++/", "google/protobuf"):
-            assert f"#include <{foreign}" not in text and f'#include "{foreign}' not in text, f"{header} includes {foreign}"
+            includes = re.search(rf'#include [<"]{re.escape(foreign)}', text)
+            assert not includes, f"{header} includes {foreign}"
     package_files = [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]
     assert package_files, "no package files"
     for file in package_files:
@@ -69,7 +72,8 @@ def check_installed(prefix, foreign_paths):
 
 def needed(program):
     """The shared libraries that the program or library names."""
-    return [line.split("[")[1].split("]")[0] for line in run("readelf", "-d", program).splitlines() if "(NEEDED)" in line]
+    shown = run("readelf", "-d", program).splitlines()
+    return [line.split("[")[1].split("]")[0] for line in shown if "(NEEDED)" in line]
 
 
 class Strangers:
@@ -89,20 +93,21 @@ class Strangers:
 
     def with_pkg_config(self, source, prefix, package):
         place = next(prefix.rglob(f"{package}.pc")).parent
-        words = run("pkg-config", "--cflags", "--libs", package, env={**ENVIRONMENT, "PKG_CONFIG_PATH": str(place)}).split()
+        environment = {**ENVIRONMENT, "PKG_CONFIG_PATH": str(place)}
+        words = run("pkg-config", "--cflags", "--libs", package, env=environment).split()
         program = self.folder / f"pkg-config-{package}"
         run(self.given.compiler, *self.given.flags.split(), "-std=c++20", source, "-o", program, *words)
         return program
 
 
 def check_stranger(program, folder):
-    # 2 x 64 bytes that live together; 2 x 1,024, since MatMul cannot write over its input; 2 x 65,536 for the small model.
+    # 2 x 64 bytes that live together. 2 x 1,024, since MatMul cannot write over its input. 2 x 65,536 for the model.
     shown = run(program, folder / "model.onnx")
     assert shown == "packed 128\nown 2048\nmodel 131072\n", shown
 
 
 def check_packer(program, without):
-    # 2 x 64 bytes live together, and the 128 bytes after them take their place.
+    # 2 x 64 bytes live together. The 128 bytes that live later get the same addresses.
     shown = run(program)
     assert shown == "packed 128\n", shown
     for library in without:
