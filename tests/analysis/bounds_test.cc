@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

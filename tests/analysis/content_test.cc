@@ -12,7 +12,6 @@
 namespace lowtide {
 namespace {
 
-using detail::Content;
 using testing::dense_kernels;
 using testing::graph_of;
 

@@ -5,8 +5,8 @@
 
 #include <limits>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/share/load.h"
 #include "lowtide/verify/check_bound.h"
 #include "tests/testing/graphs.h"
 

@@ -8,8 +8,8 @@
 #include <limits>
 #include <memory>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -115,10 +115,8 @@ TEST(Restrictions, OneAloneIsAlmostAlwaysAsGoodAsAllOrders) {
   constexpr int kRounds = 450;
   for (int round = 0; round < kRounds; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
-    const AliasOptions options{.alignment = Bytes(64),
-                               .views = round % 3 != 0,
-                               .in_place = round % 3 != 1,
-                               .parts = round % 3 != 2};
+    const AliasOptions options{
+        .alignment = Bytes(64), .views = round % 3 != 0, .in_place = round % 3 != 1, .parts = round % 3 != 2};
     const ChosenKernels kernels = testing::dense_kernels(graph);
     Bytes least(std::numeric_limits<std::int64_t>::max());
     testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/schedule/streams.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

@@ -7,8 +7,8 @@
 
 #include <set>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/random.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

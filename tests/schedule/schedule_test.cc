@@ -7,8 +7,8 @@
 
 #include <limits>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/schedule/order_problem.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

@@ -7,9 +7,9 @@
 
 #include <limits>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/schedule/order_line.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/load.h"
 #include "tests/schedule/order_problems.h"
 #include "tests/testing/graphs.h"
 

@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -159,7 +159,8 @@ bool covers(const Case& made, const StreamSchedule& streams) {
         const std::int64_t part_begin = part_end;
         if (!parts.empty()) part_end += parts[part].size.count();
         const bool is_touched = parts.empty() || (part_begin < end && begin < part_end);
-        if (is_touched && !streams.lifespans[alias][part].contains(StepId(static_cast<std::uint32_t>(at)))) return false;
+        if (is_touched && !streams.lifespans[alias][part].contains(StepId(static_cast<std::uint32_t>(at))))
+          return false;
       }
       return true;
     };

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

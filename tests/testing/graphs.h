@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/analysis/chosen_kernels.h"
 #include "lowtide/base/random.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/graph.h"

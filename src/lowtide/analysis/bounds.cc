@@ -13,9 +13,6 @@
 namespace lowtide {
 namespace {
 
-using detail::Content;
-using detail::Holding;
-
 constexpr std::size_t kLanes = 64;
 using Lanes = std::uint64_t;
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/analysis/chosen_kernels.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 

@@ -11,7 +11,7 @@
 #include "lowtide/analysis/views.h"
 #include "lowtide/base/disjoint_sets.h"
 
-namespace lowtide::detail {
+namespace lowtide {
 std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id) {
   if (!kernel.may_alias_views || graph.op(id).traits.view == ViewKind::none) return {};
   std::vector<View> views = views_of(graph, id);
@@ -217,4 +217,4 @@ void Content::find_rounded(const ChosenKernels& kernels) {
     is_rounded_[id] = has_parts[groups.find(id)] != 0 ? 0 : 1;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide

@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/analysis/chosen_kernels.h"
 #include "lowtide/analysis/views.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
 
-namespace lowtide::detail {
+namespace lowtide {
 
 // Which bytes no plan can save. What a node computes is an *origin*: its content exists once at least. A view holds
 // bytes of origins, none of its own:
@@ -111,4 +111,4 @@ class Content {
 // constant) copies, and so does a view of such a thing, or of an output, that is handed out: no two outputs share bytes.
 [[nodiscard]] std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 #include "lowtide/verify/check_bound.h"
 
 namespace lowtide::detail {

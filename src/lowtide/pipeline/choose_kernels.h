@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/share/alias_classes.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::detail {

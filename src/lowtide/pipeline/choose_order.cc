@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/check.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide::detail {
 namespace {

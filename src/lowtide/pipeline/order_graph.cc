@@ -3,7 +3,7 @@
 
 #include "lowtide/pipeline/order_graph.h"
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/pipeline/choose_kernels.h"
 #include "lowtide/pipeline/choose_order.h"

@@ -3,7 +3,7 @@
 
 #include "lowtide/pipeline/other_sharing.h"
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide::detail {
 

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide::detail {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/plan/packing.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide::detail {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/other_order.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide::detail {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide::detail {
 

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/analysis/bounds.h"
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/pipeline/choose_kernels.h"
@@ -20,6 +18,8 @@
 #include "lowtide/plan/plan_limits.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/schedule/second_goal.h"
+#include "lowtide/share/alias_classes.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {

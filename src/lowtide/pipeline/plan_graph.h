@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/report/styled_text.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lowtide/analysis/bounds.h"
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/report/peak.h"

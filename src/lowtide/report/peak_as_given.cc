@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/report/peak.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/schedule/streams.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {

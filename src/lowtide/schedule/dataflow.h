@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/analysis/happens_before.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
 

@@ -17,8 +17,6 @@ namespace lowtide {
 namespace {
 
 using Index = OrderProblem::Index;
-using detail::Content;
-using detail::Holding;
 
 void sort_unique(std::vector<Index>& indices) {
   std::sort(indices.begin(), indices.end());
@@ -48,7 +46,7 @@ class FromGraph {
       const ViewKind kind = graph_.op(id).traits.view;
       if (kind == ViewKind::none) continue;
       if (is_partial_view(kind) && sharing == Sharing::nothing) continue;
-      const std::vector<View> views = detail::possible_views(graph_, (*kernels_)[id], id);
+      const std::vector<View> views = possible_views(graph_, (*kernels_)[id], id);
       for (const View& view : views) groups.join(view.part, view.whole);
       if (!views.empty()) problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs
     }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/random.h"
 #include "lowtide/schedule/order_problem.h"
 #include "lowtide/schedule/order_search.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {

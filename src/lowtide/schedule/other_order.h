@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
 

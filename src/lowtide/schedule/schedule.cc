@@ -9,11 +9,11 @@
 #include <string_view>
 #include <utility>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/schedule/order_problem.h"
 #include "lowtide/schedule/order_search.h"
 #include "lowtide/schedule/orders.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/second_goal.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
 

@@ -11,10 +11,10 @@
 #include <optional>
 #include <utility>
 
-#include "lowtide/analysis/load.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/schedule/order_line.h"
 #include "lowtide/schedule/order_problem.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
 

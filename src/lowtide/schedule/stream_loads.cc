@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide::detail {
 namespace {

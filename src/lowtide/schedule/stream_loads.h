@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
-#include "lowtide/base/range_max.h"
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/range_max.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide::detail {
 

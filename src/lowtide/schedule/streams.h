@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
 

@@ -7,18 +7,15 @@
 #include <optional>
 #include <vector>
 
+#include "lowtide/analysis/chosen_kernels.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
-#include "lowtide/target/target.h"
 
 namespace lowtide {
 
 using AliasClassId = Id<struct AliasClassTag>;
-
-// The kernel chosen for each node of a graph; Kernel::scratch includes the arenas of the node's bodies.
-using ChosenKernels = IdVector<NodeId, Kernel>;
 
 // How the results of a node come to be in their place.
 enum class StepKind : std::uint8_t {

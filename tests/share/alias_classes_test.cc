@@ -1,11 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/share/alias_classes.h"
 
 #include <gtest/gtest.h>
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
+#include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

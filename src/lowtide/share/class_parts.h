@@ -10,7 +10,7 @@
 #include "lowtide/base/interval.h"
 #include "lowtide/plan/plan.h"
 
-namespace lowtide::detail {
+namespace lowtide::share_internal {
 
 // A tensor in a buffer: which bytes it has, and when it is needed.
 struct Cover {
@@ -24,4 +24,4 @@ struct Cover {
 // Require: the covers leave no unit out, and lie in the buffer of `size` > 0 bytes. O(covers log covers).
 [[nodiscard]] std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes size, Bytes alignment);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::share_internal

@@ -1,12 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/analysis/alias_forest.h"
+#include "lowtide/share/alias_forest.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace lowtide::detail {
+namespace lowtide::share_internal {
 namespace {
 
 BufferKind kind_of(Role role) {
@@ -128,4 +128,4 @@ std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Grap
   return joins;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::share_internal

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/analysis/class_parts.h"
+#include "lowtide/share/class_parts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "lowtide/base/check.h"
 
-namespace lowtide::detail {
+namespace lowtide::share_internal {
 namespace {
 
 // A cover begins or ends.
@@ -65,4 +65,4 @@ std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes size
   return parts;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::share_internal

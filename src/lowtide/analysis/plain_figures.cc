@@ -1,22 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace lowtide {
 namespace {
-
-std::vector<Bytes> running_sum(const std::vector<std::int64_t>& change, std::size_t steps) {
-  std::vector<Bytes> profile(steps);
-  std::int64_t live = 0;
-  for (std::size_t step = 0; step < steps; ++step) {
-    live = must_add(live, change[step]);
-    profile[step] = Bytes(live);
-  }
-  return profile;
-}
 
 // One past the last step of the graph's own order at which a tensor lives.
 std::size_t dense_end(const Graph& graph, TensorId id) {
@@ -26,28 +18,6 @@ std::size_t dense_end(const Graph& graph, TensorId id) {
 }
 
 }  // namespace
-
-std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
-                                const std::vector<NodeId>& order, const AliasOptions& options) {
-  const std::size_t moments = std::max<std::size_t>(order.size(), 1);
-  std::vector<std::int64_t> change(moments + 1, 0);
-  for (const AliasClass& alias : aliases.classes) {
-    if (!takes_room(alias, options)) continue;
-    for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
-      change[lifespan.begin.index()] += size.count();
-      change[order.empty() ? moments : lifespan.end.index()] -= size.count();
-    });
-  }
-  std::vector<Bytes> profile = running_sum(change, moments);
-  for (std::size_t step = 0; step < order.size(); ++step) {
-    profile[step] += round_up(scratch_of(aliases, kernels, order[step]), options.alignment);
-  }
-  return profile;
-}
-
-Bytes largest(const std::vector<Bytes>& profile) {
-  return profile.empty() ? Bytes(0) : *std::max_element(profile.begin(), profile.end());
-}
 
 // Recursion over bodies only, bounded by limits::kMaxBodyNesting.
 PlainFigures plain_figures(const Graph& graph) {
@@ -64,7 +34,9 @@ PlainFigures plain_figures(const Graph& graph) {
     change[tensor.producer->index()] += tensor.size.count();
     change[dense_end(graph, id)] -= tensor.size.count();
   }
-  std::vector<Bytes> profile = running_sum(change, graph.nodes().size());
+  std::vector<Bytes> profile(graph.nodes().size());
+  Bytes live;
+  for (std::size_t step = 0; step < profile.size(); ++step) profile[step] = live += Bytes(change[step]);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     Bytes inside;
     for (const Body& body : graph.node(id).bodies) {
@@ -75,7 +47,7 @@ PlainFigures plain_figures(const Graph& graph) {
     }
     profile[id.index()] += inside;
   }
-  figures.load_as_given = largest(profile);
+  for (Bytes load : profile) figures.load_as_given = std::max(figures.load_as_given, load);
   return figures;
 }
 

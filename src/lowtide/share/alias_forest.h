@@ -12,7 +12,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
 
-namespace lowtide::detail {
+namespace lowtide::share_internal {
 
 // Disjoint sets of tensors, each with the place of every member in the set's bytes (union-find with offsets; Tarjan
 // 1975). The whole is always the root, parts hang below it:
@@ -72,4 +72,4 @@ class AliasForest {
   IdVector<TensorId, TensorId> next_;        // the members of a set, in a ring
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::share_internal

@@ -1,22 +1,22 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/analysis/alias_classes.h"
+#include "lowtide/share/alias_classes.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "lowtide/analysis/alias_forest.h"
-#include "lowtide/analysis/class_parts.h"
-#include "lowtide/analysis/load.h"
-#include "lowtide/base/range_max.h"
 #include "lowtide/analysis/views.h"
+#include "lowtide/base/range_max.h"
+#include "lowtide/share/alias_forest.h"
+#include "lowtide/share/class_parts.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {
 
-using detail::AliasForest;
+using share_internal::AliasForest;
 
 // How many tensors the rule of in-place results may look at.
 constexpr std::int64_t kLooksPerTensor = 32;
@@ -275,7 +275,7 @@ class Decision {
 
   // Finds the parts of classes that hold tensors of different sizes.
   void divide(AliasClasses& out) const {
-    IdVector<AliasClassId, std::vector<detail::Cover>> covers(out.classes.size());
+    IdVector<AliasClassId, std::vector<share_internal::Cover>> covers(out.classes.size());
     IdVector<AliasClassId, char> has_smaller(out.classes.size(), 0);
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const AliasClassId in = out.class_of[id];
@@ -289,7 +289,7 @@ class Decision {
     }
     for (AliasClassId id : all_ids<AliasClassId>(out.classes.size())) {
       if (has_smaller[id] != 0)
-        out.classes[id].parts = detail::class_parts(covers[id], out.classes[id].size, options_.alignment);
+        out.classes[id].parts = share_internal::class_parts(covers[id], out.classes[id].size, options_.alignment);
     }
   }
 

@@ -3,20 +3,10 @@
 
 #pragma once
 
-#include <vector>
-
-#include "lowtide/analysis/alias_classes.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide {
-
-// Bytes that live at each step of an order: alias classes that take room in the arena (takes_room), and scratch, each
-// rounded up to the alignment. An order without nodes has one moment, in which everything lives. O(nodes + classes).
-[[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
-                                              const std::vector<NodeId>& order, const AliasOptions& options = {});
-
-[[nodiscard]] Bytes largest(const std::vector<Bytes>& profile);
 
 // The plain figures that anyone can check with a model and a pencil: temporaries and outputs at their dense sizes, no
 // aliasing, no alignment, no scratch; the nodes in the order of the graph. A tensor lives from the step of its producer

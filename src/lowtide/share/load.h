@@ -1,0 +1,21 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/share/alias_classes.h"
+
+namespace lowtide {
+
+// Bytes that live at each step of an order: alias classes that take room in the arena (takes_room), and scratch, each
+// rounded up to the alignment. An order without nodes has one moment, in which everything lives. O(nodes + classes).
+[[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
+                                              const std::vector<NodeId>& order, const AliasOptions& options = {});
+
+[[nodiscard]] Bytes largest(const std::vector<Bytes>& profile);
+
+}  // namespace lowtide
