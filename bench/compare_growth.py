@@ -24,10 +24,10 @@ def measure(lowtide, nodes, folder):
     model = pathlib.Path(folder) / f"{nodes}.onnx"
     model.write_bytes(small_models.chain(nodes, batch=1))
     compare = record.timed([lowtide, "compare", model, "--json"])
-    presets = compare.json()["presets"]
+    baselines = compare.json()["baselines"]
     model.unlink()
     return {"nodes": nodes, "cpu_seconds": round(compare.cpu_seconds, 3), "peak_memory_bytes": compare.peak_bytes,
-            "presets": len(presets), "refused": sum(preset["refusal"] is not None for preset in presets)}
+            "baselines": len(baselines), "refused": sum(baseline["refusal"] is not None for baseline in baselines)}
 
 
 def main():

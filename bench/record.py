@@ -21,7 +21,7 @@ DIMS = json.loads((ROOT / "bench/dims.json").read_text())  # options of models w
 
 # The rooms whose code decides the figures. The planner's are all except those that only show or compare plans.
 PACKER = ("base", "plan", "allocate")
-NOT_PLANNER = ("baselines", "cli", "presets", "report")
+NOT_PLANNER = ("baselines", "cli", "report")
 
 
 @dataclasses.dataclass

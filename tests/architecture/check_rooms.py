@@ -7,9 +7,10 @@ Fails where a room lacks its folder, CMake target, tests or sentence; where a fi
 name; where CMake links what the row does not name; where a third-party header stands outside its room or in a public
 header.
 
-A room with sub-folders has a second table. It has a row for each sub-folder (`room/folder`), for the files beside the
-sub-folders (`room/.`), and for any of these files that has its own rule (`room/file.h`). The check fails where such a
-file includes a sub-folder that its row does not name, and where rows or files include each other in a circle.
+A room with sub-folders has a second table. It has a row for each sub-folder (`room/folder` or `room/folder/inner`), for
+the files beside the sub-folders (`room/.`), and for any of these files that has its own rule (`room/file.h`). The check
+fails where such a file includes a sub-folder that its row does not name, and where rows or files include each other in a
+circle.
 """
 import pathlib
 import re
@@ -40,7 +41,7 @@ def read_rooms(text):
 def read_units(text):
     """{room: {unit: set of units it may include}} from the rows `room/unit`."""
     units = {}
-    for room, unit, sentence, may in re.findall(r"^\| `(\w+)/([\w.]+)` \| (.+?) \| (.+?) \|$", text, re.MULTILINE):
+    for room, unit, sentence, may in re.findall(r"^\| `(\w+)/([\w./]+)` \| (.+?) \| (.+?) \|$", text, re.MULTILINE):
         if not sentence.strip():
             raise SystemExit(f"ARCHITECTURE.md: {room}/{unit} has no sentence")
         units.setdefault(room, {})[unit] = set() if may.strip() == "-" else set(may.split())
@@ -50,7 +51,7 @@ def read_units(text):
 def unit_of(inside_room, units):
     """The row that a path, relative to its room, belongs to."""
     if "/" in inside_room:
-        return inside_room.split("/")[0]
+        return inside_room.rsplit("/", 1)[0]
     return inside_room if inside_room in units else "."
 
 
@@ -80,9 +81,10 @@ def check_units(folder, room, units, problems):
             problems.append(f"ARCHITECTURE.md: there is no {room}/{unit}")
         for other in may - units.keys():
             problems.append(f"ARCHITECTURE.md: {room}/{unit} may include {other}, which has no row")
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and path.name not in units:
-            problems.append(f"src/lowtide/{room}/{path.name} has no row in ARCHITECTURE.md")
+    for path in sorted(path for path in folder.rglob("*") if path.is_dir()):
+        inside = path.relative_to(folder).as_posix()
+        if inside not in units:
+            problems.append(f"src/lowtide/{room}/{inside} has no row in ARCHITECTURE.md")
     if circle := circle_in(units):
         problems.append(f"ARCHITECTURE.md: rows of {room} include each other: {' -> '.join(circle)}")
     follows = {}
@@ -184,9 +186,9 @@ def check_the_check():
 
 def check_the_check_of_units():
     """The same for the sub-folders of a room: one correct tree, then one mistake at a time."""
-    rows = {"bottom": "-", "top": "bottom", ".": "top", "shared.h": "-"}
+    rows = {"bottom": "-", "top": "bottom", "top/inner": "bottom", ".": "top", "shared.h": "-"}
     files = {"bottom/a.h": [], "bottom/a.cc": ["bottom/a.h", "bottom/b.h"], "bottom/b.h": [],
-             "top/c.h": ["bottom/a.h"], "door.h": ["top/c.h"], "shared.h": []}
+             "top/c.h": ["bottom/a.h"], "top/inner/f.h": ["bottom/a.h"], "door.h": ["top/c.h"], "shared.h": []}
 
     def problems_of(rows, files):
         with tempfile.TemporaryDirectory() as name:
@@ -214,6 +216,8 @@ def check_the_check_of_units():
         "low/. may not include lowtide/low/shared.h": (rows, files | {"door.h": ["shared.h"]}),
         "files include each other: bottom/a -> bottom/b": (rows, files | {"bottom/b.cc": ["bottom/a.h"]}),
         "rows of low include each other": (rows | {"bottom": "top"}, files),
+        "low/top may not include lowtide/low/top/inner/f.h": (rows, files | {"top/c.h": ["top/inner/f.h"]}),
+        "top/other has no row": (rows, files | {"top/other/g.h": []}),
         "stray has no row": (rows, files | {"stray/d.h": []}),
         "may include nowhere, which has no row": (rows | {"top": "bottom nowhere"}, files),
         "there is no low/gone": (rows | {"gone": "-"}, files),

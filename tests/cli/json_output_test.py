@@ -169,19 +169,19 @@ class JsonOutput(ProgramTest):
         report = self.json(DONE, "compare", "model.onnx")
         self.expect_documented("compare", report)
         self.assertEqual(report["bytes"]["arena"], 2 * WIDE)
-        presets = {preset["preset"]: preset for preset in report["presets"]}
+        baselines = {baseline["baseline"]: baseline for baseline in report["baselines"]}
         # a, b and c live at the Add: three buffers, and the output of its own.
-        self.assertEqual(presets["caffe2_simple"]["bytes"], 3 * WIDE + NARROW)
-        self.assertEqual(presets["caffe2_simple"]["shared_buffers"], 3)
-        self.assertEqual(presets["static_runtime_groups"]["bytes"], 3 * WIDE + NARROW)
+        self.assertEqual(baselines["caffe2_simple"]["bytes"], 3 * WIDE + NARROW)
+        self.assertEqual(baselines["caffe2_simple"]["shared_buffers"], 3)
+        self.assertEqual(baselines["static_runtime_groups"]["bytes"], 3 * WIDE + NARROW)
         # x, a, b, c side by side, and d; sharing, x is done when c comes.
-        self.assertEqual(presets["aitemplate_naive"]["bytes"], 4 * WIDE + NARROW)
-        self.assertEqual(presets["aitemplate_greedy_by_size"]["bytes"], 3 * WIDE)
-        for preset in presets.values():
-            self.assertGreaterEqual(preset["bytes"], report["bytes"]["arena"])
-            self.assertIs(preset["verified"], True)
+        self.assertEqual(baselines["aitemplate_naive"]["bytes"], 4 * WIDE + NARROW)
+        self.assertEqual(baselines["aitemplate_greedy_by_size"]["bytes"], 3 * WIDE)
+        for baseline in baselines.values():
+            self.assertGreaterEqual(baseline["bytes"], report["bytes"]["arena"])
+            self.assertIs(baseline["verified"], True)
         same = self.json(DONE, "compare", "model.onnx", "--same-order")
-        self.assertEqual(same["presets"], report["presets"])  # a model with one order
+        self.assertEqual(same["baselines"], report["baselines"])  # a model with one order
 
     def test_top_limits_the_tables_and_nothing_else(self):
         report = self.json(DONE, "inspect", "model.onnx", "--top", "1")

@@ -214,10 +214,9 @@ std::string branch_with_a_dead_branch(const std::string& dead) {
 
 TEST(Bodies, CaptureNothingForABranchInsideThatNeverRuns) {
   // `dead` captures `big` at two depths, and `small` as the living branch does.
-  for (const char* const dead :
-       {"d = Slice(big, zero, two)", "e = Slice(big, zero, two) d = Add(e, small)",
-        "d = If (c) <then_branch = x () => (float[2] e) { e = Slice(big, zero, two) },"
-        "            else_branch = y () => (float[2] f) { f = Neg(small) }>"}) {
+  for (const char* const dead : {"d = Slice(big, zero, two)", "e = Slice(big, zero, two) d = Add(e, small)",
+                                 "d = If (c) <then_branch = x () => (float[2] e) { e = Slice(big, zero, two) },"
+                                 "            else_branch = y () => (float[2] f) { f = Neg(small) }>"}) {
     const auto model = import(
         "g (bool c, float[2] x) => (float[2] y) <int64[1] zero = {0}, int64[1] two = {2}> { [p] small = Relu(x) "
         "[q] big = Concat<axis = 0>(x, x, x, x) [outer] y = If (c) <then_branch = " +

@@ -3,23 +3,19 @@
 
 // Initializers and Constant nodes: their data, sparse forms, and external data, which are never opened.
 
-#include "lowtide/import/onnx/constants.h"
+#include "lowtide/import/onnx/proto/constants.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "lowtide/import/onnx/external_data.h"
+#include "lowtide/import/onnx/proto/external_data.h"
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
 
-using detail::ContentBudget;
-using detail::fact_from_sparse;
-using detail::fact_from_tensor;
-using detail::TensorFact;
 using onnx::TensorProto;
 using testing::expect_refused;
 using testing::import;
@@ -302,4 +298,4 @@ TEST(ConstantNodes, OfStringsAreUnsupported) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

@@ -7,10 +7,8 @@
 
 #include <string>
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
-
-using detail::parse_packing;
 
 void expect_refused(const std::string& text, ErrorCode code, std::initializer_list<const char*> words) {
   const Result<PackingProblem> result = parse_packing(text);
@@ -163,4 +161,4 @@ TEST(PackingCsv, RefusesEveryPrefixThatCutsALineInTwo) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

@@ -17,7 +17,7 @@
 #include "lowtide/import/import.h"
 #include "lowtide/import/sha256.h"
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
 
 class Files : public ::testing::Test {
@@ -51,13 +51,13 @@ class Files : public ::testing::Test {
 
 TEST_F(Files, AreReadWhole) {
   const std::string content("a\0b\n", 4);
-  const Result<detail::FileBytes> bytes = detail::read_file(write("x", content), 4, "limit");
+  const Result<FileBytes> bytes = read_file(write("x", content), 4, "limit");
   ASSERT_TRUE(bytes.ok()) << bytes.error().describe();
   EXPECT_EQ(bytes->view(), content);
 }
 
 TEST_F(Files, AboveTheLimitAreNotRead) {
-  const Result<detail::FileBytes> bytes = detail::read_file(write("x", "12345"), 4, "kSomeLimit");
+  const Result<FileBytes> bytes = read_file(write("x", "12345"), 4, "kSomeLimit");
   ASSERT_FALSE(bytes.ok());
   EXPECT_EQ(bytes.error().code, ErrorCode::over_limit);
   EXPECT_NE(bytes.error().message.find("5 bytes; the limit is 4 (kSomeLimit)"), std::string::npos);
@@ -79,13 +79,13 @@ TEST_F(Files, AreShownToTheCheckBeforeTheRestIsRead) {
   // A sparse file of 1 GiB: what is allocated shows in the error of the check, which comes first.
   const std::string sparse = write("sparse", "head");
   if (::truncate(sparse.c_str(), off_t{1} << 30) != 0) GTEST_SKIP() << "no sparse files here";
-  const detail::CheckHead refuse = [](std::string_view head, std::int64_t file_bytes) -> Result<void> {
-    return Error{ErrorCode::malformed,
-                 std::string(head.substr(0, 4)) + " " + std::to_string(head.size()) + " of " +
-                     std::to_string(file_bytes),
-                 "byte 0"};
+  const CheckHead refuse = [](std::string_view head, std::int64_t file_bytes) -> Result<void> {
+    return Error{
+        ErrorCode::malformed,
+        std::string(head.substr(0, 4)) + " " + std::to_string(head.size()) + " of " + std::to_string(file_bytes),
+        "byte 0"};
   };
-  const Result<detail::FileBytes> bytes = detail::read_file(sparse, off_t{1} << 30, "limit", refuse);
+  const Result<FileBytes> bytes = read_file(sparse, off_t{1} << 30, "limit", refuse);
   ASSERT_FALSE(bytes.ok());
   EXPECT_EQ(bytes.error().message, "head 65536 of 1073741824");
   EXPECT_EQ(bytes.error().place, sparse + ": byte 0");
@@ -93,9 +93,9 @@ TEST_F(Files, AreShownToTheCheckBeforeTheRestIsRead) {
 
 TEST_F(Files, ThatPassTheCheckOfTheirBeginningAreReadWhole) {
   std::string content;
-  for (int line = 0; content.size() <= detail::kHeadBytes; ++line) content += std::to_string(line) + "\n";
-  const detail::CheckHead accept = [](std::string_view, std::int64_t) -> Result<void> { return {}; };
-  const Result<detail::FileBytes> bytes = detail::read_file(write("x", content), 1 << 20, "limit", accept);
+  for (int line = 0; content.size() <= kHeadBytes; ++line) content += std::to_string(line) + "\n";
+  const CheckHead accept = [](std::string_view, std::int64_t) -> Result<void> { return {}; };
+  const Result<FileBytes> bytes = read_file(write("x", content), 1 << 20, "limit", accept);
   ASSERT_TRUE(bytes.ok()) << bytes.error().describe();
   EXPECT_EQ(bytes->view(), content);
 }
@@ -126,8 +126,8 @@ TEST_F(Files, ThatAreFoldersOrDevicesAreRefused) {
 }
 
 TEST_F(Files, HaveTheirPathBeforeTheMessageInASafeForm) {
-  EXPECT_EQ(detail::shown_path("models/a b.onnx"), "models/a b.onnx");
-  EXPECT_EQ(detail::shown_path("a\x1b[2J.onnx"), "'a\\x1b[2J.onnx'");
+  EXPECT_EQ(shown_path("models/a b.onnx"), "models/a b.onnx");
+  EXPECT_EQ(shown_path("a\x1b[2J.onnx"), "'a\\x1b[2J.onnx'");
   const Result<ImportedModel> model = import_model(write("model.onnx", ""));
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.error().place, path("model.onnx"));
@@ -135,9 +135,9 @@ TEST_F(Files, HaveTheirPathBeforeTheMessageInASafeForm) {
 
 TEST(Sha256, AgreesWithTheStandardsExample) {
   // FIPS 180-4: "abc"
-  EXPECT_EQ(detail::sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(detail::sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

@@ -3,14 +3,14 @@
 
 // Functions of the model: what inlining makes, and what it refuses to make.
 
-#include "lowtide/import/onnx/functions.h"
+#include "lowtide/import/onnx/load/functions.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "lowtide/import/onnx/call_costs.h"
+#include "lowtide/import/onnx/load/call_costs.h"
 #include "tests/import/onnx_models.h"
 
 namespace lowtide {

@@ -1,14 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/import/onnx/inference_bodies.h"
+#include "lowtide/import/onnx/inference/control_flow.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/import/inference_cases.h"
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
@@ -158,7 +158,7 @@ TEST(InferenceBodies, ScanTakesItsLengthFromItsInputs) {
 }
 
 TEST(InferenceBodies, GiveTheirOwnErrors) {
-  const detail::InferBody refuse = [](const onnx::GraphProto&, std::span<const detail::TensorFact>) {
+  const InferBody refuse = [](const onnx::GraphProto&, std::span<const TensorFact>) {
     return Result<Facts>(Error{ErrorCode::over_limit, "too deep", "body"});
   };
   const auto facts = infer(kLoop, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}, 21, refuse);
@@ -178,4 +178,4 @@ TEST(InferenceBodies, WithWrongCountsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

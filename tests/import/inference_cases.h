@@ -11,15 +11,19 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/import/onnx/inference.h"
-#include "lowtide/import/onnx/types.h"
+#include "lowtide/import/onnx/inference/infer_node.h"
+#include "lowtide/import/onnx/proto/types.h"
 #include "tests/import/onnx_models.h"
 
 // Short ways to ask `infer_node` about one node.
 namespace lowtide::testing {
 
-using detail::InferBody;
-using detail::TensorFact;
+using import_internal::InferBody;
+using import_internal::Knowledge;
+using import_internal::KnownContent;
+using import_internal::KnownElement;
+using import_internal::KnownExtent;
+using import_internal::TensorFact;
 using Facts = std::vector<TensorFact>;
 
 inline KnownExtent exactly(std::int64_t number) { return {Knowledge::exact, number, ""}; }
@@ -34,9 +38,15 @@ inline TensorFact fact(DType dtype, std::vector<KnownExtent> extents) {
   result.known.extents = std::move(extents);
   return result;
 }
-inline TensorFact f32(const std::vector<std::int64_t>& extents) { return detail::fact_of(DType::f32, extents); }
-inline TensorFact i64(const std::vector<std::int64_t>& extents) { return detail::fact_of(DType::i64, extents); }
-inline TensorFact boolean(const std::vector<std::int64_t>& extents) { return detail::fact_of(DType::boolean, extents); }
+inline TensorFact f32(const std::vector<std::int64_t>& extents) {
+  return import_internal::fact_of(DType::f32, extents);
+}
+inline TensorFact i64(const std::vector<std::int64_t>& extents) {
+  return import_internal::fact_of(DType::i64, extents);
+}
+inline TensorFact boolean(const std::vector<std::int64_t>& extents) {
+  return import_internal::fact_of(DType::boolean, extents);
+}
 inline TensorFact unranked(DType dtype) {
   TensorFact result;
   result.known.dtype = dtype;
@@ -44,7 +54,7 @@ inline TensorFact unranked(DType dtype) {
 }
 
 inline TensorFact content(DType dtype, const std::vector<std::int64_t>& extents, std::vector<KnownElement> elements) {
-  TensorFact result = detail::fact_of(dtype, extents);
+  TensorFact result = import_internal::fact_of(dtype, extents);
   result.known.content = std::make_shared<const KnownContent>(KnownContent{dtype, extents, std::move(elements)});
   return result;
 }
@@ -82,7 +92,7 @@ inline Result<Facts> infer(const onnx::NodeProto& node, const Facts& inputs, int
   for (const std::string& name : node.input()) {
     pointers.push_back(name.empty() || next >= inputs.size() ? nullptr : &inputs[next++]);
   }
-  return detail::infer_node(node, pointers, {{"", opset}, {"ai.onnx.ml", 3}}, 10, infer_body);
+  return import_internal::infer_node(node, pointers, {{"", opset}, {"ai.onnx.ml", 3}}, infer_body);
 }
 inline Result<Facts> infer(const std::string& text, const Facts& inputs, int opset = 21,
                            const InferBody& infer_body = {}) {
@@ -93,7 +103,7 @@ inline Result<Facts> infer(const std::string& text, const Facts& inputs, int ops
 inline std::string described(const Result<Facts>& facts) {
   if (!facts.ok()) return std::string(to_string(facts.error().code)) + ": " + facts.error().message;
   std::string text;
-  for (const TensorFact& output : *facts) text += (text.empty() ? "" : " ") + detail::describe(output);
+  for (const TensorFact& output : *facts) text += (text.empty() ? "" : " ") + import_internal::describe(output);
   return text;
 }
 inline std::string sizes(const std::string& text, const Facts& inputs, int opset = 21) {

@@ -16,7 +16,7 @@
 #include "lowtide/base/random.h"
 #include "tests/import/inference_cases.h"
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
@@ -152,7 +152,7 @@ class NodeMaker {
     const int most = std::min(schema.max_input(), std::max(schema.min_input(), 5));
     for (std::int64_t i = random_.between(schema.min_input(), most); i > 0; --i) {
       node.add_input("x" + std::to_string(i));
-      inputs.push_back(random_.chance(40) ? any_content() : detail::fact_of(any_dtype(), any_extents()));
+      inputs.push_back(random_.chance(40) ? any_content() : fact_of(any_dtype(), any_extents()));
     }
     for (int i = 0; i < std::clamp(schema.min_output(), 1, 4); ++i) node.add_output("y" + std::to_string(i));
     for (const auto& [name, attribute] : schema.attributes()) {
@@ -273,7 +273,7 @@ onnx::NodeProto least_node(const onnx::OpSchema& schema, Facts& inputs) {
     const auto& formal = schema.inputs()[std::min(static_cast<std::size_t>(i), schema.inputs().size() - 1)];
     const auto type = onnx::Utils::DataTypeUtils::ToType(first_type(schema, formal.GetTypeStr()));
     node.add_input("x" + std::to_string(i));
-    inputs.push_back(*detail::fact_from_type(onnx::Utils::DataTypeUtils::ToTypeProto(type), {}));
+    inputs.push_back(*fact_from_type(onnx::Utils::DataTypeUtils::ToTypeProto(type), {}));
   }
   for (int i = 0; i < std::max(1, schema.min_output()); ++i) node.add_output("y" + std::to_string(i));
   for (const auto& [name, attribute] : schema.attributes()) {
@@ -319,4 +319,4 @@ TEST(InferenceCoverage, EveryStandardOperatorOfEveryOpsetGivesItsElementTypes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

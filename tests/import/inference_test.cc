@@ -1,14 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/import/onnx/inference.h"
+#include "lowtide/import/onnx/inference/infer_node.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/import/inference_cases.h"
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
 
 using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
@@ -246,4 +246,4 @@ TEST(InferenceErrors, CountInputsOutputsAndAttributes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

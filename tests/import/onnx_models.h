@@ -15,7 +15,7 @@
 #include "lowtide/import/file.h"
 #include "lowtide/import/import.h"
 #include "lowtide/import/onnx/graph_import.h"
-#include "lowtide/import/onnx/onnx_headers.h"
+#include "lowtide/import/onnx/proto/onnx_headers.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
@@ -38,8 +38,8 @@ inline onnx::ModelProto model_from(const std::string& text) {
   return model;
 }
 
-inline detail::FileBytes bytes_of(std::string_view text) {
-  detail::FileBytes bytes;
+inline import_internal::FileBytes bytes_of(std::string_view text) {
+  import_internal::FileBytes bytes;
   bytes.size = text.size();
   bytes.data.reset(new char[text.size() + 1]);
   std::memcpy(bytes.data.get(), text.data(), text.size());
@@ -47,7 +47,7 @@ inline detail::FileBytes bytes_of(std::string_view text) {
 }
 
 inline Result<ImportedModel> import_bytes(std::string_view bytes, const ImportOptions& options = {}) {
-  return detail::import_onnx(bytes_of(bytes), options);
+  return import_internal::import_onnx(bytes_of(bytes), options);
 }
 
 inline Result<ImportedModel> import(const onnx::ModelProto& model, const ImportOptions& options = {}) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/import/onnx/wiring.h"
+#include "lowtide/import/onnx/walk/wiring.h"
 #include "tests/import/onnx_models.h"
 
 namespace lowtide {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/import/onnx/wire_scan.h"
+#include "lowtide/import/onnx/load/wire_scan.h"
 
 #include <gtest/gtest.h>
 
@@ -12,10 +12,9 @@
 #include "lowtide/base/random.h"
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::import_internal {
 namespace {
 
-using detail::scan_model;
 using testing::expect_refused;
 using testing::import_bytes;
 
@@ -62,8 +61,7 @@ TEST(WireScan, OfTheBeginningRefusesOnlyWhatTheWholeScanRefusesAlike) {
     }
     const auto whole = scan_model(bytes);
     for (std::size_t length = 0; length < bytes.size(); length += 1 + random.below(20)) {
-      const auto head = detail::scan_head(std::string_view(bytes).substr(0, length),
-                                          static_cast<std::int64_t>(bytes.size()));
+      const auto head = scan_head(std::string_view(bytes).substr(0, length), static_cast<std::int64_t>(bytes.size()));
       if (head.ok()) continue;
       ++refused_early;
       ASSERT_FALSE(whole.ok()) << "turn " << turn << ": " << head.error().describe();
@@ -77,11 +75,11 @@ TEST(WireScan, OfTheBeginningPassesOverWhatLiesBehindIt) {
   // A text of 1,000 bytes, then a field that does not exist: the beginning of 100 bytes holds the first field alone.
   const std::string bytes = delimited(6, std::string(1'000, 'x')) + std::string(1, '\0');
   EXPECT_FALSE(scan_model(bytes).ok());
-  EXPECT_TRUE(detail::scan_head(std::string_view(bytes).substr(0, 100), static_cast<std::int64_t>(bytes.size())).ok());
+  EXPECT_TRUE(scan_head(std::string_view(bytes).substr(0, 100), static_cast<std::int64_t>(bytes.size())).ok());
   // 20 bytes may belong to one field's tag and number, so the last 19 of a beginning are left to the whole scan.
   const std::string zeros(100, '\0');
-  EXPECT_TRUE(detail::scan_head(std::string_view(zeros).substr(0, 19), 100).ok());
-  EXPECT_FALSE(detail::scan_head(std::string_view(zeros).substr(0, 20), 100).ok());
+  EXPECT_TRUE(scan_head(std::string_view(zeros).substr(0, 19), 100).ok());
+  EXPECT_FALSE(scan_head(std::string_view(zeros).substr(0, 20), 100).ok());
 }
 
 TEST(WireScan, RefusesEmptyFiles) { expect_refused(import_bytes(""), ErrorCode::malformed, {"empty"}); }
@@ -235,4 +233,4 @@ TEST(WireScan, RefusesMessagesThatAreNoModel) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::import_internal

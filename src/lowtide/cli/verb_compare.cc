@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
+#include "lowtide/baselines/baselines.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/verbs.h"
 #include "lowtide/pipeline/plan_graph.h"
-#include "lowtide/presets/presets.h"
 #include "lowtide/report/comparison.h"
 
 namespace lowtide::detail {
@@ -67,13 +67,13 @@ std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
   return found;
 }
 
-ComparisonLine compare_with(const PresetSpec& spec, const Graph& graph, const std::vector<NodeId>& order,
+ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const std::vector<NodeId>& order,
                             const IdVector<NodeId, Bytes>& scratch, Bytes alignment) {
   ComparisonLine line{.name = std::string(spec.name), .system = std::string(spec.system)};
-  PresetOptions options{.preset = line.name, .alignment = alignment};
+  BaselineOptions options{.baseline = line.name, .alignment = alignment};
   options.workspaces.shared = scratch;
   if (spec.system == "Caffe2") options.keep = foreign_to_caffe2(graph);
-  const Result<PresetOutcome> outcome = apply_preset(graph, order, options);
+  const Result<BaselineOutcome> outcome = apply_baseline(graph, order, options);
   if (!outcome) {
     line.refusal = outcome.error().message;
     return line;
@@ -96,7 +96,7 @@ Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
   Comparison comparison{.arena = arena_bytes(plan), .bound = bound_of(plan).bytes};
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
-  for (const PresetSpec& spec : presets()) {
+  for (const BaselineSpec& spec : baselines()) {
     // Nobody says here which tensors are gradients.
     if (spec.name == "caffe2_gradients") continue;
     comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.machine.regions.front().alignment));
@@ -106,7 +106,7 @@ Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
 
 Json json_of_line(const ComparisonLine& line) {
   Json json;
-  json["preset"] = line.name;
+  json["baseline"] = line.name;
   json["system"] = line.system;
   json["refusal"] = line.refusal ? Json(json_text(*line.refusal)) : Json(nullptr);
   if (line.refusal) return json;
@@ -145,8 +145,8 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   Json json = json_head("compare");
   json["model"] = json_of(loaded.facts);
   json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
-  json["presets"] = Json::array();
-  for (const ComparisonLine& line : comparison.lines) json["presets"].push_back(json_of_line(line));
+  json["baselines"] = Json::array();
+  for (const ComparisonLine& line : comparison.lines) json["baselines"].push_back(json_of_line(line));
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"compare", watch.seconds()}};
   print_json(console, json);

@@ -15,7 +15,7 @@
 
 #include "lowtide/base/quote.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 namespace {
 
 class Descriptor {
@@ -117,4 +117,4 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
   return bytes;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

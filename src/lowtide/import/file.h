@@ -11,7 +11,7 @@
 
 #include "lowtide/base/result.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 
 // The bytes of a file, in memory of their own: a file that shrinks later cannot take them away.
 struct FileBytes {
@@ -35,4 +35,4 @@ inline constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 // The path as it stands in front of messages: as given where that is plain text, else quoted.
 [[nodiscard]] std::string shown_path(const std::string& path);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

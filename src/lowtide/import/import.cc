@@ -9,26 +9,26 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
-#include "lowtide/import/order_graph.h"
+#include "lowtide/import/order_json.h"
 #include "lowtide/import/sha256.h"
 #ifdef LOWTIDE_WITH_ONNX
 #include "lowtide/import/onnx/graph_import.h"
-#include "lowtide/import/onnx/load.h"
+#include "lowtide/import/onnx/load/load.h"
 #endif
 
 namespace lowtide {
 namespace {
 
 Error in_file(const std::string& path, const Error& error) {
-  const std::string shown = detail::shown_path(path);
+  const std::string shown = import_internal::shown_path(path);
   if (error.place.starts_with(':')) return Error{error.code, error.message, shown + error.place};  // line and column
   return Error{error.code, error.message, error.place.empty() ? shown : shown + ": " + error.place};
 }
 
-Result<ImportedModel> import_bytes(detail::FileBytes bytes, const ImportOptions& options) {
+Result<ImportedModel> import_bytes(import_internal::FileBytes bytes, const ImportOptions& options) {
 #ifdef LOWTIDE_WITH_ONNX
-  std::string digest = detail::sha256_hex(bytes.view());
-  Result<ImportedModel> model = detail::import_onnx(std::move(bytes), options);
+  std::string digest = import_internal::sha256_hex(bytes.view());
+  Result<ImportedModel> model = import_internal::import_onnx(std::move(bytes), options);
   if (model) model->sha256 = std::move(digest);
   return model;
 #else
@@ -39,18 +39,19 @@ Result<ImportedModel> import_bytes(detail::FileBytes bytes, const ImportOptions&
 }
 
 // A file of another kind is refused by its beginning: reading and digesting all of it may take long.
-Result<detail::FileBytes> read_model(const std::string& path) {
+Result<import_internal::FileBytes> read_model(const std::string& path) {
 #ifdef LOWTIDE_WITH_ONNX
-  constexpr detail::CheckHead kCheckHead = detail::check_head_of_model;
+  constexpr import_internal::CheckHead kCheckHead = import_internal::check_head_of_model;
 #else
-  constexpr detail::CheckHead kCheckHead = nullptr;
+  constexpr import_internal::CheckHead kCheckHead = nullptr;
 #endif
-  return detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes", kCheckHead);
+  return import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes", kCheckHead);
 }
 
 template <typename Problem>
 Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)(std::string_view text)) {
-  const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  const Result<import_internal::FileBytes> bytes =
+      import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!bytes) return bytes.error();
   try {
     Result<Problem> problem = parse(bytes->view());
@@ -64,7 +65,7 @@ Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)
 }  // namespace
 
 Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
-  Result<detail::FileBytes> bytes = read_model(path);
+  Result<import_internal::FileBytes> bytes = read_model(path);
   if (!bytes) return bytes.error();
   try {
     Result<ImportedModel> model = import_bytes(*std::move(bytes), options);
@@ -76,17 +77,18 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
 }
 
 Result<std::string> model_digest(const std::string& path) {
-  const Result<detail::FileBytes> bytes = detail::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  const Result<import_internal::FileBytes> bytes =
+      import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!bytes) return bytes.error();
-  return detail::sha256_hex(bytes->view());
+  return import_internal::sha256_hex(bytes->view());
 }
 
 Result<PackingProblem> import_packing(const std::string& path) {
-  return import_problem<PackingProblem>(path, detail::parse_packing);
+  return import_problem<PackingProblem>(path, import_internal::parse_packing);
 }
 
 Result<ImportedOrderGraph> import_order_graph(const std::string& path) {
-  return import_problem<ImportedOrderGraph>(path, detail::parse_order_graph);
+  return import_problem<ImportedOrderGraph>(path, import_internal::parse_order_graph);
 }
 
 }  // namespace lowtide

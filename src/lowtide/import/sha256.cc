@@ -9,7 +9,7 @@
 
 #include "lowtide/base/check.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 
 std::string sha256_hex(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest = {};
@@ -27,4 +27,4 @@ std::string sha256_hex(std::string_view bytes) {
   return hex;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

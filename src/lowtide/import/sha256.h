@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 
 // SHA-256 of the bytes, in lower-case hex (64 digits).
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

@@ -12,9 +12,9 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/import/onnx/text.h"
+#include "lowtide/import/onnx/proto/text.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 namespace {
 
 using Names = std::set<std::string>;
@@ -178,4 +178,4 @@ Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptio
   return Binder(graph, options).bind();
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

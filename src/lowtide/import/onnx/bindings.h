@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
-#include "lowtide/import/import.h"
-#include "lowtide/import/onnx/inference.h"
-#include "lowtide/import/onnx/onnx_headers.h"
-#include "lowtide/import/onnx/types.h"
+#include "lowtide/import/imported.h"
+#include "lowtide/import/onnx/proto/onnx_headers.h"
+#include "lowtide/import/onnx/proto/tensor_fact.h"
+#include "lowtide/import/onnx/proto/types.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 
 // What the user says of a model's sizes, applied to its inputs.
 struct BoundInputs {
@@ -25,4 +25,4 @@ struct BoundInputs {
 // option.
 [[nodiscard]] Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "lowtide/import/onnx/bindings.h"
-#include "lowtide/import/onnx/graph_walk.h"
-#include "lowtide/import/onnx/load.h"
+#include "lowtide/import/onnx/load/load.h"
+#include "lowtide/import/onnx/walk/graph_walk.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 namespace {
 
 // Each element of content takes 56 bytes: 28 MB, and half of what parsing may cost.
@@ -61,4 +61,4 @@ Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options)
   return ImportedModel{std::move(walked->graph), nodes, "", "onnx", notes_of(walked->findings)};
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

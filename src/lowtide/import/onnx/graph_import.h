@@ -5,9 +5,9 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/file.h"
-#include "lowtide/import/import.h"
+#include "lowtide/import/imported.h"
 
-namespace lowtide::detail {
+namespace lowtide::import_internal {
 
 // The ONNX part of import_model: bytes in, model out, without its digest. The story of an import:
 //   1. scan_model bounds what parsing may cost, then protobuf parses (load.h)
@@ -18,4 +18,4 @@ namespace lowtide::detail {
 // A Constant node becomes a constant tensor and is no node of the graph.
 [[nodiscard]] Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::import_internal

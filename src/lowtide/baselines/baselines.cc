@@ -1,0 +1,294 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/baselines/baselines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/baselines/blobs.h"
+#include "lowtide/baselines/least_slots.h"
+#include "lowtide/baselines/measure.h"
+#include "lowtide/baselines/node_waves.h"
+#include "lowtide/baselines/sharing_rules.h"
+
+namespace lowtide {
+namespace baselines_internal {
+
+Error too_large(const std::string& what, std::int64_t most, const std::string& name) {
+  return Error{ErrorCode::over_limit,
+               "not computed, because the graph is too large for it: it would look at more than " +
+                   std::to_string(most) + " " + what + " (" + name + ")",
+               ""};
+}
+
+namespace {
+
+Result<Decision> simple(const BlobNet& net, const BaselineOptions& /*options*/) {
+  return decision_of(recycle_in_sequence(net), RunOrder::sequence);
+}
+
+Result<Decision> dag(const BlobNet& net, bool by_size) {
+  DagRule rule;
+  rule.by_size = by_size;
+  for (const Blob& blob : net.blobs) rule.may_move.push_back(static_cast<char>(!blob.is_kept));
+  rule.may_host = IdVector<BlobId, char>(net.blobs.size(), 0);
+  rule.takes_part.assign(net.ops.size(), 1);
+  Result<BlockChoice> choice = recycle_in_dag(net, rule);
+  if (!choice) return choice.error();
+  return decision_of(*std::move(choice), RunOrder::dependencies);
+}
+
+Result<Decision> dag_by_count(const BlobNet& net, const BaselineOptions& /*options*/) { return dag(net, false); }
+Result<Decision> dag_by_size(const BlobNet& net, const BaselineOptions& /*options*/) { return dag(net, true); }
+
+Result<Decision> gradients(const BlobNet& net, const BaselineOptions& options) {
+  DagRule rule;
+  rule.by_size = true;
+  rule.may_move = IdVector<BlobId, char>(net.blobs.size(), 0);
+  rule.may_host = rule.may_move;
+  for (const auto& [list, marks] : {std::pair(&options.hosts, &rule.may_host), {&options.gradients, &rule.may_move}}) {
+    for (TensorId id : *list) {
+      if (!net.blob_of.contains(id)) {
+        return Error{ErrorCode::invalid,
+                     "tensor " + std::to_string(id.value()) + " is to share, and the graph has " +
+                         std::to_string(net.blob_of.size()) + " tensors",
+                     ""};
+      }
+      const BlobId blob = net.blob_of[id];
+      (*marks)[blob] = static_cast<char>(!net.blobs[blob].is_kept);
+    }
+  }
+  for (const BlobOp& op : net.ops) {
+    const auto is_gradient = [&](BlobId id) { return rule.may_move[id] != 0; };
+    rule.takes_part.push_back(static_cast<char>(std::any_of(op.inputs.begin(), op.inputs.end(), is_gradient) ||
+                                                std::any_of(op.outputs.begin(), op.outputs.end(), is_gradient)));
+  }
+  Result<BlockChoice> choice = recycle_in_dag(net, rule);
+  if (!choice) return choice.error();
+  Decision decision = decision_of(*std::move(choice), RunOrder::dependencies);
+  decision.all_may_share = false;
+  return decision;
+}
+
+Result<Decision> interference_greedy(const BlobNet& net, const BaselineOptions& /*options*/) {
+  return decision_of(nearest_size_choice(net), RunOrder::sequence);
+}
+
+Result<Decision> interference_exact(const BlobNet& net, const BaselineOptions& options) {
+  Result<LeastSlots> least = least_slots(net, options.effort);
+  if (!least) return least.error();
+  return decision_of(std::move(least->choice), RunOrder::sequence);
+}
+
+Result<Decision> groups(const BlobNet& net, const BaselineOptions& /*options*/) {
+  return decision_of(storage_groups(net), RunOrder::sequence);
+}
+
+Result<Decision> side_by_side(const BlobNet& net, const BaselineOptions& /*options*/) {
+  Decision decision = arena_of(net);
+  Offset end;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (!decision.block[id]) continue;
+    decision.offset[id] = end;
+    end = end + net.blobs[id].size;
+  }
+  return decision;
+}
+
+Result<void> pack_largest_first(const BlobNet& net, Decision& decision) {
+  const Movable movable = arena_problem(net, decision);
+  const Result<IdVector<PackingId, Offset>> offsets = largest_first_offsets(movable.problem);
+  if (!offsets) return offsets.error();
+  for (PackingId id : all_ids<PackingId>(offsets->size())) decision.offset[movable.blobs[id]] = (*offsets)[id];
+  return {};
+}
+
+Result<Decision> largest_first(const BlobNet& net, const BaselineOptions& /*options*/) {
+  Decision decision = arena_of(net);
+  LOWTIDE_RETURN_IF_ERROR(pack_largest_first(net, decision));
+  return decision;
+}
+
+Result<Decision> multistream(const BlobNet& net, const BaselineOptions& options) {
+  std::vector<NodeId> order;
+  for (const BlobOp& op : net.ops) order.push_back(op.node);
+  Decision decision = arena_of(net);
+  decision.run_order = RunOrder::waves;
+  decision.wave = IdVector<NodeId, std::uint32_t>(order.size());
+  const std::vector<Wave> waves = split_waves(earliest_waves(order, net.sources), options.nodes_at_once);
+  for (std::uint32_t at = 0; at < waves.size(); ++at) {
+    decision.streams = std::max(decision.streams,
+                                static_cast<std::uint32_t>(std::min<std::size_t>(waves[at].size(), options.streams)));
+    for (NodeId id : waves[at]) decision.wave[id] = at;
+  }
+  LOWTIDE_RETURN_IF_ERROR(pack_largest_first(net, decision));
+  return decision;
+}
+
+struct Recipe {
+  BaselineSpec spec;
+  std::int64_t alignment;
+  ViewRule views;
+  bool has_workspace;
+  Result<Decision> (*decide)(const BlobNet& net, const BaselineOptions& options);
+};
+
+const std::vector<Recipe>& recipes() {
+  static const std::vector<Recipe> all = {
+      {{"caffe2_simple", "Caffe2", "renamed tensors along the order, the buffer released last, no sizes"},
+       1,
+       ViewRule::none,
+       false,
+       simple},
+      {{"caffe2_dag", "Caffe2", "renamed tensors, safe for parallel branches, the most shared buffer first, no sizes"},
+       1,
+       ViewRule::none,
+       false,
+       dag_by_count},
+      {{"caffe2_dag_sized", "Caffe2", "the same, the nearest size first"}, 1, ViewRule::none, false, dag_by_size},
+      {{"caffe2_interference_greedy", "Caffe2", "renamed tensors by ranges, the slot of the nearest size"},
+       1,
+       ViewRule::none,
+       false,
+       interference_greedy},
+      {{"caffe2_interference_exact", "Caffe2", "renamed tensors by ranges, the least total"},
+       1,
+       ViewRule::none,
+       false,
+       interference_exact},
+      {{"caffe2_gradients", "Caffe2", "renamed gradients, into each other and into forward tensors that are done"},
+       1,
+       ViewRule::none,
+       false,
+       gradients},
+      {{"static_runtime_groups", "Static Runtime", "storage groups along the order, views with their base"},
+       64,
+       ViewRule::part,
+       false,
+       groups},
+      {{"aitemplate_naive", "AITemplate", "one tensor behind the other, nobody shares"},
+       64,
+       ViewRule::whole,
+       true,
+       side_by_side},
+      {{"aitemplate_greedy_by_size", "AITemplate", "offsets, the largest first into the smallest gap"},
+       64,
+       ViewRule::whole,
+       true,
+       largest_first},
+      {{"aitemplate_multistream", "AITemplate", "the same for nodes in waves, a barrier behind each"},
+       64,
+       ViewRule::whole,
+       true,
+       multistream},
+  };
+  return all;
+}
+
+const Recipe* find_recipe(std::string_view name) {
+  for (const Recipe& recipe : recipes()) {
+    if (recipe.spec.name == name) return &recipe;
+  }
+  return nullptr;
+}
+
+Result<void> check_numbers(const BaselineOptions& options) {
+  if (options.nodes_at_once < 1 || options.streams < 1) {
+    return Error{ErrorCode::invalid,
+                 "waves of " + std::to_string(options.nodes_at_once) + " nodes on " + std::to_string(options.streams) +
+                     " streams; at least 1 of each is needed",
+                 ""};
+  }
+  if (options.alignment &&
+      (!is_power_of_two(options.alignment->count()) || options.alignment->count() > limits::kMaxAlignment)) {
+    return Error{ErrorCode::invalid,
+                 "an alignment of " + std::to_string(options.alignment->count()) +
+                     "; it must be a power of two up to " + std::to_string(limits::kMaxAlignment),
+                 ""};
+  }
+  return {};
+}
+
+Result<void> check_order(const Graph& graph, const std::vector<NodeId>& order) {
+  IdVector<NodeId, char> has_run(graph.nodes().size(), 0);
+  const auto refuse = [&](NodeId id, const std::string& why) {
+    return Error{ErrorCode::invalid, "the order is none: node " + std::to_string(id.value()) + " " + why, ""};
+  };
+  for (NodeId id : order) {
+    if (!has_run.contains(id)) return refuse(id, "is not in the graph");
+    if (has_run[id] != 0) return refuse(id, "comes twice");
+    for (TensorId tensor : graph.reads(id)) {
+      const std::optional<NodeId> producer = graph.tensor(tensor).producer;
+      if (producer && has_run[*producer] == 0) {
+        return refuse(id, "comes before node " + std::to_string(producer->value()) + ", which it reads");
+      }
+    }
+    for (NodeId before : graph.node(id).control_inputs) {
+      if (has_run[before] == 0)
+        return refuse(id, "comes before node " + std::to_string(before.value()) + ", its control input");
+    }
+    has_run[id] = 1;
+  }
+  if (order.size() == graph.nodes().size()) return {};
+  return Error{
+      ErrorCode::invalid,
+      "the order has " + std::to_string(order.size()) + " nodes, the graph " + std::to_string(graph.nodes().size()),
+      ""};
+}
+
+Error unknown_baseline(const std::string& name) {
+  std::string names;
+  for (const BaselineSpec& spec : baselines()) names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  return Error{ErrorCode::invalid, "no baseline is called " + quoted(name) + "; there are " + names, ""};
+}
+
+}  // namespace
+}  // namespace baselines_internal
+
+const std::vector<BaselineSpec>& baselines() {
+  static const std::vector<BaselineSpec> all = [] {
+    std::vector<BaselineSpec> specs;
+    for (const baselines_internal::Recipe& recipe : baselines_internal::recipes()) specs.push_back(recipe.spec);
+    return specs;
+  }();
+  return all;
+}
+
+Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<NodeId>& order,
+                                       const BaselineOptions& options) {
+  const baselines_internal::Recipe* recipe = baselines_internal::find_recipe(options.baseline);
+  if (recipe == nullptr) return baselines_internal::unknown_baseline(options.baseline);
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_numbers(options));
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_order(graph, order));
+  const Bytes alignment = options.alignment.value_or(Bytes(recipe->alignment));
+  Result<baselines_internal::BlobNet> net =
+      baselines_internal::blob_net(graph, order, options, alignment, recipe->views);
+  if (!net) return net.error();
+  if (recipe->has_workspace && baselines_internal::devices_of(*net).size() > 1) {
+    return Error{ErrorCode::invalid,
+                 quoted(options.baseline) + " plans one device, and the tensors are on " +
+                     std::to_string(baselines_internal::devices_of(*net).size()) + "; plan each on its own",
+                 ""};
+  }
+  Result<baselines_internal::Decision> decision = recipe->decide(*net, options);
+  if (!decision) return decision.error();
+  BaselineOutcome outcome;
+  outcome.baseline = options.baseline;
+  if (recipe->has_workspace) {
+    Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, options.workspaces, decision->streams);
+    if (!workspace) return workspace.error();
+    outcome.workspace = *std::move(workspace);
+    for (const Tensor& tensor : graph.tensors()) {
+      if (tensor.role == Role::constant) outcome.constants += round_up(tensor.size, alignment);
+    }
+  }
+  baselines_internal::claim(*net, order, options, *decision, outcome);
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(*net, options, *decision, outcome));
+  outcome.violations = check_sharing(graph, outcome.sharing);
+  return outcome;
+}
+
+}  // namespace lowtide

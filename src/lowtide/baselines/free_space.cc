@@ -1,0 +1,44 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/baselines/free_space.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace lowtide::baselines_internal {
+
+Offset FreeSpace::smallest_gap(Bytes size) const {
+  const auto found = by_length_.lower_bound({size, Offset(0)});
+  return found == by_length_.end() ? end_ : found->second;
+}
+
+void FreeSpace::take(Offset begin, Offset end) {
+  if (begin > end_) {
+    add_gap(end_, begin);
+  } else {
+    auto gap = gaps_.upper_bound(begin);
+    if (gap != gaps_.begin() && std::prev(gap)->second > begin) --gap;
+    // An empty range cuts a gap in two.
+    while (gap != gaps_.end() && gap->first < end) {
+      const auto [gap_begin, gap_end] = *gap;
+      gap = erase_gap(gap);
+      add_gap(gap_begin, begin);
+      add_gap(end, gap_end);
+    }
+  }
+  end_ = std::max(end_, end);
+}
+
+void FreeSpace::add_gap(Offset begin, Offset end) {
+  if (begin >= end) return;
+  gaps_.emplace(begin, end);
+  by_length_.emplace(end - begin, begin);
+}
+
+FreeSpace::Gaps::iterator FreeSpace::erase_gap(Gaps::iterator gap) {
+  by_length_.erase({gap->second - gap->first, gap->first});
+  return gaps_.erase(gap);
+}
+
+}  // namespace lowtide::baselines_internal

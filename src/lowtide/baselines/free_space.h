@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/bytes.h"
+
+namespace lowtide::baselines_internal {
+
+// Addresses of an arena that nothing of a set of address ranges covers. Each operation takes O(log gaps), amortized.
+class FreeSpace {
+ public:
+  // The begin of the smallest gap that holds `size` bytes, of the lowest among equals; else the end of the highest range.
+  // A gap is between two ranges or below the lowest, has at least 1 byte, and ends where an empty range is.
+  [[nodiscard]] Offset smallest_gap(Bytes size) const;
+
+  // Adds a range. Require: begin <= end. Ranges may overlap.
+  void take(Offset begin, Offset end);
+
+ private:
+  using Gaps = std::map<Offset, Offset>;  // begin to end
+  void add_gap(Offset begin, Offset end);
+  Gaps::iterator erase_gap(Gaps::iterator gap);
+
+  Gaps gaps_;
+  std::set<std::pair<Bytes, Offset>> by_length_;
+  Offset end_;  // of the highest range
+};
+
+}  // namespace lowtide::baselines_internal

@@ -1,0 +1,126 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "lowtide/baselines/free_space.h"
+#include "lowtide/baselines/placed_spans.h"
+#include "lowtide/baselines/sharing_rules.h"
+
+namespace lowtide::baselines_internal {
+namespace {
+
+// Pairs that are looked at: some seconds. 10,000 tensors that all live at one time are 50 million pairs.
+constexpr std::int64_t kMostPairs = 100'000'000;
+
+// A gap that is taken out of a tree costs about as much as so many pairs.
+constexpr std::int64_t kPairsPerUpdate = 4;
+
+struct Taken {
+  Offset begin;
+  Offset end;
+};
+
+// Require: sorted by `begin`.
+Offset smallest_gap(const std::vector<Taken>& taken, Bytes size) {
+  std::optional<Bytes> best_gap;
+  Offset best;
+  Offset end;  // highest so far
+  for (const Taken& one : taken) {
+    if (one.begin > end || one.begin == end) {
+      const Bytes gap = one.begin - end;
+      if (gap >= size && gap > Bytes(0) && (!best_gap || gap < *best_gap)) {
+        best_gap = gap;
+        best = end;
+      }
+    }
+    end = std::max(end, one.end);
+  }
+  return best_gap ? best : end;
+}
+
+// Pairs of buffers that live at one time.
+std::int64_t count_pairs(const PackingProblem& problem) {
+  std::vector<std::int64_t> begins;
+  std::vector<std::int64_t> ends;
+  for (const PackingBuffer& buffer : problem.buffers) {
+    if (buffer.lifespan.empty()) continue;
+    begins.push_back(buffer.lifespan.begin);
+    ends.push_back(buffer.lifespan.end);
+  }
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  // Each pair is counted at its later begin: with all that have begun before and have not ended.
+  std::int64_t pairs = 0;
+  std::size_t ended = 0;
+  for (std::size_t begun = 0; begun < begins.size(); ++begun) {
+    while (ends[ended] <= begins[begun]) ++ended;
+    pairs += static_cast<std::int64_t>(begun - ended);
+  }
+  return pairs;
+}
+
+std::vector<TimeSpan> different_spans(const PackingProblem& problem) {
+  std::vector<TimeSpan> spans;
+  for (const PackingBuffer& buffer : problem.buffers) {
+    if (!buffer.lifespan.empty()) spans.push_back(buffer.lifespan);
+  }
+  std::sort(spans.begin(), spans.end());
+  spans.erase(std::unique(spans.begin(), spans.end()), spans.end());
+  return spans;
+}
+
+// For each buffer the gaps between those placed before that live at one time with it.
+IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const std::vector<PackingId>& by_size) {
+  IdVector<PackingId, Offset> offsets(problem.buffers.size());
+  PlacedSpans placed(problem.buffers);
+  std::vector<PackingId> beside;
+  std::vector<Taken> taken;
+  for (PackingId id : by_size) {
+    placed.list_meeting(id, beside);
+    taken.clear();
+    for (PackingId other : beside) taken.push_back({offsets[other], offsets[other] + problem.buffers[other].size});
+    std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });
+    offsets[id] = smallest_gap(taken, problem.buffers[id].size);
+    placed.mark(id);
+  }
+  return offsets;
+}
+
+// Keeps the gaps for each of a few lifespans, and takes a buffer's bytes out of all that it meets.
+IdVector<PackingId, Offset> place_by_spans(const PackingProblem& problem, const std::vector<PackingId>& by_size,
+                                           const std::vector<TimeSpan>& spans) {
+  IdVector<PackingId, Offset> offsets(problem.buffers.size());
+  std::vector<FreeSpace> space(spans.size());
+  for (PackingId id : by_size) {
+    const PackingBuffer& buffer = problem.buffers[id];
+    if (buffer.lifespan.empty()) continue;  // at 0: it meets nothing
+    const auto own = std::lower_bound(spans.begin(), spans.end(), buffer.lifespan) - spans.begin();
+    offsets[id] = space[static_cast<std::size_t>(own)].smallest_gap(buffer.size);
+    for (std::size_t at = 0; at < spans.size(); ++at) {
+      if (spans[at].overlaps(buffer.lifespan)) space[at].take(offsets[id], offsets[id] + buffer.size);
+    }
+  }
+  return offsets;
+}
+
+}  // namespace
+
+Result<IdVector<PackingId, Offset>> largest_first_offsets(const PackingProblem& problem, std::int64_t* work) {
+  std::vector<PackingId> by_size;
+  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) by_size.push_back(id);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](PackingId a, PackingId b) { return problem.buffers[a].size > problem.buffers[b].size; });
+  const std::int64_t pairs = count_pairs(problem);
+  const std::vector<TimeSpan> spans = different_spans(problem);
+  const std::int64_t updates = static_cast<std::int64_t>(spans.size()) * static_cast<std::int64_t>(by_size.size());
+  const bool has_few_spans = updates < pairs / kPairsPerUpdate;
+  const std::int64_t looks = has_few_spans ? updates * kPairsPerUpdate : pairs;
+  if (work != nullptr) *work = looks;
+  if (looks > kMostPairs) return too_large("pairs of tensors that live at one time", kMostPairs, "kMostPairs");
+  return has_few_spans ? place_by_spans(problem, by_size, spans) : place_by_pairs(problem, by_size);
+}
+
+}  // namespace lowtide::baselines_internal

@@ -1,0 +1,98 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/baselines/least_slots.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lowtide/allocate/slots.h"
+
+namespace lowtide::baselines_internal {
+namespace {
+
+void add_slots(const Movable& movable, const IdVector<PackingId, std::uint32_t>& slot, BlockChoice& choice) {
+  std::vector<std::vector<BlobId>> users;
+  for (PackingId id : all_ids<PackingId>(slot.size())) {
+    users.resize(std::max<std::size_t>(users.size(), slot[id] + 1));
+    users[slot[id]].push_back(movable.blobs[id]);
+  }
+  for (const std::vector<BlobId>& row : users) {
+    if (row.size() < 2) continue;
+    for (BlobId id : row) choice.block[id] = static_cast<std::uint32_t>(choice.names.size());
+    choice.names.push_back("slot " + std::to_string(choice.names.size()));
+  }
+}
+
+BlockChoice no_choice(const BlobNet& net) {
+  return {IdVector<BlobId, std::optional<std::uint32_t>>(net.blobs.size()), {}};
+}
+
+Bytes bytes_of(const BlobNet& net, const BlockChoice& choice) {
+  Bytes sum;
+  std::vector<Bytes> sizes(choice.names.size());
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (choice.block[id]) {
+      sizes[*choice.block[id]] = std::max(sizes[*choice.block[id]], blob.size);
+    } else if (!blob.is_kept) {
+      sum += blob.size;
+    }
+  }
+  for (Bytes size : sizes) sum += size;
+  return sum;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> devices_of(const BlobNet& net) {
+  std::vector<std::uint32_t> devices;
+  for (const Blob& blob : net.blobs) devices.push_back(blob.device);
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  return devices;
+}
+
+Movable movable_in_sequence(const BlobNet& net, std::uint32_t device) {
+  Movable movable;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (blob.is_kept || blob.device != device) continue;
+    movable.problem.buffers.push_back({.lifespan = {blob.first, blob.last + std::int64_t{1}}, .size = blob.size});
+    movable.blobs.push_back(id);
+  }
+  return movable;
+}
+
+BlockChoice nearest_size_choice(const BlobNet& net) {
+  BlockChoice choice = no_choice(net);
+  for (std::uint32_t device : devices_of(net)) {
+    const Movable movable = movable_in_sequence(net, device);
+    add_slots(movable, nearest_size_slots(movable.problem), choice);
+  }
+  return choice;
+}
+
+Result<LeastSlots> least_slots(const BlobNet& net, std::int64_t effort) {
+  LeastSlots least{.choice = no_choice(net)};
+  for (std::uint32_t device : devices_of(net)) {
+    const Movable movable = movable_in_sequence(net, device);
+    const Result<SlotAssignment> assigned = assign_slots(movable.problem, {.effort = effort});
+    if (!assigned) return assigned.error();
+    IdVector<PackingId, std::uint32_t> slot;
+    for (SlotId id : assigned->slot) slot.push_back(id.value());
+    add_slots(movable, slot, least.choice);
+    least.bound += assigned->proven_optimal ? assigned->total : assigned->bound;
+  }
+  least.bytes = bytes_of(net, least.choice);
+  for (BlockChoice other : {nearest_size_choice(net), recycle_in_sequence(net), storage_groups(net)}) {
+    const Bytes bytes = bytes_of(net, other);
+    if (bytes >= least.bytes) continue;
+    least.choice = std::move(other);
+    least.bytes = bytes;
+  }
+  return least;
+}
+
+}  // namespace lowtide::baselines_internal

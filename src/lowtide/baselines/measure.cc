@@ -1,0 +1,179 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/baselines/measure.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/allocate/allocate.h"
+#include "lowtide/allocate/slots.h"
+#include "lowtide/analysis/happens_before.h"
+
+namespace lowtide::baselines_internal {
+namespace {
+
+// Blobs of a device beyond which pairs of a relation are not listed.
+constexpr std::size_t kMostRelated = 2000;
+
+// Written during the run, by a node of its own.
+bool is_made(const Blob& blob) { return blob.is_placed && !blob.is_input; }
+
+// Pairs that may not share in some run.
+std::vector<PackingPair> pairs_in_conflict(const BlobNet& net, const IdVector<PackingId, BlobId>& blobs,
+                                           const HappensBefore& runs,
+                                           const IdVector<BlobId, std::vector<std::uint32_t>>& uses) {
+  std::vector<BufferUsers> users;
+  for (BlobId id : blobs) users.push_back({.firsts = {net.blobs[id].first}, .users = uses[id]});
+  std::vector<PackingPair> conflicts;
+  for (const auto& [first, second] : buffer_conflicts(runs, users)) {
+    conflicts.push_back({PackingId(first), PackingId(second)});
+  }
+  return conflicts;
+}
+
+// What our own search finds by the rule, and what it proves, for the blobs that may share.
+struct Found {
+  std::optional<Bytes> bytes;
+  Bytes bound;
+};
+
+Result<Found> best_offsets(const BlobNet& net, const BaselineOptions& options, const Decision& decision) {
+  const Result<Packing> packing = allocate(arena_problem(net, decision).problem, {.effort = options.effort});
+  if (!packing) return packing.error();
+  return Found{packing->height, packing->bound};
+}
+
+Result<Found> best_in_sequence(const BlobNet& net, const BaselineOptions& options) {
+  const Result<LeastSlots> least = least_slots(net, options.effort);
+  if (!least) return least.error();
+  return Found{least->bytes, least->bound};
+}
+
+// Device by device. Nothing where there would be too many pairs.
+Result<Found> best_of_dependencies(const BlobNet& net, const BaselineOptions& options) {
+  const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
+  if (!runs) return runs.error();
+  IdVector<BlobId, std::vector<std::uint32_t>> uses(net.blobs.size());
+  for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
+    for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
+      for (BlobId id : list) uses[id].push_back(at);
+    }
+  }
+  Found found{.bytes = Bytes(0)};
+  for (std::uint32_t device : devices_of(net)) {
+    Movable movable = movable_in_sequence(net, device);
+    if (movable.blobs.size() > kMostRelated) return Found{};
+    movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, *runs, uses);
+    const Result<SlotAssignment> slots = assign_slots(movable.problem, {.effort = options.effort});
+    if (!slots) return slots.error();
+    *found.bytes += slots->total;
+    found.bound += slots->proven_optimal ? slots->total : slots->bound;
+  }
+  return found;
+}
+
+Result<Found> find_best(const BlobNet& net, const BaselineOptions& options, const Decision& decision) {
+  if (!decision.all_may_share) return Found{};
+  if (decision.has_offsets()) return best_offsets(net, options, decision);
+  if (decision.run_order == RunOrder::dependencies) return best_of_dependencies(net, options);
+  return best_in_sequence(net, options);
+}
+
+}  // namespace
+
+Decision decision_of(BlockChoice choice, RunOrder run_order) {
+  Decision decision;
+  decision.run_order = run_order;
+  decision.block = std::move(choice.block);
+  decision.names = std::move(choice.names);
+  return decision;
+}
+
+Decision arena_of(const BlobNet& net) {
+  Decision decision;
+  decision.names = {"arena"};
+  decision.offset = IdVector<BlobId, Offset>(net.blobs.size());
+  for (const Blob& blob : net.blobs) {
+    decision.block.push_back(blob.is_placed ? std::optional<std::uint32_t>(0) : std::nullopt);
+  }
+  return decision;
+}
+
+Movable arena_problem(const BlobNet& net, const Decision& decision) {
+  Movable movable;
+  std::int64_t end = 1;
+  IdVector<BlobId, TimeSpan> span(net.blobs.size(), TimeSpan{INT64_MAX, 0});
+  for (std::size_t at = 0; at < net.ops.size(); ++at) {
+    const std::int64_t now = decision.wave.empty() ? static_cast<std::int64_t>(at) : decision.wave[net.ops[at].node];
+    end = std::max(end, now + 1);
+    for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
+      for (BlobId id : list) span[id] = {std::min(span[id].begin, now), std::max(span[id].end, now + 1)};
+    }
+  }
+  std::vector<BlobId> by_begin;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (!decision.block[id]) continue;
+    const Blob& blob = net.blobs[id];
+    if (blob.is_input || span[id].empty()) span[id] = {0, std::max<std::int64_t>(span[id].end, 1)};
+    if (blob.is_output) span[id].end = end;
+    by_begin.push_back(id);
+  }
+  std::stable_sort(by_begin.begin(), by_begin.end(), [&](BlobId a, BlobId b) { return span[a].begin < span[b].begin; });
+  for (BlobId id : by_begin) {
+    movable.problem.buffers.push_back({.lifespan = span[id], .size = net.blobs[id].size});
+    movable.blobs.push_back(id);
+  }
+  return movable;
+}
+
+void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineOptions& options,
+           const Decision& decision, BaselineOutcome& outcome) {
+  for (const std::string& name : decision.names) outcome.blocks.push_back({.name = name});
+  outcome.blobs = static_cast<std::int64_t>(net.blobs.size());
+  if (!decision.has_offsets()) outcome.blobs_left = outcome.blobs;
+  outcome.shared_buffers = static_cast<std::int64_t>(decision.names.size());
+  SharingClaim& sharing = outcome.sharing;
+  sharing.run_order = decision.run_order;
+  sharing.order = order;
+  sharing.wave = decision.wave;
+  sharing.view_of = net.view_of;
+  sharing.devices = options.devices;
+  sharing.places = IdVector<TensorId, std::optional<SharingPlace>>(net.blob_of.size());
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (blob.tensors.size() > 1) sharing.together.push_back(blob.tensors);
+    if (!decision.block[id]) continue;
+    BaselineBlock& block = outcome.blocks[*decision.block[id]];
+    const SharingPlace place{*decision.block[id], decision.has_offsets() ? decision.offset[id] : Offset(0)};
+    block.size = std::max(block.size, (place.offset + blob.size) - Offset(0));
+    ++block.blobs;
+    for (TensorId tensor : blob.tensors) sharing.places[tensor] = place;
+  }
+  for (const BaselineBlock& block : outcome.blocks) {
+    sharing.blocks.push_back(block.size);
+    if (outcome.blobs_left) *outcome.blobs_left -= block.blobs - 1;
+  }
+}
+
+Result<void> measure(const BlobNet& net, const BaselineOptions& options, const Decision& decision,
+                     BaselineOutcome& outcome) {
+  for (const BaselineBlock& block : outcome.blocks) outcome.bytes += block.size;
+  Bytes fixed;  // written by nodes, and not to be shared by this rule
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    const Blob& blob = net.blobs[id];
+    if (!decision.block[id] && !is_made(blob)) continue;
+    outcome.naive += blob.size;
+    if (decision.block[id]) continue;
+    outcome.bytes += blob.size;
+    if (blob.is_kept) fixed += blob.size;
+  }
+  const Result<Found> found = find_best(net, options, decision);
+  if (!found) return found.error();
+  outcome.bound = fixed + found->bound;
+  if (found->bytes) outcome.best = std::min(fixed + *found->bytes, outcome.bytes);
+  outcome.proven_optimal = outcome.bytes == outcome.bound;
+  return {};
+}
+
+}  // namespace lowtide::baselines_internal

@@ -1,0 +1,32 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/import/onnx/fold/numbers.h"
+
+// Arithmetic on single elements that are exact, bounded or unknown: a private header of this room.
+// Each result holds for every pair of numbers that the operands may be (a range of results, by interval arithmetic on
+// numbers that are never negative unless exact).
+namespace lowtide::import_internal {
+
+using BinaryRule = Result<KnownElement> (*)(DType dtype, const KnownElement& a, const KnownElement& b);
+using UnaryRule = KnownElement (*)(DType dtype, const KnownElement& a);
+
+[[nodiscard]] Result<KnownElement> add_elements(DType dtype, const KnownElement& a, const KnownElement& b);
+[[nodiscard]] Result<KnownElement> subtract_elements(DType dtype, const KnownElement& a, const KnownElement& b);
+[[nodiscard]] Result<KnownElement> multiply_elements(DType dtype, const KnownElement& a, const KnownElement& b);
+// Integers: towards zero. Error: a divisor that is exactly 0, and the lowest number divided by -1.
+[[nodiscard]] Result<KnownElement> divide_elements(DType dtype, const KnownElement& a, const KnownElement& b);
+// The remainder with the sign of the divisor (integers only). Error: a divisor that is exactly 0.
+[[nodiscard]] Result<KnownElement> modulo_elements(DType dtype, const KnownElement& a, const KnownElement& b);
+// The remainder with the sign of the dividend, as C's fmod. Error: an integer divisor that is exactly 0.
+[[nodiscard]] Result<KnownElement> remainder_elements(DType dtype, const KnownElement& a, const KnownElement& b);
+[[nodiscard]] Result<KnownElement> least_element(DType dtype, const KnownElement& a, const KnownElement& b);
+[[nodiscard]] Result<KnownElement> greatest_element(DType dtype, const KnownElement& a, const KnownElement& b);
+
+// Integer base and exponent; exact where the result is within 2^53, which kernels in double precision agree on.
+[[nodiscard]] KnownElement integer_power(DType dtype, const KnownElement& base, const KnownElement& exponent);
+
+}  // namespace lowtide::import_internal

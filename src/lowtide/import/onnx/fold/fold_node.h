@@ -1,0 +1,117 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/result.h"
+#include "lowtide/import/onnx/fold/fold_request.h"
+#include "lowtide/import/onnx/fold/numbers.h"
+
+// What the rules of `fold` share: a private header of this room.
+namespace lowtide::import_internal {
+
+using Extents = std::vector<std::int64_t>;
+using Content = std::shared_ptr<const KnownContent>;
+using Contents = std::vector<Content>;
+
+// A list of integers that a node takes from an attribute in one opset and from an input in another.
+struct ListSetting {
+  bool is_given = false;          // false: left out
+  std::optional<Extents> values;  // nothing while is_given: not known before the run
+};
+
+// Reads a request: every accessor answers "nothing" for what is absent, malformed or of another type.
+class FoldNode {
+ public:
+  explicit FoldNode(const FoldRequest& request) : request_(request) {}
+
+  [[nodiscard]] const FoldRequest& request() const { return request_; }
+  [[nodiscard]] std::size_t input_count() const { return request_.inputs.size(); }
+  [[nodiscard]] bool has_input(std::size_t index) const;
+  [[nodiscard]] std::optional<DType> dtype(std::size_t index) const;
+  // The extents, where all are exact.
+  [[nodiscard]] std::optional<Extents> extents(std::size_t index) const;
+  [[nodiscard]] const std::vector<KnownExtent>* partly_known_extents(std::size_t index) const;
+  // The content; nullptr if nothing is known of it.
+  [[nodiscard]] Content content(std::size_t index) const;
+  // The same; but of a small tensor of integers that has a shape, at least that many unknown elements.
+  [[nodiscard]] Content content_or_unknown(std::size_t index) const;
+  // All elements, if each is exact.
+  [[nodiscard]] std::optional<Extents> exact_integers(std::size_t index) const;
+  [[nodiscard]] std::optional<std::int64_t> exact_scalar(std::size_t index) const;
+
+  [[nodiscard]] std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
+  [[nodiscard]] std::string_view text(std::string_view attribute, std::string_view otherwise) const;
+  [[nodiscard]] const Extents* integers(std::string_view attribute) const;
+  [[nodiscard]] ListSetting list(std::string_view attribute, std::size_t input) const;
+  [[nodiscard]] Content content_attribute(std::string_view name) const;
+
+ private:
+  const FoldRequest& request_;
+};
+
+using FoldRule = Result<Contents> (*)(const FoldNode& node);
+
+// The rules of each family, in any order.
+struct NamedRule {
+  std::string_view type;
+  FoldRule rule;
+};
+[[nodiscard]] std::span<const NamedRule> movement_rules();
+[[nodiscard]] std::span<const NamedRule> indexing_rules();
+[[nodiscard]] std::span<const NamedRule> arithmetic_rules();
+[[nodiscard]] std::span<const NamedRule> cast_rules();
+[[nodiscard]] std::span<const NamedRule> compare_rules();
+[[nodiscard]] std::span<const NamedRule> reduce_rules();
+[[nodiscard]] std::span<const NamedRule> generate_rules();
+[[nodiscard]] std::span<const NamedRule> sorting_rules();
+
+// What most rules return: one output, or nothing known.
+[[nodiscard]] inline Contents single(Content content) { return Contents{std::move(content)}; }
+[[nodiscard]] inline Contents nothing() { return {}; }
+
+// Product of extents; nothing if one is negative or it is above limits::kMaxFoldedElements (checked before anything is
+// allocated) or the rank above limits::kMaxRank.
+[[nodiscard]] std::optional<std::int64_t> folded_count(const Extents& extents);
+
+// Row-major strides in elements.
+[[nodiscard]] Extents strides_of(const Extents& extents);
+
+// An axis in [-rank, rank) as one in [0, rank); nothing if it is outside.
+[[nodiscard]] std::optional<std::size_t> normal_axis(std::int64_t axis, std::size_t rank);
+// The same for a list; nothing if one is outside or repeated.
+[[nodiscard]] std::optional<std::vector<std::size_t>> normal_axes(const Extents& axes, std::size_t rank);
+
+// A content of unknown elements; nullptr beyond the limit or if the type is not foldable.
+[[nodiscard]] std::shared_ptr<KnownContent> blank(DType dtype, const Extents& extents);
+
+// Elements source[base + sum(index[i] * strides[i])] for every index of `extents`: transposition, slicing, repetition.
+// Require: every such position is in `source`.
+[[nodiscard]] Content strided(const KnownContent& source, const Extents& extents, const Extents& strides,
+                              std::int64_t base);
+
+// The shape that both broadcast to by numpy's rule; nothing if they do not.
+[[nodiscard]] std::optional<Extents> broadcast(const Extents& a, const Extents& b);
+// Require: `source.extents` broadcasts to `extents`. nullptr beyond the limit.
+[[nodiscard]] Content broadcast_to(const Content& source, const Extents& extents);
+
+// Runs through a tensor along one axis: `outer` blocks of `extent` elements that are `inner` apart.
+struct AxisView {
+  std::int64_t outer = 1;
+  std::int64_t extent = 1;
+  std::int64_t inner = 1;
+  [[nodiscard]] std::size_t at(std::int64_t block, std::int64_t along, std::int64_t within) const {
+    return static_cast<std::size_t>((block * extent + along) * inner + within);
+  }
+};
+[[nodiscard]] AxisView axis_view(const Extents& extents, std::size_t axis);
+
+}  // namespace lowtide::import_internal

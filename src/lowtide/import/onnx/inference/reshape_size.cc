@@ -1,0 +1,136 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/inference/reshape_size.h"
+
+#include <algorithm>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/proto/types.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+// The extent of the input that is not exact, if all others that are left have the product `others`: then it is the -1.
+const KnownExtent* only_difference(const KnownExtents& data, const std::vector<bool>& is_used, Bound others) {
+  const KnownExtent* only = nullptr;
+  Bound exact = 1;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (is_used[i]) continue;
+    if (!is_open(data[i])) {
+      exact = product(exact, data[i].extent);
+    } else if (only != nullptr) {
+      return nullptr;
+    } else {
+      only = &data[i];
+    }
+  }
+  return exact && others && *exact == *others && *exact > 0 ? only : nullptr;
+}
+
+// What is left of both sides of "as many elements before as after" once the unknown extents that stand on both are
+// cancelled.
+struct Balance {
+  std::vector<bool> is_used;        // extents of the input that stand in the output as they are
+  std::optional<std::size_t> open;  // the axis of the -1
+  Bound others = 1;                 // product of what does not cancel in the output, if all of it is exact
+  std::int64_t at_least = 1;        // the same, counting what is not exact as 1
+};
+
+// At run time an element of 0 copies the input's extent, so a bounded element bounds only together with that.
+Bound bound_of_target(const KnownElement& element, const KnownExtents& data, std::size_t axis, bool zero_copies) {
+  const Bound most = bound_of(element);
+  if (!zero_copies || axis >= data.size()) return most;
+  const Bound copied = bound_of(data[axis]);
+  return most && copied ? Bound(std::max(*most, *copied)) : Bound();
+}
+
+// Nothing where an extent is open, or the product is beyond 64 bits.
+Bound exact_elements(const TensorFact& fact) {
+  if (!fact.known.extents || std::any_of(fact.known.extents->begin(), fact.known.extents->end(), is_open)) return {};
+  return element_bound(*fact.known.extents);
+}
+
+// An extent of the input that is unknown under the element's name, and not cancelled yet.
+std::optional<std::size_t> same_name(const KnownElement& element, const KnownExtents& data, const Balance& balance) {
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const bool is_named = data[i].knowledge == Knowledge::unknown && !data[i].symbol.empty();
+    if (!balance.is_used[i] && is_named && data[i].symbol == element.symbol) return i;
+  }
+  return std::nullopt;
+}
+
+// Fills in what one element of the target says about one axis, and enters it in the balance.
+void enter(const KnownElement& element, std::size_t axis, const KnownExtents& data, bool zero_copies,
+           KnownExtents& output, Balance& balance) {
+  KnownExtent& extent = output[axis];
+  const bool is_exact = element.knowledge == Knowledge::exact;
+  if (is_exact && element.integer == -1) {
+    balance.open = axis;
+    return;
+  }
+  if (is_exact && element.integer == 0 && zero_copies && axis < data.size()) {
+    if (is_open(extent)) extent = data[axis];
+    if (is_open(extent)) {
+      balance.is_used[axis] = true;
+      return;
+    }
+  }
+  if (element.knowledge == Knowledge::at_most) set_bound(extent, bound_of_target(element, data, axis, zero_copies));
+  if (extent.knowledge == Knowledge::exact) {
+    balance.others = product(balance.others, extent.extent);
+    const auto product_so_far = checked_multiply(balance.at_least, std::max<std::int64_t>(1, extent.extent));
+    balance.at_least = product_so_far.value_or(balance.at_least);
+  } else if (const auto same = same_name(element, data, balance)) {
+    balance.is_used[*same] = true;
+  } else {
+    balance.others = std::nullopt;
+  }
+}
+
+// The -1: what the others leave.
+void solve(const KnownExtents& data, const Balance& balance, KnownExtent& open) {
+  Bound rest = 1;
+  bool is_exact = true;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    if (balance.is_used[i]) continue;
+    rest = product(rest, bound_of(data[i]));
+    is_exact = is_exact && data[i].knowledge == Knowledge::exact;
+  }
+  const bool divides = rest && balance.others && *balance.others > 0;
+  if (is_exact && divides && *rest % *balance.others == 0) set_exact(open, *rest / *balance.others);
+  const KnownExtent* only = only_difference(data, balance.is_used, balance.others);
+  if (only != nullptr && is_open(open)) open = *only;
+  if (const Bound all = element_bound(data)) set_bound(open, *all / balance.at_least);
+  if (divides) set_bound(open, *rest / *balance.others);
+}
+
+}  // namespace
+
+void size_reshape(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownContent* target = sized.content(1);
+  KnownExtents* output = sized.output(0);
+  if (data == nullptr || target == nullptr || output == nullptr || output->size() != target->elements.size()) return;
+  const bool zero_copies = sized.integer("allowzero", 0) == 0;
+  Balance balance;
+  balance.is_used.resize(data->size(), false);
+  for (std::size_t axis = 0; axis < output->size(); ++axis) {
+    enter(target->elements[axis], axis, *data, zero_copies, *output, balance);
+  }
+  if (balance.open && is_open((*output)[*balance.open])) solve(*data, balance, (*output)[*balance.open]);
+}
+
+Result<void> check_reshape(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
+                           const std::vector<TensorFact>& outputs) {
+  if (node.op_type() != "Reshape" || inputs.empty() || inputs[0] == nullptr || outputs.empty()) return {};
+  const Bound before = exact_elements(*inputs[0]);
+  const Bound after = exact_elements(outputs[0]);
+  if (!before || !after || *before == *after) return {};
+  return Error{ErrorCode::invalid,
+               "gives " + quoted(node.output(0)) + " " + std::to_string(*after) + " elements, " + describe(outputs[0]) +
+                   ", but " + quoted(node.input(0)) + " has " + std::to_string(*before) + ", " + describe(*inputs[0]),
+               ""};
+}
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,241 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/inference/size_rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lowtide/import/onnx/inference/data_dependent_sizes.h"
+#include "lowtide/import/onnx/inference/reshape_size.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+// Where start and end are counted from the front, and the step is positive, the extent does not fall when the axis
+// grows; else it is only as long as the axis, divided by the step.
+Bound sliced_bound(const KnownExtent& extent, std::optional<std::int64_t> start, const KnownElement* end,
+                   std::optional<std::int64_t> step) {
+  Bound most = bound_of(extent);
+  if (!step || *step <= 0) return most;
+  const bool ends_at_front = end != nullptr && (end->knowledge == Knowledge::at_most ||
+                                                (end->knowledge == Knowledge::exact && end->integer >= 0));
+  if (ends_at_front) most = least(most, end->integer);
+  if (most && start && *start >= 0) most = std::max<std::int64_t>(0, *most - std::min(*start, *most));
+  if (most && start && *start < 0 && *start > -limits::kMaxTensorBytes) most = least(most, -*start);
+  if (most) most = *most / *step + (*most % *step == 0 ? 0 : 1);
+  return most;
+}
+
+void size_slice(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  if (data == nullptr) return;
+  sized.give_rank(0, data->size());
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != data->size()) return;
+  const KnownContent* axes = sized.content(3);
+  const KnownExtents* count = sized.extents(1);
+  std::vector<bool> is_done(data->size(), false);
+  if (sized.has(1) && (!sized.has(3) || axes != nullptr) && count != nullptr && count->size() == 1 &&
+      (*count)[0].knowledge == Knowledge::exact) {
+    std::vector<bool> is_sliced(data->size(), false);
+    bool are_axes_known = (*count)[0].extent <= limits::kMaxRank;
+    for (std::size_t i = 0; are_axes_known && i < static_cast<std::size_t>((*count)[0].extent); ++i) {
+      const auto named = sized.has(3) ? exact_at(axes, i) : std::optional(static_cast<std::int64_t>(i));
+      const auto axis = named ? axis_in(*named, data->size()) : std::nullopt;
+      are_axes_known = axis.has_value();
+      if (!axis) break;
+      is_sliced[*axis] = true;
+      const auto step = sized.has(4) ? exact_at(sized.content(4), i) : std::optional<std::int64_t>(1);
+      set_bound((*output)[*axis],
+                sliced_bound((*data)[*axis], exact_at(sized.content(1), i), element_at(sized.content(2), i), step));
+      is_done[*axis] = true;
+    }
+    // An axis that is not sliced stays what it is.
+    for (std::size_t i = 0; are_axes_known && i < data->size(); ++i) {
+      if (!is_sliced[i] && is_open((*output)[i])) (*output)[i] = (*data)[i];
+    }
+  }
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    if (!is_done[i]) set_bound((*output)[i], bound_of((*data)[i]));
+  }
+}
+
+void size_split(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  if (data == nullptr || sized.outputs.empty()) return;
+  const auto axis = axis_in(sized.integer("axis", 0), data->size());
+  if (!axis) return;
+  const bool has_sizes = sized.has(1) || sized.attribute("split") != nullptr;
+  const auto parts = static_cast<std::int64_t>(sized.outputs.size());
+  for (std::size_t index = 0; index < sized.outputs.size(); ++index) {
+    sized.give_rank(index, data->size());
+    KnownExtents* output = sized.output(index);
+    if (output == nullptr || output->size() != data->size()) continue;
+    for (std::size_t i = 0; i < data->size(); ++i) {
+      if (i != *axis) {
+        if (is_open((*output)[i])) (*output)[i] = (*data)[i];
+        continue;
+      }
+      Bound most = bound_of((*data)[i]);
+      const KnownElement* given = element_at(sized.content(1), index);
+      if (has_sizes && given != nullptr) most = least(most, bound_of(*given));
+      if (!has_sizes && most) most = *most / parts + (*most % parts == 0 ? 0 : 1);
+      set_bound((*output)[i], most);
+    }
+  }
+}
+
+void size_range(const Sized& sized) {
+  sized.give_rank(0, 1);
+  KnownExtents* output = sized.output(0);
+  const auto start = exact_at(sized.content(0), 0);
+  const KnownElement* limit = element_at(sized.content(1), 0);
+  const auto step = exact_at(sized.content(2), 0);
+  if (output == nullptr || output->size() != 1 || !is_open((*output)[0]) || limit == nullptr || !start || !step) return;
+  const bool is_integer = sized.inputs[0]->known.dtype == DType::i64 || sized.inputs[0]->known.dtype == DType::i32;
+  if (!is_integer) return;
+  if (*start == 0 && *step == 1 && !limit->symbol.empty()) {
+    (*output)[0].symbol = limit->symbol;
+  } else if (limit->knowledge == Knowledge::at_most && *step > 0) {
+    const Bound distance = checked_subtract(limit->integer, *start);
+    if (distance) set_bound((*output)[0], *distance <= 0 ? 0 : (*distance - 1) / *step + 1);
+  }
+}
+
+// Axis by axis: output = input x factor, or input + before + after.
+void size_tile(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownContent* repeats = sized.content(1);
+  if (data == nullptr || repeats == nullptr || repeats->elements.size() != data->size()) return;
+  sized.give_rank(0, data->size());
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != data->size()) return;
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    const KnownElement& times = repeats->elements[i];
+    const Bound most = product(bound_of((*data)[i]), bound_of(times));
+    const bool is_exact = times.knowledge == Knowledge::exact && !is_open((*data)[i]);
+    if (is_exact && most) set_exact((*output)[i], *most);
+    if (times.knowledge == Knowledge::exact && times.integer == 1 && is_open((*output)[i])) (*output)[i] = (*data)[i];
+    set_bound((*output)[i], most);
+  }
+}
+
+void size_pad(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownContent* pads = sized.content(1);
+  if (data == nullptr || pads == nullptr || sized.has(3) || pads->elements.size() != 2 * data->size()) return;
+  sized.give_rank(0, data->size());
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != data->size()) return;
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    const auto before = exact_at(pads, i);
+    const auto after = exact_at(pads, data->size() + i);
+    const auto added = before && after ? checked_add(*before, *after) : std::nullopt;
+    if (!added) continue;
+    if (*added == 0 && is_open((*output)[i])) (*output)[i] = (*data)[i];
+    const Bound own = bound_of((*data)[i]);
+    const auto sum = own ? checked_add(*own, *added) : std::nullopt;
+    if (!sum || *sum < 0) continue;
+    if (!is_open((*data)[i])) set_exact((*output)[i], *sum);
+    set_bound((*output)[i], *sum);
+  }
+}
+
+// An axis with a scale of 1 stays what it is; a bound is scaled as an extent is.
+void scale_extents(const Sized& sized, const KnownContent& scales) {
+  const KnownExtents* data = sized.extents(0);
+  KnownExtents* output = sized.output(0);
+  if (data == nullptr || output == nullptr || output->size() != data->size() ||
+      scales.elements.size() != data->size()) {
+    return;
+  }
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    const KnownElement& scale = scales.elements[i];
+    if (scale.knowledge != Knowledge::exact) continue;
+    if (scale.real == 1 && is_open((*output)[i])) (*output)[i] = (*data)[i];
+    const Bound own = bound_of((*data)[i]);
+    const double scaled = own ? std::floor(static_cast<double>(*own) * scale.real) : -1;
+    if (scaled >= 0 && scaled <= static_cast<double>(limits::kMaxTensorBytes)) {
+      set_bound((*output)[i], static_cast<std::int64_t>(scaled));
+    }
+  }
+}
+
+// Only where each axis is given and none is changed for the aspect ratio.
+void size_resize(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownContent* scales = sized.content(sized.inputs.size() > 2 ? 2 : 1);
+  if (scales != nullptr && sized.attribute("axes") == nullptr) scale_extents(sized, *scales);
+  const KnownContent* sizes = sized.content(3);
+  const onnx::AttributeProto* policy = sized.attribute("keep_aspect_ratio_policy");
+  if (data == nullptr || sizes == nullptr || sized.attribute("axes") != nullptr) return;
+  if ((policy != nullptr && policy->s() != "stretch") || sizes->elements.size() != data->size()) return;
+  sized.give_rank(0, data->size());
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != data->size()) return;
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    const KnownElement& size = sizes->elements[i];
+    if (size.knowledge == Knowledge::exact) set_exact((*output)[i], size.integer);
+    if (size.knowledge == Knowledge::at_most) set_bound((*output)[i], size.integer);
+    if (size.knowledge == Knowledge::unknown && !size.symbol.empty() && is_open((*output)[i])) {
+      (*output)[i].symbol = size.symbol;
+    }
+  }
+}
+
+// Y [length, directions, batch, hidden], Y_h and Y_c [directions, batch, hidden]; R is [directions, k x hidden,
+// hidden].
+void size_recurrent(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownExtents* recurrence = sized.extents(2);
+  if (data == nullptr || recurrence == nullptr || data->size() != 3 || recurrence->size() != 3) return;
+  const bool is_batch_first = sized.integer("layout", 0) != 0;
+  const KnownExtent& hidden = (*recurrence)[2];
+  const KnownExtent& directions = (*recurrence)[0];
+  const KnownExtent& length = (*data)[is_batch_first ? 1 : 0];
+  const KnownExtent& batch = (*data)[is_batch_first ? 0 : 1];
+  const auto fill = [&](std::size_t index, const KnownExtents& known) {
+    sized.give_rank(index, known.size());
+    KnownExtents* output = sized.output(index);
+    if (output == nullptr || output->size() != known.size()) return;
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if ((*output)[i].knowledge == Knowledge::unknown) (*output)[i] = known[i];
+    }
+  };
+  if (is_batch_first) {
+    fill(0, {batch, length, directions, hidden});
+    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) fill(index, {batch, directions, hidden});
+  } else {
+    fill(0, {length, directions, batch, hidden});
+    for (const std::size_t index : {std::size_t{1}, std::size_t{2}}) fill(index, {directions, batch, hidden});
+  }
+}
+
+struct SizeRule {
+  std::string_view type;
+  void (*rule)(const Sized&);
+};
+
+constexpr SizeRule kRules[] = {
+    {"Compress", size_compress}, {"GRU", size_recurrent},
+    {"LSTM", size_recurrent},    {"NonMaxSuppression", size_non_max_suppression},
+    {"NonZero", size_non_zero},  {"Pad", size_pad},
+    {"RNN", size_recurrent},     {"Range", size_range},
+    {"Reshape", size_reshape},   {"Resize", size_resize},
+    {"Slice", size_slice},       {"Split", size_split},
+    {"Tile", size_tile},         {"TopK", size_top_k},
+    {"Unique", size_unique},
+};
+
+}  // namespace
+
+void apply_size_rules(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
+                      std::vector<TensorFact>& outputs) {
+  const auto found = std::lower_bound(std::begin(kRules), std::end(kRules), std::string_view{node.op_type()},
+                                      [](const SizeRule& rule, std::string_view type) { return rule.type < type; });
+  if (found == std::end(kRules) || found->type != node.op_type()) return;
+  found->rule(Sized{node, inputs, outputs});
+}
+
+}  // namespace lowtide::import_internal

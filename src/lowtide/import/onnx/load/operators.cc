@@ -1,0 +1,166 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/load/operators.h"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/proto/text.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+using onnx::GraphProto;
+using onnx::NodeProto;
+using onnx::OpSchema;
+
+// A formal input or output that no dense tensor of numbers can be.
+bool excludes_tensors(const OpSchema::FormalParameter& parameter) {
+  const auto& types = parameter.GetTypes();
+  return !types.empty() && std::none_of(types.begin(), types.end(), [](const std::string* type) {
+    return type->rfind("tensor(", 0) == 0 && *type != "tensor(string)";
+  });
+}
+
+struct Definition {
+  const OpSchema* schema = nullptr;
+  std::string reason;  // why it is not supported; empty: it is
+};
+
+struct Unsupported {
+  std::string reason;
+  std::int64_t nodes = 0;
+  std::string first;  // place
+};
+
+class OperatorCheck {
+ public:
+  explicit OperatorCheck(const OpsetScopes& opsets) : opsets_(opsets) {}
+
+  // Recursion over bodies, whose nesting is bounded.
+  void check(const GraphProto& graph, const std::string& around) {
+    const std::string prefix = around.empty() ? "" : around + ": ";
+    for (int at = 0; at < graph.node_size(); ++at) {
+      const NodeProto& node = graph.node(at);
+      const Definition& definition = find(node);
+      const auto place = [&] { return prefix + place_of_node(graph.name(), static_cast<std::size_t>(at), node); };
+      if (!definition.reason.empty()) {
+        Unsupported& entry = unsupported_[operator_name(node)];
+        if (entry.nodes++ == 0) entry = {definition.reason, 1, place()};
+      } else if (!first_error_) {
+        if (std::optional<Error> error = verify(node, *definition.schema)) {
+          error->place = place();
+          first_error_ = std::move(error);
+        }
+      }
+      for (const onnx::AttributeProto& attribute : node.attribute()) {
+        if (attribute.has_g()) check(attribute.g(), place());
+        for (const GraphProto& body : attribute.graphs()) check(body, place());
+      }
+    }
+  }
+
+  Result<void> outcome() const {
+    if (!unsupported_.empty()) return list_unsupported();
+    if (first_error_) return *first_error_;
+    return {};
+  }
+
+ private:
+  const Definition& find(const NodeProto& node) {
+    const std::size_t opset = opsets_.index_of(node);
+    key_.assign(node.op_type());
+    key_ += '\0';
+    key_ += node.domain();
+    key_ += '\0';
+    key_ += node.overload();
+    key_ += '\0';
+    key_ += std::to_string(opset);
+    const auto [entry, is_new] = definitions_.try_emplace(key_);
+    if (is_new) entry->second = look_up(node);
+    return entry->second;
+  }
+
+  Definition look_up(const NodeProto& node) const {
+    const std::string domain = normalized_domain(node.domain());
+    const OpsetImports& imports = opsets_.of(node);
+    const auto version = imports.find(domain);
+    if (version == imports.end()) return {nullptr, "the model does not import its domain"};
+    if (!node.overload().empty()) return {nullptr, "no function of the model has this name and overload"};
+    const OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
+    if (schema == nullptr) {
+      return {nullptr, "unknown in version " + std::to_string(version->second) + " of its domain"};
+    }
+    // A deprecated operator still stands in models; its last definition says what it does.
+    if (schema->Deprecated() && schema->SinceVersion() > 1) {
+      const OpSchema* last = onnx::OpSchemaRegistry::Schema(node.op_type(), schema->SinceVersion() - 1, domain);
+      if (last != nullptr) schema = last;
+    }
+    const auto works_on_others = [](const OpSchema::FormalParameter& parameter) {
+      return parameter.GetOption() != OpSchema::Optional && excludes_tensors(parameter);
+    };
+    if (std::any_of(schema->inputs().begin(), schema->inputs().end(), works_on_others) ||
+        std::any_of(schema->outputs().begin(), schema->outputs().end(), works_on_others)) {
+      return {schema, "works on sequences, maps, optionals or strings"};
+    }
+    return {schema, ""};
+  }
+
+  static std::optional<Error> verify(const NodeProto& node, const OpSchema& schema) {
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (!attribute.ref_attr_name().empty()) {
+        return Error{
+            ErrorCode::invalid,
+            "attribute " + quoted(attribute.name()) + " refers to an attribute of a function, but the node is in none",
+            ""};
+      }
+    }
+    try {
+      schema.Verify(node);
+    } catch (const std::exception& error) {
+      return Error{ErrorCode::invalid, plain_text(error.what()), ""};
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Error list_unsupported() const {
+    constexpr std::size_t kMostShown = 100;
+    std::string message = std::to_string(unsupported_.size()) +
+                          (unsupported_.size() == 1 ? " operator is not supported:" : " operators are not supported:");
+    std::size_t shown = 0;
+    for (const auto& [name, entry] : unsupported_) {
+      if (++shown > kMostShown) {
+        message += "\n  and " + std::to_string(unsupported_.size() - kMostShown) + " more";
+        break;
+      }
+      message += "\n  " + name + ": " + entry.reason + " (" + std::to_string(entry.nodes) +
+                 (entry.nodes == 1 ? " node, " : " nodes, the first is ") + entry.first + ")";
+    }
+    return Error{ErrorCode::unsupported, message, ""};
+  }
+
+  const OpsetScopes& opsets_;
+  std::string key_;
+  std::unordered_map<std::string, Definition> definitions_;
+  std::map<std::string, Unsupported> unsupported_;  // by name, so that the list is in order
+  std::optional<Error> first_error_;
+};
+
+}  // namespace
+
+Result<void> check_operators(const onnx::GraphProto& graph, const OpsetScopes& opsets) {
+  OperatorCheck check(opsets);
+  check.check(graph, "");
+  return check.outcome();
+}
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,90 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/proto/attributes.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/proto/types.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+using onnx::AttributeProto;
+
+std::string describe_tensor(const onnx::TensorProto& tensor) {
+  const Result<DType> dtype = dtype_from_onnx(tensor.data_type());
+  std::string text = dtype ? std::string(to_string(*dtype)) : std::string("?");
+  const int shown = std::min(tensor.dims_size(), limits::kMaxRank);
+  text += "[";
+  for (int axis = 0; axis < shown; ++axis) text += (axis == 0 ? "" : ",") + std::to_string(tensor.dims(axis));
+  return text + (shown < tensor.dims_size() ? ",...]" : "]");
+}
+
+OpaqueAttribute opaque(const AttributeProto& attribute) {
+  switch (attribute.type()) {
+    case AttributeProto::TENSOR:
+      return {"tensor " + describe_tensor(attribute.t())};
+    case AttributeProto::TENSORS:
+      return {std::to_string(attribute.tensors_size()) + " tensors"};
+    case AttributeProto::SPARSE_TENSOR:
+      return {"sparse tensor"};
+    case AttributeProto::SPARSE_TENSORS:
+      return {std::to_string(attribute.sparse_tensors_size()) + " sparse tensors"};
+    case AttributeProto::TYPE_PROTO:
+      return {"type " + describe(attribute.tp())};
+    default:
+      return {std::to_string(attribute.type_protos_size()) + " types"};
+  }
+}
+
+// Nothing: the attribute has no type.
+std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
+  switch (attribute.type()) {
+    case AttributeProto::FLOAT:
+      return static_cast<double>(attribute.f());
+    case AttributeProto::INT:
+      return attribute.i();
+    case AttributeProto::STRING:
+      return attribute.s();
+    case AttributeProto::FLOATS:
+      return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case AttributeProto::INTS:
+      return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
+    case AttributeProto::STRINGS:
+      return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
+    case AttributeProto::UNDEFINED:
+    case AttributeProto::GRAPH:
+    case AttributeProto::GRAPHS:
+      return std::nullopt;
+    default:
+      return opaque(attribute);
+  }
+}
+
+}  // namespace
+
+bool is_graph_attribute(const AttributeProto& attribute) {
+  return attribute.type() == AttributeProto::GRAPH || attribute.type() == AttributeProto::GRAPHS;
+}
+
+Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node) {
+  std::vector<Attribute> attributes;
+  attributes.reserve(static_cast<std::size_t>(node.attribute_size()));
+  for (const AttributeProto& attribute : node.attribute()) {
+    if (is_graph_attribute(attribute)) continue;
+    std::optional<AttributeValue> value = value_of(attribute);
+    if (!value) return Error{ErrorCode::invalid, "attribute " + quoted(attribute.name()) + " has no type", ""};
+    attributes.push_back({attribute.name(), *std::move(value)});
+  }
+  return attributes;
+}
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,20 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/attribute.h"
+#include "lowtide/import/onnx/proto/onnx_headers.h"
+
+namespace lowtide::import_internal {
+
+// The attributes of a node in their order, without those that hold graphs, which become bodies. Tensors and types
+// become OpaqueAttribute. Errors: an attribute without a type (invalid).
+[[nodiscard]] Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node);
+
+[[nodiscard]] bool is_graph_attribute(const onnx::AttributeProto& attribute);
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,65 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/proto/opsets.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+
+namespace lowtide::import_internal {
+
+std::string normalized_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::size_t OpsetScopes::index_of(const onnx::NodeProto& node) const {
+  if (index_of_.empty()) return 0;
+  const auto found = index_of_.find(&node);
+  return found == index_of_.end() ? 0 : found->second;
+}
+
+std::size_t OpsetScopes::add(OpsetImports imports) {
+  const auto same = std::find(sets_.begin(), sets_.end(), imports);
+  if (same != sets_.end()) return static_cast<std::size_t>(same - sets_.begin());
+  sets_.push_back(std::move(imports));
+  return sets_.size() - 1;
+}
+
+void OpsetScopes::assign(const onnx::NodeProto& node, std::size_t index) {
+  if (index != 0) index_of_[&node] = index;
+}
+
+Result<OpsetImports> opset_imports_from(const OpsetField& field) {
+  const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  OpsetImports imports;
+  for (const onnx::OperatorSetIdProto& import : field) {
+    const std::string domain = normalized_domain(import.domain());
+    const std::string shown = "opset_import of domain " + quoted(domain.empty() ? "ai.onnx" : domain) + ": version " +
+                              std::to_string(import.version());
+    if (import.version() < 1 || import.version() > std::numeric_limits<int>::max()) {
+      return Error{ErrorCode::invalid, shown + " does not exist", ""};
+    }
+    const auto version = static_cast<int>(import.version());
+    const auto range = known.find(domain);
+    if (range != known.end() && version > range->second.second) {
+      return Error{ErrorCode::unsupported,
+                   shown + " is newer than " + std::to_string(range->second.second) +
+                       ", the newest that is known here; export the model with that one",
+                   ""};
+    }
+    if (domain.empty() && version < kOldestOpset) {
+      return Error{ErrorCode::unsupported,
+                   shown + " is older than " + std::to_string(kOldestOpset) +
+                       ", the oldest that is supported; convert the model with onnx.version_converter",
+                   ""};
+    }
+    const auto [earlier, is_new] = imports.try_emplace(domain, version);
+    if (!is_new && earlier->second != version) {
+      return Error{ErrorCode::invalid, shown + ", and before it version " + std::to_string(earlier->second), ""};
+    }
+  }
+  return imports;
+}
+
+}  // namespace lowtide::import_internal

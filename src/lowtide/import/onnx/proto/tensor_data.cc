@@ -1,0 +1,207 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/proto/tensor_data.h"
+
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "lowtide/import/onnx/proto/external_data.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+// The typed lists of a TensorProto, and which of them ONNX lets each element type use.
+enum class List : std::uint8_t { floats, doubles, int32s, int64s, uint64s, strings };
+
+List list_of(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::c64:
+      return List::floats;
+    case DType::f64:
+    case DType::c128:
+      return List::doubles;
+    case DType::i64:
+      return List::int64s;
+    case DType::u32:
+    case DType::u64:
+      return List::uint64s;
+    case DType::string:
+      return List::strings;
+    default:
+      return List::int32s;
+  }
+}
+
+struct Stored {
+  List list;
+  const char* name;
+  std::int64_t count;
+};
+
+// Entries of the list: a complex element takes two; elements below 8 bits share one as they share a byte.
+std::int64_t entries_needed(DType dtype, std::int64_t elements) {
+  if (dtype == DType::c64 || dtype == DType::c128) return 2 * elements;
+  const int bits = bits_of(dtype).value_or(8);
+  return bits < 8 ? (elements * bits + 7) / 8 : elements;
+}
+
+Error wrong_count(const std::string& field, std::int64_t have, const char* unit, std::int64_t need) {
+  return Error{
+      ErrorCode::invalid,
+      field + " holds " + std::to_string(have) + " " + unit + ", but type and dims need " + std::to_string(need), ""};
+}
+
+bool is_real(DType dtype) {
+  return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+}
+
+bool is_signed(DType dtype) {
+  return dtype == DType::i64 || dtype == DType::i32 || dtype == DType::i16 || dtype == DType::i8;
+}
+
+double half_to_real(std::uint16_t half) {
+  const int exponent = (half >> 10U) & 0x1F;
+  const double mantissa = half & 0x3FF;
+  double magnitude = 0;
+  if (exponent == 0x1F) {
+    magnitude = mantissa == 0 ? INFINITY : NAN;
+  } else {
+    magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
+  }
+  return (half & 0x8000U) != 0 ? -magnitude : magnitude;
+}
+
+double real_from_bits(std::uint64_t bits, DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return half_to_real(static_cast<std::uint16_t>(bits));
+    case DType::bf16:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0xFFFFU) << 16U);
+    case DType::f32:
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    default:
+      return std::bit_cast<double>(bits);
+  }
+}
+
+// Little-endian, as raw_data is on every machine.
+std::uint64_t bits_at(const std::string& raw, std::size_t at, std::size_t width) {
+  std::uint64_t bits = 0;
+  for (std::size_t byte = 0; byte < width; ++byte) {
+    bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(raw[at * width + byte])) << (8 * byte);
+  }
+  return bits;
+}
+
+std::uint64_t bits_in_list(const onnx::TensorProto& tensor, DType dtype, int at) {
+  switch (list_of(dtype)) {
+    case List::floats:
+      return std::bit_cast<std::uint32_t>(tensor.float_data(at));
+    case List::doubles:
+      return std::bit_cast<std::uint64_t>(tensor.double_data(at));
+    case List::int64s:
+      return static_cast<std::uint64_t>(tensor.int64_data(at));
+    case List::uint64s:
+      return tensor.uint64_data(at);
+    default:
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(tensor.int32_data(at)));
+  }
+}
+
+KnownElement element_from_bits(std::uint64_t bits, DType dtype, unsigned width) {
+  KnownElement element;
+  element.knowledge = Knowledge::exact;
+  if (is_real(dtype)) {
+    element.real = real_from_bits(bits, dtype);
+    return element;
+  }
+  const unsigned unused = 64 - 8 * width;
+  if (is_signed(dtype)) {
+    element.integer = static_cast<std::int64_t>(bits << unused) >> unused;
+  } else {
+    element.integer = static_cast<std::int64_t>(bits << unused >> unused);
+    if (dtype == DType::boolean) element.integer = element.integer != 0 ? 1 : 0;
+    if (element.integer < 0) element = {};  // u64 from 2^63 on, which KnownElement cannot hold
+  }
+  return element;
+}
+
+}  // namespace
+
+Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std::int64_t elements) {
+  const Stored lists[] = {
+      {List::floats, "float_data", tensor.float_data_size()},
+      {List::doubles, "double_data", tensor.double_data_size()},
+      {List::int32s, "int32_data", tensor.int32_data_size()},
+      {List::int64s, "int64_data", tensor.int64_data_size()},
+      {List::uint64s, "uint64_data", tensor.uint64_data_size()},
+      {List::strings, "string_data", tensor.string_data_size()},
+  };
+  const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
+  const std::int64_t bytes = (elements * bits_of(dtype).value_or(0) + 7) / 8;
+  if (is_external) LOWTIDE_RETURN_IF_ERROR(check_external_data(tensor, bytes));
+  if (is_external && !tensor.raw_data().empty()) {
+    return Error{ErrorCode::invalid, "has both external data and raw_data", ""};
+  }
+  const bool is_raw = tensor.has_raw_data() && (!tensor.raw_data().empty() || elements == 0);
+  for (const Stored& stored : lists) {
+    if (stored.count == 0) continue;
+    if (is_external || is_raw) {
+      return Error{ErrorCode::invalid,
+                   std::string("has both ") + (is_raw ? "raw_data" : "external data") + " and " + stored.name, ""};
+    }
+    if (stored.list != list_of(dtype)) {
+      return Error{ErrorCode::invalid,
+                   std::string("has its data in ") + stored.name + ", which is not for elements of type " +
+                       std::string(to_string(dtype)),
+                   ""};
+    }
+  }
+  if (is_external) return {};
+  if (is_raw) {
+    const auto have = static_cast<std::int64_t>(tensor.raw_data().size());
+    if (dtype == DType::string) return Error{ErrorCode::invalid, "strings cannot be in raw_data", ""};
+    if (have != bytes) return wrong_count("raw_data", have, "bytes", bytes);
+    return {};
+  }
+  for (const Stored& stored : lists) {
+    if (stored.list != list_of(dtype)) continue;
+    const std::int64_t need = entries_needed(dtype, elements);
+    if (stored.count != need) return wrong_count(stored.name, stored.count, "numbers", need);
+  }
+  return {};
+}
+
+bool is_readable(DType dtype) {
+  return is_real(dtype) || is_signed(dtype) || dtype == DType::boolean || dtype == DType::u8 || dtype == DType::u16 ||
+         dtype == DType::u32 || dtype == DType::u64;
+}
+
+std::vector<KnownElement> read_elements(const onnx::TensorProto& tensor, DType dtype, std::int64_t elements) {
+  const bool is_raw = !tensor.raw_data().empty();
+  const auto width = static_cast<unsigned>(*bits_of(dtype) / 8);
+  std::vector<KnownElement> out;
+  out.reserve(static_cast<std::size_t>(elements));
+  for (std::int64_t at = 0; at < elements; ++at) {
+    const std::uint64_t bits = is_raw ? bits_at(tensor.raw_data(), static_cast<std::size_t>(at), width)
+                                      : bits_in_list(tensor, dtype, static_cast<int>(at));
+    out.push_back(element_from_bits(bits, dtype, width));
+  }
+  return out;
+}
+
+std::vector<std::int64_t> read_i64(const onnx::TensorProto& tensor, std::int64_t elements) {
+  const bool is_raw = !tensor.raw_data().empty();
+  std::vector<std::int64_t> out;
+  out.reserve(static_cast<std::size_t>(elements));
+  for (std::int64_t at = 0; at < elements; ++at) {
+    out.push_back(is_raw ? static_cast<std::int64_t>(bits_at(tensor.raw_data(), static_cast<std::size_t>(at), 8))
+                         : tensor.int64_data(static_cast<int>(at)));
+  }
+  return out;
+}
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,239 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/onnx/proto/types.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+using onnx::TensorProto;
+using onnx::TypeProto;
+
+constexpr std::pair<int, DType> kDTypes[] = {
+    {TensorProto::FLOAT, DType::f32},
+    {TensorProto::UINT8, DType::u8},
+    {TensorProto::INT8, DType::i8},
+    {TensorProto::UINT16, DType::u16},
+    {TensorProto::INT16, DType::i16},
+    {TensorProto::INT32, DType::i32},
+    {TensorProto::INT64, DType::i64},
+    {TensorProto::STRING, DType::string},
+    {TensorProto::BOOL, DType::boolean},
+    {TensorProto::FLOAT16, DType::f16},
+    {TensorProto::DOUBLE, DType::f64},
+    {TensorProto::UINT32, DType::u32},
+    {TensorProto::UINT64, DType::u64},
+    {TensorProto::COMPLEX64, DType::c64},
+    {TensorProto::COMPLEX128, DType::c128},
+    {TensorProto::BFLOAT16, DType::bf16},
+    {TensorProto::FLOAT8E4M3FN, DType::f8e4m3fn},
+    {TensorProto::FLOAT8E4M3FNUZ, DType::f8e4m3fnuz},
+    {TensorProto::FLOAT8E5M2, DType::f8e5m2},
+    {TensorProto::FLOAT8E5M2FNUZ, DType::f8e5m2fnuz},
+    {TensorProto::UINT4, DType::u4},
+    {TensorProto::INT4, DType::i4},
+    {TensorProto::FLOAT4E2M1, DType::f4e2m1},
+    {TensorProto::FLOAT8E8M0, DType::f8e8m0},
+    {TensorProto::UINT2, DType::u2},
+    {TensorProto::INT2, DType::i2},
+};
+
+std::string describe_extent(const KnownExtent& extent) {
+  switch (extent.knowledge) {
+    case Knowledge::exact:
+      return std::to_string(extent.extent);
+    case Knowledge::at_most:
+      return "<=" + std::to_string(extent.extent);
+    case Knowledge::unknown:
+      break;
+  }
+  if (extent.symbol.empty()) return "?";
+  const std::string shown = quoted(extent.symbol, 40);
+  return shown.substr(1, shown.rfind('\'') - 1);
+}
+
+const onnx::TensorShapeProto* shape_of(const TypeProto& type) {
+  return type.tensor_type().has_shape() ? &type.tensor_type().shape() : nullptr;
+}
+
+Result<KnownExtent> extent_from(const onnx::TensorShapeProto_Dimension& dimension, int axis, const Dims& dims) {
+  if (dimension.has_dim_value()) {
+    if (dimension.dim_value() < -1) {
+      return Error{ErrorCode::invalid,
+                   "extent " + std::to_string(axis) + " is " + std::to_string(dimension.dim_value()) +
+                       "; an extent is 0 or more, or -1 where it is unknown",
+                   ""};
+    }
+    if (dimension.dim_value() == -1) return KnownExtent{};
+    return KnownExtent{Knowledge::exact, dimension.dim_value(), {}};
+  }
+  const std::string& symbol = dimension.dim_param();
+  if (static_cast<std::int64_t>(symbol.size()) > limits::kMaxNameBytes) {
+    return Error{ErrorCode::over_limit,
+                 "the symbol of extent " + std::to_string(axis) + " has " + std::to_string(symbol.size()) +
+                     " bytes; the limit is " + std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
+                 ""};
+  }
+  const auto bound = dims.find(symbol);
+  if (bound != dims.end()) return KnownExtent{Knowledge::exact, bound->second, {}};
+  return KnownExtent{Knowledge::unknown, 0, symbol};
+}
+
+Error contradiction(const TypeProto& declared, const TensorFact& fact) {
+  return Error{ErrorCode::invalid,
+               "is declared as " + describe(declared) + ", but what makes it gives " + describe(fact), ""};
+}
+
+// Whether a declared number contradicts an inferred one, or fills it in.
+bool merge_extent(const KnownExtent& declared, bool is_from_symbol, KnownExtent& inferred) {
+  if (inferred.knowledge == Knowledge::unknown) {
+    if (declared.knowledge != Knowledge::unknown || inferred.symbol.empty()) inferred = declared;
+    return true;
+  }
+  if (declared.knowledge == Knowledge::unknown || is_from_symbol) return true;
+  if (inferred.knowledge == Knowledge::exact) return inferred.extent == declared.extent;
+  if (declared.extent > inferred.extent) return false;
+  inferred = declared;  // a number below the upper bound
+  return true;
+}
+
+}  // namespace
+
+Result<DType> dtype_from_onnx(int data_type) {
+  for (const auto& [number, dtype] : kDTypes) {
+    if (number == data_type) return dtype;
+  }
+  if (data_type == TensorProto::UNDEFINED) return Error{ErrorCode::invalid, "the element type is not given", ""};
+  if (TensorProto::DataType_IsValid(data_type)) {
+    return Error{ErrorCode::unsupported,
+                 "element type " + TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type)) +
+                     " is not supported",
+                 ""};
+  }
+  return Error{ErrorCode::invalid, "element type " + std::to_string(data_type) + " does not exist", ""};
+}
+
+std::string describe(const TensorFact& fact) {
+  if (!fact.is_tensor) return describe(fact.type);
+  const std::string dtype = fact.known.dtype ? std::string(to_string(*fact.known.dtype)) : "a tensor of unknown type";
+  if (!fact.known.extents) return dtype + ", rank unknown";
+  std::string text = dtype + "[";
+  for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
+    text += (axis == 0 ? "" : ",") + describe_extent((*fact.known.extents)[axis]);
+  }
+  return text + "]";
+}
+
+std::string describe(const TypeProto& type) {
+  switch (type.value_case()) {
+    case TypeProto::kTensorType: {
+      const Result<TensorFact> fact = fact_from_type(type, {});
+      return fact ? describe(*fact) : "a tensor";
+    }
+    case TypeProto::kSequenceType:
+      return "a sequence";
+    case TypeProto::kMapType:
+      return "a map";
+    case TypeProto::kOptionalType:
+      return "an optional";
+    case TypeProto::kSparseTensorType:
+      return "a sparse tensor";
+    case TypeProto::kOpaqueType:
+      return "an opaque value";
+    case TypeProto::VALUE_NOT_SET:
+      break;
+  }
+  return "a value of no type";
+}
+
+Result<TensorFact> fact_from_type(const TypeProto& type, const Dims& dims) {
+  TensorFact fact;
+  if (type.value_case() == TypeProto::VALUE_NOT_SET) return fact;
+  if (type.value_case() != TypeProto::kTensorType) {
+    fact.is_tensor = false;
+    fact.type = type;
+    return fact;
+  }
+  if (type.tensor_type().elem_type() != TensorProto::UNDEFINED) {
+    Result<DType> dtype = dtype_from_onnx(type.tensor_type().elem_type());
+    if (!dtype) return dtype.error();
+    fact.known.dtype = *dtype;
+  }
+  const onnx::TensorShapeProto* shape = shape_of(type);
+  if (shape == nullptr) return fact;
+  if (shape->dim_size() > limits::kMaxRank) {
+    return Error{ErrorCode::over_limit,
+                 "rank " + std::to_string(shape->dim_size()) + " is above the limit of " +
+                     std::to_string(limits::kMaxRank) + " (kMaxRank)",
+                 ""};
+  }
+  fact.known.extents.emplace();
+  fact.known.extents->reserve(static_cast<std::size_t>(shape->dim_size()));
+  for (int axis = 0; axis < shape->dim_size(); ++axis) {
+    Result<KnownExtent> extent = extent_from(shape->dim(axis), axis, dims);
+    if (!extent) return extent.error();
+    fact.known.extents->push_back(*std::move(extent));
+  }
+  return fact;
+}
+
+Result<void> merge_declared(const TypeProto& declared, const Dims& dims, TensorFact& fact) {
+  Result<TensorFact> wanted = fact_from_type(declared, dims);
+  if (!wanted) return wanted.error();
+  if (declared.value_case() == TypeProto::VALUE_NOT_SET) return {};
+  if (!wanted->is_tensor || !fact.is_tensor) {
+    const bool is_open = fact.is_tensor && !fact.known.dtype && !fact.known.extents;
+    if (is_open) {
+      fact = *std::move(wanted);
+    } else if (wanted->is_tensor || fact.is_tensor) {
+      return contradiction(declared, fact);
+    }
+    return {};
+  }
+  if (!fact.known.dtype) fact.known.dtype = wanted->known.dtype;
+  if (wanted->known.dtype && *wanted->known.dtype != *fact.known.dtype) return contradiction(declared, fact);
+  if (!wanted->known.extents) return {};
+  if (!fact.known.extents) {
+    fact.known.extents = std::move(wanted->known.extents);
+    return {};
+  }
+  if (wanted->known.extents->size() != fact.known.extents->size()) return contradiction(declared, fact);
+  for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
+    const bool is_from_symbol = !shape_of(declared)->dim(static_cast<int>(axis)).has_dim_value();
+    if (!merge_extent((*wanted->known.extents)[axis], is_from_symbol, (*fact.known.extents)[axis])) {
+      return contradiction(declared, fact);
+    }
+  }
+  return {};
+}
+
+bool is_sized(const TensorFact& fact) {
+  return fact.is_tensor && fact.known.extents &&
+         std::all_of(fact.known.extents->begin(), fact.known.extents->end(),
+                     [](const KnownExtent& extent) { return extent.knowledge != Knowledge::unknown; });
+}
+
+bool same_fact(const TensorFact& a, const TensorFact& b) {
+  if (a.is_tensor != b.is_tensor || a.known.dtype != b.known.dtype || a.known.extents != b.known.extents) return false;
+  if (!a.is_tensor && a.type.SerializeAsString() != b.type.SerializeAsString()) return false;
+  if (a.known.content == b.known.content) return true;
+  return a.known.content != nullptr && b.known.content != nullptr && a.known.content->dtype == b.known.content->dtype &&
+         a.known.content->extents == b.known.content->extents && a.known.content->elements == b.known.content->elements;
+}
+
+TensorFact fact_of(DType dtype, const std::vector<std::int64_t>& extents) {
+  TensorFact fact;
+  fact.known.dtype = dtype;
+  fact.known.extents.emplace();
+  fact.known.extents->reserve(extents.size());
+  for (std::int64_t extent : extents) fact.known.extents->push_back({Knowledge::exact, extent, {}});
+  return fact;
+}
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,211 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The values of a walk: names that become tensors, and what is known of them.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/proto/text.h"
+#include "lowtide/import/onnx/walk/graph_walk.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+constexpr std::int64_t kMostComputedIntegers = 1024;
+
+bool holds_integers(DType dtype) {
+  switch (dtype) {
+    case DType::i64:
+    case DType::i32:
+    case DType::i16:
+    case DType::i8:
+    case DType::i4:
+    case DType::i2:
+    case DType::u64:
+    case DType::u32:
+    case DType::u16:
+    case DType::u8:
+    case DType::u4:
+    case DType::u2:
+    case DType::boolean:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_exact(const TensorFact& fact) {
+  return fact.known.extents && std::all_of(fact.known.extents->begin(), fact.known.extents->end(),
+                                           [](const auto& extent) { return extent.knowledge == Knowledge::exact; });
+}
+
+struct DenseType {
+  DType dtype = DType::f32;
+  Shape shape;
+};
+
+// Unknown extents become 0: a graph with any is never handed out, but walked to its end to list them all.
+Shape shape_of(const TensorFact& fact) {
+  if (!fact.known.extents) return Shape();
+  std::vector<std::int64_t> extents;
+  extents.reserve(fact.known.extents->size());
+  for (const KnownExtent& extent : *fact.known.extents) {
+    extents.push_back(extent.knowledge == Knowledge::unknown ? 0 : extent.extent);
+  }
+  Shape shape(std::move(extents));
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if ((*fact.known.extents)[static_cast<std::size_t>(axis)].knowledge == Knowledge::at_most) shape.mark_at_most(axis);
+  }
+  return shape;
+}
+
+// Of what is no dense tensor, which is a finding: a scalar in its place.
+DenseType dense_type_of(const TensorFact& fact) {
+  const bool has_size = fact.is_tensor && fact.known.dtype && *fact.known.dtype != DType::string;
+  return has_size ? DenseType{*fact.known.dtype, shape_of(fact)} : DenseType{};
+}
+
+}  // namespace
+
+GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
+  Value& value = values_[name];
+  if (value.is_made) return &value;
+  if (around_ == nullptr || wiring_.names[name].source != Source::outside) return nullptr;
+  // The graph around knows every name that its bodies take from outside.
+  const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
+  const Value* outer = outer_name ? around_->value_of(*outer_name) : nullptr;
+  if (outer == nullptr) return nullptr;
+  value.fact = outer->fact;
+  if (value.fact.known.content != nullptr &&
+      !context_.content.take(static_cast<std::int64_t>(value.fact.known.content->elements.size()))) {
+    value.fact.known.content = nullptr;
+  }
+  value.is_made = true;
+  value.is_constant = outer->is_constant;
+  return &value;
+}
+
+// The graph around has counted what it hands down, so a captured tensor brings no findings.
+TensorId GraphWalk::tensor_of(std::uint32_t name) {
+  Value& value = values_[name];
+  if (value.tensor) return *value.tensor;
+  LOWTIDE_CHECK(value.is_made && around_ != nullptr, "a value without a tensor is captured from the graph around");
+  const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
+  LOWTIDE_CHECK(outer_name.has_value(), "the graph around knows every name that its bodies capture");
+  const Role role = value.is_constant ? Role::constant : Role::input;
+  DenseType type = dense_type_of(value.fact);
+  value.tensor =
+      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape), true}, role);
+  set_known_integers(*value.tensor, value.fact, role);
+  captures_.push_back({*outer_name, *value.tensor});
+  return *value.tensor;
+}
+
+Result<void> GraphWalk::require(std::span<const std::uint32_t> names, const std::string& place) {
+  for (std::uint32_t name : names) {
+    if (name != Wiring::kLeftOut && value_of(name) == nullptr) {
+      return Error{ErrorCode::invalid, "reads " + shown(name) + ", which no node, input or initializer makes", place};
+    }
+  }
+  return {};
+}
+
+bool GraphWalk::is_made_around(std::string_view name) const {
+  for (const GraphWalk* walk = around_; walk != nullptr; walk = walk->around_) {
+    const std::optional<std::uint32_t> outer = walk->wiring_.find(name);
+    if (outer && walk->values_[*outer].is_made) return true;
+  }
+  return false;
+}
+
+// Errors: over_limit.
+Result<void> GraphWalk::add_tensor(std::uint32_t name, TensorFact fact, const Origin& origin) {
+  Value& value = values_[name];
+  note_findings(name, fact, origin);
+  if (origin.role != Role::constant) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
+  DenseType type = dense_type_of(fact);
+  const Result<Bytes> size = dense_size(type.dtype, type.shape);
+  if (!size) return located(size.error(), "", "tensor " + shown(name));
+  value.is_made = true;
+  value.is_constant = origin.role == Role::constant;
+  value.tensor =
+      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape)}, origin.role);
+  set_known_integers(*value.tensor, fact, origin.role);
+  value.fact = std::move(fact);
+  forget_if_unread(value);
+  return {};
+}
+
+void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const Origin& origin) {
+  const std::string text(wiring_.names[name].text);
+  const auto unknown = [&](std::optional<int> axis, const std::string& symbol) {
+    findings_.unknown.push_back({origin.unknown, text, axis, symbol, std::string(origin.maker), describe(fact)});
+  };
+  if (!fact.is_tensor || fact.known.dtype == DType::string) {
+    findings_.unsupported.push_back(quoted(text) + " is " + (fact.is_tensor ? "of strings" : describe(fact)) +
+                                    (origin.maker.empty() ? "" : " (" + std::string(origin.maker) + ")"));
+    return;
+  }
+  if (!fact.known.dtype || !fact.known.extents) {
+    unknown(std::nullopt, "");
+    return;
+  }
+  bool has_upper_bounds = false;
+  for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
+    const KnownExtent& extent = (*fact.known.extents)[axis];
+    if (extent.knowledge == Knowledge::unknown) unknown(static_cast<int>(axis), extent.symbol);
+    has_upper_bounds = has_upper_bounds || extent.knowledge == Knowledge::at_most;
+  }
+  if (has_upper_bounds) findings_.upper_bounds.push_back(quoted(text));
+}
+
+void GraphWalk::set_known_integers(TensorId tensor, const TensorFact& fact, Role role) {
+  const KnownContent* content = fact.known.content.get();
+  if (content == nullptr || !holds_integers(content->dtype)) return;
+  const std::int64_t most = role == Role::constant ? limits::kMaxFoldedElements : kMostComputedIntegers;
+  if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(fact)) return;
+  std::vector<std::int64_t> integers;
+  integers.reserve(content->elements.size());
+  for (const KnownElement& element : content->elements) {
+    if (element.knowledge != Knowledge::exact) return;
+    integers.push_back(element.integer);
+  }
+  builder_.set_known_integers(tensor, std::move(integers));
+}
+
+// Content beyond the budget is not kept; work beyond all measure is refused.
+Result<void> GraphWalk::limit_content(TensorFact& fact) {
+  if (fact.known.content == nullptr) return {};
+  const auto elements = static_cast<std::int64_t>(fact.known.content->elements.size());
+  context_.content_work_left -= elements;
+  if (context_.content_work_left < 0) {
+    return Error{ErrorCode::over_limit,
+                 "computing the contents of small tensors takes more work than any real model (content_work_left)", ""};
+  }
+  if (!context_.content.take(elements)) fact.known.content = nullptr;
+  return {};
+}
+
+void GraphWalk::release(std::span<const std::uint32_t> names) {
+  for (std::uint32_t name : names) {
+    if (name == Wiring::kLeftOut) continue;
+    Value& value = values_[name];
+    --value.reads_left;
+    forget_if_unread(value);
+  }
+}
+
+void GraphWalk::forget_if_unread(Value& value) {
+  if (value.reads_left > 0) return;
+  if (value.fact.known.content != nullptr) {
+    context_.content.give_back(static_cast<std::int64_t>(value.fact.known.content->elements.size()));
+  }
+  value.fact = TensorFact();
+}
+
+}  // namespace lowtide::import_internal

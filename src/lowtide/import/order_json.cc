@@ -1,0 +1,211 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/order_json.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/builder.h"
+#include "lowtide/plan/json_reader.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+constexpr std::int64_t kMostNodes = limits::kMaxNodes;
+
+struct Entry {
+  std::string name;
+  std::int64_t bytes = -1;
+};
+
+struct File {
+  std::vector<Entry> nodes;
+  std::vector<std::pair<std::int64_t, std::int64_t>> edges;
+  std::vector<std::int64_t> outputs;
+  std::vector<std::int64_t> order;
+  bool has_nodes = false;
+  bool has_edges = false;
+  std::string name;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : json_(text, "") {}
+
+  [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
+
+  bool read(File& file) {
+    return json_.read_any_object([&](const std::string& key) { return read_member(key, file); }) && json_.read_end();
+  }
+
+ private:
+  bool read_member(const std::string& key, File& file) {
+    if (key == "name") return json_.read_name(file.name);
+    if (key == "nodes") {
+      if (std::exchange(file.has_nodes, true)) return json_.fail(ErrorCode::malformed, "'nodes' is there twice");
+      return json_.read_member("nodes",
+                               [&] { return json_.read_array([&] { return read_node(file.nodes.emplace_back()); }); });
+    }
+    if (key == "edges") {
+      if (std::exchange(file.has_edges, true)) return json_.fail(ErrorCode::malformed, "'edges' is there twice");
+      return json_.read_member("edges",
+                               [&] { return json_.read_array([&] { return read_edge(file.edges.emplace_back()); }); });
+    }
+    if (key == "outputs") {
+      return json_.read_member("outputs", [&] { return read_indices("an output", file.outputs); });
+    }
+    if (key == "order") {
+      return json_.read_member("order", [&] { return read_indices("a node of the order", file.order); });
+    }
+    return json_.skip_value(1);
+  }
+
+  bool read_node(Entry& node) {
+    const auto read_one = [&](const std::string& key) {
+      if (key == "name") return json_.read_name(node.name);
+      if (key == "bytes") {
+        return json_.read_member("bytes",
+                                 [&] { return json_.read_integer("a size", 0, limits::kMaxTensorBytes, node.bytes); });
+      }
+      return json_.skip_value(3);
+    };
+    if (!json_.read_any_object(read_one)) return false;
+    return node.bytes >= 0 || json_.fail(ErrorCode::malformed, "a node has no 'bytes'");
+  }
+
+  bool read_edge(std::pair<std::int64_t, std::int64_t>& edge) {
+    constexpr std::string_view kColumns[] = {"from", "to"};
+    return json_.read_row(kColumns, [&](std::size_t column) {
+      return json_.read_integer("a node", 0, kMostNodes, column == 0 ? edge.first : edge.second);
+    });
+  }
+
+  bool read_indices(std::string_view what, std::vector<std::int64_t>& out) {
+    out.clear();
+    return json_.read_array([&] { return json_.read_integer(what, 0, kMostNodes, out.emplace_back()); });
+  }
+
+  detail::JsonReader json_;
+};
+
+Error invalid_order(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
+
+// One without a name is called by its number.
+std::string name_of(const File& file, std::size_t node) {
+  return file.nodes[node].name.empty() ? std::to_string(node) : file.nodes[node].name;
+}
+
+Result<void> check_names(const File& file) {
+  std::vector<std::pair<std::string, std::size_t>> names;
+  for (std::size_t node = 0; node < file.nodes.size(); ++node) names.emplace_back(name_of(file, node), node);
+  std::sort(names.begin(), names.end());
+  const auto same =
+      std::adjacent_find(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (same == names.end()) return {};
+  return invalid_order("nodes " + std::to_string(same->second) + " and " + std::to_string(std::next(same)->second) +
+                       " are both called " + quoted(same->first) + "; give each a name of its own, or none");
+}
+
+Result<void> check(const File& file) {
+  if (!file.has_nodes || !file.has_edges) {
+    return Error{ErrorCode::malformed,
+                 std::string("there is no '") + (file.has_nodes ? "edges" : "nodes") +
+                     "'; an ordering problem has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers",
+                 ""};
+  }
+  LOWTIDE_RETURN_IF_ERROR(check_names(file));
+  const auto count = static_cast<std::int64_t>(file.nodes.size());
+  const auto wrong = [&](const std::string& what, std::int64_t node) {
+    return invalid_order(what + " is node " + std::to_string(node) + ", but there are " + std::to_string(count) +
+                         ", counted from 0");
+  };
+  for (std::size_t at = 0; at < file.edges.size(); ++at) {
+    const auto& [from, to] = file.edges[at];
+    const std::string edge = "edge " + std::to_string(at);
+    if (from >= count) return wrong("the begin of " + edge, from);
+    if (to >= count) return wrong("the end of " + edge, to);
+    if (from == to) return invalid_order(edge + " leads from node " + std::to_string(from) + " to itself");
+  }
+  for (std::int64_t output : file.outputs) {
+    if (output >= count) return wrong("an output", output);
+  }
+  if (file.order.empty()) return {};
+  std::vector<char> is_there(file.nodes.size(), 0);
+  for (std::int64_t node : file.order) {
+    if (node >= count) return wrong("a node of the order", node);
+    if (std::exchange(is_there[static_cast<std::size_t>(node)], 1) != 0) {
+      return invalid_order("the order holds node " + std::to_string(node) + " twice");
+    }
+  }
+  if (file.order.size() != file.nodes.size()) {
+    return invalid_order("the order holds " + std::to_string(file.order.size()) + " of " + std::to_string(count) +
+                         " nodes; leave away 'order', or let it hold each once");
+  }
+  return {};
+}
+
+TensorId tensor_of(std::int64_t node) { return TensorId(static_cast<std::uint32_t>(node)); }
+
+Result<ImportedOrderGraph> make(const File& file) {
+  LOWTIDE_RETURN_IF_ERROR(check(file));
+  std::vector<std::int64_t> order = file.order;
+  if (order.empty()) {
+    order.resize(file.nodes.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+  }
+  std::vector<std::vector<std::optional<TensorId>>> reads(file.nodes.size());
+  for (const auto& [from, to] : file.edges) reads[static_cast<std::size_t>(to)].emplace_back(tensor_of(from));
+
+  GraphBuilder builder(file.name);
+  for (std::size_t at = 0; at < file.nodes.size(); ++at) {
+    const Entry& node = file.nodes[at];
+    builder.add_tensor({.name = name_of(file, at), .dtype = DType::u8, .shape = Shape({node.bytes})});
+  }
+  for (std::int64_t node : order) {
+    const auto at = static_cast<std::size_t>(node);
+    std::sort(reads[at].begin(), reads[at].end());
+    reads[at].erase(std::unique(reads[at].begin(), reads[at].end()), reads[at].end());
+    builder.add_node({.name = name_of(file, at),
+                      .domain = "lowtide",
+                      .type = "Node",
+                      .inputs = std::move(reads[at]),
+                      .outputs = {tensor_of(node)}});
+  }
+  std::vector<TensorId> outputs;
+  for (std::int64_t output : file.outputs) outputs.push_back(tensor_of(output));
+  builder.set_outputs(std::move(outputs));
+  Result<Graph> graph = std::move(builder).build();
+  if (!graph) return graph.error();
+
+  ImportedOrderGraph imported{.graph = *std::move(graph), .index = {}, .notes = {}};
+  imported.index.resize(order.size());
+  bool is_sorted = true;
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const NodeId node = *imported.graph.tensor(tensor_of(order[at])).producer;
+    imported.index[node] = order[at];
+    is_sorted = is_sorted && node.index() == at;
+  }
+  if (!is_sorted) {
+    imported.notes.push_back(std::string(file.order.empty() ? "nodes come" : "in the order nodes come") +
+                             " before what they read, so they were sorted");
+  }
+  return imported;
+}
+
+}  // namespace
+
+Result<ImportedOrderGraph> parse_order_graph(std::string_view text) {
+  Reader reader(text);
+  File file;
+  if (!reader.read(file)) return *reader.error();
+  return make(file);
+}
+
+}  // namespace lowtide::import_internal

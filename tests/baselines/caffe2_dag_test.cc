@@ -1,0 +1,381 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/analysis/happens_before.h"
+#include "lowtide/baselines/baselines.h"
+#include "lowtide/baselines/blobs.h"
+#include "tests/baselines/nets.h"
+#include "tests/testing/graphs.h"
+
+// outcome_of throws where the verifier finds anything, so each of these tests is one of validity in every run that the
+// dependencies allow.
+namespace lowtide {
+namespace {
+
+using testing::all_of;
+using testing::block_of;
+using testing::Net;
+using testing::net_of;
+using testing::outcome_of;
+using testing::own_arena;
+
+// Why the baseline refuses the order; empty where it does not.
+std::string refusal_of(const Net& net, const std::vector<std::uint32_t>& order) {
+  std::vector<NodeId> nodes;
+  for (std::uint32_t at : order) nodes.emplace_back(at);
+  BaselineOptions options = net.options;
+  options.baseline = "caffe2_dag";
+  const Result<BaselineOutcome> outcome = apply_baseline(net.graph, nodes, options);
+  return outcome ? "" : outcome.error().message;
+}
+
+TEST(Caffe2Dag, ResNet50InferenceNeedsFiveBuffers) {
+  const BaselineOutcome outcome = outcome_of(net_of(testing::resnet50(), {.outputs = {"softmax"}}), "caffe2_dag");
+  EXPECT_EQ(outcome.shared_buffers, 5);
+  EXPECT_EQ(outcome.blobs, 447);
+  EXPECT_EQ(outcome.blobs_left, 327);
+}
+
+TEST(Caffe2Dag, ATreeWithTwoLossesNeedsFourBuffers) {
+  const Net net = net_of(testing::tree(false), {.outputs = {"loss1", "loss2"}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
+  EXPECT_EQ(outcome.blobs, 37);
+  EXPECT_EQ(outcome.blobs_left, 28);
+  EXPECT_EQ(outcome.shared_buffers, 4);
+}
+
+using Rows = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// Blocks by name, and who is in them.
+Rows rows_of(const Net& net, const BaselineOutcome& outcome) {
+  Rows rows;
+  for (const BaselineBlock& block : outcome.blocks) rows.push_back({block.name, {}});
+  for (TensorId id : all_ids<TensorId>(net.graph.tensors().size())) {
+    const std::optional<SharingPlace>& place = outcome.sharing.places[id];
+    if (place) rows[place->block].second.push_back(net.graph.tensor(id).name);
+  }
+  return rows;
+}
+
+// fc1 to fc5 first: fc3 moves into fc1, fc5 too, and fc4 is left over for fc6 and xent2. fc3b finds nothing (fc1 is
+// fc5 by now), nor fc4b (fc2 may still be read), fc5b takes fc3b. fc5sum takes fc2, done with by then, and relu1 fc5b,
+// since fc5 is read by fc6; so it goes on in turn. Numbers follow the first tensor of a buffer.
+TEST(Caffe2Dag, TheBuffersOfATreeHaveTheseNamesAndTensors) {
+  const Net net = net_of(testing::tree(false), {.outputs = {"loss1", "loss2"}});
+  const Rows expected = {{"__m0_shared", {"fc1", "fc3", "fc5"}},
+                         {"__m1_shared", {"fc2", "fc5sum", "pred1"}},
+                         {"__m2_shared", {"fc4", "fc6", "fc6@1", "xent2"}},
+                         {"__m3_shared", {"fc3b", "fc5b", "relu1", "xent1"}}};
+  EXPECT_EQ(rows_of(net, outcome_of(net, "caffe2_dag")), expected);
+}
+
+// p and q are one branch, u, v and w the other, where w moves into u. j: p, s and v are free, one tensor each, p came
+// first. k: s and v are still free, and so is the buffer that u and w share.
+TEST(Caffe2Dag, TheBufferThatMostTensorsShareIsTakenFirst) {
+  const Net net = net_of("S x -> s; A s -> p; A p -> q; B s -> u; B u -> v; B v -> w; J q,w -> j; K j -> k; L k -> o",
+                         {.outputs = {"o"}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
+  const Rows expected = {{"__m0_shared", {"p", "j"}}, {"__m1_shared", {"u", "w", "k"}}};
+  EXPECT_EQ(rows_of(net, outcome), expected);
+}
+
+// The original leaves 29: it lets the second writer of fc5sum run beside the Sum, whose dead result may then land on
+// top. Here the second writer waits, and one more blob moves.
+TEST(Caffe2Dag, ATreeInWhichTheSumIsWrittenOverNeedsFourBuffers) {
+  const Net net = net_of(testing::tree(true), {.outputs = {"loss1", "loss2"}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
+  EXPECT_EQ(outcome.blobs, 36);
+  EXPECT_EQ(outcome.blobs_left, 28);
+  EXPECT_EQ(outcome.shared_buffers, 4);
+}
+
+TEST(Caffe2Dag, ABufferKeepsItsNameUntilItIsUsedAgain) {
+  const std::vector<std::pair<int, int>> expected = {{2, 1}, {3, 2}, {4, 2}, {10, 2}};
+  for (const auto& [nodes, buffers] : expected) {
+    const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
+    const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
+    EXPECT_EQ(*outcome.blobs_left - 2, buffers) << nodes;  // without x0 and the output
+    if (nodes != 4) continue;
+    EXPECT_EQ(outcome.shared_buffers, 1);  // x1 and x3; x2 keeps its name
+  }
+}
+
+TEST(Caffe2Dag, ALadderOfEightRungsNeedsThreeBuffers) {
+  const BaselineOutcome outcome = outcome_of(net_of(testing::ladder(8), {.outputs = {"out"}}), "caffe2_dag");
+  EXPECT_EQ(outcome.blobs, 18);
+  EXPECT_EQ(outcome.blobs_left, 5);
+  EXPECT_EQ(outcome.shared_buffers, 3);
+}
+
+TEST(Caffe2Dag, BranchesThatMayRunAtOnceDoNotShare) {
+  const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 5), {.outputs = {"out"}}), "caffe2_dag");
+  EXPECT_EQ(outcome.blobs, 26);
+  EXPECT_EQ(outcome.blobs_left, 11);
+  EXPECT_EQ(outcome.shared_buffers, 8);  // two a branch; what follows the Sum moves into them
+  EXPECT_EQ(outcome.best, outcome.bytes);
+}
+
+std::vector<std::string> gradient_names(int layers) {
+  std::vector<std::string> names = {"loss_grad", "xent_grad", "pred_grad", "data_grad"};
+  for (int at = 1; at <= layers; ++at) names.push_back("fc" + std::to_string(at) + "_grad");
+  return names;
+}
+
+TEST(Caffe2Gradients, FiveLayersShareTwoBuffers) {
+  Net net = net_of(testing::training(5), {.outputs = {"loss"}});
+  net.options.gradients = all_of(net, gradient_names(5));
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
+  EXPECT_EQ(net.graph.nodes().size(), 19U);
+  EXPECT_EQ(outcome.blobs, 39);
+  EXPECT_EQ(outcome.blobs_left, 32);  // nine gradients in two buffers
+  EXPECT_EQ(outcome.shared_buffers, 2);
+  EXPECT_EQ(block_of(net, outcome, "fc1_w_grad"), -1);
+
+  net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "pred", "xent"});
+  const BaselineOutcome hosted = outcome_of(net, "caffe2_gradients");
+  EXPECT_LE(hosted.blobs_left, 32);
+  EXPECT_LE(hosted.bytes, outcome.bytes);
+}
+
+// fc4_grad is as large as fc5 and moves there; fc1_w_grad moves, where it is called a gradient. Neither, if they are to
+// be kept.
+TEST(Caffe2Gradients, WhatIsToBeKeptNeitherHostsNorMoves) {
+  Net net = net_of(testing::training(5), {.outputs = {"loss"}, .bytes = {{"fc5", 128}, {"fc4_grad", 128}}});
+  net.options.gradients = all_of(net, gradient_names(5));
+  net.options.gradients.push_back(testing::last_of(net, "fc1_w_grad"));
+  net.options.hosts = all_of(net, {"fc5"});
+  const BaselineOutcome free = outcome_of(net, "caffe2_gradients");
+  EXPECT_NE(block_of(net, free, "fc5"), -1);
+  EXPECT_EQ(block_of(net, free, "fc4_grad"), block_of(net, free, "fc5"));
+  EXPECT_NE(block_of(net, free, "fc1_w_grad"), -1);
+  net.options.keep = all_of(net, {"fc1_w_grad", "fc5"});
+  const BaselineOutcome kept = outcome_of(net, "caffe2_gradients");
+  EXPECT_EQ(block_of(net, kept, "fc5"), -1);
+  EXPECT_EQ(block_of(net, kept, "fc1_w_grad"), -1);
+  EXPECT_NE(block_of(net, kept, "fc4_grad"), -1);
+}
+
+TEST(Caffe2Gradients, WithoutGradientsNobodyShares) {
+  Net net = net_of(testing::training(5), {.outputs = {"loss"}});
+  net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "pred", "xent"});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
+  EXPECT_EQ(outcome.shared_buffers, 0);
+  EXPECT_EQ(outcome.blobs_left, 39);
+  EXPECT_EQ(outcome.bytes, outcome.naive);
+}
+
+// One buffer is free when Concat runs, that of fc1_grad: the first result that may takes it.
+// The original shared whatever had "_grad" in its name, so that what a node on the CPU says about a result moved.
+TEST(Caffe2Gradients, WhoIsAGradientIsARoleAndNotAName) {
+  Net net = net_of(testing::training(2) + "Concat data_grad -> x_grad_split_info,both_grad\n", {.outputs = {"loss"}});
+  net.options.gradients = all_of(net, gradient_names(2));
+  net.options.gradients.push_back(testing::last_of(net, "both_grad"));
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
+  EXPECT_EQ(block_of(net, outcome, "both_grad"), block_of(net, outcome, "fc1_grad"));
+  EXPECT_EQ(block_of(net, outcome, "x_grad_split_info"), -1);
+  net.options.gradients.push_back(testing::last_of(net, "x_grad_split_info"));
+  EXPECT_NE(block_of(net, outcome_of(net, "caffe2_gradients"), "x_grad_split_info"), -1);
+}
+
+TEST(Caffe2Gradients, ResNet50TrainingSharesItsGradients) {
+  const testing::TrainingNet training = testing::resnet50_training();
+  Net net = net_of(training.text, {.outputs = {"loss"}, .bytes = training.bytes});
+  net.options.gradients = all_of(net, training.gradients);
+  net.options.keep = all_of(net, {"conv1_w_grad"});
+  const BaselineOutcome alone = outcome_of(net, "caffe2_gradients");
+  EXPECT_LT(alone.blobs_left, alone.blobs);
+  EXPECT_EQ(block_of(net, alone, "conv1_w_grad"), -1);
+  EXPECT_EQ(block_of(net, alone, "loss"), -1);
+
+  net.options.hosts = all_of(net, training.forward);
+  const BaselineOutcome hosted = outcome_of(net, "caffe2_gradients");
+  EXPECT_LT(hosted.blobs_left, alone.blobs_left);
+  EXPECT_LT(alone.bytes.count(), alone.naive.count() / 2);  // 488 of 1041 million: what flows back is as large
+  EXPECT_LT(hosted.bytes, alone.bytes);                     // 468
+  EXPECT_LT(own_arena(net), hosted.bytes.count());          // 434
+}
+
+// The original takes the gradients that are summed for something else, because of their names, and leaves 50.
+TEST(Caffe2Gradients, SummedGradientsAreGradientsToo) {
+  Net net = net_of(testing::training_tree(), {.outputs = {"loss1", "loss2"}});
+  net.options.gradients = all_of(
+      net, {"loss1_grad", "loss2_grad", "xent1_grad", "xent2_grad", "pred1_grad", "pred2_grad", "fc6_grad",
+            "fc5_grad_0", "fc5_grad_1", "fc5_grad", "fc4_grad", "fc3_grad", "fc2_grad", "fc1_grad", "data_grad"});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
+  EXPECT_EQ(outcome.blobs, 53);
+  EXPECT_LT(outcome.blobs_left, 50);
+  EXPECT_EQ(block_of(net, outcome, "fc6"), -1);
+}
+
+// The original takes the device of a forward tensor for the CPU, and so never moves a gradient of a GPU into it.
+TEST(Caffe2Gradients, ForwardTensorsHostGradientsOnAnyDevice) {
+  Net net = net_of(testing::training(5), {.outputs = {"loss"}});
+  net.options.gradients = all_of(net, gradient_names(5));
+  net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "pred", "xent"});
+  const BaselineOutcome on_cpu = outcome_of(net, "caffe2_gradients");
+  net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 1);
+  const BaselineOutcome on_gpu = outcome_of(net, "caffe2_gradients");
+  EXPECT_EQ(on_gpu.sharing.places, on_cpu.sharing.places);
+  EXPECT_NE(block_of(net, on_gpu, "xent"), -1);  // is done with when its own gradient is there
+  EXPECT_EQ(block_of(net, on_gpu, "pred_grad"), block_of(net, on_gpu, "xent"));
+  // The original leaves such a buffer the name of the forward tensor; here it has one of its own.
+  const auto block = static_cast<std::size_t>(block_of(net, on_gpu, "xent"));
+  EXPECT_EQ(on_gpu.blocks[block].name, "__m" + std::to_string(block) + "_shared");
+}
+
+// Four FC on one device, a copy, three on the other and their gradients.
+TEST(Caffe2Gradients, TwoDevicesUseTwoSetsOfBuffers) {
+  std::string text = testing::training(7);
+  Net net = net_of(text, {.outputs = {"loss"}});
+  net.options.gradients = all_of(net, gradient_names(7));
+  net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "fc5", "fc6"});
+  net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 0);
+  for (TensorId id :
+       all_of(net, {"data", "fc1", "fc2", "fc3", "fc4", "fc1_grad", "fc2_grad", "fc3_grad", "fc4_grad", "data_grad"})) {
+    net.options.devices[id] = 1;
+  }
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");  // the verifier knows devices
+  EXPECT_LT(outcome.blobs_left, outcome.blobs);
+}
+
+// Where several inputs feed one node, the original crashes on some orders of them; here a node waits for all.
+TEST(Caffe2Dag, ANodeWaitsForAllThatItReads) {
+  const Net net = net_of("P d2,d2 -> b0; Q d2,b0,data -> b1; R b0,b1 -> b2,b3; S b2,b3 -> o", {.outputs = {"o"}});
+  EXPECT_LE(own_arena(net), outcome_of(net, "caffe2_dag").bytes.count());
+}
+
+TEST(Caffe2Dag, ANodeMayWriteOverAnInput) {
+  const Net net = net_of("Relu data -> data; F data -> a; F a -> b; F b -> c; F c -> o", {.outputs = {"o"}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");  // the original refuses it
+  EXPECT_EQ(block_of(net, outcome, "data"), -1);
+  EXPECT_EQ(block_of(net, outcome, "c"), block_of(net, outcome, "a"));
+}
+
+// The original gives b3 the buffer of b2, which the last reader of b2 may still read.
+TEST(Caffe2Dag, AWriteInPlaceIsNoProducerForEarlierReaders) {
+  const Net net =
+      net_of("P data,data -> b0; Q b0 -> b1,b2; R b1,b0 -> b3; S b2,b1 -> b1; T b3 -> b4", {.outputs = {"b4", "b1"}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
+  const int b3 = block_of(net, outcome, "b3");
+  EXPECT_TRUE(b3 == -1 || b3 != block_of(net, outcome, "b2"));
+}
+
+TEST(Caffe2Dag, ANodeWithOneResultInPlaceAndAnotherNewKeepsBothBranches) {
+  const Net chain = net_of("F x -> fc3; F fc3 -> fc4; Mul fc3,fc4 -> fc4; F fc4 -> fc5; F fc5 -> fc6; F fc6 -> o",
+                           {.outputs = {"o"}});
+  EXPECT_LT(outcome_of(chain, "caffe2_dag").blobs_left, 6);
+  const Net two =
+      net_of("F d -> x; F d -> y; G x,y -> x,z; F x -> a; F z -> b; Sum a,b -> c; F c -> o", {.outputs = {"o"}});
+  EXPECT_LT(outcome_of(two, "caffe2_dag").blobs_left, 8);
+}
+
+// y is done with after C, whatever wrote it first, so u takes its place, and v that of z. With B before A, C would read
+// what A has written over it.
+TEST(Caffe2Dag, ABlobWrittenTwiceIsReadAfterTheSecondWrite) {
+  const Net net = net_of("A -> y; B -> y; C y -> z; D z -> u; E u -> v; F v -> o", {.outputs = {"o"}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
+  const Rows expected = {{"__m0_shared", {"y", "y@1", "u"}}, {"__m1_shared", {"z", "v"}}};
+  EXPECT_EQ(rows_of(net, outcome), expected);
+  EXPECT_EQ(
+      refusal_of(net, {1, 0, 2, 3, 4, 5}),
+      "tensors 'y@1' and 'y' are to be together, and the first is still needed when the second is written, by the "
+      "node at 2 of the order");
+}
+
+// 0: a -> b; 1: b -> c; 2: d -> b; 3: b -> e. The original takes 0 2 1 3 for an order like any other, where 1 reads the
+// wrong b.
+TEST(Caffe2Dag, AReaderComesBeforeTheNextWriteOfItsName) {
+  const Net net = net_of("A a -> b; B b -> c; C d -> b; D b -> e", {.outputs = {"c", "e"}});
+  EXPECT_EQ(
+      refusal_of(net, {0, 2, 1, 3}),
+      "tensors 'b' and 'b@1' are to be together, and the first is still needed when the second is written, by the "
+      "node at 2 of the order");
+  EXPECT_EQ(refusal_of(net, {0, 1, 2, 3}), "");
+  EXPECT_EQ(own_arena(net), 3 * 64);  // c, b and e; tensors of their own, in any order
+}
+
+// The original once got an edge back from the second copy to the first.
+TEST(Caffe2Dag, ThreeCopiesInPlaceAreARow) {
+  const Net net = net_of("P x -> b1; Copy b1 -> b1; Copy b1 -> b1; Copy b1 -> b1; F b1 -> o", {.outputs = {"o"}});
+  EXPECT_EQ(outcome_of(net, "caffe2_dag").blobs, 3);
+  const Result<baselines_internal::BlobNet> blobs = baselines_internal::blob_net(
+      net.graph, testing::given_order(net.graph), net.options, Bytes(1), baselines_internal::ViewRule::none);
+  ASSERT_TRUE(blobs.ok());
+  const PartialOrder order = chains_of(blobs->sources);
+  EXPECT_EQ(order.chains, 1U);
+  const Result<HappensBefore> runs = HappensBefore::make(order);
+  ASSERT_TRUE(runs.ok());
+  for (const auto& [first, second] : {std::pair(1U, 2U), {1U, 3U}, {2U, 3U}}) {
+    EXPECT_TRUE(runs->is_before(first, second)) << first << " " << second;
+    EXPECT_FALSE(runs->is_before(second, first)) << first << " " << second;
+  }
+}
+
+// The original never visits what no input feeds, and what follows from it shares nothing.
+TEST(Caffe2Dag, NodesWithoutInputsAreStartsToo) {
+  const Net net = net_of("ConstantFill -> a; F a -> b; F b -> c; F c -> d; F d -> o", {.outputs = {"o"}});
+  EXPECT_EQ(outcome_of(net, "caffe2_dag").blobs_left, 3);  // two buffers and o
+}
+
+// The original takes the first or the last that it looks at: [100,10] for a need of 10 gives 100.
+TEST(Caffe2DagSized, TheNearestSizeDoesNotDependOnTheOrderOfTheFreeBuffers) {
+  for (const char* both : {"a,b", "b,a"}) {
+    const Net net = net_of(std::string("P x -> ") + both + "; Q a,b -> c; R c -> d; S d -> o",
+                           {.outputs = {"o"}, .bytes = {{"a", 100}, {"b", 10}, {"d", 10}}});
+    const BaselineOutcome outcome = outcome_of(net, "caffe2_dag_sized");
+    EXPECT_EQ(block_of(net, outcome, "d"), block_of(net, outcome, "b"));
+    EXPECT_EQ(block_of(net, outcome, "a"), -1);
+  }
+}
+
+// The largest that is not above the need; where there is none, the smallest.
+TEST(Caffe2DagSized, TakesTheLargestBelowTheNeedElseTheSmallestAbove) {
+  struct Case {
+    std::int64_t a, b, need;
+    const char* taken;
+  };
+  for (const Case& one : {Case{100, 50, 10, "b"}, Case{50, 100, 10, "a"}, Case{30, 5, 40, "a"}, Case{5, 30, 40, "b"},
+                          Case{30, 50, 40, "a"}}) {
+    const Net net = net_of("P x -> a,b; Q a,b -> c; R c -> d; S d -> o",
+                           {.outputs = {"o"}, .bytes = {{"a", one.a}, {"b", one.b}, {"d", one.need}}});
+    const BaselineOutcome outcome = outcome_of(net, "caffe2_dag_sized");
+    EXPECT_EQ(block_of(net, outcome, "d"), block_of(net, outcome, one.taken)) << one.a << " " << one.b;
+    EXPECT_NE(block_of(net, outcome, "d"), -1) << one.a << " " << one.b;
+  }
+}
+
+// 65536 x 65536 floats: 2^34 bytes, 0 in 32 bits.
+TEST(Caffe2DagSized, SizesHave64Bits) {
+  const std::int64_t huge = std::int64_t{1} << 34;
+  const Net net = net_of("F x -> a; F a -> b; F b -> c; F c -> o",
+                         {.outputs = {"o"}, .bytes = {{"a", huge}, {"b", 8}, {"c", huge}, {"o", 0}}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag_sized");
+  EXPECT_EQ(outcome.bytes, Bytes(huge + 8));
+  EXPECT_TRUE(outcome.proven_optimal);
+}
+
+// The size of a buffer is that of the largest that moved in: c grows that of a to 100, and d fits it.
+TEST(Caffe2DagSized, ABufferThatGrewHasItsNewSize) {
+  const Net net =
+      net_of("F x -> a; F a -> b; F b -> c; F c -> d; F d -> e; F e -> o",
+             {.outputs = {"o"}, .bytes = {{"a", 10}, {"b", 20}, {"c", 100}, {"d", 20}, {"e", 100}, {"o", 0}}});
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_dag_sized");
+  EXPECT_EQ(outcome.bytes, Bytes(120));
+}
+
+// 0.03 to 10 seconds in the original, four times as long for twice the nodes.
+TEST(Caffe2Dag, TenThousandNodesInFourBranchesAreNoTrouble) {
+  const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 2600), {.outputs = {"out"}}), "caffe2_dag");
+  EXPECT_EQ(outcome.shared_buffers, 8);
+}
+
+}  // namespace
+}  // namespace lowtide

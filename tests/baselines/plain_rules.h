@@ -1,0 +1,17 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/baselines/sharing_rules.h"
+
+namespace lowtide::testing {
+
+// The rules of baselines/sharing_rules.h as the originals have them: they scan all slots, all buffers placed before, all
+// free blocks. Quadratic, and short enough to be read against the originals. The rules in use must say the same.
+[[nodiscard]] IdVector<PackingId, std::uint32_t> plain_nearest_size_slots(const PackingProblem& problem);
+[[nodiscard]] IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& problem);
+[[nodiscard]] Result<baselines_internal::BlockChoice> plain_recycle_in_dag(const baselines_internal::BlobNet& net,
+                                                                           const baselines_internal::DagRule& rule);
+
+}  // namespace lowtide::testing

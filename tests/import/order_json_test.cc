@@ -1,0 +1,72 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/order_json.h"
+
+#include <gtest/gtest.h>
+
+namespace lowtide::import_internal {
+namespace {
+
+ImportedOrderGraph must_parse(std::string_view text) {
+  Result<ImportedOrderGraph> parsed = parse_order_graph(text);
+  EXPECT_TRUE(parsed.ok()) << parsed.error().describe();
+  return *std::move(parsed);
+}
+
+std::vector<std::int64_t> numbers(const ImportedOrderGraph& file) { return {file.index.begin(), file.index.end()}; }
+
+std::string refusal(std::string_view text) {
+  const Result<ImportedOrderGraph> parsed = parse_order_graph(text);
+  return parsed.ok() ? "accepted" : parsed.error().describe();
+}
+
+TEST(OrderGraph, ReadsNodesEdgesAndTheOrderAsGiven) {
+  const ImportedOrderGraph file = must_parse(R"({"units": {"bytes": [1, "of", {}]},
+    "edges": [[0, 1], [0, 2], [0, 2]], "order": [0, 2, 1], "outputs": [2],
+    "nodes": [{"bytes": 64, "name": "a", "cost": 1.5}, {"name": "b", "bytes": 32}, {"bytes": 8}]})");
+  ASSERT_EQ(file.graph.nodes().size(), 3U);
+  EXPECT_EQ(numbers(file), (std::vector<std::int64_t>{0, 2, 1}));
+  EXPECT_TRUE(file.notes.empty());
+  const TensorId a(0);
+  EXPECT_EQ(file.graph.tensor(a).size, Bytes(64));
+  EXPECT_EQ(file.graph.readers(a).size(), 2U);  // the repeated edge counts once
+  EXPECT_EQ(file.graph.tensor(TensorId(2)).name, "2");
+  EXPECT_EQ(file.graph.tensor(TensorId(2)).role, Role::output);
+  EXPECT_EQ(file.graph.tensor(TensorId(1)).role, Role::temporary);
+}
+
+TEST(OrderGraph, SortsNodesThatComeBeforeWhatTheyRead) {
+  const ImportedOrderGraph file = must_parse(R"({"nodes": [{"bytes": 1}, {"bytes": 2}], "edges": [[1, 0]]})");
+  EXPECT_EQ(numbers(file), (std::vector<std::int64_t>{1, 0}));
+  ASSERT_EQ(file.notes.size(), 1U);
+}
+
+TEST(OrderGraph, SaysWhatIsWrongAndWhere) {
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}]})").find("no 'edges'"), std::string::npos);
+  EXPECT_NE(refusal(R"([1])").find("an object"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"name": "a"}], "edges": []})").find("no 'bytes'"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": -1}], "edges": []})")
+                .find("$.nodes[0].bytes: expected a size (an integer in [0, "),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[0, 3]]})").find("node 3"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[0, 0]]})").find("to itself"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [], "order": [0, 0]})").find("twice"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [], "order": [1]})").find("1 of 2"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "b"}], "edges": [[0, 1], [1, 0]]})")
+                .find("a cycle of 2 nodes: '0' -> 'b' -> '0'"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1, "name": "a"}, {"bytes": 1, "name": "a"}], "edges": []})")
+                .find("nodes 0 and 1 are both called 'a'"),
+            std::string::npos);
+  // A node without a name is called by its number.
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "0"}], "edges": []})").find("are both called '0'"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [], "nodes": [], "edges": []})").find("twice"), std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [], "edges": []} x)"), "accepted");
+  EXPECT_EQ(refusal(R"({"nodes": [], "edges": []})"), "accepted");
+}
+
+}  // namespace
+}  // namespace lowtide::import_internal
