@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/base/random.h"
+#include "lowtide/base/utf8.h"
 
 namespace lowtide {
 namespace {
@@ -81,14 +82,6 @@ TEST(Quote, MalformedEscapesAreRefused) {
     EXPECT_FALSE(unescaped(text, out)) << text;
   EXPECT_TRUE(unescaped("\\x4A\\x4a\\'", out));
   EXPECT_EQ(out, "JJ'");
-}
-
-TEST(Quote, Utf8IsWellFormedOnlyInItsShortestForm) {
-  for (const char* text : {"", "a", "é", "€", "😀", "\xf4\x8f\xbf\xbf"}) EXPECT_TRUE(is_utf8(text)) << text;
-  for (const char* text : {"\x80", "\xc0\x80", "\xc1\xbf", "\xc3", "\xe0\x80\x80", "\xed\xa0\x80", "\xe2\x82",
-                           "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff"}) {
-    EXPECT_FALSE(is_utf8(text)) << text;
-  }
 }
 
 }  // namespace

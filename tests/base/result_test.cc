@@ -55,11 +55,10 @@ TEST(Result, CarriesWhatCanOnlyBeMoved) {
 }
 
 TEST(ErrorCodes, HaveNamesOfTheirOwn) {
-  std::set<std::string> names;
+  std::set<std::string_view> names;
   for (int code = 0; code <= static_cast<int>(ErrorCode::io); ++code)
     names.insert(to_string(static_cast<ErrorCode>(code)));
   EXPECT_EQ(names.size(), 7U);
-  EXPECT_EQ(names.count("unknown"), 0U);
 }
 
 }  // namespace

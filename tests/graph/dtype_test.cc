@@ -15,12 +15,12 @@ TEST(DType, NamesAreReadBackAndDiffer) {
   std::set<std::string_view> names;
   for (int at = 0; at <= static_cast<int>(DType::string); ++at) {
     const auto dtype = static_cast<DType>(at);
-    EXPECT_EQ(dtype_from_string(to_string(dtype)), dtype);
+    EXPECT_EQ(from_string<DType>(to_string(dtype)), dtype);
     EXPECT_TRUE(names.insert(to_string(dtype)).second) << to_string(dtype);
   }
   EXPECT_EQ(names.size(), 26U);
-  EXPECT_EQ(dtype_from_string("float"), std::nullopt);
-  EXPECT_EQ(dtype_from_string(""), std::nullopt);
+  EXPECT_EQ(from_string<DType>("float"), std::nullopt);
+  EXPECT_EQ(from_string<DType>(""), std::nullopt);
 }
 
 TEST(DType, BitsAreThoseInTheName) {

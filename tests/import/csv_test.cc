@@ -13,7 +13,7 @@ namespace {
 void expect_refused(const std::string& text, ErrorCode code, std::initializer_list<const char*> words) {
   const Result<PackingProblem> result = parse_packing(text);
   ASSERT_FALSE(result.ok()) << text;
-  EXPECT_STREQ(to_string(result.error().code), to_string(code)) << result.error().describe();
+  EXPECT_EQ(to_string(result.error().code), to_string(code)) << result.error().describe();
   for (const char* word : words) {
     EXPECT_NE(result.error().describe().find(word), std::string::npos) << word << "\n" << result.error().describe();
   }

@@ -38,11 +38,11 @@ class Files : public ::testing::Test {
   static void expect_refused(const std::string& path, ErrorCode code, const std::string& word) {
     const Result<ImportedModel> model = import_model(path);
     ASSERT_FALSE(model.ok());
-    EXPECT_STREQ(to_string(model.error().code), to_string(code));
+    EXPECT_EQ(to_string(model.error().code), to_string(code));
     EXPECT_NE(model.error().describe().find(word), std::string::npos) << model.error().describe();
     const Result<PackingProblem> problem = import_packing(path);
     ASSERT_FALSE(problem.ok());
-    EXPECT_STREQ(to_string(problem.error().code), to_string(code));
+    EXPECT_EQ(to_string(problem.error().code), to_string(code));
   }
 
  private:

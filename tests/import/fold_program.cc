@@ -39,7 +39,7 @@ double read_real(std::istream& in) { return std::strtod(read<std::string>(in).c_
 
 KnownContent read_tensor(std::istream& in, const std::string& dtype) {
   KnownContent content;
-  content.dtype = dtype_from_string(dtype).value();
+  content.dtype = from_string<DType>(dtype).value();
   std::size_t count = 1;
   for (int rank = read<int>(in); rank > 0; --rank) {
     content.extents.push_back(read<std::int64_t>(in));

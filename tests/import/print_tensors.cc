@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const lowtide::Result<lowtide::ImportedModel> model = lowtide::import_model(argv[1], options);
   if (!model) {
-    std::fprintf(stderr, "%s: %s\n", to_string(model.error().code), model.error().describe().c_str());
+    std::fprintf(stderr, "%s: %s\n", to_string(model.error().code).data(), model.error().describe().c_str());
     return 3;
   }
   for (const std::string& note : model->notes) std::fprintf(stderr, "note: %s\n", note.c_str());

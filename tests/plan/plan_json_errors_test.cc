@@ -137,7 +137,7 @@ TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
       {"\"input\", 32", "\"input\", 33", ErrorCode::invalid,
        "$.tensors[1].bytes: expected a number of bytes (an integer in [32, 32]), found '33'"},
       {"[\"temporary\", 64", "[\"temp\", 64", ErrorCode::invalid,
-       "$.buffers[3].kind: expected a kind of buffer such as temporary, found 'temp'"},
+       "$.buffers[3].kind: expected input, constant, state, output, temporary or scratch, found 'temp'"},
       {"0, 3, null, null, []]", "0, 3, null, 0, []]", ErrorCode::invalid,
        "$.buffers[0].offset: expected null, since the region is null, found '0'"},
       {"0, 3, null, null, []]", "0, 3, 2, null, []]", ErrorCode::invalid,

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string>
 
-#include "lowtide/base/quote.h"
+#include "lowtide/base/utf8.h"
 #include "tests/plan/random_plan.h"
 #include "tests/plan/small_plan.h"
 
@@ -115,12 +115,12 @@ TEST(PlanJson, RowsSayWhatEachStepDoes) {
 TEST(PlanJson, FeaturesAreThoseOfThePlan) {
   const std::string none = "\"features\": [],";
   EXPECT_EQ(refusal(with(small_json(), none, "\"features\": [\"streams\"],")),
-            "p.json: $.features: the plan uses no feature; the list must name these, in this order");
+            "p.json: $.features: the plan uses no feature, so the list must be empty");
   const std::string all =
       "[\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"]";
   const std::string refused =
       "p.json: $.features: the plan uses buffer_parts, copies, links, recompute, state_updates, streams; the list must "
-      "name these, in this order";
+      "name exactly these, in this order";
   EXPECT_EQ(refusal(with(transfer_json(), all, "[]")), refused);
   EXPECT_EQ(refusal(with(transfer_json(), "\"links\", \"recompute\"", "\"recompute\", \"links\"")), refused);
   EXPECT_EQ(refusal(with(transfer_json(), "\"links\",", "\"links\", \"links\",")), refused);
@@ -194,7 +194,7 @@ TEST(PlanJson, PartsAreReadBack) {
             "p.json: $.buffers[3].parts[0]: is live in steps [1, 1), which is empty");
   EXPECT_EQ(refused("[[16, 0, 1], [48, 0, 2]]]"),
             "p.json: $.buffers[3].parts: are live in steps [0, 2) together, the buffer in [0, 3)");
-  EXPECT_EQ(refused("[]]"), "p.json: $.features: the plan uses no feature; the list must name these, in this order");
+  EXPECT_EQ(refused("[]]"), "p.json: $.features: the plan uses no feature, so the list must be empty");
   EXPECT_NE(refused("[[0, 0, 1], [64, 0, 3]]]").find("a number of bytes (an integer in [1, "), std::string::npos);
 }
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
-#include "lowtide/base/quote.h"
+#include "lowtide/base/utf8.h"
 #include "tests/report/page_packings.h"
 
 namespace lowtide {

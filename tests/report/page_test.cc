@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/base/quote.h"
+#include "lowtide/base/utf8.h"
 #include "lowtide/report/page_text.h"
 #include "tests/report/page_plans.h"
 

@@ -12,9 +12,9 @@
 
 namespace lowtide {
 
-// A number of bytes. Never negative in a valid plan; signed so that differences are exact.
-// Arithmetic traps (InvariantViolation) instead of wrapping: sums of sizes are bounded where
-// they enter (limits::kMaxTensorBytes, limits::kMaxTotalBytes), so an overflow here is a bug.
+// A number of bytes. It is never negative in a valid plan, but signed, so that differences are exact. Arithmetic throws
+// InvariantViolation instead of wrapping: sizes are bounded where they enter (limits::kMaxTensorBytes,
+// limits::kMaxTotalBytes), so an overflow is a bug.
 class Bytes {
  public:
   constexpr Bytes() = default;
@@ -47,19 +47,19 @@ class Offset {
   std::int64_t position_ = 0;
 };
 
-// The smallest multiple of `alignment` that is not below the argument. Require: alignment is a power of two.
+// The smallest multiple of `alignment` that is not below the argument. Requires: `alignment` is a power of two.
 [[nodiscard]] Bytes round_up(Bytes size, Bytes alignment);
 [[nodiscard]] Offset round_up(Offset at, Bytes alignment);
 
 [[nodiscard]] constexpr bool is_power_of_two(std::int64_t number) { return number > 0 && (number & (number - 1)) == 0; }
 
-// "1,234 B (1.21 KiB)": exact and readable at once; below 1 KiB only the bytes.
+// "1,234 B (1.21 KiB)". Below 1 KiB only the bytes: "512 B".
 [[nodiscard]] std::string format_bytes(Bytes size);
-// "1.21 KiB": for table columns beside an exact one.
+// "1.21 KiB", for tables that show the exact number elsewhere.
 [[nodiscard]] std::string format_bytes_short(Bytes size);
 
-// "64MiB", "256 KiB", "1.5GiB", "4096", "4096B": IEC units only ("64MB" is refused, being ambiguous).
-// Nothing if the text is not a size, is negative, has a fraction that is not whole bytes, or exceeds 2^63 - 1.
+// Reads "64MiB", "256 KiB", "1.5GiB", "4096" and "4096B". The units are those of IEC; "64MB" is refused because it is
+// ambiguous. Returns nullopt if the text is not a size, is negative, is no whole number of bytes, or exceeds 2^63 - 1.
 [[nodiscard]] std::optional<Bytes> parse_bytes(const std::string& text);
 
 }  // namespace lowtide

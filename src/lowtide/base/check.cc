@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace lowtide::detail {
+namespace lowtide::base_internal {
 
 void fail_check(const char* invariant, const char* file, int line) {
   std::string_view place = file;
@@ -16,4 +16,4 @@ void fail_check(const char* invariant, const char* file, int line) {
                            std::to_string(line) + ")");
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::base_internal

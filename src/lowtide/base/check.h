@@ -8,19 +8,19 @@
 
 namespace lowtide {
 
-// A bug in Lowtide, never the fault of an input: the message names the invariant that does not hold.
-// The library throws it and never aborts; the command line turns it into exit code 4.
+// A bug in Lowtide, never the fault of an input. The message names the invariant that does not hold. The library throws
+// it and never aborts; the command line turns it into exit code 4.
 class InvariantViolation : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-namespace detail {
+namespace base_internal {
 [[noreturn]] void fail_check(const char* invariant, const char* file, int line);
-}  // namespace detail
+}  // namespace base_internal
 
 }  // namespace lowtide
 
-// `condition` must be free of side effects. `invariant` states what should hold, as a sentence.
+// Requires: `condition` has no side effects. `invariant` is a sentence that states what should hold.
 #define LOWTIDE_CHECK(condition, invariant) \
-  ((condition) ? static_cast<void>(0) : ::lowtide::detail::fail_check(invariant, __FILE__, __LINE__))
+  ((condition) ? static_cast<void>(0) : ::lowtide::base_internal::fail_check(invariant, __FILE__, __LINE__))

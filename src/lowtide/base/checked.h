@@ -8,9 +8,8 @@
 
 namespace lowtide {
 
-// 64-bit arithmetic that says when it would wrap. `checked_*` is for numbers that come from a file
-// (nothing means: overflow); `must_*` is for numbers already bounded, where an overflow is a bug
-// and throws InvariantViolation.
+// 64-bit arithmetic that detects overflow. `checked_*` is for numbers that come from a file; it returns nullopt on
+// overflow. `must_*` is for numbers that are already bounded; an overflow is a bug, and it throws InvariantViolation.
 [[nodiscard]] constexpr std::optional<std::int64_t> checked_add(std::int64_t a, std::int64_t b) {
   std::int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) return std::nullopt;

@@ -10,8 +10,8 @@
 
 namespace lowtide {
 
-// Ids in sets that are joined two at a time (union-find with path halving). At first each is on its own. The least id of
-// a set stands for it, whatever the order of the joins. Amortised O(log count) a call.
+// Disjoint sets of ids (union-find with path halving). At first each id is a set of its own. The smallest id of a set
+// represents it, so the result does not depend on the order of the joins. Amortised O(log count) per call.
 template <typename IdType>
 class DisjointSets {
  public:
@@ -19,12 +19,13 @@ class DisjointSets {
     for (IdType id : all_ids<IdType>(count)) parent_[id] = id;
   }
 
-  // The least id of the set.
+  // The smallest id of the set that holds `id`.
   [[nodiscard]] IdType find(IdType id) {
     while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
     return id;
   }
 
+  // Unites the sets that hold `a` and `b`.
   void join(IdType a, IdType b) {
     a = find(a);
     b = find(b);

@@ -12,8 +12,8 @@
 
 namespace lowtide {
 
-// An index into one kind of table: `Id<struct NodeTag>` never mixes with `Id<struct TensorTag>`,
-// and never with a plain integer. Dense and zero-based; 32 bits, since limits::kMaxNodes is 10^7.
+// An index into one kind of table. `Id<struct NodeTag>` does not convert to `Id<struct TensorTag>` or to an integer. Ids
+// are dense and start at 0. 32 bits are enough, because limits::kMaxTensors is 4 * 10^7.
 template <typename Tag>
 class Id {
  public:
@@ -29,7 +29,7 @@ class Id {
   std::uint32_t value_ = 0;
 };
 
-// A vector that only the matching id can index. Size and iteration are those of std::vector.
+// A std::vector that only the matching id can index.
 template <typename IdType, typename T>
 class IdVector {
  public:
@@ -65,7 +65,7 @@ class IdVector {
   std::vector<T> items_;
 };
 
-// Every id below `count`, for range-for: `for (NodeId node : all_ids<NodeId>(n))`.
+// All ids below `count`, in ascending order: `for (NodeId node : all_ids<NodeId>(count))`.
 template <typename IdType>
 class IdRange {
  public:

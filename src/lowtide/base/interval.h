@@ -7,7 +7,7 @@
 
 namespace lowtide {
 
-// Half-open, everywhere: [begin, end). Empty when begin == end.
+// A half-open interval [begin, end), as all intervals of this project are. Empty if begin == end.
 template <typename T>
 struct Interval {
   T begin{};
@@ -18,7 +18,7 @@ struct Interval {
   [[nodiscard]] constexpr bool contains(const Interval& other) const {
     return begin <= other.begin && other.end <= end;
   }
-  // True if the two share a point. An empty interval overlaps nothing.
+  // Whether the two intervals share a point. An empty interval overlaps nothing.
   [[nodiscard]] constexpr bool overlaps(const Interval& other) const {
     return !empty() && !other.empty() && begin < other.end && other.begin < end;
   }

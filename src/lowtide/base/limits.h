@@ -5,24 +5,24 @@
 
 #include <cstdint>
 
-// What Lowtide accepts, in one table. A file beyond a limit is refused with a message that names the limit
-// and its value. The limits bound time and memory on hostile files; none is in the way of a real model.
+// The limits of what Lowtide accepts. A file beyond a limit is refused with a message that names the limit and its value.
+// The limits bound time and memory on hostile files; they are far above what real models need.
 namespace lowtide::limits {
 
 inline constexpr std::int64_t kMaxFileBytes = (std::int64_t{1} << 31) - 1;  // protobuf's own limit: 2 GiB - 1
 inline constexpr std::int64_t kMaxPlanFileBytes = std::int64_t{1} << 32;
 inline constexpr std::int64_t kMaxTargetFileBytes = std::int64_t{1} << 20;
-inline constexpr std::int64_t kMaxNodes = 10'000'000;  // over all graphs of a model, after inlining
+inline constexpr std::int64_t kMaxNodes = 10'000'000;  // of all graphs of a model, after inlining
 inline constexpr std::int64_t kMaxTensors = 40'000'000;
-inline constexpr int kMaxBodyNesting = 32;  // graphs inside nodes inside graphs
-inline constexpr int kMaxCallDepth = 100;   // model-local functions that call each other
+inline constexpr int kMaxBodyNesting = 32;  // bodies in bodies
+inline constexpr int kMaxCallDepth = 100;   // of model-local functions that call each other
 inline constexpr int kMaxRank = 64;
 inline constexpr std::int64_t kMaxNameBytes = 4096;
 inline constexpr std::int64_t kMaxTensorBytes = (std::int64_t{1} << 47) - 1;
 inline constexpr std::int64_t kMaxTotalBytes = (std::int64_t{1} << 62) - 1;  // sum over all tensors
 inline constexpr std::int64_t kMaxArenaBytes = (std::int64_t{1} << 55) - 1;  // size or offset in a plan or target
 inline constexpr std::int64_t kMaxFoldedElements = 65'536;  // elements of one value computed before the run
-inline constexpr std::int64_t kMaxRegions = 16;             // memories that one packing is spread over
+inline constexpr std::int64_t kMaxRegions = 16;             // of one packing problem
 inline constexpr std::int64_t kMaxStreams = 1024;           // of one plan
 inline constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 30;
 inline constexpr int kMaxTextDepth = 64;  // nesting of JSON, TOML and text forms

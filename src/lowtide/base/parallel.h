@@ -8,10 +8,11 @@
 
 namespace lowtide {
 
-// Calls work(0), ..., work(count - 1), each once, on at most `threads` threads, the calling one among them; they are
-// taken in ascending order. Returns when all are done. With one thread it is a loop. What a call throws is thrown here,
-// of several the one with the lowest index; the others are done all the same.
-// A thread that the system refuses is done without.
+// Calls work(0), ..., work(count - 1) once each, on at most `threads` threads. The calling thread is one of them. Calls
+// start in ascending order. Returns after all calls have ended. With one thread it is a loop.
+//
+// If calls throw, the exception of the call with the lowest index is thrown after all calls have ended. If the system
+// refuses a thread, the calls run on fewer threads.
 void for_each_in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work);
 
 }  // namespace lowtide

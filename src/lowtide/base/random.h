@@ -7,8 +7,8 @@
 
 namespace lowtide {
 
-// A seeded generator with the same sequence on every machine and compiler (splitmix64; Steele, Lea and
-// Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014). Not for secrets.
+// A seeded generator that gives the same sequence on every machine and compiler (splitmix64; Steele, Lea and Flood,
+// "Fast splittable pseudorandom number generators", OOPSLA 2014). Do not use it for secrets.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -21,10 +21,10 @@ class Random {
     return mixed ^ (mixed >> 31U);
   }
 
-  // Uniform enough for tests and tie-breaks, in [0, count). Require: count > 0.
+  // A number in [0, count). Its distribution is uniform enough for tests and tie-breaks. Requires: count > 0.
   std::uint64_t below(std::uint64_t count) { return next() % count; }
 
-  // In [low, high], both ends included.
+  // A number in [low, high]. Requires: low <= high.
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
   }

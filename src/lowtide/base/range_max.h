@@ -11,9 +11,9 @@
 
 namespace lowtide {
 
-// A row of numbers that adds a constant to a range of positions and finds the maximum of a range, both in O(log n). It
-// is a segment tree that keeps an addition at the nodes that the range covers as a whole (Bentley, 1977). It works from
-// the bottom upwards, without recursion.
+// A row of numbers with two operations in O(log n): add a number to a range of positions, and find the maximum of a
+// range. It is a segment tree that stores an addition at the nodes that the range covers completely (J. Bentley,
+// "Solutions to Klee's rectangle problems", 1977). It works from the leaves upwards, without recursion.
 class RangeMax {
  public:
   explicit RangeMax(const std::vector<std::int64_t>& row) : width_(1) {
@@ -24,7 +24,7 @@ class RangeMax {
     for (std::size_t at = width_ - 1; at > 0; --at) most_[at] = std::max(most_[2 * at], most_[2 * at + 1]);
   }
 
-  // Adds to all positions of [begin, end). An empty range changes nothing.
+  // Adds `number` to all positions of [begin, end). An empty range changes nothing.
   void add(std::size_t begin, std::size_t end, std::int64_t number) {
     if (begin >= end) return;
     std::size_t left = begin + width_;
@@ -75,7 +75,7 @@ class RangeMax {
   void rebuild_above(std::size_t at) {
     for (at /= 2; at > 0; at /= 2) most_[at] = std::max(most_[2 * at], most_[2 * at + 1]) + added_[at];
   }
-  // Maximum below `at`, with what was added to the nodes above it.
+  // The maximum of the positions below node `at`, with the additions at all nodes above it.
   [[nodiscard]] std::int64_t seen_from_root(std::size_t at) const {
     std::int64_t result = most_[at];
     for (std::size_t above = at / 2; above > 0; above /= 2) result += added_[above];
@@ -83,8 +83,8 @@ class RangeMax {
   }
 
   std::size_t width_;                // a power of two
-  std::vector<std::int64_t> most_;   // of node i: maximum below it, without what was added above it
-  std::vector<std::int64_t> added_;  // of node i: to be added to everything below it, counted in most_[i]
+  std::vector<std::int64_t> most_;   // by node: the maximum of the positions below it, without the additions above it
+  std::vector<std::int64_t> added_;  // by node: the additions to all positions below it; most_ includes them
 };
 
 }  // namespace lowtide

@@ -3,39 +3,47 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/enum_names.h"
 
 namespace lowtide {
 
 // Why an input was refused. Every code is the fault of an input or of the environment, never of Lowtide.
-enum class ErrorCode {
+enum class ErrorCode : std::uint8_t {
   malformed,    // not the format that it claims to be
   invalid,      // well-formed, but against the rules of the format or of the graph
   unsupported,  // valid, but Lowtide does not understand it
   unresolved,   // sizes remain unknown; the message lists the symbols and how to bind them
   over_limit,   // beyond a named limit of base/limits.h
-  mismatch,     // two inputs that do not belong together (plan and model)
+  mismatch,     // two inputs do not belong together, such as a plan and a model
   io,           // a file could not be read or written
 };
+template <>
+inline constexpr auto kEnumNames<ErrorCode> = enum_names<ErrorCode>({{ErrorCode::malformed, "malformed"},
+                                                                     {ErrorCode::invalid, "invalid"},
+                                                                     {ErrorCode::unsupported, "unsupported"},
+                                                                     {ErrorCode::unresolved, "unresolved"},
+                                                                     {ErrorCode::over_limit, "over_limit"},
+                                                                     {ErrorCode::mismatch, "mismatch"},
+                                                                     {ErrorCode::io, "io"}});
 
-[[nodiscard]] const char* to_string(ErrorCode code);
-
-// One refusal, complete in itself: what is wrong with which thing, the numbers that disagree, a way out.
+// A refusal that is complete in itself: what is wrong with which thing, the two numbers that disagree, and what to do.
 struct Error {
   ErrorCode code = ErrorCode::invalid;
-  std::string message;  // one sentence or a short list; terminal-safe (names are quoted by `quoted`)
+  std::string message;  // a sentence or a short list; safe to print, because `quoted` has quoted the names
   std::string place;    // where in the input: "model.onnx: graph 'main': node 12 'conv1'"; may be empty
 
-  // "place: message", or the message alone.
+  // "place: message", or only the message if there is no place.
   [[nodiscard]] std::string describe() const;
 };
 
-// A value or the reason there is none. Reading the wrong one is a bug (InvariantViolation).
+// A value, or the error that explains why there is none. Reading the one that is absent is a bug (InvariantViolation).
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -46,15 +54,15 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
 
   [[nodiscard]] T& value() & {
-    LOWTIDE_CHECK(ok(), "a Result is read only after ok()");
+    LOWTIDE_CHECK(ok(), "a value is read only if there is one");
     return *std::get_if<T>(&state_);
   }
   [[nodiscard]] const T& value() const& {
-    LOWTIDE_CHECK(ok(), "a Result is read only after ok()");
+    LOWTIDE_CHECK(ok(), "a value is read only if there is one");
     return *std::get_if<T>(&state_);
   }
   [[nodiscard]] T&& value() && {
-    LOWTIDE_CHECK(ok(), "a Result is read only after ok()");
+    LOWTIDE_CHECK(ok(), "a value is read only if there is one");
     return std::move(*std::get_if<T>(&state_));
   }
   [[nodiscard]] const Error& error() const {
@@ -72,7 +80,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-// Success without a value, or the reason of the refusal.
+// Success without a value, or an error.
 template <>
 class [[nodiscard]] Result<void> {
  public:

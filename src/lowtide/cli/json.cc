@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/cli/help.h"
-#include "lowtide/plan/json_writer.h"
+#include "lowtide/base/json_writer.h"
 
 namespace lowtide::detail {
 namespace {

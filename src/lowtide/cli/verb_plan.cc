@@ -43,7 +43,7 @@ void read_run(const Arguments& arguments, PlanOptions& options) {
   options.stream_room =
       static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(options.stream_room));
   options.curve = arguments.has("--curve");
-  options.run = *execution_model_from_string(arguments.value("--run").value_or("streams"));
+  options.run = *from_string<ExecutionModel>(arguments.value("--run").value_or("streams"));
   for (const char* name : {"--streams", "--stream-room", "--curve"}) {
     if (options.run == ExecutionModel::dataflow && arguments.has(name)) {
       stop_usage(std::string(name) +

@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// An attribute whose content Lowtide does not need (a tensor, a type): only what it was, for display.
+// An attribute whose content Lowtide does not need, such as a tensor or a type. Only a description is kept, for display.
 struct OpaqueAttribute {
   std::string description;  // "tensor f32[64,3,7,7]"
   friend bool operator==(const OpaqueAttribute&, const OpaqueAttribute&) = default;
@@ -26,7 +26,8 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-// The attribute of that name with that type, or nullptr. Linear in the number of attributes.
+// The value of the attribute with this name. Returns nullptr if there is none, or if it has another type. Linear in the
+// number of attributes.
 template <typename T>
 [[nodiscard]] const T* find_attribute(const std::vector<Attribute>& attributes, std::string_view name) {
   for (const Attribute& attribute : attributes) {

@@ -102,11 +102,18 @@ void GraphBuilder::set_known_integers(TensorId tensor, std::vector<std::int64_t>
 }
 
 Result<Graph> GraphBuilder::build() && {
+  Result<Built> built = std::move(*this).build_with_ids();
+  if (!built) return built.error();
+  return std::move(built->graph);
+}
+
+Result<GraphBuilder::Built> GraphBuilder::build_with_ids() && {
   graph_.name_ = name_;
   LOWTIDE_RETURN_IF_ERROR(check_ids());
   LOWTIDE_RETURN_IF_ERROR(check_names());
   LOWTIDE_RETURN_IF_ERROR(size_tensors());
-  LOWTIDE_RETURN_IF_ERROR(sort_nodes());
+  Result<IdVector<NodeId, NodeId>> node_ids = sort_nodes();
+  if (!node_ids) return node_ids.error();
   LOWTIDE_RETURN_IF_ERROR(link_producers());
   for (TensorId output : graph_.outputs_) {
     if (graph_.tensors_[output].role == Role::temporary) graph_.tensors_[output].role = Role::output;
@@ -116,7 +123,7 @@ Result<Graph> GraphBuilder::build() && {
   link_readers();
   std::sort(graph_.known_.begin(), graph_.known_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   LOWTIDE_RETURN_IF_ERROR(count_bodies());
-  return std::move(graph_);
+  return Built{std::move(graph_), std::move(*node_ids)};
 }
 
 // A body may stand in several nodes, so its content counts once for each.
@@ -235,8 +242,11 @@ Result<void> GraphBuilder::link_producers() {
   return {};
 }
 
-Result<void> GraphBuilder::sort_nodes() {
+// Returns the new id of each node.
+Result<IdVector<NodeId, NodeId>> GraphBuilder::sort_nodes() {
   const std::size_t count = graph_.nodes_.size();
+  IdVector<NodeId, NodeId> new_id(count);
+  for (NodeId id : all_ids<NodeId>(count)) new_id[id] = id;
   IdVector<TensorId, std::optional<NodeId>> writer(graph_.tensors_.size());
   for (NodeId id : all_ids<NodeId>(count)) {
     for (const std::optional<TensorId>& output : graph_.nodes_[id].outputs) {
@@ -259,26 +269,25 @@ Result<void> GraphBuilder::sort_nodes() {
     }
     for (NodeId before : graph_.nodes_[id].control_inputs) add_edge(before, id);
   }
-  if (sorted) return {};
+  if (sorted) return new_id;
 
   std::sort(edges.begin(), edges.end());
   const std::vector<NodeId> order = lowest_first(edges, waiting);
   if (order.size() != count) {
-    const std::vector<NodeId> cycle = detail::find_cycle(edges, waiting);
+    const std::vector<NodeId> cycle = graph_internal::find_cycle(edges, waiting);
     return Error{ErrorCode::invalid,
                  "depends on its own result, through a cycle of " + std::to_string(cycle.size()) +
-                     (cycle.size() == 1 ? " node: " : " nodes: ") + detail::cycle_text(cycle, graph_.nodes_),
+                     (cycle.size() == 1 ? " node: " : " nodes: ") + graph_internal::cycle_text(cycle, graph_.nodes_),
                  place_of(name_, cycle.front(), graph_.nodes_[cycle.front()])};
   }
   IdVector<NodeId, Node> nodes;
   nodes.reserve(count);
-  IdVector<NodeId, NodeId> new_id(count);
   for (NodeId old : order) new_id[old] = nodes.push_back(std::move(graph_.nodes_[old]));
   for (Node& node : nodes) {
     for (NodeId& before : node.control_inputs) before = new_id[before];
   }
   graph_.nodes_ = std::move(nodes);
-  return {};
+  return new_id;
 }
 
 Result<void> GraphBuilder::check_sources() const {

@@ -14,7 +14,7 @@
 
 namespace lowtide {
 
-// Collects tensors and nodes in any order and makes a Graph of them, or says what is wrong.
+// Collects tensors and nodes in any order and makes a validated Graph of them.
 //
 //   GraphBuilder builder("tiny");
 //   const TensorId x = builder.add_tensor({.name = "x", .dtype = DType::f32, .shape = Shape({4})}, Role::input);
@@ -28,7 +28,7 @@ class GraphBuilder {
     std::string name;
     DType dtype = DType::f32;
     Shape shape;
-    bool is_captured = false;
+    bool is_captured = false;  // Tensor::is_captured
   };
   struct NodeSpec {
     std::string name;
@@ -43,30 +43,35 @@ class GraphBuilder {
 
   explicit GraphBuilder(std::string name) : name_(std::move(name)) {}
 
-  // `role` is input, constant, state or temporary; role output follows from set_outputs.
-  // Inputs are kept in the order of their calls.
+  // Requires: `role` is not output; set_outputs gives that role. The graph's inputs keep the order of these calls.
   TensorId add_tensor(TensorSpec spec, Role role = Role::temporary);
   NodeId add_node(NodeSpec spec);
   void set_outputs(std::vector<TensorId> outputs);
-  // After a run, `state` holds what `next` holds.
+  // After a run, `state` holds the content of `next`.
   void add_state_update(TensorId state, TensorId next);
-  // Content known before the run. Require: as many numbers as the tensor has elements.
+  // Sets content that is known before the run, row-major. Requires: one number per element of the tensor.
   void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
 
-  // Validates everything that Graph promises. Nodes that do not come in topological order are sorted: the
-  // lowest given position first among those that are ready; ids then follow the sorted order. Errors (invalid):
-  // duplicate or empty tensor name, two producers, a producer of an input or constant, a tensor that is read or
-  // handed out but has no producer, a cycle (named), an id out of range, an update of what is no state, of one state twice,
-  // by a tensor of another type, or by a state that is updated itself, or an updated state as output; (over_limit): sizes,
-  // counts over all bodies, nesting of bodies, names. O((nodes + edges) log nodes); no recursion.
+  // Validates everything that Graph promises. Nodes that are not in topological order are sorted: of the nodes that are
+  // ready, the one that was added first comes first. Ids follow the sorted order.
+  //
+  // Errors (invalid): a tensor name that is empty or used twice; a tensor with two producers; a node that writes an
+  // input, constant or state; a temporary without a producer; a cycle, whose nodes the message names; an id out of range;
+  // an update of a tensor that is not a state; two updates of one state; an update by a tensor of another type, or by an
+  // updated state; an updated state as graph output. Errors (over_limit): sizes, names, nesting of bodies, and the number
+  // of nodes and tensors over all bodies. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Graph> build() &&;
+
+  // The same, and the id that each node has in the graph, indexed by the id that add_node returned.
+  struct Built;
+  [[nodiscard]] Result<Built> build_with_ids() &&;
 
  private:
   Result<void> check_ids() const;
   Result<void> link_producers();
   Result<void> size_tensors();
   Result<void> check_names() const;
-  Result<void> sort_nodes();
+  Result<IdVector<NodeId, NodeId>> sort_nodes();
   Result<void> check_sources() const;
   Result<void> link_state_updates();
   void link_readers();
@@ -75,6 +80,11 @@ class GraphBuilder {
   std::string name_;
   Graph graph_;
   std::map<std::pair<std::string, std::string>, OperatorId> operator_ids_;
+};
+
+struct GraphBuilder::Built {
+  Graph graph;
+  IdVector<NodeId, NodeId> node_ids;
 };
 
 }  // namespace lowtide

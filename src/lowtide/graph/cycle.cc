@@ -7,9 +7,10 @@
 #include <optional>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 namespace {
 
 using Edges = std::vector<std::pair<NodeId, NodeId>>;
@@ -23,9 +24,8 @@ NodeId node_on_a_cycle(const Edges& edges, const Waiting& waiting) {
   }
   NodeId node;
   while (waiting[node] == 0) node = NodeId(node.value() + 1);
-  IdVector<NodeId, char> is_seen(waiting.size(), 0);
-  while (is_seen[node] == 0) {
-    is_seen[node] = 1;
+  Flags<NodeId> is_seen(waiting.size());
+  while (is_seen.insert(node)) {
     LOWTIDE_CHECK(waits_for[node].has_value(), "a node that is not ready waits for another one");
     node = *waits_for[node];
   }
@@ -70,4 +70,4 @@ std::string cycle_text(const std::vector<NodeId>& cycle, const IdVector<NodeId, 
   return text + name(cycle.front());
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

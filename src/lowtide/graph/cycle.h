@@ -11,16 +11,17 @@
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 
-// A cycle of nodes that wait for each other, each before the next and the last before the first; from its lowest id. Of
-// all cycles through the first node that is found on one, a shortest.
-// `edges`: (before, after), sorted. `waiting`: for each node the edges from others that wait; some node must wait.
-// O(nodes + edges log edges).
+// Finds a cycle: each node of the result comes before the next, and the last before the first. The result begins with its
+// lowest id. It is a shortest cycle through some node that lies on a cycle.
+//
+// `edges` are pairs (before, after), sorted. `waiting` is for each node the number of edges from nodes that were not
+// sorted. Requires: some node has such an edge. O(nodes + edges log edges).
 [[nodiscard]] std::vector<NodeId> find_cycle(const std::vector<std::pair<NodeId, NodeId>>& edges,
                                              const IdVector<NodeId, std::uint32_t>& waiting);
 
-// "'a' -> 'b' -> 'a'"; of a long cycle the first and the last.
+// "'a' -> 'b' -> 'a'". Of a long cycle only the first nodes and the last.
 [[nodiscard]] std::string cycle_text(const std::vector<NodeId>& cycle, const IdVector<NodeId, Node>& nodes);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

@@ -3,14 +3,16 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <string_view>
+
+#include "lowtide/base/enum_names.h"
 
 namespace lowtide {
 
-// Element types of all formats that Lowtide reads. `string` has no dense size.
+// Element types of all formats that Lowtide reads. A tensor of dtype `string` has no dense size.
 // clang-format off
-enum class DType {
+enum class DType : std::uint8_t {
   f64, f32, f16, bf16,
   f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e8m0, f4e2m1,
   i64, i32, i16, i8, i4, i2,
@@ -19,12 +21,24 @@ enum class DType {
 };
 // clang-format on
 
-// Bits of one element in memory; nothing for `string`. Types below 8 bits are packed without
-// gaps inside a tensor, and a tensor ends on a whole byte.
-[[nodiscard]] std::optional<int> bits_of(DType dtype);
+// The names in text forms and reports.
+// clang-format off
+template <>
+inline constexpr auto kEnumNames<DType> = enum_names<DType>({
+    {DType::f64, "f64"},           {DType::f32, "f32"},               {DType::f16, "f16"},
+    {DType::bf16, "bf16"},         {DType::f8e4m3fn, "f8e4m3fn"},     {DType::f8e4m3fnuz, "f8e4m3fnuz"},
+    {DType::f8e5m2, "f8e5m2"},     {DType::f8e5m2fnuz, "f8e5m2fnuz"}, {DType::f8e8m0, "f8e8m0"},
+    {DType::f4e2m1, "f4e2m1"},     {DType::i64, "i64"},               {DType::i32, "i32"},
+    {DType::i16, "i16"},           {DType::i8, "i8"},                 {DType::i4, "i4"},
+    {DType::i2, "i2"},             {DType::u64, "u64"},               {DType::u32, "u32"},
+    {DType::u16, "u16"},           {DType::u8, "u8"},                 {DType::u4, "u4"},
+    {DType::u2, "u2"},             {DType::boolean, "bool"},          {DType::c64, "c64"},
+    {DType::c128, "c128"},         {DType::string, "string"},
+});
+// clang-format on
 
-// The spelling in text forms and reports: "f32", "i64", "bool".
-[[nodiscard]] std::string_view to_string(DType dtype);
-[[nodiscard]] std::optional<DType> dtype_from_string(std::string_view text);
+// Bits of one element in memory; nullopt for `string`. Types below 8 bits are packed without gaps inside a tensor, and
+// a tensor ends on a whole byte.
+[[nodiscard]] std::optional<int> bits_of(DType dtype);
 
 }  // namespace lowtide

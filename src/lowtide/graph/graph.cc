@@ -4,27 +4,8 @@
 #include "lowtide/graph/graph.h"
 
 #include <algorithm>
-#include <array>
 
 namespace lowtide {
-namespace {
-
-constexpr std::array<std::pair<Role, std::string_view>, 5> kRoles = {{{Role::input, "input"},
-                                                                      {Role::output, "output"},
-                                                                      {Role::constant, "constant"},
-                                                                      {Role::state, "state"},
-                                                                      {Role::temporary, "temporary"}}};
-
-}  // namespace
-
-std::string_view to_string(Role role) { return kRoles[static_cast<std::size_t>(role)].second; }
-
-std::optional<Role> role_from_string(std::string_view text) {
-  for (const auto& [role, name] : kRoles) {
-    if (name == text) return role;
-  }
-  return std::nullopt;
-}
 
 std::vector<TensorId> Graph::operands(NodeId id) const {
   const Node& node = nodes_[id];

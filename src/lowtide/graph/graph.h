@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/attribute.h"
@@ -27,17 +28,21 @@ using OperatorId = Id<struct OperatorTag>;
 
 class Graph;
 
-// What a tensor is to the caller; explicit, never derived from a name.
+// What a tensor is for the caller. Explicit, never derived from a name.
 //   input      given by the caller, never written
-//   output     produced by a node and handed to the caller: its bytes must hold until the end
+//   output     produced by a node and returned to the caller; its bytes must hold until the end of the run
 //   constant   known before the run, never written (weights, folded shapes)
-//   state      kept from run to run
-//   temporary  everything else
-// A graph output that is directly an input or a constant keeps that role.
+//   state      kept from one run to the next
+//   temporary  every other tensor
+// A graph output that is an input or a constant keeps that role.
 enum class Role : std::uint8_t { input, output, constant, state, temporary };
 
-[[nodiscard]] std::string_view to_string(Role role);
-[[nodiscard]] std::optional<Role> role_from_string(std::string_view text);
+template <>
+inline constexpr auto kEnumNames<Role> = enum_names<Role>({{Role::input, "input"},
+                                                           {Role::output, "output"},
+                                                           {Role::constant, "constant"},
+                                                           {Role::state, "state"},
+                                                           {Role::temporary, "temporary"}});
 
 struct Operator {
   std::string domain;  // "" for the standard ONNX domain
@@ -49,43 +54,44 @@ struct Tensor {
   std::string name;  // as in the source file, any bytes; unique in its graph, not empty
   DType dtype = DType::f32;
   Role role = Role::temporary;
-  bool is_captured = false;    // in a body: a tensor of a graph around it, role input or constant
-  bool is_next_state = false;  // some state tensor has its content after the run (StateUpdate)
+  bool is_captured = false;    // stands in a body for a tensor of an enclosing graph
+  bool is_next_state = false;  // a state tensor has its content after the run (StateUpdate)
   Shape shape;
   Bytes size;                      // dense row-major; an upper bound where shape.has_upper_bounds()
-  std::optional<NodeId> producer;  // has one exactly if role is output or temporary
+  std::optional<NodeId> producer;  // present if and only if the role is output or temporary
 };
 
-// A graph that a node runs: a branch of an If, the body of a Loop or Scan.
+// A graph that a node runs: a branch of an If, or the body of a Loop or Scan.
 struct Body {
-  std::string name;  // of the attribute: "then_branch", "body"
+  std::string name;  // name of the attribute: "then_branch", "body"
   std::shared_ptr<const Graph> graph;
-  // Tensors of the graph around that the body (or a body inside it) reads: outer, inner. Sorted by outer id.
+  // Tensors of the enclosing graph that the body, or a body inside it, reads: (outer, inner). Sorted.
   std::vector<std::pair<TensorId, TensorId>> captures;
 };
 
 struct Node {
-  std::string name;  // as in the source file; may be empty or repeated
+  std::string name;  // as in the source file; may be empty or used by several nodes
   OperatorId op;
-  std::vector<std::optional<TensorId>> inputs;   // nothing: an optional input left out
-  std::vector<std::optional<TensorId>> outputs;  // nothing: an optional output left out
-  std::vector<NodeId> control_inputs;            // must run before this node, without data
+  std::vector<std::optional<TensorId>> inputs;   // nullopt: an omitted optional input
+  std::vector<std::optional<TensorId>> outputs;  // nullopt: an omitted optional output
+  std::vector<NodeId> control_inputs;            // nodes that must run before this one
   std::vector<Attribute> attributes;
   std::vector<Body> bodies;
 };
 
-// After a run, `state` holds what `next` holds at the end of it. The old content may be read until it is replaced.
+// After a run, `state` holds the content that `next` has at the end of the run. During the run, nodes may read the old
+// content.
 struct StateUpdate {
   TensorId state;  // role state
-  TensorId next;   // another tensor of the same type and size; not a state that is updated itself
+  TensorId next;   // another tensor with the same dtype and size; not an updated state
   friend bool operator==(const StateUpdate&, const StateUpdate&) = default;
 };
 
-// An immutable operator graph. Made by GraphBuilder, which validates; so of every Graph holds:
-//   - every id is in range; names of tensors are unique
-//   - a tensor has at most one producer and is in its outputs; constants, inputs and state have none
-//   - nodes are in a topological order ("the order as given"): producers before readers
-//   - sizes are those of dtype and shape, and their sum is below limits::kMaxTotalBytes
+// An immutable operator graph. GraphBuilder makes and validates it, so these statements hold for every Graph:
+//   - Every id is in range, and names of tensors are unique.
+//   - A tensor has at most one producer, whose outputs contain it. Inputs, constants and states have none.
+//   - Nodes are in a topological order: producers before readers. It is called the order as given.
+//   - The size of a tensor follows from its dtype and shape. All sizes add up to at most limits::kMaxTotalBytes.
 class Graph {
  public:
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -96,35 +102,35 @@ class Graph {
   [[nodiscard]] const Operator& op(NodeId id) const { return operators_[nodes_[id].op]; }
   [[nodiscard]] const IdVector<OperatorId, Operator>& operators() const { return operators_; }
 
-  // In the caller's order. `outputs` may name an input or constant, or the same tensor twice.
+  // In the caller's order. An output may be an input or constant, and a tensor may be listed twice.
   [[nodiscard]] const std::vector<TensorId>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<TensorId>& outputs() const { return outputs_; }
 
-  // What replaces the content of state tensors after a run; each state at most once, sorted by state.
+  // The tensors that replace the content of states after a run. Sorted by state, each state at most once.
   [[nodiscard]] const std::vector<StateUpdate>& state_updates() const { return state_updates_; }
   // Whether the bytes of a tensor must hold until the end of the run.
   [[nodiscard]] bool is_needed_at_end(TensorId id) const {
     return tensors_[id].role == Role::output || tensors_[id].is_next_state;
   }
 
-  // What a step of a node reads: its inputs that are present, in order and with repetitions; then the captures of its
-  // bodies that are not among them, ascending. O(inputs + captures).
+  // The tensors that a step of the node reads: the inputs that are present, in order and with repetitions, then the
+  // captures of its bodies that are not among these inputs, ascending. O(inputs + captures).
   [[nodiscard]] std::vector<TensorId> operands(NodeId id) const;
-  // What a node reads, each tensor once, in ascending id: its inputs and the captures of its bodies.
+  // The inputs of a node and the captures of its bodies, each tensor once, ascending.
   [[nodiscard]] std::span<const TensorId> reads(NodeId id) const { return slice(reads_, read_begin_, id.index()); }
-  // Nodes that read a tensor, each once, in ascending id.
+  // The nodes that read a tensor, each once, ascending.
   [[nodiscard]] std::span<const NodeId> readers(TensorId id) const {
     return slice(readers_, reader_begin_, id.index());
   }
 
-  // Integer content known before the run (row-major), for small tensors only: axes, shapes, split sizes.
-  // nullptr if unknown.
+  // Integer content, row-major, of small tensors that are known before the run: axes, shapes, split sizes. Returns
+  // nullptr if it is not known.
   [[nodiscard]] const std::vector<std::int64_t>* known_integers(TensorId id) const;
 
-  // Nodes and tensors of this graph and of all bodies inside it.
+  // Number of nodes and tensors of this graph and of all bodies inside it.
   [[nodiscard]] std::int64_t total_nodes() const { return total_nodes_; }
   [[nodiscard]] std::int64_t total_tensors() const { return total_tensors_; }
-  // How deep bodies nest: 0 without bodies; at most limits::kMaxBodyNesting.
+  // Depth of nested bodies: 0 without bodies, at most limits::kMaxBodyNesting.
   [[nodiscard]] int body_nesting() const { return body_nesting_; }
 
  private:

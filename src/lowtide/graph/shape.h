@@ -13,9 +13,9 @@
 
 namespace lowtide {
 
-// The extents of a tensor, outermost first; rank 0 is a scalar (one element). In a Graph every extent is
-// a number: importers bind symbols first. An extent may be only an upper bound (data-dependent sizes, such
-// as the output of NonZero); `is_at_most` says so, and sizes derived from it err upwards, never downwards.
+// The extents of a tensor, outermost first. Rank 0 is a scalar with one element. In a Graph every extent is a number,
+// because importers bind symbols first. An extent may be only an upper bound, for a size that depends on data, such as
+// the output of NonZero. `is_at_most` tells these extents. Sizes that are derived from them are upper bounds, too.
 class Shape {
  public:
   Shape() = default;
@@ -27,7 +27,7 @@ class Shape {
 
   [[nodiscard]] bool is_at_most(int axis) const { return ((at_most_ >> static_cast<unsigned>(axis)) & 1U) != 0; }
   [[nodiscard]] bool has_upper_bounds() const { return at_most_ != 0; }
-  // Marks an extent as an upper bound. Require: axis < rank() <= limits::kMaxRank (64).
+  // Marks an extent as an upper bound. Requires: axis < rank() <= limits::kMaxRank (64).
   void mark_at_most(int axis) { at_most_ |= std::uint64_t{1} << static_cast<unsigned>(axis); }
 
   friend bool operator==(const Shape&, const Shape&) = default;
@@ -37,12 +37,12 @@ class Shape {
   std::uint64_t at_most_ = 0;          // bit i: extent i is an upper bound
 };
 
-// Number of elements; an error (over_limit) if it does not fit 63 bits, (invalid) if an extent is negative.
-// A shape with a zero extent has no elements, whatever the others are.
+// The number of elements. It is 0 if any extent is 0. Errors: (over_limit) more than 2^63 - 1 elements; (invalid) a
+// negative extent.
 [[nodiscard]] Result<std::int64_t> element_count(const Shape& shape);
 
-// Bytes of a dense row-major tensor: elements x bits, rounded up to whole bytes. Errors: rank above
-// limits::kMaxRank, more than limits::kMaxTensorBytes, dtype without a dense size (unsupported).
+// The bytes of a dense row-major tensor: elements x bits, rounded up to whole bytes. Errors: (over_limit) a rank above
+// limits::kMaxRank, or more than limits::kMaxTensorBytes; (unsupported) a dtype without a dense size.
 [[nodiscard]] Result<Bytes> dense_size(DType dtype, const Shape& shape);
 
 // "[1,3,<=100]"

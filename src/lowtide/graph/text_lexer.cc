@@ -10,7 +10,7 @@
 #include <cmath>
 #include <limits>
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 namespace {
 
 constexpr std::uint64_t kUsualNan = 0x7FF8000000000000ULL;
@@ -170,4 +170,4 @@ std::string print_real(double number) {
   return text;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 
-// Lines and columns count from 1; columns count bytes.
+// Lines and columns start at 1. A column is a byte of its line.
 struct TextPosition {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
@@ -18,10 +18,10 @@ struct TextPosition {
 
 enum class TokenKind : std::uint8_t {
   name,    // x, conv1.weight, /layer/Conv_output_0
-  text,    // in double quotes; Token::text is the part between them, escapes unread
-  number,  // 12, -0.5, 1e-5f, 0x7ff8; not yet checked
+  text,    // in double quotes; Token::text is the part between them, with its escapes
+  number,  // 12, -0.5, 1e-5f, 0x7ff8; may be malformed
   symbol,  // one of { } ( ) [ ] , = : :: <= ;
-  bad,     // no token of this form; Token::text says what it is
+  bad,     // no token; Token::text describes it
   end,     // end of the text
 };
 
@@ -29,13 +29,14 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view text;
   TextPosition at;
-  bool starts_line = false;  // the first token of its line: it begins a statement, it never continues one
+  bool starts_line = false;  // the first token of its line, which begins a statement and never continues one
 
   [[nodiscard]] bool is_symbol(std::string_view symbol) const { return kind == TokenKind::symbol && text == symbol; }
   [[nodiscard]] bool is_name(std::string_view name) const { return kind == TokenKind::name && text == name; }
 };
 
-// One token of lookahead over a text; keeps views into it. Comments run from # to the end of the line.
+// Reads tokens with a lookahead of one. Tokens are views into the text, which must outlive them. A comment begins with #
+// and ends with its line.
 class TextLexer {
  public:
   explicit TextLexer(std::string_view text);
@@ -54,24 +55,25 @@ class TextLexer {
   Token current_;
 };
 
-// Whether a name can stand in a text without quotes: a letter, _ or /, then these, digits, . and -; no reserved word.
+// Whether a name needs no quotes: it begins with a letter, _ or /, continues with these, digits, . and -, and is no
+// reserved word.
 [[nodiscard]] bool is_plain_name(std::string_view name);
 
-// The words that may not stand for a tensor or an operator without quotes.
+// Whether the word must be in quotes if it is the name of a tensor or operator.
 [[nodiscard]] bool is_reserved(std::string_view word);
 
 // -?[0-9]+ within 64 bits.
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
-// A decimal number that a double holds ("0.5", "1e-5", "-inf"), or, with the suffix f, the float nearest to it
-// ("0.1f"). Nothing if the text is something else, or the number is too large or too small for its type.
+// Reads a decimal number as the nearest double ("0.5", "1e-5", "-inf"), or, with the suffix f, as the nearest float
+// ("0.1f"). Returns nullopt if the text is no such number, or if the number is too large or too small for its type.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
-// The shortest text that `parse_real` reads as the same bits; never one that `parse_integer` takes. A NaN other than
-// the usual one shows its bits: nan(0x7ff8000000000001).
+// The shortest text that `parse_real` reads as the same bits and that `parse_integer` refuses. The usual NaN is "nan"; any
+// other one shows its bits: nan(0x7ff8000000000001).
 [[nodiscard]] std::string print_real(double number);
 
-// The bits of "0x7ff8000000000001"; nothing unless they are those of a NaN.
+// The NaN with the bits of a text such as "0x7ff8000000000001". Returns nullopt if they are not the bits of a NaN.
 [[nodiscard]] std::optional<double> parse_nan_bits(std::string_view text);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

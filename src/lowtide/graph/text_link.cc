@@ -3,18 +3,19 @@
 
 #include <algorithm>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text_parse.h"
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 
 // Every captured tensor of the body has exactly one tensor around it.
 bool GraphParser::bind_captures(const Graph& graph, const GraphParser& body, NodeLine& line) {
   std::vector<std::pair<NameUse, TensorId>>& bound = line.captures.emplace_back();
-  IdVector<TensorId, char> is_bound(graph.tensors().size(), 0);
+  Flags<TensorId> is_bound(graph.tensors().size());
   for (const auto& [inner, outer] : body.captures_) {
     const auto declared = body.declared_.find(inner.name);
-    if (declared == body.declared_.end() || !declared->second.is_captured || is_bound[declared->second.id] != 0) {
+    if (declared == body.declared_.end() || !declared->second.is_captured || is_bound.test(declared->second.id)) {
       return reader_.fail(ErrorCode::invalid, inner.at,
                           "captures name each captured tensor of graph " + quoted(graph.name()) + " once, and " +
                               quoted(inner.name) +
@@ -22,12 +23,12 @@ bool GraphParser::bind_captures(const Graph& graph, const GraphParser& body, Nod
                                : !declared->second.is_captured  ? " is not declared as 'captured' there"
                                                                 : " stands twice"));
     }
-    is_bound[declared->second.id] = 1;
+    is_bound.set(declared->second.id);
     bound.emplace_back(outer, declared->second.id);
   }
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const std::string& name = graph.tensor(id).name;
-    if (graph.tensor(id).is_captured && is_bound[id] == 0) {
+    if (graph.tensor(id).is_captured && !is_bound.test(id)) {
       return reader_.fail(ErrorCode::invalid, body.declared_.at(name).at,
                           "the captured tensor " + quoted(name) + " of graph " + quoted(graph.name()) +
                               " stands for no tensor around it: name it after 'captures'");
@@ -110,4 +111,4 @@ bool GraphParser::add_updates() {
   return true;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

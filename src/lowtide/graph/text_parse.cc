@@ -10,7 +10,7 @@
 #include "lowtide/graph/text_parse.h"
 
 namespace lowtide {
-namespace detail {
+namespace graph_internal {
 
 std::optional<Graph> GraphParser::parse() {
   const TextPosition begin = reader_.peek().at;
@@ -88,7 +88,7 @@ bool GraphParser::read_declaration() {
   const bool is_captured = reader_.peek().is_name("captured");
   if (is_captured) reader_.take();
   const std::optional<Role> role =
-      reader_.peek().is_name("tensor") ? Role::temporary : role_from_string(reader_.peek().text);
+      reader_.peek().is_name("tensor") ? Role::temporary : from_string<Role>(reader_.peek().text);
   if (!role || *role == Role::output || (is_captured && *role == Role::temporary)) {
     return reader_.fail_expected("'input' or 'constant' after 'captured'");
   }
@@ -280,7 +280,7 @@ bool GraphParser::claim_outputs(const NodeLine& line) {
   return true;
 }
 
-}  // namespace detail
+}  // namespace graph_internal
 
 Result<Graph> parse_graph(std::string_view text, std::string source_name) {
   if (static_cast<std::int64_t>(text.size()) > limits::kMaxFileBytes) {
@@ -289,9 +289,9 @@ Result<Graph> parse_graph(std::string_view text, std::string source_name) {
                      std::to_string(limits::kMaxFileBytes) + " (kMaxFileBytes)",
                  std::move(source_name)};
   }
-  detail::TextReader reader(text, std::move(source_name));
-  std::optional<Graph> graph = detail::GraphParser(reader, 0).parse();
-  if (graph && reader.peek().kind != detail::TokenKind::end)
+  graph_internal::TextReader reader(text, std::move(source_name));
+  std::optional<Graph> graph = graph_internal::GraphParser(reader, 0).parse();
+  if (graph && reader.peek().kind != graph_internal::TokenKind::end)
     reader.fail_expected("the end of the text after the graph");
   if (reader.error()) return *reader.error();
   LOWTIDE_CHECK(graph.has_value(), "a graph that was not read has an error");

@@ -12,9 +12,9 @@
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/text_reader.h"
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 
-// A name that is looked up when all declarations have been read, since lines may come in any order.
+// A name that is looked up after all declarations have been read, because lines may have any order.
 struct NameUse {
   std::string name;
   TextPosition at;
@@ -26,22 +26,22 @@ struct ControlInput {
   std::optional<std::int64_t> node;
 };
 
-// One line `y, _ = Conv(x, w) "conv1" after (z) {...}`, before its names are looked up.
+// A line `y, _ = Conv(x, w) "conv1" after (z) {...}`, before its names are looked up.
 struct NodeLine {
   GraphBuilder::NodeSpec spec;
   TextPosition at;
   std::vector<std::optional<NameUse>> inputs;
   std::vector<std::optional<NameUse>> outputs;
   std::vector<ControlInput> control_inputs;
-  std::vector<std::vector<std::pair<NameUse, TensorId>>> captures;  // for each body: outer name, inner tensor
+  std::vector<std::vector<std::pair<NameUse, TensorId>>> captures;  // by body: outer name, inner tensor
 };
 
-// Reads `graph "name" {...}`: first all lines (text_parse.cc), then every name in them is looked up (text_link.cc).
+// Reads `graph "name" {...}`. First it reads all lines (text_parse.cc), then it looks up all names (text_link.cc).
 class GraphParser {
  public:
   GraphParser(TextReader& reader, int nesting) : reader_(reader), nesting_(nesting) {}
 
-  // graph "name" [captures (...)] { ... }; nothing: the reader has the error.
+  // Reads graph "name" [captures (...)] { ... }. Returns nullopt if the reader has an error.
   std::optional<Graph> parse();
 
  private:
@@ -49,7 +49,7 @@ class GraphParser {
     TensorId id;
     TextPosition at;
     bool is_captured;
-    std::optional<std::size_t> producer;  // line of nodes_
+    std::optional<std::size_t> producer;  // index into nodes_
   };
 
   bool read_captures();
@@ -81,8 +81,8 @@ class GraphParser {
   std::unordered_map<std::string, Declaration> declared_;
   std::vector<NodeLine> nodes_;
   std::vector<NameUse> outputs_;
-  std::vector<std::pair<NameUse, NameUse>> updates_;   // state, what replaces its content
-  std::vector<std::pair<NameUse, NameUse>> captures_;  // inner, outer
+  std::vector<std::pair<NameUse, NameUse>> updates_;   // (state, next)
+  std::vector<std::pair<NameUse, NameUse>> captures_;  // (inner, outer)
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

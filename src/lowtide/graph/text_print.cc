@@ -11,11 +11,11 @@ namespace lowtide {
 namespace {
 
 std::string print_name(std::string_view name) {
-  return detail::is_plain_name(name) ? std::string(name) : escaped(name);
+  return graph_internal::is_plain_name(name) ? std::string(name) : escaped(name);
 }
 
 std::string print_one(std::int64_t number) { return std::to_string(number); }
-std::string print_one(double number) { return detail::print_real(number); }
+std::string print_one(double number) { return graph_internal::print_real(number); }
 std::string print_one(const std::string& text) { return escaped(text); }
 std::string print_one(const OpaqueAttribute& opaque) { return "opaque " + escaped(opaque.description); }
 

@@ -9,7 +9,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 namespace {
 
 constexpr std::size_t kMostShown = 40;
@@ -107,7 +107,7 @@ bool TextReader::read_extents(std::vector<std::int64_t>& extents, std::vector<in
 }
 
 bool TextReader::read_type(TensorType& out) {
-  const std::optional<DType> dtype = peek().kind == TokenKind::name ? dtype_from_string(peek().text) : std::nullopt;
+  const std::optional<DType> dtype = peek().kind == TokenKind::name ? from_string<DType>(peek().text) : std::nullopt;
   if (!dtype) return fail_expected("a type such as f32[1,3,8,8]");
   const TextPosition at = take().at;
   std::vector<std::int64_t> extents;
@@ -204,14 +204,14 @@ bool TextReader::read_list(AttributeValue& out) {
   return expect("]", "or ',' after an element");
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal
 
 namespace lowtide {
 
 std::optional<TensorType> parse_tensor_type(std::string_view text) {
-  detail::TextReader reader(text, "");
+  graph_internal::TextReader reader(text, "");
   TensorType type;
-  if (!reader.read_type(type) || reader.peek().kind != detail::TokenKind::end) return std::nullopt;
+  if (!reader.read_type(type) || reader.peek().kind != graph_internal::TokenKind::end) return std::nullopt;
   return type;
 }
 

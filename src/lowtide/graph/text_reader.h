@@ -13,10 +13,10 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/graph/text_lexer.h"
 
-namespace lowtide::detail {
+namespace lowtide::graph_internal {
 
-// The pieces of the text form that know nothing of graphs: names, numbers, types, values. Each function reads one
-// piece and says whether it was there; the first refusal is kept in `error` and ends the reading.
+// Reads the parts of the text form that do not depend on a graph: names, numbers, types and values. Each function reads
+// one of them and returns whether it was there. The first refusal is kept in `error` and ends the reading.
 class TextReader {
  public:
   TextReader(std::string_view text, std::string source_name) : lexer_(text), source_name_(std::move(source_name)) {}
@@ -26,26 +26,26 @@ class TextReader {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] std::string place(TextPosition at) const;
 
-  // Always false, so that a caller can return it.
+  // Returns false, so that a caller can return the result.
   bool fail(ErrorCode code, TextPosition at, std::string message);
   // "expected ..., found ..." at the next token.
   bool fail_expected(std::string_view what);
-  // The same, for what may not stand on the next line.
+  // The same, if the missing token may not be on the next line.
   bool fail_expected_on_line(std::string_view what);
 
-  // The symbol, if it is next. On the same line, where `same_line`.
+  // Reads the symbol if it is next, and returns whether it was. accept_on_line reads it only on the same line.
   bool accept(std::string_view symbol);
   bool accept_on_line(std::string_view symbol) { return !peek().starts_line && accept(symbol); }
   bool expect(std::string_view symbol, std::string_view where);
 
   bool read_text(std::string_view what, std::string& out);
-  // A plain name or one in quotes.
+  // Reads a name with or without quotes.
   bool read_name(std::string_view what, std::string& out);
   bool read_integer(std::string_view what, std::int64_t& out);
   bool read_type(TensorType& out);
-  // "[2, 3]"
+  // Reads a list such as "[2, 3]".
   bool read_integers(std::vector<std::int64_t>& out);
-  // Anything but a graph.
+  // Reads the value of an attribute that is not a graph.
   bool read_value(AttributeValue& out);
 
  private:
@@ -60,4 +60,4 @@ class TextReader {
   std::optional<Error> error_;
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::graph_internal

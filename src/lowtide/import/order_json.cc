@@ -13,7 +13,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
-#include "lowtide/plan/json_reader.h"
+#include "lowtide/base/json_reader.h"
 
 namespace lowtide::import_internal {
 namespace {

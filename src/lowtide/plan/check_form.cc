@@ -7,14 +7,13 @@
 #include <limits>
 #include <utility>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 
 namespace lowtide {
 namespace {
 
-std::string row(const char* table, std::size_t index) {
-  return std::string(table) + "[" + std::to_string(index) + "]";
-}
+std::string row(const char* table, std::size_t index) { return std::string(table) + "[" + std::to_string(index) + "]"; }
 
 std::string steps_text(const Lifespan& life) {
   return "[" + std::to_string(life.begin.value()) + ", " + std::to_string(life.end.value()) + ")";
@@ -134,12 +133,11 @@ class FormCheck {
 
   // Of a plan that was not read from a file, an enumeration may hold any number.
   void check_words() {
-    if (static_cast<unsigned>(plan_.execution) > static_cast<unsigned>(ExecutionModel::dataflow)) {
+    if (!is_named(plan_.execution)) {
       fault("execution", "is no execution model");
     }
     for_each_row(plan_.claims.bounds.size(), [&](std::size_t at) {
-      const auto scope = static_cast<unsigned>(plan_.claims.bounds[at].scope);
-      if (scope > static_cast<unsigned>(BoundScope::all_plans)) fault("claims." + row("bounds", at) + ".scope", "is no scope");
+      if (!is_named(plan_.claims.bounds[at].scope)) fault("claims." + row("bounds", at) + ".scope", "is no scope");
     });
   }
 
@@ -153,7 +151,8 @@ class FormCheck {
   }
 
   void check_arenas() {
-    for_each_row(plan_.layout.arena.size(), [&](std::size_t at) { add_to_total(row("arena", at), plan_.layout.arena[at]); });
+    for_each_row(plan_.layout.arena.size(),
+                 [&](std::size_t at) { add_to_total(row("arena", at), plan_.layout.arena[at]); });
   }
 
   void check_streams() {
@@ -162,7 +161,7 @@ class FormCheck {
       fault("streams", "the plan has " + std::to_string(count) + " streams; there are 1 to " +
                            std::to_string(limits::kMaxStreams) + " (kMaxStreams)");
     }
-    IdVector<LinkId, char> is_driven(plan_.machine.links.size(), 0);
+    Flags<LinkId> is_driven(plan_.machine.links.size());
     for_each_row(count, [&](std::size_t at) {
       const Stream& stream = plan_.program.streams[StreamId(static_cast<std::uint32_t>(at))];
       const std::string path = row("streams", at);
@@ -172,17 +171,16 @@ class FormCheck {
       }
       if (stream.worker) check_id(path + ".worker", "worker", stream.worker->value(), plan_.machine.workers.size());
       if (!stream.link || !check_id(path + ".link", "link", stream.link->value(), plan_.machine.links.size())) return;
-      if (is_driven[*stream.link] != 0) {
+      if (!is_driven.insert(*stream.link)) {
         fault(path + ".link", "link " + std::to_string(stream.link->value()) + " belongs to an earlier stream already");
       }
-      is_driven[*stream.link] = 1;
     });
   }
 
   void check_buffer(std::size_t at) {
     const Buffer& buffer = plan_.layout.buffers[BufferId(static_cast<std::uint32_t>(at))];
     const std::string path = row("buffers", at);
-    if (static_cast<unsigned>(buffer.kind) > static_cast<unsigned>(BufferKind::scratch)) {
+    if (!is_named(buffer.kind)) {
       return fault(path + ".kind", "is no kind of buffer");
     }
     add_to_total(path + ".bytes", buffer.size);
@@ -221,7 +219,8 @@ class FormCheck {
         return fault(here + ".bytes",
                      "is " + std::to_string(size) + ", but " + std::to_string(left) + " bytes of the buffer are left");
       }
-      if (part.lifespan.empty()) return fault(here, "is live in steps " + steps_text(part.lifespan) + ", which is empty");
+      if (part.lifespan.empty())
+        return fault(here, "is live in steps " + steps_text(part.lifespan) + ", which is empty");
       left -= size;
       whole = {std::min(whole.begin, part.lifespan.begin), std::max(whole.end, part.lifespan.end)};
     }
@@ -248,7 +247,8 @@ class FormCheck {
     check_work(path, id);
     check_value_list(path + ".reads", step.reads, id);
     check_value_list(path + ".writes", step.writes, id);
-    if (check_id(path + ".stream", "stream", step.stream.value(), plan_.program.streams.size(), id)) check_waits(path, id);
+    if (check_id(path + ".stream", "stream", step.stream.value(), plan_.program.streams.size(), id))
+      check_waits(path, id);
     if (space.scratch) check_id(path + ".scratch", "buffer", space.scratch->value(), plan_.layout.buffers.size(), id);
     if (!is_compute(step) && !space.bodies.empty()) fault(path, "runs bodies, but computes nothing", id);
     const auto has_no_plan = [](const BodyPlan& body) { return body.plan == nullptr; };
@@ -271,8 +271,10 @@ class FormCheck {
             id);
     }
     if (step.reads.size() != 1 || step.writes.size() != 1) {
-      fault(path, "a copy reads one value and writes one, not " + std::to_string(step.reads.size()) + " and " +
-                      std::to_string(step.writes.size()), id);
+      fault(path,
+            "a copy reads one value and writes one, not " + std::to_string(step.reads.size()) + " and " +
+                std::to_string(step.writes.size()),
+            id);
     }
     if (plan_.layout.steps[id].scratch) fault(path + ".scratch", "a copy has no scratch", id);
   }
@@ -296,12 +298,15 @@ class FormCheck {
       const std::string here = path + ".after[" + std::to_string(at) + "]";
       const std::string name = "step " + std::to_string(before.value());
       if (before >= id) {
-        fault(here, name + " does not come before step " + std::to_string(id.value()) + ", so it cannot wait for it", id);
+        fault(here, name + " does not come before step " + std::to_string(id.value()) + ", so it cannot wait for it",
+              id);
       } else if (plan_.program.steps[before].stream == step.stream) {
         fault(here, name + " is of the same stream, which keeps its order anyway", id);
       } else if (at > 0 && before <= step.after[at - 1]) {
-        fault(here, name + " does not follow step " + std::to_string(step.after[at - 1].value()) +
-                        "; waits are listed in ascending order, each once", id);
+        fault(here,
+              name + " does not follow step " + std::to_string(step.after[at - 1].value()) +
+                  "; waits are listed in ascending order, each once",
+              id);
       }
     }
   }

@@ -13,24 +13,25 @@
 
 namespace lowtide {
 
-// Something that makes a plan unreadable: an id out of range, a list of the wrong length, a number without a meaning.
+// Why a plan cannot be interpreted: an id out of range, a list of the wrong length, or a number without a meaning.
 struct FormFault {
-  std::string path;            // where, in the terms of a plan file: "steps[12].writes[0]"
-  std::optional<StepId> step;  // if it is about a step
+  std::string path;            // place in a plan file: "steps[12].writes[0]"
+  std::optional<StepId> step;  // present if the fault is about a step
   std::string message;         // "value 9 does not exist: there are 4"
 };
 
-// What the ids of a plan count in, besides its own tables.
+// The size of the graph that a plan is for.
 struct GraphCounts {
   std::size_t nodes = 0;
   std::size_t tensors = 0;
-  bool is_body = false;  // the plan is for a body: it has one region, the scratch bytes of its step
+  bool is_body = false;  // a plan of a body has one region: bytes of the scratch buffer of its step
 };
 
-// Checks that every id, count and number of a plan is in range, so that other code may use them without a second look.
-// It does not ask whether the plan is right for its graph, and does not look into bodies. `total_bytes` accumulates the
-// sizes of buffers and arenas over all plans of a file, which limits::kMaxTotalBytes bounds.
-// Returns up to `most` faults, in the order machine, buffers, values, steps. O(plan).
+// Checks that all ids, counts and numbers of a plan are in range, so that other code can use them without checks of its
+// own. It does not check that the plan is correct for its graph, and it does not check the plans of bodies.
+//
+// `total_bytes` accumulates the sizes of buffers and arenas over all plans of a file; limits::kMaxTotalBytes bounds it.
+// Returns at most `most` faults, in the order machine, buffers, values, steps. O(plan).
 [[nodiscard]] std::vector<FormFault> check_form(const Plan& plan, const GraphCounts& graph, std::int64_t& total_bytes,
                                                 std::size_t most);
 

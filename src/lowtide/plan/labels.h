@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// What a plan's ids are called: enough to show a plan without its model.
+// The names that belong to the ids of a plan. With them a plan can be shown without its model.
 struct NodeLabel {
   std::string name;  // may be empty
   std::string op;    // "Conv", or "domain::Type"
@@ -27,20 +27,21 @@ struct TensorLabel {
   friend bool operator==(const TensorLabel&, const TensorLabel&) = default;
 };
 
-// Indexed as the graph is. `bodies[node]` in the order of Node::bodies; most nodes have none, so it is sparse.
+// Nodes and tensors have the ids of the graph.
 struct Labels {
   IdVector<NodeId, NodeLabel> nodes;
   IdVector<TensorId, TensorLabel> tensors;
   struct BodyLabels;
-  std::vector<BodyLabels> bodies;  // sorted by node, then position
+  std::vector<BodyLabels> bodies;  // sorted by node; those of one node in the order of Node::bodies
 };
 
 struct Labels::BodyLabels {
   NodeId node;
-  std::string body;
+  std::string body;  // Body::name
   Labels labels;
 };
 
+// The labels of a graph and of all bodies inside it. O(graph). Recursion only over bodies.
 [[nodiscard]] Labels labels_of(const Graph& graph);
 
 }  // namespace lowtide

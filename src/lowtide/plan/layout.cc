@@ -4,30 +4,25 @@
 #include "lowtide/plan/layout.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "lowtide/base/checked.h"
 
 namespace lowtide {
-namespace {
 
-constexpr std::array<std::pair<BufferKind, std::string_view>, 6> kBufferKinds = {{{BufferKind::input, "input"},
-                                                                                  {BufferKind::constant, "constant"},
-                                                                                  {BufferKind::state, "state"},
-                                                                                  {BufferKind::output, "output"},
-                                                                                  {BufferKind::temporary, "temporary"},
-                                                                                  {BufferKind::scratch, "scratch"}}};
-
-}  // namespace
-
-std::string_view to_string(BufferKind kind) { return kBufferKinds[static_cast<std::size_t>(kind)].second; }
-
-std::optional<BufferKind> buffer_kind_from_string(std::string_view text) {
-  for (const auto& [kind, name] : kBufferKinds) {
-    if (name == text) return kind;
+BufferKind buffer_kind_of(Role role) {
+  switch (role) {
+    case Role::input:
+      return BufferKind::input;
+    case Role::constant:
+      return BufferKind::constant;
+    case Role::state:
+      return BufferKind::state;
+    case Role::output:
+      return BufferKind::output;
+    case Role::temporary:
+      break;
   }
-  return std::nullopt;
+  return BufferKind::temporary;
 }
 
 Bytes living_bytes(const Buffer& buffer, StepId step) {

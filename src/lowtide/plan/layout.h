@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/plan/machine.h"
@@ -22,38 +22,48 @@ struct Plan;
 
 using BufferId = Id<struct BufferTag>;
 
-// Half-open, in steps of one program. A buffer that lives to the end of the program ends at the number of steps.
+// The steps in which a buffer is live, half-open. A buffer that is live until the end of the program ends at the number of
+// steps.
 //
-// With several streams these are positions in the list of steps: from the first step that touches the buffer to before
-// the first step that starts only after all of them have ended. Two buffers whose lifespans overlap share no byte. For
-// all others, `Step::after` makes sure that nothing writes what is still in use, however fast a stream is.
+// With several streams, these are positions in the list of steps. The lifespan begins at the first step that touches the
+// buffer. It ends at the first step that starts only after all of these steps have ended. Two buffers whose lifespans
+// overlap share no byte. For two others, `Step::after` ensures that no step writes bytes that another one still uses, no
+// matter how fast the streams are.
 //
-// A program without steps (a branch that returns a constant) has one moment, in which all its buffers live: their
+// A program without steps, such as a branch that returns a constant, has one moment in which all buffers are live. Their
 // lifespan is [0, 0).
 using Lifespan = Interval<StepId>;
 
-//   Relu(x) -> y in place, Concat(y, z) -> c without a copy, c handed to the caller:
+// An example: Relu(x) -> y in place; Concat(y, z) -> c without a copy; c is returned to the caller:
 //
-//   address                 values   y, z, c    (c at offset 0, y at 0, z at 64: their bytes are c's)
+//   address                 values   x, y, z, c (c at offset 0, x and y at 0, z at 64: all bytes are c's)
 //     128 +--------------+  buffer   of 128 bytes, kind output
 //         |  z  |        |           lifespan [first write of x, end of program)
 //      64 |-----+   c    |
-//         |x, y |        |  x shares y's bytes: x dies in the step that writes y
+//         |x, y |        |  x and y share bytes: the step that writes y is the last that reads x
 //       0 +--------------+
 
 enum class BufferKind : std::uint8_t {
   input,      // holds an input of the graph
   constant,   // holds a constant
-  state,      // holds a state tensor, and what replaces it by the end of the run
-  output,     // holds at least one value of Program::outputs: lives to the end of the program
+  state,      // holds a state, and the tensor that replaces its content
+  output,     // holds at least one of Program::outputs; is live until the end of the program
   temporary,  // holds other values
-  scratch,    // workspace of one kernel during its step, and the arenas of the bodies it runs; holds no value
+  scratch,    // workspace of one kernel during its step, and arenas of the bodies that it runs; holds no value
 };
 
-[[nodiscard]] std::string_view to_string(BufferKind kind);
-[[nodiscard]] std::optional<BufferKind> buffer_kind_from_string(std::string_view text);
+template <>
+inline constexpr auto kEnumNames<BufferKind> = enum_names<BufferKind>({{BufferKind::input, "input"},
+                                                                       {BufferKind::constant, "constant"},
+                                                                       {BufferKind::state, "state"},
+                                                                       {BufferKind::output, "output"},
+                                                                       {BufferKind::temporary, "temporary"},
+                                                                       {BufferKind::scratch, "scratch"}});
 
-// A range of bytes of a buffer, and when they are live.
+// The kind of a buffer that holds only a tensor of this role.
+[[nodiscard]] BufferKind buffer_kind_of(Role role);
+
+// A range of bytes of a buffer, and the steps in which these bytes are live.
 struct BufferPart {
   Bytes size;         // > 0
   Lifespan lifespan;  // within the buffer's; not empty
@@ -61,63 +71,63 @@ struct BufferPart {
 };
 
 // A block of bytes. Buffers of kind input, constant and state have no placement: their bytes belong to the caller, to the
-// model or to the runtime, and no other buffer shares them. (In the body of a Loop or Scan the inputs are placed, since
-// nothing else holds them; they live through the whole body.)
+// model or to the runtime, and no other buffer shares them. In the body of a Loop or Scan the inputs have a placement,
+// because no other memory holds them; they are live in the whole body.
 //
-// If several values share a buffer, some of its bytes may be live for a shorter time than others: those of a concat that
-// are not written yet, or those of a split that have been read. `parts` says so. Bytes that are not live are free for
-// other buffers.
+// If several values share a buffer, some of its bytes may be live for a shorter time than others: the parts of a concat
+// that are not yet written, or the parts of a split that have been read. `parts` states these times. Other buffers may
+// use bytes that are not live.
 //
 //   address          values y {0..4}, z {4..8}, c = Concat(y, z)
 //     8 |     +------+
 //       |     |   z  |       parts: 4 bytes in [0, 3), 4 bytes in [1, 3)
 //     4 +-----+  - - |
-//       |  y      c  |       lifespan [0, 3): that of all parts together
+//       |  y      c  |       lifespan [0, 3), which covers all parts
 //     0 +------------+
 //         0     1   2  step
 struct Buffer {
   BufferKind kind = BufferKind::temporary;
-  Bytes size;         // bytes reserved; planners round up to the region's alignment, so that sums of sizes are exact
-  Lifespan lifespan;  // within the program; not empty, unless the program is
+  Bytes size;  // reserved bytes; planners round up to the alignment of the region, so that sums of sizes are exact
+  Lifespan lifespan;  // within the program; empty only if the program has no steps
   std::optional<Placement> placement;
-  // Empty: all bytes live as long as the buffer. Otherwise at least two, of a placed buffer, in address order without
-  // gaps; their sizes add up to the buffer's.
+  // Empty if all bytes are live in the whole lifespan. Otherwise at least two parts of a placed buffer, in address order
+  // and without gaps. Their sizes add up to the size of the buffer.
   std::vector<BufferPart> parts = {};
-  // For a buffer without placement: the region that holds it. nullopt: memory that every worker can address.
+  // The region that holds a buffer without placement. nullopt means memory that every worker can address.
   std::optional<RegionId> home = std::nullopt;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
-// Where a value's bytes are.
+// The place of a value.
 struct ValuePlace {
   BufferId buffer;
   Offset offset;  // in the buffer; offset + size of the tensor <= size of the buffer
   friend bool operator==(const ValuePlace&, const ValuePlace&) = default;
 };
 
-// The plan of a graph inside a node. Its offsets count from the scratch buffer of the step: region 0 of the inner plan
-// starts at `offset` in it. Branches of an If share bytes, since only one of them runs.
+// The plan of a body. Region 0 of this plan begins at `offset` in the scratch buffer of the step that runs the body. The
+// branches of an If share bytes, because only one of them runs.
 struct BodyPlan {
   std::string body;  // Body::name
   Offset offset;
   std::shared_ptr<const Plan> plan;
 };
 
-// What a step occupies besides its values.
+// The bytes that a step needs in addition to its values.
 struct StepSpace {
   std::optional<BufferId> scratch;
-  std::vector<BodyPlan> bodies;  // of a compute step: one per body of the node, in order
+  std::vector<BodyPlan> bodies;  // of a compute step: one per body of the node, in the order of Node::bodies
 };
 
-// Where everything is. Plain data, keyed by what each entry belongs to.
+// The places of all values and scratch buffers. Plain data.
 struct Layout {
-  std::vector<Bytes> arena;  // by RegionId: the highest end of a buffer in the region
+  std::vector<Bytes> arena;  // by RegionId: the highest end address of a buffer in the region
   IdVector<BufferId, Buffer> buffers;
   IdVector<ValueId, ValuePlace> values;
   IdVector<StepId, StepSpace> steps;
 };
 
-// Calls function(bytes in the buffer, lifespan) for each part, or once for a buffer without parts.
+// Calls function(bytes within the buffer, lifespan) for each part, or once if the buffer has no parts.
 template <typename Function>
 void for_each_part(const Buffer& buffer, Function function) {
   if (buffer.parts.empty()) {
@@ -131,14 +141,14 @@ void for_each_part(const Buffer& buffer, Function function) {
   }
 }
 
-// Bytes of a buffer that are live in a step. O(parts).
+// The bytes of a buffer that are live in a step. O(parts).
 [[nodiscard]] Bytes living_bytes(const Buffer& buffer, StepId step);
 
-// Bytes of placed buffers that are live in each step, scratch included; for a program without steps, in its one moment.
+// The bytes of placed buffers, including scratch, that are live in each step. A program without steps has one entry.
 // O(steps + buffers + parts).
 [[nodiscard]] std::vector<Bytes> load_by_step(const Layout& layout);
 
-// Sum over all regions.
+// The sum of the arenas of all regions.
 [[nodiscard]] Bytes arena_bytes(const Layout& layout);
 
 }  // namespace lowtide

@@ -17,16 +17,19 @@ using RegionId = Id<struct RegionTag>;
 using LinkId = Id<struct LinkTag>;
 using WorkerId = Id<struct WorkerTag>;
 
-// A memory, or a file or device that holds bytes. Every offset in it is counted from its start.
+// A memory, or a file or device that holds bytes. Offsets count from its start.
 struct Region {
   std::string name;
-  std::optional<Bytes> capacity;  // nullopt: as much as the plan needs
+  std::optional<Bytes> capacity;  // nullopt: no limit
   Bytes alignment = Bytes(64);    // of every buffer in it; a power of two, <= limits::kMaxAlignment
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-// A one-way connection between two regions, over which a copy engine moves bytes. It works beside the workers. A transfer
-// takes the latency plus its bytes divided by the bandwidth.
+// A one-way connection between two regions. Its copy engine moves bytes while the workers run. A transfer takes the latency
+// plus its bytes divided by the bandwidth.
+//
+// The planners make no transfers today, so no link that they are given changes their plan. A plan may have copies on
+// links nevertheless, and verify checks them.
 struct Link {
   RegionId from;
   RegionId to;                           // != from
@@ -35,20 +38,20 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-// A processor that runs kernels and plain copies.
+// A processor that runs kernels and copies.
 struct Worker {
   std::string name;
-  int count = 1;  // number of identical processors, >= 1
-  // The regions that its instructions can address, ascending; empty: all of them. Host memory and disks are not
-  // addressable by an accelerator, for example: a link must bring their bytes in.
+  int count = 1;  // number of identical processors, >= 1; the planners use one, see docs/target-format.md
+  // The regions that its instructions can address, ascending. Empty means all of them. An accelerator cannot address host
+  // memory or disks, for example, so a link must copy their bytes.
   std::vector<RegionId> addressable = {};
   friend bool operator==(const Worker&, const Worker&) = default;
 };
 
-// What a plan runs on: the regions in order of preference, the links between them, the workers.
+// What a plan runs on. Regions are in order of preference.
 struct Machine {
   std::vector<Region> regions;         // indexed by RegionId
-  IdVector<LinkId, Link> links;        // at most one stream of a program drives each
+  IdVector<LinkId, Link> links;        // each is driven by at most one stream of a program
   IdVector<WorkerId, Worker> workers;  // at least one
   friend bool operator==(const Machine&, const Machine&) = default;
 };

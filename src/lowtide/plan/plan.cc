@@ -4,20 +4,10 @@
 #include "lowtide/plan/plan.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <set>
 
 namespace lowtide {
 namespace {
-
-constexpr std::array<std::pair<ExecutionModel, std::string_view>, 4> kExecutionModels = {
-    {{ExecutionModel::sequence, "sequence"},
-     {ExecutionModel::streams, "streams"},
-     {ExecutionModel::waves, "waves"},
-     {ExecutionModel::dataflow, "dataflow"}}};
-
-constexpr std::array<std::pair<BoundScope, std::string_view>, 2> kBoundScopes = {
-    {{BoundScope::run_once, "run_once"}, {BoundScope::all_plans, "all_plans"}}};
 
 bool has_parts(const Plan& plan) {
   return std::any_of(plan.layout.buffers.begin(), plan.layout.buffers.end(),
@@ -29,7 +19,7 @@ bool drives_links(const Plan& plan) {
                      [](const Stream& stream) { return stream.link.has_value(); });
 }
 
-// Memory whose region is not stated is one that every worker can address, so a copy from it or to it moves nothing.
+// Memory without a stated region is memory that every worker can address, so a copy from it or to it moves nothing.
 bool moves_between_regions(const Plan& plan) {
   const auto region_of = [&](ValueId value) {
     const Buffer& buffer = plan.layout.buffers[plan.layout.values[value].buffer];
@@ -45,24 +35,16 @@ bool moves_between_regions(const Plan& plan) {
 
 }  // namespace
 
-std::string_view to_string(ExecutionModel model) {
-  return kExecutionModels[static_cast<std::size_t>(model)].second;
-}
-
-std::optional<ExecutionModel> execution_model_from_string(std::string_view text) {
-  for (const auto& [model, name] : kExecutionModels) {
-    if (name == text) return model;
+std::vector<const Plan*> all_plans_in(const Plan& plan) {
+  std::vector<const Plan*> plans = {&plan};
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    for (const StepSpace& space : plans[at]->layout.steps) {
+      for (const BodyPlan& body : space.bodies) {
+        if (body.plan != nullptr) plans.push_back(body.plan.get());
+      }
+    }
   }
-  return std::nullopt;
-}
-
-std::string_view to_string(BoundScope scope) { return kBoundScopes[static_cast<std::size_t>(scope)].second; }
-
-std::optional<BoundScope> bound_scope_from_string(std::string_view text) {
-  for (const auto& [scope, name] : kBoundScopes) {
-    if (name == text) return scope;
-  }
-  return std::nullopt;
+  return plans;
 }
 
 std::vector<std::string_view> features_of(const Plan& plan) {
@@ -76,8 +58,20 @@ std::vector<std::string_view> features_of(const Plan& plan) {
   return features;
 }
 
+std::vector<std::string_view> features_of(const std::vector<const Plan*>& plans) {
+  std::set<std::string_view> features;
+  for (const Plan* plan : plans) {
+    for (std::string_view feature : features_of(*plan)) features.insert(feature);
+  }
+  return {features.begin(), features.end()};
+}
+
 BoundScope scope_of(const Plan& plan) {
-  return moves_between_regions(plan) || recomputes(plan.program) ? BoundScope::all_plans : BoundScope::run_once;
+  const std::vector<const Plan*> plans = all_plans_in(plan);
+  const bool is_run_once = std::none_of(plans.begin(), plans.end(), [](const Plan* each) {
+    return moves_between_regions(*each) || recomputes(each->program);
+  });
+  return is_run_once ? BoundScope::run_once : BoundScope::all_plans;
 }
 
 const Bound* best_bound(const Claims& claims, BoundScope scope) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/id.h"
 #include "lowtide/plan/layout.h"
 #include "lowtide/plan/machine.h"
@@ -17,38 +18,43 @@
 
 namespace lowtide {
 
-// When steps may run.
+// When the steps of a plan may run.
 enum class ExecutionModel : std::uint8_t {
   sequence,  // one step after another
-  streams,   // each stream its steps in order, with waits for steps of other streams
+  streams,   // each stream runs its steps in order, with waits for steps of other streams
   waves,     // up to N steps at once, then a barrier
-  dataflow,  // every step as soon as the graph allows, any number at once
+  dataflow,  // every step as soon as the graph allows it, any number at once
 };
 
-[[nodiscard]] std::string_view to_string(ExecutionModel model);
-[[nodiscard]] std::optional<ExecutionModel> execution_model_from_string(std::string_view text);
+template <>
+inline constexpr auto kEnumNames<ExecutionModel> = enum_names<ExecutionModel>({{ExecutionModel::sequence, "sequence"},
+                                                                               {ExecutionModel::streams, "streams"},
+                                                                               {ExecutionModel::waves, "waves"},
+                                                                               {ExecutionModel::dataflow, "dataflow"}});
 
-// Which plans a lower bound holds for. A claim is compared only with plans in its scope.
+// The plans for which a lower bound holds. A bound is compared only with plans in its scope. Scopes are ascending: each one
+// contains the plans of those before it.
 enum class BoundScope : std::uint8_t {
-  run_once,   // plans that run each node once and move nothing between regions, in any order, with any sharing of bytes
-  all_plans,  // these, and plans that recompute, swap or bring constants in
+  run_once,   // plans with one step per node and no copies between regions, in any order, with any sharing of bytes
+  all_plans,  // these plans, and plans that recompute nodes or copy values between regions
 };
 
-[[nodiscard]] std::string_view to_string(BoundScope scope);
-[[nodiscard]] std::optional<BoundScope> bound_scope_from_string(std::string_view text);
+template <>
+inline constexpr auto kEnumNames<BoundScope> = enum_names<BoundScope>({{BoundScope::run_once, "run_once"},
+                                                                       {BoundScope::all_plans, "all_plans"}});
 
 // No plan in the scope has a smaller arena.
 struct Bound {
   BoundScope scope = BoundScope::run_once;
   Bytes bytes;
-  std::string name;  // what shows it: "must_be_live", "search", "largest_step"
+  std::string name;  // how it was found: "must_be_live", "search", "largest_step"
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
-// What the planner says about its result. The verifier recomputes what can be recomputed.
+// What the planner states about its result. The verifier recomputes everything except the bounds.
 struct Claims {
   Bytes load_as_given;  // peak of live bytes in the graph's order: temporaries and outputs, no aliasing, no alignment
-  Bytes load;           // peak of live bytes of the program: placed buffers, scratch included
+  Bytes load;           // peak of live bytes of the program: placed buffers, including scratch
   std::vector<Bound> bounds;      // at most one per scope, in the order of the scopes
   std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == the bound in whose scope the plan is
@@ -57,14 +63,14 @@ struct Claims {
   friend bool operator==(const Claims&, const Claims&) = default;
 };
 
-// Where the plan comes from, so that it is never applied to something else.
+// What the plan was made from, so that it is not applied to another model.
 struct Provenance {
   std::string tool;          // "lowtide 0.1.0"
-  std::string model_sha256;  // of the model file's bytes; empty for a graph that did not come from a file
+  std::string model_sha256;  // of the bytes of the model file; empty for a graph without a file
   std::string graph;         // Graph::name
   std::int64_t nodes = 0;    // of this graph
   std::int64_t tensors = 0;
-  std::vector<std::string> dims;  // "batch=8": bindings that the sizes depend on, sorted
+  std::vector<std::string> dims;  // "batch=8": the bindings that determine sizes, sorted
   std::string target;             // name of the target
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
@@ -75,8 +81,8 @@ struct PlannedKernel {
   friend bool operator==(const PlannedKernel&, const PlannedKernel&) = default;
 };
 
-// Everything that a runtime, a verifier and a report need. Plain data: whatever makes a plan must keep what the comments
-// of machine.h, program.h and layout.h state, and verify checks it.
+// Everything that a runtime, a verifier and a report need. Plain data. The code that makes a plan must ensure what the
+// comments of machine.h, program.h and layout.h state. verify checks it.
 struct Plan {
   Provenance provenance;
   Machine machine;
@@ -87,20 +93,29 @@ struct Plan {
   Claims claims;
 };
 
-// What a reader of a plan must understand beyond "each node runs once, on one stream, in one region":
-// "buffer_parts", "copies", "links", "recompute", "state_updates", "streams"; ascending. O(plan), bodies not included.
+// The plan and the plans of all bodies inside it, each plan before those of its bodies. O(steps). No recursion; bodies
+// without a plan are skipped.
+[[nodiscard]] std::vector<const Plan*> all_plans_in(const Plan& plan);
+
+// The features that a reader must understand in addition to "one step per node, on one stream, in one region":
+// "buffer_parts", "copies", "links", "recompute", "state_updates", "streams". Ascending. O(plan); bodies have features of
+// their own.
 [[nodiscard]] std::vector<std::string_view> features_of(const Plan& plan);
 
-// The smallest scope that the plan is in.
+// The features of any of the plans. Ascending.
+[[nodiscard]] std::vector<std::string_view> features_of(const std::vector<const Plan*>& plans);
+
+// The smallest scope that contains the plan. A plan that recomputes or copies inside a body is in the scope all_plans,
+// because its arena includes that of the body. O(plan and bodies).
 [[nodiscard]] BoundScope scope_of(const Plan& plan);
 
-// The largest claimed bound that holds for plans of the scope; nullptr if none is claimed.
+// The largest claimed bound that holds for plans of the scope. Returns nullptr if none is claimed.
 [[nodiscard]] const Bound* best_bound(const Claims& claims, BoundScope scope);
 
-// The best claimed bound for plans such as this one; of 0 bytes and called "none" if none is claimed.
+// The largest claimed bound that holds for the plan. Its name is "none" and its size 0 if none is claimed.
 [[nodiscard]] Bound bound_of(const Plan& plan);
 
-// Sum of the arenas of all regions.
+// The sum of the arenas of all regions.
 [[nodiscard]] inline Bytes arena_bytes(const Plan& plan) { return arena_bytes(plan.layout); }
 
 }  // namespace lowtide

@@ -7,10 +7,11 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/plan/check_form.h"
 
-namespace lowtide::detail {
+namespace lowtide::plan_internal {
 namespace {
 
 // Of a parent in a list whose entry 0 is the root.
@@ -91,7 +92,8 @@ class BodyMatch {
     const Compute* compute = std::get_if<Compute>(&around.program.steps[entry.step].work);
     if (compute == nullptr) {
       return Error{ErrorCode::invalid,
-                   "step " + std::to_string(entry.step.value()) + " computes nothing, so it runs no body", place + ".step"};
+                   "step " + std::to_string(entry.step.value()) + " computes nothing, so it runs no body",
+                   place + ".step"};
     }
     const NodeId node = compute->node;
     const auto& list = bodies_[labels_of_[parent]];
@@ -138,16 +140,13 @@ Result<void> check_counts(const ReadFile& file, const std::string& place) {
 
 // A reader relies on the list, so it must be exact.
 Result<void> check_features(const ReadFile& file, const std::string& place) {
-  std::vector<std::string_view> used;
-  for (const ReadPlan& entry : file.plans) {
-    for (std::string_view feature : features_of(entry.plan)) used.push_back(feature);
-  }
-  std::sort(used.begin(), used.end());
-  used.erase(std::unique(used.begin(), used.end()), used.end());
+  std::vector<const Plan*> plans;
+  for (const ReadPlan& entry : file.plans) plans.push_back(&entry.plan);
+  const std::vector<std::string_view> used = features_of(plans);
   if (used == file.features) return {};
-  std::string list;
-  for (std::string_view feature : used) list += (list.empty() ? "" : ", ") + std::string(feature);
-  return Error{ErrorCode::invalid, "the plan uses " + (list.empty() ? "no feature" : list) + "; the list must name these, in this order",
+  return Error{ErrorCode::invalid,
+               used.empty() ? "the plan uses no feature, so the list must be empty"
+                            : "the plan uses " + listed(used) + "; the list must name exactly these, in this order",
                place + "$.features"};
 }
 
@@ -171,11 +170,11 @@ Result<void> check_plan_file(const ReadFile& file, const std::string& source_nam
       labels = *matched;
     }
     const Labels& counts = file.labels[labels].labels;
-    const std::vector<FormFault> faults = check_form(
-        file.plans[at].plan, {counts.nodes.size(), counts.tensors.size(), at > 0}, total, 1);
+    const std::vector<FormFault> faults =
+        check_form(file.plans[at].plan, {counts.nodes.size(), counts.tensors.size(), at > 0}, total, 1);
     if (!faults.empty()) return Error{ErrorCode::invalid, faults[0].message, here + "." + faults[0].path};
   }
   return check_features(file, place);
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::plan_internal

@@ -13,31 +13,32 @@
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 
-namespace lowtide::detail {
+namespace lowtide::plan_internal {
 
-// An entry of "bodies" or of "body_plans" as it was read: nothing in it is in range yet.
+// An entry of "bodies" or "body_plans" as it was read. Its ids may be out of range.
 struct ReadLabels {
-  std::optional<std::uint32_t> parent;  // nothing: the graph itself
+  std::optional<std::uint32_t> parent;  // nullopt: the graph itself
   NodeId node;
   std::string body;
   Labels labels;
 };
 struct ReadPlan {
-  std::optional<std::uint32_t> parent;  // nothing: the plan itself
+  std::optional<std::uint32_t> parent;  // nullopt: the plan itself
   StepId step;
   std::string body;
   Offset offset;
   Plan plan;
 };
 
-// A plan file as it was read: well-formed, each number in the range of its kind. Entry 0 of each list is the root.
+// A plan file as it was read. It is well-formed, and each number is in the range of its kind. Entry 0 of each list is the
+// root.
 struct ReadFile {
   std::vector<std::string_view> features;  // of plan_form::kFeatures
   std::vector<ReadLabels> labels;
   std::vector<ReadPlan> plans;
 };
 
-// Refuses everything that read_plan_json promises not to return, with the path of the first offence.
+// Refuses a file for which the statements of read_plan_json do not hold. The error has the path of the first fault.
 [[nodiscard]] Result<void> check_plan_file(const ReadFile& file, const std::string& source_name);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::plan_internal

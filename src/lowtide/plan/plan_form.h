@@ -8,8 +8,8 @@
 #include <span>
 #include <string_view>
 
-// The names that the writer and the reader of plan files share; docs/plan-format.md explains them.
-namespace lowtide::detail::plan_form {
+// The names that the writer and the reader of plan files use. docs/plan-format.md explains them.
+namespace lowtide::plan_internal::plan_form {
 
 inline constexpr std::string_view kFormat = "lowtide.plan";
 inline constexpr std::int64_t kSchemaVersion = 1;
@@ -20,23 +20,23 @@ using Names = std::array<std::string_view, count>;
 // Of features_of.
 inline constexpr Names<6> kFeatures = {"buffer_parts", "copies", "links", "recompute", "state_updates", "streams"};
 
-inline constexpr Names<20> kFileKeys = {"format", "schema_version", "features", "columns", "provenance",
-                                        "machine", "execution",     "kernels",  "arena",   "claims",
-                                        "nodes",  "tensors",        "streams",  "buffers", "values",
-                                        "steps",  "outputs",        "updates",  "bodies",  "body_plans"};
+inline constexpr Names<20> kFileKeys = {"format",  "schema_version", "features", "columns", "provenance",
+                                        "machine", "execution",      "kernels",  "arena",   "claims",
+                                        "nodes",   "tensors",        "streams",  "buffers", "values",
+                                        "steps",   "outputs",        "updates",  "bodies",  "body_plans"};
 inline constexpr Names<7> kProvenanceKeys = {"tool", "model_sha256", "graph", "nodes", "tensors", "dims", "target"};
 inline constexpr Names<3> kMachineKeys = {"regions", "links", "workers"};
 inline constexpr Names<3> kRegionKeys = {"name", "capacity", "alignment"};
 inline constexpr Names<4> kLinkKeys = {"from", "to", "bytes_per_second", "latency_picoseconds"};
 inline constexpr Names<3> kWorkerKeys = {"name", "count", "addressable"};
-inline constexpr Names<7> kClaimKeys = {"load_as_given",    "load",     "bounds",           "schedule",
+inline constexpr Names<7> kClaimKeys = {"load_as_given",    "load",     "bounds",          "schedule",
                                         "schedule_optimal", "allocate", "allocate_optimal"};
-inline constexpr std::int64_t kBoundScopes = 2;  // at most one bound for each
+inline constexpr std::int64_t kBoundScopes = 2;  // at most one bound per scope
 inline constexpr Names<3> kBoundKeys = {"scope", "bytes", "name"};
 inline constexpr Names<5> kBodyKeys = {"parent", "node", "body", "nodes", "tensors"};
-inline constexpr Names<16> kBodyPlanKeys = {"parent", "step",   "body",    "offset",  "provenance", "machine",
-                                            "execution", "kernels", "arena",  "claims",  "streams", "buffers",
-                                            "values", "steps",  "outputs", "updates"};
+inline constexpr Names<16> kBodyPlanKeys = {"parent",    "step",    "body",    "offset", "provenance", "machine",
+                                            "execution", "kernels", "arena",   "claims", "streams",    "buffers",
+                                            "values",    "steps",   "outputs", "updates"};
 
 inline constexpr Names<6> kTables = {"nodes", "tensors", "streams", "buffers", "values", "steps"};
 inline constexpr Names<2> kNodeColumns = {"name", "operator"};
@@ -52,4 +52,4 @@ inline constexpr std::array<std::span<const std::string_view>, 6> kColumns = {
 inline constexpr Names<3> kPartColumns = {"bytes", "begin", "end"};
 inline constexpr Names<2> kRangeColumns = {"begin", "end"};
 
-}  // namespace lowtide::detail::plan_form
+}  // namespace lowtide::plan_internal::plan_form

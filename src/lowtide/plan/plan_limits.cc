@@ -17,15 +17,7 @@ namespace {
 class PlanLimits {
  public:
   Result<void> check(const Plan& root) {
-    std::vector<const Plan*> open = {&root};
-    while (!open.empty() && !error_) {
-      const Plan& plan = *open.back();
-      open.pop_back();
-      check_one(plan);
-      for (const StepSpace& space : plan.layout.steps) {
-        for (const BodyPlan& body : space.bodies) open.push_back(body.plan.get());
-      }
-    }
+    for (const Plan* plan : all_plans_in(root)) check_one(*plan);
     if (error_) return *error_;
     return {};
   }
@@ -35,7 +27,8 @@ class PlanLimits {
     for (std::size_t at = 0; at < plan.layout.arena.size(); ++at) {
       const std::string name = "region " + quoted(plan.machine.regions[at].name);
       check_size("the arena of " + name, plan.layout.arena[at]);
-      if (plan.machine.regions[at].capacity) check_one_size("the capacity of " + name, *plan.machine.regions[at].capacity);
+      if (plan.machine.regions[at].capacity)
+        check_one_size("the capacity of " + name, *plan.machine.regions[at].capacity);
     }
     const std::string buffer_name = "a buffer";
     for (const Buffer& buffer : plan.layout.buffers) check_size(buffer_name, buffer.size);
@@ -45,7 +38,8 @@ class PlanLimits {
   }
 
   void check_claim(Bytes claim) {
-    if (claim.count() > limits::kMaxTotalBytes) refuse("a load of " + std::to_string(claim.count()) + " bytes", total());
+    if (claim.count() > limits::kMaxTotalBytes)
+      refuse("a load of " + std::to_string(claim.count()) + " bytes", total());
   }
 
   void check_one_size(const std::string& what, Bytes size) {

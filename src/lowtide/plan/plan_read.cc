@@ -14,15 +14,15 @@ namespace lowtide {
 namespace {
 
 // Bodies stand behind what is around them, so the last one is complete first.
-PlanFile assembled(detail::ReadFile file) {
-  std::vector<detail::ReadLabels>& labels = file.labels;
+PlanFile assembled(plan_internal::ReadFile file) {
+  std::vector<plan_internal::ReadLabels>& labels = file.labels;
   for (std::size_t at = labels.size() - 1; at > 0; --at) {
     std::vector<Labels::BodyLabels>& bodies = labels[labels[at].parent ? *labels[at].parent + 1 : 0].labels.bodies;
     std::reverse(labels[at].labels.bodies.begin(), labels[at].labels.bodies.end());
     bodies.push_back({labels[at].node, std::move(labels[at].body), std::move(labels[at].labels)});
   }
   std::reverse(labels[0].labels.bodies.begin(), labels[0].labels.bodies.end());
-  std::vector<detail::ReadPlan>& plans = file.plans;
+  std::vector<plan_internal::ReadPlan>& plans = file.plans;
   const auto reverse_bodies = [](Plan& plan) {
     for (StepSpace& space : plan.layout.steps) std::reverse(space.bodies.begin(), space.bodies.end());
   };
@@ -45,12 +45,12 @@ Result<PlanFile> read_plan_json(std::string_view text, std::string source_name) 
                      std::to_string(limits::kMaxPlanFileBytes) + " (kMaxPlanFileBytes)",
                  std::move(source_name)};
   }
-  detail::PlanReader scan(text, source_name);
+  plan_internal::PlanReader scan(text, source_name);
   if (!scan.check_version()) return *scan.error();
-  detail::ReadFile file;
-  detail::PlanReader reader(text, source_name);
+  plan_internal::ReadFile file;
+  plan_internal::PlanReader reader(text, source_name);
   if (!reader.read(file)) return *reader.error();
-  LOWTIDE_RETURN_IF_ERROR(detail::check_plan_file(file, source_name));
+  LOWTIDE_RETURN_IF_ERROR(plan_internal::check_plan_file(file, source_name));
   return assembled(std::move(file));
 }
 

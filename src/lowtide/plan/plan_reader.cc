@@ -7,7 +7,7 @@
 
 #include "lowtide/base/quote.h"
 
-namespace lowtide::detail {
+namespace lowtide::plan_internal {
 
 namespace form = plan_form;
 
@@ -30,9 +30,9 @@ bool PlanReader::check_version() {
   }
   if (!version) return json_.fail(ErrorCode::invalid, "the key 'schema_version' is missing");
   if (*version == form::kSchemaVersion) return true;
-  return json_.fail(ErrorCode::unsupported, "schema_version " + std::to_string(*version) +
-                                                " is not understood; this program reads version " +
-                                                std::to_string(form::kSchemaVersion) + ": plan the model again with it");
+  return json_.fail(ErrorCode::unsupported,
+                    "schema_version " + std::to_string(*version) + " is not understood; this program reads version " +
+                        std::to_string(form::kSchemaVersion) + ": plan the model again with it");
 }
 
 bool PlanReader::read(ReadFile& file) {
@@ -143,28 +143,12 @@ bool PlanReader::read_worker(Worker& worker) {
 
 bool PlanReader::read_kernel(PlannedKernel& kernel) { return json_.read_name(kernel.name); }
 
-bool PlanReader::read_execution(ExecutionModel& model) {
-  std::string name;
-  if (!json_.read_name(name)) return false;
-  const std::optional<ExecutionModel> known = execution_model_from_string(name);
-  if (!known) {
-    return json_.fail(ErrorCode::invalid, "expected sequence, streams, waves or dataflow, found " + quoted(name, 40));
-  }
-  model = *known;
-  return true;
-}
-
 bool PlanReader::read_bound(Bound& bound) {
-  std::string scope;
   return json_.read_object(form::kBoundKeys, [&](std::size_t key) {
     const std::string_view name = form::kBoundKeys[key];
     if (name == "bytes") return read_bytes(bound.bytes, 0, limits::kMaxTotalBytes);
     if (name == "name") return json_.read_name(bound.name);
-    if (!json_.read_name(scope)) return false;
-    const std::optional<BoundScope> known = bound_scope_from_string(scope);
-    if (!known) return json_.fail(ErrorCode::invalid, "expected run_once or all_plans, found " + quoted(scope, 40));
-    bound.scope = *known;
-    return true;
+    return read_enum(bound.scope);
   });
 }
 
@@ -184,7 +168,7 @@ bool PlanReader::read_claims(Claims& claims) {
 bool PlanReader::read_plan_member(std::string_view key, Plan& plan) {
   if (key == "provenance") return read_provenance(plan.provenance);
   if (key == "machine") return read_machine(plan.machine);
-  if (key == "execution") return read_execution(plan.execution);
+  if (key == "execution") return read_enum(plan.execution);
   if (key == "kernels") return read_table(limits::kMaxNodes, plan.kernels, &PlanReader::read_kernel);
   if (key == "arena") return json_.read_array([&] { return read_bytes(plan.layout.arena.emplace_back()); });
   if (key == "claims") return read_claims(plan.claims);
@@ -230,4 +214,4 @@ bool PlanReader::read_parent(std::optional<std::uint32_t>& parent) {
   return true;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::plan_internal

@@ -12,14 +12,16 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/enum_names.h"
+#include "lowtide/base/json_reader.h"
 #include "lowtide/base/limits.h"
-#include "lowtide/plan/json_reader.h"
+#include "lowtide/base/quote.h"
 #include "lowtide/plan/plan_check.h"
 #include "lowtide/plan/plan_form.h"
 
-namespace lowtide::detail {
+namespace lowtide::plan_internal {
 
-// A row of "values" or "steps": what the program and the layout have of it.
+// A row of "values" or "steps". The program has one half of it, the layout the other.
 struct ReadValue {
   Value value;
   ValuePlace place;
@@ -29,13 +31,13 @@ struct ReadStep {
   StepSpace space;
 };
 
-// The members and rows of a plan file, one function each. What fails is kept in `error`, with its path.
+// Reads the members and rows of a plan file, with one function each. The first refusal is kept in `error`, with its path.
 class PlanReader {
  public:
   PlanReader(std::string_view text, const std::string& source_name) : json_(text, source_name) {}
 
-  // Reads everything once to see that it is JSON of a version that is understood. So a syntax error is reported as such,
-  // and not as an unknown key of another version.
+  // Reads the whole text to check that it is JSON and has a supported version. So a syntax error is not reported as an
+  // unknown key, nor is a key of another version.
   bool check_version();
   bool read(ReadFile& file);
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
@@ -46,7 +48,6 @@ class PlanReader {
   bool read_features(std::vector<std::string_view>& features);
   bool read_columns();
   bool read_machine(Machine& machine);
-  bool read_execution(ExecutionModel& model);
   bool read_link(Link& link);
   bool read_worker(Worker& worker);
   bool read_kernel(PlannedKernel& kernel);
@@ -70,6 +71,9 @@ class PlanReader {
   bool read_body_plan(ReadPlan& body);
   bool read_parent(std::optional<std::uint32_t>& parent);
 
+  // Reads the name of a value of the enum.
+  template <NamedEnum Enum>
+  bool read_enum(Enum& value);
   bool read_bytes(Bytes& bytes, std::int64_t least = 0, std::int64_t most = limits::kMaxArenaBytes);
   bool read_offset(Offset& offset);
   template <typename Tag>
@@ -79,7 +83,7 @@ class PlanReader {
   template <typename Tag>
   bool read_optional_id(std::string_view what, std::optional<Id<Tag>>& id);
 
-  // An array of at most `most` rows.
+  // Reads an array of at most `most` rows.
   template <typename Table, typename Row>
   bool read_table(std::int64_t most, Table& table, bool (PlanReader::*read_row)(Row&)) {
     return json_.read_array([&] {
@@ -96,6 +100,16 @@ class PlanReader {
   JsonReader json_;
 };
 
+template <NamedEnum Enum>
+bool PlanReader::read_enum(Enum& value) {
+  std::string name;
+  if (!json_.read_name(name)) return false;
+  const std::optional<Enum> known = from_string<Enum>(name);
+  if (!known) return json_.fail(ErrorCode::invalid, "expected " + choices_of<Enum>() + ", found " + quoted(name, 40));
+  value = *known;
+  return true;
+}
+
 template <typename Tag>
 bool PlanReader::read_id(std::string_view what, Id<Tag>& id) {
   std::int64_t number = 0;
@@ -107,7 +121,7 @@ bool PlanReader::read_id(std::string_view what, Id<Tag>& id) {
 template <typename Tag>
 bool PlanReader::read_ids(std::string_view what, std::vector<Id<Tag>>& ids) {
   const bool ok = json_.read_array([&] { return read_id(what, ids.emplace_back()); });
-  ids.shrink_to_fit();  // most have one or two, and there may be millions
+  ids.shrink_to_fit();  // there may be millions of lists, most with one or two ids
   return ok;
 }
 
@@ -116,4 +130,4 @@ bool PlanReader::read_optional_id(std::string_view what, std::optional<Id<Tag>>&
   return json_.accept_null() || read_id(what, id.emplace());
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::plan_internal

@@ -6,7 +6,7 @@
 #include "lowtide/plan/plan_reader.h"
 
 // The rows of the tables of a plan file, and the numbers in them.
-namespace lowtide::detail {
+namespace lowtide::plan_internal {
 
 namespace form = plan_form;
 
@@ -23,38 +23,24 @@ bool PlanReader::read_tensor(TensorLabel& tensor) {
       tensor.size = dense_size(tensor.dtype, tensor.shape).value();  // parse_tensor_type has refused what has none
       return read_bytes(tensor.size, tensor.size.count(), tensor.size.count());
     }
+    if (column == 2) return read_enum(tensor.role);
     if (!json_.read_name(text)) return false;
-    if (column == 1) {
-      const std::optional<TensorType> type = parse_tensor_type(text);
-      if (!type)
-        return json_.fail(ErrorCode::invalid, "expected a type such as \"f32[1,3,<=100]\", found " + quoted(text, 40));
-      tensor.dtype = type->dtype;
-      tensor.shape = type->shape;
-      return true;
+    const std::optional<TensorType> type = parse_tensor_type(text);
+    if (!type) {
+      return json_.fail(ErrorCode::invalid, "expected a type such as \"f32[1,3,<=100]\", found " + quoted(text, 40));
     }
-    const std::optional<Role> role = role_from_string(text);
-    if (!role)
-      return json_.fail(ErrorCode::invalid,
-                        "expected input, output, constant, state or temporary, found " + quoted(text, 40));
-    tensor.role = *role;
+    tensor.dtype = type->dtype;
+    tensor.shape = type->shape;
     return true;
   });
 }
 
 bool PlanReader::read_buffer(Buffer& buffer) {
-  std::string kind;
   std::optional<RegionId> region;
   return json_.read_row(form::kBufferColumns, [&](std::size_t column) {
     switch (column) {
-      case 0: {
-        if (!json_.read_name(kind)) return false;
-        const std::optional<BufferKind> known = buffer_kind_from_string(kind);
-        if (!known)
-          return json_.fail(ErrorCode::invalid,
-                            "expected a kind of buffer such as temporary, found " + quoted(kind, 40));
-        buffer.kind = *known;
-        return true;
-      }
+      case 0:
+        return read_enum(buffer.kind);
       case 1:
         return read_bytes(buffer.size);
       case 2:
@@ -179,4 +165,4 @@ bool PlanReader::read_offset(Offset& offset) {
   return true;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::plan_internal

@@ -1,21 +1,20 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/json_writer.h"
 #include "lowtide/graph/text.h"
-#include "lowtide/plan/json_writer.h"
 #include "lowtide/plan/plan_form.h"
 #include "lowtide/plan/plan_json.h"
 
 namespace lowtide {
 namespace {
 
-namespace form = detail::plan_form;
+namespace form = plan_internal::plan_form;
 using Lines = JsonWriter::Layout;
 
 // The labels of a graph and of the bodies inside it; likewise plans. A parent stands before its bodies.
@@ -53,17 +52,6 @@ std::vector<PlanEntry> all_plans(const Plan& root) {
   return entries;
 }
 
-// The features of a plan and of all bodies inside it.
-std::vector<std::string_view> all_features(const Plan& root) {
-  std::vector<std::string_view> features;
-  for (const PlanEntry& entry : all_plans(root)) {
-    for (std::string_view feature : features_of(*entry.plan)) features.push_back(feature);
-  }
-  std::sort(features.begin(), features.end());
-  features.erase(std::unique(features.begin(), features.end()), features.end());
-  return features;
-}
-
 class PlanWriter {
  public:
   explicit PlanWriter(std::string& out) : json_(out) {}
@@ -73,7 +61,7 @@ class PlanWriter {
     json_.member("format", form::kFormat);
     json_.member("schema_version", form::kSchemaVersion);
     json_.key("features");
-    write_names(all_features(plan));
+    write_names(features_of(all_plans_in(plan)));
     write_columns();
     write_head(plan);
     write_labels(labels);
@@ -234,7 +222,8 @@ class PlanWriter {
     json_.end_array();
     json_.key("steps");
     json_.begin_array(Lines::lines);
-    for (StepId id : all_ids<StepId>(program.steps.size())) write_step(program.steps[id], plan.layout.steps[id].scratch);
+    for (StepId id : all_ids<StepId>(program.steps.size()))
+      write_step(program.steps[id], plan.layout.steps[id].scratch);
     json_.end_array();
     json_.key("outputs");
     write_ids(program.outputs);

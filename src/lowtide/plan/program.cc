@@ -31,7 +31,7 @@ bool recomputes(const Program& program) {
   std::vector<NodeId> nodes;
   nodes.reserve(program.steps.size());
   for (const Step& step : program.steps) {
-    if (const Compute* compute = std::get_if<Compute>(&step.work)) nodes.push_back(compute->node);
+    if (const std::optional<NodeId> node = node_of(step)) nodes.push_back(*node);
   }
   std::sort(nodes.begin(), nodes.end());
   return std::adjacent_find(nodes.begin(), nodes.end()) != nodes.end();

@@ -21,12 +21,12 @@ using ValueId = Id<struct ValueTag>;
 using StreamId = Id<struct StreamTag>;
 using KernelId = Id<struct KernelTag>;
 
-// One production of a tensor during a run. A tensor has several values if its node runs again (recomputation) or if a
-// copy puts its bytes elsewhere (swap, a part of a concat).
+// One production of a tensor during a run. A tensor has several values if its node runs again (recomputation), or if a
+// copy puts its bytes in another place (swap, a part of a concat).
 struct Value {
   TensorId tensor;
-  // The step after which all bytes of the value are there: the one that writes it, or the last of the copies that do.
-  // nullopt: the bytes are there before the run (inputs, constants, state).
+  // The step after which the value is complete: the step that writes it, or the last of the copies that fill it. nullopt
+  // means that it is complete before the run (inputs, constants, states).
   std::optional<StepId> written;
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -38,17 +38,17 @@ struct Compute {
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
-// Runs nothing, costs nothing: by what the operator means, every output's bytes are bytes of the operands already (views,
-// slices, splits, and concats whose operands lie side by side).
+// Runs no kernel and takes no time, because the bytes of all outputs are bytes of the operands: views, slices, splits, and
+// concats whose operands are adjacent.
 struct Alias {
   NodeId node;
   friend bool operator==(const Alias&, const Alias&) = default;
 };
 
-// Copies bytes of the one value it reads to the same bytes of the one value it writes, which is of the same tensor.
-// Several copies may fill one value piece by piece.
+// Copies a range of bytes from the value that the step reads to the value that it writes. Both are values of one tensor.
+// Several copies may fill one value.
 struct Copy {
-  Interval<std::int64_t> bytes;  // of the tensor
+  Interval<std::int64_t> bytes;  // within the tensor
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
@@ -57,43 +57,43 @@ using Work = std::variant<Compute, Alias, Copy>;
 // One action at one position of the program.
 //
 // The steps of a stream run one after another, in the order of the list. Steps of different streams may run at the same
-// time, except as `after` says. So "a happens before b" follows from these two alone, and the list is one order in which
-// the steps may run.
+// time, except where `after` forbids it. "a happens before b" follows from these two rules alone. The list is one of the
+// orders in which the steps may run.
 //
 //   stream 0   | a | c     | d |     a: after {}   c: after {}
 //   stream 1       | b |             b: after {a}  d: after {b}, and after c, which is of its own stream
 struct Step {
   Work work;
-  std::vector<ValueId> reads;   // of a node: one per entry of Graph::operands, in that order; of a copy: its source
-  std::vector<ValueId> writes;  // of a node: one per output that is present, in order; of a copy: its destination
+  std::vector<ValueId> reads;   // one per entry of Graph::operands of the node; for a copy its source
+  std::vector<ValueId> writes;  // one per output of the node that is present; for a copy its destination
   StreamId stream;
-  std::vector<StepId> after;  // earlier steps of other streams that must have ended; ascending, each once
+  std::vector<StepId> after;  // earlier steps of other streams that must end first; ascending, each once
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// What runs a sequence of steps: a worker (kernels, aliases, copies between regions that it addresses) or the copy engine
-// of a link (copies from the link's one region to the other). Exactly one of the two is set.
+// Runs a sequence of steps. It is a worker, which runs kernels, aliases, and copies between regions that it can address;
+// or it is the copy engine of a link, which copies from one region of the link to the other. Exactly one of them is set.
 struct Stream {
   std::optional<WorkerId> worker;
   std::optional<LinkId> link;
   friend bool operator==(const Stream&, const Stream&) = default;
 };
 
-// What runs and in which order, without addresses.
+// The steps, their order and their values, without addresses.
 //
-// Recomputation is one more Compute of a node and one more value. A swap is two copies on streams of links and two more
-// values of one tensor:
+// A recomputation is another Compute step of a node and another value. A swap is two copies on streams of links, with two
+// more values of one tensor:
 //
 //   step 0  worker  compute Relu(x) -> v0 of y        v0 lies in SRAM
-//   step 1  link    copy v0 -> v1 of y                v1 lies in host memory; SRAM is free for others after it
+//   step 1  link    copy v0 -> v1 of y                v1 lies in host memory; its bytes in SRAM are free after this step
 //   step 7  link    copy v1 -> v2 of y                v2 lies in SRAM again
 //   step 8  worker  compute Add(v2, z) -> v3          after step 7
 struct Program {
   IdVector<StepId, Step> steps;
   IdVector<ValueId, Value> values;
-  IdVector<StreamId, Stream> streams;  // at least one; 1 to limits::kMaxStreams
-  std::vector<ValueId> outputs;        // the value handed to the caller, per entry of Graph::outputs
-  std::vector<ValueId> updates;        // the value that the state holds after the run, per entry of Graph::state_updates
+  IdVector<StreamId, Stream> streams;  // 1 to limits::kMaxStreams
+  std::vector<ValueId> outputs;        // the value that the caller gets, per entry of Graph::outputs
+  std::vector<ValueId> updates;  // the value that the state holds after the run, per entry of Graph::state_updates
   friend bool operator==(const Program&, const Program&) = default;
 };
 
@@ -105,11 +105,12 @@ struct Program {
 // "compute", "alias" or "copy".
 [[nodiscard]] std::string_view kind_name(const Step& step);
 
-// Which value of its tensor each value is, in the order of ids and counted from 1. O(values log values).
+// The position of each value among the values of its tensor, counted from 1. O(values log values).
 [[nodiscard]] IdVector<ValueId, std::uint32_t> ordinals_of(const Program& program);
 
-// Whether a node is computed more than once (O(steps log steps)), and whether a step copies.
+// Whether a node has several steps, compute or alias. Bodies are not included: see scope_of. O(steps log steps).
 [[nodiscard]] bool recomputes(const Program& program);
+// Whether a step copies. O(steps).
 [[nodiscard]] bool copies(const Program& program);
 
 }  // namespace lowtide

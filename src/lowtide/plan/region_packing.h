@@ -10,73 +10,74 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
-#include "lowtide/plan/packing.h"
 #include "lowtide/plan/machine.h"
+#include "lowtide/plan/packing.h"
 
 namespace lowtide {
 
-// One memory that takes part in a packing.
+// A memory of a packing problem.
 struct PackingRegion {
-  std::optional<Bytes> capacity;  // nullopt: as much as is needed
-  Bytes alignment = Bytes(1);     // of every buffer in it, besides the buffer's own; a power of two
+  std::optional<Bytes> capacity;  // nullopt: no limit
+  Bytes alignment = Bytes(1);     // of every buffer in it, in addition to the alignment of the buffer; a power of two
 };
 
-// What distinguishes buffers when room is short.
+// What decides which buffers leave a region that is full.
 struct RegionUse {
-  std::int64_t weight = 1;          // >= 0: how much each of its bytes counts, such as its number of accesses
-  std::vector<RegionId> forbidden;  // where it must not lie
+  std::int64_t weight = 1;          // >= 0; the cost of each byte, such as its number of accesses
+  std::vector<RegionId> forbidden;  // regions where the buffer must not be
 };
 
-// A packing problem over several regions: each buffer goes to one of them, whole.
+// A packing problem over several regions. Each buffer is placed in one of them as a whole.
 //
 //     step      0   1   2          sram, 96 bytes     |    [ b 32 ]  |
 //   a 64, 2x    |=======|                             | [ a 64 ]     |
 //   b 32, 3x        |=======|      dram, no limit     |    [ c 64 ]  |
 //   c 64, 2x        |=======|
 //
-// Regions are in order of preference. The cost is a row of numbers, compared from the left: the weighted bytes (weight x
-// size) outside the first region, those outside the first two, ..., those in the last. The example costs {128}. Leaving
-// a outside costs the same. Leaving b outside would cost 96, but a and c need 128 bytes of sram.
+// Regions are in order of preference. The cost is a list of numbers that is compared lexicographically: the weighted bytes
+// (weight x size) outside the first region, those outside the first two, and so on, up to those in the last region. The
+// example costs {128}. It also costs 128 if a leaves the first region. It would cost 96 if b left it, but a and c
+// need 128 bytes of sram.
 //
-// A buffer with a fixed offset has it in the first region that is not forbidden to it, and goes there. A group
-// (PackingProblem::together) goes to one region as a whole. Conflicts count within a region only.
+// A buffer with a fixed offset is in the first region that is not forbidden for it. A group (PackingProblem::together) is
+// in one region as a whole. Conflicts count only within a region.
 struct RegionProblem {
-  PackingProblem packing;                     // `capacity` plays no part and must be absent: regions have capacities
+  PackingProblem packing;                     // `capacity` must be absent, because regions have capacities
   IdVector<RegionId, PackingRegion> regions;  // 1 to limits::kMaxRegions
-  IdVector<PackingId, RegionUse> uses;        // empty: all as RegionUse says; or one a buffer
+  IdVector<PackingId, RegionUse> uses;        // empty if all buffers have the defaults; otherwise one per buffer
 };
 
-// Compared lexicographically: one number for each region except the last.
+// One number per region except the last. Compared lexicographically.
 using RegionCost = std::vector<std::int64_t>;
 
-// Why there is no packing, for a person to check: `buffers` conflict with each other, each fits nowhere but in
-// `regions` (size, offset, alignment, what is forbidden), and together they need more than these have. Sizes and
-// capacities count as rounded up to `unit`: a power of two that divides every offset they may have.
+// Why there is no packing, so that a person can check it. Any two of `buffers` are in conflict, and each of them fits only in
+// `regions`, because of its size, offset, alignment or forbidden regions. Together they need more bytes than these regions
+// have. Sizes and capacities are rounded up to `unit`, a power of two that divides every possible offset.
 struct RegionWitness {
   std::vector<PackingId> buffers;
-  std::vector<RegionId> regions;  // none: a single buffer that fits nowhere
+  std::vector<RegionId> regions;  // empty if a single buffer fits nowhere
   Bytes needed;
-  Bytes room;  // < needed
+  Bytes room;  // capacity of the regions, < needed
   Bytes unit = Bytes(1);
-  std::optional<std::int64_t> time;  // when they live together; nothing where a relation replaces time
+  std::optional<std::int64_t> time;  // when all of them are live; nullopt if `conflicts` replaces time
 };
 
 struct RegionPacking {
   struct Fill {
-    Bytes height;          // highest end of a buffer
-    std::string strategy;  // of `allocate`, that found the offsets; empty where nothing lies
+    Bytes height;          // highest end address of a buffer
+    std::string strategy;  // that found the offsets; empty if the region is empty
   };
 
-  // not_found and infeasible: `placements` are an attempt, in which some region ends above its capacity.
+  // If the outcome is not_found or infeasible, some region ends above its capacity in `placements`.
   PackingOutcome outcome = PackingOutcome::found;
   IdVector<PackingId, Placement> placements;
   IdVector<RegionId, Fill> fills;
-  RegionCost cost;              // of the placements
-  RegionCost bound;             // no packing that fits costs less
-  bool proven_optimal = false;  // found, and cost == bound
-  std::string strategy;         // that chose the regions: "all_preferred", "greedy_by_...", "moves" or "search"
-  std::optional<RegionWitness> witness;  // of infeasible; nothing where the search tried everything
-  bool is_bound_searched = false;        // all choices were tried: so it is infeasible, or has this bound
+  RegionCost cost;                       // of the placements
+  RegionCost bound;                      // every packing that fits costs at least this
+  bool proven_optimal = false;           // found, and cost == bound
+  std::string strategy;                  // that chose the regions: "all_preferred", "greedy_by_...", "moves", "search"
+  std::optional<RegionWitness> witness;  // of infeasible; nullopt if a search of all choices is the proof
+  bool is_bound_searched = false;        // a search of all choices proved the bound, or that it is infeasible
   std::int64_t decisions = 0;            // of that search
 };
 

@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "lowtide/base/limits.h"
-#include "lowtide/base/quote.h"
+#include "lowtide/base/utf8.h"
 
 namespace lowtide::detail {
 namespace {
@@ -62,7 +62,7 @@ void append_shown(std::string& out, std::string_view name) {
     const std::uint32_t point = code_point(name.substr(0, length));
     if (point < 0x20 || point == 0x7F) {
       append_byte_escape(out, static_cast<unsigned char>(point));
-    } else if (acts_instead_of_being_seen(point)) {
+    } else if (is_invisible_or_format_character(point)) {
       append_point_escape(out, point);
     } else {
       out += name.substr(0, length);

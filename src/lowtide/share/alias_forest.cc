@@ -7,25 +7,6 @@
 #include <utility>
 
 namespace lowtide::share_internal {
-namespace {
-
-BufferKind kind_of(Role role) {
-  switch (role) {
-    case Role::input:
-      return BufferKind::input;
-    case Role::constant:
-      return BufferKind::constant;
-    case Role::state:
-      return BufferKind::state;
-    case Role::output:
-      return BufferKind::output;
-    case Role::temporary:
-      return BufferKind::temporary;
-  }
-  return BufferKind::temporary;
-}
-
-}  // namespace
 
 AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
     : parent_(graph.tensors().size()),
@@ -38,7 +19,7 @@ AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_
     parent_[id] = id;
     next_[id] = id;
     Root& root = roots_[id];
-    root.kind = kind_of(tensor.role);
+    root.kind = buffer_kind_of(tensor.role);
     root.size = tensor.size.count();
     root.is_external = !tensor.producer.has_value();
     root.begin = tensor.producer ? position[*tensor.producer] : 0;

@@ -9,7 +9,7 @@
 
 #include "lowtide/base/limits.h"
 
-namespace lowtide::detail {
+namespace lowtide::target_internal {
 namespace {
 
 // What a node reads and writes, each tensor once. Sums of sizes of one graph fit 62 bits.
@@ -93,4 +93,4 @@ std::shared_ptr<const Catalogue> described_catalogue(std::vector<KernelRule> rul
   return std::make_shared<DescribedCatalogue>(std::move(rules));
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::target_internal

@@ -18,10 +18,10 @@
 namespace lowtide {
 namespace {
 
-using detail::KernelRule;
-using detail::TomlErrors;
-using detail::TomlTable;
-using detail::TomlText;
+using target_internal::KernelRule;
+using target_internal::TomlErrors;
+using target_internal::TomlTable;
+using target_internal::TomlText;
 
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr std::int64_t kMostMultiple = 1'000'000;
@@ -52,7 +52,7 @@ class TargetReader {
     for (const toml::table* worker : table.tables("worker")) read_worker(*worker);
     if (target_.machine.workers.empty()) target_.machine.workers.push_back({.name = "worker"});
     for (const toml::table* kernel : table.tables("kernel")) read_kernel(*kernel);
-    target_.catalogue = detail::described_catalogue(std::move(rules_));
+    target_.catalogue = target_internal::described_catalogue(std::move(rules_));
     return std::move(target_);
   }
 
@@ -188,7 +188,7 @@ bool gives_up(std::string_view text) {
     (void)toml::parse(text);
   } catch (const toml::parse_error&) {
     return false;
-  } catch (const detail::TomlBelief&) {
+  } catch (const target_internal::TomlGaveUp&) {
     return true;
   }
   return false;
@@ -211,7 +211,7 @@ std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors)
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     errors.refuse(error.source().begin, "not TOML: " + quoted(error.description(), 300), ErrorCode::malformed);
-  } catch (const detail::TomlBelief&) {
+  } catch (const target_internal::TomlGaveUp&) {
     errors.refuse({line_of_giving_up(text), 1},
                   "not TOML: the parser gives up in this line; is something cut off, or a bracket missing?",
                   ErrorCode::malformed);
@@ -229,7 +229,7 @@ Result<Target> parse_target(std::string_view toml, std::string source_name) {
                  std::move(source_name)};
   }
   if (toml.starts_with("\xEF\xBB\xBF")) toml.remove_prefix(3);  // a mark that some editors put before UTF-8
-  LOWTIDE_RETURN_IF_ERROR(detail::check_toml_surface(toml, source_name));
+  LOWTIDE_RETURN_IF_ERROR(target_internal::check_toml_surface(toml, source_name));
   TomlErrors errors(std::move(source_name));
   const std::optional<toml::table> root = parse_toml(toml, errors);
   if (!root) return *errors.first();

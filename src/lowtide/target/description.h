@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// Reads a target from its description in TOML; docs/target-format.md is the reference:
+// Reads a target from its description in TOML. docs/target-format.md is the reference.
 //
 //   name = "microcontroller"
 //   [[region]]
@@ -23,11 +23,12 @@ namespace lowtide {
 //   name = "im2col"
 //   scratch_per_input_byte = 9
 //
-// The catalogue gives each node the kernels of its operator in the order of the file, else those for "*", else the
-// dense one. Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or
-// out of range, a repeated name, a name of a region that does not exist; (over_limit) a text above
-// limits::kMaxTargetFileBytes, or nested above limits::kMaxTextDepth. Each with line and column: "phone.toml:12:9:
-// ...".
+// The catalogue gives each node the kernels of its operator in the order of the file. If there are none, it gives the
+// kernels of the operator "*", and if there are none of these either, the dense kernel.
+//
+// Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or out of range, a
+// name that is used twice, or a region that does not exist; (over_limit) a text above limits::kMaxTargetFileBytes, or
+// nesting above limits::kMaxTextDepth. The place has line and column: "phone.toml:12:9: ...".
 [[nodiscard]] Result<Target> parse_target(std::string_view toml, std::string source_name);
 
 }  // namespace lowtide

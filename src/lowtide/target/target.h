@@ -15,27 +15,29 @@
 
 namespace lowtide {
 
-// One way to run a node on this machine.
+// One way to run a node on a machine.
 struct Kernel {
   std::string name;  // "dense"
-  Bytes scratch;     // bytes it needs while it runs, besides its tensors
-  // Pairs (index into Node::inputs, index into Node::outputs) whose bytes may be the same: the kernel writes an
-  // element only after it has read everything of the input that later elements need. Same start, and the output is not
-  // larger. An input may die here only; that is for the planner to see.
+  Bytes scratch;     // bytes that it needs while it runs, in addition to its tensors
+  // Pairs (index into Node::inputs, index into Node::outputs) that may have the same bytes: the kernel writes an element
+  // only after it has read all input elements that it still needs. Both have the same start, and the output is not larger.
+  // The planner checks that no later step reads the input.
   std::vector<std::pair<int, int>> in_place;
-  bool may_alias_views = true;  // a view (graph/operator_traits.h) costs nothing: its output may be its input's bytes
-  double cost_seconds = 0;      // estimate; >= 0, finite; 0: not known
+  // Whether a view (graph/operator_traits.h) may have the bytes of its source, so that it takes no time.
+  bool may_alias_views = true;
+  double cost_seconds = 0;  // an estimate, >= 0 and finite; 0 if it is not known
 };
 
-// Gives each node its kernels, the best first, never none. Pure: same graph and node, same answer.
+// Gives each node its kernels, the best one first. There is at least one. The planners use only the first. Requires of an
+// implementation: the result depends only on the graph and the node.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;
   [[nodiscard]] virtual std::vector<Kernel> kernels(const Graph& graph, NodeId node) const = 0;
 };
 
-// Row-major dense tensors, no scratch, in place by operator rule (OperatorTraits::in_place): the input and the
-// output have the same shape and the same element size.
+// Kernels for dense row-major tensors, without scratch. They work in place where OperatorTraits::in_place allows it and the
+// input and the output have the same shape and element size.
 [[nodiscard]] std::shared_ptr<const Catalogue> dense_catalogue();
 
 // A machine and its kernels.
@@ -45,7 +47,7 @@ struct Target {
   std::shared_ptr<const Catalogue> catalogue;
 };
 
-// One region "arena" without a capacity, alignment 64, one worker, the dense catalogue.
+// A target with one region "arena" without capacity and with alignment 64, one worker, and the dense catalogue.
 [[nodiscard]] Target dense_target();
 
 }  // namespace lowtide

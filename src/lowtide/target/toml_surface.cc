@@ -7,7 +7,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/target/toml_table.h"
 
-namespace lowtide::detail {
+namespace lowtide::target_internal {
 namespace {
 
 // toml++ makes a table of 200 bytes of each dot in a key. A file of kMaxTargetFileBytes whose dots stand in numbers has
@@ -128,4 +128,4 @@ Result<void> check_toml_surface(std::string_view toml, const std::string& source
   return {};
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::target_internal

@@ -9,9 +9,10 @@
 #include <cmath>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 
-namespace lowtide::detail {
+namespace lowtide::target_internal {
 namespace {
 
 constexpr std::size_t kMostShown = 40;
@@ -54,10 +55,8 @@ TomlTable::TomlTable(const toml::table& table, std::string what, std::initialize
     : table_(table), what_(std::move(what)), errors_(errors) {
   for (const auto& [key, node] : table) {
     if (std::find(keys.begin(), keys.end(), key.str()) != keys.end()) continue;
-    std::string known;
-    for (std::string_view name : keys) known += (known.empty() ? "" : ", ") + std::string(name);
     errors_.refuse(key.source().begin,
-                   what_ + ": unknown key " + quoted(key.str(), kMostShown) + "; the keys here are " + known);
+                   what_ + ": unknown key " + quoted(key.str(), kMostShown) + "; the keys here are " + listed(keys));
   }
 }
 
@@ -181,4 +180,4 @@ std::vector<const toml::table*> TomlTable::tables(std::string_view key) const {
   return tables;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::target_internal

@@ -5,28 +5,28 @@
 
 #include <stdexcept>
 
-namespace lowtide::detail {
+namespace lowtide::target_internal {
 
-// toml++ states what it believes of a text, and some texts are otherwise. It would abort then, or let the compiler
-// rely on it; here it throws, and the text is refused.
-class TomlBelief : public std::logic_error {
+// toml++ asserts statements that do not hold for some texts. Its own assertion would abort, or would let the compiler rely
+// on the statement. This one throws, and the text is refused.
+class TomlGaveUp : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
-constexpr void check_toml_belief(bool holds) {
-  if (!holds) throw TomlBelief("toml++ gave up");
+constexpr void check_toml_assertion(bool holds) {
+  if (!holds) throw TomlGaveUp("toml++ gave up");
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::target_internal
 
-// Private to the sources of this room: nothing else may see toml++.
+// Only the sources of this room may include toml++.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16
-#define TOML_ASSERT(belief) ::lowtide::detail::check_toml_belief(static_cast<bool>(belief))
+#define TOML_ASSERT(statement) ::lowtide::target_internal::check_toml_assertion(static_cast<bool>(statement))
 #include <toml++/toml.h>
 #pragma pop_macro("NDEBUG")
 
@@ -40,9 +40,9 @@ constexpr void check_toml_belief(bool holds) {
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 
-namespace lowtide::detail {
+namespace lowtide::target_internal {
 
-// Where a description is wrong; the offence that is met first is kept.
+// Keeps the first refusal of a description.
 class TomlErrors {
  public:
   explicit TomlErrors(std::string source_name) : source_name_(std::move(source_name)) {}
@@ -55,14 +55,14 @@ class TomlErrors {
   std::optional<Error> first_;
 };
 
-// A text and where it is.
+// A text and its place.
 struct TomlText {
   std::string text;
   toml::source_position at;
 };
 
-// One table of a description. Each reader gives the value of a key, or the fallback if the key is not there; what is
-// wrong with it goes to the errors. `keys` are all that may stand in the table.
+// A table of a description. Each reader returns the value of a key, or the fallback if the key is absent. It reports a value
+// that is wrong to `errors`. The constructor reports keys that are not in `keys`.
 class TomlTable {
  public:
   TomlTable(const toml::table& table, std::string what, std::initializer_list<std::string_view> keys,
@@ -71,27 +71,27 @@ class TomlTable {
   [[nodiscard]] bool has(std::string_view key) const { return table_.contains(key); }
   [[nodiscard]] toml::source_position place_of(std::string_view key) const;
 
-  // Not empty, at most limits::kMaxNameBytes.
+  // A text that is not empty and has at most limits::kMaxNameBytes. The key is required.
   [[nodiscard]] std::string name(std::string_view key) const;
-  // An integer, or text such as "256KiB"; in [least, most]. `way_out` ends the refusal of a number out of range.
+  // An integer, or a text such as "256KiB", in [least, most]. `way_out` ends the message about a number out of range.
   [[nodiscard]] Bytes bytes(std::string_view key, Bytes fallback, std::int64_t least, std::int64_t most,
                             std::string_view way_out) const;
   [[nodiscard]] std::int64_t integer(std::string_view key, std::int64_t fallback, std::int64_t least,
                                      std::int64_t most) const;
-  // Finite and in [least, most]. Without a fallback the key is needed.
+  // A finite number in [least, most]. Without a fallback the key is required.
   [[nodiscard]] double real(std::string_view key, std::optional<double> fallback, double least, double most) const;
   [[nodiscard]] bool boolean(std::string_view key, bool fallback) const;
-  // The tables of `[[key]]`; none if the key is not there.
+  // The tables of `[[key]]`. Empty if the key is absent.
   [[nodiscard]] std::vector<const toml::table*> tables(std::string_view key) const;
 
-  // The elements of `key = ["a", "b"]`, each a name; none if the key is not there.
+  // The names of `key = ["a", "b"]`. Empty if the key is absent.
   [[nodiscard]] std::vector<TomlText> names(std::string_view key) const;
 
   void refuse(std::string_view key, const std::string& message) const;
   void refuse_at(const toml::source_position& at, std::string_view key, const std::string& message) const;
 
  private:
-  // The name that a node holds; empty if it is refused.
+  // The name in a node. Empty if it is refused.
   [[nodiscard]] std::string name_of(const toml::node& node, std::string_view key) const;
 
   const toml::table& table_;
@@ -99,10 +99,10 @@ class TomlTable {
   TomlErrors& errors_;
 };
 
-// Refuses what no description needs and toml++ 3.3 does not bear (it says "unreachable" of most characters outside
-// ASCII that it meets between tokens, and frees nested tables by recursion): control characters, characters outside
-// ASCII elsewhere than in comments and in lines `key = "text"`, texts in three quotes, and more than
+// Refuses texts that no description needs and that toml++ 3.3 cannot parse safely: it marks most characters outside ASCII
+// between tokens as unreachable, and it frees nested tables by recursion. So these are refused: control characters;
+// characters outside ASCII, except in comments and in lines `key = "text"`; texts in three quotes; and more than
 // limits::kMaxTextDepth dots of keys on a line, or 65,536 in the file.
 [[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::target_internal

@@ -12,23 +12,31 @@
 
 #include "lowtide/base/result.h"
 
-namespace lowtide::detail {
+namespace lowtide {
 
-// Reads JSON (RFC 8259) of a known form from front to back: the caller says what must come next, so nothing is built
-// that was not asked for. Each function says whether that was there; the first refusal is kept in `error`, with line,
-// column and path, and ends the reading.
+// Reads JSON (RFC 8259) of a known form from front to back. The caller states which value must come next, so no tree is
+// built. Each function returns whether that value was there. The first refusal is kept in `error`, with line, column and
+// path, and ends the reading: from then on every function returns false.
+//
+//   JsonReader json(text, "order.json");
+//   std::int64_t bytes = 0;
+//   const bool ok = json.read_object(kKeys, [&](std::size_t key) { return json.read_integer("a size", 0, most, bytes); });
+//   if (!ok) return *json.error();
+//
+// Time is linear in the length of the text. No recursion except that of the caller's functions.
 class JsonReader {
  public:
   JsonReader(std::string_view text, std::string source_name) : text_(text), source_name_(std::move(source_name)) {}
 
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
-  // Always false, so that a caller can return it. The place is the value read last, or about to be read.
+  // Both return false, so that a caller can return the result. The place is the value that was read last, or that is
+  // about to be read. The message of fail_expected is "expected <what>, found <next token>".
   bool fail(ErrorCode code, std::string message);
   bool fail_expected(std::string_view what);
 
-  // Calls `read(index into keys)` for each member; the members may come in any order. Unknown, repeated and missing
-  // keys are refused.
+  // Calls `read(index into keys)` for each member, in any order. Refuses unknown, repeated and missing keys.
+  // Requires: at most 64 keys.
   template <typename Read>
   bool read_object(std::span<const std::string_view> keys, Read read) {
     std::uint64_t seen = 0;
@@ -56,7 +64,7 @@ class JsonReader {
     return !error_;
   }
 
-  // An array with one element for each column. In paths the name of the column stands for its index.
+  // Reads an array with one element per column. Paths name the column instead of its index.
   template <typename Read>
   bool read_row(std::span<const std::string_view> columns, Read read) {
     if (!begin('[', "a row")) return false;
@@ -69,20 +77,22 @@ class JsonReader {
     return ends_row(columns);
   }
 
-  // A name as written by append_json_name.
+  // Reads a name that append_json_name wrote.
   bool read_name(std::string& out);
-  // In [least, most]; `what` says what the number is.
+  // Reads an integer in [least, most]. `what` says in messages what the number is: "a size".
   bool read_integer(std::string_view what, std::int64_t least, std::int64_t most, std::int64_t& out);
   bool read_bool(bool& out);
-  // Takes `null`, if it is next.
+  // Reads `null` if it is next, and returns whether it was.
   bool accept_null();
 
-  // Any value, checked against the grammar of JSON and limits::kMaxTextDepth. `depth`: what is open around it.
+  // Reads any value and checks the grammar of JSON and limits::kMaxTextDepth. `depth` is the number of open containers
+  // around the value.
   bool skip_value(int depth);
+  // Refuses everything except blanks.
   bool read_end();
 
-  // Reads an object whose members are not known before: `read(key)` must read or skip the value. No key gets into paths
-  // by itself, since it may be any text; read_member puts those there that are known.
+  // Reads an object with unknown keys: `read(key)` must read or skip the value. Paths do not show these keys, because they
+  // may be any text; use read_member for those that paths should show.
   template <typename Read>
   bool read_any_object(Read read) {
     std::string key;
@@ -93,7 +103,7 @@ class JsonReader {
     return !error_;
   }
 
-  // A value that paths name `key`, a literal.
+  // Calls `read()` for a value that paths name `key`. Requires: `key` outlives the call.
   template <typename Read>
   bool read_member(std::string_view key, Read read) {
     path_.push_back({key, 0});
@@ -102,6 +112,7 @@ class JsonReader {
     return true;
   }
 
+  // The place of the current value in the tree: "$.steps[12].writes[0]".
   [[nodiscard]] std::string path() const;
 
  private:
@@ -111,7 +122,7 @@ class JsonReader {
   };
 
   void skip_blanks();
-  char peek();  // the next character that is no blank; '\0' at the end
+  char peek();  // the next character that is not a blank; '\0' at the end
   bool begin(char bracket, std::string_view what);
   bool expect(char c, std::string_view where);
   bool has_element(char closing, bool is_first);
@@ -119,7 +130,7 @@ class JsonReader {
   bool check_complete(std::span<const std::string_view> keys, std::uint64_t seen);
   bool has_column(std::size_t column, std::span<const std::string_view> columns);
   bool ends_row(std::span<const std::string_view> columns);
-  bool read_string(std::string* out);  // nullptr: only checked
+  bool read_string(std::string* out);  // nullptr: only checks
   bool read_escape(std::string* out);
   bool read_hex(std::uint32_t& out);
   bool read_literal(std::string_view literal);
@@ -129,11 +140,11 @@ class JsonReader {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t value_at_ = 0;  // where the value read last begins
+  std::size_t value_at_ = 0;  // where the value that was read last begins
   std::string source_name_;
   std::vector<PathStep> path_;
   std::string scratch_;
   std::optional<Error> error_;
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide

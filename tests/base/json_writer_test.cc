@@ -1,13 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/plan/json_writer.h"
+#include "lowtide/base/json_writer.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "tests/graph/random_graph.h"
+#include "lowtide/base/check.h"
+#include "lowtide/base/random.h"
 
 namespace lowtide {
 namespace {
@@ -47,6 +48,32 @@ TEST(JsonWriter, PutsCommasAndLinesBetweenElements) {
 })");
 }
 
+TEST(JsonWriter, ScriptsHaveNoBlanksAndNoMarkup) {
+  std::string out;
+  JsonWriter json(out, JsonWriter::Style::script);
+  json.begin_object();
+  json.member("a", std::int64_t{1});
+  json.member("b", "</script>&\u2028\n\"\\");
+  json.end_object();
+  EXPECT_EQ(out, R"({"a":1,"b":"\u003c/script\u003e\u0026\u2028\u000a\"\\"})");
+  EXPECT_EQ(nlohmann::json::parse(out)["b"], "</script>&\u2028\n\"\\");
+}
+
+TEST(JsonWriter, ScriptsHoldOnlyUtf8) {
+  std::string out;
+  EXPECT_THROW(append_script_json_string(out, "\xff"), InvariantViolation);
+}
+
+// Bytes with many escapes in them.
+std::string random_name(Random& random) {
+  std::string name;
+  for (std::uint64_t count = random.below(10); count > 0; --count) {
+    name +=
+        random.chance(50) ? static_cast<char>(random.below(256)) : "a\\\"'\n\x7f\xc2\x85\xc3\xa9\xff"[random.below(11)];
+  }
+  return name;
+}
+
 TEST(JsonNames, EscapesAreThoseOfJsonAndHexForWhatIsNotUtf8) {
   const auto written = [](std::string_view name) {
     std::string out;
@@ -65,7 +92,7 @@ TEST(JsonNames, EscapesAreThoseOfJsonAndHexForWhatIsNotUtf8) {
 TEST(JsonNames, AnyBytesAreReadBackThroughAnotherReaderOfJson) {
   Random random(13);
   for (int run = 0; run < 20'000; ++run) {
-    const std::string name = testing::random_name(random);
+    const std::string name = random_name(random);
     std::string out;
     append_json_name(out, name);
     std::string again;

@@ -1,43 +1,22 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/plan/json_reader.h"
+#include "lowtide/base/json_reader.h"
 
 #include <algorithm>
 #include <charconv>
 
+#include "lowtide/base/hex.h"
+#include "lowtide/base/json_writer.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/plan/json_writer.h"
+#include "lowtide/base/utf8.h"
 
-namespace lowtide::detail {
+namespace lowtide {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0U | (code >> 6U));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0U | (code >> 12U));
-    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    out += static_cast<char>(0xF0U | (code >> 18U));
-    out += static_cast<char>(0x80U | ((code >> 12U) & 0x3FU));
-    out += static_cast<char>(0x80U | ((code >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  }
-}
-
-std::string listed(std::span<const std::string_view> names) {
-  std::string out;
-  for (std::string_view name : names) out += (out.empty() ? "" : ", ") + std::string(name);
-  return out;
-}
 
 }  // namespace
 
@@ -173,10 +152,9 @@ bool JsonReader::read_name(std::string& out) {
 bool JsonReader::read_hex(std::uint32_t& out) {
   out = 0;
   for (int digit = 0; digit < 4; ++digit, ++at_) {
-    const char c = at_ < text_.size() ? text_[at_] : '\0';
-    const bool is_letter = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-    if (!is_digit(c) && !is_letter) return fail(ErrorCode::malformed, "\\u in a string needs four hexadecimal digits");
-    out = out * 16 + static_cast<std::uint32_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
+    const std::optional<unsigned> value = hex_value(at_ < text_.size() ? text_[at_] : '\0');
+    if (!value) return fail(ErrorCode::malformed, "\\u in a string needs four hexadecimal digits");
+    out = out * 16 + *value;
   }
   return true;
 }
@@ -335,4 +313,4 @@ bool JsonReader::read_end() {
   return at_ >= text_.size() || fail_expected("the end of the text");
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide

@@ -1,0 +1,25 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace lowtide {
+
+// The names as a sentence lists them: "a, b, c", or with the conjunction "or": "a, b or c". Returns "" for no names.
+template <typename Names>
+[[nodiscard]] std::string listed(const Names& names, std::string_view conjunction = "") {
+  std::string text;
+  std::size_t position = 0;
+  for (const auto& name : names) {
+    const bool is_last = ++position == names.size();
+    if (position > 1) text += is_last && !conjunction.empty() ? " " + std::string(conjunction) + " " : ", ";
+    text += name;
+  }
+  return text;
+}
+
+}  // namespace lowtide

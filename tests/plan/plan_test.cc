@@ -1,0 +1,79 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/plan/plan.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/plan/small_plan.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// The small plan with a body in which `edit` was called on the plan.
+template <typename Edit>
+Plan with_body(Edit edit) {
+  Plan plan = testing::small_plan_file().plan;
+  BodyPlan& then = plan.layout.steps[StepId(2)].bodies[0];
+  Plan inner = *then.plan;
+  edit(inner);
+  then.plan = std::make_shared<const Plan>(inner);
+  return plan;
+}
+
+void run_first_step_again(Plan& plan) {
+  plan.program.steps.push_back(Step(plan.program.steps[StepId(0)]));
+  plan.layout.steps.push_back({});
+}
+
+TEST(Scope, PlansWithOneStepPerNodeRunOnce) {
+  const Plan plan = testing::small_plan_file().plan;
+  EXPECT_FALSE(recomputes(plan.program));
+  EXPECT_EQ(scope_of(plan), BoundScope::run_once);
+}
+
+TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
+  Plan plan = testing::transfer_plan_file().plan;
+  EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
+  const auto is_second_neg = [](const Step& step) { return node_of(step) == NodeId(1); };
+  ASSERT_EQ(std::count_if(plan.program.steps.begin(), plan.program.steps.end(), is_second_neg), 2);
+  plan.program.steps[StepId(6)].work = Copy{{0, 32}};
+  EXPECT_FALSE(recomputes(plan.program));
+  EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
+}
+
+TEST(Scope, AliasesOfOneNodeCountAsRecomputation) {
+  Plan plan = testing::small_plan_file().plan;
+  plan.program.steps[StepId(2)].work = Alias{NodeId(1)};
+  plan.layout.steps[StepId(2)].bodies.clear();
+  EXPECT_TRUE(recomputes(plan.program));
+  EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
+  EXPECT_THAT(features_of(plan), ElementsAre("recompute"));
+}
+
+TEST(Scope, BodiesCountToo) {
+  const Plan plan = with_body(run_first_step_again);
+  EXPECT_FALSE(recomputes(plan.program));
+  EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
+  EXPECT_EQ(bound_of(plan).name, "none") << "the claim is for plans that run each node once";
+  EXPECT_EQ(scope_of(with_body([](Plan&) {})), BoundScope::run_once);
+}
+
+TEST(Features, AreThoseOfAllPlans) {
+  const Plan plan = with_body(run_first_step_again);
+  EXPECT_THAT(features_of(plan), IsEmpty());
+  EXPECT_EQ(all_plans_in(plan).size(), 3U);
+  EXPECT_THAT(features_of(all_plans_in(plan)), ElementsAre("recompute"));
+}
+
+TEST(BufferKinds, FollowTheRoles) {
+  for (Role role : {Role::input, Role::output, Role::constant, Role::state, Role::temporary}) {
+    EXPECT_EQ(to_string(buffer_kind_of(role)), to_string(role));
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
