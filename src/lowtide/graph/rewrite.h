@@ -1,0 +1,132 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/flags.h"
+#include "lowtide/base/id.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/builder.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/graph/origins.h"
+
+namespace lowtide {
+
+// A graph that GraphRewriter made.
+struct Rewritten {
+  Graph graph;
+  Origins origins;
+};
+
+// Makes a new graph from a graph: replaces, adds and removes nodes, and keeps everything else.
+//
+//   GraphRewriter rewriter(graph);                             // x -> Conv "c" -> t -> Relu "r" -> y
+//   rewriter.replace_node(r, {.name = "r", .type = "ConvRelu", .inputs = {x, w}, .outputs = {y}});
+//   rewriter.merge_node(c, r);                                 // removes c, and t with it
+//   Result<Rewritten> rewritten = std::move(rewriter).finish();
+//   rewritten->origins.nodes[NodeId(0)]                        // {c, r}
+//   rewritten->graph.tensor(...).name                          // "y", as before
+//
+// Ids during the rewrite: nodes and tensors of the graph keep their ids, and added ones get the ids after them. finish()
+// numbers everything again. Each function that takes ids requires that they exist and that the node is not removed
+// (InvariantViolation).
+class GraphRewriter {
+ public:
+  // O(graph). Copies all nodes and tensors; shares bodies.
+  explicit GraphRewriter(const Graph& graph);
+
+  // Adds a tensor. `origins` are ids of the original graph. If the name is empty, finish() generates one from the name of
+  // the first origin, with the lowest number that makes it unique: "y.1". Requires: `role` is not output.
+  TensorId add_tensor(GraphBuilder::TensorSpec spec, std::vector<TensorId> origins, Role role = Role::temporary);
+  void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
+
+  // Adds a node. `origins` are ids of the original graph. In the order as given, the node comes directly after the last
+  // of its origins and of the nodes that it reads from.
+  NodeId add_node(GraphBuilder::NodeSpec spec, std::vector<NodeId> origins);
+
+  // Puts another node in the place of `node`. The id, the origins and the position stay, so nodes that wait for `node`
+  // wait for the new node.
+  void replace_node(NodeId node, GraphBuilder::NodeSpec spec);
+
+  // Removes a node. Nodes that wait for it by control inputs wait for what it waited for. A temporary tensor that has
+  // neither producer nor reader any more is removed, too.
+  void remove_node(NodeId node);
+
+  // Removes `node`, because `into` does its work. `into` gets its origins, and nodes that wait for `node` wait for `into`.
+  void merge_node(NodeId node, NodeId into);
+
+  // All present uses of `tensor` become uses of `by`: inputs, captures of bodies, graph outputs, and next tensors of state
+  // updates. Nodes that are added later may still read `tensor`. O(uses + graph outputs + state updates).
+  void replace_uses(TensorId tensor, TensorId by);
+
+  // Puts a rewritten body in the place of the body at `position`. Captures follow its origins. `added_captures` are pairs
+  // (tensor of this graph, tensor of the rewritten body) for captured tensors that the rewrite added.
+  void replace_body(NodeId node, std::size_t position, Rewritten body,
+                    const std::vector<std::pair<TensorId, TensorId>>& added_captures = {});
+
+  // Removes all pure nodes that no graph output, state update or other node needs, and all constants and captured tensors
+  // that no node reads. Nodes with bodies are not pure. O(graph).
+  void remove_unused();
+
+  void add_output(TensorId tensor) { outputs_.push_back(tensor); }
+  void add_state_update(TensorId state, TensorId next) { updates_.push_back({state, next}); }
+
+  // The present state of a node.
+  [[nodiscard]] const GraphBuilder::NodeSpec& node(NodeId id) const { return nodes_[id].spec; }
+
+  // Builds and validates the graph. Without edits it is equal to the original. Errors (invalid): everything that
+  // GraphBuilder refuses, such as a cycle, a second producer, a read tensor without producer, or a name that is used
+  // twice; an output of the original that has another dtype or shape; a captured tensor whose type differs from that of
+  // the tensor in the body, or that stands for no tensor. O((nodes + edges) log nodes); no recursion.
+  [[nodiscard]] Result<Rewritten> finish() &&;
+
+ private:
+  struct NodeEntry {
+    GraphBuilder::NodeSpec spec;
+    std::vector<NodeId> origins;
+    bool is_removed = false;
+    std::optional<NodeId> merged_into;
+    std::map<std::size_t, Origins> bodies;  // by position: of those that were replaced
+  };
+  struct TensorEntry {
+    GraphBuilder::TensorSpec spec;
+    Role role = Role::temporary;
+    std::vector<TensorId> origins;
+    std::optional<std::vector<std::int64_t>> known_integers;
+    bool may_be_removed = false;  // if nothing uses it
+    bool is_removed = false;
+  };
+
+  NodeEntry& present(NodeId node);
+  void note_reads(NodeId node);
+  void refuse(const std::string& message);
+  [[nodiscard]] std::vector<TensorId> reads_of(const NodeEntry& entry) const;
+  [[nodiscard]] std::vector<TensorId> needed_at_end() const;
+  [[nodiscard]] Flags<NodeId> needed_nodes() const;
+  [[nodiscard]] IdVector<TensorId, std::optional<NodeId>> producers() const;
+  [[nodiscard]] std::vector<NodeId> waits_of(NodeId node,
+                                             const IdVector<TensorId, std::optional<NodeId>>& producer) const;
+  [[nodiscard]] std::vector<NodeId> ordered_nodes(const IdVector<TensorId, std::optional<NodeId>>& producer) const;
+  void remove_tensors_without_use(const IdVector<TensorId, std::optional<NodeId>>& producer);
+  void generate_names();
+  void check_outputs();
+  void check_capture(const Body& body, TensorId outer, TensorId inner);
+
+  const Graph& graph_;
+  IdVector<NodeId, NodeEntry> nodes_;
+  IdVector<TensorId, TensorEntry> tensors_;
+  IdVector<TensorId, std::vector<NodeId>> readers_;  // may name a node that does not read the tensor any more
+  std::vector<TensorId> outputs_;
+  std::vector<StateUpdate> updates_;
+  std::optional<Error> error_;
+};
+
+}  // namespace lowtide
