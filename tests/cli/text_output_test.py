@@ -82,20 +82,6 @@ class TextOutput(ProgramTest):
                             (("--run", "dataflow", "--stream-room", "9"), "--stream-room")):
             self.assertIn(told, self.expect(USAGE, "plan", "model.onnx", *words).stderr)
 
-    def test_a_second_goal_is_told_and_the_plan_verified(self):
-        self.write("parallel.onnx", small_models.parallel())
-        plain = self.json(DONE, "plan", "parallel.onnx")
-        self.assertIsNone(plain["schedule"]["then"])
-        for goal in ("bytes_time", "locality", "nearness"):
-            report = self.json(DONE, "plan", "parallel.onnx", "--then", goal, "-o", "plan.json")
-            then = report["schedule"]["then"]
-            self.assertEqual(then["goal"], goal)
-            self.assertLessEqual(then["after"], then["before"])
-            self.assertEqual(report["bytes"]["load"], plain["bytes"]["load"])
-            self.expect(DONE, "verify", "parallel.onnx", "plan.json")
-            self.assertRegex(self.expect(DONE, "plan", "parallel.onnx", "--then", goal).stdout, rf"then +{goal} \d")
-        self.assertIn("bytes_time", self.expect(USAGE, "plan", "parallel.onnx", "--then", "speed").stderr)
-
     def test_a_curve_needs_streams(self):
         said = self.expect(USAGE, "plan", "model.onnx", "--curve").stderr
         self.assertIn("--streams N", said)

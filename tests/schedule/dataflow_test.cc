@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include "lowtide/schedule/streams.h"
+#include "lowtide/schedule/parallel/predecessors.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using testing::graph_of;
@@ -114,7 +114,7 @@ TEST(Dataflow, SharingNeedsNoOtherOrderOnRandomGraphs) {
         for (std::size_t at = 0; at < graph.nodes().size(); ++at) is_ancestor[id][at] |= is_ancestor[producer][at];
       }
     }
-    const IdVector<NodeId, std::vector<NodeId>> before = detail::predecessors(graph, shared);
+    const IdVector<NodeId, std::vector<NodeId>> before = predecessors(graph, shared);
     for (NodeId id : shared.order) {
       for (NodeId other : before[id]) ASSERT_TRUE(is_ancestor[id][other.index()]) << seed;
       for (const auto& [input, output] : kernels[id].in_place) {
@@ -130,4 +130,4 @@ TEST(Dataflow, SharingNeedsNoOtherOrderOnRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

@@ -1,16 +1,16 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/schedule/order_contraction.h"
+#include "lowtide/schedule/orders/order_contraction.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "lowtide/schedule/downset_search.h"
+#include "lowtide/schedule/orders/downset_search.h"
 #include "tests/schedule/order_problems.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using Order = std::vector<OrderProblem::Index>;
@@ -145,4 +145,4 @@ TEST(Contracted, ALongRowIsJoinedInPieces) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/schedule/order_problem.h"
+#include "lowtide/schedule/orders/order_problem.h"
 
 namespace lowtide::testing {
+
+using schedule_internal::OrderProblem;
 
 struct RandomOrderProblem {
   int most_nodes = 8;

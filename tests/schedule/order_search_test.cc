@@ -1,15 +1,16 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/schedule/order_search.h"
+#include "lowtide/schedule/orders/order_search.h"
 
 #include <gtest/gtest.h>
 
-#include "lowtide/schedule/downset_search.h"
+#include "lowtide/schedule/orders/downset_search.h"
+#include "lowtide/schedule/orders/order_state.h"
 #include "tests/schedule/order_problems.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using Order = std::vector<OrderProblem::Index>;
@@ -359,4 +360,4 @@ TEST(SearchOrder, AHubCostsNoMoreThanItsEdges) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

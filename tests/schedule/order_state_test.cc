@@ -1,19 +1,18 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/schedule/order_state.h"
+#include "lowtide/schedule/orders/order_state.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "lowtide/schedule/order_contraction.h"
+#include "lowtide/schedule/orders/order_contraction.h"
 #include "tests/schedule/order_problems.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
-using detail::OrderState;
 using Index = OrderProblem::Index;
 
 // The same set, reached from nothing.
@@ -65,4 +64,4 @@ TEST(OrderState, DependsOnTheSetAlone) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

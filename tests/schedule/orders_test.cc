@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/schedule/orders.h"
+#include "lowtide/schedule/orders/heuristics.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "tests/testing/graphs.h"
 
 // What each order is, on a graph where it differs from others.
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using testing::dense_kernels;
@@ -37,9 +37,9 @@ TEST(LongestPath, WhatIsQuicklyMadeIsMadeLate) {
     v2 = Conv(c2, v0) : f32[1]
     output v2
   })");
-  EXPECT_EQ(names(graph, detail::as_given(graph)), "c2 c0 v0 v2");
-  EXPECT_EQ(names(graph, detail::longest_path(graph)), "c0 v0 c2 v2");
-  EXPECT_EQ(names(graph, detail::depth_first(graph)), "c2 c0 v0 v2");
+  EXPECT_EQ(names(graph, as_given(graph)), "c2 c0 v0 v2");
+  EXPECT_EQ(names(graph, longest_path(graph)), "c0 v0 c2 v2");
+  EXPECT_EQ(names(graph, depth_first(graph)), "c2 c0 v0 v2");
 }
 
 // d3 has one node before it, v2 two: the ends are sorted too.
@@ -57,15 +57,15 @@ TEST(LongestPath, ShorterRowsOfTheirOwnComeLast) {
     v2 = Conv(v0, c2) : f32[1]
     output d3, v2
   })");
-  EXPECT_EQ(names(graph, detail::longest_path(graph)), "c0 v0 c2 v2 d2 d3");
-  EXPECT_EQ(names(graph, detail::depth_first(graph)), "d2 d3 c0 v0 c2 v2");
+  EXPECT_EQ(names(graph, longest_path(graph)), "c0 v0 c2 v2 d2 d3");
+  EXPECT_EQ(names(graph, depth_first(graph)), "d2 d3 c0 v0 c2 v2");
 }
 
 TEST(LongestPath, OneNodeIsARow) {
   const Graph graph = graph_of("graph \"g\" {\n input x : f32[1]\n y = Conv(x) : f32[1]\n output y\n}");
   for (const auto order :
-       {detail::as_given, detail::depth_first, detail::longest_path, detail::depth_first_by_fan_out,
-        detail::reverse_post_order, detail::breadth_first, detail::greedy_by_freed_bytes, detail::least_peak_first}) {
+       {as_given, depth_first, longest_path, depth_first_by_fan_out,
+        reverse_post_order, breadth_first, greedy_by_freed_bytes, least_peak_first}) {
     EXPECT_EQ(names(graph, order(graph)), "y");
   }
 }
@@ -82,8 +82,8 @@ constexpr const char* kTwoRows = R"(graph "g" {
 // From the sources: what comes from a ends with d, what comes from b with c, which is therefore put before.
 TEST(ReversePostOrder, WalksFromTheSources) {
   const Graph graph = graph_of(kTwoRows);
-  EXPECT_EQ(names(graph, detail::reverse_post_order(graph)), "b c a d");
-  EXPECT_EQ(names(graph, detail::depth_first(graph)), "a b c d");  // from the end, inputs in their order
+  EXPECT_EQ(names(graph, reverse_post_order(graph)), "b c a d");
+  EXPECT_EQ(names(graph, depth_first(graph)), "a b c d");  // from the end, inputs in their order
 }
 
 TEST(ReversePostOrder, FinishesABranchBeforeTheNext) {
@@ -96,13 +96,13 @@ TEST(ReversePostOrder, FinishesABranchBeforeTheNext) {
     e = Conv(c, d) : f32[1]
     output e
   })");
-  EXPECT_EQ(names(graph, detail::reverse_post_order(graph)), "a c b d e");
-  EXPECT_EQ(names(graph, detail::breadth_first(graph)), "a b c d e");
+  EXPECT_EQ(names(graph, reverse_post_order(graph)), "a c b d e");
+  EXPECT_EQ(names(graph, breadth_first(graph)), "a b c d e");
 }
 
 TEST(BreadthFirst, IsByDistanceFromTheSources) {
   const Graph graph = graph_of(kTwoRows);
-  EXPECT_EQ(names(graph, detail::breadth_first(graph)), "b a c d");  // 0 0 1 2, as given among equals
+  EXPECT_EQ(names(graph, breadth_first(graph)), "b a c d");  // 0 0 1 2, as given among equals
 }
 
 // q is read twice, by s and r; behind p there is nobody.
@@ -116,8 +116,8 @@ TEST(DepthFirstByFanOut, TheInputWithMoreReadersBehindItComesFirst) {
     e = Conv(p, r) : f32[1]
     output e
   })");
-  EXPECT_EQ(names(graph, detail::depth_first_by_fan_out(graph)), "q s r p e");
-  EXPECT_EQ(names(graph, detail::depth_first(graph)), "p q s r e");
+  EXPECT_EQ(names(graph, depth_first_by_fan_out(graph)), "q s r p e");
+  EXPECT_EQ(names(graph, depth_first(graph)), "p q s r e");
 }
 
 TEST(DepthFirstByFanOut, AmongEqualsTheOneWithMoreBytesComesFirst) {
@@ -128,7 +128,7 @@ TEST(DepthFirstByFanOut, AmongEqualsTheOneWithMoreBytesComesFirst) {
     c = Conv(a, b) : f32[1]
     output c
   })");
-  EXPECT_EQ(names(graph, detail::depth_first_by_fan_out(graph)), "b a c");
+  EXPECT_EQ(names(graph, depth_first_by_fan_out(graph)), "b a c");
 }
 
 // p reaches 121 floats with q. With a alive there are 100: u would need 190 and free 10 in the end, v needs 101.
@@ -143,8 +143,8 @@ TEST(LeastPeakFirst, TakesWhatDoesNotRaiseThePeakFirst) {
     e = Conv(u, v) : f32[1]
     output e
   })");
-  EXPECT_EQ(names(graph, detail::least_peak_first(graph)), "p q a v u e");
-  EXPECT_EQ(names(graph, detail::greedy_by_freed_bytes(graph)), "p q a u v e");
+  EXPECT_EQ(names(graph, least_peak_first(graph)), "p q a v u e");
+  EXPECT_EQ(names(graph, greedy_by_freed_bytes(graph)), "p q a u v e");
 }
 
 // Where all raise the peak, the one that raises it least; then a, since c waits for it.
@@ -157,7 +157,7 @@ TEST(LeastPeakFirst, RaisesThePeakAsLittleAsItMay) {
     e = Conv(b, c) : f32[1]
     output e
   })");
-  EXPECT_EQ(names(graph, detail::least_peak_first(graph)), "b a c e");
+  EXPECT_EQ(names(graph, least_peak_first(graph)), "b a c e");
 }
 
 // The lowest load of the three that they are made of, and one of these orders.
@@ -189,4 +189,4 @@ TEST(BestOf, IsTheBestOfItsThree) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

@@ -10,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/schedule/order_search.h"
+#include "lowtide/schedule/orders/order_search.h"
 #include "lowtide/schedule/schedule.h"
 #include "tests/schedule/order_problems.h"
 #include "tests/testing/answer_hash.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using testing::AnswerHash;
@@ -73,4 +73,4 @@ TEST(SameAnswers, OfTheSearch) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

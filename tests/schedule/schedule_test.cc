@@ -7,11 +7,12 @@
 
 #include <limits>
 
-#include "lowtide/schedule/order_problem.h"
+#include "lowtide/schedule/orders/order_problem.h"
+#include "lowtide/schedule/orders/order_state.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using testing::dense_kernels;
@@ -179,4 +180,4 @@ TEST(Schedule, AChainOfManyNodesNeedsNoStack) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

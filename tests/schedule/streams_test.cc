@@ -7,10 +7,11 @@
 
 #include <limits>
 
+#include "lowtide/schedule/parallel/predecessors.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using testing::dense_kernels;
@@ -141,7 +142,7 @@ TEST(Streams, WhoWritesOverWaitsForReaders) {
     return made.sequential.aliases.class_of[testing::tensor_named(made.graph, name)];
   };
   ASSERT_EQ(class_of("a"), class_of("r"));
-  EXPECT_EQ(detail::predecessors(made.graph, made.sequential)[NodeId(2)], (std::vector<NodeId>{NodeId(0), NodeId(1)}));
+  EXPECT_EQ(predecessors(made.graph, made.sequential)[NodeId(2)], (std::vector<NodeId>{NodeId(0), NodeId(1)}));
   const StreamSchedule streams = spread(made, {.cap = kNoCap});
   EXPECT_EQ(names(made.graph, streams.order), "asrtue");
 }
@@ -206,4 +207,4 @@ TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

@@ -7,10 +7,11 @@
 
 #include <algorithm>
 
+#include "lowtide/schedule/parallel/predecessors.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::schedule_internal {
 namespace {
 
 using testing::dense_kernels;
@@ -51,17 +52,6 @@ std::string text_of(const Case& made, const WaveSchedule& waves) {
   return text;
 }
 
-// A program of these steps, nothing else.
-Plan program_of(const WaveSchedule& waves, std::uint32_t streams) {
-  Plan plan;
-  plan.program.streams = IdVector<StreamId, Stream>(streams, Stream{.worker = WorkerId(0), .link = std::nullopt});
-  for (std::size_t at = 0; at < waves.wave.size(); ++at) {
-    plan.program.steps.push_back(
-        {.work = Compute{waves.run.order[at], KernelId(0)}, .stream = StreamId(waves.run.stream[at])});
-  }
-  return plan;
-}
-
 // Two branches of two nodes, each result 10 bytes. One by one: a | a c | c b | c b d | c d e, at most 3 x 10.
 constexpr const char* kBranches = R"(graph "g" {
   input x : u8[10]
@@ -89,30 +79,6 @@ TEST(Waves, RunBranchesSideBySide) {
   // b is touched by b and d, the steps 1 and 3; it lives to the end of the wave of d.
   EXPECT_EQ(waves.run.lifespans[made.sequential.aliases.class_of[testing::tensor_named(made.graph, "b")]],
             (std::vector{Lifespan{StepId(1), StepId(4)}}));
-}
-
-// c waits for both of wave 0; it follows a on its stream, so one wait is enough. The other way round for d; e comes after
-// c on its stream, and waits for d.
-TEST(Waves, BarriersOrderEachWaveAfterTheOneBefore) {
-  const Case made = case_of(graph_of(kBranches));
-  const WaveSchedule waves = group(made, {.cap = kNoCap});
-  Plan plan = program_of(waves, 2);
-  ASSERT_TRUE(add_barriers(plan, waves).ok());
-  std::vector<std::vector<StepId>> after;
-  for (const Step& step : plan.program.steps) after.push_back(step.after);
-  EXPECT_EQ(after, (std::vector<std::vector<StepId>>{{}, {}, {StepId(1)}, {StepId(0)}, {StepId(3)}}));
-}
-
-// The first copy is a wave after that of e, and waits for it; the second follows the first on its stream.
-TEST(Waves, CopiesAfterTheNodesAreWavesOfTheirOwn) {
-  const Case made = case_of(graph_of(kBranches));
-  const WaveSchedule waves = group(made, {.cap = kNoCap});
-  Plan plan = program_of(waves, 2);
-  plan.program.steps.push_back({.work = Copy{{0, 10}}, .stream = StreamId(1)});
-  plan.program.steps.push_back({.work = Copy{{0, 10}}, .stream = StreamId(1)});
-  ASSERT_TRUE(add_barriers(plan, waves).ok());
-  EXPECT_EQ(plan.program.steps[StepId(5)].after, (std::vector<StepId>{StepId(4)}));  // e is on stream 0
-  EXPECT_EQ(plan.program.steps[StepId(6)].after, (std::vector<StepId>{}));
 }
 
 // With 30 bytes a and b may run at once, but not c and d beside them: four waves, a b | c | d | e.
@@ -159,9 +125,8 @@ TEST(Waves, NodesOfLikeCostFillAWave) {
   EXPECT_EQ(group(made, {.cap = kNoCap}).run.picoseconds, 90 + 10 + 10);
 }
 
-// v is another name of a: nothing runs, so it stands between two waves and takes no time. It waits for both of wave 0,
-// and who comes after it need not wait for them again: of a, b | v | c, d the waits are b for v, v for c or d.
-TEST(Waves, AnAliasHasItsPlaceAtTheBarrier) {
+// v is an alias of a. Nothing runs, so it is a wave of its own that takes no time.
+TEST(Waves, AnAliasIsAWaveThatTakesNoTime) {
   const Case made = case_of(graph_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
@@ -177,37 +142,11 @@ TEST(Waves, AnAliasHasItsPlaceAtTheBarrier) {
   EXPECT_EQ(text_of(made, waves), "ab|v|cd|e");
   EXPECT_EQ(waves.computing, 3U);
   EXPECT_EQ(waves.run.picoseconds, 30);
-  Plan plan = program_of(waves, 2);
-  ASSERT_TRUE(add_barriers(plan, waves).ok());
-  EXPECT_EQ(plan.program.steps[StepId(2)].after, (std::vector<StepId>{StepId(1)}));
-  EXPECT_EQ(plan.program.steps[StepId(3)].after, (std::vector<StepId>{}));  // on the stream of v
-  EXPECT_EQ(plan.program.steps[StepId(4)].after, (std::vector<StepId>{StepId(2)}));
-}
-
-// Between two waves of 1,024 nodes are 2^20 waits. 2^25 are 32 barriers: 11 of them are allowed, 33 not.
-TEST(Waves, TooManyWaitsAreRefused) {
-  for (const std::uint32_t count : {12U, 34U}) {
-    WaveSchedule waves;
-    for (std::uint32_t at = 0; at < count * 1024; ++at) {
-      waves.run.order.emplace_back(at);
-      waves.run.stream.push_back(at % 1024);
-      waves.wave.push_back(at / 1024);
-    }
-    Plan plan = program_of(waves, 1024);
-    const Result<void> done = add_barriers(plan, waves);
-    ASSERT_EQ(done.ok(), count == 12) << count;
-    if (count == 12) continue;
-    EXPECT_EQ(done.error().code, ErrorCode::over_limit);
-    EXPECT_EQ(
-        done.error().message,
-        "barriers between waves of 1024 need 34603008 waits, more than the limit of 33554432 (kMostBarrierWaits); "
-        "use fewer streams");
-  }
 }
 
 // Nobody waits for one of its own wave, no wave has more than it may, and the load is that of whole waves.
 void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most) {
-  const IdVector<NodeId, std::vector<NodeId>> before = detail::predecessors(made.graph, made.sequential);
+  const IdVector<NodeId, std::vector<NodeId>> before = predecessors(made.graph, made.sequential);
   IdVector<NodeId, std::uint32_t> wave_of(made.graph.nodes().size());
   std::vector<std::int64_t> longest(made.graph.nodes().size(), 0);
   std::vector<std::uint32_t> count(made.graph.nodes().size(), 0);
@@ -281,4 +220,4 @@ TEST(Waves, KeepEveryCapAndOrderOnRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::schedule_internal

@@ -7,7 +7,6 @@
 
 #include "lowtide/cli/verbs.h"
 #include "lowtide/schedule/schedule.h"
-#include "lowtide/schedule/second_goal.h"
 
 namespace lowtide::detail {
 namespace {
@@ -85,16 +84,6 @@ OptionSpec run_option() {
           .choices = {"streams", "waves", "dataflow"}};
 }
 
-OptionSpec then_option() {
-  return {.name = "--then",
-          .value = "GOAL",
-          .summary =
-              "what counts among orders of equal load: few bytes x time, short ways from writer to reader, or "
-              "nearness to the file's order",
-          .kind = ArgumentKind::choice,
-          .choices = second_goals()};
-}
-
 VerbSpec inspect_verb() {
   return {
       .name = "inspect",
@@ -137,7 +126,6 @@ VerbSpec plan_verb() {
                       target_option(),
                       order_option(),
                       order_effort_option(),
-                      then_option(),
                       {.name = "--streams",
                        .value = "N",
                        .summary = "run on N streams at once, as fast as the room allows; default 1",

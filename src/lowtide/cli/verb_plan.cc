@@ -76,7 +76,6 @@ Request read_request(const Arguments& arguments) {
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 1).value_or(request.options.order_effort);
   read_run(arguments, request.options);
-  request.options.then = arguments.value("--then").value_or("");
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.bindings);
@@ -177,12 +176,6 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   for (const auto& [strategy, load] : planned.orders_tried) {
     json["schedule"]["tried"].push_back({{"strategy", strategy}, {"load", load.count()}});
   }
-  json["schedule"]["then"] = nullptr;
-  if (planned.second_gain) {
-    json["schedule"]["then"] = {{"goal", std::string(to_string(planned.second_gain->goal))},
-                                {"before", planned.second_gain->before},
-                                {"after", planned.second_gain->after}};
-  }
   json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", plan.claims.allocate_optimal}};
   json["proven_optimal"] = arena == bound.bytes;
   json["steps"] = plan.program.steps.size();
@@ -195,14 +188,6 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["peak"] = json_of(peaks, top);
   json["notes"] = json_of(loaded.model.notes);
   return json;
-}
-
-// "bytes_time 812 to 790"; empty: none was asked for.
-std::string second_gain_text(const PlannedGraph& planned) {
-  if (!planned.second_gain) return {};
-  const SecondGain& gain = *planned.second_gain;
-  std::string text = std::string(to_string(gain.goal)) + " " + with_thousands(gain.before);
-  return gain.after < gain.before ? text + " to " + with_thousands(gain.after) : text + ", none better found";
 }
 
 void remark_seconds(const Seconds& seconds, Console& console) {
@@ -247,7 +232,6 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .capacity = planned.capacity,
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
-                              .second_gain = second_gain_text(planned),
                               .points = planned.points,
                               .shows_curve = request.options.curve,
                               .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed};

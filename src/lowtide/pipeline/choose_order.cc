@@ -38,7 +38,6 @@ Result<ChosenOrder> choose_order(const Graph& graph, const ChosenKernels& planne
                           .aliases = wish.aliases,
                           .bound = bound.bytes,
                           .least = &least,
-                          .then = wish.then,
                           .start = &*given};
   if (wish.effort > 0) options.effort = wish.effort;
   Result<Schedule> best = passes.run("schedule", [&] { return schedule(graph, planned, options); });

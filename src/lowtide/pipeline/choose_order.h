@@ -17,7 +17,6 @@ struct OrderWish {
   std::string order;  // a name of schedule_strategies(), or auto
   AliasOptions aliases;
   std::int64_t effort = 0;  // of the search; 0: its default
-  std::string then = {};    // a name of second_goals(), or empty
 };
 
 // An order, and a bound over all orders: bound.bytes <= schedule.load.

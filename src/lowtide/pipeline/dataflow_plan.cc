@@ -13,7 +13,7 @@
 #include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/dataflow.h"
-#include "lowtide/schedule/waits.h"
+#include "lowtide/synchronize/waits.h"
 
 namespace lowtide::detail {
 namespace {
@@ -103,7 +103,7 @@ Result<SpreadPlan> plan_of(const SpreadInput& input, const IdVector<NodeId, std:
   if (!placed) return placed.error();
   // With such offsets a node waits by the edges of the graph alone: these, except those that follow from others. The
   // copies of updates wait for what reads and writes their bytes.
-  add_waits(input.graph, plan);
+  plan.program = with_waits(input.graph, std::move(plan.program), plan.layout);
   set_claims(plan, input.plan, schedule.load, placed->strategy);
   made.point = {.run = ExecutionModel::dataflow,
                 .streams = static_cast<std::uint32_t>(plan.program.streams.size()),

@@ -17,7 +17,6 @@
 #include "lowtide/pipeline/spread.h"
 #include "lowtide/plan/plan_limits.h"
 #include "lowtide/schedule/schedule.h"
-#include "lowtide/schedule/second_goal.h"
 #include "lowtide/share/alias_classes.h"
 #include "lowtide/share/load.h"
 
@@ -293,28 +292,22 @@ Result<PlannedGraph> plan_one(const Graph& graph, const Setting& setting, int de
   Result<detail::ChosenOrder> chosen = detail::choose_order(graph, kernels, least,
                                                             {.order = setting.options.order,
                                                              .aliases = aliases,
-                                                             .effort = setting.options.order_effort,
-                                                             .then = setting.options.then},
+                                                             .effort = setting.options.order_effort},
                                                             passes);
   if (!chosen) return chosen.error();
   planned.orders_tried = chosen->schedule.tried;
   planned.searched_sets = chosen->schedule.searched_sets;
-  planned.second_gain = chosen->schedule.gain;
 
   // Offsets last: buffers and their lifespans are final now, unless other ways to share bytes are better to place.
   const Machine machine = depth == 0 ? capped_machine(setting) : body_machine(setting, aliases.alignment);
   const detail::PlanParts parts{graph, kernels, *bodies, machine};
   Result<detail::PlacedSchedule> placed = passes.run("allocate", [&] {
     return detail::place_schedule({parts, aliases, setting.options.allocate_effort,
-                                   setting.options.order == "auto" && setting.options.then.empty()},
+                                   setting.options.order == "auto"},
                                   std::move(chosen->schedule));
   });
   if (!placed) return placed.error();
   const Schedule& best = placed->schedule;
-  if (planned.second_gain) {
-    const std::vector<Bytes> profile = load_profile(best.aliases, kernels, best.order, aliases);
-    planned.second_gain->after = value_of(planned.second_gain->goal, graph, best.order, profile);
-  }
   planned.plan = std::move(placed->plan);
 
   // The bound once more, by a reader that shares nothing with those who found it.

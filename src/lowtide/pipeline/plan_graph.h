@@ -30,7 +30,6 @@ struct PlanOptions {
   bool parts = true;              // off: all bytes of a buffer live as long as one of them (Buffer::parts)
   bool in_place = true;           // off: no kernel writes over its input
   bool verify = true;             // off only where the caller verifies
-  std::string then = {};          // a name of second_goals(): what else counts; empty: nothing
   std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
   // For a second look at the bound by a search of verify's own (check_order_bound); 0: only what one sum shows.
   std::int64_t bound_check_effort = 0;
@@ -77,7 +76,6 @@ struct PlannedGraph {
   OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
   std::int64_t searched_sets = 0;         // of nodes that can have run: what the search of orders looked at
-  std::optional<SecondGain> second_gain;  // where PlanOptions::then names a goal
   // Capacity of all regions that the worker can address (nothing: one has none), and by how much the arena of the last of
   // them exceeds its own.
   // A plan that does not fit is a valid plan for a machine with more memory: that region then has no capacity.

@@ -16,8 +16,9 @@
 #include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/streams.h"
-#include "lowtide/schedule/waits.h"
+#include "lowtide/synchronize/waits.h"
 #include "lowtide/schedule/waves.h"
+#include "lowtide/synchronize/barriers.h"
 #include "lowtide/target/cost.h"
 
 namespace lowtide::detail {
@@ -115,9 +116,11 @@ Result<SpreadPlan> spread_plan(const SpreadInput& input, const Found& found) {
   Result<Placed> placed = place(plan, input.sequential.aliases, input.aliases, input.options.allocate_effort / 4);
   if (!placed) return placed.error();
   if (wish.run == ExecutionModel::waves) {
-    LOWTIDE_RETURN_IF_ERROR(add_barriers(plan, found.waves));
+    Result<Program> program = with_barriers(std::move(plan.program), found.waves.wave);
+    if (!program) return program.error();
+    plan.program = *std::move(program);
   } else {
-    add_waits(input.graph, plan);
+    plan.program = with_waits(input.graph, std::move(plan.program), plan.layout);
   }
   plan.execution = wish.run;
   set_claims(plan, input.plan, run.load, placed->strategy);

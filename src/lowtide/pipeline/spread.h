@@ -38,7 +38,7 @@ struct SpreadPlan {
 // priorities; for dataflow one (dataflow_plan.h). Without `options.curve` only caps that may lead to a plan within
 // `options.stream_room`; with it, streams and waves where one of them is asked for. Where offsets leave a gap, the same
 // with whole buffers, or with slices, splits and concats that copy, if that is lower and hardly slower. O(points) times
-// what a plan costs after its order is known. Errors: those of add_barriers and dataflow_plan.
+// what a plan costs after its order is known. Errors: those of with_barriers and dataflow_plan.
 [[nodiscard]] Result<std::vector<SpreadPlan>> spread_plans(const SpreadInput& input);
 
 // Of those of the form asked for, and the first, which is one of streams and of waves too: the fastest whose arena is at

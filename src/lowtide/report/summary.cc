@@ -191,7 +191,6 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   add_figure(table, "load as given", claims.load_as_given, percent(claims.load_as_given.count(), sum));
   add_figure(table, "load", claims.load, percent(claims.load.count(), sum),
              StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal)));
-  if (!verdict.second_gain.empty()) table.add_row({StyledText("  then"), {}, {}, {}, StyledText(verdict.second_gain)});
   add_figure(table, "arena", arena, percent(arena.count(), sum),
              StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong);
   if (plan.machine.regions.size() > 1) {

@@ -46,7 +46,6 @@ struct PlanVerdict {
   std::optional<Bytes> capacity;
   Bytes shortfall;
   bool proven_infeasible = false;
-  std::string second_gain = {};  // "locality 812 to 790"; empty: no second goal
   std::vector<StreamPoint> points;
   bool shows_curve = false;
   bool is_bound_verified = false;  // by code that shares none with what found it

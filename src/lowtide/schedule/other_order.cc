@@ -8,12 +8,17 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/schedule/order_problem.h"
-#include "lowtide/schedule/order_search.h"
+#include "lowtide/schedule/orders/order_problem.h"
+#include "lowtide/schedule/orders/order_search.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {
+
+using schedule_internal::FoundOrder;
+using schedule_internal::OrderProblem;
+using schedule_internal::order_problem;
+using schedule_internal::search_order;
 
 using Index = OrderProblem::Index;
 

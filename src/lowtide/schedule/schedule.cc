@@ -10,13 +10,20 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
-#include "lowtide/schedule/order_problem.h"
-#include "lowtide/schedule/order_search.h"
-#include "lowtide/schedule/orders.h"
+#include "lowtide/schedule/orders/order_problem.h"
+#include "lowtide/schedule/orders/order_search.h"
+#include "lowtide/schedule/orders/heuristics.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {
+
+using schedule_internal::FoundOrder;
+using schedule_internal::OrderProblem;
+using schedule_internal::OrderSearch;
+using schedule_internal::OrderSearchOptions;
+using schedule_internal::Sharing;
+using schedule_internal::order_problem;
 
 struct Strategy {
   std::string name;
@@ -24,14 +31,14 @@ struct Strategy {
 };
 
 const std::vector<Strategy>& strategies() {
-  static const std::vector<Strategy> all = {{"as_given", detail::as_given},
-                                            {"depth_first", detail::depth_first},
-                                            {"greedy_by_freed_bytes", detail::greedy_by_freed_bytes},
-                                            {"reverse_post_order", detail::reverse_post_order},
-                                            {"breadth_first", detail::breadth_first},
-                                            {"longest_path", detail::longest_path},
-                                            {"depth_first_by_fan_out", detail::depth_first_by_fan_out},
-                                            {"least_peak_first", detail::least_peak_first}};
+  static const std::vector<Strategy> all = {{"as_given", schedule_internal::as_given},
+                                            {"depth_first", schedule_internal::depth_first},
+                                            {"greedy_by_freed_bytes", schedule_internal::greedy_by_freed_bytes},
+                                            {"reverse_post_order", schedule_internal::reverse_post_order},
+                                            {"breadth_first", schedule_internal::breadth_first},
+                                            {"longest_path", schedule_internal::longest_path},
+                                            {"depth_first_by_fan_out", schedule_internal::depth_first_by_fan_out},
+                                            {"least_peak_first", schedule_internal::least_peak_first}};
   return all;
 }
 
@@ -220,26 +227,6 @@ class Scheduler {
   std::vector<Schedule> rivals_;
 };
 
-// Among orders of the same load, the one that a second goal prefers.
-void pursue(SecondGoal goal, const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options,
-            Schedule& best) {
-  const std::vector<Bytes> profile = load_profile(best.aliases, kernels, best.order, options.aliases);
-  MeasuredOrder start{std::move(best.order), std::move(best.aliases), best.load, 0};
-  start.value = value_of(goal, graph, start.order, profile);
-  best.gain = SecondGain{.goal = goal, .before = start.value};
-  MeasuredOrder better = improve(goal, graph, kernels, options.aliases, std::move(start), options.then_effort);
-  best.order = std::move(better.order);
-  best.aliases = std::move(better.aliases);
-  best.load = better.load;
-  best.gain->after = better.value;
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 }  // namespace
 
 const std::vector<std::string>& schedule_strategies() {
@@ -254,13 +241,7 @@ const std::vector<std::string>& schedule_strategies() {
 }
 
 Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options) {
-  const std::optional<SecondGoal> goal = second_goal_named(options.then);
-  if (!goal && !options.then.empty()) {
-    return Error{ErrorCode::invalid,
-                 "there is no second goal " + quoted(options.then) + "; there are " + listed(second_goals()), ""};
-  }
   std::optional<Schedule> best = Scheduler(graph, kernels, options).run();
-  if (best && goal) pursue(*goal, graph, kernels, options, *best);
   if (best) return *std::move(best);
   std::string known = "auto";
   for (const std::string& name : schedule_strategies()) known += ", " + name;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/schedule/second_goal.h"
 #include "lowtide/share/alias_classes.h"
 
 namespace lowtide {
@@ -26,17 +24,7 @@ struct ScheduleOptions {
   // For the search: nodes, values and words looked at, about 1 ns each. Its tables take up to 256 MiB, and where the
   // effort is above the default a byte per 32 units.
   std::int64_t effort = 5'000'000'000;
-  // A name of second_goals(): what else is to be small, among orders of that load (second_goal.h); empty: nothing.
-  std::string then = {};
-  std::int64_t then_effort = 200'000'000;  // for that; some seconds at most
   const struct Schedule* start = nullptr;  // one that was measured before with the same options: not tried again
-};
-
-// How far an order is from its second goal, as chosen for its load and as changed then.
-struct SecondGain {
-  SecondGoal goal = SecondGoal::bytes_time;
-  std::int64_t before = 0;
-  std::int64_t after = 0;
 };
 
 // An order of all nodes, topological, and what it costs.
@@ -52,7 +40,6 @@ struct Schedule {
   // them better.
   std::vector<Schedule> rivals = {};
   std::int64_t searched_sets = 0;  // of nodes that can have run: how many the search looked at; 0: none was needed
-  std::optional<SecondGain> gain;  // where a second goal was named
 };
 
 // Names that ScheduleOptions::order understands besides "auto", in the order they are tried:
@@ -76,7 +63,7 @@ struct Schedule {
 // most 20,000 nodes: the rules that give an order its aliases are no search.
 //
 // Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as
-// given unless another is better. Errors (invalid): a strategy or goal of another name. O((nodes + edges) log nodes),
+// given unless another is better. Errors (invalid): a strategy of another name. O((nodes + edges) log nodes),
 // and the effort of the search.
 [[nodiscard]] Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels,
                                         const ScheduleOptions& options = {});

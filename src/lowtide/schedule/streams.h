@@ -56,11 +56,4 @@ struct StreamSchedule {
                                               const ChosenKernels& kernels, const IdVector<NodeId, std::int64_t>& costs,
                                               const StreamOptions& options);
 
-namespace detail {
-
-// For each node what must have ended before it starts: data, control, and who touched the bytes that it writes over.
-// Ascending by position in the sequential order, each once.
-[[nodiscard]] IdVector<NodeId, std::vector<NodeId>> predecessors(const Graph& graph, const Schedule& sequential);
-
-}  // namespace detail
 }  // namespace lowtide

@@ -7,8 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "lowtide/base/result.h"
-#include "lowtide/plan/plan.h"
 #include "lowtide/schedule/streams.h"
 
 namespace lowtide {
@@ -52,14 +50,5 @@ struct WaveSchedule {
 // as go into one, or 64. O((nodes + edges) x log nodes x looked at).
 [[nodiscard]] WaveSchedule schedule_waves(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                                           const IdVector<NodeId, std::int64_t>& costs, const WaveOptions& options);
-
-inline constexpr std::int64_t kMostBarrierWaits = std::int64_t{1} << 25;
-
-// Fills Step::after of a plan whose steps have the streams of `waves`: every step waits for all of the wave before on
-// other streams, so exactly what the barriers order is ordered. Steps after those of `waves` are copies on one stream,
-// and each of them is a wave. The wave of a step is then the length of the longest chain of steps that happen before it.
-// O(steps x streams).
-// Errors (over_limit): more than kMostBarrierWaits of them.
-[[nodiscard]] Result<void> add_barriers(Plan& plan, const WaveSchedule& waves);
 
 }  // namespace lowtide

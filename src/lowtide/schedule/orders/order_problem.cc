@@ -1,0 +1,268 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/schedule/orders/order_problem.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "lowtide/analysis/content.h"
+#include "lowtide/analysis/views.h"
+#include "lowtide/base/disjoint_sets.h"
+
+namespace lowtide::schedule_internal {
+namespace {
+
+using Index = OrderProblem::Index;
+
+void sort_unique(std::vector<Index>& indices) {
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+}
+
+class FromGraph {
+ public:
+  FromGraph(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options)
+      : graph_(graph), kernels_(&kernels), options_(options), values_of_(graph.tensors().size()) {
+    if (!options.views || !options.in_place) kernels_ = &permitted_.emplace(permitted(kernels, options));
+    problem_.nodes.resize(graph_.nodes().size());
+    for (OrderProblem::Node& node : problem_.nodes) node.steps.resize(1);
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_node(id);
+  }
+
+  OrderProblem make() && {
+    const Content content(graph_, *kernels_, options_.bound_alignment(), options_.inputs_live_throughout);
+    for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
+    return std::move(*this).finish();
+  }
+
+  OrderProblem make(Sharing sharing) && {
+    IdVector<TensorId, std::vector<TensorId>> members(graph_.tensors().size());
+    DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that share bytes
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      const ViewKind kind = graph_.op(id).traits.view;
+      if (kind == ViewKind::none) continue;
+      if (is_partial_view(kind) && sharing == Sharing::nothing) continue;
+      const std::vector<View> views = possible_views(graph_, (*kernels_)[id], id);
+      for (const View& view : views) groups.join(view.part, view.whole);
+      if (!views.empty()) problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs
+    }
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) members[groups.find(id)].push_back(id);
+    for (const std::vector<TensorId>& group : members) add_group(group);
+    return std::move(*this).finish();
+  }
+
+ private:
+  OrderProblem finish() && {
+    for (OrderProblem::Node& node : problem_.nodes) {
+      sort_unique(node.steps[0].values);
+      for (Index value : node.steps[0].values) ++problem_.values[value].users;
+    }
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_chances(id);
+    return std::move(problem_);
+  }
+
+  // One value, unless something of it is not in the arena: then all of it lies there.
+  void add_group(const std::vector<TensorId>& group) {
+    std::int64_t size = 0;
+    std::vector<Holding> holders;
+    for (TensorId id : group) {
+      const Tensor& tensor = graph_.tensor(id);
+      const bool is_placed_input = options_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
+      if (!tensor.producer && !is_placed_input) return;
+      size = std::max(size, round_up(tensor.size, options_.alignment).count());
+      holders.push_back({id, 0});
+    }
+    if (size > 0) add_value(holders, holders.size(), size);
+  }
+
+  void add_node(NodeId id) {
+    OrderProblem::Node& node = problem_.nodes[id.index()];
+    for (TensorId tensor : graph_.reads(id)) {
+      if (graph_.tensor(tensor).producer) node.before.push_back(graph_.tensor(tensor).producer->value());
+    }
+    for (NodeId before : graph_.node(id).control_inputs) node.before.push_back(before.value());
+    sort_unique(node.before);
+    node.steps[0].scratch = (*kernels_)[id].scratch.count();
+    node.steps[0].origin = id.value();
+  }
+
+  // Holders come with the largest holding first. Of those that live, the largest counts; so the first h holders, as
+  // long as one of them lives, need what the h-th has above the next. A view holds no more than what it is a view of,
+  // so these are always joined by reads, and live without a pause.
+  void add_piece(const std::vector<Holding>& holders) {
+    for (std::size_t at = 0; at < holders.size(); ++at) {
+      const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;
+      if (holders[at].bytes > next) add_value(holders, at + 1, holders[at].bytes - next);
+    }
+  }
+
+  void add_value(const std::vector<Holding>& holders, std::size_t count, std::int64_t size) {
+    const auto index = static_cast<Index>(problem_.values.size());
+    OrderProblem::Value value{.size = size};
+    bool is_used = false;
+    for (std::size_t at = 0; at < count; ++at) {
+      const TensorId id = holders[at].tensor;
+      const Tensor& tensor = graph_.tensor(id);
+      values_of_[id].push_back(index);
+      if (tensor.producer) problem_.nodes[tensor.producer->index()].steps[0].values.push_back(index);
+      for (NodeId reader : graph_.readers(id)) problem_.nodes[reader.index()].steps[0].values.push_back(index);
+      is_used = is_used || tensor.producer || !graph_.readers(id).empty();
+      value.is_there_first = value.is_there_first || !tensor.producer;
+      value.is_kept = value.is_kept || !tensor.producer || graph_.is_needed_at_end(id);
+    }
+    // What is there first is kept too, so one that nobody touches is a part of the base.
+    if (!is_used) problem_.base += std::exchange(value.size, 0);
+    problem_.values.push_back(value);
+  }
+
+  // The rules of analysis/bounds.cc: what may be overwritten is made here and not handed out.
+  void add_chances(NodeId id) {
+    OrderProblem::Step& step = problem_.nodes[id.index()].steps[0];
+    for (const auto& [input, output] : (*kernels_)[id].in_place) {
+      const TensorId from = *graph_.node(id).inputs[static_cast<std::size_t>(input)];
+      const TensorId to = *graph_.node(id).outputs[static_cast<std::size_t>(output)];
+      if (!graph_.tensor(from).producer || graph_.is_needed_at_end(from)) continue;
+      step.dying.insert(step.dying.end(), values_of_[from].begin(), values_of_[from].end());
+      step.born.insert(step.born.end(), values_of_[to].begin(), values_of_[to].end());
+    }
+    sort_unique(step.dying);
+    sort_unique(step.born);
+  }
+
+  const Graph& graph_;
+  std::optional<ChosenKernels> permitted_;
+  const ChosenKernels* kernels_;  // which the options permit
+  const AliasOptions& options_;
+  IdVector<TensorId, std::vector<Index>> values_of_;
+  OrderProblem problem_;
+};
+
+// Nodes that are comparable with all others. All before such a node lead to it, which is so if each of them leads to
+// some other node up to it; and it leads to all behind it, which is so if each of these comes after some other node
+// from it on.
+std::vector<Index> cuts_of(const OrderProblem& problem) {
+  const auto count = static_cast<Index>(problem.nodes.size());
+  std::vector<Index> first_after(count, count);
+  std::vector<std::int64_t> last_before(count, -1);
+  for (Index node = 0; node < count; ++node) {
+    for (Index before : problem.nodes[node].before) {
+      first_after[before] = std::min(first_after[before], node);
+      last_before[node] = std::max<std::int64_t>(last_before[node], before);
+    }
+  }
+  std::vector<std::int64_t> least_behind(count, count);  // the least `last_before` of all behind a node
+  for (Index node = count; node-- > 1;) least_behind[node - 1] = std::min(least_behind[node], last_before[node]);
+  std::vector<Index> cuts;
+  Index most_before = 0;  // the largest `first_after` of all before the node
+  for (Index node = 0; node < count; ++node) {
+    if (most_before <= node && least_behind[node] >= node) cuts.push_back(node);
+    most_before = std::max(most_before, first_after[node]);
+  }
+  return cuts;
+}
+
+// The nodes [begin, end) as a problem of their own.
+OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::vector<Index>& first_user,
+                  const std::vector<Index>& last_user) {
+  OrderPart part;
+  std::vector<Index> touched;
+  for (Index node = begin; node < end; ++node) {
+    part.nodes.push_back(node);
+    for (const OrderProblem::Step& step : whole.nodes[node].steps) {
+      touched.insert(touched.end(), step.values.begin(), step.values.end());
+    }
+  }
+  sort_unique(touched);
+  const auto local = [&](Index value) {
+    return static_cast<Index>(std::lower_bound(touched.begin(), touched.end(), value) - touched.begin());
+  };
+  for (Index value : touched) {
+    OrderProblem::Value inside = whole.values[value];
+    inside.users = 0;
+    inside.is_there_first = inside.is_there_first || first_user[value] < begin;
+    inside.is_kept = inside.is_kept || last_user[value] >= end;
+    part.problem.values.push_back(inside);
+  }
+  for (Index node = begin; node < end; ++node) {
+    OrderProblem::Node inside = whole.nodes[node];
+    std::erase_if(inside.before, [&](Index before) { return before < begin; });
+    for (Index& before : inside.before) before -= begin;
+    for (OrderProblem::Step& step : inside.steps) {
+      for (std::vector<Index>* values : {&step.values, &step.dying, &step.born}) {
+        for (Index& value : *values) value = local(value);
+      }
+      for (Index value : step.values) ++part.problem.values[value].users;
+    }
+    part.problem.nodes.push_back(std::move(inside));
+  }
+  return part;
+}
+
+}  // namespace
+
+OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options) {
+  return FromGraph(graph, kernels, options).make();
+}
+
+OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
+                           Sharing sharing) {
+  return FromGraph(graph, kernels, options).make(sharing);
+}
+
+OrderProblem reversed(const OrderProblem& problem) {
+  const auto count = static_cast<Index>(problem.nodes.size());
+  OrderProblem out{.nodes = std::vector<OrderProblem::Node>(count), .values = problem.values, .base = problem.base};
+  for (OrderProblem::Value& value : out.values) std::swap(value.is_there_first, value.is_kept);
+  for (Index node = 0; node < count; ++node) {
+    OrderProblem::Node& turned = out.nodes[count - 1 - node];
+    turned.steps.assign(problem.nodes[node].steps.rbegin(), problem.nodes[node].steps.rend());
+    for (OrderProblem::Step& step : turned.steps) std::swap(step.dying, step.born);
+    for (Index before : problem.nodes[node].before) out.nodes[count - 1 - before].before.push_back(count - 1 - node);
+  }
+  for (OrderProblem::Node& node : out.nodes) std::sort(node.before.begin(), node.before.end());
+  return out;
+}
+
+std::vector<OrderPart> parts_of(const OrderProblem& problem) {
+  const auto count = static_cast<Index>(problem.nodes.size());
+  std::vector<Index> first_user(problem.values.size(), count);
+  std::vector<Index> last_user(problem.values.size(), 0);
+  for (Index node = 0; node < count; ++node) {
+    for (const OrderProblem::Step& step : problem.nodes[node].steps) {
+      for (Index value : step.values) {
+        first_user[value] = std::min(first_user[value], node);
+        last_user[value] = std::max(last_user[value], node);
+      }
+    }
+  }
+  // Bytes that live before each node: from behind the first user to the last.
+  std::vector<std::int64_t> live(count + 2, 0);
+  for (Index value = 0; value < problem.values.size(); ++value) {
+    const OrderProblem::Value& one = problem.values[value];
+    if (one.users == 0) continue;
+    live[one.is_there_first ? 0 : first_user[value] + 1] += one.size;
+    if (!one.is_kept) live[last_user[value] + 1] -= one.size;
+  }
+  live[0] += problem.base;
+  for (std::size_t at = 1; at < live.size(); ++at) live[at] += live[at - 1];
+
+  std::vector<Index> ends = cuts_of(problem);
+  for (Index& end : ends) ++end;
+  if (ends.empty() || ends.back() != count) ends.push_back(count);
+  std::vector<OrderPart> parts;
+  Index begin = 0;
+  for (Index end : ends) {
+    parts.push_back(part_of(problem, begin, end, first_user, last_user));
+    // Of what lives at the begin, the part does not touch the rest.
+    OrderProblem& part = parts.back().problem;
+    part.base = live[begin];
+    for (const OrderProblem::Value& value : part.values) part.base -= value.is_there_first ? value.size : 0;
+    begin = end;
+  }
+  return parts;
+}
+
+}  // namespace lowtide::schedule_internal

@@ -1,0 +1,29 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/layout.h"
+#include "lowtide/plan/program.h"
+
+namespace lowtide {
+
+// Adds the fewest waits that make every run of the program correct, given where its buffers are. Waits that the steps
+// already had are replaced. Step b must come after step a, which is earlier in the list, if
+//   - b reads a value that a writes, all of it or a part;
+//   - a is the first step of a node that is a control input of b's node; or
+//   - both touch a byte and at least one of them writes it. The byte may be in the same buffer (results in place, state)
+//     or in two buffers that share it. A copy touches its range of bytes only.
+// A wait is added only if this does not follow from other waits and from the order of each stream. So if the planner
+// placed a buffer where another one was, assuming estimated times of kernels, its first use comes after the last use of
+// the other one, however long kernels take.
+//
+// The algorithm keeps, for each range of bytes, its last writer and on each stream its last reader since then; a vector
+// clock per step (Fidge 1988, Mattern 1989) says which waits follow from others.
+// O((touched ranges + waits) x streams + steps x log ranges) time, steps x streams numbers.
+//
+// Requires: steps have streams, placed buffers have placements, and layout.arena has an entry per region.
+[[nodiscard]] Program with_waits(const Graph& graph, Program program, const Layout& layout);
+
+}  // namespace lowtide
