@@ -92,7 +92,7 @@ class Reader {
     return json_.read_array([&] { return json_.read_integer(what, 0, kMostNodes, out.emplace_back()); });
   }
 
-  detail::JsonReader json_;
+  JsonReader json_;
 };
 
 Error invalid_order(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
