@@ -18,6 +18,8 @@ namespace {
 
 using testing::graph_of;
 using testing::tensor_named;
+using verify_internal::Chain;
+using verify_internal::DownsetWalk;
 
 constexpr std::int64_t kEffort = 100'000'000;
 
@@ -232,12 +234,26 @@ TEST(CheckOrderBound, WhatIsBroughtInTwiceNeedNotStay) {
   EXPECT_EQ(above.counted, Bytes(68));
 }
 
+// Whether each part between two cuts has an order within `most`, by a walk from its beginning.
+bool stays_within(const verify_internal::OrderCount& count, const std::vector<Chain>& chains, std::int64_t most) {
+  const std::vector<Chain::Index> cuts = cuts_of(chains);
+  for (std::size_t at = 1; at < cuts.size(); ++at) {
+    std::int64_t bytes_left = 1 << 20;
+    DownsetWalk walk({count, chains, cuts[at - 1], cuts[at]}, most, bytes_left);
+    const DownsetWalk::End end = walk.run(kEffort);
+    EXPECT_NE(end, DownsetWalk::End::open);
+    if (end == DownsetWalk::End::exhausted) return false;
+  }
+  return true;
+}
+
 // Against all orders of small graphs with views and in-place kernels: the least by definition is confirmed, one more is
 // refuted by an order that reaches it, from either end.
 TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
   Random random(71);
   int searched = 0;
   int exact = 0;
+  std::size_t joined = 0;
   for (int round = 0; round < 600; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
     const OrderFacts facts = facts_of(graph);
@@ -260,15 +276,15 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
     for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
       ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).must_be_live, Bytes(least));
     }
-    const verify_internal::OrderCount back = turned(count);
+    const verify_internal::OrderCount back = verify_internal::turned(count);
     // A walk looks at steps, not at the end.
     const bool is_of_end = count.at_end == least;
-    for (std::int64_t most : {least - (is_of_end ? 0 : 1), least}) {
-      for (const verify_internal::OrderCount* one : {&count, &back}) {
-        verify_internal::DownsetWalk walk(*one, most);
-        ASSERT_EQ(walk.run(kEffort), most < least ? verify_internal::DownsetWalk::End::exhausted
-                                                  : verify_internal::DownsetWalk::End::complete)
-            << "round " << round << print_graph(graph);
+    for (const std::vector<Chain>& chains : {single_chains(count), joined_chains(count)}) {
+      joined += count.nodes.size() - chains.size();
+      const std::vector<Chain> turned_chains = verify_internal::turned(chains, count.nodes.size());
+      for (std::int64_t most : {least - (is_of_end ? 0 : 1), least}) {
+        ASSERT_EQ(stays_within(count, chains, most), most == least) << "round " << round << print_graph(graph);
+        ASSERT_EQ(stays_within(back, turned_chains, most), most == least) << "round " << round << print_graph(graph);
       }
     }
     searched += met.is_by_search ? 1 : 0;
@@ -276,6 +292,7 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
   }
   EXPECT_GT(searched, 300);
   EXPECT_GT(exact, 400);
+  EXPECT_GT(joined, 500U);
 }
 
 // Little effort never decides wrongly, and enough of it always decides.

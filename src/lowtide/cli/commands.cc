@@ -138,7 +138,7 @@ VerbSpec plan_verb() {
                       {.name = "--curve",
                        .summary = "with --streams: plans with less and more room, streams beside waves, in a table"},
                       {.name = "--check-bound",
-                       .summary = "search all orders once more, by code of its own, to confirm the bound (minutes)"},
+                       .summary = "confirm the lower bound with an independent search; seconds, some 20 at most"},
                       no_in_place_option(),
                       no_views_option(),
                       no_parts_option(),

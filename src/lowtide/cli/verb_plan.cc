@@ -20,7 +20,7 @@
 namespace lowtide::detail {
 namespace {
 
-constexpr std::int64_t kBoundCheckEffort = 60'000'000'000;  // a minute or so at most, and up to 512 MiB
+constexpr std::int64_t kBoundCheckEffort = 10'000'000'000;  // some 20 seconds at most
 
 struct Request {
   ImportOptions bindings;

@@ -28,10 +28,11 @@ using detail::PlannedBodies;
 
 // Ids and pairs of kernels, in the words of `verify`, which knows no target.
 OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& aliases) {
-  OrderFacts facts{.alignment = aliases.bound_alignment(), .inputs_take_room = aliases.inputs_live_throughout};
+  OrderFacts facts{.alignment = aliases.bound_alignment(),
+                   .inputs_live_throughout = aliases.inputs_live_throughout,
+                   .copies = Flags<NodeId>(kernels.size())};
   facts.scratch.reserve(kernels.size());
   facts.in_place.reserve(kernels.size());
-  facts.copies.reserve(kernels.size());
   for (NodeId id : all_ids<NodeId>(kernels.size())) {
     facts.scratch.push_back(kernels[id].scratch);
     std::vector<std::pair<TensorId, TensorId>> pairs;
@@ -40,7 +41,7 @@ OrderFacts order_facts(const Graph& graph, const ChosenKernels& kernels, const A
                          *graph.node(id).outputs[static_cast<std::size_t>(output)]);
     }
     facts.in_place.push_back(std::move(pairs));
-    facts.copies.push_back(kernels[id].may_alias_views ? 0 : 1);
+    if (!kernels[id].may_alias_views) facts.copies.set(id);
   }
   return facts;
 }

@@ -10,48 +10,56 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide {
 
-// What a claim about all orders of a graph rests on besides the graph: data of `verify`'s own, since kernels belong to
-// a target. Vectors may be empty: no scratch, nothing in place.
+// What a claim about all orders of a graph rests on besides the graph. A data type of `verify`, since kernels belong to
+// `target`. Each vector has one entry per node, or is empty: no scratch, nothing in place, no copies.
 struct OrderFacts {
-  Bytes alignment = Bytes(1);       // every buffer takes a multiple of it
-  bool inputs_take_room = false;    // own inputs are placed and kept throughout (bodies of Loop and Scan)
-  IdVector<NodeId, Bytes> scratch;  // what no plan saves: of a node with bodies, what is proven of these
-  // Input and output of each node whose bytes may be the same, where the input dies there.
+  Bytes alignment = Bytes(1);           // every buffer takes a multiple of it
+  bool inputs_live_throughout = false;  // own inputs are placed and kept (bodies of Loop and Scan)
+  // Bytes that every plan needs while the node runs. Of a node with bodies, their proven bound.
+  IdVector<NodeId, Bytes> scratch;
+  // Pairs of an input and an output that the kernel may put in the same bytes if the input dies at the node.
   IdVector<NodeId, std::vector<std::pair<TensorId, TensorId>>> in_place;
-  IdVector<NodeId, char> copies;  // 1: the kernel writes bytes of its own even where the operator only renames them
+  // Nodes whose kernel writes bytes of its own even if the operator is a view.
+  Flags<NodeId> copies;
 };
 
 enum class OrderBoundVerdict : std::uint8_t {  // the best first
-  confirmed,  // every order, whatever shares bytes, has a step that needs as much as the claim, or more
-  undecided,  // the effort ended first
-  refuted,    // there is an order that counts less, see `order`
+  confirmed,  // every order has a step that needs at least the claimed bytes, however tensors share bytes
+  undecided,  // the effort or the memory ended first
+  refuted,    // `order` counts less than the claim
 };
 
+// The name of the enumerator.
 [[nodiscard]] std::string_view to_string(OrderBoundVerdict verdict);
 
 struct OrderBoundCheck {
   OrderBoundVerdict verdict = OrderBoundVerdict::undecided;
-  bool is_by_search = false;  // no: what must live at the named node, or at the end of the run, shows it
-  Bytes must_be_live;         // there; what that alone shows
-  std::int64_t sets = 0;      // of nodes that the search looked at
-  std::vector<NodeId> order;  // of a refuted claim; else empty
-  Bytes counted;              // of that order
+  bool is_by_search = false;  // false: what must live at the named node, or at the end of the run, proves the claim
+  Bytes must_be_live;         // what these two prove
+  std::int64_t sets = 0;      // of nodes that the search found
+  std::vector<NodeId> order;  // of a refuted claim; otherwise empty
+  Bytes counted;              // the largest load of `order`
 };
 
-// Holds the claim "no order of this graph has a load below `claimed`" against the graph, sharing no code with what made
-// it. First what is cheap: the bytes that must live while `node` runs, whatever came before it, and those at the end.
-// Then, if there is effort, every set of nodes that can have run while all loads were below the claim, from either end
-// (downset_walk.h): if all have run in one of them, the claim is refuted, and if there is none left, confirmed.
+// Checks the claim "no order of this graph has a load below `claimed`". Shares no code with the planner. There are two
+// steps:
+//   - The bytes that must live while `node` runs, whatever ran before it, and those at the end of the run. O(nodes +
+//     edges + pieces).
+//   - If that does not prove the claim, and `effort` is positive: a search for an order below the claim. It joins nodes
+//     that may run one right after another, and divides the graph where all orders meet (bounds/decide_order.h). The
+//     claim is confirmed if one part has no such order, and refuted if all parts have one.
 //
-// Bytes are counted so that no plan takes less (order_count.h). A plan may take more than is counted, where slices and
-// concats cannot all share at once; so `refuted` says that the claim does not follow, and only in a graph without such
-// nodes that it is wrong.
-// `effort`: nodes and pieces looked at, about 1 ns each; 0: no search. Memory: at most 512 MiB for the sets.
+// Bytes are counted so that no plan takes less (bounds/order_count.h). A plan may take more than is counted, if slices
+// and concats cannot all share at once. So `refuted` means that the claim does not follow; only in a graph without
+// slices and concats it is wrong.
+// `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256 MiB
+// for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes.
 [[nodiscard]] OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, Bytes claimed,
                                                 std::optional<NodeId> node, std::int64_t effort);
 

@@ -7,10 +7,12 @@
 #include <functional>
 #include <utility>
 
+#include "lowtide/base/check.h"
+
 namespace lowtide::verify_internal {
 namespace {
 
-using Index = OrderCount::Index;
+using Index = Chain::Index;
 
 std::size_t hash_of(const std::uint64_t* words, std::size_t count) {
   std::uint64_t hash = count;
@@ -21,211 +23,140 @@ std::size_t hash_of(const std::uint64_t* words, std::size_t count) {
   return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
+constexpr std::int64_t kBytesPerSet = 40;   // beside its words, with room for the vectors to grow
+constexpr std::int64_t kChainsPerUnit = 2;  // that go_to looks at for the price of a node
+
+bool has_bit(const std::uint64_t* words, Index bit) { return (words[bit / 64] >> (bit % 64) & 1) != 0; }
+
 }  // namespace
 
-DownsetWalk::DownsetWalk(const OrderCount& count, std::int64_t most)
-    : count_(count), most_(most), words_a_set_((count.nodes.size() + 63) / 64), table_(1024, kNone) {
-  start_.has_run.assign(count.nodes.size(), 0);
-  start_.live = count.base;
-  start_.left = count.nodes.size();
-  for (Index node = 0; node < count.nodes.size(); ++node) {
-    start_.waiting.push_back(static_cast<Index>(count.nodes[node].before.size()));
-    if (start_.waiting.back() == 0) start_.ready.push_back(node);
-  }
-  for (const OrderCount::Piece& piece : count.pieces) {
-    start_.unused.push_back(piece.users);
-    if (piece.is_first) start_.live += piece.size;
-  }
-  find_joints();
-  state_ = start_;
-  if (count_.rounded(state_.live) > most_) return;  // nothing may even begin
-  run_safe_nodes();
-  keep(kNone, kNone);
+DownsetWalk::DownsetWalk(const Range& range, std::int64_t most, std::int64_t& bytes_left)
+    : range_(range),
+      most_(most),
+      bytes_left_(bytes_left),
+      state_(range.count, range.chains),
+      words_per_set_((range.end - range.begin + 63) / 64),
+      bytes_per_set_(kBytesPerSet + static_cast<std::int64_t>(8 * words_per_set_)),
+      table_(64, 0) {
+  for (Index chain = 0; chain < range.begin; ++chain) state_.run(chain);
+  if (range.count.rounded(state_.live()) > most_) return;  // these bytes live here in every order
+  run_safe_chains(nullptr);
+  keep(std::nullopt);
 }
 
-// Nodes are topological. One leads to all behind it if each of these has, at or behind it, someone it waits for; all
-// before lead to it if each of these has, up to it, someone who waits for it.
-void DownsetWalk::find_joints() {
-  const std::size_t count = count_.nodes.size();
-  std::vector<std::int64_t> passed_by(count + 1, 0);  // differences: edges over the node that break one of the two
-  for (std::size_t node = 0; node < count; ++node) {
-    const OrderCount::Node& one = count_.nodes[node];
-    const std::size_t from = one.before.empty() ? 0 : one.before.back() + std::size_t{1};
-    const std::size_t to = one.after.empty() ? count : one.after.front();
-    if (from < node) ++passed_by[from], --passed_by[node];
-    if (node + 1 < to) ++passed_by[node + 1], --passed_by[to];
+// Chains are topological, so what both sets hold can have run, and so can everything on the way.
+void DownsetWalk::go_to(Index set) {
+  const std::uint64_t* words = words_.data() + set * words_per_set_;
+  work_ += (range_.end - range_.begin) / kChainsPerUnit + 1;
+  for (Index chain = range_.end; chain-- > range_.begin;) {
+    if (state_.has_run(chain) && !has_bit(words, chain - range_.begin)) state_.undo(chain);
   }
-  is_joint_.assign(count + 1, 0);
-  std::int64_t passing = 0;
-  for (std::size_t node = 0; node < count; ++node) {
-    passing += passed_by[node];
-    if (passing == 0) is_joint_[node] = is_joint_[node + 1] = 1;
+  for (Index chain = range_.begin; chain < range_.end; ++chain) {
+    if (!state_.has_run(chain) && has_bit(words, chain - range_.begin)) state_.run(chain);
   }
 }
 
-bool DownsetWalk::has_begun(Index piece) const {
-  return count_.pieces[piece].is_first || state_.unused[piece] < count_.pieces[piece].users;
+bool DownsetWalk::is_safe(Index chain) {
+  const ChainState::Effect effect = state_.effect_of(chain);
+  return effect.change <= 0 && effect.load <= most_;
 }
 
-std::int64_t DownsetWalk::load_of(Index id) {
-  const OrderCount::Node& node = count_.nodes[id];
-  work_ += static_cast<std::int64_t>(node.pieces.size()) + 1;
-  std::int64_t load = state_.live + node.scratch;
-  for (Index piece : node.pieces) load += has_begun(piece) ? 0 : count_.pieces[piece].size;
-  std::int64_t saved = 0;
-  for (const std::vector<Index>& operand : node.overwritten) {
-    std::int64_t dies = 0;
-    for (Index piece : operand) {
-      const OrderCount::Piece& one = count_.pieces[piece];
-      // Read from the end, what dies is what begins.
-      const bool ends_here = count_.is_turned ? !has_begun(piece) : state_.unused[piece] == 1 && !one.is_kept;
-      if (ends_here) dies += one.size;
-    }
-    saved = std::max(saved, dies);
-  }
-  return count_.rounded(load - std::min(saved, node.written));
-}
-
-std::int64_t DownsetWalk::change_by(Index id) const {
-  std::int64_t change = 0;
-  for (Index piece : count_.nodes[id].pieces) {
-    const OrderCount::Piece& one = count_.pieces[piece];
-    if (!has_begun(piece)) change += one.size;
-    if (state_.unused[piece] == 1 && !one.is_kept) change -= one.size;
-  }
-  return change;
-}
-
-void DownsetWalk::step(Index id) {
-  state_.live += change_by(id);
-  const OrderCount::Node& node = count_.nodes[id];
-  for (Index piece : node.pieces) --state_.unused[piece];
-  state_.has_run[id] = 1;
-  --state_.left;
-  state_.ready.erase(std::lower_bound(state_.ready.begin(), state_.ready.end(), id));
-  for (Index next : node.after) {
-    if (--state_.waiting[next] != 0) continue;
-    state_.ready.insert(std::lower_bound(state_.ready.begin(), state_.ready.end(), next), next);
-  }
-  work_ += static_cast<std::int64_t>(node.pieces.size() + node.after.size() + state_.ready.size());
-}
-
-void DownsetWalk::load(Index set) {
-  state_ = start_;
-  const std::uint64_t* words = words_.data() + set * words_a_set_;
-  work_ += static_cast<std::int64_t>(count_.nodes.size() + count_.pieces.size());
-  for (std::size_t word = 0; word < words_a_set_; ++word) {
-    // In ascending order, so each is ready when its turn comes.
-    for (std::uint64_t bits = words[word]; bits != 0; bits &= bits - 1) {
-      step(static_cast<Index>(word * 64 + static_cast<std::size_t>(__builtin_ctzll(bits))));
+// What is safe stays so until it runs. So the same chains run whatever the sequence.
+void DownsetWalk::run_safe_chains(std::vector<Index>* order) {
+  for (bool has_run = true; has_run;) {
+    has_run = false;
+    const std::vector<Index> ready = state_.ready();
+    for (Index chain : ready) {
+      if (chain >= range_.end || !is_safe(chain)) continue;
+      state_.run(chain);
+      if (order != nullptr) order->push_back(chain);
+      has_run = true;
     }
   }
 }
 
-bool DownsetWalk::is_safe(Index node) { return change_by(node) <= 0 && load_of(node) <= most_; }
-
-void DownsetWalk::run_safe_nodes() {
-  for (std::size_t at = 0; at < state_.ready.size();) {
-    if (is_safe(state_.ready[at])) {
-      step(state_.ready[at]);
-      at = 0;
-    } else {
-      ++at;
-    }
-  }
-}
-
-// The set table is half empty at least.
+// Returns false if the set is known.
 bool DownsetWalk::insert(const std::vector<std::uint64_t>& words) {
-  if (parents_.size() * 2 >= table_.size()) grow();
-  std::size_t at = hash_of(words.data(), words_a_set_) & (table_.size() - 1);
-  for (; table_[at] != kNone; at = (at + 1) & (table_.size() - 1)) {
-    const std::uint64_t* known = words_.data() + table_[at] * words_a_set_;
-    if (std::equal(words.begin(), words.end(), known)) return false;
+  if (origins_.size() * 2 >= table_.size()) grow();
+  std::size_t at = hash_of(words.data(), words_per_set_) & (table_.size() - 1);
+  for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
+    if (std::equal(words.begin(), words.end(), words_.data() + (table_[at] - 1) * words_per_set_)) return false;
   }
-  table_[at] = static_cast<Index>(parents_.size());
+  table_[at] = static_cast<Index>(origins_.size() + 1);
   words_.insert(words_.end(), words.begin(), words.end());
   return true;
 }
 
 void DownsetWalk::grow() {
-  table_.assign(table_.size() * 2, kNone);
-  for (Index set = 0; set < parents_.size(); ++set) {
-    std::size_t at = hash_of(words_.data() + set * words_a_set_, words_a_set_) & (table_.size() - 1);
-    while (table_[at] != kNone) at = (at + 1) & (table_.size() - 1);
-    table_[at] = set;
+  table_.assign(table_.size() * 2, 0);
+  for (Index set = 0; set < origins_.size(); ++set) {
+    std::size_t at = hash_of(words_.data() + set * words_per_set_, words_per_set_) & (table_.size() - 1);
+    while (table_[at] != 0) at = (at + 1) & (table_.size() - 1);
+    table_[at] = set + 1;
   }
 }
 
-void DownsetWalk::keep(Index parent, Index chosen) {
-  std::vector<std::uint64_t> words(words_a_set_, 0);
-  for (std::size_t node = 0; node < count_.nodes.size(); ++node) {
-    words[node / 64] |= static_cast<std::uint64_t>(state_.has_run[node]) << (node % 64);
+void DownsetWalk::keep(std::optional<Origin> origin) {
+  std::vector<std::uint64_t> words(words_per_set_, 0);
+  bool is_complete = true;
+  for (Index chain = range_.begin; chain < range_.end; ++chain) {
+    const Index bit = chain - range_.begin;
+    if (state_.has_run(chain)) words[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    is_complete = is_complete && state_.has_run(chain);
   }
   if (!insert(words)) return;
-  const auto index = static_cast<Index>(parents_.size());
-  parents_.push_back(parent);
-  chosen_.push_back(chosen);
-  if (state_.left == 0) goal_ = index;
-  if (is_joint_[count_.nodes.size() - state_.left] != 0) open_.clear();
-  open_.push_back(index);
+  const auto set = static_cast<Index>(origins_.size());
+  origins_.push_back(origin);
+  bytes_left_ -= bytes_per_set_;
+  open_.push_back(set);
+  if (is_complete) goal_ = set;
 }
 
 void DownsetWalk::expand(Index set) {
-  load(set);
+  go_to(set);
   std::vector<std::pair<std::int64_t, Index>> next;
-  for (Index node : state_.ready) {
-    if (load_of(node) <= most_) next.emplace_back(change_by(node), node);
+  for (Index chain : state_.ready()) {
+    if (chain >= range_.end) continue;
+    const ChainState::Effect effect = state_.effect_of(chain);
+    if (effect.load <= most_) next.emplace_back(effect.change, chain);
   }
   // The last is looked at first: the one that adds least.
   std::sort(next.begin(), next.end(), std::greater<>());
-  const State here = state_;
-  for (const auto& [change, node] : next) {
-    state_ = here;
-    step(node);
-    run_safe_nodes();
-    const bool is_joint = is_joint_[count_.nodes.size() - state_.left] != 0;
-    keep(set, node);
-    if (goal_ != kNone || is_joint) return;  // its brothers come to the same set
+  for (const auto& [change, chain] : next) {
+    go_to(set);
+    state_.run(chain);
+    run_safe_chains(nullptr);
+    keep(Origin{.parent = set, .chosen = chain});
+    if (goal_) return;
   }
 }
 
 DownsetWalk::End DownsetWalk::run(std::int64_t work) {
-  const std::int64_t end = work_ + work;
-  while (goal_ == kNone && !open_.empty() && work_ < end && !is_full()) {
+  const std::int64_t end = this->work() + work;
+  while (!goal_ && !open_.empty() && this->work() < end && bytes_left_ > 0) {
     const Index set = open_.back();
     open_.pop_back();
     expand(set);
   }
-  if (goal_ != kNone) return End::complete;
+  if (goal_) return End::complete;
   return open_.empty() ? End::exhausted : End::open;
 }
 
-std::vector<Index> DownsetWalk::order() const {
+// A set says what has run and not in which order, so safe chains are found once more.
+std::vector<Index> DownsetWalk::order() {
+  LOWTIDE_CHECK(goal_.has_value(), "an order is asked for after it was found");
   std::vector<Index> path;
-  for (Index set = goal_; parents_[set] != kNone; set = parents_[set]) path.push_back(chosen_[set]);
+  for (Index set = *goal_; origins_[set]; set = origins_[set]->parent) path.push_back(origins_[set]->chosen);
   std::reverse(path.begin(), path.end());
-  DownsetWalk again(count_, most_);  // its state is that of the first set
+  for (Index chain = range_.end; chain-- > range_.begin;) {
+    if (state_.has_run(chain)) state_.undo(chain);
+  }
   std::vector<Index> order;
-  // A state knows what has run, not in which order: safe nodes are found again, one by one.
-  again.state_ = again.start_;
-  const auto take_safe = [&] {
-    for (std::size_t at = 0; at < again.state_.ready.size();) {
-      const Index node = again.state_.ready[at];
-      if (!again.is_safe(node)) {
-        ++at;
-        continue;
-      }
-      again.step(node);
-      order.push_back(node);
-      at = 0;
-    }
-  };
-  take_safe();
+  run_safe_chains(&order);
   for (Index chosen : path) {
-    again.step(chosen);
+    state_.run(chosen);
     order.push_back(chosen);
-    take_safe();
+    run_safe_chains(&order);
   }
   return order;
 }

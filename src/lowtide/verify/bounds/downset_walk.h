@@ -5,80 +5,75 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "lowtide/verify/bounds/order_count.h"
+#include "lowtide/verify/bounds/chain_state.h"
 
 namespace lowtide::verify_internal {
 
-// Walks over every set of nodes that can have run while no load was above `most`, depth first. Whether an order stays
-// within that is decided when all nodes have run in one of the sets (there is one), or when no set is left (there is
-// none). Sets are compared in full. Two facts spare most of them:
+// Walks, depth first, over every set of chains that can have run while no load was above `most`, from one cut to the
+// next (cuts_of). If all chains between the cuts have run in one of the sets, some order stays within `most` there. If
+// no set is left, no order of the graph does. Sets are compared in full, not by their hashes.
 //
-//   - A node that fits, and leaves no more bytes than it found, runs at once. Let an order go on from here within
-//     `most`, and move that node, v, from its place to the front. The change of the live bytes by v only falls as more
-//     has run, for a piece is a set of users, and whether a set of nodes cuts it is submodular; so each step before the
-//     old place of v bears at most what it bore. What it may write over is no less either: read forwards, more can die;
-//     backwards, a piece that v began counted there before v came, and now counts no more than the change of v did.
-//   - All orders have run the same nodes before one that is comparable with all others, and after it. When the walk
-//     comes to such a set, all sets that wait may be forgotten: each of their orders comes to the same set.
+// A chain that fits, and leaves no more live bytes than it found, runs at once. Suppose that an order goes on from here
+// within `most`. Move that chain from its place to the front. What it adds only falls as more has run (chains.h), so it
+// adds nothing anywhere on the way, and every step on the way needs at most what it needed before.
 class DownsetWalk {
  public:
-  using Index = OrderCount::Index;
+  using Index = Chain::Index;
   enum class End : std::uint8_t { open, complete, exhausted };
 
-  // `count` must outlive the walk.
-  DownsetWalk(const OrderCount& count, std::int64_t most);
-
-  // Looks at about so many nodes and pieces; may be called again while it is open.
-  End run(std::int64_t work);
-
-  // No more sets can be kept; it stays open.
-  [[nodiscard]] bool is_full() const { return words_.size() + words_a_set_ > kMostWords; }
-  [[nodiscard]] std::int64_t sets() const { return static_cast<std::int64_t>(parents_.size()); }
-  // Require: complete. All nodes, each after those before it.
-  [[nodiscard]] std::vector<Index> order() const;
-
- private:
-  static constexpr Index kNone = ~Index{0};
-  static constexpr std::size_t kMostWords = std::size_t{1} << 25;  // 256 MiB
-
-  // Which nodes have run, and what follows from it.
-  struct State {
-    std::vector<char> has_run;
-    std::vector<Index> waiting;  // by node: of those before it, how many have not run
-    std::vector<Index> unused;   // by piece: users that have not run
-    std::vector<Index> ready;    // ascending
-    std::int64_t live = 0;
-    std::size_t left = 0;
+  // Where to walk: the chains in [begin, end), where both are cuts. All referents must outlive the walk.
+  struct Range {
+    const OrderCount& count;
+    const std::vector<Chain>& chains;
+    Index begin;
+    Index end;
   };
 
-  [[nodiscard]] bool has_begun(Index piece) const;
-  [[nodiscard]] std::int64_t load_of(Index node);
-  [[nodiscard]] std::int64_t change_by(Index node) const;
-  void step(Index node);
-  void load(Index set);
-  void run_safe_nodes();
-  [[nodiscard]] bool is_safe(Index node);
+  // `bytes_left`: what all walks together may still take for sets. This walk takes its own from it.
+  DownsetWalk(const Range& range, std::int64_t most, std::int64_t& bytes_left);
+
+  // Looks at about `work` nodes and pieces. May be called again while the walk is open.
+  End run(std::int64_t work);
+
+  // What the sets take.
+  [[nodiscard]] std::int64_t bytes() const { return sets() * bytes_per_set_; }
+  // Sets that were found.
+  [[nodiscard]] std::int64_t sets() const { return static_cast<std::int64_t>(origins_.size()); }
+  // Nodes, pieces and chains that were looked at so far.
+  [[nodiscard]] std::int64_t work() const { return state_.work() + work_; }
+  // Requires: complete. The chains in [begin, end) in an order within `most`.
+  [[nodiscard]] std::vector<Index> order();
+
+ private:
+  // The chain that led from the parent to a set. Safe chains followed it.
+  struct Origin {
+    Index parent;
+    Index chosen;
+  };
+
+  void go_to(Index set);
+  [[nodiscard]] bool is_safe(Index chain);
+  void run_safe_chains(std::vector<Index>* order);
   void expand(Index set);
-  void keep(Index parent, Index chosen);
+  void keep(std::optional<Origin> origin);
   [[nodiscard]] bool insert(const std::vector<std::uint64_t>& words);
   void grow();
-  void find_joints();
 
-  const OrderCount& count_;
-  std::int64_t most_;
-  std::size_t words_a_set_;
-  std::int64_t work_ = 0;
-  std::vector<char> is_joint_;  // by number of nodes: all orders have run the same ones then
-  State start_;
-  State state_;
-  std::vector<std::uint64_t> words_;  // of all sets
-  std::vector<Index> parents_;
-  std::vector<Index> chosen_;  // the step that led from the parent; safe ones followed
-  std::vector<Index> table_;   // open addressing: sets by the hash of their words
-  std::vector<Index> open_;
-  Index goal_ = kNone;
+  const Range range_;
+  const std::int64_t most_;
+  std::int64_t& bytes_left_;
+  ChainState state_;
+  std::size_t words_per_set_;
+  std::int64_t bytes_per_set_;
+  std::vector<std::uint64_t> words_;            // of all sets, one bit per chain
+  std::vector<std::optional<Origin>> origins_;  // by set; nullopt: the first
+  std::vector<Index> table_;                    // open addressing, by the hash of the words: 1 + the set, or 0 if free
+  std::vector<Index> open_;                     // sets that are not expanded yet
+  std::optional<Index> goal_;                   // the set of all chains
+  std::int64_t work_ = 0;                       // beside that of the state
 };
 
 }  // namespace lowtide::verify_internal

@@ -62,13 +62,13 @@ class Counting {
 
   [[nodiscard]] bool is_placed_input(TensorId id) const {
     const Tensor& tensor = graph_.tensor(id);
-    return facts_.inputs_take_room && tensor.role == Role::input && !tensor.is_captured;
+    return facts_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
   }
 
   // Empty: the node computes in every plan. A concat of what must stay where it is copies, or of what would have to be in
   // two places; so does a view of what must stay, or is handed out, that is handed out itself.
   [[nodiscard]] std::vector<SameBytes> usable_meaning(NodeId id) const {
-    if (!facts_.copies.empty() && facts_.copies[id] != 0) return {};
+    if (facts_.copies.size() > 0 && facts_.copies.test(id)) return {};
     const AliasMeaning meaning = alias_meaning(graph_, id);
     if (!meaning.obstacle.empty()) return {};
     const bool is_concat = graph_.op(id).traits.view == ViewKind::concat;

@@ -1,0 +1,65 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/verify/bounds/chains.h"
+#include "lowtide/verify/bounds/order_count.h"
+
+namespace lowtide::verify_internal {
+
+// How far an order has come: which chains have run, and what lives. It depends on the set of chains alone. A step to a
+// neighbouring set costs what the chain touches.
+class ChainState {
+ public:
+  using Index = Chain::Index;
+
+  // Nothing has run. Both arguments must outlive the state.
+  ChainState(const OrderCount& count, const std::vector<Chain>& chains);
+
+  // What running a ready chain would do.
+  struct Effect {
+    std::int64_t load = 0;    // of its most expensive step, in whole units of the alignment
+    std::int64_t change = 0;  // of the live bytes
+  };
+  // Requires: the chain is ready.
+  [[nodiscard]] Effect effect_of(Index chain);
+
+  // Requires: the chain is ready.
+  void run(Index chain);
+  // The reverse of run. Requires: the chain has run, and none that must come after it has.
+  void undo(Index chain);
+
+  [[nodiscard]] bool has_run(Index chain) const { return waiting_[chain] == kHasRun; }
+  // Chains that may run next, ascending.
+  [[nodiscard]] const std::vector<Index>& ready() const { return ready_; }
+  // Bytes that live between two steps.
+  [[nodiscard]] std::int64_t live() const { return live_; }
+  // Nodes and pieces that were looked at so far, about 1 ns each.
+  [[nodiscard]] std::int64_t work() const { return work_; }
+
+ private:
+  static constexpr Index kHasRun = ~Index{0};
+
+  [[nodiscard]] bool has_begun(Index piece) const;
+  [[nodiscard]] bool is_last_use(Index piece) const;
+  [[nodiscard]] std::int64_t saved_by(const OrderCount::Node& node) const;
+  [[nodiscard]] std::int64_t use(const OrderCount::Node& node);
+  void add_ready(Index chain);
+  void remove_ready(Index chain);
+
+  const OrderCount& count_;
+  const std::vector<Chain>& chains_;
+  std::vector<std::vector<Index>> after_;  // by chain: those that wait for it
+  std::vector<Index> waiting_;             // by chain: of those before it, how many have not run
+  std::vector<Index> unused_;              // by piece: users that have not run
+  std::vector<Index> ready_;
+  std::int64_t live_ = 0;
+  std::int64_t work_ = 0;
+};
+
+}  // namespace lowtide::verify_internal
