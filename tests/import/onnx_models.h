@@ -63,7 +63,7 @@ template <typename T>
 void expect_refused(const Result<T>& result, ErrorCode code, std::initializer_list<std::string_view> words) {
   ASSERT_FALSE(result.ok()) << "was accepted";
   const std::string text = result.error().describe();
-  EXPECT_STREQ(to_string(result.error().code), to_string(code)) << text;
+  EXPECT_EQ(to_string(result.error().code), to_string(code)) << text;
   for (std::string_view word : words)
     EXPECT_NE(text.find(word), std::string::npos) << "lacks: " << word << "\n" << text;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/plan/plan.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
