@@ -160,12 +160,13 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
         pending = {pool.submit(run, task, databases): mark for task, mark in open_}
         for done in concurrent.futures.as_completed(pending):
-            if not done.result():
+            text = done.result()
+            if not text:
                 pending[done].touch()
-            findings.update(re.findall(r"^.*(?:warning|error): .*$", done.result(), re.MULTILINE) or
-                            ([done.result()] if done.result() else []))
-    for finding in sorted(findings):
-        print(finding.replace(f"{ROOT}/", ""))
+            for finding in re.findall(r"^.*(?:warning|error): .*$", text, re.MULTILINE) or [text] * bool(text):
+                if finding not in findings:  # a header is read with several sources
+                    findings.add(finding)
+                    print(finding.replace(f"{ROOT}/", ""), flush=True)
     for mark in cache.iterdir():
         if mark.stat().st_mtime < time.time() - DAYS_KEPT * 86400:
             mark.unlink(missing_ok=True)
