@@ -16,10 +16,10 @@
 #include "lowtide/verify/check_packing.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const auto problem = lowtide::import_internal::parse_packing({reinterpret_cast<const char*>(bytes), size});
+  const auto problem = lowtide::parse_packing({reinterpret_cast<const char*>(bytes), size});
   if (!problem) return 0;
   const std::string text = lowtide::write_packing_csv(*problem);
-  const auto again = lowtide::import_internal::parse_packing(text);
+  const auto again = lowtide::parse_packing(text);
   if (!again || lowtide::write_packing_csv(*again) != text) std::abort();
   const auto packed = lowtide::allocate(*problem, {.effort = 20'000});
   if (!packed) return 0;

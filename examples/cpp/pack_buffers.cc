@@ -7,7 +7,7 @@
 
 #include "lowtide/allocate/allocate.h"
 
-using namespace lowtide;
+using namespace lowtide;  // NOLINT(google-build-using-namespace): a short program
 
 int main() {
   //   time      0    10   20   30

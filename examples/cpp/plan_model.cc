@@ -11,7 +11,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 
-using namespace lowtide;
+using namespace lowtide;  // NOLINT(google-build-using-namespace): a short program
 
 int main(int argc, char** argv) {
   if (argc < 3) {
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   }
   PlanOptions options;
   options.model_sha256 = model->sha256;  // so that the plan is never applied to another model
-  if (argc > 3) options.budget = Bytes(std::atoll(argv[3]));
+  if (argc > 3) options.budget = Bytes(std::strtoll(argv[3], nullptr, 10));
   const Result<PlannedGraph> planned = plan_graph(model->graph, dense_target(), options);
   if (!planned.ok()) {
     std::cerr << planned.error().describe() << '\n';

@@ -10,7 +10,7 @@
 
 #include "lowtide/plan/plan_json.h"
 
-using namespace lowtide;
+using namespace lowtide;  // NOLINT(google-build-using-namespace): a short program
 
 namespace {
 

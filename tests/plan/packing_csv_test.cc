@@ -111,7 +111,7 @@ TEST(PackingCsv, IsReadBackAsItWas) {
       problem.names.push_back("conv_" + std::to_string(at) + "/out:\xC3\xA9 \"x\"");
     }
     const std::string text = write_packing_csv(problem);
-    const Result<PackingProblem> read = import_internal::parse_packing(text);
+    const Result<PackingProblem> read = parse_packing(text);
     ASSERT_TRUE(read.ok()) << read.error().describe() << "\n" << text;
     EXPECT_EQ(read->buffers, problem.buffers) << text;
     EXPECT_EQ(read->names, problem.names);

@@ -15,7 +15,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 
-namespace lowtide::import_internal {
+namespace lowtide {
 namespace {
 
 enum Column : std::size_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kGaps, kColumns };
@@ -302,4 +302,4 @@ Result<PackingProblem> parse_packing(std::string_view text) {
   return Parser(text).parse();
 }
 
-}  // namespace lowtide::import_internal
+}  // namespace lowtide

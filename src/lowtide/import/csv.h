@@ -9,7 +9,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/plan/packing.h"
 
-namespace lowtide::import_internal {
+namespace lowtide {
 
 inline constexpr std::int64_t kMaxPackingBuffers = 10'000'000;
 
@@ -25,4 +25,4 @@ inline constexpr std::int64_t kMaxPackingBuffers = 10'000'000;
 // O(bytes).
 [[nodiscard]] Result<PackingProblem> parse_packing(std::string_view text);
 
-}  // namespace lowtide::import_internal
+}  // namespace lowtide

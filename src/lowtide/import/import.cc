@@ -84,7 +84,7 @@ Result<std::string> model_digest(const std::string& path) {
 }
 
 Result<PackingProblem> import_packing(const std::string& path) {
-  return import_problem<PackingProblem>(path, import_internal::parse_packing);
+  return import_problem<PackingProblem>(path, parse_packing);
 }
 
 Result<ImportedOrderGraph> import_order_graph(const std::string& path) {
