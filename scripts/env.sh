@@ -3,8 +3,8 @@
 # shellcheck shell=bash
 #
 # Source this before cmake is called:  source scripts/env.sh
-# It lets find_package() find onnx, which is built first where it is not there
-# yet, and puts the compiler cache before the compiler.
+# With it, find_package() finds onnx, and the compiler cache is used. onnx is
+# built first if that has not been done yet.
 
 LOWTIDE_ONNX_PREFIX=$("$(dirname "${BASH_SOURCE[0]}")/build_onnx") || return 1
 export LOWTIDE_ONNX_PREFIX
