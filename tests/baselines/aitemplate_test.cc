@@ -27,7 +27,7 @@ using testing::offset_of;
 using testing::outcome_of;
 using testing::own_arena;
 
-// First and last node that touches it, both inclusive, and its bytes.
+// The first and last node that uses a tensor, both inclusive, and its bytes.
 struct Record {
   std::int64_t first;
   std::int64_t last;
@@ -68,7 +68,7 @@ TEST(AitemplateGreedyBySize, GivesTheOffsetsOfThePaper) {
   EXPECT_TRUE(best->proven_optimal);
 }
 
-// Largest first is 1.42 times the best here.
+// Here largest-first needs 1.42 times the optimum.
 TEST(AitemplateGreedyBySize, IsNotAlwaysBest) {
   const PackingProblem problem =
       records({{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
@@ -78,15 +78,15 @@ TEST(AitemplateGreedyBySize, IsNotAlwaysBest) {
   EXPECT_TRUE(best->proven_optimal);
 }
 
-// 40, 39, 20 and 19 come one above the other. 18 lives with 39 and 19 only: below 39 there are 40 bytes free, between
-// the two 20, which is nearer.
-TEST(AitemplateGreedyBySize, TakesTheSmallestGapThatFitsAndNotTheLowest) {
+// 40, 39, 20 and 19 are stacked. 18 is live only with 39 and 19. There are 40 free bytes below 39 and 20 between the
+// two, and 20 is nearer.
+TEST(AitemplateGreedyBySize, TakesTheSmallestGapThatFits) {
   EXPECT_THAT(greedy_offsets(records({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}})),
               ::testing::ElementsAre(0, 40, 79, 99, 79));
 }
 
-// x o1 a, then o1 a b, then o1 b o2. Without o1 there would be two at a time.
-TEST(AitemplateGreedyBySize, OutputsAreHeldToTheEnd) {
+// Live sets: x o1 a, then o1 a b, then o1 b o2. Without o1, two tensors would be live at a time.
+TEST(AitemplateGreedyBySize, OutputsAreLiveToTheEnd) {
   const Net net = net_of("F x -> o1; G x -> a; H a -> b; K b -> o2", {.outputs = {"o1", "o2"}});
   const BaselineOutcome outcome = outcome_of(net, "aitemplate_greedy_by_size");
   EXPECT_EQ(outcome.bytes, Bytes(192));
@@ -96,8 +96,8 @@ TEST(AitemplateGreedyBySize, OutputsAreHeldToTheEnd) {
   EXPECT_EQ(outcome_of(unread, "aitemplate_greedy_by_size").bytes, Bytes(128));
 }
 
-// 100 takes 128, and 10 takes 64.
-TEST(AitemplateGreedyBySize, ConstantsAreRoundedUpEach) {
+// 100 is rounded up to 128, and 10 to 64.
+TEST(AitemplateGreedyBySize, EachConstantIsRoundedUp) {
   const Net net{testing::graph_of(R"(graph "g" {
     constant w : u8[100]
     constant v : u8[10]
@@ -111,7 +111,7 @@ TEST(AitemplateGreedyBySize, ConstantsAreRoundedUpEach) {
   }
 }
 
-TEST(AitemplateGreedyBySize, TwoDevicesArePlannedEachOnItsOwn) {
+TEST(AitemplateGreedyBySize, TwoDevicesAreRefused) {
   Net net = net_of("F x -> a; Copy a -> b; G b -> o", {.outputs = {"o"}});
   net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 1);
   for (const char* baseline : {"aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"}) {
@@ -121,8 +121,8 @@ TEST(AitemplateGreedyBySize, TwoDevicesArePlannedEachOnItsOwn) {
     two.options.baseline = baseline;
     const Result<BaselineOutcome> outcome = apply_baseline(two.graph, testing::given_order(two.graph), two.options);
     ASSERT_FALSE(outcome.ok());
-    EXPECT_EQ(outcome.error().message,
-              "'" + std::string(baseline) + "' plans one device, and the tensors are on 2; plan each on its own");
+    EXPECT_EQ(outcome.error().message, "'" + std::string(baseline) +
+                                           "' plans one device, but the tensors are on 2; plan each device separately");
   }
 }
 
@@ -146,8 +146,8 @@ Net network_with_views(const std::string& type) {
   return {testing::graph_of(text), {}};
 }
 
-// x 32768, t0 4096 with its view t3, t2, t4 and out 256 each, of two bytes an element.
-TEST(AitemplateGreedyBySize, AViewLiesWhereItsBaseIsAndExtendsIt) {
+// x has 32768 elements, t0 4096 with its view t3, and t2, t4 and out 256 each, of two bytes per element.
+TEST(AitemplateGreedyBySize, AViewSharesAndExtendsItsBase) {
   const Net net = network_with_views("f16");
   const BaselineOutcome outcome = outcome_of(net, "aitemplate_greedy_by_size");
   EXPECT_EQ(outcome.bytes, Bytes(36864));
@@ -160,11 +160,11 @@ TEST(AitemplateGreedyBySize, AViewLiesWhereItsBaseIsAndExtendsIt) {
   EXPECT_EQ(outcome_of(network_with_views("f32"), "aitemplate_greedy_by_size").bytes, Bytes(73728));
 }
 
-// The original holds inputs and outputs in the blob, though they are the caller's at run time: 73728 bytes of f32. t0,
-// t2 and t4 need 9216, and so does Lowtide, with the output: 8192 + 512 + 512 while t4 is computed.
-TEST(AitemplateGreedyBySize, InputsInTheBlobAreNotNeeded) { EXPECT_EQ(own_arena(network_with_views("f32")), 9216); }
+// The original has inputs and outputs in the arena, although they are the caller's at run time: 73728 bytes of f32.
+// t0, t2 and t4 need 9216. Lowtide needs the same with the output: 8192 + 512 + 512 while t4 is computed.
+TEST(AitemplateGreedyBySize, InputsNeedNoSpaceInLowtide) { EXPECT_EQ(own_arena(network_with_views("f32")), 9216); }
 
-// The original gives the view of a parameter a slot of its own: 384 bytes.
+// The original gives the view of a parameter a separate slot: 384 bytes.
 TEST(AitemplateGreedyBySize, AViewOfAConstantNeedsNoSlot) {
   const Net net{testing::graph_of(R"(graph "g" {
     constant w : u8[256]
@@ -179,13 +179,13 @@ TEST(AitemplateGreedyBySize, AViewOfAConstantNeedsNoSlot) {
   EXPECT_EQ(outcome.constants, Bytes(256));
 }
 
-// The original lists the node twice, so that y and z live from 0 to 2.
+// The original lists the node twice, so y and z would live from 0 to 2.
 TEST(AitemplateGreedyBySize, ANodeWithTwoResultsIsOneStep) {
   const Net net = net_of("two x -> y,z; add y,z -> w; F w -> v; F v -> out", {.outputs = {"out"}});
   EXPECT_EQ(outcome_of(net, "aitemplate_greedy_by_size").bytes, Bytes(192));  // x y z, y z w
 }
 
-TEST(AitemplateGreedyBySize, RandomRecordsAreNeverBetterThanOurs) {
+TEST(AitemplateGreedyBySize, IsNeverBetterThanLowtideOnRandomRecords) {
   Random random(7);
   for (int round = 0; round < 300; ++round) {
     std::vector<Record> all;
@@ -207,7 +207,7 @@ std::vector<std::vector<int>> numbers(const std::vector<Wave>& waves) {
   return all;
 }
 
-TEST(Waves, LongOnesAreSplit) {
+TEST(Waves, LongWavesAreSplit) {
   const auto wave = [](std::vector<int> ids) {
     Wave made;
     for (int id : ids) made.push_back(NodeId(static_cast<std::uint32_t>(id)));
@@ -217,15 +217,15 @@ TEST(Waves, LongOnesAreSplit) {
   EXPECT_EQ(numbers(split), (std::vector<std::vector<int>>{{1, 2}, {3}, {4, 5}, {6, 7}, {8, 9}}));
 }
 
-TEST(Waves, ANodeIsInTheFirstWaveAfterWhatItReads) {
+TEST(Waves, ANodeIsInTheFirstWaveAfterItsInputs) {
   const Net net = net_of("A x -> a; B a -> b0; B a -> b1; O b0,b1 -> o", {.outputs = {"o"}});
   EXPECT_EQ(numbers(earliest_waves(testing::given_order(net.graph), {{}, {0}, {0}, {1, 2}})),
             (std::vector<std::vector<int>>{{0}, {1, 2}, {3}}));
 }
 
-// p0(1) -> p1(5), q0(5) -> q1(1), then e(1). On two streams each branch takes 6, and e comes at 6: 7 (Streams,
-// UnevenBranchesDoNotWaitForEachOther). In waves everybody waits for the slowest: 5 + 5 + 1.
-TEST(Waves, EverybodyWaitsForTheSlowest) {
+// p0(1) -> p1(5), q0(5) -> q1(1), then e(1). On two streams each branch takes 6, and e starts at 6: 7 (Streams,
+// UnevenBranchesDoNotWaitForEachOther). In waves, all nodes wait for the slowest: 5 + 5 + 1.
+TEST(Waves, AllNodesWaitForTheSlowest) {
   const std::vector<int> costs = {1, 5, 5, 1, 1};
   int sum = 0;
   for (const std::vector<int>& wave :
@@ -237,7 +237,7 @@ TEST(Waves, EverybodyWaitsForTheSlowest) {
   EXPECT_EQ(sum, 11);
 }
 
-// x, A, branches, join: 64 bytes each.
+// x, A, the branches and the join have 64 bytes each.
 std::string branches(int count, int depth) {
   std::string text = "A x -> a\n";
   std::string ends;
@@ -278,7 +278,7 @@ TEST(AitemplateMultistream, NeedsMoreThanGreedyAndLessThanNaive) {
   }
 }
 
-TEST(AitemplateMultistream, ALimitOfNothingIsRefused) {
+TEST(AitemplateMultistream, WavesOfZeroNodesAreRefused) {
   const Net net = net_of(branches(2, 2), {.outputs = {"out"}});
   BaselineOptions options{.baseline = "aitemplate_multistream", .nodes_at_once = 0};
   const Result<BaselineOutcome> outcome = apply_baseline(net.graph, testing::given_order(net.graph), options);
@@ -300,7 +300,7 @@ TEST(Workspaces, SharedIsTheLargestAndUniqueTheSum) {
   }
   Net with = net_of(testing::chain(10), {.outputs = {"x10"}});
   with.options.workspaces = workspaces;
-  for (int round = 0; round < 2; ++round) {  // the original reports 0 bytes of unique the second time
+  for (int round = 0; round < 2; ++round) {  // the second time, the original reports 0 unique bytes
     const BaselineOutcome outcome = outcome_of(with, "aitemplate_greedy_by_size");
     EXPECT_EQ(outcome.workspace.shared, Bytes(most));
     EXPECT_EQ(outcome.workspace.unique, Bytes(sum));
@@ -309,7 +309,7 @@ TEST(Workspaces, SharedIsTheLargestAndUniqueTheSum) {
   }
 }
 
-// Nodes of 3, 0 and 5 bytes, one behind the other.
+// Nodes with 3, 0 and 5 bytes, laid out back to back.
 TEST(Workspaces, EachNodeHasItsUniquePart) {
   const Net net = net_of(testing::chain(3), {.outputs = {"x3"}});
   Workspaces workspaces;
@@ -322,7 +322,7 @@ TEST(Workspaces, EachNodeHasItsUniquePart) {
   EXPECT_EQ(layout->shared_at(0), Offset(8));
 }
 
-// In the original the slice of the last stream ends behind the region where both kinds are used.
+// In the original, the slice of the last stream ends after the region if both kinds are used.
 TEST(Workspaces, EachStreamHasItsShareInsideTheRegion) {
   Net net = net_of(branches(4, 2), {.outputs = {"out"}});
   for (std::size_t at = 0; at < net.graph.nodes().size(); ++at) {
@@ -343,7 +343,7 @@ TEST(Workspaces, ListsOfAnotherLengthAreRefused) {
   workspaces.shared = IdVector<NodeId, Bytes>(3, Bytes(1));
   const Result<WorkspaceLayout> layout = lay_out_workspaces(net.graph, workspaces, 1);
   ASSERT_FALSE(layout.ok());
-  EXPECT_THAT(layout.error().message, ::testing::HasSubstr("3 nodes for a graph of 1"));
+  EXPECT_THAT(layout.error().message, ::testing::HasSubstr("given for 3 nodes, but the graph has 1"));
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
-// Nodes that run a graph. What its body reads is used until the node ends, as if it were an input.
+// Nodes that run a graph. What the body reads is used until the node ends, like an input of the node.
 namespace lowtide {
 namespace {
 
@@ -22,7 +22,7 @@ using testing::net_of;
 using testing::outcome_of;
 using testing::own_arena;
 
-// Whether the two have a byte in common. For baselines without an order of their own.
+// Whether the two tensors have a byte in common. For baselines without an order of their own.
 bool shares_bytes(const Net& net, const BaselineOutcome& outcome, const std::string& one, const std::string& other) {
   const std::optional<SharingPlace>& first = outcome.sharing.places[last_of(net, one)];
   const std::optional<SharingPlace>& second = outcome.sharing.places[last_of(net, other)];
@@ -32,8 +32,9 @@ bool shares_bytes(const Net& net, const BaselineOutcome& outcome, const std::str
   return first->offset < second->offset + second_size && second->offset < first->offset + first_size;
 }
 
-// d is written while the body still has to read a. Where it reads x instead, a is done with, and d takes its place.
-TEST(BaselinesOfBodies, WhatABodyReadsIsHeldUntilTheNodeEnds) {
+// d is written while the body still has to read a. If the body reads x instead, a is not needed any more, and d
+// takes its place.
+TEST(BaselinesOfBodies, WhatABodyReadsIsLiveUntilTheNodeEnds) {
   const std::string text = "F x -> a; F a -> e; F e -> d; If c captures ";
   for (const char* baseline : {"caffe2_simple", "caffe2_dag", "caffe2_dag_sized", "caffe2_interference_greedy",
                                "caffe2_interference_exact", "static_runtime_groups", "aitemplate_greedy_by_size"}) {
@@ -49,13 +50,13 @@ TEST(BaselinesOfBodies, WhatABodyReadsIsHeldUntilTheNodeEnds) {
   }
 }
 
-// The original hands such a net back as it is.
-TEST(BaselinesOfBodies, WhatIsAroundABodyIsSharedAllTheSame) {
+// The original returns such a net unchanged.
+TEST(BaselinesOfBodies, TensorsOutsideABodyAreShared) {
   const Net net =
       net_of("F x -> a; F a -> b; Loop b captures a -> c; F c -> d; F d -> e; F e -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
-  EXPECT_EQ(outcome.blobs_left, 5);        // x, o, and what the loop has at once: a, b, c
-  EXPECT_EQ(own_arena(net), 3 * 64 + 64);  // these, and what the body makes
+  EXPECT_EQ(outcome.blobs_left, 5);        // x, o, and what is live at the loop: a, b, c
+  EXPECT_EQ(own_arena(net), 3 * 64 + 64);  // these, and what the body computes
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
-// outcome_of throws where the verifier finds anything, so each of these tests is one of validity in every run that the
-// dependencies allow.
+// outcome_of throws if the verifier finds anything, so each of these tests checks validity in every run that the
+// dependencies permit.
 namespace lowtide {
 namespace {
 
@@ -27,7 +27,7 @@ using testing::net_of;
 using testing::outcome_of;
 using testing::own_arena;
 
-// Why the baseline refuses the order; empty where it does not.
+// Returns why the baseline refuses the order; empty if it does not.
 std::string refusal_of(const Net& net, const std::vector<std::uint32_t>& order) {
   std::vector<NodeId> nodes;
   for (std::uint32_t at : order) nodes.emplace_back(at);
@@ -54,7 +54,7 @@ TEST(Caffe2Dag, ATreeWithTwoLossesNeedsFourBuffers) {
 
 using Rows = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-// Blocks by name, and who is in them.
+// The blocks by name, and the tensors in each.
 Rows rows_of(const Net& net, const BaselineOutcome& outcome) {
   Rows rows;
   for (const BaselineBlock& block : outcome.blocks) rows.push_back({block.name, {}});
@@ -65,9 +65,10 @@ Rows rows_of(const Net& net, const BaselineOutcome& outcome) {
   return rows;
 }
 
-// fc1 to fc5 first: fc3 moves into fc1, fc5 too, and fc4 is left over for fc6 and xent2. fc3b finds nothing (fc1 is
-// fc5 by now), nor fc4b (fc2 may still be read), fc5b takes fc3b. fc5sum takes fc2, done with by then, and relu1 fc5b,
-// since fc5 is read by fc6; so it goes on in turn. Numbers follow the first tensor of a buffer.
+// fc1 to fc5 come first: fc3 moves into fc1, and so does fc5, while fc4 is left for fc6 and xent2. fc3b finds no
+// free buffer, because fc1 is fc5 by now. fc4b finds none, because fc2 may still be read; fc5b takes fc3b. fc5sum
+// takes fc2, which is not needed any more. relu1 takes fc5b, because fc6 reads fc5. The rest follows the same way.
+// Numbers follow the first tensor of a buffer.
 TEST(Caffe2Dag, TheBuffersOfATreeHaveTheseNamesAndTensors) {
   const Net net = net_of(testing::tree(false), {.outputs = {"loss1", "loss2"}});
   const Rows expected = {{"__m0_shared", {"fc1", "fc3", "fc5"}},
@@ -77,8 +78,8 @@ TEST(Caffe2Dag, TheBuffersOfATreeHaveTheseNamesAndTensors) {
   EXPECT_EQ(rows_of(net, outcome_of(net, "caffe2_dag")), expected);
 }
 
-// p and q are one branch, u, v and w the other, where w moves into u. j: p, s and v are free, one tensor each, p came
-// first. k: s and v are still free, and so is the buffer that u and w share.
+// p and q are one branch; u, v and w are the other, where w moves into u. At j, the buffers of p, s and v are free
+// with one tensor each, and p came first. At k, s and v are still free, and so is the buffer that u and w share.
 TEST(Caffe2Dag, TheBufferThatMostTensorsShareIsTakenFirst) {
   const Net net = net_of("S x -> s; A s -> p; A p -> q; B s -> u; B u -> v; B v -> w; J q,w -> j; K j -> k; L k -> o",
                          {.outputs = {"o"}});
@@ -87,8 +88,8 @@ TEST(Caffe2Dag, TheBufferThatMostTensorsShareIsTakenFirst) {
   EXPECT_EQ(rows_of(net, outcome), expected);
 }
 
-// The original leaves 29: it lets the second writer of fc5sum run beside the Sum, whose dead result may then land on
-// top. Here the second writer waits, and one more blob moves.
+// The original leaves 29. It lets the second writer of fc5sum run at the same time as the Sum, whose dead result may
+// then overwrite it. Here the second writer waits, and one more blob moves.
 TEST(Caffe2Dag, ATreeInWhichTheSumIsWrittenOverNeedsFourBuffers) {
   const Net net = net_of(testing::tree(true), {.outputs = {"loss1", "loss2"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
@@ -119,7 +120,7 @@ TEST(Caffe2Dag, BranchesThatMayRunAtOnceDoNotShare) {
   const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 5), {.outputs = {"out"}}), "caffe2_dag");
   EXPECT_EQ(outcome.blobs, 26);
   EXPECT_EQ(outcome.blobs_left, 11);
-  EXPECT_EQ(outcome.shared_buffers, 8);  // two a branch; what follows the Sum moves into them
+  EXPECT_EQ(outcome.shared_buffers, 8);  // two per branch; what follows the Sum moves into them
   EXPECT_EQ(outcome.best, outcome.bytes);
 }
 
@@ -145,9 +146,9 @@ TEST(Caffe2Gradients, FiveLayersShareTwoBuffers) {
   EXPECT_LE(hosted.bytes, outcome.bytes);
 }
 
-// fc4_grad is as large as fc5 and moves there; fc1_w_grad moves, where it is called a gradient. Neither, if they are to
-// be kept.
-TEST(Caffe2Gradients, WhatIsToBeKeptNeitherHostsNorMoves) {
+// fc4_grad is as large as fc5 and moves there. fc1_w_grad moves if it is listed as a gradient. Neither happens if
+// they are to be kept.
+TEST(Caffe2Gradients, KeptTensorsNeitherHostNorMove) {
   Net net = net_of(testing::training(5), {.outputs = {"loss"}, .bytes = {{"fc5", 128}, {"fc4_grad", 128}}});
   net.options.gradients = all_of(net, gradient_names(5));
   net.options.gradients.push_back(testing::last_of(net, "fc1_w_grad"));
@@ -163,7 +164,7 @@ TEST(Caffe2Gradients, WhatIsToBeKeptNeitherHostsNorMoves) {
   EXPECT_NE(block_of(net, kept, "fc4_grad"), -1);
 }
 
-TEST(Caffe2Gradients, WithoutGradientsNobodyShares) {
+TEST(Caffe2Gradients, WithoutGradientsNothingIsShared) {
   Net net = net_of(testing::training(5), {.outputs = {"loss"}});
   net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "pred", "xent"});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
@@ -172,9 +173,9 @@ TEST(Caffe2Gradients, WithoutGradientsNobodyShares) {
   EXPECT_EQ(outcome.bytes, outcome.naive);
 }
 
-// One buffer is free when Concat runs, that of fc1_grad: the first result that may takes it.
-// The original shared whatever had "_grad" in its name, so that what a node on the CPU says about a result moved.
-TEST(Caffe2Gradients, WhoIsAGradientIsARoleAndNotAName) {
+// One buffer is free when Concat runs, that of fc1_grad. The first result that may move takes it. The original
+// shared every name with "_grad" in it, so even information about a split on the CPU moved.
+TEST(Caffe2Gradients, GradientsAreListedAndNotRecognizedByName) {
   Net net = net_of(testing::training(2) + "Concat data_grad -> x_grad_split_info,both_grad\n", {.outputs = {"loss"}});
   net.options.gradients = all_of(net, gradient_names(2));
   net.options.gradients.push_back(testing::last_of(net, "both_grad"));
@@ -198,13 +199,14 @@ TEST(Caffe2Gradients, ResNet50TrainingSharesItsGradients) {
   net.options.hosts = all_of(net, training.forward);
   const BaselineOutcome hosted = outcome_of(net, "caffe2_gradients");
   EXPECT_LT(hosted.blobs_left, alone.blobs_left);
-  EXPECT_LT(alone.bytes.count(), alone.naive.count() / 2);  // 488 of 1041 million: what flows back is as large
-  EXPECT_LT(hosted.bytes, alone.bytes);                     // 468
-  EXPECT_LT(own_arena(net), hosted.bytes.count());          // 434
+  // 488 of 1041 million: the gradients are as large as the tensors
+  EXPECT_LT(alone.bytes.count(), alone.naive.count() / 2);
+  EXPECT_LT(hosted.bytes, alone.bytes);             // 468
+  EXPECT_LT(own_arena(net), hosted.bytes.count());  // 434
 }
 
-// The original takes the gradients that are summed for something else, because of their names, and leaves 50.
-TEST(Caffe2Gradients, SummedGradientsAreGradientsToo) {
+// The original does not recognize the summed gradients, because of their names, and leaves 50.
+TEST(Caffe2Gradients, SummedGradientsAreShared) {
   Net net = net_of(testing::training_tree(), {.outputs = {"loss1", "loss2"}});
   net.options.gradients = all_of(
       net, {"loss1_grad", "loss2_grad", "xent1_grad", "xent2_grad", "pred1_grad", "pred2_grad", "fc6_grad",
@@ -215,7 +217,7 @@ TEST(Caffe2Gradients, SummedGradientsAreGradientsToo) {
   EXPECT_EQ(block_of(net, outcome, "fc6"), -1);
 }
 
-// The original takes the device of a forward tensor for the CPU, and so never moves a gradient of a GPU into it.
+// The original assumes that forward tensors are on the CPU, so it never moves a gradient of a GPU into one.
 TEST(Caffe2Gradients, ForwardTensorsHostGradientsOnAnyDevice) {
   Net net = net_of(testing::training(5), {.outputs = {"loss"}});
   net.options.gradients = all_of(net, gradient_names(5));
@@ -224,14 +226,14 @@ TEST(Caffe2Gradients, ForwardTensorsHostGradientsOnAnyDevice) {
   net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 1);
   const BaselineOutcome on_gpu = outcome_of(net, "caffe2_gradients");
   EXPECT_EQ(on_gpu.sharing.places, on_cpu.sharing.places);
-  EXPECT_NE(block_of(net, on_gpu, "xent"), -1);  // is done with when its own gradient is there
+  EXPECT_NE(block_of(net, on_gpu, "xent"), -1);  // it is not needed any more when its own gradient is written
   EXPECT_EQ(block_of(net, on_gpu, "pred_grad"), block_of(net, on_gpu, "xent"));
-  // The original leaves such a buffer the name of the forward tensor; here it has one of its own.
+  // The original keeps the name of the forward tensor for such a buffer. Here it has a separate name.
   const auto block = static_cast<std::size_t>(block_of(net, on_gpu, "xent"));
   EXPECT_EQ(on_gpu.blocks[block].name, "__m" + std::to_string(block) + "_shared");
 }
 
-// Four FC on one device, a copy, three on the other and their gradients.
+// Four FC on one device, a copy, three FC on the other device, and their gradients.
 TEST(Caffe2Gradients, TwoDevicesUseTwoSetsOfBuffers) {
   std::string text = testing::training(7);
   Net net = net_of(text, {.outputs = {"loss"}});
@@ -246,8 +248,8 @@ TEST(Caffe2Gradients, TwoDevicesUseTwoSetsOfBuffers) {
   EXPECT_LT(outcome.blobs_left, outcome.blobs);
 }
 
-// Where several inputs feed one node, the original crashes on some orders of them; here a node waits for all.
-TEST(Caffe2Dag, ANodeWaitsForAllThatItReads) {
+// If several inputs feed one node, the original crashes for some orders of them. Here the node waits for all inputs.
+TEST(Caffe2Dag, ANodeWaitsForAllItsInputs) {
   const Net net = net_of("P d2,d2 -> b0; Q d2,b0,data -> b1; R b0,b1 -> b2,b3; S b2,b3 -> o", {.outputs = {"o"}});
   EXPECT_LE(own_arena(net), outcome_of(net, "caffe2_dag").bytes.count());
 }
@@ -260,7 +262,7 @@ TEST(Caffe2Dag, ANodeMayWriteOverAnInput) {
 }
 
 // The original gives b3 the buffer of b2, which the last reader of b2 may still read.
-TEST(Caffe2Dag, AWriteInPlaceIsNoProducerForEarlierReaders) {
+TEST(Caffe2Dag, EarlierReadersDoNotDependOnAWriteInPlace) {
   const Net net =
       net_of("P data,data -> b0; Q b0 -> b1,b2; R b1,b0 -> b3; S b2,b1 -> b1; T b3 -> b4", {.outputs = {"b4", "b1"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
@@ -268,7 +270,7 @@ TEST(Caffe2Dag, AWriteInPlaceIsNoProducerForEarlierReaders) {
   EXPECT_TRUE(b3 == -1 || b3 != block_of(net, outcome, "b2"));
 }
 
-TEST(Caffe2Dag, ANodeWithOneResultInPlaceAndAnotherNewKeepsBothBranches) {
+TEST(Caffe2Dag, OneResultInPlaceAndOneNewKeepsBothBranches) {
   const Net chain = net_of("F x -> fc3; F fc3 -> fc4; Mul fc3,fc4 -> fc4; F fc4 -> fc5; F fc5 -> fc6; F fc6 -> o",
                            {.outputs = {"o"}});
   EXPECT_LT(outcome_of(chain, "caffe2_dag").blobs_left, 6);
@@ -277,33 +279,31 @@ TEST(Caffe2Dag, ANodeWithOneResultInPlaceAndAnotherNewKeepsBothBranches) {
   EXPECT_LT(outcome_of(two, "caffe2_dag").blobs_left, 8);
 }
 
-// y is done with after C, whatever wrote it first, so u takes its place, and v that of z. With B before A, C would read
-// what A has written over it.
+// y is not needed after C, whichever node wrote it first, so u takes its buffer, and v that of z. If B came before
+// A, C would read what A has written over it.
 TEST(Caffe2Dag, ABlobWrittenTwiceIsReadAfterTheSecondWrite) {
   const Net net = net_of("A -> y; B -> y; C y -> z; D z -> u; E u -> v; F v -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
   const Rows expected = {{"__m0_shared", {"y", "y@1", "u"}}, {"__m1_shared", {"z", "v"}}};
   EXPECT_EQ(rows_of(net, outcome), expected);
-  EXPECT_EQ(
-      refusal_of(net, {1, 0, 2, 3, 4, 5}),
-      "tensors 'y@1' and 'y' are to be together, and the first is still needed when the second is written, by the "
-      "node at 2 of the order");
+  EXPECT_EQ(refusal_of(net, {1, 0, 2, 3, 4, 5}),
+            "tensors 'y@1' and 'y' are colocated, but the first is still needed when the second is written, by "
+            "node 2 of the order");
 }
 
-// 0: a -> b; 1: b -> c; 2: d -> b; 3: b -> e. The original takes 0 2 1 3 for an order like any other, where 1 reads the
-// wrong b.
+// The ops are 0: a -> b; 1: b -> c; 2: d -> b; 3: b -> e. The original accepts the order 0 2 1 3, in which op 1
+// reads the wrong b.
 TEST(Caffe2Dag, AReaderComesBeforeTheNextWriteOfItsName) {
   const Net net = net_of("A a -> b; B b -> c; C d -> b; D b -> e", {.outputs = {"c", "e"}});
-  EXPECT_EQ(
-      refusal_of(net, {0, 2, 1, 3}),
-      "tensors 'b' and 'b@1' are to be together, and the first is still needed when the second is written, by the "
-      "node at 2 of the order");
+  EXPECT_EQ(refusal_of(net, {0, 2, 1, 3}),
+            "tensors 'b' and 'b@1' are colocated, but the first is still needed when the second is written, by "
+            "node 2 of the order");
   EXPECT_EQ(refusal_of(net, {0, 1, 2, 3}), "");
-  EXPECT_EQ(own_arena(net), 3 * 64);  // c, b and e; tensors of their own, in any order
+  EXPECT_EQ(own_arena(net), 3 * 64);  // c, b and e, in any order
 }
 
-// The original once got an edge back from the second copy to the first.
-TEST(Caffe2Dag, ThreeCopiesInPlaceAreARow) {
+// The original once added an edge from the second copy back to the first.
+TEST(Caffe2Dag, ThreeCopiesInPlaceRunInARow) {
   const Net net = net_of("P x -> b1; Copy b1 -> b1; Copy b1 -> b1; Copy b1 -> b1; F b1 -> o", {.outputs = {"o"}});
   EXPECT_EQ(outcome_of(net, "caffe2_dag").blobs, 3);
   const Result<baselines_internal::BlobNet> blobs = baselines_internal::blob_net(
@@ -319,14 +319,14 @@ TEST(Caffe2Dag, ThreeCopiesInPlaceAreARow) {
   }
 }
 
-// The original never visits what no input feeds, and what follows from it shares nothing.
-TEST(Caffe2Dag, NodesWithoutInputsAreStartsToo) {
+// The original never visits a node that no input feeds, and shares nothing after it.
+TEST(Caffe2Dag, NodesWithoutInputsAreVisited) {
   const Net net = net_of("ConstantFill -> a; F a -> b; F b -> c; F c -> d; F d -> o", {.outputs = {"o"}});
   EXPECT_EQ(outcome_of(net, "caffe2_dag").blobs_left, 3);  // two buffers and o
 }
 
-// The original takes the first or the last that it looks at: [100,10] for a need of 10 gives 100.
-TEST(Caffe2DagSized, TheNearestSizeDoesNotDependOnTheOrderOfTheFreeBuffers) {
+// The original takes the first or the last buffer that it examines: [100,10] for a need of 10 gives 100.
+TEST(Caffe2DagSized, TheNearestSizeIgnoresTheOrderOfFreeBuffers) {
   for (const char* both : {"a,b", "b,a"}) {
     const Net net = net_of(std::string("P x -> ") + both + "; Q a,b -> c; R c -> d; S d -> o",
                            {.outputs = {"o"}, .bytes = {{"a", 100}, {"b", 10}, {"d", 10}}});
@@ -336,8 +336,8 @@ TEST(Caffe2DagSized, TheNearestSizeDoesNotDependOnTheOrderOfTheFreeBuffers) {
   }
 }
 
-// The largest that is not above the need; where there is none, the smallest.
-TEST(Caffe2DagSized, TakesTheLargestBelowTheNeedElseTheSmallestAbove) {
+// The rule takes the largest buffer that is at most the needed size, and otherwise the smallest.
+TEST(Caffe2DagSized, TakesTheLargestBelowOrTheSmallestAbove) {
   struct Case {
     std::int64_t a, b, need;
     const char* taken;
@@ -352,7 +352,7 @@ TEST(Caffe2DagSized, TakesTheLargestBelowTheNeedElseTheSmallestAbove) {
   }
 }
 
-// 65536 x 65536 floats: 2^34 bytes, 0 in 32 bits.
+// 65536 x 65536 floats are 2^34 bytes, which is 0 in 32 bits.
 TEST(Caffe2DagSized, SizesHave64Bits) {
   const std::int64_t huge = std::int64_t{1} << 34;
   const Net net = net_of("F x -> a; F a -> b; F b -> c; F c -> o",
@@ -362,7 +362,7 @@ TEST(Caffe2DagSized, SizesHave64Bits) {
   EXPECT_TRUE(outcome.proven_optimal);
 }
 
-// The size of a buffer is that of the largest that moved in: c grows that of a to 100, and d fits it.
+// The size of a buffer is that of the largest tensor that moved in. c grows the buffer of a to 100, so d fits.
 TEST(Caffe2DagSized, ABufferThatGrewHasItsNewSize) {
   const Net net =
       net_of("F x -> a; F a -> b; F b -> c; F c -> d; F d -> e; F e -> o",
@@ -371,8 +371,8 @@ TEST(Caffe2DagSized, ABufferThatGrewHasItsNewSize) {
   EXPECT_EQ(outcome.bytes, Bytes(120));
 }
 
-// 0.03 to 10 seconds in the original, four times as long for twice the nodes.
-TEST(Caffe2Dag, TenThousandNodesInFourBranchesAreNoTrouble) {
+// The original needs 0.03 to 10 seconds, and four times as long for twice the nodes.
+TEST(Caffe2Dag, PlansTenThousandNodesInFourBranches) {
   const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 2600), {.outputs = {"out"}}), "caffe2_dag");
   EXPECT_EQ(outcome.shared_buffers, 8);
 }

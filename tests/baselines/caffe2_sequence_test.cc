@@ -13,7 +13,7 @@
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
-// outcome_of throws where the verifier finds anything, so each of these tests is one of validity as well.
+// outcome_of throws if the verifier finds anything, so each of these tests checks validity as well.
 namespace lowtide {
 namespace {
 
@@ -24,7 +24,7 @@ using testing::net_of;
 using testing::outcome_of;
 using testing::own_arena;
 
-TEST(Caffe2Simple, ChainsNeedTwoBuffersWhateverTheirLength) {
+TEST(Caffe2Simple, ChainsOfAnyLengthNeedTwoBuffers) {
   const std::vector<std::pair<int, int>> expected = {{1, 0}, {2, 1}, {3, 2}, {4, 2}, {10, 2}};
   for (const auto& [nodes, buffers] : expected) {
     const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
@@ -45,7 +45,7 @@ TEST(Caffe2Simple, ResNet50InferenceNeedsThreeBuffers) {
   EXPECT_EQ(outcome.blobs, 447);
   EXPECT_EQ(outcome.shared_buffers, 3);
   EXPECT_EQ(outcome.blobs_left, 325);       // 447 - 125 renamed + 3
-  EXPECT_EQ(outcome.bound, outcome.bytes);  // all of one size: nobody needs less than three and the output
+  EXPECT_EQ(outcome.bound, outcome.bytes);  // all have one size: three and the output are needed
 }
 
 TEST(Caffe2Simple, ALadderOfEightRungsNeedsThreeBuffers) {
@@ -78,7 +78,8 @@ TEST(Caffe2Simple, ATreeInWhichTheSumIsWrittenOverNeedsThreeBuffers) {
   EXPECT_EQ(outcome.shared_buffers, 3);
 }
 
-// Both FC write "fc": the first result is dead. The pool is empty when split_info comes, so it keeps its memory.
+// Both FC write "fc", so the first result is dead. There is no free buffer when split_info is written, so it keeps
+// its memory.
 TEST(Caffe2Simple, AnInputReadTwiceByOneNodeIsReleasedOnce) {
   const std::string tail = "Concat s0,s1,s2,s3 -> concated,split_info; Relu concated -> merged";
   const std::string sums = "Sum fc,fc -> s0; Sum fc,fc -> s1; Sum fc,fc -> s2; Sum fc,fc -> s3;";
@@ -97,7 +98,7 @@ TEST(Caffe2Simple, AnInputReadTwiceByOneNodeIsReleasedOnce) {
   EXPECT_EQ(of_one_device.blobs_left, 13);  // concated moves into fc2, split_info into fc
   EXPECT_EQ(block_of(meant, of_one_device, "split_info"), block_of(meant, of_one_device, "fc"));
 
-  // The original puts what a node says about its result, on the CPU, into the buffer of a tensor on a GPU.
+  // The original puts information about a result, which is on the CPU, into the buffer of a tensor on a GPU.
   meant.options.devices = IdVector<TensorId, std::uint32_t>(meant.graph.tensors().size(), 1);
   meant.options.devices[testing::last_of(meant, "split_info")] = 0;
   const BaselineOutcome of_two_devices = outcome_of(meant, "caffe2_simple");
@@ -110,26 +111,26 @@ TEST(Caffe2Simple, AnInPlaceNodeKeepsItsBuffer) {
   const Net net = net_of("F x -> y; Relu y -> y; G y -> z; H z -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
   EXPECT_EQ(outcome.blobs, 4);
-  EXPECT_EQ(outcome.blobs_left, 4);  // y and z live in G at once
+  EXPECT_EQ(outcome.blobs_left, 4);  // y and z are both live at G
   EXPECT_EQ(outcome.shared_buffers, 2);
 }
 
-// What is never read moves into a free buffer, and does not give it back: H puts unread into that of a, and nobody who
-// comes later gets it. I: b is free, d takes it. J: c is free, e takes it.
+// A result that is never read moves into a free buffer and never releases it. H puts `unread` into the buffer of a,
+// and no later tensor gets it. At I, b is free and d takes it. At J, c is free and e takes it.
 TEST(Caffe2Simple, AnUnreadResultTakesAFreeBufferForGood) {
   const Net net = net_of("F x -> a; G a -> b; H b -> unread,c; I c -> d; J d -> e; K e -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
   EXPECT_EQ(block_of(net, outcome, "a"), 0);
   EXPECT_EQ(block_of(net, outcome, "unread"), 0);
-  EXPECT_EQ(outcome.blocks[0].blobs, 2);  // a and unread, nobody else
+  EXPECT_EQ(outcome.blocks[0].blobs, 2);  // a and unread only
   EXPECT_EQ(block_of(net, outcome, "b"), 1);
   EXPECT_EQ(block_of(net, outcome, "d"), 1);
   EXPECT_EQ(block_of(net, outcome, "c"), 2);
   EXPECT_EQ(block_of(net, outcome, "e"), 2);
 }
 
-// R releases two buffers in the order in which it reads them; d takes the one that came last. In the original that
-// order is one of a hash table.
+// R releases two buffers in the order in which it reads them, and d takes the one that was released last. In the
+// original, this order is that of a hash table.
 TEST(Caffe2Simple, TheBufferReleasedLastIsTakenFirst) {
   for (const auto& [inputs, taken] : {std::pair("a,b", "b"), std::pair("b,a", "a")}) {
     const Net net =
@@ -137,12 +138,12 @@ TEST(Caffe2Simple, TheBufferReleasedLastIsTakenFirst) {
     const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
     EXPECT_EQ(block_of(net, outcome, "d"), block_of(net, outcome, taken)) << inputs;
     EXPECT_EQ(block_of(net, outcome, taken), 1) << inputs;
-    EXPECT_EQ(block_of(net, outcome, "c"), 2) << inputs;  // numbers count releases
+    EXPECT_EQ(block_of(net, outcome, "c"), 2) << inputs;  // blocks are numbered by release
     EXPECT_THAT(block_names(outcome), ::testing::ElementsAre("__m0_shared", "__m1_shared", "__m2_shared")) << inputs;
   }
 }
 
-TEST(Caffe2Simple, TrainingNetsShareTooAndKeptTensorsStay) {
+TEST(Caffe2Simple, TrainingNetsShareAndKeptTensorsStay) {
   Net net = net_of(testing::training(3), {.outputs = {"loss"}});
   net.options.keep = testing::all_of(net, {"fc1_w_grad"});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
@@ -151,21 +152,21 @@ TEST(Caffe2Simple, TrainingNetsShareTooAndKeptTensorsStay) {
   EXPECT_EQ(block_of(net, outcome, "loss"), -1);
 }
 
-// The original renames o where the caller does not list it as static, who then looks for it in vain.
+// The original renames o unless the caller lists it as static. The caller then cannot find it.
 TEST(Caffe2Simple, OutputsKeepTheirMemoryWithoutBeingListed) {
   const Net net = net_of("A x -> y; B y -> z; C z -> u; D u -> o", {.outputs = {"o"}});
   EXPECT_EQ(block_of(net, outcome_of(net, "caffe2_simple"), "o"), -1);
 }
 
-// The original renames s, also where A reads it: A then reads what nobody wrote. Here s is an input.
+// The original also renames s where A reads it, so A reads what nothing wrote. Here s is an input.
 TEST(Caffe2Simple, WhatIsReadBeforeItIsWrittenIsAnInput) {
   const Net net = net_of("A s -> y; B y -> s; C s -> z; D z -> o", {.outputs = {"o"}});
   EXPECT_EQ(block_of(net, outcome_of(net, "caffe2_simple"), "s"), -1);
   EXPECT_LE(own_arena(net), 2 * 64);
 }
 
-// The original gives the buffer of y to u at its last read; D then writes y over u, and E reads the wrong bytes.
-TEST(Caffe2Simple, ASecondWriteThatNobodyReadsHoldsTheBuffer) {
+// The original gives the buffer of y to u at its last read. D then writes y over u, and E reads the wrong bytes.
+TEST(Caffe2Simple, AnUnreadSecondWriteKeepsTheBuffer) {
   const Net net = net_of("A x -> y; B y -> z; C z -> u; D q -> y; E u -> v; F v -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
   EXPECT_NE(block_of(net, outcome, "u"), block_of(net, outcome, "y") == -1 ? -2 : block_of(net, outcome, "y"));
@@ -173,7 +174,7 @@ TEST(Caffe2Simple, ASecondWriteThatNobodyReadsHoldsTheBuffer) {
 }
 
 // The original gives b3 and b1 of the third node one buffer.
-TEST(Caffe2Simple, TwoResultsOfOneNodeAreApartAlsoWhereOneIsWrittenAgain) {
+TEST(Caffe2Simple, TwoResultsOfANodeDoNotShare) {
   const Net net =
       net_of("P data -> b0,b1; Q data,b1,data -> b2; R b2 -> b3,b1; S b3,b2 -> b4", {.outputs = {"b0", "b4"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
@@ -194,7 +195,7 @@ Net net_on_two_devices() {
   return net;
 }
 
-// The original uses two buffers across devices. Each device needs two.
+// The original uses two buffers across the devices. Each device needs two.
 TEST(Caffe2Simple, DevicesDoNotMix) {
   const Net net = net_on_two_devices();
   for (const char* baseline : {"caffe2_simple", "caffe2_dag", "caffe2_dag_sized", "caffe2_interference_greedy",
@@ -210,8 +211,8 @@ TEST(Caffe2Simple, DevicesDoNotMix) {
   }
 }
 
-// A stack without sizes: 1000 goes into the buffer of 10. Slots by size need 1020: {1000 1000} {10 10} {10}; offsets
-// 1010, what lives at once.
+// The stack ignores sizes, so 1000 goes into the buffer of 10. Slots by size need 1020: {1000 1000} {10 10} {10}.
+// Offsets need 1010, which is live at once.
 TEST(Caffe2Simple, WithoutSizesAChainCostsTwiceItsPeak) {
   const Net net =
       net_of("F x -> a; F a -> b; F b -> c; F c -> d; F d -> e; F e -> o",
@@ -223,21 +224,21 @@ TEST(Caffe2Simple, WithoutSizesAChainCostsTwiceItsPeak) {
   EXPECT_EQ(own_arena(net), 1010);
 }
 
-TEST(Caffe2Simple, AChainOfSixtyThousandNodesIsNoTrouble) {
+TEST(Caffe2Simple, PlansAChainOfSixtyThousandNodes) {
   const Net net = net_of(testing::chain(60'000), {.outputs = {"x60000"}});
   EXPECT_EQ(outcome_of(net, "caffe2_simple").shared_buffers, 2);
-  const BaselineOutcome dag = outcome_of(net, "caffe2_dag");  // the original overflows its stack
+  const BaselineOutcome dag = outcome_of(net, "caffe2_dag");  // the recursion of the original overflows the stack
   EXPECT_EQ(dag.shared_buffers, 2);
   EXPECT_EQ(dag.bytes, Bytes(3 * 64));
 }
 
-// The members of its blocks are given back as what they are now: tensors of one name. Then nothing is left to do.
-TEST(Caffe2Simple, WhatIsPlannedStaysAsItIs) {
+// The members of its blocks are given back as tensors of one name. Then nothing is left to share.
+TEST(Caffe2Simple, PlanningAResultAgainChangesNothing) {
   Net net = net_of(testing::chain(10), {.outputs = {"x10"}});
   const BaselineOutcome first = outcome_of(net, "caffe2_simple");
-  net.options.together.assign(first.blocks.size(), {});
+  net.options.colocated.assign(first.blocks.size(), {});
   for (TensorId id : all_ids<TensorId>(net.graph.tensors().size())) {
-    if (first.sharing.places[id]) net.options.together[first.sharing.places[id]->block].push_back(id);
+    if (first.sharing.places[id]) net.options.colocated[first.sharing.places[id]->block].push_back(id);
   }
   EXPECT_EQ(first.blobs_left, 4);
   const BaselineOutcome second = outcome_of(net, "caffe2_simple");

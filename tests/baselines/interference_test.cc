@@ -59,15 +59,15 @@ TEST(Caffe2Interference, GreedyTakesTheSlotOfTheNearestSize) {
   EXPECT_EQ(exact_bytes(problem), 11);
 }
 
-// Greedy puts the 1 into the slot of 10, which is then taken.
-TEST(Caffe2Interference, ExactSavesWhatGreedyWastes) {
+// Greedy puts the 1 into the slot of 10, which is then occupied.
+TEST(Caffe2Interference, ExactNeedsLessThanGreedy) {
   const PackingProblem problem = ranges({{1, 2, 10}, {4, 6, 1}, {5, 6, 10}});
   EXPECT_EQ(greedy_bytes(problem), 20);
   EXPECT_EQ(exact_bytes(problem), 11);
 }
 
-// The original's search, said to be optimal, answers 12.
-TEST(Caffe2Interference, ExactIsOptimalWhereTheOriginalsSearchIsNot) {
+// The original's search claims to be optimal, but returns 12.
+TEST(Caffe2Interference, ExactIsOptimalUnlikeTheOriginal) {
   const PackingProblem problem = ranges({{0, 4, 5}, {8, 11, 1}, {6, 10, 8}, {6, 6, 3}});
   EXPECT_EQ(greedy_bytes(problem), 13);
   EXPECT_EQ(exact_bytes(problem), 11);  // {5, 8} and {3, 1}
@@ -80,13 +80,13 @@ TEST(Caffe2Interference, OneNodeIsEnough) {
   }
 }
 
-// The original maps data to x2, and feeding data then fails.
+// The original maps data to x2. Feeding data then fails.
 TEST(Caffe2Interference, InputsKeepTheirNames) {
   const Net net = net_of("F data -> x1; F x1 -> x2; F x2 -> x3", {.outputs = {"x3"}});
   EXPECT_EQ(block_of(net, outcome_of(net, "caffe2_interference_greedy"), "data"), -1);
 }
 
-TEST(Caffe2Interference, TrainingNetsNeedLessThanEachTensorAlone) {
+TEST(Caffe2Interference, TrainingNetsNeedLessThanWithoutSharing) {
   for (int layers = 1; layers <= 4; ++layers) {
     Net net = net_of(testing::training(layers), {.outputs = {"loss"}, .bytes = {{"fc1", 320}, {"pred", 96}}});
     net.options.keep = testing::all_of(net, {"fc1_w_grad"});

@@ -10,8 +10,8 @@
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
-// Two layers of LSTM, five steps, the last state of the last layer into a loss, and all gradients: unrolled, and as two
-// loops.
+// Two layers of LSTM over five steps, with the last state of the last layer going into a loss, and all gradients:
+// unrolled, and as two loops.
 namespace lowtide {
 namespace {
 
@@ -24,7 +24,7 @@ using testing::own_arena;
 constexpr int kLayers = 2;
 constexpr int kSteps = 5;
 
-// "h_1_3": of layer 1 after step 3; step 0 is what it starts with.
+// "h_1_3" is h of layer 1 after step 3; step 0 is the initial state.
 std::string at(const std::string& what, int layer, int step) {
   return what + "_" + std::to_string(layer) + "_" + std::to_string(step);
 }
@@ -46,7 +46,7 @@ std::string forward() {
   return text + "Flatten " + at("h", kLayers - 1, kSteps) + " -> flat; SoftmaxWithLoss flat,label -> softmax,loss\n";
 }
 
-// What flows back into h of a layer after a step: from the next step, and from the layer above.
+// Returns the gradients that reach h of a layer after a step: from the next step, and from the layer above.
 std::string sum_into(int layer, int step) {
   std::vector<std::string> parts;
   if (step < kSteps) parts = {at("unit", layer, step + 1) + "_grad", at("back", layer, step + 1) + "_grad"};
@@ -57,7 +57,7 @@ std::string sum_into(int layer, int step) {
   return text + " -> " + at("h", layer, step) + "_grad\n";
 }
 
-// The gradient of a weight is summed up in place, under one name.
+// The gradient of a weight is summed in place, under one name.
 std::string add_to_weight(const std::string& name, int step) {
   const std::string total = name + "_sum";
   const std::string part = name + "_" + std::to_string(step) + "_part";
@@ -102,8 +102,8 @@ Net unrolled() {
   return net;
 }
 
-// Nodes: 4 a layer and step and 2 forwards; backwards 1, and a Sum, a unit, two FC and two sums of weights a layer and
-// step. Gradients: flat_grad, and six a layer and step.
+// Forward nodes: 4 per layer and step, plus 2. Backward nodes: 1, and per layer and step a Sum, a unit, two FC and
+// two sums of weights. Gradients: flat_grad, and six per layer and step.
 TEST(BaselinesOfLstm, UnrolledWithGradientsSharesEverywhere) {
   const Net net = unrolled();
   EXPECT_EQ(net.graph.nodes().size(), 10U * 4 + 2 + 1 + 10 * 6);
@@ -119,7 +119,7 @@ TEST(BaselinesOfLstm, UnrolledWithGradientsSharesEverywhere) {
   }
 }
 
-// Forward tensors whose last use is in a gradient may hold gradients that come after.
+// A forward tensor whose last use is in a gradient may host later gradients.
 TEST(BaselinesOfLstm, GradientsMoveIntoForwardTensors) {
   Net net = unrolled();
   const BaselineOutcome alone = outcome_of(net, "caffe2_gradients");
@@ -133,7 +133,7 @@ TEST(BaselinesOfLstm, GradientsMoveIntoForwardTensors) {
   EXPECT_LT(hosted.bytes, alone.bytes);
 }
 
-// One layer as a loop forwards, which hands out its states, and one backwards, which captures them.
+// One layer as a forward loop, which returns its states, and a backward loop, which captures them.
 constexpr const char* kLoops = R"(graph "lstm" {
   input x : f32[5,4,10]
   input label : i32[4]
@@ -187,8 +187,9 @@ constexpr const char* kLoops = R"(graph "lstm" {
   output w_grad, loss, x_grad
 })";
 
-// The second loop reads n, hs, cs and gs to its end: none of its results may lie there. e is done with when n is there.
-TEST(BaselinesOfLstm, LoopsHoldWhatTheirBodiesRead) {
+// The second loop reads n, hs, cs and gs until it ends, so none of its results may share with them. e is not needed
+// any more when n exists.
+TEST(BaselinesOfLstm, LoopsKeepWhatTheirBodiesRead) {
   Net net{testing::graph_of(kLoops), {}};
   for (const char* name : {"h_grad", "h_loss_grad", "h0_grad", "c0_grad", "n_grad", "e_grad"}) {
     net.options.gradients.push_back(testing::last_of(net, name));
@@ -207,10 +208,10 @@ TEST(BaselinesOfLstm, LoopsHoldWhatTheirBodiesRead) {
       }
     }
   }
-  // The gradient of e may take what the second loop is done with, and takes nothing that it is not.
+  // The gradient of e may share with tensors that the second loop does not need any more, and with no others.
   const BaselineOutcome gradients = outcome_of(net, "caffe2_gradients");
   EXPECT_NE(block_of(net, gradients, "e_grad"), -1);
-  EXPECT_GT(own_arena(net), 0);  // bodies are planned too, and verified
+  EXPECT_GT(own_arena(net), 0);  // bodies are planned and verified as well
 }
 
 }  // namespace

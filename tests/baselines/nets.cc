@@ -31,7 +31,7 @@ std::vector<std::string> split(std::string_view text, std::string_view marks) {
   return parts;
 }
 
-// Makes each write of a name a tensor of its own.
+// Makes each write of a name a separate tensor.
 class NetReader {
  public:
   explicit NetReader(const NetFacts& facts) : facts_(facts) {}
@@ -72,7 +72,7 @@ class NetReader {
     if (!graph) throw std::runtime_error(graph.error().describe());
     Net net{*std::move(graph), {}};
     for (const auto& [name, versions] : versions_) {
-      if (versions.size() > 1) net.options.together.push_back(versions);
+      if (versions.size() > 1) net.options.colocated.push_back(versions);
     }
     return net;
   }

@@ -7,8 +7,9 @@
 
 namespace lowtide::testing {
 
-// The rules of baselines/sharing_rules.h as the originals have them: they scan all slots, all buffers placed before, all
-// free blocks. Quadratic, and short enough to be read against the originals. The rules in use must say the same.
+// The rules of baselines/sharing_rules.h as the originals implement them: they scan all slots, all buffers placed
+// before, or all free blocks. They are quadratic, and short enough to compare with the originals. The rules in use
+// must give the same results.
 [[nodiscard]] IdVector<PackingId, std::uint32_t> plain_nearest_size_slots(const PackingProblem& problem);
 [[nodiscard]] IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& problem);
 [[nodiscard]] Result<baselines_internal::BlockChoice> plain_recycle_in_dag(const baselines_internal::BlobNet& net,

@@ -25,7 +25,7 @@ using testing::net_of;
 using testing::outcome_of;
 using testing::random_graph;
 
-// Temporaries become gradients, hosts, both or neither.
+// Makes temporaries gradients, hosts, both or neither.
 void draw_roles(Random& random, Net& net) {
   for (TensorId id : all_ids<TensorId>(net.graph.tensors().size())) {
     if (net.graph.tensor(id).role != Role::temporary) continue;
@@ -34,17 +34,17 @@ void draw_roles(Random& random, Net& net) {
   }
 }
 
-// Two of them; all tensors of a name are on one.
+// Uses two devices; all tensors of a name are on one of them.
 void draw_devices(Random& random, Net& net) {
   for (std::size_t at = 0; at < net.graph.tensors().size(); ++at) {
     net.options.devices.push_back(static_cast<std::uint32_t>(random.below(2)));
   }
-  for (const std::vector<TensorId>& name : net.options.together) {
+  for (const std::vector<TensorId>& name : net.options.colocated) {
     for (TensorId id : name) net.options.devices[id] = net.options.devices[name.front()];
   }
 }
 
-// Of outcome_of: throws if the verifier finds anything.
+// Checks the outcome. outcome_of throws if the verifier finds anything.
 BaselineOutcome sane_outcome_of(const Net& net, std::string_view baseline) {
   BaselineOutcome outcome = outcome_of(net, std::string(baseline));
   EXPECT_LE(outcome.bytes, outcome.naive) << baseline;
@@ -56,7 +56,7 @@ BaselineOutcome sane_outcome_of(const Net& net, std::string_view baseline) {
   return outcome;
 }
 
-// How many baselines share: those with a block of several.
+// Returns how many baselines share, which are those with a block of several blobs.
 int expect_sane(const Net& net, std::string_view system = "") {
   int sharing = 0;
   for (const BaselineSpec& spec : baselines()) {
@@ -67,7 +67,7 @@ int expect_sane(const Net& net, std::string_view system = "") {
   return sharing;
 }
 
-TEST(Baselines, AreRightOnRandomGraphs) {
+TEST(Baselines, AreValidOnRandomGraphs) {
   Random random(11);
   int gradients_shared = 0;
   for (int round = 0; round < 300; ++round) {
@@ -80,8 +80,8 @@ TEST(Baselines, AreRightOnRandomGraphs) {
   EXPECT_GT(gradients_shared, 100);
 }
 
-// Views may not cross devices, so only for those who know none.
-TEST(Baselines, AreRightOnRandomDevices) {
+// Views may not cross devices, so this is only for baselines without views.
+TEST(Baselines, AreValidOnRandomDevices) {
   Random random(15);
   int shared = 0;
   for (int round = 0; round < 300; ++round) {
@@ -93,8 +93,8 @@ TEST(Baselines, AreRightOnRandomDevices) {
   EXPECT_GT(shared, 300);  // of 1800
 }
 
-// Names written again, in place or not, by random nodes of up to two results; some have a body. There are two inputs,
-// which are read at any time and may be written over as well.
+// Names that are written again, in place or not, by random nodes with up to two results. Some nodes have a body. The
+// two inputs are read at any time and may be written over as well.
 std::string random_net(Random& random, int nodes) {
   std::string text;
   int made = 0;
@@ -126,8 +126,8 @@ Net random_named_net(Random& random, int nodes) {
   return net_of(text, {.outputs = {has_result ? "b0" : "data"}});
 }
 
-// In the originals some of a hundred such nets get wrong data flow, or a crash: two inputs alone make one in six crash.
-TEST(Baselines, AreRightOnRandomNetsWithNamesWrittenAgain) {
+// In the originals, some of a hundred such nets get wrong data or crash. With two inputs, one in six crashes.
+TEST(Baselines, AreValidOnNetsWithNamesWrittenAgain) {
   Random random(12);
   int inputs_written_over = 0;
   for (int round = 0; round < 1000; ++round) {
@@ -138,19 +138,19 @@ TEST(Baselines, AreRightOnRandomNetsWithNamesWrittenAgain) {
     draw_devices(random, net);
     expect_sane(net, "Caffe2");
     expect_sane(net, "Static Runtime");
-    for (const std::vector<TensorId>& name : net.options.together) {
+    for (const std::vector<TensorId>& name : net.options.colocated) {
       if (net.graph.tensor(name.front()).role == Role::input) ++inputs_written_over;
     }
   }
   EXPECT_GT(inputs_written_over, 200);
 }
 
-// Whether whoever uses a tensor comes before who writes the next of its name, in the order given: the first of two
-// versions is done with when the second is there. A node may use one and write the next.
+// Whether all users of a tensor come before the node that writes the next tensor of its name, in the given order. A
+// node may use one and write the next.
 bool keeps_names(const Net& net, const std::vector<NodeId>& order) {
   IdVector<NodeId, std::size_t> position(order.size());
   for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
-  for (const std::vector<TensorId>& name : net.options.together) {
+  for (const std::vector<TensorId>& name : net.options.colocated) {
     for (std::size_t version = 1; version < name.size(); ++version) {
       const std::size_t write = position[*net.graph.tensor(name[version]).producer];
       const std::optional<NodeId> before = net.graph.tensor(name[version - 1]).producer;
@@ -163,8 +163,8 @@ bool keeps_names(const Net& net, const std::vector<NodeId>& order) {
   return true;
 }
 
-// What is right for dependencies is right in every order that they allow. Those of names that are written over are part
-// of it: whoever uses a tensor comes before who writes the next of that name.
+// A result that is valid for dependencies is valid in every order that they permit. For names that are written
+// again, all users of a tensor must come before the node that writes the next tensor of the name.
 void expect_right_in_every_order(const Net& net, const std::string& baseline) {
   SharingClaim sharing = outcome_of(net, baseline).sharing;
   sharing.run_order = RunOrder::sequence;
@@ -175,7 +175,7 @@ void expect_right_in_every_order(const Net& net, const std::string& baseline) {
   });
 }
 
-TEST(Baselines, OfDependenciesAreRightInEveryOrder) {
+TEST(Baselines, OfDependenciesAreValidInEveryOrder) {
   Random random(13);
   for (int round = 0; round < 60; ++round) {
     Net net{random_graph(random, 7), {}};
@@ -194,7 +194,7 @@ TEST(Baselines, OfDependenciesAreRightInEveryOrder) {
   }
 }
 
-// The same question gets the same answer, names and places.
+// The same input gives the same names and places.
 TEST(Baselines, PlanTheSameTwice) {
   const Net net = net_of(testing::resnet50(), {.outputs = {"softmax"}});
   for (const BaselineSpec& spec : baselines()) {
@@ -206,7 +206,7 @@ TEST(Baselines, PlanTheSameTwice) {
   }
 }
 
-TEST(Baselines, ExactSlotsAreNeverAboveOtherSlots) {
+TEST(Baselines, ExactSlotsAreNeverLarger) {
   Random random(14);
   for (int round = 0; round < 100; ++round) {
     const Net net{random_graph(random, 10), {}};
@@ -222,25 +222,26 @@ std::string refusal(const Net& net, const std::vector<NodeId>& order, BaselineOp
   return outcome ? "" : outcome.error().message;
 }
 
-TEST(Baselines, WrongQuestionsAreRefused) {
+TEST(Baselines, InvalidRequestsAreRefused) {
   const Net net = net_of("F x -> a; F a -> b; F a -> c; G b,c -> o", {.outputs = {"o"}});
   const std::vector<NodeId> order = given_order(net.graph);
   using ::testing::HasSubstr;
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe3"}),
-              HasSubstr("no baseline is called 'caffe3'; there are caffe2_"));
+              HasSubstr("no baseline matches 'caffe3'; known baselines: caffe2_"));
   EXPECT_THAT(refusal(net, {order[1], order[0], order[2], order[3]}, {.baseline = "caffe2_simple"}),
               HasSubstr("node 1 comes before node 0, which it reads"));
-  EXPECT_THAT(refusal(net, {order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("has 1 nodes, the graph 4"));
-  EXPECT_THAT(refusal(net, {order[0], order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("node 0 comes twice"));
+  EXPECT_THAT(refusal(net, {order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("has 1 nodes, but the graph has 4"));
+  EXPECT_THAT(refusal(net, {order[0], order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("node 0 appears twice"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .alignment = Bytes(3)}), HasSubstr("power of two"));
-  EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .together = {testing::all_of(net, {"a", "b"})}}),
-              HasSubstr("'a' and 'b' are to be together, and the first is still needed"));
-  EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .together = {{TensorId(99)}}}), HasSubstr("tensor 99"));
+  EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .colocated = {testing::all_of(net, {"a", "b"})}}),
+              HasSubstr("'a' and 'b' are colocated, but the first is still needed"));
+  EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .colocated = {{TensorId(99)}}}),
+              HasSubstr("tensor 99"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .keep = {TensorId(99)}}), HasSubstr("tensor 99"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_gradients", .gradients = {TensorId(99)}}),
               HasSubstr("tensor 99"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .devices = IdVector<TensorId, std::uint32_t>(2, 0)}),
-              HasSubstr("devices of 2 tensors"));
+              HasSubstr("devices are given for 2 tensors"));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Op {
   std::string output;
 };
 
-// Lines of one result each, separated by ends of lines or semicolons.
+// Lines with one result each, separated by line ends or semicolons.
 std::vector<Op> ops_of(std::string text) {
   for (char& letter : text) {
     if (letter == ';') letter = '\n';
@@ -43,7 +43,8 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-// Backwards, node by node. Where several read a name, each makes a part of its gradient, and a Sum adds them up.
+// The backward pass, node by node. If several nodes read a name, each produces a part of its gradient, and a Sum
+// adds them.
 class Gradients {
  public:
   explicit Gradients(const std::vector<Op>& ops) : ops_(ops) {
@@ -51,7 +52,7 @@ class Gradients {
     for (const Op& op : ops) {
       writers[op.output] = 1;
       for (const std::string& input : op.inputs) {
-        if (input != op.output) ++readers_[input];  // in place: the gradient is made in place too
+        if (input != op.output) ++readers_[input];  // in place: the gradient is computed in place as well
       }
     }
     for (const auto& [name, reads] : readers_) {
@@ -66,7 +67,7 @@ class Gradients {
   }
 
  private:
-  // Where the node writes what flows back into one of its inputs.
+  // Returns the name that the node writes for the gradient of one of its inputs.
   std::string target(const std::string& input, TrainingNet& net) {
     const std::string whole = input + "_grad";
     if (parameters_.contains(input)) return whole;
@@ -103,7 +104,7 @@ class Gradients {
   std::map<std::string, std::vector<std::string>> parts_;
 };
 
-// Bytes of four images of 224 x 224, in floats, for a forward tensor or its gradient.
+// Bytes of a forward tensor or its gradient, for four images of 224 x 224 in floats.
 std::int64_t bytes_of(const std::string& name) {
   constexpr std::int64_t kBytes = 4 * 4;
   const auto starts = [&](const char* with) { return name.rfind(with, 0) == 0; };

@@ -24,7 +24,7 @@ using testing::given_order;
 using testing::Net;
 using testing::net_of;
 
-// Few sizes and few moments, so that there are many equals; some buffers of 0 bytes, some that live at no time.
+// Uses few sizes and few times, so that there are many ties. Some buffers have 0 bytes, and some are never live.
 PackingProblem random_problem(Random& random) {
   PackingProblem problem;
   const std::int64_t count = random.between(0, 60);
@@ -39,7 +39,7 @@ PackingProblem random_problem(Random& random) {
   return problem;
 }
 
-TEST(SameRules, NearestSizeIsThatOfAScan) {
+TEST(SameRules, NearestSizeAgreesWithAScan) {
   Random random(21);
   std::size_t most_slots = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -51,7 +51,7 @@ TEST(SameRules, NearestSizeIsThatOfAScan) {
   EXPECT_GT(most_slots, 20U);
 }
 
-TEST(SameRules, LargestFirstIsThatOfAScan) {
+TEST(SameRules, LargestFirstAgreesWithAScan) {
   Random random(22);
   for (int round = 0; round < 3000; ++round) {
     const PackingProblem problem = random_problem(random);
@@ -61,8 +61,9 @@ TEST(SameRules, LargestFirstIsThatOfAScan) {
   }
 }
 
-// 300 buffers with at most 10 lifespans, [0, 1) to [0, 4): far more pairs than lifespans, so gaps are kept by lifespan.
-TEST(SameRules, LargestFirstOfFewLifespansIsThatOfAScan) {
+// 300 buffers with at most 10 lifespans, [0, 1) to [0, 4): far more pairs than lifespans, so gaps are kept by
+// lifespan.
+TEST(SameRules, LargestFirstOfFewLifespansAgreesWithAScan) {
   Random random(24);
   for (int round = 0; round < 300; ++round) {
     PackingProblem problem;
@@ -75,12 +76,12 @@ TEST(SameRules, LargestFirstOfFewLifespansIsThatOfAScan) {
     std::int64_t work = 0;
     const Result<IdVector<PackingId, Offset>> offsets = baselines_internal::largest_first_offsets(problem, &work);
     ASSERT_TRUE(offsets);
-    EXPECT_LE(work, 4 * 10 * 300);  // and not some 30,000 pairs
+    EXPECT_LE(work, 4 * 10 * 300);  // far below the 30,000 pairs
     EXPECT_EQ(*offsets, testing::plain_largest_first_offsets(problem)) << round;
   }
 }
 
-// Branches that begin and end at random, names of few sizes.
+// Branches that start and end at random, and names of few sizes.
 Net random_branches(Random& random) {
   std::string text;
   const int nodes = static_cast<int>(random.between(1, 60));
@@ -99,19 +100,22 @@ Net random_branches(Random& random) {
 }
 
 DagRule random_rule(Random& random, const BlobNet& net) {
-  DagRule rule{.by_size = random.chance(50)};
+  DagRule rule{.by_size = random.chance(50),
+               .may_move = Flags<BlobId>(net.blobs.size()),
+               .may_host = Flags<BlobId>(net.blobs.size()),
+               .takes_part = Flags<std::uint32_t>(net.ops.size())};
   const bool all_take_part = random.chance(50);
-  for (const baselines_internal::Blob& blob : net.blobs) {
-    rule.may_move.push_back(static_cast<char>(!blob.is_kept && random.chance(90)));
-    rule.may_host.push_back(static_cast<char>(!blob.is_kept && random.chance(20)));
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (!net.blobs[id].is_kept && random.chance(90)) rule.may_move.set(id);
+    if (!net.blobs[id].is_kept && random.chance(20)) rule.may_host.set(id);
   }
-  for (std::size_t at = 0; at < net.ops.size(); ++at) {
-    rule.takes_part.push_back(static_cast<char>(all_take_part || random.chance(80)));
+  for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
+    if (all_take_part || random.chance(80)) rule.takes_part.set(at);
   }
   return rule;
 }
 
-TEST(SameRules, RecyclingInADagIsThatOfAScan) {
+TEST(SameRules, RecyclingInADagAgreesWithAScan) {
   Random random(23);
   int shared = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -136,7 +140,7 @@ TEST(SameRules, RecyclingInADagIsThatOfAScan) {
   EXPECT_GT(shared, 4000);  // 2 blocks per net, and more
 }
 
-// What a rule has looked at, for a chain or for branches.
+// What a rule has examined, for a chain or for branches.
 struct Work {
   std::int64_t slots = 0;
   std::int64_t offsets = 0;
@@ -153,9 +157,9 @@ Work work_of(const std::string& text, const std::string& output) {
   for (const baselines_internal::Blob& blob : blobs->blobs) {
     problem.buffers.push_back({.lifespan = {blob.first, blob.last + 1}, .size = blob.size});
   }
-  DagRule rule{.may_move = IdVector<BlobId, char>(blobs->blobs.size(), 1),
-               .may_host = IdVector<BlobId, char>(blobs->blobs.size(), 0),
-               .takes_part = std::vector<char>(blobs->ops.size(), 1)};
+  DagRule rule{.may_move = Flags<BlobId>(blobs->blobs.size(), true),
+               .may_host = Flags<BlobId>(blobs->blobs.size()),
+               .takes_part = Flags<std::uint32_t>(blobs->ops.size(), true)};
   Work work;
   EXPECT_EQ(baselines_internal::nearest_size_slots(problem, &work.slots).size(), problem.buffers.size());
   EXPECT_TRUE(baselines_internal::largest_first_offsets(problem, &work.offsets));
@@ -165,8 +169,8 @@ Work work_of(const std::string& text, const std::string& output) {
   return work;
 }
 
-// Ten times the nodes: at most 10 x log(20,000) / log(2,000) = 13 times the work, and 20% for what a tree happens to be.
-// A scan would need 100 times as much.
+// Ten times the nodes need at most 10 x log(20,000) / log(2,000) = 13 times the work, plus 20% for the shape of the
+// tree. A scan would need 100 times the work.
 void expect_near_linear(const Work& small, const Work& large) {
   EXPECT_LT(large.slots, 16 * small.slots);
   EXPECT_LT(large.offsets, 11 * small.offsets);
@@ -185,17 +189,17 @@ TEST(WorkOfRules, IsNearLinearInBranches) {
   expect_near_linear(work_of(testing::wide(5, 400), "out"), work_of(testing::wide(5, 4'000), "out"));
 }
 
-// 20,000 buffers that all live at one time, in as many lifespans, are 200 million pairs, more than 100 million.
-TEST(WorkOfRules, TooMuchIsRefused) {
+// 20,000 buffers that are all live at the same time, with different lifespans, have 200 million pairs. The limit is
+// 100 million.
+TEST(WorkOfRules, TooManyPairsAreRefused) {
   PackingProblem problem;
   for (int at = 0; at < 20'000; ++at) problem.buffers.push_back({.lifespan = {at, 20'000}, .size = Bytes(1)});
   const Result<IdVector<PackingId, Offset>> offsets = baselines_internal::largest_first_offsets(problem);
   ASSERT_FALSE(offsets);
   EXPECT_EQ(offsets.error().code, ErrorCode::over_limit);
-  EXPECT_EQ(
-      offsets.error().message,
-      "not computed, because the graph is too large for it: it would look at more than 100000000 pairs of tensors "
-      "that live at one time (kMostPairs)");
+  EXPECT_EQ(offsets.error().message,
+            "not computed, because the graph is too large: the rule would examine more than 100000000 pairs of tensors "
+            "that are live at the same time (kMostPairs)");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST(StaticRuntimeGroups, AViewKeepsItsBase) {
   EXPECT_EQ(block_of(net, outcome, "c"), block_of(net, outcome, "cv"));
 }
 
-TEST(StaticRuntimeGroups, ResultsThatNobodyReadsAreApartFromEachOther) {
+TEST(StaticRuntimeGroups, UnreadResultsOfANodeDoNotShare) {
   const Net net = net_of("mul a,a -> z; mul z,z -> out; variadic a -> x,y", {.outputs = {"out"}});
   const BaselineOutcome outcome = outcome_of(net, "static_runtime_groups");
   EXPECT_EQ(outcome.shared_buffers, 2);  // {z, x} {y}
@@ -53,7 +53,7 @@ TEST(StaticRuntimeGroups, NineTensorsOfALongRowNeedThreeGroups) {
   EXPECT_EQ(outcome.shared_buffers, 3);
   std::int64_t managed = 0;
   for (const BaselineBlock& block : outcome.blocks) managed += block.blobs;
-  EXPECT_EQ(managed, 9);  // six of them reuse
+  EXPECT_EQ(managed, 9);  // six of them reuse a group
 }
 
 TEST(StaticRuntimeGroups, SizesAreRoundedUpTo64) {
@@ -63,7 +63,7 @@ TEST(StaticRuntimeGroups, SizesAreRoundedUpTo64) {
   }
 }
 
-// An output that is a view of a managed tensor: the original gives its bytes away.
+// The output is a view of a managed tensor. The original gives its bytes away.
 TEST(StaticRuntimeGroups, AnOutputThatIsAViewHoldsItsBase) {
   const Net net = net_of("add x,x -> a; Reshape a -> b; F a -> c; F c -> d; F d -> e", {.outputs = {"b", "e"}});
   const BaselineOutcome outcome = outcome_of(net, "static_runtime_groups");
@@ -76,7 +76,7 @@ TEST(StaticRuntimeGroups, AViewOfAnInputIsNotManaged) {
   EXPECT_EQ(block_of(net, outcome_of(net, "static_runtime_groups"), "v"), -1);
 }
 
-// The stack knows no sizes: {1000, 10} and {10, 1000}, against 1010 that live at once.
+// The stack ignores sizes: {1000, 10} and {10, 1000}, while only 1010 bytes are live at once.
 TEST(StaticRuntimeGroups, AStackWithoutSizesCostsTwiceThePeak) {
   Net net = net_of("F x -> a; F a -> b; F b -> c; F c -> d; F d -> out",
                    {.outputs = {"out"}, .bytes = {{"a", 1000}, {"b", 10}, {"c", 10}, {"d", 1000}, {"out", 0}}});

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// --dim and --shape, and what is said where sizes stay open.
+// --dim and --shape, and the messages for sizes that stay open.
 
 #include "lowtide/import/onnx/bindings.h"
 
@@ -34,7 +34,7 @@ TEST(Dims, MayBeZero) {
   EXPECT_EQ(testing::find_tensor(model->graph, "y")->size, Bytes(0));
 }
 
-TEST(Dims, OfNoSymbolAreRefusedWithThoseThatThereAre) {
+TEST(Dims, OfUnknownSymbolsAreRefused) {
   expect_refused(import(kDynamic, {.dims = {{"bach", 8}}, .shapes = {}}), ErrorCode::invalid,
                  {"'bach'", "'batch', 'side'"});
   expect_refused(import("g (float[2] x) => (float[2] y) { y = Relu(x) }", {.dims = {{"n", 1}}, .shapes = {}}),
@@ -45,7 +45,7 @@ TEST(Dims, BelowZeroAreRefused) {
   expect_refused(import(kDynamic, {.dims = {{"batch", -1}}, .shapes = {}}), ErrorCode::invalid, {"'batch'", "-1"});
 }
 
-TEST(Dims, TooLargeAreRefusedAtTheirTensor) {
+TEST(Dims, ThatAreTooLargeAreRefusedAtTheTensor) {
   expect_refused(
       import(kDynamic, {.dims = {{"batch", std::numeric_limits<std::int64_t>::max()}, {"side", 16}}, .shapes = {}}),
       ErrorCode::over_limit, {"'x'"});
@@ -57,7 +57,7 @@ TEST(Shapes, GiveAnInputItsExtents) {
   EXPECT_EQ(type_of(model->graph, "y"), "f32[1,3,8,8]");
 }
 
-TEST(Shapes, KeepWhatTheFileSaysAtMinusOne) {
+TEST(Shapes, KeepTheExtentOfTheFileForMinusOne) {
   const auto model = import(kDynamic, {.dims = {{"batch", 2}}, .shapes = {{"x", {-1, -1, 8, 8}}}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "x"), "f32[2,3,8,8]");
@@ -69,30 +69,31 @@ TEST(Shapes, BindSymbolsOfOtherInputs) {
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "b"), "f32[5]");
   expect_refused(import(two, {.dims = {}, .shapes = {{"a", {5}}, {"b", {6}}}}), ErrorCode::invalid,
-                 {"--shape 'b'", "given as 6", "'n' is 5"});
-  expect_refused(import(two, {.dims = {{"n", 4}}, .shapes = {{"a", {5}}}}), ErrorCode::invalid, {"5", "'n' is 4"});
+                 {"--shape 'b'", "given as 6", "'n' is also given as 5"});
+  expect_refused(import(two, {.dims = {{"n", 4}}, .shapes = {{"a", {5}}}}), ErrorCode::invalid,
+                 {"5", "'n' is also given as 4"});
 }
 
 TEST(Shapes, ThatContradictTheFileAreRefused) {
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 4, 8, 8}}}}), ErrorCode::invalid,
-                 {"--shape 'x'", "extent 1", "given as 4", "fixes it at 3"});
+                 {"--shape 'x'", "extent 1", "given as 4", "fixed in the file at 3"});
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8, 9}}}}), ErrorCode::invalid,
-                 {"extent 3", "9", "'side' is 8"});
+                 {"extent 3", "9", "'side' is also given as 8"});
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8}}}}), ErrorCode::invalid,
                  {"gives 3 extents", "declares 4"});
 }
 
-TEST(Shapes, OfNoInputAreRefusedWithThoseThatThereAre) {
+TEST(Shapes, OfUnknownInputsAreRefused) {
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"input", {1}}}}), ErrorCode::invalid, {"'input'", "'x'"});
 }
 
-TEST(Shapes, WithExtentsThatCannotBeAreRefused) {
+TEST(Shapes, WithInvalidExtentsAreRefused) {
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {-2, 3, 8, 8}}}}), ErrorCode::invalid, {"-2"});
   const std::vector<std::int64_t> long_shape(65, 1);
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", long_shape}}}), ErrorCode::invalid, {"kMaxRank"});
 }
 
-TEST(Shapes, GiveARankWhereTheFileHasNone) {
+TEST(Shapes, GiveARankThatTheFileLacks) {
   onnx::ModelProto proto = model_from("g (float[2] x) => (float[2] y) { y = Relu(x) }");
   proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
   proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
@@ -103,13 +104,13 @@ TEST(Shapes, GiveARankWhereTheFileHasNone) {
   expect_refused(import(proto, {.dims = {}, .shapes = {{"x", {-1, 5}}}}), ErrorCode::invalid, {"-1"});
 }
 
-TEST(OpenSizes, AreListedSymbolBySymbolWithAWayOut) {
+TEST(OpenSizes, AreListedBySymbolWithTheOptionToUse) {
   expect_refused(import(kDynamic), ErrorCode::unresolved,
                  {"2 tensors", "symbol 'batch' (extent 0 of 'x'): give --dim batch=N",
                   "symbol 'side' (extent 2 of 'x' and 1 more): give --dim side=N"});
 }
 
-TEST(OpenSizes, WithoutASymbolAreListedWithTheShapeToGive) {
+TEST(OpenSizes, WithoutASymbolAreListedWithAShape) {
   onnx::ModelProto proto = model_from("g (float[a,3] x) => (float[b,3] y) { y = Relu(x) }");
   proto.mutable_graph()
       ->mutable_input(0)
@@ -119,7 +120,7 @@ TEST(OpenSizes, WithoutASymbolAreListedWithTheShapeToGive) {
       ->mutable_dim(0)
       ->Clear();
   expect_refused(import(proto), ErrorCode::unresolved, {"input 'x' is f32[?,3]", "--shape x=Nx3"});
-  // Some exporters write -1 where they mean the same. Below that, a number is wrong.
+  // Some exporters write -1 for an unknown extent. Lower numbers are invalid.
   auto* extent =
       proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
   extent->set_dim_value(-1);
@@ -130,20 +131,20 @@ TEST(OpenSizes, WithoutASymbolAreListedWithTheShapeToGive) {
   expect_refused(import(proto), ErrorCode::unresolved, {"--shape x=Nx3"});
 }
 
-TEST(OpenSizes, ThatDependOnDataNameTheNodeThatMakesThem) {
+TEST(OpenSizes, ThatDependOnDataNameTheirNode) {
   expect_refused(import("g (float[1] n, int64[1] s) => (float[m] y) { [make] y = Expand(n, s) }"),
                  ErrorCode::unresolved, {"'y'", "node 0 'make' (Expand)", "depends on data"});
 }
 
-TEST(OpenSizes, OfAnOutputMayBeGivenByItsSymbol) {
-  // The file names the extent, and the user says how large it is.
+TEST(OpenSizes, OfAnOutputCanBeBoundByItsSymbol) {
+  // The file names the extent, and the user gives its size.
   const auto model =
       import("g (float[1] n, int64[1] s) => (float[m] y) { y = Expand(n, s) }", {.dims = {{"m", 7}}, .shapes = {}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "y"), "f32[7]");
 }
 
-TEST(OpenSizes, AreTakenFromDeclaredTypesWhereInferenceDoesNotKnow) {
+TEST(OpenSizes, ComeFromDeclaredTypesIfInferenceFails) {
   const auto model = import("g (float[1] n, int64[1] s) => (float[9] y) { y = Expand(n, s) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "y"), "f32[9]");

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// If, Loop and Scan: bodies are graphs of their own that see the names around them.
+// If, Loop and Scan. Their bodies are separate graphs that see the names of the outer graphs.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ const Body* body_of(const Graph& graph, const std::string& node, const std::stri
   return nullptr;
 }
 
-TEST(Bodies, BecomeGraphsThatCaptureWhatTheyRead) {
+TEST(Bodies, CaptureTheOuterTensorsThatTheyRead) {
   const auto model = import(
       "g (bool c, float[2] x) => (float[2] y) <float[2] w = {1, 2}> { [pre] p = Relu(x) "
       "[choose] y = If (c) <"
@@ -53,7 +53,7 @@ TEST(Bodies, BecomeGraphsThatCaptureWhatTheyRead) {
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2]");
 }
 
-TEST(Bodies, InBodiesCaptureThroughBoth) {
+TEST(Bodies, InsideBodiesCaptureThroughBoth) {
   const auto model = import(
       "g (bool c, float[2] x) => (float[2] y) { [outer] y = If (c) <"
       "then_branch = t () => (float[2] a) { [inner] a = If (c) <"
@@ -71,7 +71,7 @@ TEST(Bodies, InBodiesCaptureThroughBoth) {
   EXPECT_EQ(model->graph.total_nodes(), 5);
 }
 
-TEST(Bodies, MayBeginBehindNodesThatStandLaterInTheFile) {
+TEST(Bodies, MayReadNodesThatComeLaterInTheFile) {
   const auto model = import(
       "g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
       "then_branch = t () => (float[2] a) { a = Neg(late) },"
@@ -80,7 +80,7 @@ TEST(Bodies, MayBeginBehindNodesThatStandLaterInTheFile) {
   EXPECT_EQ(model->graph.node(NodeId(0)).name, "l");
 }
 
-TEST(Bodies, MayHandOutATensorFromAround) {
+TEST(Bodies, MayReturnATensorOfTheOuterGraph) {
   const auto model = import(
       "g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
       "then_branch = t () => (float[2] x) { },"
@@ -91,22 +91,23 @@ TEST(Bodies, MayHandOutATensorFromAround) {
   EXPECT_TRUE(body->graph->tensor(body->graph->outputs()[0]).is_captured);
 }
 
-TEST(Bodies, ThatReadWhatNobodyMakesAreRefused) {
+TEST(Bodies, ThatReadAnUnknownNameAreRefused) {
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
                         "then_branch = t () => (float[2] a) { a = Neg(ghost) },"
                         "else_branch = e () => (float[2] b) { b = Abs(x) }> }"),
                  ErrorCode::invalid, {"node 0 'choose' (If)", "'ghost'"});
 }
 
-TEST(Bodies, DoNotMakeNamesThatAreAround) {
+TEST(Bodies, ThatProduceAnOuterNameAreRefused) {
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [n] p = Relu(x) [choose] y = If (c) <"
                         "then_branch = t () => (float[2] p) { [again] p = Neg(x) },"
                         "else_branch = e () => (float[2] b) { b = Abs(x) }> }"),
                  ErrorCode::invalid, {"node 1 'choose' (If)", "node 0 'again' (Neg)", "'p'", "around"});
 }
 
-TEST(Bodies, MayNameTheirInputsLikeATensorAround) {
-  // Some exporters do; the standard speaks only of the outputs of nodes. Inside, the name is the body's own.
+TEST(Bodies, MayNameTheirInputsLikeAnOuterTensor) {
+  // Some exporters do this; the standard only restricts the outputs of nodes. Inside the body, the name means its
+  // input.
   const auto model = import(
       "g (int64 n, bool c, float[2] x) => (float[2] y) { [loop] y = Loop (n, c, x) <"
       "body = b (int64 i, bool k, float[2] x) => (bool k2, float[2] x2) "
@@ -115,7 +116,7 @@ TEST(Bodies, MayNameTheirInputsLikeATensorAround) {
   EXPECT_TRUE(body_of(model->graph, "loop", "body")->captures.empty());
 }
 
-TEST(Bodies, OfALoopHaveTheSizesOfWhatTheyCarry) {
+TEST(Bodies, OfALoopHaveTheSizesOfItsStates) {
   const auto model = import(
       "g (int64 n, bool c, float[2,3] x) => (float[2,3] y, float[m,2,3] all) "
       "{ [loop] y, all = Loop (n, c, x) <"
@@ -131,7 +132,7 @@ TEST(Bodies, OfALoopHaveTheSizesOfWhatTheyCarry) {
   EXPECT_EQ(type_of(model->graph, "all"), "f32[10,2,3]");
 }
 
-TEST(Bodies, OfALoopThatGrowsWhatItCarriesStayOpen) {
+TEST(Bodies, OfALoopWithAGrowingStateStayOpen) {
   expect_refused(import("g (int64 n, bool c, float[2] x) => (float[m] y) { [loop] y = Loop (n, c, x) <"
                         "body = b (int64 i, bool k, float[p] s) => (bool k2, float[q] s2) "
                         "{ k2 = Identity(k) s2 = Concat<axis = 0>(s, s) }> }"),
@@ -139,7 +140,7 @@ TEST(Bodies, OfALoopThatGrowsWhatItCarriesStayOpen) {
 }
 
 TEST(Bodies, OfALoopThatNeverEndsAreBounded) {
-  // 2^63 - 1 rounds of stacked outputs: refused; without stacked outputs, a loop's rounds need no memory.
+  // 2^63 - 1 rounds of stacked outputs are refused. Without stacked outputs, the rounds of a loop need no memory.
   const char* const start = "g (bool c, float[2] x) => (float[2] y";
   const std::string rounds = "{ n = Constant<value_int = 9223372036854775807>() ";
   const auto carried = import(start + (") " + rounds) +
@@ -174,7 +175,7 @@ TEST(Bodies, WithAWrongNumberOfInputsOrOutputsAreRefused) {
 }
 
 TEST(Bodies, ThatNeverRunAreLeftOut) {
-  // Exporters leave such a branch behind, with a rank that cannot be.
+  // Exporters leave such a branch behind, with a rank that cannot occur.
   const auto model = import(
       "g (float[2,3] x) => (float[6] y) { c = Constant<value = bool {1}>() [choose] y = If (c) <"
       "then_branch = t () => (float[6] a) { s = Constant<value_ints = [6]>() a = Reshape(x, s) },"
@@ -204,7 +205,7 @@ std::size_t reader_count(const Graph& graph, std::string_view name) {
   return 0;
 }
 
-// A branch in whose body stands an If that always takes its then_branch, Neg(small).
+// A branch whose body contains an If that always takes its then_branch, Neg(small).
 std::string branch_with_a_dead_branch(const std::string& dead) {
   return "t () => (float[2] a) { one = Constant<value = bool {1}>() [inner] a = If (one) <"
          "  then_branch = tt () => (float[2] b) { b = Neg(small) },"
@@ -212,8 +213,8 @@ std::string branch_with_a_dead_branch(const std::string& dead) {
          dead + " }> }";
 }
 
-TEST(Bodies, CaptureNothingForABranchInsideThatNeverRuns) {
-  // `dead` captures `big` at two depths, and `small` as the living branch does.
+TEST(Bodies, CaptureNothingForAnInnerBranchThatNeverRuns) {
+  // `dead` captures `big` at two depths, and `small` like the branch that runs.
   for (const char* const dead : {"d = Slice(big, zero, two)", "e = Slice(big, zero, two) d = Add(e, small)",
                                  "d = If (c) <then_branch = x () => (float[2] e) { e = Slice(big, zero, two) },"
                                  "            else_branch = y () => (float[2] f) { f = Neg(small) }>"}) {
@@ -233,8 +234,8 @@ TEST(Bodies, CaptureNothingForABranchInsideThatNeverRuns) {
   }
 }
 
-TEST(Bodies, CaptureNothingForABranchInsideThatCannotRun) {
-  // MatMul of 2 by a matrix of 3 rows: no run survives the else_branch of `inner`.
+TEST(Bodies, CaptureNothingForAnInnerBranchThatCannotRun) {
+  // MatMul of 2 columns by a matrix of 3 rows: no run can take the else_branch of `inner`.
   const auto model = import(
       "g (bool c, float[2] x) => (float[2] y) <float[3,5] w = {0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0}> { [p] big = Relu(x) "
       "[outer] y = If (c) <then_branch = t () => (float[2] a) { [inner] a = If (c) <"
@@ -248,7 +249,7 @@ TEST(Bodies, CaptureNothingForABranchInsideThatCannotRun) {
   EXPECT_EQ(reader_count(model->graph, "big"), 0U);
 }
 
-TEST(Bodies, CaptureNothingForADeadBranchInALoopInAnIfInALoop) {
+TEST(Bodies, CaptureNothingForADeadBranchInNestedLoops) {
   // The body of the inner Loop is inferred more than once; the condition is a constant of the whole model.
   const auto model = import(
       "g (int64 n, bool c, float[2] x) => (float[2] y) <bool never = {0}> { [p] small = Relu(x) [q] big = Neg(x) "
@@ -274,7 +275,7 @@ TEST(Bodies, CaptureNothingForADeadBranchInALoopInAnIfInALoop) {
   EXPECT_NE(body_of(*in->graph, "low", "else_branch"), nullptr);
 }
 
-TEST(Bodies, ThatCannotWorkWithTheSizesGivenAreLeftOutAndSaidSo) {
+TEST(Bodies, ThatCannotRunWithTheGivenSizesAreNoted) {
   // Data choose the branch, but rows of 3 fit only one of the two matrices.
   const char* const text =
       "g (bool c, float[1,n] x) => (float[1,q] y) <float[3,5] three = {0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0}, "
@@ -294,8 +295,8 @@ TEST(Bodies, ThatCannotWorkWithTheSizesGivenAreLeftOutAndSaidSo) {
   expect_refused(import(text, {.dims = {{"n", 7}}, .shapes = {}}), ErrorCode::invalid, {"'choose' (If)", "MatMul"});
 }
 
-TEST(Bodies, WithStaleDeclaredSizesArePlannedByWhatTheirOperatorsSay) {
-  // The declared sizes are left over: a runtime takes them for a warning, and both branches run. `big` is of 3 x 64.
+TEST(Bodies, WithStaleDeclaredSizesArePlannedByOperators) {
+  // The declared sizes are left over. A runtime prints a warning, and both branches run. `big` is 3 x 64.
   const auto model = import(
       "g (bool c, float[64] x) => (float[n] y) { [choose] y = If (c) <"
       "then_branch = t () => (float[64] a) { a = Relu(x) },"
@@ -306,23 +307,23 @@ TEST(Bodies, WithStaleDeclaredSizesArePlannedByWhatTheirOperatorsSay) {
   EXPECT_EQ(type_of(*other->graph, "big"), "f32[192]");
   EXPECT_EQ(type_of(*other->graph, "b"), "f32[192]");
   EXPECT_NE(body_of(model->graph, "choose", "then_branch"), nullptr);
-  ASSERT_EQ(model->notes.size(), 2U);  // the other one: y is of 64 or 192, planned at most
+  ASSERT_EQ(model->notes.size(), 2U);  // the other note: y has 64 or 192 elements and is planned at its upper bound
   for (const char* word : {"2 declared sizes", "'big' of graph 'e' is declared as f32[3,64]", "f32[192]", "'b'"})
     EXPECT_NE(model->notes[1].find(word), std::string::npos) << "lacks: " << word << "\n" << model->notes[1];
 }
 
-TEST(Bodies, ThatPassAValueOnWithAStaleDeclaredSizeArePlanned) {
+TEST(Bodies, ThatReturnAValueWithAStaleSizeArePlanned) {
   const auto model = import(
       "g (bool c, float[64] x) => (float[64] y) { [choose] y = If (c) <"
       "then_branch = t () => (float[8,8] x) { },"
       "else_branch = e () => (float[64] b) { b = Exp(x) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   ASSERT_EQ(model->notes.size(), 1U);
-  EXPECT_NE(model->notes[0].find("1 declared size in a body"), std::string::npos) << model->notes[0];
+  EXPECT_NE(model->notes[0].find("1 size declared in a body"), std::string::npos) << model->notes[0];
 }
 
-TEST(Bodies, ThatAreMalformedBehindABranchThatCannotRunAreRefused) {
-  // What is wrong with the inner then_branch is of sizes, what is wrong after it is not.
+TEST(Bodies, ThatAreMalformedAfterADeadBranchAreRefused) {
+  // The error in the inner then_branch comes from sizes; the error after it does not.
   expect_refused(import("g (bool c, float[2] x) => (float[n] y) <float[3,5] w = {0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0}> {"
                         "p = Relu(x) [choose] y = If (c) <then_branch = t () => (float[q] a) {"
                         "  u = If (c) <then_branch = tt () => (float[5] d) { d = MatMul(x, w) },"
@@ -332,12 +333,12 @@ TEST(Bodies, ThatAreMalformedBehindABranchThatCannotRunAreRefused) {
                  ErrorCode::invalid, {"'bad' (Neg)", "makes 'p'"});
 }
 
-TEST(Bodies, ThatAreMalformedAreRefusedWhateverTheSizes) {
+TEST(Bodies, ThatAreMalformedForAllSizesAreRefused) {
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
                         "then_branch = t () => (float[2] a) { [p] a = Neg(b) [q] b = Neg(a) },"
                         "else_branch = e () => (float[2] d) { d = Abs(x) }> }"),
                  ErrorCode::invalid, {"'choose' (If)", "cycle of 2 nodes"});
-  // Of the wrong element type, which no sizes change.
+  // The element type is wrong for all sizes.
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [choose] y = If (c) <"
                         "then_branch = t () => (float[2] a) { a = Cast<to = 7>(x) },"
                         "else_branch = e () => (float[2] d) { d = Abs(x) }> }"),
@@ -356,11 +357,11 @@ std::string nested(int depth, int level = 0) {
 TEST(Bodies, NestTwentyDeep) {
   const auto model = import("g (bool c, float[2] x) => (float[2] v0) { " + nested(20) + " }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
-  EXPECT_EQ(model->graph.total_nodes(), 20 + 1 + 20);  // Ifs, the innermost Relu, the other branches
+  EXPECT_EQ(model->graph.total_nodes(), 20 + 1 + 20);  // the Ifs, the innermost Relu, the other branches
 }
 
-TEST(Bodies, OfNestedBranchesCountOnceEach) {
-  // Both branches of each level hold the next: a file of 2^8 leaves, and as many graphs.
+TEST(Bodies, OfNestedBranchesCountOnce) {
+  // Both branches of each level contain the next level, so the file has 2^8 leaves.
   std::string text = "r = Relu(x)";
   int names = 0;
   for (int level = 0; level < 8; ++level) {
@@ -377,8 +378,8 @@ TEST(Bodies, OfNestedBranchesCountOnceEach) {
   EXPECT_EQ(model->graph.total_nodes(), (1 << 9) - 1);  // a full binary tree with 2^8 leaves
 }
 
-TEST(Bodies, OfNestedLoopsAreNotInferredWithoutEnd) {
-  // Each loop may have to look at its body more than once; 12 levels of that would be thousands of times.
+TEST(Bodies, OfNestedLoopsAreInferredWithinALimit) {
+  // Each loop may infer its body more than once; with 12 levels that would be thousands of times.
   std::string text = "s_out = Relu(s_in)";
   std::string in = "s_in";
   for (int level = 0; level < 12; ++level) {
@@ -390,7 +391,7 @@ TEST(Bodies, OfNestedLoopsAreNotInferredWithoutEnd) {
            inner + " }>";
   }
   const auto model = import("g (int64 n, bool c, float[2] z11) => (float[2] q11) { " + text + " }");
-  // Accepted with sizes, or listed as open: either way, soon.
+  // The model is accepted, or its sizes are listed as open, but soon.
   if (!model.ok()) {
     EXPECT_EQ(model.error().code, ErrorCode::unresolved) << model.error().describe();
   }

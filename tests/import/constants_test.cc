@@ -75,21 +75,21 @@ TEST(Constants, ReadFloatsOfEveryWidth) {
   EXPECT_EQ(pi->known.content->elements[0].real, 3.140625);
 }
 
-TEST(Constants, PackElementsBelowAByte) {
+TEST(Constants, PackElementsSmallerThanAByte) {
   TensorProto odd = tensor_of(TensorProto::INT4, {3});  // 3 x 4 bits: two bytes
   odd.set_raw_data("ab");
   EXPECT_TRUE(fact_of(odd).ok());
   odd.set_raw_data("abc");
-  expect_refused(fact_of(odd), ErrorCode::invalid, {"raw_data holds 3 bytes", "need 2"});
+  expect_refused(fact_of(odd), ErrorCode::invalid, {"raw_data has 3 bytes", "need 2"});
 }
 
-TEST(Constants, WithDataShorterOrLongerThanTheirDimsAreRefused) {
+TEST(Constants, WithTooFewOrTooManyDataAreRefused) {
   TensorProto tensor = tensor_of(TensorProto::FLOAT, {3});
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"float_data holds 0", "need 3"});
+  expect_refused(fact_of(tensor), ErrorCode::invalid, {"float_data has 0", "need 3"});
   tensor.set_raw_data(std::string(8, '\0'));
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"raw_data holds 8 bytes", "need 12"});
+  expect_refused(fact_of(tensor), ErrorCode::invalid, {"raw_data has 8 bytes", "need 12"});
   tensor.set_raw_data(std::string(16, '\0'));
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"raw_data holds 16 bytes", "need 12"});
+  expect_refused(fact_of(tensor), ErrorCode::invalid, {"raw_data has 16 bytes", "need 12"});
 }
 
 TEST(Constants, WithDataInTwoPlacesAreRefused) {
@@ -102,11 +102,11 @@ TEST(Constants, WithDataInTwoPlacesAreRefused) {
   expect_refused(fact_of(wrong), ErrorCode::invalid, {"int64_data", "f32"});
 }
 
-TEST(Constants, WithDimsThatCannotBeAreRefused) {
+TEST(Constants, WithInvalidDimsAreRefused) {
   expect_refused(fact_of(tensor_of(TensorProto::FLOAT, {-5})), ErrorCode::invalid, {"-5", "negative"});
   expect_refused(fact_of(tensor_of(TensorProto::FLOAT, {std::int64_t{1} << 40, std::int64_t{1} << 40})),
                  ErrorCode::over_limit, {"2^63"});
-  // 2^32 x 2^32 wraps to 0 in 64 bits, and is no empty tensor.
+  // 2^32 x 2^32 is 0 in 64 bits, but the tensor is not empty.
   expect_refused(fact_of(tensor_of(TensorProto::INT8, {std::int64_t{1} << 32, std::int64_t{1} << 32})),
                  ErrorCode::over_limit, {"2^63"});
   expect_refused(fact_of(tensor_of(TensorProto::FLOAT, {std::int64_t{1} << 46})), ErrorCode::over_limit,
@@ -115,13 +115,13 @@ TEST(Constants, WithDimsThatCannotBeAreRefused) {
                  {"rank 100000", "kMaxRank"});
 }
 
-TEST(Constants, OfTypesThatAreNotThereAreRefused) {
-  expect_refused(fact_of(tensor_of(0, {1})), ErrorCode::invalid, {"not given"});
+TEST(Constants, OfUnknownTypesAreRefused) {
+  expect_refused(fact_of(tensor_of(0, {1})), ErrorCode::invalid, {"missing"});
   expect_refused(fact_of(tensor_of(9999, {1})), ErrorCode::invalid, {"9999"});
   expect_refused(fact_of(tensor_of(TensorProto::FLOAT6E2M3, {4})), ErrorCode::unsupported, {"FLOAT6E2M3"});
 }
 
-TEST(Constants, OfNoElementsNeedNoData) {
+TEST(Constants, WithoutElementsNeedNoData) {
   EXPECT_TRUE(fact_of(tensor_of(TensorProto::FLOAT, {0, 5})).ok());
   TensorProto raw = tensor_of(TensorProto::FLOAT, {0});
   raw.set_raw_data("");
@@ -157,7 +157,7 @@ TEST(ExternalData, NeedNotExist) {
   EXPECT_EQ(fact_of(external({{"location", "w"}}))->known.content, nullptr);
 }
 
-TEST(ExternalData, MayBeUnalignedOverlapAndHaveKeysNotKnownHere) {
+TEST(ExternalData, MayBeUnalignedOverlapAndHaveUnknownKeys) {
   EXPECT_TRUE(fact_of(external({{"location", "w"}, {"offset", "3"}})).ok());
   EXPECT_TRUE(fact_of(external({{"location", "w"}, {"checksum", "wrong"}, {"new_key", "x"}})).ok());
 }
@@ -174,12 +174,12 @@ TEST(ExternalData, NameAFile) {
                                       std::string(5000, 'a'), std::string("*/_ORT_MEM_ADDR_/*")}) {
     expect_refused(fact_of(external({{"location", location}})), ErrorCode::invalid, {"location"});
   }
-  expect_refused(fact_of(external({})), ErrorCode::invalid, {"no key 'location'"});
+  expect_refused(fact_of(external({})), ErrorCode::invalid, {"key 'location' is missing"});
   expect_refused(fact_of(external({{"location", "a"}, {"location", "b"}})), ErrorCode::invalid,
                  {"'location'", "twice"});
 }
 
-TEST(ExternalData, HaveOffsetsAndLengthsThatAreNumbersAndFit) {
+TEST(ExternalData, HaveValidOffsetsAndLengths) {
   for (const char* offset : {"-1", "18446744073709551584", "0x10", "1 ", "", "1e3"}) {
     expect_refused(fact_of(external({{"location", "w"}, {"offset", offset}})), ErrorCode::invalid, {"offset"});
   }
@@ -189,7 +189,7 @@ TEST(ExternalData, HaveOffsetsAndLengthsThatAreNumbersAndFit) {
   expect_refused(fact_of(external({{"location", "w"}, {"length", "-32"}})), ErrorCode::invalid, {"length '-32'"});
 }
 
-TEST(ExternalData, ExcludeDataInTheFile) {
+TEST(ExternalData, ExcludeDataInTheModelFile) {
   TensorProto tensor = external({{"location", "w"}});
   tensor.set_raw_data(std::string(32, '\0'));
   expect_refused(fact_of(tensor), ErrorCode::invalid, {"both external data and raw_data"});
@@ -209,7 +209,7 @@ onnx::SparseTensorProto sparse(const std::vector<std::int64_t>& dims, const std:
   return tensor;
 }
 
-TEST(SparseConstants, CountAsTheDenseTensor) {
+TEST(SparseConstants, AreSizedAsDenseTensors) {
   const Result<TensorFact> flat = fact_from_sparse(sparse({2, 3}, {2}, {1, 5}));
   ASSERT_TRUE(flat.ok()) << flat.error().describe();
   ASSERT_EQ(flat->known.extents->size(), 2U);
@@ -225,7 +225,7 @@ TEST(SparseConstants, HaveIndicesInRangeSortedAndDistinct) {
   expect_refused(fact_from_sparse(sparse({2, 3}, {2}, {1, 1})), ErrorCode::invalid, {"sorted and distinct"});
 }
 
-TEST(SparseConstants, HaveIndicesOfTheRightForm) {
+TEST(SparseConstants, HaveIndicesOfTheRightShape) {
   expect_refused(fact_from_sparse(sparse({2, 3}, {1, 3}, {0, 0, 0})), ErrorCode::invalid, {"i64[n,2]"});
   expect_refused(fact_from_sparse(sparse({std::int64_t{1} << 40, std::int64_t{1} << 40}, {1}, {0})),
                  ErrorCode::over_limit, {"2^63"});
@@ -233,7 +233,7 @@ TEST(SparseConstants, HaveIndicesOfTheRightForm) {
 
 // ---------------------------------------------------------------------------------------------------- in whole graphs
 
-TEST(Initializers, AreConstantsWithTheirIntegersKnown) {
+TEST(Initializers, AreConstantsWithKnownIntegers) {
   const auto model = import("g (float[2,3] x) => (float[3,2] y) <int64[2] s = {3, 2}> { y = Reshape(x, s) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Graph& graph = model->graph;
@@ -247,7 +247,7 @@ TEST(Initializers, AreConstantsWithTheirIntegersKnown) {
   EXPECT_EQ(testing::type_of(graph, "y"), "f32[3,2]");
 }
 
-TEST(Initializers, ThatAreInputsTooAreConstantsAndSaidSo) {
+TEST(Initializers, ThatAreAlsoInputsAreConstantsAndNoted) {
   onnx::ModelProto proto =
       model_from("g (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }");
   if (proto.graph().initializer_size() == 0) GTEST_SKIP() << "the text form does not allow it";
@@ -256,7 +256,7 @@ TEST(Initializers, ThatAreInputsTooAreConstantsAndSaidSo) {
   EXPECT_EQ(model->graph.inputs().size(), 1U);
   ASSERT_EQ(model->notes.size(), 1U);
   EXPECT_NE(model->notes[0].find("'w'"), std::string::npos);
-  proto.set_ir_version(3);  // where every initializer is listed so, and nothing is said
+  proto.set_ir_version(3);  // in this version every initializer is listed as an input, so there is no note
   const auto old = import(proto);
   ASSERT_TRUE(old.ok()) << old.error().describe();
   EXPECT_TRUE(old->notes.empty());
@@ -270,13 +270,13 @@ TEST(Initializers, ThatAreInputsTooAreConstantsAndSaidSo) {
   expect_refused(import(proto), ErrorCode::invalid, {"initializer 'w'", "f32[3]", "f32[2]"});
 }
 
-TEST(Initializers, AreNamedWhereTheyAreWrong) {
+TEST(Initializers, AreNamedInErrors) {
   onnx::ModelProto proto = model_from("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }");
   proto.mutable_graph()->mutable_initializer(0)->add_float_data(3);
-  expect_refused(import(proto), ErrorCode::invalid, {"graph 'g'", "initializer 'w'", "float_data holds 3"});
+  expect_refused(import(proto), ErrorCode::invalid, {"graph 'g'", "initializer 'w'", "float_data has 3"});
 }
 
-TEST(ConstantNodes, BecomeConstantsAndNoNodes) {
+TEST(ConstantNodes, BecomeConstantsAndNotNodes) {
   const auto model =
       import("g (float[4] x) => (float[2,2] y) { s = Constant<value_ints = [2, 2]>() y = Reshape(x, s) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();

@@ -31,7 +31,7 @@ TEST(PackingCsv, ReadsTheColumnsOfMiniMalloc) {
   EXPECT_FALSE(problem->capacity.has_value());
 }
 
-TEST(PackingCsv, TakesColumnsInAnyOrderAndOptionalOnes) {
+TEST(PackingCsv, TakesOptionalColumnsAndAnyOrder) {
   const Result<PackingProblem> problem =
       parse_packing("gaps,size,upper,offset,lower,id,alignment\n8-9 4-6,128,10,64,2,b,32\n,1,2,,1,a,1\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();
@@ -44,7 +44,7 @@ TEST(PackingCsv, TakesColumnsInAnyOrderAndOptionalOnes) {
   EXPECT_FALSE(problem->buffers[PackingId(1)].fixed_offset.has_value());
 }
 
-TEST(PackingCsv, EmptyFieldsOfOptionalColumnsAreAsIfTheColumnWereNotThere) {
+TEST(PackingCsv, AnEmptyOptionalFieldMeansNoValue) {
   const Result<PackingProblem> problem = parse_packing("id,lower,upper,size,alignment,offset,gaps\na,0,1,2,,,\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();
   const PackingBuffer expected = {
@@ -52,8 +52,8 @@ TEST(PackingCsv, EmptyFieldsOfOptionalColumnsAreAsIfTheColumnWereNotThere) {
   EXPECT_EQ(problem->buffers[PackingId(0)], expected);
 }
 
-// As long as ids are the numbers of their rows they are not kept; from the first other one on all are.
-TEST(PackingCsv, KeepsIdsThatAreNotTheNumbersOfTheirRows) {
+// While ids are the numbers of their rows, they are not kept. From the first other id on, all are kept.
+TEST(PackingCsv, KeepsIdsThatDifferFromRowNumbers) {
   const Result<PackingProblem> numbered = parse_packing("id,lower,upper,size\n0,0,1,2\n1,0,1,3\n");
   ASSERT_TRUE(numbered.ok()) << numbered.error().describe();
   EXPECT_TRUE(numbered->names.empty());
@@ -65,11 +65,11 @@ TEST(PackingCsv, KeepsIdsThatAreNotTheNumbersOfTheirRows) {
   EXPECT_EQ(named->names[PackingId(3)], "3");
 }
 
-TEST(PackingCsv, FindsIdsThatComeTwiceAmongNumbersAndNames) {
+TEST(PackingCsv, FindsRepeatedIdsAmongNumbersAndNames) {
   const std::string rows = "id,lower,upper,size\n0,0,1,2\n1,0,1,3\n";
-  expect_refused(rows + "0,0,1,4\n", ErrorCode::invalid, {"line 4, column 'id': '0' is the id of line 2 too"});
-  expect_refused(rows + "x,0,1,4\n1,0,1,4\n", ErrorCode::invalid, {"line 5", "'1' is the id of line 3 too"});
-  expect_refused(rows + "3,0,1,4\n3,0,1,4\n", ErrorCode::invalid, {"line 5", "'3' is the id of line 4 too"});
+  expect_refused(rows + "0,0,1,4\n", ErrorCode::invalid, {"line 4, column 'id': '0' is also the id of line 2"});
+  expect_refused(rows + "x,0,1,4\n1,0,1,4\n", ErrorCode::invalid, {"line 5", "'1' is also the id of line 3"});
+  expect_refused(rows + "3,0,1,4\n3,0,1,4\n", ErrorCode::invalid, {"line 5", "'3' is also the id of line 4"});
   EXPECT_TRUE(parse_packing(rows + "3,0,1,4\n2,0,1,4\n01,0,1,4\n").ok());
 }
 
@@ -80,14 +80,14 @@ TEST(PackingCsv, AcceptsCarriageReturnsAndEmptyLinesAtTheEnd) {
   EXPECT_TRUE(parse_packing("id,lower,upper,size\na,0,1,2").ok()) << "the last line needs no end";
 }
 
-TEST(PackingCsv, AcceptsAByteOrderMarkAtTheStartAlone) {
+TEST(PackingCsv, AcceptsAByteOrderMarkOnlyAtTheStart) {
   const Result<PackingProblem> problem = parse_packing("\xEF\xBB\xBFid,lower,upper,size\na,0,1,2\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();
   EXPECT_EQ(problem->names[PackingId(0)], "a");
   expect_refused("id,\xEF\xBB\xBFlower,upper,size\n", ErrorCode::malformed, {"'\\xef\\xbb\\xbflower'", "unknown"});
 }
 
-TEST(PackingCsv, RefusesHeadersThatAreNotUnderstood) {
+TEST(PackingCsv, RefusesInvalidHeaders) {
   expect_refused("", ErrorCode::malformed, {"line 1", "no header"});
   expect_refused("\n", ErrorCode::malformed, {"line 1", "no header"});
   expect_refused("id,lower,upper\n", ErrorCode::malformed, {"column 'size'", "lacks"});
@@ -99,7 +99,7 @@ TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
   const std::string header = "id,lower,upper,size\n";
   expect_refused(header + "a,0,1\n", ErrorCode::malformed, {"line 2", "3 fields", "4"});
   expect_refused(header + "a,0,1,2,\n", ErrorCode::malformed, {"line 2", "5 fields"});
-  expect_refused(header + "a,0,1,2\n\nb,0,1,2\n", ErrorCode::malformed, {"line 3", "empty line"});
+  expect_refused(header + "a,0,1,2\n\nb,0,1,2\n", ErrorCode::malformed, {"line 3", "line is empty"});
   expect_refused(header + std::string("a\0b,0,1,2\n", 10), ErrorCode::malformed, {"line 2", "zero byte"});
   expect_refused(header + "a\rb,0,1,2\n", ErrorCode::malformed, {"line 2", "carriage return at position 2"});
   expect_refused(header + ",0,1,2\n", ErrorCode::malformed, {"line 2, column 'id'", "empty"});
@@ -107,7 +107,7 @@ TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
   expect_refused(header + std::string(5000, 'n') + ",0,1,2\n", ErrorCode::over_limit, {"5000", "kMaxNameBytes"});
 }
 
-TEST(PackingCsv, RefusesNumbersThatAreNotPlainDigits) {
+TEST(PackingCsv, RefusesNumbersThatAreNotDigits) {
   for (const char* number : {"", " 1", "1 ", "+1", "-1", "0x10", "1e3", "1.5", "1,5", "9223372036854775808",
                              "99999999999999999999", "1_000", "NaN", "1\r"}) {
     const std::string text = std::string("id,lower,upper,size\na,0,1,") + number + "\n";
@@ -119,7 +119,7 @@ TEST(PackingCsv, RefusesNumbersThatAreNotPlainDigits) {
   }
 }
 
-TEST(PackingCsv, RefusesExtentsAndSizesThatCannotBe) {
+TEST(PackingCsv, RefusesInvalidLifespansAndSizes) {
   const std::string header = "id,lower,upper,size\n";
   expect_refused(header + "a,5,5,1\n", ErrorCode::invalid, {"column 'upper'", "upper 5", "lower 5"});
   expect_refused(header + "a,6,5,1\n", ErrorCode::invalid, {"upper 5", "lower 6"});
@@ -129,7 +129,7 @@ TEST(PackingCsv, RefusesExtentsAndSizesThatCannotBe) {
                  {"line 3", "kMaxTotalBytes"});
 }
 
-TEST(PackingCsv, RefusesAlignmentsAndOffsetsThatCannotBe) {
+TEST(PackingCsv, RefusesInvalidAlignmentsAndOffsets) {
   const std::string header = "id,lower,upper,size,alignment,offset\n";
   expect_refused(header + "a,0,1,1,0,\n", ErrorCode::invalid, {"column 'alignment'", "0 is not a power of two"});
   expect_refused(header + "a,0,1,1,3,\n", ErrorCode::invalid, {"3 is not a power of two"});
@@ -138,7 +138,7 @@ TEST(PackingCsv, RefusesAlignmentsAndOffsetsThatCannotBe) {
   expect_refused(header + "a,0,1,1,1,9223372036854775807\n", ErrorCode::over_limit, {"column 'offset'"});
 }
 
-TEST(PackingCsv, RefusesGapsThatAreNotInsideTheLife) {
+TEST(PackingCsv, RefusesGapsOutsideTheLifespan) {
   const std::string row = "id,lower,upper,size,gaps\na,2,10,1,";
   expect_refused(row + "4\n", ErrorCode::malformed, {"column 'gaps'", "'4'", "4-6"});
   expect_refused(row + "4-6  8-9\n", ErrorCode::malformed, {"''"});
@@ -149,7 +149,7 @@ TEST(PackingCsv, RefusesGapsThatAreNotInsideTheLife) {
   expect_refused(row + "4-6@0:8\n", ErrorCode::unsupported, {"window"});
 }
 
-TEST(PackingCsv, RefusesEveryPrefixThatCutsALineInTwo) {
+TEST(PackingCsv, RefusesTruncatedLines) {
   const std::string text = "id,lower,upper,size\na,0,10,20\nb,5,10,20\n";
   for (std::size_t length = 0; length < text.size(); ++length) {
     const Result<PackingProblem> cut = parse_packing(text.substr(0, length));

@@ -34,7 +34,7 @@ class Files : public ::testing::Test {
     std::ofstream(path(name), std::ios::binary) << content;
     return path(name);
   }
-  // Refused by both doors, since what is wrong is the file.
+  // Both functions refuse the file, because the fault is in the file.
   static void expect_refused(const std::string& path, ErrorCode code, const std::string& word) {
     const Result<ImportedModel> model = import_model(path);
     ASSERT_FALSE(model.ok());
@@ -76,7 +76,7 @@ TEST_F(Files, OfExactlyTwoGibibytesAreRefused) {
 }
 
 TEST_F(Files, AreShownToTheCheckBeforeTheRestIsRead) {
-  // A sparse file of 1 GiB: what is allocated shows in the error of the check, which comes first.
+  // A sparse file of 1 GiB. The check comes first, and its error shows how much memory was allocated.
   const std::string sparse = write("sparse", "head");
   if (::truncate(sparse.c_str(), off_t{1} << 30) != 0) GTEST_SKIP() << "no sparse files here";
   const CheckHead refuse = [](std::string_view head, std::int64_t file_bytes) -> Result<void> {

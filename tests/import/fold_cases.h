@@ -12,7 +12,7 @@
 
 #include "lowtide/import/onnx/fold/fold.h"
 
-// Short ways to write down contents and nodes in the tests of `fold`.
+// Helpers to write contents and nodes in the tests of `fold`.
 namespace lowtide::import_internal {
 
 inline KnownElement exactly(std::int64_t number) { return {.knowledge = Knowledge::exact, .integer = number}; }
@@ -62,7 +62,7 @@ inline Result<std::vector<std::shared_ptr<const KnownContent>>> fold_node(std::s
   return fold({.type = type, .opset = 21, .attributes = attributes, .inputs = inputs, .output_count = output_count});
 }
 
-// The only output; a content without elements and with extents {-1} where nothing is known of it.
+// Returns the only output. If nothing is known of it, returns a content without elements and with extents {-1}.
 inline KnownContent folded(std::string_view type, const std::vector<KnownInput>& inputs,
                            const std::vector<Attribute>& attributes = {}) {
   const auto outputs = fold_node(type, inputs, attributes);

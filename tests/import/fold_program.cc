@@ -1,14 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Folds nodes that it reads from standard input, one a line, for compare_fold_with_reference.py. Numbers and words are
-// separated by blanks; floats are hexadecimal ("0x1.8p+1", "nan", "inf").
+// Folds nodes that it reads from standard input, one per line, for compare_fold_with_reference.py. Spaces separate
+// numbers and words. Floats are hexadecimal ("0x1.8p+1", "nan", "inf").
 //
 //   node      type opset #attributes {attribute} #inputs {tensor or "-"} #outputs
 //   attribute name (int N | float F | string S | ints #N {N} | tensor T)
 //   tensor    dtype rank {extent} {element}                               an element may be "?"
 //
-// The answer is one line: a tensor for each output or "-" where nothing is known, or "error" and the message.
+// It prints one line per node: a tensor for each output, "-" if nothing is known of it, or "error" and the message.
 
 #include <cstdlib>
 #include <iomanip>

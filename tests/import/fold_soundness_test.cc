@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `fold` says of partly known contents must hold for every content that they may be: random nodes are folded
-// twice, with all elements exact and with some of them hidden behind a bound, a symbol or nothing, and the first answer
-// must lie within the second.
+// What `fold` says of a partly known content must hold for every content that it may be. Random nodes are folded
+// twice: with all elements exact, and with some of them replaced by a bound, a symbol or nothing. The first answer
+// must be within the second.
 
 #include <gtest/gtest.h>
 
@@ -264,7 +264,7 @@ class NodeMaker {
   Random random_;
 };
 
-// The same node with some elements and extents hidden. `numbers` says what each symbol stands for.
+// Returns the node with some elements and extents hidden. `numbers` gets the value of each symbol.
 RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, std::int64_t>& numbers) {
   RandomNode result = node;
   const bool hides_extents = node.type == "Shape" || node.type == "Size";
@@ -287,7 +287,7 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
                                             : at_most(element.integer + more);
           break;
         case 2: {
-          // An extent of 2^31 or more is taken not to occur: see KnownElement.
+          // An extent of at least 2^31 is assumed not to occur (KnownElement).
           if (is_real(content->dtype) || element.integer < 0 || element.integer >> 31 != 0) break;
           if (content->dtype == DType::boolean) break;
           const std::string name = "s" + std::to_string(numbers.size());
@@ -314,11 +314,11 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
   return result;
 }
 
-// Empty if the exact element is one of those that the other allows.
+// Returns an empty text if the other element permits the exact one.
 std::string disagreement(DType dtype, const KnownElement& exact, const KnownElement& claim,
                          const std::map<std::string, std::int64_t>& numbers) {
   std::ostringstream out;
-  if (exact.knowledge != Knowledge::exact) return "";  // undefined: any number will do
+  if (exact.knowledge != Knowledge::exact) return "";  // undefined, so any number is valid
   const bool real = is_real(dtype);
   const double value = real ? exact.real : static_cast<double>(exact.integer);
   const double number = real ? claim.real : static_cast<double>(claim.integer);
@@ -334,9 +334,9 @@ std::string disagreement(DType dtype, const KnownElement& exact, const KnownElem
   return out.str();
 }
 
-TEST(FoldSoundness, WhatHoldsOfPartlyKnownContentsHoldsOfEachContentTheyMayBe) {
+TEST(FoldSoundness, PartialKnowledgeHoldsForEveryContent) {
   NodeMaker maker(20260101);
-  std::map<std::string, int> compared;  // elements about which something was claimed, by operator
+  std::map<std::string, int> compared;  // elements with a claim, by operator
   int errors = 0;
   for (int round = 0; round < 60'000; ++round) {
     const RandomNode node = maker.make();
@@ -346,7 +346,7 @@ TEST(FoldSoundness, WhatHoldsOfPartlyKnownContentsHoldsOfEachContentTheyMayBe) {
     const auto claimed = fold_node(partly.type, partly.inputs, partly.attributes, partly.output_count);
     if (!exact.ok()) {
       ++errors;
-      continue;  // no run survives it, so nothing can be claimed wrongly
+      continue;  // no run can pass it, so no claim can be wrong
     }
     ASSERT_TRUE(claimed.ok()) << node.type << " in round " << round << ": " << claimed.error().message;
     if (claimed->front() == nullptr || exact->front() == nullptr) continue;
@@ -361,7 +361,7 @@ TEST(FoldSoundness, WhatHoldsOfPartlyKnownContentsHoldsOfEachContentTheyMayBe) {
     }
   }
   EXPECT_GT(errors, 50);
-  // No operator escapes by claiming nothing.
+  // Every operator must make claims.
   for (const auto& [type, count] : compared) EXPECT_GT(count, 50) << type;
   EXPECT_GE(compared.size(), 50U);
 }

@@ -14,7 +14,7 @@
 
 namespace lowtide::import_internal {
 
-// Readable failures: "exact 3", "at most 5 (real 0)", "unknown 'n'".
+// Prints an element readably: "exact 3", "at most 5 (real 0)", "unknown 'n'".
 void PrintTo(const KnownElement& element, std::ostream* out) {
   const char* const names[] = {"unknown", "at most", "exact"};
   *out << names[static_cast<int>(element.knowledge)] << " " << element.integer << " (real " << element.real << ") '"
@@ -46,8 +46,8 @@ TEST(FoldMovement, SizeMultipliesAndKeepsBounds) {
   EXPECT_TRUE(is_nothing(folded("Size", {shaped(DType::f32, {extent(kHighest), extent(2)})})));
 }
 
-// What exporters write for x.view(x.size(0), -1, 8): Concat(Unsqueeze(Gather(Shape(x), 0)), [-1], [8]).
-TEST(FoldMovement, NameOfAnExtentSurvivesTheWayToAReshape) {
+// Exporters write x.view(x.size(0), -1, 8) as Concat(Unsqueeze(Gather(Shape(x), 0)), [-1], [8]).
+TEST(FoldMovement, TheNameOfAnExtentReachesAReshape) {
   const KnownInput shape = list({symbol("batch"), exactly(16), exactly(64)});
   const auto first = fold_node("Gather", {shape, scalar(DType::i64, exactly(0))});
   ASSERT_TRUE(first.ok());
@@ -59,7 +59,7 @@ TEST(FoldMovement, NameOfAnExtentSurvivesTheWayToAReshape) {
               ElementsAre(symbol("batch"), exactly(-1), exactly(8)));
 }
 
-TEST(FoldMovement, ConcatTakesTensorsOfWhichOnlyTheShapeIsKnown) {
+TEST(FoldMovement, ConcatTakesTensorsWithoutKnownContent) {
   const KnownInput dynamic = shaped(DType::i64, {extent(1)});
   EXPECT_THAT(elements("Concat", {dynamic, integers({768})}, {{"axis", std::int64_t{0}}}),
               ElementsAre(unknown(), exactly(768)));
@@ -98,7 +98,7 @@ TEST(FoldMovement, SplitCutsGivenOrEqualParts) {
   ASSERT_TRUE(given.ok());
   EXPECT_EQ((*given)[0]->elements, exact_list({1}));
   EXPECT_EQ((*given)[1]->elements, exact_list({2, 3, 4, 5}));
-  // 5 in 2 parts: 3 and 2.
+  // 5 in 2 parts is 3 and 2.
   const auto equal = fold_node("Split", {integers({1, 2, 3, 4, 5})}, {{"num_outputs", std::int64_t{2}}}, 2);
   ASSERT_TRUE(equal.ok());
   EXPECT_EQ((*equal)[1]->elements, exact_list({4, 5}));
@@ -124,7 +124,7 @@ TEST(FoldMovement, TransposeTileAndExpandRepeatTheRightElements) {
   EXPECT_TRUE(is_nothing(folded("Transpose", {x}, {{"perm", Extents{0, 0}}})));
 }
 
-TEST(FoldIndexing, GatherLeavesUnknownWhatAnUnknownOrBadIndexNames) {
+TEST(FoldIndexing, GatherWithAnUnknownOrInvalidIndexIsUnknown) {
   const KnownInput x = integers({5, 6, 7});
   EXPECT_THAT(elements("Gather", {x, list({exactly(-1), unknown(), exactly(3), exactly(0)})}),
               ElementsAre(exactly(7), unknown(), unknown(), exactly(5)));
@@ -152,14 +152,14 @@ TEST(FoldArithmetic, WrapsAroundLikeTheType) {
   const KnownInput i8 = tensor(DType::i8, {1}, exact_list({-128}));
   EXPECT_THAT(elements("Neg", {i8}), ElementsAre(exactly(-128)));
   EXPECT_THAT(elements("Abs", {i8}), ElementsAre(exactly(-128)));
-  // 2^64 - 1 does not fit the number that an element holds.
+  // 2^64 - 1 does not fit into the number of an element.
   const KnownInput u64 = tensor(DType::u64, {1}, exact_list({0}));
   const KnownInput one = tensor(DType::u64, {1}, exact_list({1}));
   EXPECT_TRUE(is_nothing(folded("Sub", {u64, one})));
 }
 
 TEST(FoldArithmetic, RoundsToTheFloatType) {
-  // 1 + 2^-11 lies in the middle of two neighbours in f16 and goes to the even one, 1.
+  // 1 + 2^-11 is halfway between two f16 numbers and is rounded to the even one, 1.
   const KnownInput one = reals({1}, DType::f16);
   EXPECT_THAT(elements("Add", {one, reals({0x1p-11}, DType::f16)}), ElementsAre(exactly_real(1)));
   EXPECT_THAT(elements("Mul", {reals({65504}, DType::f16), reals({2}, DType::f16)}),
@@ -169,13 +169,13 @@ TEST(FoldArithmetic, RoundsToTheFloatType) {
   EXPECT_THAT(elements("Div", {reals({1}), reals({3})}), ElementsAre(exactly_real(static_cast<double>(1.0F / 3.0F))));
 }
 
-TEST(FoldArithmetic, DivisionIsTowardsZeroAndModTakesTheSignOfTheDivisor) {
+TEST(FoldArithmetic, DivisionAndModRoundAsOnnxDefines) {
   EXPECT_EQ(elements("Div", {integers({-7, 7}), integers({2, -2})}), exact_list({-3, -3}));
   EXPECT_EQ(elements("Mod", {integers({-7, 7}), integers({3, -3})}), exact_list({2, -2}));
   EXPECT_EQ(elements("Mod", {integers({-7, 7}), integers({3, -3})}, {{"fmod", std::int64_t{1}}}), exact_list({-1, 1}));
 }
 
-TEST(FoldArithmetic, RefusesDivisionsThatNoRunSurvives) {
+TEST(FoldArithmetic, RefusesDivisionsThatAlwaysFail) {
   const auto by_zero = fold_node("Div", {list({unknown()}), integers({0})});
   ASSERT_FALSE(by_zero.ok());
   EXPECT_EQ(by_zero.error().code, ErrorCode::invalid);
@@ -184,14 +184,14 @@ TEST(FoldArithmetic, RefusesDivisionsThatNoRunSurvives) {
   ASSERT_FALSE(lowest.ok());
   EXPECT_THAT(lowest.error().message, HasSubstr("-9223372036854775808"));
   EXPECT_FALSE(fold_node("Mod", {integers({1}), integers({0})}).ok());
-  // A float division by zero is a number, and so is the rest of the lowest integer divided by -1.
+  // A float division by zero is a number. So is the remainder of the lowest integer divided by -1.
   EXPECT_TRUE(fold_node("Div", {reals({1}), reals({0})}).ok());
   EXPECT_THAT(elements("Mod", {integers({kLowest}), integers({-1})}), ElementsAre(exactly(0)));
-  // No element, no division.
+  // Without elements there is no division.
   EXPECT_TRUE(fold_node("Div", {integers({}), integers({0})}).ok());
 }
 
-TEST(FoldArithmetic, BoundsSurviveWhatIsMonotonicOnly) {
+TEST(FoldArithmetic, OnlyMonotonicOperationsKeepBounds) {
   const KnownInput x = list({at_most(10)});
   EXPECT_THAT(elements("Add", {x, integers({5})}), ElementsAre(at_most(15)));
   EXPECT_THAT(elements("Mul", {x, integers({3})}), ElementsAre(at_most(30)));
@@ -206,7 +206,7 @@ TEST(FoldArithmetic, BoundsSurviveWhatIsMonotonicOnly) {
   EXPECT_TRUE(is_nothing(folded("Mul", {x, integers({kHighest})})));  // would wrap around
 }
 
-TEST(FoldArithmetic, UnknownTimesZeroIsZeroAndTimesOneItself) {
+TEST(FoldArithmetic, UnknownTimesZeroIsZeroAndTimesOneIsKept) {
   EXPECT_THAT(elements("Mul", {list({unknown()}), integers({0})}), ElementsAre(exactly(0)));
   EXPECT_THAT(elements("Mul", {list({symbol("n")}), integers({1})}), ElementsAre(symbol("n")));
   EXPECT_THAT(elements("Add", {list({symbol("n")}), integers({0})}), ElementsAre(symbol("n")));
@@ -214,8 +214,8 @@ TEST(FoldArithmetic, UnknownTimesZeroIsZeroAndTimesOneItself) {
   EXPECT_THAT(elements("Min", {list({symbol("n")}), integers({8})}), ElementsAre(at_most(8)));
 }
 
-// Sizes of a Resize: Cast(Floor(Cast(extent) * 0.5)).
-TEST(FoldArithmetic, BoundsSurviveTheWayOfAnExtentThroughFloats) {
+// The sizes of a Resize: Cast(Floor(Cast(extent) * 0.5)).
+TEST(FoldArithmetic, BoundsOfExtentsSurviveCastsToFloat) {
   const auto as_real = fold_node("Cast", {list({at_most(9)})}, {{"to", std::int64_t{1}}});
   ASSERT_TRUE(as_real.ok());
   EXPECT_THAT((*as_real)[0]->elements, ElementsAre(at_most_real(9)));
@@ -225,7 +225,7 @@ TEST(FoldArithmetic, BoundsSurviveTheWayOfAnExtentThroughFloats) {
   EXPECT_THAT(elements("Cast", {floor}, {{"to", std::int64_t{7}}}), ElementsAre(at_most(4)));
 }
 
-TEST(FoldArithmetic, ClipBoundsEvenTheUnknown) {
+TEST(FoldArithmetic, ClipBoundsUnknownElements) {
   EXPECT_THAT(elements("Clip", {list({unknown(), exactly(-5)}), scalar(DType::i64, exactly(0)),
                                 scalar(DType::i64, exactly(7))}),
               ElementsAre(at_most(7), exactly(0)));
@@ -240,7 +240,7 @@ TEST(FoldCast, KeepsLowBitsAndLeavesUndefinedFloatsUnknown) {
   EXPECT_EQ(elements("Cast", {reals({0, -0.0, nan, 0.25})}, {{"to", std::int64_t{9}}}), exact_list({0, 0, 1, 1}));
   EXPECT_EQ(elements("Cast", {integers({16777217})}, {{"to", std::int64_t{1}}}), exact_reals({16777216}));
   EXPECT_TRUE(is_nothing(folded("Cast", {integers({1})}, {{"to", std::int64_t{8}}})));     // string
-  EXPECT_TRUE(is_nothing(folded("Cast", {integers({1})}, {{"to", std::int64_t{9999}}})));  // no type at all
+  EXPECT_TRUE(is_nothing(folded("Cast", {integers({1})}, {{"to", std::int64_t{9999}}})));  // not a type
 }
 
 TEST(FoldCompare, AnExtentIsNeverMinusOne) {
@@ -253,7 +253,7 @@ TEST(FoldCompare, AnExtentIsNeverMinusOne) {
   EXPECT_EQ(elements("GreaterOrEqual", {reals({nan, 1}), reals({1, 1})}), exact_list({0, 1}));
 }
 
-// torch's expand: Where(Equal(shape, -1), Shape(x), shape).
+// The expand of torch is Where(Equal(shape, -1), Shape(x), shape).
 TEST(FoldCompare, WhereChoosesElementByElement) {
   const KnownInput condition = tensor(DType::boolean, {3}, {exactly(1), exactly(0), unknown()});
   EXPECT_THAT(elements("Where", {condition, list({symbol("n"), exactly(2), exactly(3)}), integers({5, 6, 7})}),
@@ -299,7 +299,7 @@ TEST(FoldGenerate, MakesRangesDiagonalsAndPositions) {
   EXPECT_EQ(elements("ConstantOfShape", {integers({2})}), exact_reals({0, 0}));
 }
 
-TEST(Fold, NeverMakesMoreElementsThanTheLimit) {
+TEST(Fold, RespectsTheLimitOfElements) {
   const KnownInput one = scalar(DType::i64, exactly(1));
   EXPECT_EQ(elements("Expand", {one, integers({limits::kMaxFoldedElements})}).size(), 65'536U);
   for (const std::int64_t size : {limits::kMaxFoldedElements + 1, std::int64_t{1} << 40, kHighest}) {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of the model: what inlining makes, and what it refuses to make.
+// Functions of a model: what inlining produces, and what it refuses.
 
 #include "lowtide/import/onnx/load/functions.h"
 
@@ -34,7 +34,7 @@ std::vector<std::string> operators_of(const Graph& graph) {
   return types;
 }
 
-TEST(Functions, AreReplacedByTheirNodesUnderNamesOfTheCall) {
+TEST(Functions, AreReplacedByNodesNamedAfterTheCall) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y) { [call] y = local.f(x) }" +
                             function("f (a) => (b) { [first] t = Relu(a) [second] b = Neg(t) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -44,7 +44,7 @@ TEST(Functions, AreReplacedByTheirNodesUnderNamesOfTheCall) {
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2]") << "names of the graph stay";
 }
 
-TEST(Functions, CalledTwiceHaveNamesOfTheirOwn) {
+TEST(Functions, CalledTwiceHaveDifferentNames) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y) { m = local.f(x) y = local.f(m) }" +
                             function("f (a) => (b) { t = Relu(a) b = Neg(t) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -53,7 +53,7 @@ TEST(Functions, CalledTwiceHaveNamesOfTheirOwn) {
   EXPECT_NE(find_tensor(model->graph, "f/t_2"), nullptr);
 }
 
-TEST(Functions, DoNotTakeNamesThatTheGraphHas) {
+TEST(Functions, AvoidNamesOfTheGraph) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y) { [c] m = local.f(x) y = Identity(m) }" +
                             function("f (a) => (b) { t = Relu(a) b = Neg(t) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -87,18 +87,18 @@ TEST(Functions, TakeAttributesOfTheCallOrTheirDefaults) {
     proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->clear_shape();
     return import(proto);
   };
-  const auto given = with("<start = 2>", "start");  // Flatten at 2: [2 * 3, 1]
+  const auto given = with("<start = 2>", "start");  // Flatten with axis 2: [2 * 3, 1]
   ASSERT_TRUE(given.ok()) << given.error().describe();
   EXPECT_EQ(type_of(given->graph, "y"), "f32[6,1]");
-  const auto standard = with("", "start: int = 0");  // at 0: [1, 6]
+  const auto standard = with("", "start: int = 0");  // with axis 0: [1, 6]
   ASSERT_TRUE(standard.ok()) << standard.error().describe();
   EXPECT_EQ(type_of(standard->graph, "y"), "f32[1,6]");
-  const auto left_out = with("", "start");  // Flatten's own default, 1: [2, 3]
+  const auto left_out = with("", "start");  // with the default of Flatten, 1: [2, 3]
   ASSERT_TRUE(left_out.ok()) << left_out.error().describe();
   EXPECT_EQ(type_of(left_out->graph, "y"), "f32[2,3]");
 }
 
-TEST(Functions, MayLeaveInputsAndOutputsOpen) {
+TEST(Functions, MayOmitInputsAndOutputs) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y) { y = local.f(x) }" +
                             function("f (a, low) => (b, c) { b = Clip(a, low) c = Neg(a) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -108,7 +108,7 @@ TEST(Functions, MayLeaveInputsAndOutputsOpen) {
                  ErrorCode::invalid, {"'c'", "'f'", "2 inputs"});
 }
 
-TEST(Functions, ThatHandAnInputThroughBecomeACopy) {
+TEST(Functions, ThatReturnAnInputBecomeACopy) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y, float[2] z) { y, z = local.f(x) }" +
                             function("f (a) => (a, b) { b = Relu(a) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -124,8 +124,8 @@ TEST(Functions, ReplaceOperatorsOfTheSameName) {
   EXPECT_EQ(operators_of(model->graph), (std::vector<std::string>{"Neg"}));
 }
 
-TEST(Functions, KeepTheOpsetOfTheirOwn) {
-  // Up to opset 12 the axes of Squeeze are an attribute, from 13 on an input.
+TEST(Functions, KeepTheirOpset) {
+  // Up to opset 12 the axes of Squeeze are an attribute; from 13 on they are an input.
   const auto model =
       import(kHeader + "g (float[1,2] x) => (float[2] y) { y = local.f(x) }" +
              "<domain: \"local\", opset_import: [\"\" : 11]>\nf (a) => (b) { b = Squeeze<axes = [0]>(a) }");
@@ -155,13 +155,13 @@ TEST(Functions, AreInlinedInBodiesAndHaveBodies) {
   EXPECT_EQ(inner.bodies[0].captures.size(), 1U) << "u of the function";
 }
 
-TEST(Functions, ThatReadWhatNothingInThemMakesAreRefused) {
+TEST(Functions, ThatReadUnknownNamesAreRefused) {
   expect_refused(import(kHeader + "g (float[2] x) => (float[2] y) { y = local.f(x) }" +
                         function("f (a) => (b) { [n] b = Add(a, x) }")),
                  ErrorCode::invalid, {"function 'f'", "'n'", "'x'"});
 }
 
-TEST(Functions, OfOneNameAreRefused) {
+TEST(Functions, WithTheSameNameAreRefused) {
   expect_refused(import(kHeader + "g (float[2] x) => (float[2] y) { y = local.f(x) }" +
                         function("f (a) => (b) { b = Relu(a) }") + function("f (a) => (b) { b = Neg(a) }")),
                  ErrorCode::invalid, {"'f'", "two functions"});
@@ -173,7 +173,7 @@ TEST(Functions, ThatCallThemselvesAreRefusedAndNamed) {
   expect_refused(
       import(main + function("f (a) => (b) { b = local.h(a) }") + function("h (a) => (b) { b = local.f(a) }")),
       ErrorCode::invalid, {"'f' calls 'h' calls 'f'"});
-  // Only through a branch.
+  // The function calls itself only through a branch.
   expect_refused(import(main +
                         function("f (a) => (b) { c = Constant<value_int = 1>() d = Cast<to = 9>(c) b = If (d) <"
                                  "then_branch = t () => (p) { p = local.h(a) },"
@@ -182,7 +182,7 @@ TEST(Functions, ThatCallThemselvesAreRefusedAndNamed) {
                  ErrorCode::invalid, {"'f' calls 'h' calls 'f'"});
 }
 
-// f_0 is one node; f_k calls f_(k-1) twice: 2^k nodes from 2 k + 1.
+// f_0 is one node, and f_k calls f_(k-1) twice: 2^k nodes from 2 k + 1.
 onnx::ModelProto doubling(int depth) {
   onnx::ModelProto model = model_from(kHeader + "g (float[2] x) => (float[2] y) { y = local.f" + std::to_string(depth) +
                                       "(x) }" + function("f0 (a) => (b) { b = Relu(a) }"));
@@ -215,7 +215,7 @@ TEST(FunctionBombs, AreCountedBeforeTheyAreInlined) {
 }
 
 TEST(FunctionBombs, OfLargeConstantsAreCountedInBytes) {
-  // One megabyte, 2^10 times: few nodes, a gigabyte.
+  // One megabyte, 2^10 times: few nodes, but a gigabyte.
   onnx::ModelProto model = doubling(10);
   onnx::FunctionProto* leaf = model.mutable_functions(0);
   onnx::NodeProto* constant = leaf->add_node();
@@ -228,7 +228,7 @@ TEST(FunctionBombs, OfLargeConstantsAreCountedInBytes) {
   expect_refused(import(model), ErrorCode::over_limit, {"bytes", "inlined_byte_budget"});
 }
 
-TEST(FunctionBombs, ThatHandDownALargeAttributeAreCountedInBytes) {
+TEST(FunctionBombs, WithLargeAttributesAreCountedInBytes) {
   onnx::ModelProto model = doubling(10);
   auto* given = model.mutable_graph()->mutable_node(0)->add_attribute();
   given->set_name("big");
@@ -255,7 +255,7 @@ TEST(FunctionBombs, OfCallsInARowAreLimitedInDepth) {
     }
     return import(model);
   };
-  // f99 calls f98 ... calls f0: with the call of the graph, 100 deep.
+  // f99 calls f98, and so on to f0. With the call in the graph, the depth is 100.
   const auto deepest = chain(99);
   ASSERT_TRUE(deepest.ok()) << deepest.error().describe();
   EXPECT_EQ(deepest->graph.nodes().size(), 1U);
@@ -264,7 +264,7 @@ TEST(FunctionBombs, OfCallsInARowAreLimitedInDepth) {
 }
 
 TEST(FunctionBombs, OfBodiesInBodiesAreLimitedInDepth) {
-  // Each function calls the next inside a branch: 40 functions, 40 bodies deep.
+  // Each of 40 functions calls the next one inside a branch: 40 nested bodies.
   onnx::ModelProto model = model_from(kHeader + "g (bool c, float[2] x) => (float[2] y) { y = local.f0(c, x) }");
   for (int level = 0; level < 40; ++level) {
     const onnx::ModelProto part = model_from(
@@ -277,7 +277,7 @@ TEST(FunctionBombs, OfBodiesInBodiesAreLimitedInDepth) {
   expect_refused(import(model), ErrorCode::over_limit, {"40 deep", "kMaxBodyNesting"});
 }
 
-TEST(FunctionBombs, DoNotHideInGraphsHandedOverAsAttributes) {
+TEST(FunctionBombs, InGraphsPassedAsAttributesAreRefused) {
   onnx::ModelProto model = doubling(1);
   auto* given = model.mutable_graph()->mutable_node(0)->add_attribute();
   given->set_name("body");

@@ -11,7 +11,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
+using namespace testing;  // the helpers of inference_cases.h
 using ::testing::HasSubstr;
 
 std::string described_with(BodyWalk& walk, const std::string& node, const Facts& inputs) {
@@ -24,13 +24,13 @@ TEST(InferenceBodies, IfMergesItsBranches) {
   const std::string node =
       "y = If (c) <then_branch = t () => (float p) { p = Relu(x) },"
       "           else_branch = e () => (float q) { i = Constant<value_ints = [0, 1]>() q = Gather<axis = 0>(x, i) }>";
-  // 4 rows or 2.
+  // 4 rows or 2 rows.
   EXPECT_EQ(described_with(walk, node, {boolean({})}), "f32[<=4,8]");
   EXPECT_EQ(described_with(walk, node, {scalar(1, DType::boolean)}), "f32[4,8]");
   EXPECT_EQ(described_with(walk, node, {scalar(0, DType::boolean)}), "f32[2,8]");
 }
 
-TEST(InferenceBodies, IfForgetsARankOnWhichItsBranchesDiffer) {
+TEST(InferenceBodies, IfWithDifferentRanksHasNoRank) {
   BodyWalk walk;
   walk.outer()["x"] = f32({4});
   EXPECT_EQ(described_with(
@@ -56,7 +56,7 @@ TEST(InferenceBodies, IfTakesTheBranchThatCanRun) {
                              "           else_branch = e () => (float q) { q = Add(x, z) }>",
                              {boolean({})}),
               HasSubstr("invalid: "));
-  // What Lowtide does not know may well run.
+  // A branch with an unknown operator may be able to run.
   EXPECT_THAT(described_with(walk,
                              "y = If (c) <then_branch = t () => (float p) { p = Relu(x) },"
                              "           else_branch = e () => (float q) { q = Frobnicate(x) }>",
@@ -64,23 +64,23 @@ TEST(InferenceBodies, IfTakesTheBranchThatCanRun) {
               HasSubstr("unsupported: "));
 }
 
-TEST(InferenceBodies, IfRefusesBranchesOfTwoElementTypes) {
+TEST(InferenceBodies, IfRefusesDifferentElementTypes) {
   BodyWalk walk;
   walk.outer()["x"] = f32({4});
   EXPECT_THAT(described_with(walk,
                              "y = If (c) <then_branch = t () => (float p) { p = Relu(x) },"
                              "           else_branch = e () => (int64 q) { q = Shape(x) }>",
                              {boolean({})}),
-              HasSubstr("output 0: one branch gives elements of f32, the other of i64"));
+              HasSubstr("output 0: one branch returns elements of type f32 and the other of type i64"));
 }
 
 const char* const kLoop =
     "s, each = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, float next, float out)"
     "  { go = Identity(on) next = Relu(state) out = Exp(state) }>";
 
-TEST(InferenceBodies, LoopThatKeepsItsConditionRunsAsOftenAsItSays) {
+TEST(InferenceBodies, LoopWithAConstantConditionHasAnExactTripCount) {
   BodyWalk walk;
-  // The body hands its condition on: true from the beginning to the end.
+  // The body returns its condition unchanged, so it is always true.
   EXPECT_EQ(described_with(walk, kLoop, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32[2,3] f32[<=5,2,3]");
   EXPECT_EQ(walk.runs(), 1);
   const std::string always =
@@ -93,7 +93,7 @@ TEST(InferenceBodies, LoopThatKeepsItsConditionRunsAsOftenAsItSays) {
             "f32[2,3] f32[each[0],2,3]");
 }
 
-TEST(InferenceBodies, LoopForgetsTheExtentThatItsBodyChanges) {
+TEST(InferenceBodies, AnExtentThatALoopChangesIsUnknown) {
   BodyWalk walk;
   const std::string growing =
       "s = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, float next)"
@@ -106,7 +106,7 @@ TEST(InferenceBodies, LoopForgetsTheExtentThatItsBodyChanges) {
   EXPECT_EQ(described_with(walk, deeper, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32, rank unknown");
 }
 
-TEST(InferenceBodies, LoopKeepsTheContentOfAStateOnlyIfItIsHandedOn) {
+TEST(InferenceBodies, LoopKeepsTheContentOfUnchangedStates) {
   BodyWalk walk;
   const auto kept = infer(
       "s, t = Loop (m, c, x, n) <body = b (int64 i, bool on, int64 p, int64 q) => (bool on, int64 p, int64 r)"
@@ -118,16 +118,16 @@ TEST(InferenceBodies, LoopKeepsTheContentOfAStateOnlyIfItIsHandedOn) {
   EXPECT_EQ((*kept)[1].known.content, nullptr);
 }
 
-TEST(InferenceBodies, LoopRefusesAStateThatChangesItsType) {
+TEST(InferenceBodies, LoopRefusesAStateWithAnotherType) {
   BodyWalk walk;
   EXPECT_THAT(described_with(walk,
                              "s = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, int64 next)"
                              "  { go = Identity(on) next = Shape(state) }>",
                              {scalar(5), scalar(1, DType::boolean), f32({2})}),
-              HasSubstr("state 0 begins as f32, and the body makes it i64"));
+              HasSubstr("state 0 has type f32, but the body returns i64"));
 }
 
-TEST(InferenceBodies, LoopsInLoopsInLoopsAreNotInferredTimeAndAgain) {
+TEST(InferenceBodies, NestedLoopsAreInferredAFewTimes) {
   std::string text = "next = Concat<axis = 0>(s0, s0)";
   constexpr int kDeep = 12;
   for (int level = 1; level <= kDeep; ++level) {
@@ -142,7 +142,7 @@ TEST(InferenceBodies, LoopsInLoopsInLoopsAreNotInferredTimeAndAgain) {
   walk.outer()["m"] = scalar(5);
   walk.outer()["c"] = scalar(1, DType::boolean);
   EXPECT_EQ(described_with(walk, text, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32[r12[0],r12[1]]");
-  // The ten outer levels once, the two inner ones at most three times each: 10 + 3 + 9.
+  // The ten outer levels are inferred once, and the two inner ones at most three times each: 10 + 3 + 9.
   EXPECT_LE(walk.runs(), 22);
 }
 
@@ -154,10 +154,11 @@ TEST(InferenceBodies, ScanTakesItsLengthFromItsInputs) {
       " (x, rows)";
   EXPECT_EQ(described_with(walk, node, {f32({4}), f32({4, 7})}), "f32[4] f32[4,7]");
   EXPECT_EQ(described_with(walk, node, {f32({4}), fact(DType::f32, {exactly(4), at_most(7)})}), "f32[4] f32[4,<=7]");
-  EXPECT_THAT(described_with(walk, node, {f32({4}), f32({4})}), HasSubstr("'scan_input_axes' names no axis"));
+  EXPECT_THAT(described_with(walk, node, {f32({4}), f32({4})}),
+              HasSubstr("'scan_input_axes' has an axis outside the rank"));
 }
 
-TEST(InferenceBodies, GiveTheirOwnErrors) {
+TEST(InferenceBodies, ReturnTheErrorsOfTheirNodes) {
   const InferBody refuse = [](const onnx::GraphProto&, std::span<const TensorFact>) {
     return Result<Facts>(Error{ErrorCode::over_limit, "too deep", "body"});
   };
@@ -169,12 +170,12 @@ TEST(InferenceBodies, WithWrongCountsAreRefused) {
   BodyWalk walk;
   EXPECT_THAT(described_with(walk, "s = Loop (m, c, x) <body = b (int64 i, bool on) => (bool on) { }>",
                              {scalar(5), scalar(1, DType::boolean), f32({2})}),
-              HasSubstr("outputs of the body: 1, but 2 are expected"));
+              HasSubstr("number of outputs of the body: 1, expected 2"));
   walk.outer()["x"] = f32({2});
   EXPECT_THAT(
       described_with(walk, "y = If (c) <then_branch = t () => (float p) { p = Relu(x) }, else_branch = e () => () { }>",
                      {boolean({})}),
-      HasSubstr("outputs of branch 'e': 0, but 1 are expected"));
+      HasSubstr("number of outputs of branch 'e': 0, expected 1"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@
 #include "lowtide/import/onnx/proto/types.h"
 #include "tests/import/onnx_models.h"
 
-// Short ways to ask `infer_node` about one node.
+// Helpers to call `infer_node` for one node.
 namespace lowtide::testing {
 
 using import_internal::InferBody;
@@ -84,7 +84,8 @@ inline onnx::NodeProto node_from(const std::string& text) {
   return node;
 }
 
-// Facts of the node's outputs; the facts of its inputs in order, nullptr where the node has an empty name.
+// Infers the facts of the node's outputs. `inputs` has the facts of its inputs in order, without those that have an
+// empty name.
 inline Result<Facts> infer(const onnx::NodeProto& node, const Facts& inputs, int opset = 21,
                            const InferBody& infer_body = {}) {
   std::vector<const TensorFact*> pointers;
@@ -99,7 +100,7 @@ inline Result<Facts> infer(const std::string& text, const Facts& inputs, int ops
   return infer(node_from(text), inputs, opset, infer_body);
 }
 
-// "f32[1,batch,<=100]" of each output, or the error.
+// Returns "f32[1,batch,<=100]" for each output, or the error.
 inline std::string described(const Result<Facts>& facts) {
   if (!facts.ok()) return std::string(to_string(facts.error().code)) + ": " + facts.error().message;
   std::string text;
@@ -110,7 +111,7 @@ inline std::string sizes(const std::string& text, const Facts& inputs, int opset
   return described(infer(text, inputs, opset));
 }
 
-// Infers bodies node by node, without the rest of the importer: tensors of the graphs around are found by name.
+// Infers bodies node by node, without the rest of the importer. Tensors of outer graphs are found by name.
 class BodyWalk {
  public:
   explicit BodyWalk(int opset = 21) : opset_(opset) {}

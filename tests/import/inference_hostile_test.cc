@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers on which arithmetic would divide by zero, overflow or be cut: each is refused by name and number, or has a
-// result that is right.
+// Numbers for which arithmetic would divide by zero, overflow or be cut. Each is refused with its name and number,
+// or the result is correct.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
+using namespace testing;  // the helpers of inference_cases.h
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
@@ -80,7 +80,8 @@ TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
               HasSubstr("step of 0"));
   EXPECT_EQ(sizes("y = Slice(x, s, e, a, t)", {f32({5}), list({4}), list({kLowest}), list({0}), list({kLowest})}),
             "f32[1]");
-  EXPECT_THAT(sizes("y = Range(a, b, c)", {scalar(0), scalar(far), scalar(1)}), HasSubstr("over_limit: Range from 0"));
+  EXPECT_THAT(sizes("y = Range(a, b, c)", {scalar(0), scalar(far), scalar(1)}),
+              HasSubstr("over_limit: the Range from 0"));
   EXPECT_THAT(sizes("y = Range(a, b, c)", {scalar(0), scalar(5), scalar(0)}), HasSubstr("'delta') of 0"));
   EXPECT_THAT(sizes("y = OneHot(i, d, v)", {i64({2}), scalar(far), f32({2})}), HasSubstr("'d'"));
   EXPECT_THAT(sizes("v, i = TopK(x, k)", {f32({5}), list({-1})}), AllOf(HasSubstr("'k'"), HasSubstr("-1")));
@@ -88,23 +89,23 @@ TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
   EXPECT_THAT(sizes("y = Div(a, b)", {list({kLowest}), list({-1})}), HasSubstr("divided by -1"));
 }
 
-TEST(HostileNumbers, InReshapesThatDoNotKeepTheElementsAreRefused) {
+TEST(HostileNumbers, InReshapesThatChangeTheElementCountAreRefused) {
   const TensorFact x = f32({2, 3});
   EXPECT_THAT(sizes("y = Reshape(x, s)", {x, list({7})}), HasSubstr("gives 'y' 7 elements, f32[7], but 'x' has 6"));
-  EXPECT_THAT(sizes("y = Reshape <allowzero = 1> (x, s)", {x, list({0, 3})}), HasSubstr("gives 'y' 0 elements"));
+  EXPECT_THAT(sizes("y = Reshape <allowzero = 1> (x, s)", {x, list({0, 3})}), HasSubstr("with 0 elements, but 'x' is"));
   EXPECT_EQ(sizes("y = Reshape(x, s)", {x, list({0, 3})}), "f32[2,3]") << "0 copies the extent";
   EXPECT_EQ(sizes("y = Reshape(x, s)", {x, list({3, 2})}), "f32[3,2]");
   EXPECT_EQ(sizes("y = Reshape <allowzero = 1> (x, s)", {f32({0, 3}), list({5, 0})}), "f32[5,0]");
 }
 
-TEST(HostileNumbers, ThatTheLibraryDoesNotShowStandInTheShapesBehindItsWords) {
+TEST(HostileNumbers, AreShownByTheShapesOfTheInputs) {
   EXPECT_THAT(sizes("y = Add(x, w)", {f32({4}), f32({3})}), HasSubstr("; 'x' is f32[4], 'w' is f32[3]"));
   EXPECT_THAT(sizes("y = Concat <axis = 5> (a, b, c, d, e)", Facts(5, f32({2}))),
               AllOf(HasSubstr("'d' is f32[2], ..."), Not(HasSubstr("'e'"))));
 }
 
-// The library makes an axis of every element of such a list, even where none is known.
-TEST(HostileNumbers, OfElementsInAListOfSizesAreRefused) {
+// The library makes an axis for every element of such a list, even if no element is known.
+TEST(HostileNumbers, InTheLengthOfASizeListAreRefused) {
   for (const int opset : {8, 21}) {
     EXPECT_THAT(sizes("y = Expand(x, s)", {f32({1}), i64({std::int64_t{1} << 40})}, opset),
                 AllOf(HasSubstr("'s'"), HasSubstr("1099511627776"), HasSubstr("at most 128")));
@@ -121,11 +122,11 @@ TEST(HostileNumbers, InScalesAreRefused) {
   }
 }
 
-TEST(HostileNumbers, AndEquationsThatAreNoneAreRefused) {
+TEST(HostileNumbers, InvalidEquationsAreRefused) {
   const Facts ab = {f32({2, 3}), f32({3, 2})};
   EXPECT_EQ(sizes("y = Einsum <equation = \"...i, ij -> ...j\"> (a, b)", ab), "f32[2,2]");
   for (const std::string equation : {"a_,b", "ab,bc->a->c", "......a,b", "a.b,c", "..", "a?"}) {
-    EXPECT_THAT(sizes("y = Einsum <equation = \"" + equation + "\"> (a, b)", ab), HasSubstr("no einsum equation"));
+    EXPECT_THAT(sizes("y = Einsum <equation = \"" + equation + "\"> (a, b)", ab), HasSubstr("not an einsum equation"));
   }
 }
 
@@ -137,7 +138,7 @@ TEST(HostileNumbers, InExtentsAreOverTheLimit) {
   const std::int64_t wide = limits::kMaxTensorBytes;
   EXPECT_THAT(sizes("y = Concat <axis = 0> (x, x)", {f32({wide}), f32({wide})}), HasSubstr("over_limit: extent"));
   EXPECT_THAT(sizes("y = Flatten(x)", {f32({1, wide, wide})}), HasSubstr("invalid: "));
-  // Without elements there is nothing to overflow.
+  // Without elements nothing can overflow.
   EXPECT_EQ(sizes("y = Relu(x)", {f32({0, wide})}), "f32[0,140737488355327]");
 }
 
@@ -209,7 +210,7 @@ bool has_body(const onnx::OpSchema& schema) {
                      [](const auto& entry) { return entry.second.type == onnx::AttributeProto::GRAPH; });
 }
 
-// All definitions of operators of the standard domain, in a fixed order.
+// Returns all definitions of operators of the standard domain, in a fixed order.
 std::vector<onnx::OpSchema> standard_schemas() {
   std::vector<onnx::OpSchema> schemas = onnx::OpSchemaRegistry::get_all_schemas_with_history();
   std::erase_if(schemas, [](const onnx::OpSchema& schema) { return !schema.domain().empty(); });
@@ -228,7 +229,7 @@ void expect_within_limits(const Facts& facts, const onnx::NodeProto& node) {
   }
 }
 
-TEST(HostileNumbers, AnywhereGiveAResultOrAnError) {
+TEST(HostileNumbers, InAnyOperatorGiveAResultOrAnError) {
   NodeMaker maker(7);
   int accepted = 0;
   int refused = 0;
@@ -251,7 +252,7 @@ TEST(HostileNumbers, AnywhereGiveAResultOrAnError) {
   EXPECT_GT(refused, 1000);
 }
 
-// A type for every input that the signature allows, one variable one type.
+// Returns a type for every input that the signature permits, with one type per type variable.
 std::string first_type(const onnx::OpSchema& schema, const std::string& type) {
   for (const auto& constraint : schema.typeConstraintParams()) {
     if (constraint.type_param_str != type) continue;
@@ -265,7 +266,7 @@ std::string first_type(const onnx::OpSchema& schema, const std::string& type) {
   return type;
 }
 
-// A node of the operator with what it needs and no more, all of it of unknown rank.
+// Returns a node of the operator with only what it requires, with inputs of unknown rank.
 onnx::NodeProto least_node(const onnx::OpSchema& schema, Facts& inputs) {
   onnx::NodeProto node;
   node.set_op_type(schema.Name());
@@ -289,8 +290,9 @@ onnx::NodeProto least_node(const onnx::OpSchema& schema, Facts& inputs) {
   return node;
 }
 
-// Also of those few definitions that have neither an inference function nor a body: Compress-9 alone from opset 7 on.
-TEST(InferenceCoverage, EveryStandardOperatorOfEveryOpsetGivesItsElementTypes) {
+// This includes the few definitions without an inference function and without a body. From opset 7 on, this is only
+// Compress-9.
+TEST(InferenceCoverage, EveryStandardOperatorGivesItsElementTypes) {
   std::vector<std::string> without_type;
   std::set<std::string> seen;
   int answered = 0;

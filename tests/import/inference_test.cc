@@ -11,11 +11,11 @@
 namespace lowtide::import_internal {
 namespace {
 
-using namespace testing;  // NOLINT(google-build-using-namespace): the short words of the cases
+using namespace testing;  // the helpers of inference_cases.h
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(Inference, AsksTheLibraryForPlainNodes) {
+TEST(Inference, UsesTheLibraryForMostNodes) {
   EXPECT_EQ(sizes("y = Relu(x)", {f32({2, 3})}), "f32[2,3]");
   // (32 + 2 x 1 - 3) / 2 + 1 = 16
   EXPECT_EQ(sizes("y = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w)", {f32({1, 3, 32, 32}), f32({8, 3, 3, 3})}),
@@ -24,7 +24,7 @@ TEST(Inference, AsksTheLibraryForPlainNodes) {
   EXPECT_EQ(sizes("a, b = Split <axis = 0, num_outputs = 2> (x)", {f32({5, 1})}), "f32[3,1] f32[2,1]");
 }
 
-TEST(Inference, ReadsSizesOutOfContents) {
+TEST(Inference, ReadsSizesFromContents) {
   EXPECT_EQ(sizes("y = Reshape(x, s)", {f32({4, 6}), list({2, -1})}), "f32[2,12]");
   EXPECT_EQ(sizes("y = Resize(x, , scales)", {f32({1, 3, 10, 10}), reals({1, 1, 2, 1.5})}), "f32[1,3,20,15]");
   EXPECT_EQ(sizes("y = Slice(x, s, e)", {f32({10}), list({-3}), list({1 << 30})}), "f32[3]");
@@ -49,7 +49,7 @@ TEST(Inference, KeepsContentsThroughShapeArithmetic) {
   EXPECT_EQ(filled->front().known.content->elements, (std::vector<KnownElement>{number(7), number(7)}));
 }
 
-TEST(Inference, LeavesLargeTablesAlone) {
+TEST(Inference, DoesNotComputeLargeTables) {
   const auto small = infer("y = ConstantOfShape <value = int64[1] {7}> (s)", {list({4096})});
   ASSERT_TRUE(small.ok());
   EXPECT_NE(small->front().known.content, nullptr);
@@ -58,7 +58,7 @@ TEST(Inference, LeavesLargeTablesAlone) {
   EXPECT_EQ(large->front().known.content, nullptr);
 }
 
-TEST(Inference, NamesWhatNobodyKnowsAfterTheOutput) {
+TEST(Inference, NamesUnknownExtentsAfterTheOutput) {
   EXPECT_EQ(sizes("y = Slice(x, s, e)", {fact(DType::f32, {named(""), exactly(4)}), i64({1}), i64({1})}),
             "f32[y[0],4]");
   EXPECT_EQ(sizes("y = Range(a, b, c)", {i64({}), i64({}), i64({})}), "i64[y[0]]");
@@ -66,12 +66,12 @@ TEST(Inference, NamesWhatNobodyKnowsAfterTheOutput) {
 
 // Sizes that depend on data.
 
-TEST(InferenceBounds, NonZeroHasAtMostAColumnAnElement) {
+TEST(InferenceBounds, NonZeroHasAtMostOneColumnPerElement) {
   EXPECT_EQ(sizes("y = NonZero(x)", {f32({3, 4})}), "i64[2,<=12]");
   EXPECT_EQ(sizes("y = NonZero(x)", {content(DType::boolean, {3}, {number(0), number(1), number(1)})}), "i64[1,2]");
 }
 
-TEST(InferenceBounds, NonMaxSuppressionHasAtMostBatchesTimesClassesTimesBoxes) {
+TEST(InferenceBounds, NonMaxSuppressionIsBoundedByItsLimits) {
   const TensorFact boxes = f32({2, 100, 4});
   const TensorFact scores = f32({2, 5, 100});
   // 2 batches x 5 classes x min(30, 100) boxes
@@ -81,7 +81,7 @@ TEST(InferenceBounds, NonMaxSuppressionHasAtMostBatchesTimesClassesTimesBoxes) {
   EXPECT_EQ(sizes("y = NonMaxSuppression(b, s)", {boxes, scores}), "i64[<=0,3]");
 }
 
-TEST(InferenceBounds, UniqueCompressTopKAndSliceAreAtMostTheirInput) {
+TEST(InferenceBounds, UniqueCompressTopKAndSliceAreBoundedByTheirInput) {
   EXPECT_EQ(sizes("y, i, v, c = Unique(x)", {f32({3, 4})}), "f32[<=12] i64[<=12] i64[12] i64[<=12]");
   EXPECT_EQ(sizes("y = Compress <axis = 1> (x, c)", {f32({3, 4}), boolean({2})}), "f32[3,<=2]");
   EXPECT_EQ(sizes("y = Compress(x, c)", {f32({3, 4}), content(DType::boolean, {3}, {number(1), number(0), {}})}, 9),
@@ -103,24 +103,24 @@ TEST(InferenceBounds, PassThroughMonotonicOperators) {
   EXPECT_EQ(sizes("y = Transpose(x)", {some}), "f32[4,<=100]");
   EXPECT_EQ(sizes("y = Tile(x, r)", {some, list({2, 1})}), "f32[<=200,4]");
   EXPECT_EQ(sizes("y = Pad(x, p)", {some, list({1, 0, 2, 0})}), "f32[<=103,4]");
-  // Of two bounded extents only the larger bound holds of the sum: one of them may be 1.
+  // Only the larger of two bounds holds for the sum, because one extent may be 1.
   EXPECT_EQ(sizes("y = Add(x, z)", {some, fact(DType::f32, {at_most(30), exactly(4)})}), "f32[<=100,4]");
   // An exact extent above 1 decides.
   EXPECT_EQ(sizes("y = Add(x, z)", {some, f32({50, 4})}), "f32[50,4]");
 }
 
-// Slice counts from the end and a Split's last part can grow when the input shrinks: a bound must not pass as if they
-// were monotonic. 9 in 4 parts is 3, 3, 3, 0, but 8 in 4 parts is 2, 2, 2, 2.
-TEST(InferenceBounds, AreNotTakenFromOperatorsThatAreNotMonotonic) {
+// Slice counts from the end, and the last part of a Split can grow when the input shrinks, so a bound must not pass
+// through them. 9 in 4 parts is 3, 3, 3, 0, but 8 in 4 parts is 2, 2, 2, 2.
+TEST(InferenceBounds, DoNotPassThroughOtherOperators) {
   const TensorFact some = fact(DType::f32, {at_most(9)});
   EXPECT_EQ(sizes("a, b, c, d = Split <num_outputs = 4> (x)", {some}), "f32[<=3] f32[<=3] f32[<=3] f32[<=3]");
-  // x[-1:5] of 9 elements is x[8:5], none; of 3 it is x[2:5], one.
+  // x[-1:5] of 9 elements is x[8:5], which is empty; of 3 elements it is x[2:5], which has one.
   EXPECT_EQ(sizes("y = Slice(x, s, e)", {some, list({-1}), list({5})}), "f32[<=1]");
-  // 9 elements make rows of 4 only below 9.
+  // 9 elements cannot form rows of 4; fewer can.
   EXPECT_EQ(sizes("y = Reshape(x, s)", {some, list({-1, 4})}), "f32[<=2,4]");
 }
 
-TEST(InferenceBounds, ReshapeCancelsWhatBothSidesShare) {
+TEST(InferenceBounds, ReshapeCancelsEqualExtents) {
   const TensorFact some = fact(DType::f32, {at_most(100, "n"), exactly(4), exactly(6)});
   EXPECT_EQ(sizes("y = Reshape(x, s)", {some, list({0, -1})}), "f32[<=100,24]");
   const TensorFact open = fact(DType::f32, {named("n"), exactly(4), named("m")});
@@ -130,7 +130,7 @@ TEST(InferenceBounds, ReshapeCancelsWhatBothSidesShare) {
   EXPECT_EQ(sizes("y = Reshape(x, s)", {some, elements({bound(50), number(24)})}), "f32[<=100,24]");
 }
 
-TEST(InferenceBounds, ContentsThatAreBoundsMakeBoundedSizes) {
+TEST(InferenceBounds, BoundedContentsGiveBoundedSizes) {
   EXPECT_EQ(sizes("y = ConstantOfShape(s)", {elements({bound(20), number(3)})}), "f32[<=20,3]");
   EXPECT_EQ(sizes("y = Expand(x, s)", {f32({1, 3}), elements({bound(20), number(1)})}), "f32[<=20,3]");
   EXPECT_EQ(sizes("y = Tile(x, r)", {f32({2, 3}), elements({bound(5), number(2)})}), "f32[<=10,6]");
@@ -141,12 +141,12 @@ TEST(InferenceBounds, ContentsThatAreBoundsMakeBoundedSizes) {
             "i64[seq]");
 }
 
-// A bound passes the second run only because no extent falls when another one rises: tried on real operators with every
-// smaller number in the place of the bound.
+// The second run may use a bound only because no extent shrinks when another one grows. This test tries real
+// operators with every smaller number instead of the bound.
 TEST(InferenceBounds, HoldForEverySmallerNumber) {
   const struct {
     const char* node;
-    Facts inputs;  // the bound stands in the first
+    Facts inputs;  // the first input has the bound
   } kCases[] = {
       {"y = Conv <strides = [2], pads = [1, 1], dilations = [2]> (x, w)", {f32({1, 2, 1}), f32({3, 2, 3})}},
       {"y = Conv <auto_pad = \"SAME_UPPER\", strides = [3]> (x, w)", {f32({1, 2, 1}), f32({3, 2, 3})}},
@@ -184,7 +184,7 @@ TEST(InferenceBounds, HoldForEverySmallerNumber) {
     int compared = 0;
     for (std::int64_t extent = 0; extent <= kBound; ++extent) {
       const auto exact = with(exactly(extent));
-      if (!exact.ok()) continue;  // a window larger than the input, elements that do not fill rows
+      if (!exact.ok()) continue;  // a window larger than the input, or elements that do not fill rows
       for (std::size_t i = 0; i < exact->size(); ++i) {
         ASSERT_TRUE((*exact)[i].known.extents && (*bounded)[i].known.extents) << tried.node;
         for (std::size_t axis = 0; axis < (*exact)[i].known.extents->size(); ++axis) {
@@ -205,25 +205,25 @@ TEST(InferenceBounds, HoldForEverySmallerNumber) {
 }
 
 TEST(Inference, FindsTheHiddenSizeOfRecurrentOperators) {
-  // hidden_size left out: R is [directions, 4 x hidden, hidden].
+  // Without hidden_size, R is [directions, 4 x hidden, hidden].
   EXPECT_EQ(sizes("y, h, c = LSTM(x, w, r)", {f32({7, 2, 5}), f32({1, 12, 5}), f32({1, 12, 3})}),
             "f32[7,1,2,3] f32[1,2,3] f32[1,2,3]");
 }
 
-TEST(Inference, AcceptsDeprecatedOperatorsByTheirLastDefinition) {
+TEST(Inference, AcceptsDeprecatedOperators) {
   EXPECT_EQ(sizes("y = Upsample(x, s)", {f32({1, 1, 2, 2}), reals({1, 1, 2, 3})}, 10), "f32[1,1,4,6]");
   EXPECT_EQ(sizes("y = Scatter <axis = 0> (x, i, u)", {f32({3}), i64({1}), f32({1})}, 21), "f32[3]");
 }
 
 // Errors.
 
-TEST(InferenceErrors, AreCleanedOfTheLibrarysPrefixes) {
+TEST(InferenceErrors, LackThePrefixesOfTheLibrary) {
   const std::string text = sizes("y = Add(a, b)", {f32({2, 3}), f32({4, 3})});
   EXPECT_EQ(text, "invalid: Incompatible dimensions; 'a' is f32[2,3], 'b' is f32[4,3]");
   EXPECT_THAT(sizes("y = Conv(x, w)", {f32({1, 3, 8, 8}), f32({4, 3})}), Not(HasSubstr("Error]")));
 }
 
-TEST(InferenceErrors, ShowNoControlCharactersOfTheFile) {
+TEST(InferenceErrors, EscapeControlCharacters) {
   onnx::NodeProto node = node_from("y = Relu <alpha = 1> (x)");
   node.mutable_attribute(0)->set_name("a\x1b[31m\n'");
   const auto refused = infer(node, {f32({1})});

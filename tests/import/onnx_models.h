@@ -28,7 +28,7 @@
 
 namespace lowtide::testing {
 
-// A model in the text form of the onnx library, with a header of IR 8 and opset 17 where it brings none.
+// Parses a model in the text form of the onnx library. A model without a header gets IR version 8 and opset 17.
 inline onnx::ModelProto model_from(const std::string& text) {
   onnx::ModelProto model;
   const bool has_header = text.find("ir_version") != std::string::npos;
@@ -58,7 +58,7 @@ inline Result<ImportedModel> import(const std::string& text, const ImportOptions
   return import(model_from(text), options);
 }
 
-// The result is an error of that code whose text holds all the words.
+// Checks that the result is an error with this code, whose text contains all the words.
 template <typename T>
 void expect_refused(const Result<T>& result, ErrorCode code, std::initializer_list<std::string_view> words) {
   ASSERT_FALSE(result.ok()) << "was accepted";
@@ -68,7 +68,7 @@ void expect_refused(const Result<T>& result, ErrorCode code, std::initializer_li
     EXPECT_NE(text.find(word), std::string::npos) << "lacks: " << word << "\n" << text;
 }
 
-// "f32[1,3]" of a tensor by name, in the graph itself; "none" if there is no such tensor.
+// Returns "f32[1,3]" for a tensor of the graph itself, or "none" if there is no such tensor.
 inline std::string type_of(const Graph& graph, std::string_view name) {
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.name == name) return std::string(to_string(tensor.dtype)) + to_string(tensor.shape);

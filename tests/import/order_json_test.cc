@@ -21,7 +21,7 @@ std::string refusal(std::string_view text) {
   return parsed.ok() ? "accepted" : parsed.error().describe();
 }
 
-TEST(OrderGraph, ReadsNodesEdgesAndTheOrderAsGiven) {
+TEST(OrderJson, ReadsNodesEdgesAndTheGivenOrder) {
   const ImportedOrderGraph file = must_parse(R"({"units": {"bytes": [1, "of", {}]},
     "edges": [[0, 1], [0, 2], [0, 2]], "order": [0, 2, 1], "outputs": [2],
     "nodes": [{"bytes": 64, "name": "a", "cost": 1.5}, {"name": "b", "bytes": 32}, {"bytes": 8}]})");
@@ -36,14 +36,14 @@ TEST(OrderGraph, ReadsNodesEdgesAndTheOrderAsGiven) {
   EXPECT_EQ(file.graph.tensor(TensorId(1)).role, Role::temporary);
 }
 
-TEST(OrderGraph, SortsNodesThatComeBeforeWhatTheyRead) {
+TEST(OrderJson, SortsNodesThatComeBeforeTheirInputs) {
   const ImportedOrderGraph file = must_parse(R"({"nodes": [{"bytes": 1}, {"bytes": 2}], "edges": [[1, 0]]})");
   EXPECT_EQ(numbers(file), (std::vector<std::int64_t>{1, 0}));
   ASSERT_EQ(file.notes.size(), 1U);
 }
 
-TEST(OrderGraph, SaysWhatIsWrongAndWhere) {
-  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}]})").find("no 'edges'"), std::string::npos);
+TEST(OrderJson, ErrorsNameTheFaultAndThePlace) {
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}]})").find("'edges' is missing"), std::string::npos);
   EXPECT_NE(refusal(R"([1])").find("an object"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"name": "a"}], "edges": []})").find("no 'bytes'"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": -1}], "edges": []})")
@@ -58,10 +58,10 @@ TEST(OrderGraph, SaysWhatIsWrongAndWhere) {
                 .find("a cycle of 2 nodes: '0' -> 'b' -> '0'"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1, "name": "a"}, {"bytes": 1, "name": "a"}], "edges": []})")
-                .find("nodes 0 and 1 are both called 'a'"),
+                .find("nodes 0 and 1 are both named 'a'"),
             std::string::npos);
-  // A node without a name is called by its number.
-  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "0"}], "edges": []})").find("are both called '0'"),
+  // A node without a name has its number as its name.
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "0"}], "edges": []})").find("are both named '0'"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [], "nodes": [], "edges": []})").find("twice"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [], "edges": []} x)"), "accepted");

@@ -1,10 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A developer's tool: imports a model and prints a line for each tensor of each graph, bodies included, as JSON:
+// A developer's tool. It imports a model and prints a line of JSON for each tensor of each graph, also of bodies:
 //   {"graph": "main/if:then_branch", "name": "x", "dtype": "f32", "shape": [1, 3], "at_most": [0], "role": "input"}
 // usage: print_tensors MODEL [symbol=extent | input=AxBxC]...
-// compare_with_onnx.py reads it.
+// compare_with_onnx.py reads the output.
 
 #include <cstdint>
 #include <cstdio>
@@ -14,7 +14,8 @@
 
 namespace {
 
-// JSON strings are UTF-8; names are bytes: what is not ASCII goes as Latin-1, which the reader turns back.
+// JSON strings are UTF-8, and names are bytes. Bytes above ASCII are printed as Latin-1, and the reader converts
+// them back.
 std::string json_string(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -46,7 +47,7 @@ void print_graph(const lowtide::Graph& graph, const std::string& path) {
   }
   for (const lowtide::Node& node : graph.nodes()) {
     for (const lowtide::Body& body : node.bodies) {
-      // A body is known by the first tensor that its node makes: nodes need no names.
+      // A body is identified by the first tensor that its node produces, because nodes need no names.
       std::string made;
       for (const auto& output : node.outputs) {
         if (output && made.empty()) made = graph.tensor(*output).name;
@@ -56,7 +57,7 @@ void print_graph(const lowtide::Graph& graph, const std::string& path) {
   }
 }
 
-// "batch=8" binds a symbol, "x=1x3" a shape, as also "x=8" where `x` is followed by an x: "x=8x".
+// "batch=8" binds a symbol and "x=1x3" gives a shape. A shape of one extent is written with an x at the end: "x=8x".
 bool read_option(const std::string& argument, lowtide::ImportOptions& options) {
   const std::size_t equals = argument.rfind('=');
   if (equals == std::string::npos) return false;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Declared against inferred types, sizes beyond the limits, sizes that depend on data, and contents that grow.
+// Declared and inferred types, sizes beyond the limits, sizes that depend on data, and contents that grow.
 
 #include <gtest/gtest.h>
 
@@ -35,15 +35,15 @@ TEST(DeclaredTypes, MayBeLessSpecific) {
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2,3]");
 }
 
-TEST(DeclaredTypes, MayReuseASymbolWhereAnotherNumberStands) {
-  // Exporters give one name to different extents; what is inferred counts.
+TEST(DeclaredTypes, MayUseASymbolForDifferentNumbers) {
+  // Exporters use one name for different extents. The inferred extent is used.
   const auto model =
       import("g (float[n] x) => (float[n] y) { y = Concat<axis = 0>(x, x) }", {.dims = {{"n", 4}}, .shapes = {}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "y"), "f32[8]");
 }
 
-TEST(DeclaredTypes, OfARankBeyondTheLimitAreRefused) {
+TEST(DeclaredTypes, WithARankBeyondTheLimitAreRefused) {
   onnx::ModelProto proto = model_from("g (float[2] x) => (float[2] y) { y = Relu(x) }");
   auto* shape = proto.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
   for (int axis = 0; axis < 100'000; ++axis) shape->add_dim()->set_dim_value(1);
@@ -54,7 +54,7 @@ TEST(DeclaredTypes, OfARankBeyondTheLimitAreRefused) {
   expect_refused(import(proto), ErrorCode::over_limit, {"input 'x'", "rank 101"});
 }
 
-TEST(DeclaredTypes, OfInputsThatAreNoTensorsAreUnsupported) {
+TEST(DeclaredTypes, OfInputsOtherThanTensorsAreUnsupported) {
   onnx::ModelProto proto = model_from("g (float[2] x, float[2] s) => (float[2] y) { y = Relu(x) }");
   auto* type = proto.mutable_graph()->mutable_input(1)->mutable_type();
   onnx::TypeProto element = *type;
@@ -69,13 +69,13 @@ TEST(DeclaredTypes, OfInputsThatAreNoTensorsAreUnsupported) {
 TEST(Sizes, BeyondTheLimitAreRefusedAtTheirTensor) {
   expect_refused(import("g (float[4611686018427387904,4611686018427387904] x) => (float[n,m] y) { y = Relu(x) }"),
                  ErrorCode::over_limit, {"'x'"});
-  // 65537 x 65536 elements wrap to 65536 in 32 bits; here they are 16 GiB, and no matter.
+  // 65537 x 65536 elements are 65536 in 32 bits. In fact they are 16 GiB, which is accepted.
   const auto wide = import("g (float[65537,65536] x) => (float[n,m] y) { y = Relu(x) }");
   ASSERT_TRUE(wide.ok()) << wide.error().describe();
   EXPECT_EQ(find_tensor(wide->graph, "y")->size, Bytes(std::int64_t{65537} * 65536 * 4));
   expect_refused(import("g (float[4294967296,4294967296] x) => (float[n,m] y) { y = Relu(x) }"), ErrorCode::over_limit,
                  {"'x'"});
-  // 2^45 floats are 2^47 bytes, one above the limit.
+  // 2^45 floats have 2^47 bytes, one byte above the limit.
   expect_refused(import("g (float[35184372088832] x) => (float[n] y) { y = Relu(x) }"), ErrorCode::over_limit,
                  {"'x'", "kMaxTensorBytes"});
 }
@@ -84,7 +84,7 @@ TEST(Sizes, OfNodesBeyondTheLimitAreRefusedAtTheNode) {
   expect_refused(import("g () => (float[n] y) { s = Constant<value_ints = [4611686018427387904]>() "
                         "[grow] y = ConstantOfShape(s) }"),
                  ErrorCode::invalid, {"node 1 'grow' (ConstantOfShape)", "4611686018427387904"});
-  // 2^46 floats are 2^48 bytes.
+  // 2^46 floats have 2^48 bytes.
   expect_refused(import("g () => (float[n] y) { s = Constant<value_ints = [70368744177664]>() "
                         "[grow] y = ConstantOfShape(s) }"),
                  ErrorCode::over_limit, {"node 1 'grow' (ConstantOfShape)", "'y'", "kMaxTensorBytes"});
@@ -106,7 +106,7 @@ TEST(Sizes, OfZeroArePlanned) {
   EXPECT_EQ(find_tensor(scalar->graph, "y")->size, Bytes(4));
 }
 
-TEST(Sizes, ThatDependOnDataAreUpperBoundsAndSaidSo) {
+TEST(Sizes, ThatDependOnDataAreUpperBoundsAndNoted) {
   const auto model = import("g (float[5,4] x) => (int64[2,n] y) { y = NonZero(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Tensor* y = find_tensor(model->graph, "y");
@@ -138,7 +138,7 @@ TEST(Contents, ThatCannotBeComputedAreRefusedAtTheNode) {
 }
 
 TEST(Contents, OfManyLargeTensorsStayWithinTheirBudget) {
-  // Numbers that are known take 56 bytes each, for nodes of some 20 bytes.
+  // Known numbers take 56 bytes each, for nodes of about 20 bytes.
   onnx::ModelProto proto = model_from(
       "g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
       "t0 = ConstantOfShape<value = int64[1] {1}>(s) y = Relu(x) }");
@@ -156,8 +156,8 @@ TEST(Contents, OfManyLargeTensorsStayWithinTheirBudget) {
   EXPECT_EQ(type_of(model->graph, "t2000"), "i64[4096]");
 }
 
-TEST(Contents, ThatTakeMoreWorkThanAnyModelAreRefused) {
-  // 4,096 numbers, 5,000 times: 20 million in all; allowed are 16 Mi, and 64 a node.
+TEST(Contents, ThatNeedTooMuchWorkAreRefused) {
+  // 4,096 numbers, computed 5,000 times, are 20 million in total. The limit is 16 Mi, plus 64 per node.
   onnx::ModelProto proto = model_from(
       "g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
       "one = Constant<value_ints = [1]>() y = Identity(x) }");

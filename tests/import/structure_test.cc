@@ -66,13 +66,14 @@ TEST(Structure, KeepsAttributesAndDescribesTensors) {
   EXPECT_EQ(*find_attribute<std::string>(attributes, "auto_pad"), "VALID");
 }
 
-TEST(Structure, SortsNodesThatAreNotInOrderAndSaysSo) {
+TEST(Structure, SortsNodesAndNotesIt) {
   const auto model =
       import("g (float[2] x) => (float[2] y) { [c] y = Neg(b) [a] a = Relu(x) [b] b = Abs(a) [d] d = Relu(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   std::string order;
   for (const Node& node : model->graph.nodes()) order += node.name;
-  // a is the first that is ready; then b, which comes before d in the file; then c is ready and comes before d.
+  // a is the first ready node. b is next, because it comes before d in the file. Then c is ready and comes before
+  // d.
   EXPECT_EQ(order, "abcd");
   ASSERT_EQ(model->notes.size(), 1U);
   EXPECT_NE(model->notes[0].find("topological order"), std::string::npos);
@@ -89,10 +90,10 @@ TEST(Structure, SortsALongChainGivenBackwards) {
   EXPECT_EQ(model->graph.nodes().size(), 20'000U);
 }
 
-TEST(Structure, RefusesCyclesAndNamesANodeOnThem) {
+TEST(Structure, RefusesCyclesAndNamesANode) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [self] t = Add(x, t) y = Relu(t) }"), ErrorCode::invalid,
                  {"node 0 'self' (Add)", "cycle of 1 node"});
-  // The node behind the cycle is not on it.
+  // The node behind the cycle is not part of it.
   expect_refused(import("g (float[2] x) => (float[2] y) { [behind] y = Relu(b) [p] a = Add(x, b) [q] b = Relu(a) }"),
                  ErrorCode::invalid, {"cycle of 2 nodes", "node 2 'q'"});
   onnx::ModelProto ring = chain(100'000);
@@ -100,7 +101,7 @@ TEST(Structure, RefusesCyclesAndNamesANodeOnThem) {
   expect_refused(import(ring), ErrorCode::invalid, {"cycle of 99999 nodes"});
 }
 
-TEST(Structure, RefusesNamesThatAreMadeTwice) {
+TEST(Structure, RefusesNamesWithTwoProducers) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [a] y = Relu(x) [b] y = Neg(x) }"), ErrorCode::invalid,
                  {"'y'", "node 0 'a'", "node 1 'b'"});
   expect_refused(import("g (float[2] x) => (float[2] x) { [a] x = Relu(x) }"), ErrorCode::invalid,
@@ -115,14 +116,14 @@ TEST(Structure, RefusesNamesThatAreMadeTwice) {
   expect_refused(import(inputs), ErrorCode::invalid, {"'x'", "input 0", "input 1"});
 }
 
-TEST(Structure, RefusesNamesThatNothingMakes) {
+TEST(Structure, RefusesNamesWithoutAProducer) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [a] y = Add(x, ghost) }"), ErrorCode::invalid,
                  {"node 0 'a' (Add)", "'ghost'"});
   expect_refused(import("g (float[2] x) => (float[2] y) { t = Relu(x) }"), ErrorCode::invalid,
                  {"output 'y'", "never made"});
 }
 
-TEST(Structure, RefusesEmptyNamesWhereOneIsNeeded) {
+TEST(Structure, RefusesEmptyNamesOfInputsAndOutputs) {
   onnx::ModelProto model = chain(1);
   model.mutable_graph()->mutable_input(0)->set_name("");
   expect_refused(import(model), ErrorCode::invalid, {"an input", "no name"});
@@ -131,7 +132,7 @@ TEST(Structure, RefusesEmptyNamesWhereOneIsNeeded) {
   expect_refused(import(model), ErrorCode::invalid, {"an output", "no name"});
 }
 
-TEST(Structure, AcceptsOutputsThatAreInputsConstantsOrListedTwice) {
+TEST(Structure, AcceptsOutputsThatAreInputsOrConstants) {
   const auto model = import(
       "g (float[2] x) => (float[2] x, float[3] w, float[2] y, float[2] y) <float[3] w = {1, 2, 3}> "
       "{ y = Relu(x) }");
@@ -149,7 +150,7 @@ TEST(Structure, AcceptsGraphsWithoutNodes) {
   EXPECT_EQ(model->graph.nodes().size(), 0U);
 }
 
-TEST(Structure, KeepsOptionalInputsAndOutputsLeftOut) {
+TEST(Structure, KeepsOmittedInputsAndOutputs) {
   const auto model = import("g (float[2] x, float h) => (float[2] y) { y = Clip(x, , h) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Node& clip = model->graph.node(NodeId(0));
@@ -158,7 +159,7 @@ TEST(Structure, KeepsOptionalInputsAndOutputsLeftOut) {
   EXPECT_TRUE(clip.inputs[2].has_value());
 }
 
-TEST(Structure, RefusesNamesAboveTheLimit) {
+TEST(Structure, RefusesNamesBeyondTheLimit) {
   for (std::size_t length : {std::size_t{4097}, std::size_t{50'000'000}}) {
     onnx::ModelProto model = chain(2);
     const std::string name(length, 'n');
@@ -170,7 +171,7 @@ TEST(Structure, RefusesNamesAboveTheLimit) {
   }
 }
 
-TEST(Structure, KeepsNamesOfAnyBytes) {
+TEST(Structure, KeepsNamesWithAnyBytes) {
   onnx::ModelProto proto = chain(1);
   const std::string name("\xff\0\x1b[2J/../../etc/passwd%s%n", 24);
   proto.mutable_graph()->mutable_output(0)->set_name(name);
@@ -180,14 +181,14 @@ TEST(Structure, KeepsNamesOfAnyBytes) {
   EXPECT_NE(find_tensor(model->graph, name), nullptr);
 }
 
-TEST(Structure, TakesAChainOfAHundredThousandNodes) {
+TEST(Structure, AcceptsAChainOfAHundredThousandNodes) {
   const auto model = import(chain(100'000));
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(model->graph.nodes().size(), 100'000U);
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2]");
 }
 
-TEST(Structure, TakesANodeOfTwoHundredThousandInputs) {
+TEST(Structure, AcceptsANodeWithTwoHundredThousandInputs) {
   onnx::ModelProto proto = chain(1);
   onnx::NodeProto* node = proto.mutable_graph()->mutable_node(0);
   node->set_op_type("Sum");
@@ -197,7 +198,7 @@ TEST(Structure, TakesANodeOfTwoHundredThousandInputs) {
   EXPECT_EQ(model->graph.node(NodeId(0)).inputs.size(), 200'000U);
 }
 
-TEST(Structure, TakesATensorOfAHundredThousandReaders) {
+TEST(Structure, AcceptsATensorWithAHundredThousandReaders) {
   onnx::ModelProto proto = chain(100'000);
   for (int at = 0; at < 100'000; ++at) proto.mutable_graph()->mutable_node(at)->set_input(0, "x");
   const auto model = import(proto);

@@ -46,12 +46,12 @@ TEST(WireScan, CountsNodesAndMemory) {
   ASSERT_TRUE(summary.ok()) << summary.error().describe();
   EXPECT_EQ(summary->nodes, 2);
   EXPECT_EQ(summary->body_nesting, 0);
-  // Two nodes of 184 bytes at the very least; a model of this size never needs a megabyte.
+  // Two nodes take at least 184 bytes each. A model of this size never needs a megabyte.
   EXPECT_GT(summary->parsed_bytes, 2 * 184);
   EXPECT_LT(summary->parsed_bytes, 1 << 20);
 }
 
-TEST(WireScan, OfTheBeginningRefusesOnlyWhatTheWholeScanRefusesAlike) {
+TEST(WireScan, OfTheBeginningAgreesWithTheWholeScan) {
   Random random(20260701);
   int refused_early = 0;
   for (int turn = 0; turn < 3'000; ++turn) {
@@ -71,12 +71,13 @@ TEST(WireScan, OfTheBeginningRefusesOnlyWhatTheWholeScanRefusesAlike) {
   EXPECT_GT(refused_early, 1'000);
 }
 
-TEST(WireScan, OfTheBeginningPassesOverWhatLiesBehindIt) {
-  // A text of 1,000 bytes, then a field that does not exist: the beginning of 100 bytes holds the first field alone.
+TEST(WireScan, OfTheBeginningIgnoresWhatFollows) {
+  // A text of 1,000 bytes is followed by a field that does not exist. The first 100 bytes contain only the first
+  // field.
   const std::string bytes = delimited(6, std::string(1'000, 'x')) + std::string(1, '\0');
   EXPECT_FALSE(scan_model(bytes).ok());
   EXPECT_TRUE(scan_head(std::string_view(bytes).substr(0, 100), static_cast<std::int64_t>(bytes.size())).ok());
-  // 20 bytes may belong to one field's tag and number, so the last 19 of a beginning are left to the whole scan.
+  // One field's tag and number may take 20 bytes, so the last 19 bytes of a beginning are left to the whole scan.
   const std::string zeros(100, '\0');
   EXPECT_TRUE(scan_head(std::string_view(zeros).substr(0, 19), 100).ok());
   EXPECT_FALSE(scan_head(std::string_view(zeros).substr(0, 20), 100).ok());
@@ -84,17 +85,17 @@ TEST(WireScan, OfTheBeginningPassesOverWhatLiesBehindIt) {
 
 TEST(WireScan, RefusesEmptyFiles) { expect_refused(import_bytes(""), ErrorCode::malformed, {"empty"}); }
 
-TEST(WireScan, RefusesAModelThatIsCutAnywhere) {
+TEST(WireScan, RefusesATruncatedModel) {
   for (std::size_t length = 0; length < small_model().size(); ++length) {
     const auto model = import_bytes(small_model().substr(0, length));
-    // Cut between the graph and the opset_import behind it, the bytes are a model without opsets; never a whole one.
+    // Cut between the graph and the opset_import after it, the bytes are a model without opsets.
     ASSERT_FALSE(model.ok()) << length;
     EXPECT_TRUE(model.error().code == ErrorCode::malformed || model.error().code == ErrorCode::invalid)
         << model.error().describe();
   }
 }
 
-TEST(WireScan, SurvivesEveryByteFlippedInEveryWay) {
+TEST(WireScan, SurvivesEveryFlippedBit) {
   for (std::size_t at = 0; at < small_model().size(); ++at) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       std::string damaged = small_model();
@@ -119,7 +120,7 @@ TEST(WireScan, RefusesRandomBytes) {
 TEST(WireScan, RefusesLengthsBeyondTheParent) {
   expect_refused(scan_model(tag(kGraph, 2) + varint(0x7FFFFFFFFFFFFFFF)), ErrorCode::malformed,
                  {"9223372036854775807", "byte"});
-  // The node inside claims one byte more than its graph has.
+  // The inner node has a length of one byte more than its graph has.
   expect_refused(scan_model(delimited(kGraph, tag(kNode, 2) + varint(1))), ErrorCode::malformed,
                  {"claims 1 bytes", "0"});
 }
@@ -131,8 +132,8 @@ TEST(WireScan, RefusesVarintsOfMoreThanTenBytes) {
   expect_refused(scan_model(eleven + '\x01'), ErrorCode::malformed, {"tag", "10 bytes"});
 }
 
-TEST(WireScan, DoesNotLetALongVarintHideALength) {
-  // Length 5 in ten bytes where the graph has one: the same refusal as with a length in one byte.
+TEST(WireScan, ReadsLengthsInLongVarints) {
+  // A length of 5 in ten bytes is refused like a length of 5 in one byte.
   std::string five = "\x85";
   five += std::string(8, '\x80') + std::string(1, '\0');
   expect_refused(scan_model(tag(kGraph, 2) + five + "x"), ErrorCode::malformed, {"claims 5 bytes"});
@@ -145,7 +146,7 @@ TEST(WireScan, RefusesGroupsThatAreNotClosed) {
   EXPECT_TRUE(scan_model(tag(30, 3) + tag(30, 4)).ok()) << "an unknown group is skipped";
 }
 
-TEST(WireScan, RefusesGroupsNestedDeep) {
+TEST(WireScan, RefusesDeeplyNestedGroups) {
   std::string bytes;
   for (int depth = 0; depth < 100'000; ++depth) bytes += tag(30, 3);
   expect_refused(scan_model(bytes), ErrorCode::over_limit, {"kMaxMessageDepth"});
@@ -157,7 +158,7 @@ TEST(WireScan, RefusesFieldNumberZeroAndUnknownWireTypes) {
   expect_refused(scan_model(tag(1, 7)), ErrorCode::malformed, {"wire type 7"});
 }
 
-// A body in a body ...: three messages a level.
+// Nested bodies take three messages per level.
 std::string nested_bodies(int levels) {
   std::string graph;
   for (int level = 0; level < levels; ++level) {
@@ -175,17 +176,17 @@ TEST(WireScan, AcceptsBodiesUpToTheLimitAndNoDeeper) {
   }
 }
 
-TEST(WireScan, RefusesTypesNestedDeep) {
+TEST(WireScan, RefusesDeeplyNestedTypes) {
   std::string type = "";
   for (int level = 0; level < 1000; ++level) type = delimited(4, delimited(1, type));  // sequence of sequence of ...
   expect_refused(scan_model(delimited(kGraph, delimited(11, delimited(2, type)))), ErrorCode::over_limit,
                  {"kMaxMessageDepth"});
 }
 
-TEST(WireScan, RefusesEmptyMessagesThatGrowAHundredfold) {
+TEST(WireScan, RefusesEmptyMessagesThatNeedTooMuchMemory) {
   std::string graph;
   for (int node = 0; node < 2'000'000; ++node) graph += std::string("\x0A\0", 2);  // an empty node
-  // 4 MB that would need 2,000,000 x 216 = 432 MB; allowed are 64 MB + 16 x 4 MB.
+  // 4 MB that would need 2,000,000 x 216 = 432 MB. The limit is 64 MB + 16 x 4 MB.
   expect_refused(scan_model(delimited(kGraph, graph)), ErrorCode::over_limit, {"64 MB + 16 x", "parse_budget"});
 }
 
@@ -200,8 +201,8 @@ TEST(WireScan, AcceptsAMillionSmallNodes) {
   EXPECT_EQ(summary->nodes, 1'000'000);
 }
 
-TEST(WireScan, CountsPackedNumbersAsWhatTheyBecome) {
-  // 1 MB of int64_data of one byte each: 8 MB, or 16 MB while the list grows.
+TEST(WireScan, CountsTheMemoryOfPackedNumbers) {
+  // 1 MB of int64_data with one byte per number needs 8 MB, or 16 MB while the list grows.
   const std::string tensor = delimited(7, std::string(1 << 20, '\1'));
   const auto summary = scan_model(delimited(kGraph, delimited(5, tensor)));
   ASSERT_TRUE(summary.ok()) << summary.error().describe();
@@ -209,7 +210,7 @@ TEST(WireScan, CountsPackedNumbersAsWhatTheyBecome) {
   EXPECT_LE(summary->parsed_bytes, 17 << 20);
 }
 
-TEST(WireScan, TakesTheLastOfAFieldThatIsRepeatedAMillionTimes) {
+TEST(WireScan, UsesTheLastOfAMillionRepeatedFields) {
   std::string header;
   for (int repeat = 0; repeat < 1'000'000; ++repeat) header += tag(1, 0) + varint(9999);
   const auto model = import_bytes(header + small_model());  // the model's own ir_version comes last
@@ -217,7 +218,7 @@ TEST(WireScan, TakesTheLastOfAFieldThatIsRepeatedAMillionTimes) {
   EXPECT_EQ(model->graph.nodes().size(), 2U);
 }
 
-TEST(WireScan, SaysWhatOtherFilesLookLike) {
+TEST(WireScan, RecognizesOtherFileFormats) {
   const auto padded = [](std::string head) { return head + std::string(64, '\x7f'); };
   expect_refused(import_bytes(padded("\x1f\x8b\x08")), ErrorCode::malformed, {"gzip"});
   expect_refused(import_bytes(padded("PK\x03\x04")), ErrorCode::malformed, {"zip archive"});
@@ -227,7 +228,7 @@ TEST(WireScan, SaysWhatOtherFilesLookLike) {
   expect_refused(import_bytes(padded("\x89HDF\r\n\x1a\n")), ErrorCode::malformed, {"HDF5"});
 }
 
-TEST(WireScan, RefusesMessagesThatAreNoModel) {
+TEST(WireScan, RefusesMessagesOtherThanModels) {
   expect_refused(import_bytes(tag(1, 0) + varint(8)), ErrorCode::malformed, {"no graph"});
   expect_refused(import_bytes(delimited(kGraph, "")), ErrorCode::malformed, {"no ir_version"});
 }

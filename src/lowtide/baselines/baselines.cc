@@ -19,7 +19,7 @@ namespace baselines_internal {
 
 Error too_large(const std::string& what, std::int64_t most, const std::string& name) {
   return Error{ErrorCode::over_limit,
-               "not computed, because the graph is too large for it: it would look at more than " +
+               "not computed, because the graph is too large: the rule would examine more than " +
                    std::to_string(most) + " " + what + " (" + name + ")",
                ""};
 }
@@ -31,11 +31,13 @@ Result<Decision> simple(const BlobNet& net, const BaselineOptions& /*options*/) 
 }
 
 Result<Decision> dag(const BlobNet& net, bool by_size) {
-  DagRule rule;
-  rule.by_size = by_size;
-  for (const Blob& blob : net.blobs) rule.may_move.push_back(static_cast<char>(!blob.is_kept));
-  rule.may_host = IdVector<BlobId, char>(net.blobs.size(), 0);
-  rule.takes_part.assign(net.ops.size(), 1);
+  DagRule rule{.by_size = by_size,
+               .may_move = Flags<BlobId>(net.blobs.size()),
+               .may_host = Flags<BlobId>(net.blobs.size()),
+               .takes_part = Flags<std::uint32_t>(net.ops.size(), true)};
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (!net.blobs[id].is_kept) rule.may_move.set(id);
+  }
   Result<BlockChoice> choice = recycle_in_dag(net, rule);
   if (!choice) return choice.error();
   return decision_of(*std::move(choice), RunOrder::dependencies);
@@ -45,26 +47,30 @@ Result<Decision> dag_by_count(const BlobNet& net, const BaselineOptions& /*optio
 Result<Decision> dag_by_size(const BlobNet& net, const BaselineOptions& /*options*/) { return dag(net, true); }
 
 Result<Decision> gradients(const BlobNet& net, const BaselineOptions& options) {
-  DagRule rule;
-  rule.by_size = true;
-  rule.may_move = IdVector<BlobId, char>(net.blobs.size(), 0);
-  rule.may_host = rule.may_move;
+  DagRule rule{.by_size = true,
+               .may_move = Flags<BlobId>(net.blobs.size()),
+               .may_host = Flags<BlobId>(net.blobs.size()),
+               .takes_part = Flags<std::uint32_t>(net.ops.size())};
   for (const auto& [list, marks] : {std::pair(&options.hosts, &rule.may_host), {&options.gradients, &rule.may_move}}) {
     for (TensorId id : *list) {
       if (!net.blob_of.contains(id)) {
         return Error{ErrorCode::invalid,
-                     "tensor " + std::to_string(id.value()) + " is to share, and the graph has " +
+                     "tensor " + std::to_string(id.value()) +
+                         " is listed as a gradient or host, but the graph has only " +
                          std::to_string(net.blob_of.size()) + " tensors",
                      ""};
       }
       const BlobId blob = net.blob_of[id];
-      (*marks)[blob] = static_cast<char>(!net.blobs[blob].is_kept);
+      if (!net.blobs[blob].is_kept) marks->set(blob);
     }
   }
-  for (const BlobOp& op : net.ops) {
-    const auto is_gradient = [&](BlobId id) { return rule.may_move[id] != 0; };
-    rule.takes_part.push_back(static_cast<char>(std::any_of(op.inputs.begin(), op.inputs.end(), is_gradient) ||
-                                                std::any_of(op.outputs.begin(), op.outputs.end(), is_gradient)));
+  const auto is_gradient = [&](BlobId id) { return rule.may_move.test(id); };
+  for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
+    const BlobOp& op = net.ops[at];
+    if (std::any_of(op.inputs.begin(), op.inputs.end(), is_gradient) ||
+        std::any_of(op.outputs.begin(), op.outputs.end(), is_gradient)) {
+      rule.takes_part.set(at);
+    }
   }
   Result<BlockChoice> choice = recycle_in_dag(net, rule);
   if (!choice) return choice.error();
@@ -138,28 +144,32 @@ struct Recipe {
 
 const std::vector<Recipe>& recipes() {
   static const std::vector<Recipe> all = {
-      {{"caffe2_simple", "Caffe2", "renamed tensors along the order, the buffer released last, no sizes"},
+      {{"caffe2_simple", "Caffe2", "whole buffers along the order, last released first, sizes ignored"},
        1,
        ViewRule::none,
        false,
        simple},
-      {{"caffe2_dag", "Caffe2", "renamed tensors, safe for parallel branches, the most shared buffer first, no sizes"},
+      {{"caffe2_dag", "Caffe2", "whole buffers, safe for parallel branches, most shared first, sizes ignored"},
        1,
        ViewRule::none,
        false,
        dag_by_count},
-      {{"caffe2_dag_sized", "Caffe2", "the same, the nearest size first"}, 1, ViewRule::none, false, dag_by_size},
-      {{"caffe2_interference_greedy", "Caffe2", "renamed tensors by ranges, the slot of the nearest size"},
+      {{"caffe2_dag_sized", "Caffe2", "whole buffers, safe for parallel branches, nearest size first"},
+       1,
+       ViewRule::none,
+       false,
+       dag_by_size},
+      {{"caffe2_interference_greedy", "Caffe2", "whole buffers by lifespan, slot with the nearest size"},
        1,
        ViewRule::none,
        false,
        interference_greedy},
-      {{"caffe2_interference_exact", "Caffe2", "renamed tensors by ranges, the least total"},
+      {{"caffe2_interference_exact", "Caffe2", "whole buffers by lifespan, least total"},
        1,
        ViewRule::none,
        false,
        interference_exact},
-      {{"caffe2_gradients", "Caffe2", "renamed gradients, into each other and into forward tensors that are done"},
+      {{"caffe2_gradients", "Caffe2", "gradients into each other and into forward tensors after their last use"},
        1,
        ViewRule::none,
        false,
@@ -169,17 +179,18 @@ const std::vector<Recipe>& recipes() {
        ViewRule::part,
        false,
        groups},
-      {{"aitemplate_naive", "AITemplate", "one tensor behind the other, nobody shares"},
+      {{"aitemplate_naive", "AITemplate", "no sharing, tensors laid out back to back"},
        64,
        ViewRule::whole,
        true,
        side_by_side},
-      {{"aitemplate_greedy_by_size", "AITemplate", "offsets, the largest first into the smallest gap"},
+      {{"aitemplate_greedy_by_size", "AITemplate", "offsets, largest tensor first, into the smallest gap"},
        64,
        ViewRule::whole,
        true,
        largest_first},
-      {{"aitemplate_multistream", "AITemplate", "the same for nodes in waves, a barrier behind each"},
+      {{"aitemplate_multistream", "AITemplate",
+        "offsets for nodes in waves, largest tensor first, into the smallest gap"},
        64,
        ViewRule::whole,
        true,
@@ -199,50 +210,50 @@ Result<void> check_numbers(const BaselineOptions& options) {
   if (options.nodes_at_once < 1 || options.streams < 1) {
     return Error{ErrorCode::invalid,
                  "waves of " + std::to_string(options.nodes_at_once) + " nodes on " + std::to_string(options.streams) +
-                     " streams; at least 1 of each is needed",
+                     " streams are not possible; give at least 1 of each",
                  ""};
   }
   if (options.alignment &&
       (!is_power_of_two(options.alignment->count()) || options.alignment->count() > limits::kMaxAlignment)) {
     return Error{ErrorCode::invalid,
-                 "an alignment of " + std::to_string(options.alignment->count()) +
-                     "; it must be a power of two up to " + std::to_string(limits::kMaxAlignment),
+                 "the alignment is " + std::to_string(options.alignment->count()) +
+                     "; it must be a power of two of at most " + std::to_string(limits::kMaxAlignment),
                  ""};
   }
   return {};
 }
 
 Result<void> check_order(const Graph& graph, const std::vector<NodeId>& order) {
-  IdVector<NodeId, char> has_run(graph.nodes().size(), 0);
+  Flags<NodeId> has_run(graph.nodes().size());
   const auto refuse = [&](NodeId id, const std::string& why) {
-    return Error{ErrorCode::invalid, "the order is none: node " + std::to_string(id.value()) + " " + why, ""};
+    return Error{ErrorCode::invalid, "the order is invalid: node " + std::to_string(id.value()) + " " + why, ""};
   };
   for (NodeId id : order) {
-    if (!has_run.contains(id)) return refuse(id, "is not in the graph");
-    if (has_run[id] != 0) return refuse(id, "comes twice");
+    if (!graph.nodes().contains(id)) return refuse(id, "is not in the graph");
+    if (has_run.test(id)) return refuse(id, "appears twice");
     for (TensorId tensor : graph.reads(id)) {
       const std::optional<NodeId> producer = graph.tensor(tensor).producer;
-      if (producer && has_run[*producer] == 0) {
+      if (producer && !has_run.test(*producer)) {
         return refuse(id, "comes before node " + std::to_string(producer->value()) + ", which it reads");
       }
     }
     for (NodeId before : graph.node(id).control_inputs) {
-      if (has_run[before] == 0)
+      if (!has_run.test(before))
         return refuse(id, "comes before node " + std::to_string(before.value()) + ", its control input");
     }
-    has_run[id] = 1;
+    has_run.set(id);
   }
   if (order.size() == graph.nodes().size()) return {};
-  return Error{
-      ErrorCode::invalid,
-      "the order has " + std::to_string(order.size()) + " nodes, the graph " + std::to_string(graph.nodes().size()),
-      ""};
+  return Error{ErrorCode::invalid,
+               "the order has " + std::to_string(order.size()) + " nodes, but the graph has " +
+                   std::to_string(graph.nodes().size()),
+               ""};
 }
 
 Error unknown_baseline(const std::string& name) {
   std::string names;
   for (const BaselineSpec& spec : baselines()) names += (names.empty() ? "" : ", ") + std::string(spec.name);
-  return Error{ErrorCode::invalid, "no baseline is called " + quoted(name) + "; there are " + names, ""};
+  return Error{ErrorCode::invalid, "no baseline matches " + quoted(name) + "; known baselines: " + names, ""};
 }
 
 }  // namespace
@@ -269,8 +280,8 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   if (!net) return net.error();
   if (recipe->has_workspace && baselines_internal::devices_of(*net).size() > 1) {
     return Error{ErrorCode::invalid,
-                 quoted(options.baseline) + " plans one device, and the tensors are on " +
-                     std::to_string(baselines_internal::devices_of(*net).size()) + "; plan each on its own",
+                 quoted(options.baseline) + " plans one device, but the tensors are on " +
+                     std::to_string(baselines_internal::devices_of(*net).size()) + "; plan each device separately",
                  ""};
   }
   Result<baselines_internal::Decision> decision = recipe->decide(*net, options);

@@ -19,30 +19,32 @@
 namespace lowtide {
 
 struct BaselineOptions {
-  std::string baseline;  // a name of baseline_names()
+  std::string baseline;  // a name from baselines()
 
-  // Sizes are rounded up to it. Nothing: as the original did, which is 64 for AITemplate and Static Runtime, else 1.
+  // Sizes are rounded up to a multiple of this. nullopt: as in the original, 64 for AITemplate and Static Runtime
+  // and 1 for the others.
   std::optional<Bytes> alignment;
 
-  // Tensors that the source wrote under one name: in place, or again. Each list is one blob. Empty: a tensor each.
-  std::vector<std::vector<TensorId>> together;
-  std::vector<TensorId> keep;                 // not shared, besides inputs, constants, state and outputs
-  IdVector<TensorId, std::uint32_t> devices;  // empty: there is only one
+  // Tensors that the source format writes under one name, in place or repeatedly. Each list is one blob. If there
+  // are none, each tensor is a blob.
+  std::vector<std::vector<TensorId>> colocated;
+  std::vector<TensorId> keep;                 // never shared, in addition to inputs, constants, state and outputs
+  IdVector<TensorId, std::uint32_t> devices;  // by tensor; empty if there is only one
 
-  // caffe2_gradients: who shares, by role and not by name; and forward tensors into whose memory gradients may move
-  // after their last use. Without gradients nobody shares.
+  // For caffe2_gradients: the tensors that share, by role instead of by name, and the forward tensors into whose
+  // memory gradients may move after the last use. Without gradients nothing is shared.
   std::vector<TensorId> gradients;
   std::vector<TensorId> hosts;
 
-  std::uint32_t nodes_at_once = UINT32_MAX;  // aitemplate_multistream: a longer wave is split; at least 1
-  std::uint32_t streams = 5;                 // aitemplate_multistream: of which each has its shared workspace; >= 1
+  std::uint32_t nodes_at_once = UINT32_MAX;  // aitemplate_multistream: larger waves are split; at least 1
+  std::uint32_t streams = 5;                 // aitemplate_multistream: each has its own shared workspace; at least 1
   Workspaces workspaces;                     // aitemplate_*
 
-  std::int64_t effort = 5'000'000;  // work units for `best`, and for caffe2_interference_exact
+  std::int64_t effort = 5'000'000;  // work units for `best` and for caffe2_interference_exact
 };
 
 struct BaselineBlock {
-  std::string name;  // as the original numbered them: "__m0_shared"; "group 0"; "arena"
+  std::string name;  // as in the original: "__m0_shared", "group 0", "arena"
   Bytes size;
   std::int64_t blobs = 0;
 };
@@ -50,49 +52,50 @@ struct BaselineBlock {
 struct BaselineOutcome {
   std::string baseline;
   std::vector<BaselineBlock> blocks;
-  SharingClaim sharing;  // who lies where; what the verifier was asked
+  SharingClaim sharing;  // the place of each tensor, as the verifier checked it
 
-  std::int64_t blobs = 0;                  // all that the graph names: inputs and constants too
-  std::optional<std::int64_t> blobs_left;  // when each block counts as one; nothing where there is one arena
-  std::int64_t shared_buffers = 0;         // as the original counts: renamed ones; groups; 1 arena
+  std::int64_t blobs = 0;                  // all names of the graph, with inputs and constants
+  std::optional<std::int64_t> blobs_left;  // with each block counted as one; nullopt if there is one arena
+  std::int64_t shared_buffers = 0;         // as the original counts: renamed tensors, groups, or 1 arena
 
   Bytes bytes;                // blocks, and what nodes write outside of them
-  Bytes naive;                // the same tensors, nobody shares
-  Bytes constants;            // aitemplate_*: the second region, one after the other; else 0
-  WorkspaceLayout workspace;  // aitemplate_*; comes on top of bytes
+  Bytes naive;                // the same tensors without sharing
+  Bytes constants;            // aitemplate_*: the second region, laid out back to back; otherwise 0
+  WorkspaceLayout workspace;  // aitemplate_*: in addition to `bytes`
 
-  // The least that our own search finds where the same tensors may share under the same rule, and a proven bound of
-  // that. Nothing where a relation would be too large to list, and for caffe2_gradients.
+  // The smallest total that Lowtide's own search finds for the same tensors under the same rule, and a proven
+  // lower bound for it. nullopt if there are too many conflicts to list, and for caffe2_gradients.
   std::optional<Bytes> best;
   Bytes bound;
-  bool proven_optimal = false;  // nobody needs less than `bytes` by this rule
+  bool proven_optimal = false;  // no result by this rule has fewer bytes
 
-  std::vector<std::string> violations;  // of check_sharing; empty: the result is right
+  std::vector<std::string> violations;  // of check_sharing; empty if the result is correct
 };
 
 struct BaselineSpec {
   std::string_view name;
   std::string_view system;   // "Caffe2"
-  std::string_view summary;  // one line, no full stop
+  std::string_view summary;  // one line without a full stop
 };
 
-// In a fixed order:
+// All baselines, in this order:
 //   caffe2_simple, caffe2_dag, caffe2_dag_sized, caffe2_interference_greedy, caffe2_interference_exact,
 //   caffe2_gradients, static_runtime_groups, aitemplate_naive, aitemplate_greedy_by_size, aitemplate_multistream
-// docs/baselines.md tells what each one is, and where it differs from the original because that was wrong.
+// docs/baselines.md describes each of them, and where it differs from an original that is wrong.
 [[nodiscard]] const std::vector<BaselineSpec>& baselines();
 
-// What an earlier planner would have done with this graph in this order: which tensors share a block. The result is
-// checked by code that shares nothing with the baselines; whoever reports it must look at `violations`.
+// Returns what an earlier planner would have done with this graph in this order: which tensors share a block.
+// Independent code checks the result. A caller that reports the result must look at `violations`.
 //
-// With n nodes and edges: caffe2_simple, static_runtime_groups and aitemplate_naive take O(n), caffe2_interference_*
-// O(n log n), and aitemplate_greedy_by_size and aitemplate_multistream what largest_first_offsets says (sharing_rules.h).
-// caffe2_dag* and caffe2_gradients take O(n x chains that cover the graph) and look at free buffers that a node may not
-// take. `best` adds what AllocateOptions and SlotOptions say. All nine that `lowtide compare` asks for take 1.5 s of CPU
-// together for a chain of 100,000 nodes, and 20 s for 1,000,000 (bench/compare_growth.py).
-// Errors: invalid, for an unknown baseline, an order that is none, tensors that cannot be together (they are alive at
-// once), numbers below 1; over_limit, for graphs of too many chains (HappensBefore), and where a baseline would look at
-// too many pairs or free buffers (sharing_rules.h).
+// Complexity, with n for nodes and edges: caffe2_simple, static_runtime_groups and aitemplate_naive take O(n).
+// caffe2_interference_* take O(n log n). aitemplate_greedy_by_size and aitemplate_multistream take what
+// largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients take O(n x chains that cover the
+// graph), plus the free buffers that are examined. `best` adds what AllocateOptions and SlotOptions say. The nine
+// baselines of `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for
+// 1,000,000 (bench/compare_growth.py).
+// Errors: invalid, for an unknown baseline, an invalid order, tensors that cannot be colocated because they are live
+// at the same time, or numbers below 1; over_limit, for graphs with too many chains (HappensBefore), and if a
+// baseline would examine too many pairs or free buffers (sharing_rules.h).
 [[nodiscard]] Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<NodeId>& order,
                                                      const BaselineOptions& options);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/analysis/views.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide::baselines_internal {
@@ -46,7 +47,7 @@ class BlobNetMaker {
     const std::uint32_t second = leader(b.value());
     leader_[std::max(first, second)] = std::min(first, second);
   }
-  // Of the producer, counted from 1; 0 for what is there before.
+  // The position of the producer, counted from 1; 0 for a tensor that exists before the run.
   std::uint32_t written(TensorId id) const {
     const std::optional<NodeId> producer = graph_.tensor(id).producer;
     return producer ? position_[*producer] + 1 : 0;
@@ -73,15 +74,14 @@ class BlobNetMaker {
 };
 
 Result<void> BlobNetMaker::join_names() {
-  IdVector<TensorId, char> is_listed(graph_.tensors().size(), 0);
-  for (const std::vector<TensorId>& list : options_.together) {
+  Flags<TensorId> is_listed(graph_.tensors().size());
+  for (const std::vector<TensorId>& list : options_.colocated) {
     for (TensorId id : list) {
       if (!graph_.tensors().contains(id)) {
-        return invalid("tensor " + std::to_string(id.value()) + " is to be together with others, and the graph has " +
+        return invalid("tensor " + std::to_string(id.value()) + " is listed as colocated, but the graph has only " +
                        std::to_string(graph_.tensors().size()) + " tensors");
       }
-      if (std::exchange(is_listed[id], 1) != 0)
-        return invalid("tensor " + name(id) + " is in two lists, or twice in one");
+      if (!is_listed.insert(id)) return invalid("tensor " + name(id) + " is listed as colocated twice; list it once");
       join(list.front(), id);
     }
   }
@@ -108,8 +108,8 @@ BlobId BlobNetMaker::touch(TensorId id) {
 
 void BlobNetMaker::number_blobs() {
   blob_of_leader_.assign(graph_.tensors().size(), std::nullopt);
-  // Of each blob: the last op that has it as an input, and as an output. There may be many inputs, so none is sought
-  // in the list.
+  // For each blob, the last op that has it as an input, and as an output. An op may have many inputs, so the lists
+  // of the ops are not searched.
   IdVector<BlobId, NodeId> reader;
   IdVector<BlobId, NodeId> writer;
   for (NodeId id : order_) {
@@ -142,7 +142,7 @@ void BlobNetMaker::number_blobs() {
 Result<void> BlobNetMaker::keep_wished() {
   for (TensorId id : options_.keep) {
     if (!graph_.tensors().contains(id)) {
-      return invalid("tensor " + std::to_string(id.value()) + " is to be kept, and the graph has " +
+      return invalid("tensor " + std::to_string(id.value()) + " is to be kept, but the graph has only " +
                      std::to_string(graph_.tensors().size()) + " tensors");
     }
     net_.blobs[net_.blob_of[id]].is_kept = true;
@@ -163,8 +163,9 @@ Result<void> BlobNetMaker::describe(Blob& blob) const {
     blob.is_output |= tensor.role == Role::output;
     blob.is_placed &= tensor.role != Role::constant && tensor.role != Role::state;
     if (!options_.devices.empty() && options_.devices[id] != blob.device) {
-      return invalid("tensors " + name(blob.tensors.front()) + " and " + name(id) + " are together, on devices " +
-                     std::to_string(blob.device) + " and " + std::to_string(options_.devices[id]));
+      return invalid("tensors " + name(blob.tensors.front()) + " and " + name(id) +
+                     " are colocated, but are on devices " + std::to_string(blob.device) + " and " +
+                     std::to_string(options_.devices[id]));
     }
     const auto use = [&](NodeId node) {
       first = std::min(first.value_or(position_[node]), position_[node]);
@@ -181,15 +182,14 @@ Result<void> BlobNetMaker::describe(Blob& blob) const {
 }
 
 Result<void> BlobNetMaker::check_written_over(const Blob& blob) const {
-  std::uint32_t last_read = 0;  // of all before, counted from 1
+  std::uint32_t last_read = 0;  // of all tensors before, counted from 1
   std::optional<TensorId> content;
   for (TensorId id : blob.tensors) {
     if (!net_.view_of[id]) {
       if (content && (last_read > written(id) || written(*content) == written(id))) {
-        return invalid(
-            "tensors " + name(*content) + " and " + name(id) +
-            " are to be together, and the first is still needed when the second is written, by the node at " +
-            std::to_string(written(id)) + " of the order");
+        return invalid("tensors " + name(*content) + " and " + name(id) +
+                       " are colocated, but the first is still needed when the second is written, by node " +
+                       std::to_string(written(id)) + " of the order");
       }
       content = id;
     }
@@ -197,7 +197,8 @@ Result<void> BlobNetMaker::check_written_over(const Blob& blob) const {
   }
   for (TensorId id : blob.tensors) {
     if (graph_.tensor(id).role != Role::output || id == *content || net_.view_of[id]) continue;
-    return invalid("tensor " + name(id) + " is an output, and " + name(*content) + " is to be written over it");
+    return invalid("tensor " + name(id) + " is an output, but " + name(*content) +
+                   " is colocated with it and written later");
   }
   return {};
 }
@@ -219,7 +220,7 @@ void BlobNetMaker::link_sources() {
   }
 }
 
-// Whoever uses one version runs before the next is written.
+// All uses of one version run before the next version is written.
 void BlobNetMaker::link_written_over(const Blob& blob) {
   std::vector<std::uint32_t> users;
   for (TensorId id : blob.tensors) {
@@ -239,7 +240,7 @@ void BlobNetMaker::link_written_over(const Blob& blob) {
 Result<BlobNet> blob_net(const Graph& graph, const std::vector<NodeId>& order, const BaselineOptions& options,
                          Bytes alignment, ViewRule views) {
   if (!options.devices.empty() && options.devices.size() != graph.tensors().size()) {
-    return invalid("devices of " + std::to_string(options.devices.size()) + " tensors for a graph of " +
+    return invalid("devices are given for " + std::to_string(options.devices.size()) + " tensors, but the graph has " +
                    std::to_string(graph.tensors().size()));
   }
   return BlobNetMaker(graph, order, options, alignment).run(views);

@@ -18,24 +18,25 @@ namespace lowtide::baselines_internal {
 
 using BlobId = Id<struct BlobTag>;
 
-// Which views have the bytes of what they view: none (every tensor has its own), those of a whole tensor, or parts too.
+// Which views share the bytes of the tensor that they view: none, views of a whole tensor, or views of parts as
+// well.
 enum class ViewRule : std::uint8_t { none, whole, part };
 
-// Tensors that one name of a source format stands for: the ones put together, and views.
+// Tensors that one name of a source format stands for: colocated tensors and their views.
 struct Blob {
-  std::vector<TensorId> tensors;  // in the order in which they are written
-  Bytes size;                     // of the largest, rounded up
+  std::vector<TensorId> tensors;  // in the order of their writes
+  Bytes size;                     // of the largest tensor, rounded up
   std::uint32_t device = 0;
-  bool is_kept = false;     // not to be shared: input, constant, state, output, or the caller's wish
-  bool is_input = false;    // holds an input
-  bool is_output = false;   // holds an output
-  bool is_placed = true;    // takes memory during the run: neither constant nor state
-  std::uint32_t first = 0;  // position in the order of the first write, of the first use for what nobody writes
-  std::uint32_t last = 0;   // of the last use, be it read or write; >= first
+  bool is_kept = false;     // not shared: an input, constant, state or output, or kept by the caller
+  bool is_input = false;    // contains an input
+  bool is_output = false;   // contains an output
+  bool is_placed = true;    // needs memory during the run: neither a constant nor a state
+  std::uint32_t first = 0;  // position in the order of the first write; of the first use if nothing writes it
+  std::uint32_t last = 0;   // position of the last use, a read or a write; >= first
   std::uint32_t last_read = 0;
 };
 
-// Who reads and writes what, in the order of the nodes.
+// The blobs that a node reads and writes.
 struct BlobOp {
   NodeId node;
   std::vector<BlobId> inputs;   // each once, in the node's order; captures of bodies last
@@ -43,14 +44,15 @@ struct BlobOp {
 };
 
 struct BlobNet {
-  IdVector<BlobId, Blob> blobs;  // in the order in which nodes touch them; what nobody touches comes last
+  IdVector<BlobId, Blob> blobs;  // in the order of their first use; unused blobs last
   IdVector<TensorId, BlobId> blob_of;
   IdVector<TensorId, std::optional<TensorId>> view_of;
   std::vector<BlobOp> ops;
-  std::vector<std::vector<std::uint32_t>> sources;  // of each op: who must have run, by position; each once, sorted
+  // the positions of the ops that must have run before each op; each once, sorted
+  std::vector<std::vector<std::uint32_t>> sources;
 };
 
-// Require: the order is topological. Errors: those of apply_baseline. O((nodes + edges) log).
+// Requires: the order is topological. Errors: those of apply_baseline. O((nodes + edges) log).
 [[nodiscard]] Result<BlobNet> blob_net(const Graph& graph, const std::vector<NodeId>& order,
                                        const BaselineOptions& options, Bytes alignment, ViewRule views);
 

@@ -19,7 +19,7 @@ void FreeSpace::take(Offset begin, Offset end) {
   } else {
     auto gap = gaps_.upper_bound(begin);
     if (gap != gaps_.begin() && std::prev(gap)->second > begin) --gap;
-    // An empty range cuts a gap in two.
+    // An empty range divides a gap.
     while (gap != gaps_.end() && gap->first < end) {
       const auto [gap_begin, gap_end] = *gap;
       gap = erase_gap(gap);

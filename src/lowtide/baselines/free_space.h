@@ -11,18 +11,19 @@
 
 namespace lowtide::baselines_internal {
 
-// Addresses of an arena that nothing of a set of address ranges covers. Each operation takes O(log gaps), amortized.
+// The gaps between address ranges in an arena. Each operation takes O(log gaps), amortized.
 class FreeSpace {
  public:
-  // The begin of the smallest gap that holds `size` bytes, of the lowest among equals; else the end of the highest range.
-  // A gap is between two ranges or below the lowest, has at least 1 byte, and ends where an empty range is.
+  // Returns the start of the smallest gap that holds `size` bytes, the lowest among equals. If there is none,
+  // returns the end of the highest range. A gap is between two ranges or below the lowest one, has at least 1
+  // byte, and ends at an empty range.
   [[nodiscard]] Offset smallest_gap(Bytes size) const;
 
-  // Adds a range. Require: begin <= end. Ranges may overlap.
+  // Adds a range. Requires: begin <= end. Ranges may overlap.
   void take(Offset begin, Offset end);
 
  private:
-  using Gaps = std::map<Offset, Offset>;  // begin to end
+  using Gaps = std::map<Offset, Offset>;  // start to end
   void add_gap(Offset begin, Offset end);
   Gaps::iterator erase_gap(Gaps::iterator gap);
 

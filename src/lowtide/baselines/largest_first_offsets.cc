@@ -12,10 +12,11 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-// Pairs that are looked at: some seconds. 10,000 tensors that all live at one time are 50 million pairs.
+// The most pairs that are examined, which takes a few seconds. 10,000 tensors that are all live at the same time
+// have 50 million pairs.
 constexpr std::int64_t kMostPairs = 100'000'000;
 
-// A gap that is taken out of a tree costs about as much as so many pairs.
+// The cost of taking a gap out of a tree, in pairs.
 constexpr std::int64_t kPairsPerUpdate = 4;
 
 struct Taken {
@@ -23,11 +24,11 @@ struct Taken {
   Offset end;
 };
 
-// Require: sorted by `begin`.
+// Requires: sorted by `begin`.
 Offset smallest_gap(const std::vector<Taken>& taken, Bytes size) {
   std::optional<Bytes> best_gap;
   Offset best;
-  Offset end;  // highest so far
+  Offset end;  // the highest end so far
   for (const Taken& one : taken) {
     if (one.begin > end || one.begin == end) {
       const Bytes gap = one.begin - end;
@@ -41,7 +42,7 @@ Offset smallest_gap(const std::vector<Taken>& taken, Bytes size) {
   return best_gap ? best : end;
 }
 
-// Pairs of buffers that live at one time.
+// Returns the number of pairs of buffers that are live at the same time.
 std::int64_t count_pairs(const PackingProblem& problem) {
   std::vector<std::int64_t> begins;
   std::vector<std::int64_t> ends;
@@ -52,7 +53,7 @@ std::int64_t count_pairs(const PackingProblem& problem) {
   }
   std::sort(begins.begin(), begins.end());
   std::sort(ends.begin(), ends.end());
-  // Each pair is counted at its later begin: with all that have begun before and have not ended.
+  // Each pair is counted at the later start: with all buffers that have started and not ended.
   std::int64_t pairs = 0;
   std::size_t ended = 0;
   for (std::size_t begun = 0; begun < begins.size(); ++begun) {
@@ -72,7 +73,7 @@ std::vector<TimeSpan> different_spans(const PackingProblem& problem) {
   return spans;
 }
 
-// For each buffer the gaps between those placed before that live at one time with it.
+// Collects, for each buffer, the gaps between the placed buffers that are live at the same time.
 IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const std::vector<PackingId>& by_size) {
   IdVector<PackingId, Offset> offsets(problem.buffers.size());
   PlacedSpans placed(problem.buffers);
@@ -89,14 +90,15 @@ IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const 
   return offsets;
 }
 
-// Keeps the gaps for each of a few lifespans, and takes a buffer's bytes out of all that it meets.
+// Keeps the gaps for each of a few lifespans, and removes the bytes of a placed buffer from all lifespans that it
+// overlaps.
 IdVector<PackingId, Offset> place_by_spans(const PackingProblem& problem, const std::vector<PackingId>& by_size,
                                            const std::vector<TimeSpan>& spans) {
   IdVector<PackingId, Offset> offsets(problem.buffers.size());
   std::vector<FreeSpace> space(spans.size());
   for (PackingId id : by_size) {
     const PackingBuffer& buffer = problem.buffers[id];
-    if (buffer.lifespan.empty()) continue;  // at 0: it meets nothing
+    if (buffer.lifespan.empty()) continue;  // at offset 0, because it conflicts with nothing
     const auto own = std::lower_bound(spans.begin(), spans.end(), buffer.lifespan) - spans.begin();
     offsets[id] = space[static_cast<std::size_t>(own)].smallest_gap(buffer.size);
     for (std::size_t at = 0; at < spans.size(); ++at) {
@@ -119,7 +121,7 @@ Result<IdVector<PackingId, Offset>> largest_first_offsets(const PackingProblem& 
   const bool has_few_spans = updates < pairs / kPairsPerUpdate;
   const std::int64_t looks = has_few_spans ? updates * kPairsPerUpdate : pairs;
   if (work != nullptr) *work = looks;
-  if (looks > kMostPairs) return too_large("pairs of tensors that live at one time", kMostPairs, "kMostPairs");
+  if (looks > kMostPairs) return too_large("pairs of tensors that are live at the same time", kMostPairs, "kMostPairs");
   return has_few_spans ? place_by_spans(problem, by_size, spans) : place_by_pairs(problem, by_size);
 }
 

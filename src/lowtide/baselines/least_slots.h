@@ -13,29 +13,29 @@
 
 namespace lowtide::baselines_internal {
 
-// Blobs as rectangles in time.
+// Blobs as buffers of a packing problem.
 struct Movable {
   PackingProblem problem;
   IdVector<PackingId, BlobId> blobs;
 };
 
-// Each once, ascending.
+// Returns the devices of all blobs, each once, in ascending order.
 [[nodiscard]] std::vector<std::uint32_t> devices_of(const BlobNet& net);
 
-// Those of a device that are not kept, in steps, from the first write to the last use.
+// Returns the blobs of a device that may share, with lifespans in steps from the first write to the last use.
 [[nodiscard]] Movable movable_in_sequence(const BlobNet& net, std::uint32_t device);
 
-// The slots of nearest_size_slots, device by device; one that holds a single blob keeps its name.
+// Applies nearest_size_slots to each device. A slot with a single blob keeps the name of the blob.
 [[nodiscard]] BlockChoice nearest_size_choice(const BlobNet& net);
 
 struct LeastSlots {
   BlockChoice choice;
-  Bytes bytes;  // blocks, and blobs not kept that have none
-  Bytes bound;  // of these
+  Bytes bytes;  // blocks, and shareable blobs without a block
+  Bytes bound;  // a lower bound for `bytes`
 };
 
-// Whole blocks along the order, the least total known: exact where the effort suffices (allocate/slots.h), and never
-// above what the baselines for a sequence find. Errors: those of assign_slots.
+// Assigns whole blocks along the order with the smallest total that is found. It is exact if the effort suffices
+// (allocate/slots.h), and never larger than the baselines for a sequence. Errors: those of assign_slots.
 [[nodiscard]] Result<LeastSlots> least_slots(const BlobNet& net, std::int64_t effort);
 
 }  // namespace lowtide::baselines_internal

@@ -13,13 +13,13 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-// Blobs of a device beyond which pairs of a relation are not listed.
+// The most blobs per device for which all conflicts are listed.
 constexpr std::size_t kMostRelated = 2000;
 
-// Written during the run, by a node of its own.
+// Whether a node writes the blob during the run.
 bool is_made(const Blob& blob) { return blob.is_placed && !blob.is_input; }
 
-// Pairs that may not share in some run.
+// Lists the pairs that may not share in some run.
 std::vector<PackingPair> pairs_in_conflict(const BlobNet& net, const IdVector<PackingId, BlobId>& blobs,
                                            const HappensBefore& runs,
                                            const IdVector<BlobId, std::vector<std::uint32_t>>& uses) {
@@ -32,7 +32,7 @@ std::vector<PackingPair> pairs_in_conflict(const BlobNet& net, const IdVector<Pa
   return conflicts;
 }
 
-// What our own search finds by the rule, and what it proves, for the blobs that may share.
+// What Lowtide's own search finds by the rule, and what it proves, for the blobs that may share.
 struct Found {
   std::optional<Bytes> bytes;
   Bytes bound;
@@ -50,7 +50,7 @@ Result<Found> best_in_sequence(const BlobNet& net, const BaselineOptions& option
   return Found{least->bytes, least->bound};
 }
 
-// Device by device. Nothing where there would be too many pairs.
+// Searches each device. Returns nullopt if there would be too many pairs.
 Result<Found> best_of_dependencies(const BlobNet& net, const BaselineOptions& options) {
   const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
   if (!runs) return runs.error();
@@ -159,7 +159,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineO
 Result<void> measure(const BlobNet& net, const BaselineOptions& options, const Decision& decision,
                      BaselineOutcome& outcome) {
   for (const BaselineBlock& block : outcome.blocks) outcome.bytes += block.size;
-  Bytes fixed;  // written by nodes, and not to be shared by this rule
+  Bytes fixed;  // written by nodes, but not shared by this rule
   for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
     const Blob& blob = net.blobs[id];
     if (!decision.block[id] && !is_made(blob)) continue;

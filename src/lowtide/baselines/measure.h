@@ -17,31 +17,32 @@
 
 namespace lowtide::baselines_internal {
 
-// What a baseline decided: blocks that are shared whole, or one arena with offsets.
+// The decision of a baseline: blocks that are shared as a whole, or one arena with offsets.
 struct Decision {
   RunOrder run_order = RunOrder::sequence;
-  IdVector<NodeId, std::uint32_t> wave;                  // of waves only
-  IdVector<BlobId, std::optional<std::uint32_t>> block;  // nothing: memory of its own
-  IdVector<BlobId, Offset> offset;                       // in the block; empty: all at 0
+  IdVector<NodeId, std::uint32_t> wave;                  // only with waves
+  IdVector<BlobId, std::optional<std::uint32_t>> block;  // nullopt if the blob has its own memory
+  IdVector<BlobId, Offset> offset;                       // in the block; empty if all are 0
   std::vector<std::string> names;                        // of blocks
   std::uint32_t streams = 1;
-  bool all_may_share = true;  // all blobs that are not kept
+  bool all_may_share = true;  // whether all blobs that are not kept may share
   [[nodiscard]] bool has_offsets() const { return !offset.empty(); }
 };
 
 [[nodiscard]] Decision decision_of(BlockChoice choice, RunOrder run_order);
 
-// One arena for everything that takes memory during the run: inputs and outputs too.
+// Puts everything that needs memory during the run into one arena, also inputs and outputs.
 [[nodiscard]] Decision arena_of(const BlobNet& net);
 
-// Those in the arena, in steps or waves, by their begin. Inputs live from the start, outputs to the end.
+// Returns the blobs of the arena, with lifespans in steps or waves. Inputs are live from the start, outputs until
+// the end.
 [[nodiscard]] Movable arena_problem(const BlobNet& net, const Decision& decision);
 
-// Blocks, places and counts.
+// Sets the blocks, places and counts of the outcome.
 void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineOptions& options,
            const Decision& decision, BaselineOutcome& outcome);
 
-// Bytes, naive, best and bound. Require: claim.
+// Sets the bytes, naive bytes, best and bound of the outcome. Requires: claim() was called.
 [[nodiscard]] Result<void> measure(const BlobNet& net, const BaselineOptions& options, const Decision& decision,
                                    BaselineOutcome& outcome);
 

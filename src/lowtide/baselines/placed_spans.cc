@@ -40,7 +40,7 @@ void PlacedSpans::list_meeting(PackingId id, std::vector<PackingId>& found) {
       continue;
     }
     const PackingId other = by_begin_[node - leaves_];
-    if (buffers_[other].lifespan.begin >= span.end) return;  // as all that follow
+    if (buffers_[other].lifespan.begin >= span.end) return;  // like all that follow
     found.push_back(other);
   }
 }

@@ -16,7 +16,8 @@ BlockChoice recycle_in_sequence(const BlobNet& net) {
     std::vector<BlobId> released;
     for (BlobId id : net.ops[at].inputs) {
       const Blob& blob = net.blobs[id];
-      // One that is written once more after its last read stays: who writes it would destroy the next one's bytes.
+      // A blob that is written again after its last read keeps its block, because that write would destroy the
+      // bytes of the next blob.
       if (!blob.is_kept && blob.last == at && blob.last_read == at) released.push_back(id);
     }
     for (BlobId id : net.ops[at].outputs) {

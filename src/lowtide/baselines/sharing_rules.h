@@ -8,58 +8,62 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/result.h"
 #include "lowtide/baselines/blobs.h"
 #include "lowtide/plan/packing.h"
 
-// One function per rule of an earlier planner; baselines.cc measures and checks what they decide. The originals scan lists
-// of buffers. Here trees answer the same questions with the same answers; tests/baselines/plain_rules.h keeps the scans.
-// Where a function takes `work`, it is set to what was looked at, as a count. nullptr: not wanted.
+// One function per rule of an earlier planner; baselines.cc measures and checks what they decide. The originals scan
+// lists of buffers. Here trees give the same answers, and tests/baselines/plain_rules.h has the scans for
+// comparison. If `work` is not nullptr, it is set to the number of items that were examined.
 namespace lowtide::baselines_internal {
 
-// The answer of a rule whose own work would be too much (over_limit).
+// The error of a rule that would examine too much (over_limit).
 [[nodiscard]] Error too_large(const std::string& what, std::int64_t most, const std::string& name);
 
 // Blobs that share whole blocks.
 struct BlockChoice {
-  IdVector<BlobId, std::optional<std::uint32_t>> block;  // nothing: memory of its own
+  IdVector<BlobId, std::optional<std::uint32_t>> block;  // nullopt if the blob has its own memory
   std::vector<std::string> names;                        // of blocks
 };
 
-// In the order of the nodes, a stack of free blocks, sizes play no part (Caffe2, optimize_inference_net): what a node
-// reads for the last time is released; what it writes for the first time takes the block released last, if there is
-// one; only then what was released comes on the stack. A stack for each device. O(uses of blobs).
+// Caffe2, optimize_inference_net. Visits the nodes in order, with a stack of free blocks for each device, and
+// ignores sizes. A node releases what it reads for the last time. What it writes for the first time takes the block
+// that was released last, if there is one. Only then are the released blocks put on the stack. O(uses of blobs).
 [[nodiscard]] BlockChoice recycle_in_sequence(const BlobNet& net);
 
 struct DagRule {
   bool by_size = false;
-  IdVector<BlobId, char> may_move;  // into a block
-  IdVector<BlobId, char> may_host;  // not written by those who take part; released after their last use
-  std::vector<char> takes_part;     // of each op
+  Flags<BlobId> may_move;           // may move into a block
+  Flags<BlobId> may_host;           // not written by ops that take part; released after their last use
+  Flags<std::uint32_t> takes_part;  // by op
 };
 
-// For every run that the dependencies allow (Caffe2, compute_blob_recycling_for_dag): walks depth-first from the inputs,
-// to a node when all that it depends on has been visited; a free block goes to a node that comes after all uses of it in
-// every run. Among those: the one that most blobs share, then the one opened first; by size the largest that is not
-// above what is needed, else the smallest above. Free blocks are tried in this order of preference until one may be
-// taken. Near linear where the first ones may; else up to O(uses of free blocks) for each node.
-// Errors: over_limit (HappensBefore; and above 400 million uses of free blocks looked at).
+// Caffe2, compute_blob_recycling_for_dag, for every run that the dependencies permit. Walks depth-first from the
+// inputs, and visits a node when everything that it depends on has been visited. A free block may go to a node that
+// comes after all uses of the block in every run. Free blocks are tried in this order: the block that most blobs
+// share, then the block opened first. With sizes: the largest that is at most the needed size, otherwise the
+// smallest above it. Near linear if the first block may be taken; at worst O(uses of free blocks) per node.
+// Errors: over_limit (HappensBefore, or more than 400 million uses of free blocks examined).
 [[nodiscard]] Result<BlockChoice> recycle_in_dag(const BlobNet& net, const DagRule& rule, std::int64_t* work = nullptr);
 
-// Along the nodes, with a stack of free groups (Static Runtime, storage groups): outputs first take the group that was
-// freed last, or open one; then those whose life ends here free theirs. O(uses of blobs).
+// Static Runtime, storage groups. Visits the nodes in order, with a stack of free groups. The outputs of a node
+// first take the group that was freed last, or open one. Then the tensors whose life ends at the node free their
+// groups. O(uses of blobs).
 [[nodiscard]] BlockChoice storage_groups(const BlobNet& net);
 
-// Greedy over ranges in the order of their ends (Caffe2, optimize_interference): of the slots that are free when it
-// begins, the one whose size is nearest to its own; the first among equals; else a new one. Answer: a slot each,
-// numbered as opened. O(n log n), expected.
+// Caffe2, optimize_interference. Visits buffers in the order of their ends. Each takes the slot with the nearest
+// size among those that are free at its start, the first among equals, or a new slot. Returns one slot per buffer,
+// numbered in the order of opening. O(n log n), expected.
 [[nodiscard]] IdVector<PackingId, std::uint32_t> nearest_size_slots(const PackingProblem& problem,
                                                                     std::int64_t* work = nullptr);
 
-// The largest first, in the order given among equals, into the smallest gap that fits between those that live at one
-// time with it, the lowest among equals; else behind the last of these (AITemplate, greedy by size).
-// O(n log n + least of pairs that live at one time and n x different lifespans, log n each): there are few lifespans
-// where many nodes run in one wave. Errors: over_limit, where that would look at more than 100 million pairs.
+// AITemplate, greedy by size. Visits buffers from large to small, in the given order among equals. Each goes into
+// the smallest gap that fits between the buffers that are live at the same time, the lowest among equals, or behind
+// the last of these.
+// O(n log n + m log n), where m is the number of pairs that are live at the same time, or n x different lifespans if
+// that is less. There are few different lifespans if many nodes run in one wave. Errors: over_limit, if it would
+// examine more than 100 million pairs.
 [[nodiscard]] Result<IdVector<PackingId, Offset>> largest_first_offsets(const PackingProblem& problem,
                                                                         std::int64_t* work = nullptr);
 

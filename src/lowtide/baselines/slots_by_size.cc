@@ -50,7 +50,8 @@ void SlotsBySize::erase(std::uint32_t slot) {
   root_ = merge(before, after);
 }
 
-// Into what comes before `key` and the others. The path goes down; on each node of it one of the two results hangs.
+// Splits a tree into the nodes before `key` and the others. It follows one path down, and attaches each node of the
+// path to one of the two results.
 void SlotsBySize::split(std::uint32_t node, const Key& key, std::uint32_t& before, std::uint32_t& after) {
   std::uint32_t* before_link = &before;
   std::uint32_t* after_link = &after;
@@ -70,7 +71,7 @@ void SlotsBySize::split(std::uint32_t node, const Key& key, std::uint32_t& befor
   update_path();
 }
 
-// Require: all of `before` comes before all of `after`.
+// Requires: all of `before` comes before all of `after`.
 std::uint32_t SlotsBySize::merge(std::uint32_t before, std::uint32_t after) {
   std::uint32_t root = kNone;
   std::uint32_t* link = &root;

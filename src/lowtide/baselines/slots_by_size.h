@@ -12,26 +12,26 @@
 
 namespace lowtide::baselines_internal {
 
-// Slots with a size each, and the time from which each is free. Finds the slot of the nearest size among those that are
-// free at a given time, without looking at all of them.
+// Slots with a size and the time from which each is free. It finds the slot with the nearest size among those that
+// are free at a given time, without visiting all of them.
 //
-// A treap (Seidel and Aragon, "Randomized search trees", Algorithmica 1996) sorted by size and then by number. Each node
-// knows the earliest time at which something below it is free. Every operation takes O(log slots), expected. The
-// priorities come from a fixed seed, so the same calls take the same time everywhere. No recursion.
+// This is a treap (Seidel and Aragon, "Randomized search trees", Algorithmica 1996), sorted by size and then by
+// number. Each node knows the earliest time at which a slot below it is free. Every operation takes O(log slots),
+// expected. The priorities come from a fixed seed, so the same calls take the same time everywhere. No recursion.
 class SlotsBySize {
  public:
-  // Adds a slot, whose number is the count of those added before.
+  // Adds a slot. Its number is the count of slots added before.
   std::uint32_t add(std::int64_t size, std::int64_t free_from);
 
-  // Require: `slot` was added.
+  // Requires: `slot` was added.
   void change(std::uint32_t slot, std::int64_t size, std::int64_t free_from);
   [[nodiscard]] std::int64_t size(std::uint32_t slot) const { return nodes_[slot].size; }
 
-  // The slot with the least |size of the slot - size| of those that are free at `time`, the lowest number among equals.
-  // nullopt if none is free. Sizes are 0 to 2^62.
+  // Returns the slot with the least |size of the slot - size| among those that are free at `time`, the lowest
+  // number among equals. Returns nullopt if none is free. Sizes are from 0 to 2^62.
   [[nodiscard]] std::optional<std::uint32_t> nearest(std::int64_t size, std::int64_t time);
 
-  // Nodes visited so far: what the calls have cost.
+  // The number of nodes visited so far, which is the cost of all calls.
   [[nodiscard]] std::int64_t visited() const { return visited_; }
 
  private:
@@ -39,7 +39,7 @@ class SlotsBySize {
   struct Node {
     std::int64_t size = 0;
     std::int64_t free_from = 0;
-    std::int64_t earliest = 0;  // free_from of all below, itself included
+    std::int64_t earliest = 0;  // the earliest free_from of this node and those below it
     std::uint64_t priority = 0;
     std::uint32_t left = kNone;
     std::uint32_t right = kNone;
@@ -62,9 +62,9 @@ class SlotsBySize {
   std::optional<std::uint32_t> first_from(const Key& key, std::int64_t time);
   std::optional<std::uint32_t> last_before(const Key& key, std::int64_t time);
 
-  std::vector<Node> nodes_;  // by number
+  std::vector<Node> nodes_;  // by slot number
   std::uint32_t root_ = kNone;
-  std::vector<std::uint32_t> path_;  // of one operation, from the root down
+  std::vector<std::uint32_t> path_;  // of the current operation, from the root down
   std::int64_t visited_ = 0;
   Random random_{1};
 };

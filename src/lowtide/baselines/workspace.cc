@@ -17,7 +17,7 @@ Result<void> check_list(const Graph& graph, const IdVector<NodeId, Bytes>& list)
   if (list.empty()) return {};
   if (list.size() != graph.nodes().size()) {
     return Error{ErrorCode::invalid,
-                 "workspaces of " + std::to_string(list.size()) + " nodes for a graph of " +
+                 "workspaces are given for " + std::to_string(list.size()) + " nodes, but the graph has " +
                      std::to_string(graph.nodes().size()),
                  ""};
   }
@@ -25,7 +25,7 @@ Result<void> check_list(const Graph& graph, const IdVector<NodeId, Bytes>& list)
     if (list[id] < Bytes(0) || list[id].count() > limits::kMaxTensorBytes) {
       return Error{ErrorCode::invalid,
                    "node " + std::to_string(id.value()) + " has a workspace of " + std::to_string(list[id].count()) +
-                       " bytes; at least 0 and at most " + std::to_string(limits::kMaxTensorBytes) + " are possible",
+                       " bytes; give 0 to " + std::to_string(limits::kMaxTensorBytes),
                    ""};
     }
   }
@@ -51,7 +51,8 @@ Result<WorkspaceLayout> lay_out_workspaces(const Graph& graph, const Workspaces&
   if (!total || *total > limits::kMaxTotalBytes) {
     return Error{
         ErrorCode::over_limit,
-        "workspaces add up to more than " + std::to_string(limits::kMaxTotalBytes) + " bytes; plan fewer streams", ""};
+        "the workspaces add up to more than " + std::to_string(limits::kMaxTotalBytes) + " bytes; use fewer streams",
+        ""};
   }
   layout.unique = Bytes(*end);
   layout.total = Bytes(*total);

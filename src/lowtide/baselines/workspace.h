@@ -12,8 +12,9 @@
 
 namespace lowtide {
 
-// Bytes that a node needs besides its tensors: for its own run, which the next node may overwrite, and for itself alone
-// throughout. Empty: nobody needs any.
+// Bytes that a node needs in addition to its tensors. Shared bytes are needed while the node runs, and the next node
+// may overwrite them. Unique bytes belong to the node during the whole run. An empty list means that no node needs
+// any.
 struct Workspaces {
   IdVector<NodeId, Bytes> shared;
   IdVector<NodeId, Bytes> unique;
@@ -21,20 +22,21 @@ struct Workspaces {
 
 //   unique of node 0 | unique of node 2 | shared, stream 0 | shared, stream 1 | ...
 //
-// Nodes of one stream run one after the other, so a stream has one shared part, as large as its largest.
+// Nodes of one stream run one after another, so a stream has one shared part, which is as large as its largest node
+// needs.
 struct WorkspaceLayout {
-  Bytes unique;  // sum
+  Bytes unique;  // the sum over all nodes
   Bytes shared;  // of one stream
   std::uint32_t streams = 1;
-  IdVector<NodeId, Offset> unique_at;  // empty where nobody needs any
+  IdVector<NodeId, Offset> unique_at;  // empty if no node needs any
   Bytes total;
 
-  // Require: stream < streams.
+  // Requires: stream < streams.
   [[nodiscard]] Offset shared_at(std::uint32_t stream) const { return Offset(0) + unique + shared * stream; }
 };
 
-// Sizes are added as they are. Errors: invalid, for a list that is not as long as the graph, or a size below 0;
-// over_limit, for a total above limits::kMaxTotalBytes. O(nodes).
+// Adds up the sizes without rounding. Errors: invalid, for a list that is not as long as the graph or a size below
+// 0; over_limit, for a total above limits::kMaxTotalBytes. O(nodes).
 [[nodiscard]] Result<WorkspaceLayout> lay_out_workspaces(const Graph& graph, const Workspaces& workspaces,
                                                          std::uint32_t streams);
 

@@ -4,9 +4,9 @@
 #include "lowtide/cli/options.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/target/description.h"
@@ -14,16 +14,9 @@
 namespace lowtide::detail {
 namespace {
 
-std::optional<std::int64_t> whole_number(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return number;
-}
-
-// Digits alone that whole_number did not take: a number beyond all measure.
+// Digits alone that parse_number did not take: a number beyond all measure.
 bool is_too_large(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos && !whole_number(text);
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos && !parse_number(text);
 }
 
 constexpr std::string_view kTooLarge = " is too large: the largest number is 2^63 - 1";
@@ -56,7 +49,7 @@ std::vector<std::int64_t> read_extents(std::string_view option, const std::strin
     const std::string_view extent = text.substr(0, end);
     if (is_too_large(extent))
       stop_usage("'" + std::string(option) + "': " + quoted(extent, 60) + std::string(kTooLarge));
-    const std::optional<std::int64_t> number = extent == "?" ? -1 : whole_number(extent);
+    const std::optional<std::int64_t> number = extent == "?" ? -1 : parse_number(extent);
     if (!number || (*number < 0 && extent != "?")) {
       stop_usage("'" + std::string(option) + "' is like image=1x3x224x224 (? keeps what the file says), not " +
                  quoted(word, 60));
@@ -94,7 +87,7 @@ std::optional<std::vector<std::int64_t>> parse_written_extents(std::string_view 
   text = text.substr(1, text.size() - 2);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(','), text.size());
-    const std::optional<std::int64_t> number = text.substr(0, end) == "?" ? -1 : whole_number(text.substr(0, end));
+    const std::optional<std::int64_t> number = text.substr(0, end) == "?" ? -1 : parse_number(text.substr(0, end));
     if (!number) return std::nullopt;
     extents.push_back(*number);
     text.remove_prefix(std::min(end + 1, text.size()));
@@ -126,7 +119,7 @@ std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_v
                                        std::int64_t most) {
   const std::optional<std::string> text = arguments.value(option);
   if (!text) return std::nullopt;
-  const std::optional<std::int64_t> number = whole_number(*text);
+  const std::optional<std::int64_t> number = parse_number(*text);
   const bool is_any = most == std::numeric_limits<std::int64_t>::max();
   if (is_any && is_too_large(*text)) {
     stop_usage("'" + std::string(option) + "': " + quoted(*text, 60) + std::string(kTooLarge));
@@ -142,7 +135,7 @@ ImportOptions read_bindings(const Arguments& arguments) {
   ImportOptions bindings;
   for (const std::string& word : arguments.values("--dim")) {
     const std::optional<Binding> binding = split_binding(word);
-    const std::optional<std::int64_t> extent = binding ? whole_number(binding->value) : std::nullopt;
+    const std::optional<std::int64_t> extent = binding ? parse_number(binding->value) : std::nullopt;
     if (binding && is_too_large(binding->value)) {
       stop_usage("'--dim' " + quoted(binding->name, 60) + ": " + quoted(binding->value, 60) + std::string(kTooLarge));
     }
@@ -175,7 +168,7 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
   for (const std::string& line : written) {
     const std::optional<Binding> binding = split_binding(line);
     if (!binding) continue;
-    if (const std::optional<std::int64_t> extent = whole_number(binding->value)) {
+    if (const std::optional<std::int64_t> extent = parse_number(binding->value)) {
       bindings.dims.emplace(binding->name, *extent);
     } else if (std::optional<std::vector<std::int64_t>> extents = parse_written_extents(binding->value)) {
       bindings.shapes.emplace(binding->name, *extents);

@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide {
@@ -21,13 +23,13 @@ namespace {
 enum Column : std::size_t { kId, kLower, kUpper, kSize, kAlignment, kOffset, kGaps, kColumns };
 constexpr std::array<std::string_view, kColumns> kNames = {"id",        "lower",  "upper", "size",
                                                            "alignment", "offset", "gaps"};
-constexpr std::size_t kRequired = kAlignment;  // the columns before this one
+constexpr std::size_t kRequired = kAlignment;  // the required columns are those before this one
 
 struct Lines {
   std::string_view rest;
   std::size_t number = 0;  // of the line that was taken last
 
-  // Nothing at the end of the text.
+  // Returns nullopt at the end of the text.
   std::optional<std::string_view> take() {
     if (rest.empty()) return std::nullopt;
     const std::size_t end = std::min(rest.find('\n'), rest.size());
@@ -56,27 +58,13 @@ void split(std::string_view text, char separator, std::vector<std::string_view>&
   }
 }
 
-// Digits only, so a sign, a space or a hex prefix is refused; nothing also if beyond 2^63 - 1.
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  std::int64_t number = 0;
-  for (char digit : text) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    const std::optional<std::int64_t> scaled = checked_multiply(number, 10);
-    const std::optional<std::int64_t> sum = scaled ? checked_add(*scaled, digit - '0') : std::nullopt;
-    if (!sum) return std::nullopt;
-    number = *sum;
-  }
-  return number;
-}
-
 std::string known_columns() {
   std::string names;
   for (std::string_view name : kNames) names += (names.empty() ? "" : ", ") + std::string(name);
   return names;
 }
 
-constexpr std::size_t kFirstRow = 2;  // its line
+constexpr std::size_t kFirstRow = 2;  // the line of the first buffer; line 1 is the header
 
 class Parser {
  public:
@@ -90,7 +78,9 @@ class Parser {
         if (!blank) blank = lines_.number;
         continue;
       }
-      if (blank) return refuse(*blank, "", "an empty line, but more lines follow; only the end may be empty");
+      if (blank) {
+        return refuse(*blank, "", "this line is empty, but more lines follow; only the end may have empty lines");
+      }
       LOWTIDE_RETURN_IF_ERROR(parse_row(*line));
     }
     return std::move(problem_);
@@ -100,42 +90,45 @@ class Parser {
   Result<void> parse_header() {
     const std::optional<std::string_view> line = lines_.take();
     if (!line || line->empty())
-      return refuse(1, "", "no header; the first line names the columns: id,lower,upper,size");
+      return refuse(1, "", "there is no header; the first line must name the columns, such as id,lower,upper,size");
     column_at_.fill(std::nullopt);
     split(*line, ',', fields_);
     width_ = fields_.size();
     for (std::size_t at = 0; at < fields_.size(); ++at) {
       const auto* const name = std::find(kNames.begin(), kNames.end(), fields_[at]);
       if (name == kNames.end()) {
-        return refuse(1, fields_[at], "unknown column; the columns are " + known_columns());
+        return refuse(1, fields_[at], "this column is unknown; known columns are " + known_columns());
       }
       std::optional<std::size_t>& column = column_at_[static_cast<std::size_t>(name - kNames.begin())];
-      if (column) return refuse(1, *name, "this column is there twice");
+      if (column) return refuse(1, *name, "this column appears twice");
       column = at;
     }
     for (std::size_t column = 0; column < kRequired; ++column) {
-      if (!column_at_[column]) return refuse(1, kNames[column], "the header lacks this column");
+      if (!column_at_[column]) return refuse(1, kNames[column], "the header lacks this required column");
     }
     return {};
   }
 
   Result<void> parse_row(std::string_view line) {
     if (const std::size_t at = line.find('\0'); at != std::string_view::npos) {
-      return refuse(lines_.number, "", "a zero byte at position " + std::to_string(at + 1));
+      return refuse(lines_.number, "", "there is a zero byte at position " + std::to_string(at + 1));
     }
     if (const std::size_t at = line.find('\r'); at != std::string_view::npos) {
-      return refuse(lines_.number, "",
-                    "a carriage return at position " + std::to_string(at + 1) + "; lines end in LF or CRLF");
+      return refuse(
+          lines_.number, "",
+          "there is a carriage return at position " + std::to_string(at + 1) + "; lines must end in LF or CRLF");
     }
     if (static_cast<std::int64_t>(problem_.buffers.size()) == kMaxPackingBuffers) {
-      return refuse(lines_.number, "",
-                    "more than " + std::to_string(kMaxPackingBuffers) + " buffers (kMaxPackingBuffers)",
-                    ErrorCode::over_limit);
+      return refuse(
+          lines_.number, "",
+          "there are more than " + std::to_string(kMaxPackingBuffers) + " buffers, the limit (kMaxPackingBuffers)",
+          ErrorCode::over_limit);
     }
     split(line, ',', fields_);
     if (fields_.size() != width_) {
-      return refuse(lines_.number, "",
-                    std::to_string(fields_.size()) + " fields; the header has " + std::to_string(width_));
+      return refuse(
+          lines_.number, "",
+          "the line has " + counted(fields_.size(), "field") + ", but the header has " + std::to_string(width_));
     }
     PackingBuffer buffer;
     LOWTIDE_RETURN_IF_ERROR(parse_id());
@@ -148,33 +141,34 @@ class Parser {
     return {};
   }
 
-  // Require: the column is there.
+  // Requires: the column exists.
   std::string_view field(Column column) const { return fields_[*column_at_[column]]; }
 
   Result<std::int64_t> number(Column column) const {
     const std::optional<std::int64_t> parsed = parse_number(field(column));
     if (parsed) return *parsed;
-    return refuse(lines_.number, kNames[column],
-                  quoted(field(column)) + " is not a whole number from 0 to 9223372036854775807 in digits alone");
+    return refuse(
+        lines_.number, kNames[column],
+        quoted(field(column)) + " is not a whole number from 0 to 9223372036854775807; write it in decimal digits");
   }
 
   Result<void> parse_id() {
     const std::string_view id = field(kId);
-    if (id.empty()) return refuse(lines_.number, kNames[kId], "an empty id");
+    if (id.empty()) return refuse(lines_.number, kNames[kId], "the id is empty");
     if (static_cast<std::int64_t>(id.size()) > limits::kMaxNameBytes) {
       return refuse(lines_.number, kNames[kId],
-                    "an id of " + std::to_string(id.size()) + " bytes; the limit is " +
+                    "the id has " + std::to_string(id.size()) + " bytes; the limit is " +
                         std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
                     ErrorCode::over_limit);
     }
     const std::optional<std::size_t> line = line_of(id);
     if (!line) return {};
-    return refuse(lines_.number, kNames[kId], quoted(id) + " is the id of line " + std::to_string(*line) + " too",
+    return refuse(lines_.number, kNames[kId], quoted(id) + " is also the id of line " + std::to_string(*line),
                   ErrorCode::invalid);
   }
 
-  // The line of an earlier row with this id; else it is kept. While ids are 0, 1, 2 ... nothing needs to be: a million
-  // names and a table of them take more memory than the buffers.
+  // Returns the line of an earlier row with this id. Otherwise keeps the id and returns nullopt. While ids are 0,
+  // 1, 2, ..., none is kept, because the names of a million buffers need more memory than the buffers.
   std::optional<std::size_t> line_of(std::string_view id) {
     const std::size_t row = problem_.buffers.size();
     if (is_numbered_ && id == std::to_string(row)) return std::nullopt;
@@ -207,8 +201,8 @@ class Parser {
     const std::optional<std::int64_t> total = checked_add(total_bytes_, *size);
     if (!total || *total > limits::kMaxTotalBytes) {
       return refuse(lines_.number, kNames[kSize],
-                    "the sizes up to here add up to more than " + std::to_string(limits::kMaxTotalBytes) +
-                        " bytes (kMaxTotalBytes)",
+                    "the sizes up to this line add up to more than " + std::to_string(limits::kMaxTotalBytes) +
+                        " bytes, the limit (kMaxTotalBytes)",
                     ErrorCode::over_limit);
     }
     total_bytes_ = *total;
@@ -223,7 +217,7 @@ class Parser {
     if (!alignment) return alignment.error();
     if (!is_power_of_two(*alignment) || *alignment > limits::kMaxAlignment) {
       return refuse(lines_.number, kNames[kAlignment],
-                    std::to_string(*alignment) + " is not a power of two up to " +
+                    std::to_string(*alignment) + " is not a power of two of at most " +
                         std::to_string(limits::kMaxAlignment) + " (kMaxAlignment)",
                     ErrorCode::invalid);
     }
@@ -237,9 +231,10 @@ class Parser {
     if (!offset) return offset.error();
     const std::optional<std::int64_t> end = checked_add(*offset, buffer.size.count());
     if (!end || *end > limits::kMaxTotalBytes) {
-      return refuse(lines_.number, kNames[kOffset],
-                    "the buffer would end above " + std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)",
-                    ErrorCode::over_limit);
+      return refuse(
+          lines_.number, kNames[kOffset],
+          "the buffer would end above the limit of " + std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)",
+          ErrorCode::over_limit);
     }
     if (*offset % buffer.alignment.count() != 0) {
       return refuse(lines_.number, kNames[kOffset],
@@ -259,17 +254,20 @@ class Parser {
     split(field(kGaps), ' ', gaps_);
     for (std::string_view gap : gaps_) {
       if (gap.find('@') != std::string_view::npos) {
-        return wrong(quoted(gap) + " keeps a part of the buffer (a window); only whole gaps are supported",
-                     ErrorCode::unsupported);
+        return wrong(
+            quoted(gap) +
+                " keeps a part of the buffer live (a window), which is not supported; use gaps of the whole buffer",
+            ErrorCode::unsupported);
       }
       const std::size_t dash = gap.find('-');
       const auto begin = parse_number(gap.substr(0, dash));
       const auto end = dash == std::string_view::npos ? std::nullopt : parse_number(gap.substr(dash + 1));
-      if (!begin || !end) return wrong(quoted(gap) + " is not a gap; one reads 4-6", ErrorCode::malformed);
+      if (!begin || !end) return wrong(quoted(gap) + " is not a gap; write a gap like 4-6", ErrorCode::malformed);
       const TimeSpan span = {*begin, *end};
       if (span.empty() || !buffer.lifespan.contains(span)) {
-        return wrong(quoted(gap) + " is not inside the life of the buffer, " + std::to_string(buffer.lifespan.begin) +
-                         "-" + std::to_string(buffer.lifespan.end) + ", or is empty",
+        return wrong(quoted(gap) + (span.empty() ? " is empty" : " is outside the lifespan of the buffer") +
+                         "; a gap must be a part of " + std::to_string(buffer.lifespan.begin) + "-" +
+                         std::to_string(buffer.lifespan.end),
                      ErrorCode::invalid);
       }
       buffer.gaps.push_back(span);
@@ -289,8 +287,8 @@ class Parser {
   std::vector<std::string_view> fields_;
   std::vector<std::string_view> gaps_;
   bool is_numbered_ = true;                                       // each id so far is the number of its row
-  std::size_t numbered_ = 0;                                      // how many rows were, once one is not
-  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // of the others; views of the text
+  std::size_t numbered_ = 0;                                      // the number of rows before the first other id
+  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // of the other ids; views of the text
   std::int64_t total_bytes_ = 0;
   PackingProblem problem_;
 };
@@ -298,7 +296,8 @@ class Parser {
 }  // namespace
 
 Result<PackingProblem> parse_packing(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a mark that some programs put before UTF-8
+  // a byte order mark, which some programs write before UTF-8
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return Parser(text).parse();
 }
 

@@ -13,15 +13,17 @@ namespace lowtide {
 
 inline constexpr std::int64_t kMaxPackingBuffers = 10'000'000;
 
-// The text behind import_packing (import/import.h). The place of an error is "line 3, column 'size'", counted from 1.
+// Parses the text of a packing problem, as import_packing does for a file. The place of an error reads "line 3,
+// column 'size'"; lines are counted from 1.
 //
 //   id,lower,upper,size,alignment,gaps       the gaps of b: [4,6) and [8,9)
 //   a,0,3,64,1,
 //   b,2,10,128,64,4-6 8-9
 //
-// Numbers are plain decimal digits. `offset` and `gaps` may be empty: not fixed, no gaps. `gaps` separates its spans by
-// single spaces; MiniMalloc's windows ("4-6@0:64", part of the buffer stays) are refused as unsupported.
-// Lines end in LF or CRLF; empty lines only at the end. A byte order mark at the start is no part of the first name.
+// Numbers are decimal digits. `offset` and `gaps` may be empty: the offset is then free, and there are no gaps.
+// Single spaces separate gaps. MiniMalloc's windows ("4-6@0:64", where a part of the buffer stays live) are refused
+// as unsupported.
+// Lines end in LF or CRLF. Only the end of the text may have empty lines. A byte order mark at the start is skipped.
 // O(bytes).
 [[nodiscard]] Result<PackingProblem> parse_packing(std::string_view text);
 

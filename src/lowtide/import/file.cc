@@ -38,31 +38,31 @@ Error io_error(const std::string& path, const std::string& message) {
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
-// Why a thing that is not a file is not read, and what to do instead.
+// Says why something other than a regular file is not read, and what to do instead.
 std::string not_a_file(mode_t mode) {
-  if (S_ISDIR(mode)) return "is a folder; name a file in it";
+  if (S_ISDIR(mode)) return "is a folder; name a file inside it";
   const char* const kind = S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
-  return std::string("is ") + kind +
-         ", not a file: how large it is must be known before it is read; write it to a file " + "first";
+  return std::string("is ") + kind + ", not a file, so its size is unknown before it is read; write it to a file first";
 }
 
 std::string cannot_open(const std::string& path, int error_number) {
   if (path == "-" && error_number == ENOENT) {
-    return "is no file, and stdin is not read here: how large a file is must be known before it is read; write it to a "
-           "file first";
+    return "is not a file, and standard input cannot be read here, because its size is unknown before it is read; "
+           "write "
+           "it to a file first";
   }
   return "cannot be opened: " + reason(error_number);
 }
 
-// Fills `to` up to `end` from where the file stands.
+// Reads from the current position of the file until `to` is filled up to `end`.
 Result<void> read_up_to(int file, const std::string& path, FileBytes& to, std::size_t& filled, std::size_t end) {
   while (filled < end) {
     const ssize_t got = ::read(file, to.data.get() + filled, end - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return io_error(path, "cannot be read: " + reason(errno));
     if (got == 0) {
-      return io_error(path, "became shorter while it was read: " + std::to_string(filled) + " of " +
-                                std::to_string(to.size) + " bytes");
+      return io_error(path, "shrank while it was read: only " + std::to_string(filled) + " of " +
+                                std::to_string(to.size) + " bytes are left");
     }
     filled += static_cast<std::size_t>(got);
   }
@@ -79,8 +79,8 @@ std::string shown_path(const std::string& path) {
 
 Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit,
                             CheckHead check_head) {
-  if (path.find('\0') != std::string::npos) return io_error(path, "a path cannot hold a zero byte");
-  // Without O_NONBLOCK, opening a pipe waits for its writer.
+  if (path.find('\0') != std::string::npos) return io_error(path, "a path cannot contain a zero byte");
+  // Without O_NONBLOCK, opening a pipe would wait for its writer.
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (file.number() < 0) return io_error(path, cannot_open(path, errno));
   struct stat status = {};
@@ -88,8 +88,8 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
   if (!S_ISREG(status.st_mode)) return io_error(path, not_a_file(status.st_mode));
   if (status.st_size > most_bytes) {
     return Error{ErrorCode::over_limit,
-                 "is too large: " + std::to_string(status.st_size) + " bytes; the limit is " +
-                     std::to_string(most_bytes) + " (" + std::string(limit) + ")",
+                 "has " + std::to_string(status.st_size) + " bytes; the limit is " + std::to_string(most_bytes) + " (" +
+                     std::string(limit) + ")",
                  shown_path(path)};
   }
 
@@ -98,7 +98,8 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
   std::size_t filled = 0;
   const auto allocate = [&](std::size_t size) -> Result<void> {
     std::unique_ptr<char[]> data(new (std::nothrow) char[std::max<std::size_t>(size, 1)]);
-    if (data == nullptr) return io_error(path, "no memory for its " + std::to_string(bytes.size) + " bytes");
+    if (data == nullptr)
+      return io_error(path, "there is not enough memory for its " + std::to_string(bytes.size) + " bytes");
     std::copy_n(bytes.data.get(), filled, data.get());
     bytes.data = std::move(data);
     return {};

@@ -34,11 +34,12 @@ Result<ImportedModel> import_bytes(import_internal::FileBytes bytes, const Impor
 #else
   static_cast<void>(bytes);
   static_cast<void>(options);
-  return Error{ErrorCode::unsupported, "this build of Lowtide reads no ONNX models (lowtide_WITH_ONNX is off)", ""};
+  return Error{ErrorCode::unsupported,
+               "this build of Lowtide cannot read ONNX models; build it with lowtide_WITH_ONNX=ON", ""};
 #endif
 }
 
-// A file of another kind is refused by its beginning: reading and digesting all of it may take long.
+// Refuses a file of another kind by its beginning, because reading and hashing all of it may take long.
 Result<import_internal::FileBytes> read_model(const std::string& path) {
 #ifdef LOWTIDE_WITH_ONNX
   constexpr import_internal::CheckHead kCheckHead = import_internal::check_head_of_model;
@@ -58,7 +59,7 @@ Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)
     if (!problem) return in_file(path, problem.error());
     return problem;
   } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::over_limit, "this machine has not enough memory for the problem", ""});
+    return in_file(path, {ErrorCode::over_limit, "there is not enough memory for the problem", ""});
   }
 }
 
@@ -72,7 +73,7 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
     if (!model) return in_file(path, model.error());
     return model;
   } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::over_limit, "this machine has not enough memory for the model", ""});
+    return in_file(path, {ErrorCode::over_limit, "there is not enough memory for the model", ""});
   }
 }
 

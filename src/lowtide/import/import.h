@@ -11,22 +11,23 @@
 
 namespace lowtide {
 
-// Reads a model file; the format is told from its content, never from its name. External data is never opened.
-// Bad input never crashes or hangs: malformed, invalid, unsupported (every unsupported operator at once), over_limit,
-// unresolved (every symbol that is left, with the options that bind it), io.
-// Time and memory are near linear in the file's size. What reading a file may cost is bounded before it is parsed: the
-// parsed form to 64 MB + 16 x the file, the inlined functions and computed contents likewise.
+// Reads a model file. The format is derived from the content, never from the name. External data is never opened.
+// Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
+// lists every open symbol with the options that bind it; io.
+// Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16 x
+// the file before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
-// ImportedModel::sha256 of a file that need not be a model, nor one whose sizes are known. Errors: io, over_limit.
+// Returns the value of ImportedModel::sha256 for any file, whether or not it is a model. Errors: io, over_limit.
 [[nodiscard]] Result<std::string> model_digest(const std::string& path);
 
-// A packing problem in MiniMalloc's form: a header line, then one buffer a line. Columns by name, in any order:
-// id, lower, upper, size, and optionally alignment, offset, gaps. `lower` and `upper` are half-open.
+// Reads a packing problem from a CSV file in the format of MiniMalloc: a header line, then one line per buffer
+// (docs/packing-format.md). The columns are id, lower, upper and size, and optionally alignment, offset and gaps, in
+// any order. A buffer lives in [lower, upper). Errors: malformed, invalid, unsupported (a window), over_limit, io.
 [[nodiscard]] Result<PackingProblem> import_packing(const std::string& path);
 
-// Reads an ordering problem (JSON, docs/order-format.md). Errors: malformed, invalid (a cycle, a node that is not
-// there), over_limit, io.
+// Reads an ordering problem from a JSON file (docs/order-format.md). Errors: malformed; invalid, such as a cycle or
+// a node that does not exist; over_limit; io.
 [[nodiscard]] Result<ImportedOrderGraph> import_order_graph(const std::string& path);
 
 }  // namespace lowtide

@@ -12,25 +12,28 @@
 
 namespace lowtide {
 
-// Names are those of the model; the escapes with which messages print a name (base/quote.h) are understood too.
+// The sizes that a caller gives to a model. Names are those of the model, as they are or with the escapes of
+// `quoted` (base/quote.h).
 struct ImportOptions {
-  std::map<std::string, std::int64_t> dims;                 // symbol -> extent, e.g. {"batch", 8}
-  std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps what the file says
+  std::map<std::string, std::int64_t> dims;                 // symbol -> extent, such as {"batch", 8}
+  std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps the extent of the file
 };
 
-// What came out of a model file.
+// The content of a model file.
 struct ImportedModel {
   Graph graph;
-  std::int64_t nodes = 0;          // of all graphs of the file, after inlining; the graph lacks Constant nodes
-  std::string sha256;              // of the file's bytes, lower-case hex
-  std::string format;              // "onnx"
-  std::vector<std::string> notes;  // worth telling the user: nodes that were sorted, sizes that are upper bounds
+  std::int64_t nodes = 0;  // of all graphs of the file after inlining, with Constant nodes, which the graph lacks
+  std::string sha256;      // of the bytes of the file, in lower-case hex
+  std::string format;      // "onnx"
+  // remarks for the user, such as that nodes were sorted or that sizes are upper bounds
+  std::vector<std::string> notes;
 };
 
-// An ordering problem without operators: one output a node, which lives from its node to the last that reads it.
+// An ordering problem: a graph without operators. Each node has one output, which lives until its last reader has
+// run.
 struct ImportedOrderGraph {
   Graph graph;
-  IdVector<NodeId, std::int64_t> index;  // number of a node in the file, counted from 0
+  IdVector<NodeId, std::int64_t> index;  // number of each node in the file, counted from 0
   std::vector<std::string> notes;
 };
 

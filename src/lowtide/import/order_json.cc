@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/article.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
@@ -49,12 +51,12 @@ class Reader {
   bool read_member(const std::string& key, File& file) {
     if (key == "name") return json_.read_name(file.name);
     if (key == "nodes") {
-      if (std::exchange(file.has_nodes, true)) return json_.fail(ErrorCode::malformed, "'nodes' is there twice");
+      if (std::exchange(file.has_nodes, true)) return json_.fail(ErrorCode::malformed, "'nodes' appears twice");
       return json_.read_member("nodes",
                                [&] { return json_.read_array([&] { return read_node(file.nodes.emplace_back()); }); });
     }
     if (key == "edges") {
-      if (std::exchange(file.has_edges, true)) return json_.fail(ErrorCode::malformed, "'edges' is there twice");
+      if (std::exchange(file.has_edges, true)) return json_.fail(ErrorCode::malformed, "'edges' appears twice");
       return json_.read_member("edges",
                                [&] { return json_.read_array([&] { return read_edge(file.edges.emplace_back()); }); });
     }
@@ -97,7 +99,7 @@ class Reader {
 
 Error invalid_order(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
 
-// One without a name is called by its number.
+// A node without a name has its number as its name.
 std::string name_of(const File& file, std::size_t node) {
   return file.nodes[node].name.empty() ? std::to_string(node) : file.nodes[node].name;
 }
@@ -110,43 +112,44 @@ Result<void> check_names(const File& file) {
       std::adjacent_find(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
   if (same == names.end()) return {};
   return invalid_order("nodes " + std::to_string(same->second) + " and " + std::to_string(std::next(same)->second) +
-                       " are both called " + quoted(same->first) + "; give each a name of its own, or none");
+                       " are both named " + quoted(same->first) + "; give them different names or omit 'name'");
 }
 
 Result<void> check(const File& file) {
   if (!file.has_nodes || !file.has_edges) {
-    return Error{ErrorCode::malformed,
-                 std::string("there is no '") + (file.has_nodes ? "edges" : "nodes") +
-                     "'; an ordering problem has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers",
-                 ""};
+    return Error{
+        ErrorCode::malformed,
+        std::string("'") + (file.has_nodes ? "edges" : "nodes") +
+            "' is missing; an ordering problem has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers",
+        ""};
   }
   LOWTIDE_RETURN_IF_ERROR(check_names(file));
   const auto count = static_cast<std::int64_t>(file.nodes.size());
   const auto wrong = [&](const std::string& what, std::int64_t node) {
-    return invalid_order(what + " is node " + std::to_string(node) + ", but there are " + std::to_string(count) +
-                         ", counted from 0");
+    return invalid_order(what + " is node " + std::to_string(node) + ", but the file has " +
+                         counted(file.nodes.size(), "node") + ", counted from 0");
   };
   for (std::size_t at = 0; at < file.edges.size(); ++at) {
     const auto& [from, to] = file.edges[at];
     const std::string edge = "edge " + std::to_string(at);
-    if (from >= count) return wrong("the begin of " + edge, from);
+    if (from >= count) return wrong("the start of " + edge, from);
     if (to >= count) return wrong("the end of " + edge, to);
-    if (from == to) return invalid_order(edge + " leads from node " + std::to_string(from) + " to itself");
+    if (from == to) return invalid_order(edge + " goes from node " + std::to_string(from) + " to itself");
   }
   for (std::int64_t output : file.outputs) {
-    if (output >= count) return wrong("an output", output);
+    if (output >= count) return wrong("one of the outputs", output);
   }
   if (file.order.empty()) return {};
-  std::vector<char> is_there(file.nodes.size(), 0);
+  Flags<std::size_t> is_there(file.nodes.size());
   for (std::int64_t node : file.order) {
-    if (node >= count) return wrong("a node of the order", node);
-    if (std::exchange(is_there[static_cast<std::size_t>(node)], 1) != 0) {
-      return invalid_order("the order holds node " + std::to_string(node) + " twice");
+    if (node >= count) return wrong("one node of 'order'", node);
+    if (!is_there.insert(static_cast<std::size_t>(node))) {
+      return invalid_order("'order' has node " + std::to_string(node) + " twice; it must have each node once");
     }
   }
   if (file.order.size() != file.nodes.size()) {
-    return invalid_order("the order holds " + std::to_string(file.order.size()) + " of " + std::to_string(count) +
-                         " nodes; leave away 'order', or let it hold each once");
+    return invalid_order("'order' has " + std::to_string(file.order.size()) + " of " + std::to_string(count) +
+                         " nodes; omit it, or let it have each node once");
   }
   return {};
 }
@@ -193,8 +196,8 @@ Result<ImportedOrderGraph> make(const File& file) {
     is_sorted = is_sorted && node.index() == at;
   }
   if (!is_sorted) {
-    imported.notes.push_back(std::string(file.order.empty() ? "nodes come" : "in the order nodes come") +
-                             " before what they read, so they were sorted");
+    imported.notes.push_back(std::string(file.order.empty() ? "nodes" : "nodes of 'order'") +
+                             " came before the nodes that they read, so they were sorted");
   }
   return imported;
 }

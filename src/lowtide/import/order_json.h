@@ -10,12 +10,13 @@
 
 namespace lowtide::import_internal {
 
-// The text behind import_order_graph (import/import.h): a JSON object, its members in any order, others ignored.
+// Parses the text of an ordering problem, as import_order_graph does for a file. It is a JSON object with members in
+// any order. Other members are ignored.
 //
-//   {"nodes": [{"name": "a", "bytes": 64}, {"name": "b", "bytes": 32}],     one output a node; names are optional
-//    "edges": [[0, 1]],                  b reads what a makes; counted from 0
-//    "outputs": [1],                     optional: kept to the end
-//    "order": [0, 1]}                    optional: the order as given; else that of "nodes"
+//   {"nodes": [{"name": "a", "bytes": 64}, {"name": "b", "bytes": 32}],     one output per node; names are optional
+//    "edges": [[0, 1]],                  node b reads the output of node a; nodes are counted from 0
+//    "outputs": [1],                     optional: nodes whose outputs live until the end
+//    "order": [0, 1]}                    optional: the given order; without it, the order of "nodes"
 //
 // O(bytes + (nodes + edges) log nodes).
 [[nodiscard]] Result<ImportedOrderGraph> parse_order_graph(std::string_view text);

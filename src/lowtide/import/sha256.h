@@ -8,7 +8,7 @@
 
 namespace lowtide::import_internal {
 
-// SHA-256 of the bytes, in lower-case hex (64 digits).
+// Returns the SHA-256 of the bytes as 64 lower-case hex digits.
 [[nodiscard]] std::string sha256_hex(std::string_view bytes);
 
 }  // namespace lowtide::import_internal

@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "lowtide/allocate/problem/groups.h"
+#include "lowtide/base/int128.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/result.h"
 #include "lowtide/plan/region_packing.h"
 
 namespace lowtide::allocate_internal {
-
-__extension__ typedef __int128 Int128;  // sums of products of bytes, costs and multipliers
 
 // A clique of costs as RegionCost, without its allocation; the levels behind those of the problem are 0.
 struct LevelCost {

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/proto/text.h"
@@ -41,8 +42,8 @@ void add_symbols(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>&
   }
 }
 
-// A name as the user gave it: as it is in the model or, where it holds what cannot be typed, with the escapes that
-// messages print. Nothing if `names` lacks it.
+// Finds a name that the user typed: as it is in the model, or with the escapes that messages print. Returns nullopt
+// if `names` lacks it.
 std::optional<std::string> name_given(const std::string& given, const Names& names) {
   if (names.contains(given)) return given;
   std::string meant;
@@ -80,16 +81,18 @@ class Binder {
       if (!symbol) {
         Names of_inputs;
         add_symbols(graph_.input(), of_inputs);
-        return invalid("the model has no symbol " + quoted(given) + "; its inputs have: " + listed(of_inputs), "--dim");
+        return invalid("the model has no symbol " + quoted(given) + "; the symbols of its inputs: " + listed(of_inputs),
+                       "--dim");
       }
       if (extent < 0) {
         return invalid(
-            "symbol " + quoted(*symbol) + " cannot be " + std::to_string(extent) + "; an extent is 0 or more", "--dim");
+            "symbol " + quoted(*symbol) + " cannot be " + std::to_string(extent) + "; give an extent of at least 0",
+            "--dim");
       }
       const auto [earlier, is_new] = bound_.dims.try_emplace(*symbol, extent);
       if (!is_new && earlier->second != extent) {
-        return invalid("symbol " + quoted(*symbol) + " is bound twice, to " + std::to_string(earlier->second) +
-                           " and to " + std::to_string(extent),
+        return invalid("symbol " + quoted(*symbol) + " is given two values, " + std::to_string(earlier->second) +
+                           " and " + std::to_string(extent) + "; give one",
                        "--dim");
       }
     }
@@ -102,10 +105,10 @@ class Binder {
     for (const auto& [given, extents] : options_.shapes) {
       const std::optional<std::string> input = name_given(given, names);
       if (!input) {
-        return invalid("the model has no input " + quoted(given) + "; its inputs are: " + listed(names), "--shape");
+        return invalid("the model has no input " + quoted(given) + "; its inputs: " + listed(names), "--shape");
       }
       if (!shapes_.emplace(*input, extents).second) {
-        return invalid("names the input " + quoted(*input) + " twice; once is enough", "--shape");
+        return invalid("the input " + quoted(*input) + " is given twice; give it once", "--shape");
       }
     }
     return {};
@@ -122,15 +125,15 @@ class Binder {
     const bool has_rank = input->type().tensor_type().has_shape();
     for (std::int64_t extent : extents) {
       if (extent < -1 || (extent == -1 && !has_rank)) {
-        return invalid("extent " + std::to_string(extent) + " is not a size: give 0 or more" +
-                           (has_rank ? ", or -1 to keep what the file says" : ""),
+        return invalid("extent " + std::to_string(extent) + " is not a size; give at least 0" +
+                           (has_rank ? ", or -1 to keep the extent of the file" : ""),
                        option_of(name));
       }
     }
     if (!has_rank) return {};
     const onnx::TensorShapeProto& shape = input->type().tensor_type().shape();
     if (shape.dim_size() != static_cast<int>(extents.size())) {
-      return invalid("gives " + counted(extents.size(), "extent") + "; the file declares " +
+      return invalid("the option gives " + counted(extents.size(), "extent") + ", but the file declares " +
                          std::to_string(shape.dim_size()) + ": " + describe(input->type()),
                      option_of(name));
     }
@@ -145,13 +148,14 @@ class Binder {
                            std::int64_t extent) {
     const std::string given = "extent " + std::to_string(axis) + " is given as " + std::to_string(extent);
     if (dimension.has_dim_value() && dimension.dim_value() >= 0 && dimension.dim_value() != extent) {
-      return invalid(given + ", but the file fixes it at " + std::to_string(dimension.dim_value()), option_of(input));
+      return invalid(given + ", but it is fixed in the file at " + std::to_string(dimension.dim_value()),
+                     option_of(input));
     }
     if (dimension.dim_param().empty()) return {};
     const auto [earlier, is_new] = bound_.dims.try_emplace(dimension.dim_param(), extent);
     if (!is_new && earlier->second != extent) {
-      return invalid(given + ", but its symbol " + quoted(dimension.dim_param()) + " is " +
-                         std::to_string(earlier->second) + " elsewhere",
+      return invalid(given + ", but its symbol " + quoted(dimension.dim_param()) + " is also given as " +
+                         std::to_string(earlier->second),
                      option_of(input));
     }
     return {};
@@ -168,7 +172,7 @@ class Binder {
 
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
-  std::map<std::string, std::vector<std::int64_t>> shapes_;  // those of the options, by the names of the model
+  std::map<std::string, std::vector<std::int64_t>> shapes_;  // the shapes of the options, by the names of the model
   BoundInputs bound_;
 };
 

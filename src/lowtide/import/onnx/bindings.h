@@ -13,16 +13,16 @@
 
 namespace lowtide::import_internal {
 
-// What the user says of a model's sizes, applied to its inputs.
+// The sizes that the user gives, applied to the inputs of a model.
 struct BoundInputs {
-  Dims dims;                      // of all symbols that are bound, by --dim or through --shape
-  std::vector<TensorFact> facts;  // one for each input of the graph
+  Dims dims;                      // all symbols that are bound, by --dim or through --shape
+  std::vector<TensorFact> facts;  // one per input of the graph
 };
 
-// A shape that gives an extent where the file has a symbol binds the symbol everywhere.
-// Errors (invalid), each naming what the file has: a symbol or input that does not exist, an extent below 0 (but -1 in
-// a shape keeps what the file says), a shape of another rank, a number that contradicts that of the file or of another
-// option.
+// Binds sizes. If a shape gives an extent where the file has a symbol, the symbol is bound everywhere.
+// Errors (invalid), each with what the file has: a symbol or an input that does not exist; an extent below 0, except
+// for -1 in a shape, which keeps the extent of the file; a shape of another rank; a number that contradicts the file
+// or another option.
 [[nodiscard]] Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
 
 }  // namespace lowtide::import_internal

@@ -12,15 +12,17 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Each element of content takes 56 bytes: 28 MB, and half of what parsing may cost.
+// The elements of content that may be held at once. Each takes 56 bytes, so this is 28 MB, half of what parsing may
+// cost.
 constexpr std::int64_t kHeldElements = std::int64_t{512} << 10;
 constexpr std::int64_t kFileBytesPerHeldElement = 8;
 
-// Elements computed in all, in about half a second. The models that this was tried on need less than 100,000.
+// The elements that may be computed in total; this takes about half a second. No model tried needed more than
+// 100,000.
 constexpr std::int64_t kComputedElements = std::int64_t{16} << 20;
 constexpr std::int64_t kComputedElementsPerNode = 64;
 
-// Visits of nodes, those of bodies that are inferred again counted again.
+// Visits of nodes. A node in a body counts again each time the body is inferred again.
 constexpr std::int64_t kNodeVisits = 100'000;
 constexpr std::int64_t kVisitsPerNode = 16;
 

@@ -9,13 +9,13 @@
 
 namespace lowtide::import_internal {
 
-// The ONNX part of import_model: bytes in, model out, without its digest. The story of an import:
-//   1. scan_model bounds what parsing may cost, then protobuf parses (load.h)
-//   2. functions are inlined within a budget, every operator is looked up (functions.h, operators.h)
+// Imports an ONNX model from the bytes of its file, as import_model does, but without the digest. The steps:
+//   1. scan_model limits the cost of parsing, then protobuf parses (load/load.h)
+//   2. functions are inlined within a budget, and every operator is looked up (load/functions.h, load/operators.h)
 //   3. the sizes that the user gives are bound to the inputs (bindings.h)
-//   4. the graph and its bodies are walked in topological order, node by node (graph_walk.h, inference.h)
-//   5. what stayed unknown or cannot be planned is listed in one error (findings.h)
-// A Constant node becomes a constant tensor and is no node of the graph.
+//   4. the graph and its bodies are walked in topological order (walk/graph_walk.h, inference/infer_node.h)
+//   5. one error lists what is still unknown or cannot be planned (walk/findings.h)
+// A Constant node becomes a constant tensor and is not a node of the graph.
 [[nodiscard]] Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options);
 
 }  // namespace lowtide::import_internal

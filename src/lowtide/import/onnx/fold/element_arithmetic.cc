@@ -16,7 +16,7 @@ bool is_exactly(const KnownElement& element, std::int64_t number) {
   return element.knowledge == Knowledge::exact && element.integer == number;
 }
 
-// Also of a bound of 0.
+// Also for a bound of 0.
 bool is_certainly_zero(const KnownElement& element) {
   return element.knowledge != Knowledge::unknown && element.integer == 0;
 }
@@ -32,7 +32,7 @@ std::optional<IntegerPair> integer_pair(const KnownElement& a, const KnownElemen
   return IntegerPair{*left, *right};
 }
 
-// Of reals that are not exact, only finite ranges: infinity times the 0 of a range would be NaN.
+// Multiplies inexact reals only for finite ranges, because infinity times the 0 of a range would be NaN.
 struct RealPair {
   RealRange a;
   RealRange b;
@@ -48,14 +48,14 @@ std::optional<RealPair> real_pair(const KnownElement& a, const KnownElement& b) 
   return pair;
 }
 
-// Unless both are exact, no operand is negative: then the low end of a range is the result of the low ends.
+// Unless both are exact, no operand is negative. Then the low end of the result is the result of the low ends.
 bool are_non_negative(const RealPair& pair) { return pair.a.low >= 0 && pair.b.low >= 0; }
 
 Error division_by_zero() {
-  return {ErrorCode::invalid, "an integer is divided by 0; the divisor is known before the run", ""};
+  return {ErrorCode::invalid, "an integer is divided by 0, which is known before the run", ""};
 }
 
-// What a divisor can be in a run that survives the division: not 0.
+// The range of a divisor in a run that passes the division; it excludes 0.
 std::optional<IntegerRange> positive_divisor(const IntegerRange& divisor) {
   if (divisor.low < 0 || divisor.high < 1) return std::nullopt;
   return IntegerRange{std::max<Int128>(divisor.low, 1), divisor.high};
@@ -120,8 +120,10 @@ Result<KnownElement> divide_elements(DType dtype, const KnownElement& a, const K
     if (pair->a.is_exact() && pair->b.is_exact()) {
       const Int128 quotient = pair->a.low / pair->b.low;
       if (quotient > highest_of(dtype)) {
-        return Error{ErrorCode::invalid,
-                     "the integer " + std::to_string(a.integer) + " is divided by -1, which its type cannot hold", ""};
+        return Error{
+            ErrorCode::invalid,
+            "the integer " + std::to_string(a.integer) + " is divided by -1, and its type cannot represent the result",
+            ""};
       }
       return element_of(dtype, IntegerRange{quotient, quotient});
     }
@@ -209,7 +211,7 @@ KnownElement integer_power(DType dtype, const KnownElement& base, const KnownEle
   if (!range || exponent.knowledge != Knowledge::exact || exponent.integer < 0) return {};
   const Int128 factor = range->high;
   Int128 power = 1;
-  // 0, 1 and -1 stay small for ever, and repeat after two factors.
+  // Powers of 0, 1 and -1 stay small and repeat after two factors.
   const bool is_small = factor >= -1 && factor <= 1;
   const std::int64_t count = is_small ? 2 + exponent.integer % 2 : exponent.integer;
   for (std::int64_t i = 0; i < count; ++i) {

@@ -6,9 +6,9 @@
 #include "lowtide/base/result.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 
-// Arithmetic on single elements that are exact, bounded or unknown: a private header of this room.
-// Each result holds for every pair of numbers that the operands may be (a range of results, by interval arithmetic on
-// numbers that are never negative unless exact).
+// Arithmetic on single elements that are exact, bounded or unknown. A result holds for every pair of numbers that
+// the operands may be. Ranges of results come from interval arithmetic on numbers that are never negative unless
+// they are exact.
 namespace lowtide::import_internal {
 
 using BinaryRule = Result<KnownElement> (*)(DType dtype, const KnownElement& a, const KnownElement& b);
@@ -17,16 +17,16 @@ using UnaryRule = KnownElement (*)(DType dtype, const KnownElement& a);
 [[nodiscard]] Result<KnownElement> add_elements(DType dtype, const KnownElement& a, const KnownElement& b);
 [[nodiscard]] Result<KnownElement> subtract_elements(DType dtype, const KnownElement& a, const KnownElement& b);
 [[nodiscard]] Result<KnownElement> multiply_elements(DType dtype, const KnownElement& a, const KnownElement& b);
-// Integers: towards zero. Error: a divisor that is exactly 0, and the lowest number divided by -1.
+// Rounds integers towards zero. Errors: a divisor of exactly 0; the lowest number divided by -1.
 [[nodiscard]] Result<KnownElement> divide_elements(DType dtype, const KnownElement& a, const KnownElement& b);
-// The remainder with the sign of the divisor (integers only). Error: a divisor that is exactly 0.
+// Returns the remainder with the sign of the divisor, for integers only. Errors: a divisor of exactly 0.
 [[nodiscard]] Result<KnownElement> modulo_elements(DType dtype, const KnownElement& a, const KnownElement& b);
-// The remainder with the sign of the dividend, as C's fmod. Error: an integer divisor that is exactly 0.
+// Returns the remainder with the sign of the dividend, like fmod in C. Errors: an integer divisor of exactly 0.
 [[nodiscard]] Result<KnownElement> remainder_elements(DType dtype, const KnownElement& a, const KnownElement& b);
 [[nodiscard]] Result<KnownElement> least_element(DType dtype, const KnownElement& a, const KnownElement& b);
 [[nodiscard]] Result<KnownElement> greatest_element(DType dtype, const KnownElement& a, const KnownElement& b);
 
-// Integer base and exponent; exact where the result is within 2^53, which kernels in double precision agree on.
+// Integer base and exponent. Exact if the result is within 2^53, because kernels in double precision agree on it.
 [[nodiscard]] KnownElement integer_power(DType dtype, const KnownElement& base, const KnownElement& exponent);
 
 }  // namespace lowtide::import_internal

@@ -10,7 +10,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-// All families in one table, sorted by type.
+// The rules of all families, sorted by type.
 const std::vector<NamedRule>& rules() {
   static const std::vector<NamedRule> table = [] {
     std::vector<NamedRule> all;
@@ -33,7 +33,7 @@ FoldRule find_rule(std::string_view domain, std::string_view type) {
   return found != table.end() && found->type == type ? found->rule : nullptr;
 }
 
-// A content of which no element is known, not even by name, says no more than nullptr.
+// Whether any element is known, at least by name. Otherwise nullptr says the same.
 bool says_something(const KnownContent& content) {
   return content.elements.empty() ||
          std::any_of(content.elements.begin(), content.elements.end(), [](const KnownElement& element) {

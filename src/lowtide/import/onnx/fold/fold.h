@@ -12,22 +12,23 @@
 
 namespace lowtide::import_internal {
 
-// Whether `fold` has a rule for the operator. O(log n) in the table of rules; no answer of `fold` differs from nullptr
-// where this says no.
+// Whether `fold` has a rule for the operator. Without a rule, `fold` returns nullptr for every output. O(log n) for
+// a table of n rules.
 [[nodiscard]] bool may_fold(std::string_view domain, std::string_view type);
 
-// Computes, as far as the inputs allow, the content of a node's outputs: the arithmetic that real models do on shapes
-// (Shape, Size, Gather, Concat, Slice, Split, Squeeze, Unsqueeze, Reshape, Cast, arithmetic, comparison, Where, Range,
-// ConstantOfShape, NonZero of a known content, Reduce*, ...). One entry an output; nullptr: nothing is known, or the
-// operator is not one of these, or the result would be above limits::kMaxFoldedElements.
-// Exact: what it says `exact` is what ONNX defines, with the wrap-around and rounding of the element type. Where the
-// standard leaves the last bit of a float to the kernel (Exp, Log, Pow, sums and means of several floats), it is the
-// result in double precision, rounded once. What ONNX leaves undefined (a float beyond the range of the integer type it
-// is cast to, NaN cast to an integer, a shift by more than the width, an index out of range) is unknown, not an error:
-// the node may stand in a branch that never runs.
-// Errors (invalid), since no run survives them: an integer division or Mod by an exact 0; the lowest number of a signed
-// type divided by -1, which that type cannot hold; Range with a step of 0; a Slice step of 0.
-// O(elements in and out, times the rank); a pure function.
+// Computes the contents of a node's outputs, as far as the inputs allow. It covers the arithmetic that models do on
+// shapes: Shape, Size, Gather, Concat, Slice, Split, Squeeze, Unsqueeze, Reshape, Cast, arithmetic, comparison,
+// Where, Range, ConstantOfShape, NonZero of a known content, Reduce*, and more. There is one entry per output. It is
+// nullptr if nothing is known, if the operator has no rule, or if the result would exceed
+// limits::kMaxFoldedElements.
+// An exact element is what ONNX defines, with the wrap-around and rounding of the element type. For some floats the
+// standard leaves the last bit to the kernel: Exp, Log, Pow, sums and means of several floats. Then it is the result
+// in double precision, rounded once. What ONNX leaves undefined is unknown and not an error, because the node may be
+// in a branch that never runs: a float beyond the range of the integer type it is cast to, NaN cast to an integer, a
+// shift by more than the width, an index out of range.
+// Errors (invalid), because no run can pass them: an integer division or Mod by an exact 0; the lowest number of a
+// signed type divided by -1, which that type cannot represent; a Range or Slice with a step of 0.
+// O(elements in and out, times the rank). A pure function.
 [[nodiscard]] Result<std::vector<std::shared_ptr<const KnownContent>>> fold(const FoldRequest& request);
 
 }  // namespace lowtide::import_internal

@@ -6,7 +6,7 @@
 #include "lowtide/import/onnx/fold/element_arithmetic.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of element-wise arithmetic with numpy's broadcasting.
+// Rules of element-wise arithmetic with the broadcasting of numpy.
 namespace lowtide::import_internal {
 namespace {
 
@@ -26,7 +26,7 @@ Result<Content> combined(const Content& a, const Content& b, BinaryRule rule) {
   return Content{result};
 }
 
-// All inputs from left to right; of one input, itself.
+// Combines all inputs from left to right. A single input is returned unchanged.
 Result<Content> combined_inputs(const FoldNode& node, BinaryRule rule) {
   Content result;
   for (std::size_t i = 0; i < node.input_count(); ++i) {
@@ -45,7 +45,7 @@ Result<Content> combined_inputs(const FoldNode& node, BinaryRule rule) {
 
 template <BinaryRule rule>
 Result<Contents> variadic(const FoldNode& node) {
-  // Nothing comes of nothing: most nodes of a network add tensors that nobody knows.
+  // Returns early if no input is known: most nodes of a network add tensors whose contents are unknown.
   bool is_any_known = false;
   for (std::size_t i = 0; i < node.input_count() && !is_any_known; ++i) is_any_known = node.content(i) != nullptr;
   if (!is_any_known) return nothing();
@@ -102,7 +102,7 @@ KnownElement sign(DType dtype, const KnownElement& a) {
   return integer_range(a) ? element_of(dtype, IntegerRange{0, 1}) : KnownElement{};
 }
 
-// A float function that never decreases on [0, inf) and maps 0 to 0 or more, so that it keeps bounds.
+// A float function that never decreases on [0, inf) and maps 0 to at least 0, so it keeps bounds.
 template <double (*function)(double)>
 KnownElement rising(DType dtype, const KnownElement& a) {
   if (!is_float(dtype)) return {};
@@ -132,7 +132,7 @@ KnownElement power(DType dtype, const KnownElement& base, DType exponent_dtype, 
   const double right = is_integer(exponent_dtype) ? static_cast<double>(exponent.integer) : exponent.real;
   const double result = std::pow(left, right);
   if (is_float(dtype)) return exact_real(rounded(dtype, result));
-  // An integer to a fractional power: only where the result is a whole number that every kernel agrees on.
+  // Computes an integer to a fractional power only if the result is a whole number on which every kernel agrees.
   if (!(std::fabs(result) < 0x1p53) || result != std::trunc(result)) return {};
   return element_of(dtype, IntegerRange{static_cast<std::int64_t>(result), static_cast<std::int64_t>(result)});
 }
@@ -153,7 +153,7 @@ Result<Contents> pow_rule(const FoldNode& node) {
   return single(result);
 }
 
-// A limit of Clip: an input, an attribute, or left out. Nothing: given, but not known.
+// A limit of Clip: an input, an attribute, or omitted. nullopt if it is given but unknown.
 struct ClipLimit {
   bool is_given = false;
   KnownElement element;
@@ -177,7 +177,7 @@ Result<Contents> clip(const FoldNode& node) {
   auto result = std::make_shared<KnownContent>(*source);
   for (KnownElement& element : result->elements) {
     if (low.is_given) {
-      // Even an unknown element is at least an exact limit: then a Min with an exact one bounds it.
+      // Even an unknown element is at least an exact lower limit. A Min with an exact element then bounds it.
       const bool is_bounded = high.is_given && high.element.knowledge == Knowledge::exact &&
                               low.element.knowledge == Knowledge::exact && is_integer(source->dtype) &&
                               element.knowledge == Knowledge::unknown && element.symbol.empty();

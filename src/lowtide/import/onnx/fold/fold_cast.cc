@@ -5,14 +5,14 @@
 
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Cast and CastLike by ONNX's table of conversions: integers keep their low bits, a float becomes the nearest number of
-// the float type and is cut towards zero on its way to an integer, everything but 0 is true.
+// Cast and CastLike by ONNX's table of conversions. Integers keep their low bits. A float becomes the nearest number
+// of another float type, and is truncated towards zero when it becomes an integer. Everything except 0 is true.
 namespace lowtide::import_internal {
 namespace {
 
 constexpr double kTwoTo63 = 0x1p63;
 
-// Nothing where ONNX leaves the result undefined.
+// Returns nullopt if ONNX leaves the result undefined.
 std::optional<std::int64_t> integer_of(DType to, double number) {
   const double whole = std::trunc(number);
   if (!(whole >= -kTwoTo63 && whole < kTwoTo63)) return std::nullopt;
@@ -37,7 +37,7 @@ KnownElement cast_integer(DType from, DType to, const KnownElement& element) {
   }
   if (element.knowledge == Knowledge::exact) return element_of(to, IntegerRange{element.integer, element.integer});
   if (element.knowledge == Knowledge::at_most) return element_of(to, IntegerRange{0, element.integer});
-  // An unknown extent keeps its name where models keep shapes; narrower types could cut it.
+  // An unknown extent keeps its name in the types that models use for shapes. A narrower type could cut it.
   const bool holds_extents = *bits_of(to) >= 32 && is_integer(from);
   return holds_extents ? element : KnownElement{};
 }

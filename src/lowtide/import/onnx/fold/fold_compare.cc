@@ -5,8 +5,8 @@
 
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of comparison, logic and choice. A comparison of ranges is decided where they do not meet: an unknown extent is
-// never -1, and a bounded one never above its bound.
+// Rules of comparison, logic and choice. A comparison of ranges is decided if they do not overlap: an unknown extent
+// is never -1, and a bounded one never exceeds its bound.
 namespace lowtide::import_internal {
 namespace {
 
@@ -22,7 +22,7 @@ Truth truth_of(const KnownElement& element) {
   return element.integer != 0 ? Truth::yes : Truth::no;
 }
 
-// Whether a < b and whether a == b, from the ends of two ranges. `is_exact`: both are single numbers.
+// Decides a < b and a == b from the ends of two ranges. `is_exact`: both are single numbers.
 template <typename Number>
 Truth is_less(Number a_low, Number a_high, Number b_low, Number b_high) {
   if (a_high < b_low) return Truth::yes;
@@ -81,8 +81,8 @@ KnownElement less(DType dtype, const KnownElement& a, const KnownElement& b) {
 KnownElement greater(DType dtype, const KnownElement& a, const KnownElement& b) {
   return element_of_truth(compare(dtype, a, b).greater);
 }
-// Not "less or equal", since ranges that touch are neither certainly less nor certainly equal: a <= b is not (a > b),
-// except beside NaN, where nothing holds.
+// This is not "less or equal", because ranges that touch are neither certainly less nor certainly equal. Instead, a
+// <= b is not (a > b), except if one is NaN, where no comparison holds.
 KnownElement less_or_equal(DType dtype, const KnownElement& a, const KnownElement& b) {
   if (is_nan(dtype, a) || is_nan(dtype, b)) return exact_bool(false);
   return element_of_truth(not_of(compare(dtype, a, b).greater));

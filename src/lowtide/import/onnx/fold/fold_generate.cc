@@ -54,7 +54,7 @@ Result<Contents> constant_of_shape(const FoldNode& node) {
   if (!extents) return nothing();
   const Content given = node.content_attribute("value");
   if (given != nullptr && given->elements.size() != 1) return nothing();
-  // Left out, the value is the f32 0; given but of a type that is not folded, nothing is known.
+  // An omitted value is 0 of type f32. If it is given but its type is not foldable, nothing is known.
   const bool is_opaque = std::any_of(node.request().attributes.begin(), node.request().attributes.end(),
                                      [](const Attribute& attribute) { return attribute.name == "value"; });
   if (given == nullptr && is_opaque) return nothing();
@@ -65,7 +65,7 @@ Result<Contents> constant_of_shape(const FoldNode& node) {
   return single(result);
 }
 
-Error zero_step() { return {ErrorCode::invalid, "Range has a step ('delta') of 0", ""}; }
+Error zero_step() { return {ErrorCode::invalid, "the step ('delta') of the Range is 0", ""}; }
 
 Result<Contents> integer_range_rule(DType dtype, std::int64_t start, std::int64_t limit, std::int64_t delta) {
   if (delta == 0) return zero_step();
@@ -125,7 +125,7 @@ Result<Contents> eye_like(const FoldNode& node) {
   return single(result);
 }
 
-// Like numpy's nonzero: one row an axis, one column an element, in row-major order.
+// As numpy's nonzero: one row per axis, one column per element, in row-major order.
 Result<Contents> non_zero(const FoldNode& node) {
   const Content source = node.content(0);
   if (source == nullptr) return nothing();

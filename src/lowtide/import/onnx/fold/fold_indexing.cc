@@ -6,12 +6,13 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of operators that pick or write elements at positions that are themselves contents. Where a position is not
-// known, neither is what is read from it; where one is written that is not known, nothing is known of the result.
+// Rules of operators that read or write elements at positions that are contents themselves. If a position is
+// unknown, so is the element read from it. If an element is written at an unknown position, nothing is known of the
+// result.
 namespace lowtide::import_internal {
 namespace {
 
-// The position that an index names on an axis; nothing if it is not exact or outside.
+// Returns the position of an index on an axis, or nullopt if the index is not exact or is outside.
 std::optional<std::int64_t> position_of(const KnownElement& index, std::int64_t extent) {
   if (index.knowledge != Knowledge::exact || index.integer < -extent || index.integer >= extent) return std::nullopt;
   return index.integer < 0 ? index.integer + extent : index.integer;
@@ -43,7 +44,7 @@ Result<Contents> gather(const FoldNode& node) {
   return single(result);
 }
 
-// The index of an element of a row-major tensor, one number an axis.
+// The index of an element of a row-major tensor: one number per axis.
 Extents index_of(std::int64_t position, const Extents& extents) {
   Extents index(extents.size());
   for (std::size_t axis = extents.size(); axis-- > 0;) {
@@ -59,7 +60,8 @@ std::int64_t position_at(const Extents& index, const Extents& strides) {
   return position;
 }
 
-// Where GatherElements reads, and ScatterElements writes, for element `at` of `indices`; nothing if not known.
+// Returns where GatherElements reads and ScatterElements writes for element `at` of `indices`, or nullopt if
+// unknown.
 std::optional<std::size_t> aligned_position(const KnownContent& data, const KnownContent& indices, std::size_t at,
                                             std::size_t axis) {
   Extents index = index_of(static_cast<std::int64_t>(at), indices.extents);
@@ -106,7 +108,8 @@ Result<Contents> scatter_elements(const FoldNode& node) {
   return single(result);
 }
 
-// GatherND and ScatterND read rows of `indices`: each names a block of `block` consecutive elements of the data.
+// GatherND and ScatterND read rows of `indices`. Each row refers to a block of `block` consecutive elements of the
+// data.
 struct RowReader {
   const KnownContent& data;
   const KnownContent& indices;
@@ -249,13 +252,13 @@ Result<Contents> trilu(const FoldNode& node) {
   return single(result);
 }
 
-// How far each axis is padded before its first and after its last element; nothing if not known.
+// The padding of each axis before its first and after its last element; nullopt if unknown.
 struct Padding {
   Extents before;
   Extents after;
 };
 
-// Far beyond every tensor that is folded, and no sum of such numbers overflows.
+// Far beyond every folded tensor, and sums of such numbers do not overflow.
 constexpr std::int64_t kMostPadding = std::int64_t{1} << 40;
 
 std::optional<Padding> padding_of(const FoldNode& node, std::size_t rank) {
@@ -282,7 +285,7 @@ std::optional<Padding> padding_of(const FoldNode& node, std::size_t rank) {
   return padding;
 }
 
-// Where an element outside the source is read from; nothing: it is the constant.
+// Returns where an element outside the source is read from, or nullopt if it is the constant.
 std::optional<std::int64_t> padded_from(std::string_view mode, std::int64_t at, std::int64_t extent) {
   if (at >= 0 && at < extent) return at;
   if (mode == "edge") return std::clamp<std::int64_t>(at, 0, extent - 1);

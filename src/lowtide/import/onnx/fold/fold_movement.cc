@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of operators that move whole elements to other places, or ask for extents. Knowledge, bounds and symbols move
-// with the element.
+// Rules of operators that move whole elements or read extents. Knowledge, bounds and symbols move with the elements.
 namespace lowtide::import_internal {
 namespace {
 
@@ -23,7 +23,7 @@ KnownElement element_of_extent(const KnownExtent& extent) {
   return element;
 }
 
-// The same elements in another shape, of the same count.
+// The same elements in another shape with the same count.
 Content reshaped(const Content& source, Extents extents) {
   const std::optional<std::int64_t> count = folded_count(extents);
   if (!count || static_cast<std::size_t>(*count) != source->elements.size()) return nullptr;
@@ -110,7 +110,7 @@ Result<Contents> concat(const FoldNode& node) {
   return single(result);
 }
 
-// One axis of a Slice: where it begins and how many elements it takes, by ONNX's clamping.
+// One axis of a Slice: the position of its first element and the number of elements, clamped as ONNX defines.
 struct SlicedAxis {
   std::int64_t begin = 0;
   std::int64_t count = 0;
@@ -149,18 +149,19 @@ Result<Contents> slice(const FoldNode& node) {
   std::int64_t base = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t axis = (*chosen)[i];
-    if (by[i] == 0) return Error{ErrorCode::invalid, "Slice has a step of 0 on axis " + std::to_string(axis), ""};
+    if (by[i] == 0) return Error{ErrorCode::invalid, "the Slice has a step of 0 on axis " + std::to_string(axis), ""};
     const SlicedAxis part = sliced_axis(source->extents[axis], (*starts.values)[i], (*ends.values)[i], by[i]);
     extents[axis] = part.count;
     if (source->elements.empty()) continue;
     base += part.begin * strides[axis];
-    // A stride is used only from the second element on; then the step is shorter than the axis, and cannot overflow.
+    // A stride is used only from the second element on. Then the step is shorter than the axis and cannot
+    // overflow.
     strides[axis] = part.count > 1 ? strides[axis] * by[i] : 0;
   }
   return single(strided(*source, extents, strides, base));
 }
 
-// How long the parts of a Split are; nothing where that is not known.
+// The lengths of the parts of a Split, or nullopt if unknown.
 std::optional<Extents> split_sizes(const FoldNode& node, std::int64_t extent) {
   const ListSetting given = node.list("split", 1);
   const auto count = static_cast<std::int64_t>(node.request().output_count);
@@ -308,7 +309,8 @@ Result<Contents> expand(const FoldNode& node) {
   return extents ? single(broadcast_to(source, *extents)) : nothing();
 }
 
-// Tile is a strided copy of twice the rank: [repeat0, extent0, repeat1, extent1, ...], the repeats with stride 0.
+// A Tile is a strided copy of twice the rank: [repeat0, extent0, repeat1, extent1, ...], with stride 0 for the
+// repeats.
 Result<Contents> tile(const FoldNode& node) {
   const Content source = node.content(0);
   const std::optional<Extents> repeats = node.exact_integers(1);

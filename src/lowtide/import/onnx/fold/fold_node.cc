@@ -122,7 +122,7 @@ std::optional<std::int64_t> folded_count(const Extents& extents) {
   return count;
 }
 
-// Of an empty tensor no position is ever read, so a stride that would overflow may as well be 0.
+// No position of an empty tensor is ever read, so a stride that would overflow can be 0.
 Extents strides_of(const Extents& extents) {
   Extents strides(extents.size(), 1);
   for (std::size_t axis = extents.size(); axis-- > 1;) {

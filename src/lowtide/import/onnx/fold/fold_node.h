@@ -15,20 +15,20 @@
 #include "lowtide/import/onnx/fold/fold_request.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 
-// What the rules of `fold` share: a private header of this room.
+// Helpers that the rules of `fold` share.
 namespace lowtide::import_internal {
 
 using Extents = std::vector<std::int64_t>;
 using Content = std::shared_ptr<const KnownContent>;
 using Contents = std::vector<Content>;
 
-// A list of integers that a node takes from an attribute in one opset and from an input in another.
+// A list of integers that is an attribute in some opsets and an input in others.
 struct ListSetting {
-  bool is_given = false;          // false: left out
-  std::optional<Extents> values;  // nothing while is_given: not known before the run
+  bool is_given = false;          // false if the list is omitted
+  std::optional<Extents> values;  // nullopt if the list is given but unknown before the run
 };
 
-// Reads a request: every accessor answers "nothing" for what is absent, malformed or of another type.
+// Reads a request. Every accessor returns its empty value for what is absent, malformed or of another type.
 class FoldNode {
  public:
   explicit FoldNode(const FoldRequest& request) : request_(request) {}
@@ -37,14 +37,14 @@ class FoldNode {
   [[nodiscard]] std::size_t input_count() const { return request_.inputs.size(); }
   [[nodiscard]] bool has_input(std::size_t index) const;
   [[nodiscard]] std::optional<DType> dtype(std::size_t index) const;
-  // The extents, where all are exact.
+  // The extents if all are exact.
   [[nodiscard]] std::optional<Extents> extents(std::size_t index) const;
   [[nodiscard]] const std::vector<KnownExtent>* partly_known_extents(std::size_t index) const;
-  // The content; nullptr if nothing is known of it.
+  // The content, or nullptr if nothing is known of it.
   [[nodiscard]] Content content(std::size_t index) const;
-  // The same; but of a small tensor of integers that has a shape, at least that many unknown elements.
+  // The content as well, but for a small integer tensor with a shape at least that number of unknown elements.
   [[nodiscard]] Content content_or_unknown(std::size_t index) const;
-  // All elements, if each is exact.
+  // All elements if each is exact.
   [[nodiscard]] std::optional<Extents> exact_integers(std::size_t index) const;
   [[nodiscard]] std::optional<std::int64_t> exact_scalar(std::size_t index) const;
 
@@ -60,7 +60,7 @@ class FoldNode {
 
 using FoldRule = Result<Contents> (*)(const FoldNode& node);
 
-// The rules of each family, in any order.
+// The rules of each operator family, in any order.
 struct NamedRule {
   std::string_view type;
   FoldRule rule;
@@ -78,32 +78,32 @@ struct NamedRule {
 [[nodiscard]] inline Contents single(Content content) { return Contents{std::move(content)}; }
 [[nodiscard]] inline Contents nothing() { return {}; }
 
-// Product of extents; nothing if one is negative or it is above limits::kMaxFoldedElements (checked before anything is
-// allocated) or the rank above limits::kMaxRank.
+// Returns the product of the extents. Returns nullopt if an extent is negative, if the product exceeds
+// limits::kMaxFoldedElements, or if the rank exceeds limits::kMaxRank. Rules call it before they allocate memory.
 [[nodiscard]] std::optional<std::int64_t> folded_count(const Extents& extents);
 
-// Row-major strides in elements.
+// Returns row-major strides in elements.
 [[nodiscard]] Extents strides_of(const Extents& extents);
 
-// An axis in [-rank, rank) as one in [0, rank); nothing if it is outside.
+// Converts an axis in [-rank, rank) to one in [0, rank). Returns nullopt for other axes.
 [[nodiscard]] std::optional<std::size_t> normal_axis(std::int64_t axis, std::size_t rank);
-// The same for a list; nothing if one is outside or repeated.
+// Converts a list of axes. Returns nullopt if one is outside or repeated.
 [[nodiscard]] std::optional<std::vector<std::size_t>> normal_axes(const Extents& axes, std::size_t rank);
 
-// A content of unknown elements; nullptr beyond the limit or if the type is not foldable.
+// Returns a content of unknown elements, or nullptr beyond the limit or if the type is not foldable.
 [[nodiscard]] std::shared_ptr<KnownContent> blank(DType dtype, const Extents& extents);
 
-// Elements source[base + sum(index[i] * strides[i])] for every index of `extents`: transposition, slicing, repetition.
-// Require: every such position is in `source`.
+// Returns the elements source[base + sum(index[i] * strides[i])] for every index of `extents`. This covers
+// transposition, slicing and repetition. Requires: every such position is in `source`.
 [[nodiscard]] Content strided(const KnownContent& source, const Extents& extents, const Extents& strides,
                               std::int64_t base);
 
-// The shape that both broadcast to by numpy's rule; nothing if they do not.
+// Returns the shape to which both broadcast by numpy's rule, or nullopt if they do not.
 [[nodiscard]] std::optional<Extents> broadcast(const Extents& a, const Extents& b);
-// Require: `source.extents` broadcasts to `extents`. nullptr beyond the limit.
+// Returns nullptr beyond the limit. Requires: `source.extents` broadcasts to `extents`.
 [[nodiscard]] Content broadcast_to(const Content& source, const Extents& extents);
 
-// Runs through a tensor along one axis: `outer` blocks of `extent` elements that are `inner` apart.
+// Visits a tensor along one axis: `outer` blocks of `extent` elements that are `inner` apart.
 struct AxisView {
   std::int64_t outer = 1;
   std::int64_t extent = 1;

@@ -8,13 +8,13 @@
 #include "lowtide/import/onnx/fold/element_arithmetic.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of operators that take many elements to one: Reduce*, ArgMax, ArgMin, CumSum.
+// Rules of operators that combine many elements into one: Reduce*, ArgMax, ArgMin, CumSum.
 namespace lowtide::import_internal {
 namespace {
 
 enum class Reduction : std::uint8_t { sum, mean, product, least, greatest };
 
-// What an empty set reduces to; nothing where ONNX leaves it undefined.
+// The reduction of an empty set; nullopt if ONNX leaves it undefined.
 std::optional<KnownElement> neutral_element(Reduction reduction, DType dtype) {
   const bool is_real = is_float(dtype);
   switch (reduction) {
@@ -45,7 +45,7 @@ BinaryRule combination(Reduction reduction) {
   return add_elements;
 }
 
-// Which axes are reduced; nothing if not known.
+// The axes that are reduced; nullopt if unknown.
 std::optional<std::vector<bool>> reduced_axes(const FoldNode& node, std::size_t rank) {
   const ListSetting axes = node.list("axes", 1);
   if (axes.is_given && !axes.values) return std::nullopt;
@@ -60,11 +60,12 @@ std::optional<std::vector<bool>> reduced_axes(const FoldNode& node, std::size_t 
   return is_reduced;
 }
 
-// Reals are summed and multiplied in double precision and rounded once; integers and bounds step by step.
+// Reals are summed and multiplied in double precision and rounded once. Integers and bounds are combined one by one.
 KnownElement finished(Reduction reduction, DType dtype, const KnownElement& total, std::int64_t count) {
   if (!is_float(dtype)) {
     if (reduction != Reduction::mean) return total;
-    // A mean of integers is cut towards zero by some kernels and floored by others: only where it is whole.
+    // Kernels disagree whether a mean of integers is truncated or floored, so it is exact only if it is a whole
+    // number.
     if (total.knowledge != Knowledge::exact || count == 0 || total.integer % count != 0) return {};
     return exact_integer(total.integer / count);
   }
@@ -93,7 +94,7 @@ Result<Contents> reduce(const FoldNode& node) {
   std::shared_ptr<KnownContent> result = blank(source->dtype, kept);
   if (result == nullptr || result->elements.empty()) return single(result);
 
-  // Steps in the result for each axis of the source: 0 along a reduced one.
+  // Stride in the result for each axis of the source: 0 along a reduced axis.
   Extents steps = strides_of(full);
   for (std::size_t axis = 0; axis < full.size(); ++axis) {
     if ((*is_reduced)[axis]) steps[axis] = 0;
@@ -152,7 +153,7 @@ Result<Contents> arg_extreme(const FoldNode& node) {
         if (is_equal ? takes_last : is_above == is_max) best = i;
       }
       KnownElement& to = result->elements[static_cast<std::size_t>(block * view.inner + within)];
-      // Even an unknown one is an index: below the extent.
+      // Even an unknown result is an index and therefore less than the extent.
       to = is_known ? exact_integer(best) : element_of(DType::i64, IntegerRange{0, view.extent - 1});
     }
   }

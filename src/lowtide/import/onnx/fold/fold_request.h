@@ -15,7 +15,7 @@
 
 namespace lowtide::import_internal {
 
-// An attribute that is a tensor: `value` of Constant and ConstantOfShape.
+// An attribute that is a tensor, such as `value` of ConstantOfShape.
 struct ContentAttribute {
   std::string name;
   std::shared_ptr<const KnownContent> content;

@@ -7,7 +7,7 @@
 
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of operators that need the order of exact elements: TopK and Unique.
+// Rules of operators that depend on the order of exact elements: TopK and Unique.
 namespace lowtide::import_internal {
 namespace {
 
@@ -21,7 +21,7 @@ bool is_below(DType dtype, const KnownElement& a, const KnownElement& b) {
   return is_float(dtype) ? a.real < b.real : a.integer < b.integer;
 }
 
-// Of equal elements, the lower index first.
+// Among equal elements, the lower index comes first.
 Result<Contents> top_k(const FoldNode& node) {
   const Content source = node.content(0);
   const auto* attribute = find_attribute<std::int64_t>(node.request().attributes, "k");
@@ -57,8 +57,8 @@ Result<Contents> top_k(const FoldNode& node) {
   return Contents{values, indices};
 }
 
-// Without `axis` only: the distinct elements of the flattened tensor, where each is first, which of them each element
-// is, and how often it occurs.
+// Only without `axis`. Computes the distinct elements of the flattened tensor, the first position of each, the
+// distinct element at each position, and the number of times that each occurs.
 Result<Contents> unique(const FoldNode& node) {
   const Content source = node.content(0);
   if (source == nullptr || !are_sortable(*source)) return nothing();

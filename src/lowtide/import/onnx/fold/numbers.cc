@@ -50,8 +50,8 @@ std::optional<IntegerFormat> integer_format(DType dtype) {
   }
 }
 
-// Rounds to `digits` significant bits with a least exponent (of the last bit of the smallest numbers) and a greatest
-// finite number; exact scaling by powers of two, rounding to even by nearbyint's default mode.
+// Rounds to `digits` significant bits, with a least exponent (of the last bit of the smallest numbers) and a
+// greatest finite number. Scaling by powers of two is exact, and nearbyint rounds to even by default.
 double round_to_format(double number, int digits, int least_exponent, double greatest) {
   if (number == 0 || !std::isfinite(number)) return number;
   const int exponent = std::max(std::ilogb(number) - (digits - 1), least_exponent);
@@ -148,7 +148,7 @@ KnownElement element_of(DType dtype, const IntegerRange& range) {
     if (const std::optional<std::int64_t> number = wrapped(dtype, range.low)) return exact_integer(*number);
     return element;
   }
-  // A bound of 2^63 - 1 is what an unknown extent has, and says nothing.
+  // An unknown extent has the bound 2^63 - 1, which says nothing.
   if (range.low < 0 || range.high > highest_of(dtype) || range.high >= std::numeric_limits<std::int64_t>::max()) {
     return element;
   }
@@ -188,7 +188,7 @@ constexpr std::array kOnnxDTypes = {
     DType::string, DType::boolean, DType::f16,      DType::f64,        DType::u32,    DType::u64,        DType::c64,
     DType::c128,   DType::bf16,    DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::u4,
     DType::i4,     DType::f4e2m1,  DType::f8e8m0,   DType::u2,         DType::i2,
-};  // number 1 first
+};  // the first entry is number 1
 
 }  // namespace
 

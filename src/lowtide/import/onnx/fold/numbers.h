@@ -6,33 +6,32 @@
 #include <cstdint>
 #include <optional>
 
+#include "lowtide/base/int128.h"
 #include "lowtide/graph/dtype.h"
 #include "lowtide/import/onnx/fold/known_content.h"
 
-// The numbers of ONNX's element types, and ranges of them: a private header of this room.
+// The numbers of ONNX's element types, and ranges of them.
 namespace lowtide::import_internal {
 
-__extension__ typedef __int128 Int128;  // wide enough for one product of two 64-bit integers
-
-// Types of which elements can be known: all but 8-bit and smaller floats, complex and string.
-[[nodiscard]] bool is_integer(DType dtype);  // with bool
+// Types whose elements can be known: all except floats of at most 8 bits, complex types and string.
+[[nodiscard]] bool is_integer(DType dtype);  // includes bool
 [[nodiscard]] bool is_float(DType dtype);    // f64, f32, f16, bf16
 [[nodiscard]] inline bool is_foldable(DType dtype) { return is_integer(dtype) || is_float(dtype); }
 
-// The least and the greatest number of an integer type (bool: 0 and 1).
+// The lowest and the highest number of an integer type; 0 and 1 for bool.
 [[nodiscard]] Int128 lowest_of(DType dtype);
 [[nodiscard]] Int128 highest_of(DType dtype);
 
-// The integer modulo 2^bits, as the type represents it; nothing where that is a u64 beyond 63 bits.
+// The integer modulo 2^bits, as the type represents it. Returns nullopt for a u64 beyond 63 bits.
 [[nodiscard]] std::optional<std::int64_t> wrapped(DType dtype, Int128 number);
-// The nearest number of a float type, ties to even; beyond its range infinite.
+// The nearest number of a float type, with ties to even. Infinite beyond its range.
 [[nodiscard]] double rounded(DType dtype, double number);
 
 [[nodiscard]] KnownElement exact_integer(std::int64_t number);
 [[nodiscard]] KnownElement exact_real(double number);
 [[nodiscard]] KnownElement exact_bool(bool truth);
 
-// Between which numbers an element lies, both included. An element that is `exact` is a range of one number.
+// The range of an element, both ends included. An exact element is a range of one number.
 struct IntegerRange {
   Int128 low = 0;
   Int128 high = 0;
@@ -41,22 +40,22 @@ struct IntegerRange {
 struct RealRange {
   double low = 0;
   double high = 0;
-  bool is_exact = false;  // then low and high are the same number, maybe NaN
+  bool is_exact = false;  // then low and high are the same number, or both NaN
 };
 
-// Nothing where nothing is known. An unknown extent (an element with a symbol) is at least 0.
+// Returns nullopt if nothing is known. An unknown extent, which is an element with a symbol, is at least 0.
 [[nodiscard]] std::optional<IntegerRange> integer_range(const KnownElement& element);
 [[nodiscard]] std::optional<RealRange> real_range(const KnownElement& element);
 
-// The most that an element can say about a range of true results: an exact result wraps around; of a range that leaves
-// the type, or goes below 0, nothing is known.
+// Returns the strongest element that holds for a range of true results. An exact result wraps around. If a range
+// leaves the type or goes below 0, nothing is known.
 [[nodiscard]] KnownElement element_of(DType dtype, const IntegerRange& range);
 [[nodiscard]] KnownElement element_of(DType dtype, const RealRange& range);
 
-// What holds of an element that is one of the two.
+// Returns what holds for an element that is one of the two.
 [[nodiscard]] KnownElement either(DType dtype, const KnownElement& a, const KnownElement& b);
 
-// ONNX's numbers of the element types (TensorProto.DataType).
+// The numbers of the element types in ONNX (TensorProto.DataType).
 [[nodiscard]] std::optional<DType> dtype_of_onnx_number(std::int64_t number);
 [[nodiscard]] std::int64_t onnx_number_of(DType dtype);
 

@@ -13,10 +13,10 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Not in the list, on purpose: Slice (counts from the end), Split without sizes (its last part can fall), Reshape (its
-// -1 is a quotient), Range (falls with its start), Resize (keep_aspect_ratio_policy), Compress, NonZero, Unique,
-// NonMaxSuppression (depend on data): those have rules of their own. DFT, STFT, Col2Im, MaxUnpool, CenterCropPad,
-// StringSplit, SpaceToDepth of a remainder: unknown.
+// These are not in the list on purpose: Slice counts from the end, the last part of a Split without sizes can
+// shrink, the -1 of Reshape is a quotient, Range shrinks when its start grows, Resize has keep_aspect_ratio_policy,
+// and Compress, NonZero, Unique and NonMaxSuppression depend on data. They have their own rules. DFT, STFT, Col2Im,
+// MaxUnpool, CenterCropPad, StringSplit and SpaceToDepth with a remainder stay unknown.
 constexpr std::string_view kMonotonic[] = {
     "Abs",
     "Acos",
@@ -223,7 +223,7 @@ bool has_bounds(std::span<const TensorFact* const> inputs) {
         std::any_of(extents->begin(), extents->end(), [](const auto& extent) { return is_bounded(extent); })) {
       return true;
     }
-    // Only a list of sizes, one or two an axis, is read as a size.
+    // Only a list of one or two sizes per axis is read as sizes.
     const auto& content = input->known.content;
     if (content != nullptr && content->elements.size() <= kMostSizes &&
         std::any_of(content->elements.begin(), content->elements.end(),
@@ -279,15 +279,15 @@ void bound_broadcast(std::span<const TensorFact* const> inputs, TensorFact& outp
 
 Result<TensorFact> either_fact(const TensorFact& a, const TensorFact& b, const std::string& symbol) {
   if (a.is_tensor != b.is_tensor) {
-    return Error{ErrorCode::invalid,
-                 std::string("one branch gives ") + std::string(kind_of(a)) + ", the other " + std::string(kind_of(b)),
-                 ""};
+    return Error{
+        ErrorCode::invalid,
+        std::string("one branch returns ") + std::string(kind_of(a)) + " and the other " + std::string(kind_of(b)), ""};
   }
   if (!a.is_tensor) return a;
   if (a.known.dtype && b.known.dtype && a.known.dtype != b.known.dtype) {
     return Error{ErrorCode::invalid,
-                 "one branch gives elements of " + std::string(to_string(*a.known.dtype)) + ", the other of " +
-                     std::string(to_string(*b.known.dtype)),
+                 "one branch returns elements of type " + std::string(to_string(*a.known.dtype)) +
+                     " and the other of type " + std::string(to_string(*b.known.dtype)),
                  ""};
   }
   TensorFact result;

@@ -12,34 +12,35 @@
 
 namespace lowtide::import_internal {
 
-// Upper bounds through operators whose library inference knows exact numbers only. Inference runs twice, and a third
-// answer comes of the two:
+// Carries upper bounds through operators whose inference in the onnx library knows only exact numbers. The inference
+// runs twice, and the results are combined:
 //
-//   shown to the library     x[<=100,4] as     Conv/Relu/Concat/... gives
-//   1. bounds left out       [?,4]             [?,8]     what is known here holds for every number below the bound
-//   2. bounds as numbers     [100,4]           [200,8]   an upper bound where the operator is monotonic
+//   shown to the library       x[<=100,4] as   Conv, Relu, Concat, ... gives
+//   1. without the bounds      [?,4]           [?,8]       a number that is known here holds below every bound
+//   2. with bounds as numbers  [100,4]         [200,8]     upper bounds, if the operator is monotonic
 //   result                                     [<=200,8]
 //
-// The second run counts only for operators of which no output extent falls when an input extent, or a content that is
-// read as a size, rises (is_monotonic, an explicit list). For others an extent that only the second run knows is
-// unknown.
+// The second run is used only for monotonic operators (is_monotonic, an explicit list): no output extent decreases
+// if an input extent, or a content that is read as a size, increases. For other operators, an extent that only the
+// second run knows is unknown.
 
-// Whether an extent or an element of the inputs is only bounded.
+// Whether an extent or an element of the inputs has only an upper bound.
 [[nodiscard]] bool has_bounds(std::span<const TensorFact* const> inputs);
 
 [[nodiscard]] bool is_monotonic(std::string_view type);
-// Element-wise over all inputs, with numpy's broadcasting.
+// Whether the operator works element by element on all inputs with the broadcasting of numpy.
 [[nodiscard]] bool is_broadcasting(std::string_view type);
 
-// Marks the extents of `facts` that are unknown, but known in `bounded`, as at most that number.
+// Marks each extent that is unknown in `facts`, but known in `bounded`, as at most that number.
 void take_bounds(const std::vector<TensorFact>& bounded, std::vector<TensorFact>& facts);
 
-// Of an element-wise operator with numpy's broadcasting: an unknown extent of output 0 is at most the largest of the
-// inputs, where all have one. For inputs whose bounds differ, on which the second run fails.
+// For an element-wise operator with the broadcasting of numpy: an unknown extent of output 0 is at most the largest
+// of the inputs if all of them have a bound. This is for inputs whose bounds differ, because the second run fails
+// for them.
 void bound_broadcast(std::span<const TensorFact* const> inputs, TensorFact& output);
 
-// The fact of a tensor that is one of two: what both agree on; where two extents differ, the larger as a bound.
-// Error (invalid): their element types, or kinds, differ.
+// Returns the fact of a tensor that is one of two: what both agree on, and the larger of two extents as a bound.
+// Errors: different element types or kinds (invalid).
 [[nodiscard]] Result<TensorFact> either_fact(const TensorFact& a, const TensorFact& b, const std::string& symbol);
 
 }  // namespace lowtide::import_internal

@@ -20,8 +20,7 @@ namespace {
 using Facts = std::vector<TensorFact>;
 
 Error wrong_count(const std::string& what, std::size_t has, std::size_t expected) {
-  return {ErrorCode::invalid, what + " " + std::to_string(has) + ", but " + std::to_string(expected) + " are expected",
-          ""};
+  return {ErrorCode::invalid, what + " " + std::to_string(has) + ", expected " + std::to_string(expected), ""};
 }
 
 const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, const std::string& name) {
@@ -39,11 +38,12 @@ Result<const onnx::GraphProto*> body_of(const onnx::NodeProto& node, const std::
   return &attribute->g();
 }
 
-// A body's facts; as many as it has outputs.
+// Infers a body, and checks that there is one fact per output.
 Result<Facts> run_body(const onnx::GraphProto& body, const Facts& inputs, const InferBody& infer_body) {
   Result<Facts> outputs = infer_body(body, inputs);
   if (outputs.ok() && outputs->size() != static_cast<std::size_t>(body.output_size())) {
-    return wrong_count("facts of body outputs:", outputs->size(), static_cast<std::size_t>(body.output_size()));
+    return wrong_count("number of facts of the body's outputs:", outputs->size(),
+                       static_cast<std::size_t>(body.output_size()));
   }
   return outputs;
 }
@@ -55,7 +55,7 @@ TensorFact scalar_fact(DType dtype) {
   return fact;
 }
 
-// The single number of an input; nothing where it is not exact.
+// Returns the only element of an input, or nullopt if it is not exact.
 std::optional<std::int64_t> exact_scalar(const TensorFact* fact) {
   if (fact == nullptr || fact->known.content == nullptr || fact->known.content->elements.size() != 1)
     return std::nullopt;
@@ -72,7 +72,8 @@ std::string axis_symbol(const onnx::NodeProto& node, std::size_t index, std::siz
   return output_symbol(node, index) + "[" + std::to_string(axis) + "]";
 }
 
-// How many Loop and Scan nodes stand around each other in a body, at most. Iterative: a file's nesting is not trusted.
+// Returns the deepest nesting of Loop and Scan nodes in a body. Iterative, because the nesting of a file is not
+// limited here.
 int loop_height(const onnx::GraphProto& body) {
   std::vector<std::pair<const onnx::GraphProto*, int>> open = {{&body, 0}};
   int highest = 0;
@@ -90,11 +91,12 @@ int loop_height(const onnx::GraphProto& body) {
   return highest;
 }
 
-// The state that an iteration begins with, given what the last one may have left. True if anything was lost.
+// Widens the state with which an iteration starts by the state that the previous iteration may leave. Returns true
+// if anything became unknown.
 bool widen(TensorFact& state, const TensorFact& next, const std::string& symbol) {
   if (!state.is_tensor && !next.is_tensor) {
     const std::string before = state.type.SerializeAsString();
-    onnx::UnionTypeInfo(next.type, state.type);  // throws where the kinds differ
+    onnx::UnionTypeInfo(next.type, state.type);  // throws if the kinds differ
     return state.type.SerializeAsString() != before;
   }
   if (!state.known.extents) return false;
@@ -113,15 +115,15 @@ bool widen(TensorFact& state, const TensorFact& next, const std::string& symbol)
   return is_changed;
 }
 
-// The element type and kind of a state cannot change.
+// Checks that the body keeps the element type and kind of a state.
 Result<void> check_kind(const TensorFact& state, const TensorFact& next, std::size_t index) {
   const bool same_kind = state.is_tensor == next.is_tensor;
   if (same_kind && (!state.known.dtype || !next.known.dtype || state.known.dtype == next.known.dtype)) return {};
   const auto name = [](const TensorFact& fact) {
-    return fact.known.dtype ? std::string(to_string(*fact.known.dtype)) : std::string("no tensor");
+    return fact.known.dtype ? std::string(to_string(*fact.known.dtype)) : std::string("a value that is not a tensor");
   };
   return Error{ErrorCode::invalid,
-               "state " + std::to_string(index) + " begins as " + name(state) + ", and the body makes it " + name(next),
+               "state " + std::to_string(index) + " has type " + name(state) + ", but the body returns " + name(next),
                ""};
 }
 
@@ -132,22 +134,23 @@ void forget_extents(TensorFact& state, const std::string& symbol) {
   }
 }
 
-// A body that runs over and over. Its inputs are `before` facts, then the states, then `after` facts; its outputs some,
-// then the states from `first_state_output` on.
+// A body that runs repeatedly. Its inputs are facts before the states, the states, and facts after them. Its outputs
+// are others, followed by the states from `first_state_output` on.
 struct RepeatedBody {
   const onnx::NodeProto& node;
   const onnx::GraphProto& body;
   Facts inputs;
-  std::size_t first_state = 0;  // among the inputs
+  std::size_t first_state = 0;  // index of the first state among the inputs
   std::size_t state_count = 0;
   std::size_t first_state_output = 0;
 };
 
-// Infers until the states hold for every iteration; returns the outputs, and leaves the states in `loop.inputs`.
+// Infers the body until the states hold for every iteration. Returns the outputs, and leaves the states in
+// `loop.inputs`.
 Result<Facts> infer_repeated(RepeatedBody& loop, const InferBody& infer_body) {
   if (loop.body.input_size() < static_cast<int>(loop.first_state + loop.state_count) ||
       loop.body.output_size() < static_cast<int>(loop.first_state_output + loop.state_count)) {
-    return wrong_count("outputs of the body:", static_cast<std::size_t>(loop.body.output_size()),
+    return wrong_count("number of outputs of the body:", static_cast<std::size_t>(loop.body.output_size()),
                        loop.first_state_output + loop.state_count);
   }
   for (std::size_t i = 0; i < loop.state_count; ++i) {
@@ -174,17 +177,18 @@ Result<Facts> infer_repeated(RepeatedBody& loop, const InferBody& infer_body) {
       if (widen(state, next, output_symbol(loop.node, i))) is_changed = true;
       if (had_rank && !state.known.extents) has_lost_rank = true;
     }
-    // Extents that change are unknown from now on, which the last run has assumed of all; a rank that changes is not.
+    // An extent that changed is unknown from now on. The last run assumed that of all extents, but not of a
+    // rank.
     if (!is_changed || (is_last && !has_lost_rank)) return outputs;
     if (is_last) {
       for (std::size_t i = 0; i < loop.state_count; ++i) loop.inputs[loop.first_state + i].known.extents.reset();
       return run_body(loop.body, loop.inputs, infer_body);
     }
   }
-  return Error{ErrorCode::invalid, "the body's states do not settle", ""};
+  return Error{ErrorCode::invalid, "the states of the body keep changing", ""};
 }
 
-// A fact with an axis more.
+// Returns a fact with one more axis.
 TensorFact stacked(const TensorFact& each, std::size_t axis, KnownExtent extent) {
   TensorFact result = each;
   result.known.content = nullptr;
@@ -194,7 +198,7 @@ TensorFact stacked(const TensorFact& each, std::size_t axis, KnownExtent extent)
   return result;
 }
 
-// How often a Loop runs.
+// Returns how often a Loop runs its body.
 KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                        const TensorFact& next_condition, std::size_t output) {
   KnownExtent count = {Knowledge::unknown, 0, axis_symbol(node, output, 0)};
@@ -216,12 +220,13 @@ KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* 
 Result<void> check_extent(const KnownExtent& extent) {
   if (extent.extent <= limits::kMaxTensorBytes) return {};
   return Error{ErrorCode::over_limit,
-               "runs its body " + std::to_string(extent.extent) + " times and stacks the outputs; the limit is " +
+               "the body runs " + std::to_string(extent.extent) + " times and the outputs are stacked; the limit is " +
                    std::to_string(limits::kMaxTensorBytes) + " (kMaxTensorBytes)",
                ""};
 }
 
-// The axis along which a Scan takes apart or stacks its `index`-th sequence of this rank; nothing if there is none.
+// Returns the axis along which a Scan splits or stacks its sequence `index` of this rank, or nullopt if it does not
+// exist.
 std::optional<std::size_t> scan_axis(const onnx::NodeProto& node, const std::string& attribute, std::size_t index,
                                      std::size_t rank) {
   const onnx::AttributeProto* axes = attribute_of(node, attribute);
@@ -245,14 +250,14 @@ Result<Facts> infer_if(const onnx::NodeProto& node, std::span<const TensorFact* 
   const auto count = static_cast<std::size_t>(node.output_size());
   for (const onnx::GraphProto* body : {*then_body, *else_body}) {
     if (static_cast<std::size_t>(body->output_size()) != count) {
-      return wrong_count("outputs of branch " + quoted(body->name()) + ":",
+      return wrong_count("number of outputs of branch " + quoted(body->name()) + ":",
                          static_cast<std::size_t>(body->output_size()), count);
     }
   }
   Result<Facts> then_facts = run_body(**then_body, {}, infer_body);
   Result<Facts> else_facts = run_body(**else_body, {}, infer_body);
   if (condition) return *condition != 0 ? then_facts : else_facts;
-  // A branch against the rules survives no run: whenever the node runs, it takes the other one.
+  // A branch that violates a rule of its operators cannot run, so every run of the node takes the other branch.
   const auto cannot_run = [](const Result<Facts>& facts) {
     return !facts.ok() && facts.error().code == ErrorCode::invalid;
   };
@@ -275,23 +280,24 @@ Result<Facts> infer_loop(const onnx::NodeProto& node, std::span<const TensorFact
                          const InferBody& infer_body) {
   const Result<const onnx::GraphProto*> body = body_of(node, "body");
   if (!body.ok()) return body.error();
-  if (inputs.size() < 2) return wrong_count("inputs:", inputs.size(), 2);
+  if (inputs.size() < 2) return wrong_count("number of inputs:", inputs.size(), 2);
   RepeatedBody loop{node, **body, {scalar_fact(DType::i64), scalar_fact(DType::boolean)}, 2, inputs.size() - 2, 1};
   for (std::size_t i = 2; i < inputs.size(); ++i)
     loop.inputs.push_back(inputs[i] == nullptr ? TensorFact{} : *inputs[i]);
   const auto count = static_cast<std::size_t>(node.output_size());
   if (static_cast<std::size_t>((*body)->output_size()) != count + 1) {
-    return wrong_count("outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count + 1);
+    return wrong_count("number of outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count + 1);
   }
   if (static_cast<std::size_t>((*body)->input_size()) != inputs.size()) {
-    return wrong_count("inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
+    return wrong_count("number of inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
   }
-  if (count < loop.state_count) return wrong_count("outputs:", count, loop.state_count);
+  if (count < loop.state_count) return wrong_count("number of outputs:", count, loop.state_count);
   Result<Facts> outputs = infer_repeated(loop, infer_body);
   if (!outputs.ok()) return outputs;
   Facts result;
   for (std::size_t i = 0; i < count; ++i) {
-    // Without an iteration a state is what it was: the facts at the beginning of every iteration hold at the end.
+    // Without an iteration a state stays unchanged. The facts at the start of every iteration therefore hold at
+    // the end.
     if (i < loop.state_count) {
       result.push_back(loop.inputs[2 + i]);
       continue;
@@ -314,10 +320,10 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
     return wrong_count("attribute 'num_scan_inputs':", scanned, inputs.size());
   const std::size_t states = inputs.size() - scanned;
   if (static_cast<std::size_t>((*body)->input_size()) != inputs.size()) {
-    return wrong_count("inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
+    return wrong_count("number of inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
   }
   if (static_cast<std::size_t>((*body)->output_size()) != count || count < states) {
-    return wrong_count("outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count);
+    return wrong_count("number of outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count);
   }
   RepeatedBody loop{node, **body, {}, 0, states, 0};
   KnownExtent length = {Knowledge::unknown, 0, axis_symbol(node, states < count ? states : 0, 0)};
@@ -328,8 +334,10 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
       if (fact.known.extents) {
         const auto axis = scan_axis(node, "scan_input_axes", i - states, fact.known.extents->size());
         if (!axis)
-          return Error{ErrorCode::invalid,
-                       "attribute 'scan_input_axes' names no axis of " + quoted(node.input(static_cast<int>(i))), ""};
+          return Error{
+              ErrorCode::invalid,
+              "attribute 'scan_input_axes' has an axis outside the rank of " + quoted(node.input(static_cast<int>(i))),
+              ""};
         const KnownExtent& along = (*fact.known.extents)[*axis];
         const bool differs = along.knowledge == Knowledge::exact && length.knowledge == Knowledge::exact &&
                              along.extent != length.extent;
@@ -355,7 +363,8 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
     const std::size_t rank = each.known.extents ? each.known.extents->size() + 1 : 1;
     const auto axis = scan_axis(node, "scan_output_axes", i - states, rank);
     if (!axis)
-      return Error{ErrorCode::invalid, "attribute 'scan_output_axes' names no axis of output " + std::to_string(i), ""};
+      return Error{ErrorCode::invalid,
+                   "attribute 'scan_output_axes' has an axis outside the rank of output " + std::to_string(i), ""};
     result.push_back(stacked(each, *axis, length));
   }
   return result;

@@ -10,22 +10,22 @@
 
 namespace lowtide::import_internal {
 
-// If, Loop and Scan of the standard domain: operators that run bodies. Not left to the library, which knows neither
-// contents nor bounds and forgets the shapes of a loop's states.
+// Infers If, Loop and Scan of the standard domain, which run bodies. The library is not used for them, because it
+// knows neither contents nor bounds and discards the shapes of a loop's states.
 //
-//   If     Both bodies are inferred, then_branch first. Where the condition is known, the outputs are those of the
-//          branch that runs, and the other may be wrong in itself; else what both agree on, and the larger of two
-//          extents as a bound. Where one of the two is invalid (for these sizes, say), no run survives it, so the other
-//          one runs; whoever gave `infer_body` has seen the error and can leave that branch out.
-//   Loop   States keep an extent that the body hands on unchanged; any other becomes unknown, and the body is inferred
-//          again, at most four times in all: the last time holds. Contents of states do not survive, unless the body
-//          returns the state as it is. A scan output is as long as the trip count: exact where M is known and the
-//          condition is true throughout, at most M where only M is known.
-//   Scan   States as those of a Loop; the sequence's extent goes to the scan outputs. From opset 9 on, where Scan has
-//          no batch.
+//   If     Both bodies are inferred, then_branch first. If the condition is known, the outputs are those of the branch
+//          that runs, and the other branch may be invalid. Otherwise they are what both agree on, with the larger of
+//          two extents as a bound. If one branch is invalid, for example for these sizes, no run can take it, so the
+//          outputs are those of the other one. The caller's `infer_body` sees the error and can drop that branch.
+//   Loop   A state keeps an extent that the body returns unchanged. Any other extent becomes unknown, and the body is
+//          inferred again, at most four times in total. The content of a state is kept only if the body returns the
+//          state unchanged. A scan output is as long as the trip count: exactly M if M is known and the condition is
+//          always true, at most M if only M is known.
+//   Scan   States are treated as in a Loop. The scan outputs have the extent of the scanned sequence. This covers Scan
+//          from opset 9 on, where it has no batch.
 //
-// Repeated inference multiplies over nested loops: bodies that hold loops two deep are inferred once, with states of
-// unknown extents (and once more where even their rank changes).
+// Repeated inference multiplies along nested loops. A body that contains loops nested two deep is therefore inferred
+// once, with states of unknown extents, and once more if even the rank of a state changes.
 [[nodiscard]] Result<std::vector<TensorFact>> infer_if(const onnx::NodeProto& node,
                                                        std::span<const TensorFact* const> inputs,
                                                        const InferBody& infer_body);

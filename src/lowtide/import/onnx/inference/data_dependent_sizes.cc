@@ -25,7 +25,7 @@ void size_non_max_suppression(const Sized& sized) {
   set_exact((*output)[1], 3);
   Bound each = bound_of((*scores)[2]);
   if (boxes != nullptr && boxes->size() == 3) each = least(each, bound_of((*boxes)[1]));
-  Bound most = 0;  // left out, max_output_boxes_per_class is 0: no box at all
+  Bound most = 0;  // if max_output_boxes_per_class is omitted, it is 0
   if (sized.has(2)) {
     const KnownElement* given = element_at(sized.content(2), 0);
     most = given == nullptr ? Bound() : bound_of(*given);

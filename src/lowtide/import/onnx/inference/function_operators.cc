@@ -9,7 +9,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-// The body that depends on which inputs are there and of what type.
+// Builds a body that depends on the inputs and their types.
 std::unique_ptr<onnx::FunctionProto> built_body(const onnx::OpSchema& schema, int opset, const onnx::NodeProto& node,
                                                 FactContext& context) {
   std::vector<onnx::TypeProto> types;

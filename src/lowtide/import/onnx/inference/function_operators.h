@@ -7,9 +7,9 @@
 
 namespace lowtide::import_internal {
 
-// Outputs of an operator that ONNX defines by a function body and not by an inference function (Celu, Mish, ...), by
-// the library's inference over that body. Leaves the outputs as they are where the operator has no body either. Throws
-// what the library throws.
+// Infers the outputs of an operator that ONNX defines by a function body instead of an inference function (Celu,
+// Mish, ...). It applies the library's inference to that body. Outputs stay unchanged if the operator has no body
+// either. Throws what the library throws.
 void infer_by_function(const onnx::OpSchema& schema, int opset, const onnx::NodeProto& node, FactContext& context);
 
 }  // namespace lowtide::import_internal

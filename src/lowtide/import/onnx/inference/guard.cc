@@ -16,12 +16,12 @@
 namespace lowtide::import_internal {
 namespace {
 
-constexpr std::int64_t kMostSpatial = (std::int64_t{1} << 31) - 1;          // kernels, strides, dilations, pads
-constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();  // no limit
+constexpr std::int64_t kMostSpatial = (std::int64_t{1} << 31) - 1;          // for kernels, strides, dilations and pads
+constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();  // no lower limit
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMostDataType = 255;  // far above ONNX's numbers of element types
 
-// What the numbers of an attribute of this name may be, whatever the operator.
+// The range of the numbers in an attribute of this name, for every operator.
 struct AttributeLimits {
   std::string_view name;
   std::int64_t least;
@@ -70,7 +70,7 @@ static_assert(std::is_sorted(std::begin(kAttributeLimits), std::end(kAttributeLi
 
 Error out_of_limits(const std::string& what, std::int64_t number, std::int64_t least, std::int64_t most) {
   return {ErrorCode::invalid,
-          what + " has the number " + std::to_string(number) + ", which is not in [" + std::to_string(least) + ", " +
+          what + " has the number " + std::to_string(number) + ", which is outside [" + std::to_string(least) + ", " +
               std::to_string(most) + "]",
           ""};
 }
@@ -83,28 +83,29 @@ Result<void> guard_number(const std::string& name, std::int64_t number, const At
 Result<void> guard_perm(const onnx::AttributeProto& attribute) {
   std::array<bool, static_cast<std::size_t>(kRank)> is_taken{};
   for (const std::int64_t axis : attribute.ints()) {
-    bool& taken = is_taken[static_cast<std::size_t>(axis)];  // the limits of "perm" have been checked
-    if (taken) return Error{ErrorCode::invalid, "attribute 'perm' has axis " + std::to_string(axis) + " twice", ""};
+    bool& taken = is_taken[static_cast<std::size_t>(axis)];  // the range of "perm" has been checked
+    if (taken)
+      return Error{ErrorCode::invalid, "attribute 'perm' contains axis " + std::to_string(axis) + " twice", ""};
     taken = true;
   }
   return {};
 }
 
-// The library takes every other word for NOTSET.
+// The library treats any other word as NOTSET.
 Result<void> guard_auto_pad(const onnx::AttributeProto& attribute) {
   constexpr std::string_view kWords[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", ""};
   if (std::find(std::begin(kWords), std::end(kWords), attribute.s()) != std::end(kWords)) return {};
-  return Error{ErrorCode::invalid,
-               "attribute 'auto_pad' is " + quoted(attribute.s()) + "; it is NOTSET, SAME_UPPER, SAME_LOWER or VALID",
-               ""};
+  return Error{
+      ErrorCode::invalid,
+      "attribute 'auto_pad' is " + quoted(attribute.s()) + "; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID", ""};
 }
 
 Result<void> guard_scales(const std::string& what, double scale, std::int64_t extent) {
   // The library multiplies, takes the floor and casts to 64 bits.
   if (std::isfinite(scale) && scale >= 0 && scale * static_cast<double>(extent) < static_cast<double>(kMost)) return {};
   return Error{ErrorCode::invalid,
-               what + " has the scale " + std::to_string(scale) + ", with which an extent of " +
-                   std::to_string(extent) + " becomes none that is at most " + std::to_string(kMost),
+               what + " has the scale " + std::to_string(scale) + ", which scales an extent of " +
+                   std::to_string(extent) + " beyond the range from 0 to " + std::to_string(kMost),
                ""};
 }
 
@@ -154,7 +155,7 @@ Result<void> guard_extents(const onnx::NodeProto& node, int index, const TensorF
   return {};
 }
 
-// Inputs whose known content is a list of sizes, counts or axes, by operator.
+// Inputs by operator whose known content is a list of sizes, counts or axes.
 struct ContentLimits {
   std::string_view type;
   int input;
@@ -214,8 +215,8 @@ const KnownContent* content_of(std::span<const TensorFact* const> inputs, std::s
   return inputs[index]->known.content.get();
 }
 
-// A list of one or two numbers an axis cannot be longer than that; the library makes an axis of every element, known
-// or not. Split's list has a number for each part.
+// A list of one or two numbers per axis has at most that length. The library makes an axis for every element, even
+// for unknown ones. The list of a Split has one number per part.
 Result<void> guard_length(const onnx::NodeProto& node, const TensorFact& fact, const ContentLimits& bounds) {
   if (!fact.known.extents || bounds.type == "Split" || bounds.type == "SplitToSequence") return {};
   const std::vector<KnownExtent>& extents = *fact.known.extents;
@@ -245,7 +246,7 @@ Result<void> guard_content(const onnx::NodeProto& node, std::span<const TensorFa
   return {};
 }
 
-// Contents of floats that become extents.
+// Checks contents of floats that become extents.
 Result<void> guard_scale_input(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs, int index) {
   const KnownContent* content = content_of(inputs, static_cast<std::size_t>(index));
   if (content == nullptr || content->dtype != DType::f32) return {};
@@ -257,7 +258,7 @@ Result<void> guard_scale_input(const onnx::NodeProto& node, std::span<const Tens
   return {};
 }
 
-// The number of elements of a Range in double precision, as the library computes it, must fit.
+// Checks the number of elements of a Range in double precision, as the library computes it.
 Result<void> guard_range(std::span<const TensorFact* const> inputs) {
   double numbers[3] = {};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -268,22 +269,24 @@ Result<void> guard_range(std::span<const TensorFact* const> inputs) {
     const bool is_real = content->dtype == DType::f32 || content->dtype == DType::f64;
     numbers[i] = is_real ? element.real : static_cast<double>(element.integer);
   }
-  if (numbers[2] == 0) return Error{ErrorCode::invalid, "Range has a step ('delta') of 0", ""};
+  if (numbers[2] == 0) return Error{ErrorCode::invalid, "the step ('delta') of the Range is 0", ""};
   const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);
   if (std::fabs(count) <= static_cast<double>(kMost)) return {};
   return Error{ErrorCode::over_limit,
-               "Range from " + std::to_string(numbers[0]) + " to " + std::to_string(numbers[1]) + " by " +
+               "the Range from " + std::to_string(numbers[0]) + " to " + std::to_string(numbers[1]) + " by " +
                    std::to_string(numbers[2]) + " has more than " + std::to_string(kMost) +
                    " elements (kMaxTensorBytes)",
                ""};
 }
 
-// Letters, with at most one ellipsis a term, and no more than one arrow: on anything else the library never returns.
+// Accepts letters, at most one ellipsis per term, and at most one arrow. On other text, the library would never
+// return.
 Result<void> guard_equation(const onnx::NodeProto& node) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.name() != "equation") continue;
     const Error refused = {ErrorCode::invalid,
-                           "attribute 'equation' is " + quoted(attribute.s()) + ", no einsum equation", ""};
+                           "attribute 'equation' is " + quoted(attribute.s()) + ", which is not an einsum equation",
+                           ""};
     std::string text = attribute.s();
     text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
     if (const std::size_t arrow = text.find("->"); arrow != std::string::npos) text.replace(arrow, 2, ",");
@@ -309,7 +312,7 @@ Result<void> guard_steps(std::span<const TensorFact* const> inputs) {
   if (steps == nullptr) return {};
   for (const KnownElement& element : steps->elements) {
     if (element.knowledge == Knowledge::exact && element.integer == 0) {
-      return Error{ErrorCode::invalid, "Slice has a step of 0", ""};
+      return Error{ErrorCode::invalid, "the Slice has a step of 0", ""};
     }
   }
   return {};

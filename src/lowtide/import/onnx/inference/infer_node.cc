@@ -28,8 +28,8 @@ namespace {
 
 using Facts = std::vector<TensorFact>;
 
-// What a node is asked with, from start to end.
-struct Asked {
+// A node with what is needed to infer it.
+struct Request {
   const onnx::NodeProto& node;
   std::span<const TensorFact* const> inputs;
   const onnx::OpSchema& schema;
@@ -39,7 +39,7 @@ struct Asked {
   [[nodiscard]] bool is_standard() const { return schema.domain().empty(); }
 };
 
-// The library's text on one line, without its own prefixes.
+// Puts the library's text on one line, without its own prefixes.
 std::string cleaned(std::string_view text) {
   std::string result(text);
   for (const std::string_view prefix : {"[ShapeInferenceError] ", "[TypeInferenceError] ", "[ValidationError] "}) {
@@ -51,11 +51,12 @@ std::string cleaned(std::string_view text) {
   std::replace(result.begin(), result.end(), '\n', ' ');
   while (!result.empty() && (result.back() == ' ' || result.back() == '.')) result.pop_back();
   const std::string safe = quoted(result, kMostText);
-  // Quotes around a whole sentence would read badly; where it was not cut they are the first and the last character.
+  // Quotes around a whole sentence would be confusing. They are the first and the last character unless the text
+  // was cut.
   return safe.size() >= 2 && safe.back() == '\'' ? safe.substr(1, safe.size() - 2) : safe;
 }
 
-// The library rarely says which numbers disagree, so what is known of the inputs stands behind its words.
+// Lists what is known of the inputs. The library rarely says which numbers disagree.
 std::string shown_inputs(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs) {
   constexpr std::size_t kMostShown = 4;
   std::string text;
@@ -71,93 +72,89 @@ Error refused(std::string_view text, const onnx::NodeProto& node, std::span<cons
 }
 
 Result<const onnx::OpSchema*> schema_of(const onnx::NodeProto& node, const OpsetImports& opsets, int& opset) {
-  const std::string domain = node.domain() == "ai.onnx" ? "" : node.domain();
+  const std::string domain = normalized_domain(node.domain());
   const auto imported = opsets.find(domain);
   if (imported == opsets.end()) {
     return Error{ErrorCode::unsupported,
-                 "operator " + quoted(node.op_type()) + " is of domain " + quoted(domain) +
-                     ", of which the model imports no opset",
+                 "operator " + quoted(node.op_type()) + " belongs to domain " + quoted(domain) +
+                     ", but the model imports no opset of this domain",
                  ""};
   }
   opset = imported->second;
-  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), opset, domain);
+  const onnx::OpSchema* schema = find_schema(node.op_type(), opset, domain);
   if (schema == nullptr) {
     return Error{ErrorCode::unsupported,
                  "operator " + quoted(node.op_type()) + " of domain " + quoted(domain) + " is not known in opset " +
                      std::to_string(opset),
                  ""};
   }
-  // A deprecated operator still stands in models; its last definition says what it does.
-  if (schema->Deprecated() && schema->SinceVersion() > 1) {
-    const onnx::OpSchema* last = onnx::OpSchemaRegistry::Schema(node.op_type(), schema->SinceVersion() - 1, domain);
-    if (last != nullptr) schema = last;
-  }
   return schema;
 }
 
-// What the library's function for the operator, or for the body that defines it, says of the outputs.
-Result<Facts> ask_library(const Asked& asked, BoundsAs bounds) {
-  FactContext context(asked.node, asked.inputs, bounds, asked.infer_body);
+// Asks the library's inference function of the operator, or infers the function body that defines it.
+Result<Facts> ask_library(const Request& request, BoundsAs bounds) {
+  FactContext context(request.node, request.inputs, bounds, request.infer_body);
   try {
-    if (asked.schema.has_type_and_shape_inference_function()) {
-      asked.schema.GetTypeAndShapeInferenceFunction()(context);
+    if (request.schema.has_type_and_shape_inference_function()) {
+      request.schema.GetTypeAndShapeInferenceFunction()(context);
     } else {
-      infer_by_function(asked.schema, asked.opset, asked.node, context);
+      infer_by_function(request.schema, request.opset, request.node, context);
     }
   } catch (const std::exception& error) {
     if (context.body_error()) return *context.body_error();
-    return refused(error.what(), asked.node, asked.inputs);
+    return refused(error.what(), request.node, request.inputs);
   }
   Facts facts;
   facts.reserve(context.outputs().size());
   for (std::size_t i = 0; i < context.outputs().size(); ++i) {
-    Result<TensorFact> fact = fact_of_type(context.outputs()[i], asked.node.output(static_cast<int>(i)));
+    Result<TensorFact> fact = fact_of_type(context.outputs()[i], request.node.output(static_cast<int>(i)));
     if (!fact.ok()) return fact.error();
     facts.push_back(std::move(fact).value());
   }
   return facts;
 }
 
-// The library, twice where there are upper bounds: see bounds.h.
-Result<Facts> ask_library_with_bounds(const Asked& asked) {
-  Result<Facts> facts = ask_library(asked, BoundsAs::unknown);
-  if (!facts.ok() || !asked.is_standard() || !has_bounds(asked.inputs) || !is_monotonic(asked.node.op_type())) {
+// Asks the library, and a second time with the bounds if there are any (bounds.h).
+Result<Facts> ask_library_with_bounds(const Request& request) {
+  Result<Facts> facts = ask_library(request, BoundsAs::unknown);
+  if (!facts.ok() || !request.is_standard() || !has_bounds(request.inputs) || !is_monotonic(request.node.op_type())) {
     return facts;
   }
-  const Result<Facts> bounded = ask_library(asked, BoundsAs::value);
+  const Result<Facts> bounded = ask_library(request, BoundsAs::value);
   if (bounded.ok()) {
     take_bounds(*bounded, *facts);
-  } else if (is_broadcasting(asked.node.op_type()) && !facts->empty()) {
-    bound_broadcast(asked.inputs, facts->front());
+  } else if (is_broadcasting(request.node.op_type()) && !facts->empty()) {
+    bound_broadcast(request.inputs, facts->front());
   }
   return facts;
 }
 
-Result<Facts> ask_for_sizes(const Asked& asked) {
-  const std::string& type = asked.node.op_type();
-  if (asked.is_standard() && type == "If") return infer_if(asked.node, asked.inputs, asked.infer_body);
-  if (asked.is_standard() && type == "Loop") return infer_loop(asked.node, asked.inputs, asked.infer_body);
-  if (asked.is_standard() && type == "Scan" && asked.schema.SinceVersion() >= 9) {
-    return infer_scan(asked.node, asked.inputs, asked.infer_body);
+Result<Facts> ask_for_sizes(const Request& request) {
+  const std::string& type = request.node.op_type();
+  if (request.is_standard() && type == "If") return infer_if(request.node, request.inputs, request.infer_body);
+  if (request.is_standard() && type == "Loop") return infer_loop(request.node, request.inputs, request.infer_body);
+  if (request.is_standard() && type == "Scan" && request.schema.SinceVersion() >= 9) {
+    return infer_scan(request.node, request.inputs, request.infer_body);
   }
-  Result<Facts> facts = ask_library_with_bounds(asked);
-  if (!facts.ok() || !asked.is_standard()) return facts;
-  apply_size_rules(asked.node, asked.inputs, *facts);
-  LOWTIDE_RETURN_IF_ERROR(check_reshape(asked.node, asked.inputs, *facts));
+  Result<Facts> facts = ask_library_with_bounds(request);
+  if (!facts.ok() || !request.is_standard()) return facts;
+  apply_size_rules(request.node, request.inputs, *facts);
+  LOWTIDE_RETURN_IF_ERROR(check_reshape(request.node, request.inputs, *facts));
   return facts;
 }
 
-// The element type of an output by the operator's signature: that of an input of the same type variable, or the only
-// type that it allows.
-std::optional<DType> dtype_by_signature(const Asked& asked, std::size_t output) {
-  const auto& formals = asked.schema.outputs();
+// Derives the element type of an output from the operator's signature: that of an input with the same type variable,
+// or the only type that the signature permits.
+std::optional<DType> dtype_by_signature(const Request& request, std::size_t output) {
+  const auto& formals = request.schema.outputs();
   if (formals.empty()) return std::nullopt;
   const auto& formal = formals[std::min(output, formals.size() - 1)];
-  const auto& inputs = asked.schema.inputs();
-  for (std::size_t i = 0; i < asked.inputs.size() && !inputs.empty(); ++i) {
+  const auto& inputs = request.schema.inputs();
+  for (std::size_t i = 0; i < request.inputs.size() && !inputs.empty(); ++i) {
     const auto& candidate = inputs[std::min(i, inputs.size() - 1)];
     const bool is_same = candidate.GetTypeStr() == formal.GetTypeStr() && candidate.GetIsHomogeneous();
-    if (is_same && asked.inputs[i] != nullptr && asked.inputs[i]->known.dtype) return asked.inputs[i]->known.dtype;
+    if (is_same && request.inputs[i] != nullptr && request.inputs[i]->known.dtype)
+      return request.inputs[i]->known.dtype;
   }
   const auto& allowed = formal.GetTypes();
   if (allowed.size() != 1) return std::nullopt;
@@ -165,10 +162,10 @@ std::optional<DType> dtype_by_signature(const Asked& asked, std::size_t output) 
   return only.has_tensor_type() ? dtype_of_onnx_number(only.tensor_type().elem_type()) : std::nullopt;
 }
 
-// Attributes that `fold` can use. Tensors go their own way.
-Result<void> set_attributes(const Asked& asked, std::vector<Attribute>& attributes,
+// Collects the attributes that `fold` can use. Tensors are passed separately.
+Result<void> set_attributes(const Request& request, std::vector<Attribute>& attributes,
                             std::vector<ContentAttribute>& contents) {
-  for (const onnx::AttributeProto& attribute : asked.node.attribute()) {
+  for (const onnx::AttributeProto& attribute : request.node.attribute()) {
     switch (attribute.type()) {
       case onnx::AttributeProto::INT:
         attributes.push_back({attribute.name(), attribute.i()});
@@ -200,16 +197,17 @@ Result<void> set_attributes(const Asked& asked, std::vector<Attribute>& attribut
   return {};
 }
 
-// Whether there is anything to compute with: a content, or an operator that needs none.
-bool may_have_content(const Asked& asked) {
-  const std::string& type = asked.node.op_type();
-  if (!asked.is_standard() || !may_fold("", type)) return false;
+// Whether `fold` may compute a content: an input has a known content, or the operator needs none.
+bool may_have_content(const Request& request) {
+  const std::string& type = request.node.op_type();
+  if (!request.is_standard() || !may_fold("", type)) return false;
   if (type == "Shape" || type == "Size" || type == "EyeLike") return true;
-  return std::any_of(asked.inputs.begin(), asked.inputs.end(),
+  return std::any_of(request.inputs.begin(), request.inputs.end(),
                      [](const TensorFact* input) { return input != nullptr && input->known.content != nullptr; });
 }
 
-// Masks and tables of many elements are data, not shapes: computing them would take longer than all the rest.
+// Masks and tables with many elements are data and not shapes. Computing them would take longer than everything
+// else.
 bool is_small(const TensorFact& fact) {
   constexpr std::int64_t kMostIntegers = 4096;
   constexpr std::int64_t kMostReals = 256;
@@ -232,17 +230,17 @@ bool agrees(const KnownContent& content, const KnownInput& known) {
   return true;
 }
 
-Result<void> fold_contents(const Asked& asked, Facts& facts) {
-  if (!may_have_content(asked) || !std::all_of(facts.begin(), facts.end(), is_small)) return {};
+Result<void> fold_contents(const Request& request, Facts& facts) {
+  if (!may_have_content(request) || !std::all_of(facts.begin(), facts.end(), is_small)) return {};
   std::vector<Attribute> attributes;
   std::vector<ContentAttribute> tensors;
-  LOWTIDE_RETURN_IF_ERROR(set_attributes(asked, attributes, tensors));
+  LOWTIDE_RETURN_IF_ERROR(set_attributes(request, attributes, tensors));
   std::vector<KnownInput> inputs;
-  inputs.reserve(asked.inputs.size());
-  for (const TensorFact* input : asked.inputs) inputs.push_back(input == nullptr ? KnownInput{} : input->known);
+  inputs.reserve(request.inputs.size());
+  for (const TensorFact* input : request.inputs) inputs.push_back(input == nullptr ? KnownInput{} : input->known);
   const auto contents = fold({.domain = "",
-                              .type = asked.node.op_type(),
-                              .opset = asked.opset,
+                              .type = request.node.op_type(),
+                              .opset = request.opset,
                               .attributes = attributes,
                               .inputs = inputs,
                               .output_count = facts.size(),
@@ -258,7 +256,7 @@ Result<void> fold_contents(const Asked& asked, Facts& facts) {
   return {};
 }
 
-// An extent that nobody knows is named after the tensor, so that a message can point at it.
+// Names an unknown extent after its tensor, so that messages can refer to it.
 void name_unknown_extents(const std::string& output, TensorFact& fact) {
   if (!fact.known.extents) return;
   for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
@@ -274,22 +272,22 @@ Result<Facts> infer(const onnx::NodeProto& node, std::span<const TensorFact* con
   int opset = 0;
   const Result<const onnx::OpSchema*> schema = schema_of(node, opsets, opset);
   if (!schema.ok()) return schema.error();
-  const Asked asked{node, inputs, **schema, opset, infer_body};
+  const Request request{node, inputs, **schema, opset, infer_body};
   (*schema)->Verify(node);
-  if (asked.is_standard()) LOWTIDE_RETURN_IF_ERROR(guard_node(node, inputs));
-  if (asked.is_standard() && node.op_type() == "Constant") {
+  if (request.is_standard()) LOWTIDE_RETURN_IF_ERROR(guard_node(node, inputs));
+  if (request.is_standard() && node.op_type() == "Constant") {
     ContentBudget budget(limits::kMaxFoldedElements);
     const Result<TensorFact> fact = fact_from_constant_node(node, budget);
     if (!fact.ok()) return fact.error();
     return Facts{*fact};
   }
-  Result<Facts> facts = ask_for_sizes(asked);
+  Result<Facts> facts = ask_for_sizes(request);
   if (!facts.ok()) return facts;
   for (std::size_t i = 0; i < facts->size(); ++i) {
     TensorFact& fact = (*facts)[i];
-    if (fact.is_tensor && !fact.known.dtype) fact.known.dtype = dtype_by_signature(asked, i);
+    if (fact.is_tensor && !fact.known.dtype) fact.known.dtype = dtype_by_signature(request, i);
   }
-  LOWTIDE_RETURN_IF_ERROR(fold_contents(asked, *facts));
+  LOWTIDE_RETURN_IF_ERROR(fold_contents(request, *facts));
   for (std::size_t i = 0; i < facts->size(); ++i) name_unknown_extents(node.output(static_cast<int>(i)), (*facts)[i]);
   return facts;
 }
@@ -301,9 +299,9 @@ Result<std::vector<TensorFact>> infer_node(const onnx::NodeProto& node, std::spa
   try {
     return infer(node, inputs, opsets, infer_body);
   } catch (const InvariantViolation&) {
-    throw;  // a bug of ours, not of the model
+    throw;  // a bug in Lowtide, not in the model
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::over_limit, "needs more memory than there is", ""};
+    return Error{ErrorCode::over_limit, "there is not enough memory to infer the node", ""};
   } catch (const std::exception& error) {
     return refused(error.what(), node, inputs);
   }

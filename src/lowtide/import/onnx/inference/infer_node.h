@@ -12,14 +12,15 @@
 
 namespace lowtide::import_internal {
 
-// Facts of a node's outputs (one each, also for those left out) from the facts of its inputs (nullptr: left out): the
-// onnx library's inference for the operator, helped by what `fold` knows of the contents, and proven upper bounds for
-// operators whose sizes depend on data (NonZero, NonMaxSuppression, Unique, Compress, TopK of unknown k, ...).
-// Where the library and the bounds know nothing, extents are unknown with a symbol that names the output: "y[0]".
-// An If of which one branch is invalid has the facts of the other one, which every run takes: see control_flow.h.
-// Errors: what the library finds wrong with the node (invalid; its text without its own prefixes), numbers that no
-// arithmetic survives (invalid, over_limit), an operator it does not know (unsupported). The place is left to the
-// caller. Throws nothing but InvariantViolation.
+// Derives the facts of a node's outputs from the facts of its inputs. There is one fact per output, also for omitted
+// ones; an omitted input is nullptr. It combines the onnx library's inference for the operator, the contents that
+// `fold` computes, and proven upper bounds for operators whose sizes depend on data (NonZero, NonMaxSuppression,
+// Unique, Compress, TopK with unknown k, ...).
+// An extent that is still unknown has a symbol with the name of the output: "y[0]". If one branch of an If is
+// invalid, the facts are those of the other branch, which every run takes (control_flow.h).
+// Errors: what the library finds wrong with the node (invalid, with the text of the library); numbers that are out
+// of range (invalid, over_limit); an operator that the library does not know (unsupported). The caller adds the
+// place. Throws only InvariantViolation.
 [[nodiscard]] Result<std::vector<TensorFact>> infer_node(const onnx::NodeProto& node,
                                                          std::span<const TensorFact* const> inputs,
                                                          const OpsetImports& opsets, const InferBody& infer_body);

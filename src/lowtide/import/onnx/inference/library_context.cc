@@ -28,7 +28,7 @@ bool is_shown(const KnownElement& element, BoundsAs bounds) {
          (element.knowledge == Knowledge::at_most && bounds == BoundsAs::value);
 }
 
-// Puts a content into the list of its type, as ONNX prescribes for each.
+// Puts a content into the list that ONNX prescribes for its type.
 bool set_data(const KnownContent& content, onnx::TensorProto& tensor) {
   switch (content.dtype) {
     case DType::f32:
@@ -88,8 +88,7 @@ Result<TensorFact> fact_of_type(const onnx::TypeProto& type, const std::string& 
     if (!fact.known.dtype) {
       return Error{
           ErrorCode::unsupported,
-          "elements of type " + std::to_string(tensor.elem_type()) + " (see TensorProto.DataType) are not supported",
-          ""};
+          "element type " + std::to_string(tensor.elem_type()) + " (see TensorProto.DataType) is not supported", ""};
     }
   }
   if (!tensor.has_shape()) return fact;
@@ -120,7 +119,7 @@ Result<TensorFact> fact_of_type(const onnx::TypeProto& type, const std::string& 
   return fact;
 }
 
-// Hands types to the walk over the graph as facts and its answer back as types.
+// Passes the types of a body's inputs to the walk as facts, and its answer back as types.
 class FactContext::BodyInferencer final : public onnx::GraphInferencer {
  public:
   BodyInferencer(FactContext& context, const onnx::GraphProto& body) : context_(context), body_(body) {}
@@ -145,7 +144,7 @@ class FactContext::BodyInferencer final : public onnx::GraphInferencer {
   }
 
  private:
-  // The library is left by an exception; the reason waits in the context.
+  // The library is left by an exception. The reason is kept in the context.
   template <typename T>
   T kept(Result<T> result) {
     if (!result.ok()) {

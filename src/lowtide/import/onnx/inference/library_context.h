@@ -13,17 +13,17 @@
 
 namespace lowtide::import_internal {
 
-// How an upper bound is shown to the library, which knows exact numbers only.
+// How an upper bound is shown to the library, which knows only exact numbers.
 enum class BoundsAs : std::uint8_t {
-  unknown,  // not at all: what comes out holds for every number below the bound
-  value,    // as if it were exact: what comes out is an upper bound where the operator is monotonic
+  unknown,  // as unknown: a number in the result then holds below every bound
+  value,    // as an exact number: a number in the result is then an upper bound if the operator is monotonic
 };
 
-// A node and the facts of its inputs, as the library's inference functions want to see them. Types and tensors are made
-// when they are asked for.
+// Presents a node and the facts of its inputs to the library's inference functions. Types and tensors are made on
+// demand.
 class FactContext final : public onnx::InferenceContext {
  public:
-  // Everything must outlive the context. A null input is left out.
+  // All arguments must outlive the context. A null input is omitted.
   FactContext(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs, BoundsAs bounds,
               const InferBody& infer_body);
   FactContext(const FactContext&) = delete;
@@ -41,10 +41,10 @@ class FactContext final : public onnx::InferenceContext {
   onnx::TypeProto* getOutputType(size_t index) override;
   bool hasOutput(size_t index) override;
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& attribute_name) override;
-  std::string getDisplayName() const override { return ""; }  // the place is given by the caller
+  std::string getDisplayName() const override { return ""; }  // the caller adds the place
 
   [[nodiscard]] const std::vector<onnx::TypeProto>& outputs() const { return outputs_; }
-  // Why a body was refused; the library has only seen an exception.
+  // Why a body was refused. The library sees only an exception.
   [[nodiscard]] const std::optional<Error>& body_error() const { return body_error_; }
 
  private:
@@ -62,8 +62,9 @@ class FactContext final : public onnx::InferenceContext {
   std::optional<Error> body_error_;
 };
 
-// A type for a fact, and what a type says. `symbol` names extents that the type leaves open: "<symbol>[<axis>]".
-// Errors: an extent beyond limits::kMaxTensorBytes (over_limit), an element type that Lowtide lacks (unsupported).
+// Converts a fact to a type and back. An extent that the type leaves open gets the symbol "<symbol>[<axis>]".
+// Errors: an extent beyond limits::kMaxTensorBytes (over_limit); an element type that Lowtide does not have
+// (unsupported).
 [[nodiscard]] onnx::TypeProto type_of(const TensorFact& fact, BoundsAs bounds);
 [[nodiscard]] Result<TensorFact> fact_of_type(const onnx::TypeProto& type, const std::string& symbol);
 

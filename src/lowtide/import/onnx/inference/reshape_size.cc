@@ -11,7 +11,8 @@
 namespace lowtide::import_internal {
 namespace {
 
-// The extent of the input that is not exact, if all others that are left have the product `others`: then it is the -1.
+// Returns the only inexact extent of the input that is not used yet, if the exact ones have the product `others`.
+// Then it is the -1.
 const KnownExtent* only_difference(const KnownExtents& data, const std::vector<bool>& is_used, Bound others) {
   const KnownExtent* only = nullptr;
   Bound exact = 1;
@@ -28,31 +29,34 @@ const KnownExtent* only_difference(const KnownExtents& data, const std::vector<b
   return exact && others && *exact == *others && *exact > 0 ? only : nullptr;
 }
 
-// What is left of both sides of "as many elements before as after" once the unknown extents that stand on both are
-// cancelled.
+// The equation "elements of the input = elements of the output" after unknown extents on both sides are cancelled.
 struct Balance {
-  std::vector<bool> is_used;        // extents of the input that stand in the output as they are
+  const KnownExtents& data;         // the extents of the input
+  bool zero_copies;                 // whether a 0 in the target copies the extent of the input
+  std::vector<bool> is_used;        // extents of the input that are cancelled
   std::optional<std::size_t> open;  // the axis of the -1
-  Bound others = 1;                 // product of what does not cancel in the output, if all of it is exact
-  std::int64_t at_least = 1;        // the same, counting what is not exact as 1
+  Bound others = 1;                 // product of the output extents that are not cancelled; nullopt if one is inexact
+  std::int64_t at_least = 1;        // the same product, with each inexact extent counted as 1
 };
 
-// At run time an element of 0 copies the input's extent, so a bounded element bounds only together with that.
-Bound bound_of_target(const KnownElement& element, const KnownExtents& data, std::size_t axis, bool zero_copies) {
+// At run time an element of 0 copies the extent of the input, so the bound of an element is one only together with
+// the bound of that extent.
+Bound bound_of_target(const KnownElement& element, const Balance& balance, std::size_t axis) {
   const Bound most = bound_of(element);
-  if (!zero_copies || axis >= data.size()) return most;
-  const Bound copied = bound_of(data[axis]);
+  if (!balance.zero_copies || axis >= balance.data.size()) return most;
+  const Bound copied = bound_of(balance.data[axis]);
   return most && copied ? Bound(std::max(*most, *copied)) : Bound();
 }
 
-// Nothing where an extent is open, or the product is beyond 64 bits.
+// Returns nullopt if an extent is inexact or the product exceeds 64 bits.
 Bound exact_elements(const TensorFact& fact) {
   if (!fact.known.extents || std::any_of(fact.known.extents->begin(), fact.known.extents->end(), is_open)) return {};
   return element_bound(*fact.known.extents);
 }
 
-// An extent of the input that is unknown under the element's name, and not cancelled yet.
-std::optional<std::size_t> same_name(const KnownElement& element, const KnownExtents& data, const Balance& balance) {
+// Finds an unknown extent of the input that has the name of the element and is not cancelled yet.
+std::optional<std::size_t> same_name(const KnownElement& element, const Balance& balance) {
+  const KnownExtents& data = balance.data;
   for (std::size_t i = 0; i < data.size(); ++i) {
     const bool is_named = data[i].knowledge == Knowledge::unknown && !data[i].symbol.empty();
     if (!balance.is_used[i] && is_named && data[i].symbol == element.symbol) return i;
@@ -60,36 +64,37 @@ std::optional<std::size_t> same_name(const KnownElement& element, const KnownExt
   return std::nullopt;
 }
 
-// Fills in what one element of the target says about one axis, and enters it in the balance.
-void enter(const KnownElement& element, std::size_t axis, const KnownExtents& data, bool zero_copies,
-           KnownExtents& output, Balance& balance) {
+// Sets one axis of the output from one element of the target, and enters it into the balance.
+void enter(const KnownElement& element, std::size_t axis, KnownExtents& output, Balance& balance) {
+  const KnownExtents& data = balance.data;
   KnownExtent& extent = output[axis];
   const bool is_exact = element.knowledge == Knowledge::exact;
   if (is_exact && element.integer == -1) {
     balance.open = axis;
     return;
   }
-  if (is_exact && element.integer == 0 && zero_copies && axis < data.size()) {
+  if (is_exact && element.integer == 0 && balance.zero_copies && axis < data.size()) {
     if (is_open(extent)) extent = data[axis];
     if (is_open(extent)) {
       balance.is_used[axis] = true;
       return;
     }
   }
-  if (element.knowledge == Knowledge::at_most) set_bound(extent, bound_of_target(element, data, axis, zero_copies));
+  if (element.knowledge == Knowledge::at_most) set_bound(extent, bound_of_target(element, balance, axis));
   if (extent.knowledge == Knowledge::exact) {
     balance.others = product(balance.others, extent.extent);
     const auto product_so_far = checked_multiply(balance.at_least, std::max<std::int64_t>(1, extent.extent));
     balance.at_least = product_so_far.value_or(balance.at_least);
-  } else if (const auto same = same_name(element, data, balance)) {
+  } else if (const auto same = same_name(element, balance)) {
     balance.is_used[*same] = true;
   } else {
     balance.others = std::nullopt;
   }
 }
 
-// The -1: what the others leave.
-void solve(const KnownExtents& data, const Balance& balance, KnownExtent& open) {
+// Sets the extent of the -1 from the rest of the equation.
+void solve(const Balance& balance, KnownExtent& open) {
+  const KnownExtents& data = balance.data;
   Bound rest = 1;
   bool is_exact = true;
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -112,13 +117,12 @@ void size_reshape(const Sized& sized) {
   const KnownContent* target = sized.content(1);
   KnownExtents* output = sized.output(0);
   if (data == nullptr || target == nullptr || output == nullptr || output->size() != target->elements.size()) return;
-  const bool zero_copies = sized.integer("allowzero", 0) == 0;
-  Balance balance;
+  Balance balance{.data = *data, .zero_copies = sized.integer("allowzero", 0) == 0};
   balance.is_used.resize(data->size(), false);
   for (std::size_t axis = 0; axis < output->size(); ++axis) {
-    enter(target->elements[axis], axis, *data, zero_copies, *output, balance);
+    enter(target->elements[axis], axis, *output, balance);
   }
-  if (balance.open && is_open((*output)[*balance.open])) solve(*data, balance, (*output)[*balance.open]);
+  if (balance.open && is_open((*output)[*balance.open])) solve(balance, (*output)[*balance.open]);
 }
 
 Result<void> check_reshape(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
@@ -128,8 +132,9 @@ Result<void> check_reshape(const onnx::NodeProto& node, std::span<const TensorFa
   const Bound after = exact_elements(outputs[0]);
   if (!before || !after || *before == *after) return {};
   return Error{ErrorCode::invalid,
-               "gives " + quoted(node.output(0)) + " " + std::to_string(*after) + " elements, " + describe(outputs[0]) +
-                   ", but " + quoted(node.input(0)) + " has " + std::to_string(*before) + ", " + describe(*inputs[0]),
+               quoted(node.output(0)) + " is " + describe(outputs[0]) + " with " + std::to_string(*after) +
+                   " elements, but " + quoted(node.input(0)) + " is " + describe(*inputs[0]) + " with " +
+                   std::to_string(*before),
                ""};
 }
 

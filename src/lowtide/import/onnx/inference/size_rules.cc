@@ -12,8 +12,8 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Where start and end are counted from the front, and the step is positive, the extent does not fall when the axis
-// grows; else it is only as long as the axis, divided by the step.
+// Bounds the extent of a slice. If start and end are counted from the front and the step is positive, the extent
+// does not shrink when the axis grows. Otherwise it is at most the length of the axis, divided by the step.
 Bound sliced_bound(const KnownExtent& extent, std::optional<std::int64_t> start, const KnownElement* end,
                    std::optional<std::int64_t> step) {
   Bound most = bound_of(extent);
@@ -51,7 +51,7 @@ void size_slice(const Sized& sized) {
                 sliced_bound((*data)[*axis], exact_at(sized.content(1), i), element_at(sized.content(2), i), step));
       is_done[*axis] = true;
     }
-    // An axis that is not sliced stays what it is.
+    // An axis that is not sliced keeps its extent.
     for (std::size_t i = 0; are_axes_known && i < data->size(); ++i) {
       if (!is_sliced[i] && is_open((*output)[i])) (*output)[i] = (*data)[i];
     }
@@ -103,7 +103,7 @@ void size_range(const Sized& sized) {
   }
 }
 
-// Axis by axis: output = input x factor, or input + before + after.
+// For each axis: output = input x factor, or input + before + after.
 void size_tile(const Sized& sized) {
   const KnownExtents* data = sized.extents(0);
   const KnownContent* repeats = sized.content(1);
@@ -142,7 +142,7 @@ void size_pad(const Sized& sized) {
   }
 }
 
-// An axis with a scale of 1 stays what it is; a bound is scaled as an extent is.
+// An axis with a scale of 1 keeps its extent. A bound is scaled like an extent.
 void scale_extents(const Sized& sized, const KnownContent& scales) {
   const KnownExtents* data = sized.extents(0);
   KnownExtents* output = sized.output(0);
@@ -162,7 +162,7 @@ void scale_extents(const Sized& sized, const KnownContent& scales) {
   }
 }
 
-// Only where each axis is given and none is changed for the aspect ratio.
+// Applies only if each axis is given and none is changed for the aspect ratio.
 void size_resize(const Sized& sized) {
   const KnownExtents* data = sized.extents(0);
   const KnownContent* scales = sized.content(sized.inputs.size() > 2 ? 2 : 1);
@@ -184,8 +184,8 @@ void size_resize(const Sized& sized) {
   }
 }
 
-// Y [length, directions, batch, hidden], Y_h and Y_c [directions, batch, hidden]; R is [directions, k x hidden,
-// hidden].
+// Y is [length, directions, batch, hidden], Y_h and Y_c are [directions, batch, hidden], and R is [directions, k x
+// hidden, hidden].
 void size_recurrent(const Sized& sized) {
   const KnownExtents* data = sized.extents(0);
   const KnownExtents* recurrence = sized.extents(2);

@@ -10,19 +10,19 @@
 
 namespace lowtide::import_internal {
 
-// Fills in extents that the library leaves unknown, where the operator's definition and what is known of its inputs
-// give a number or a proven upper bound. Never touches an extent that is exact. By operator, n being the elements, or
-// the extent of the axis, of the input:
+// Sets extents that the library leaves unknown if the definition of the operator and the known inputs give a number
+// or a proven upper bound. An exact extent is never changed. The rules by operator, where n is the number of
+// elements of the input, or the extent of its axis:
 //
 //   NonZero             [rank, <= n]                     Unique    [<= n]
 //   NonMaxSuppression   [<= batches x classes x min(max_output_boxes_per_class, boxes), 3]
-//   Compress            [<= min(n, length of the condition, trues in it)]
-//   Slice               [<= ceil(n / |step|)], tighter where start and end are known and not counted from the end
-//   Split               each part <= n; <= ceil(n / parts) where they are equal
+//   Compress            [<= min(n, length of the condition, number of true elements)]
+//   Slice               [<= ceil(n / |step|)], less if start and end are known and not counted from the end
+//   Split               each part <= n; <= ceil(n / parts) if the parts are equal
 //   TopK                [<= min(k, n)]                   Range     by its start, limit and step
-//   Reshape             its own symbols and bounds cancelled on both sides; else its -1 is <= n / the known others
-//   Tile, Pad, Resize, Expand, ConstantOfShape           each axis of which the content is known
-//   LSTM, GRU, RNN      hidden size from the recurrence weights
+//   Reshape             symbols and bounds on both sides cancel; otherwise its -1 is <= n / the other known extents
+//   Tile, Pad, Resize, Expand, ConstantOfShape           each axis whose content is known
+//   LSTM, GRU, RNN      the hidden size from the recurrence weights
 void apply_size_rules(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                       std::vector<TensorFact>& outputs);
 

@@ -15,12 +15,12 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/import/onnx/proto/tensor_fact.h"
 
-// What the rules of size_rules.h share.
+// Helpers that the size rules share (size_rules.h).
 namespace lowtide::import_internal {
 
 using KnownExtents = std::vector<KnownExtent>;
 
-// A node with its facts, and short ways to ask about them.
+// A node with its facts, and functions to look them up.
 struct Sized {
   const onnx::NodeProto& node;
   std::span<const TensorFact* const> inputs;
@@ -44,7 +44,7 @@ struct Sized {
     const onnx::AttributeProto* found = attribute(name);
     return found == nullptr ? otherwise : found->i();
   }
-  // The extents of an output, made from an input's rank where the library has not even that.
+  // The extents of an output; nullptr if it has no rank.
   [[nodiscard]] KnownExtents* output(std::size_t index) const {
     if (index >= outputs.size() || !outputs[index].is_tensor || !outputs[index].known.extents) return nullptr;
     return &*outputs[index].known.extents;
@@ -59,7 +59,7 @@ struct Sized {
   }
 };
 
-// A bound of nothing known is nothing.
+// A bound; nullopt if it is unknown.
 using Bound = std::optional<std::int64_t>;
 
 inline Bound bound_of(const KnownExtent& extent) {
@@ -84,7 +84,7 @@ inline void set_exact(KnownExtent& extent, std::int64_t number) {
 }
 
 inline void set_bound(KnownExtent& extent, Bound bound) {
-  if (!bound || !is_open(extent) || *bound > limits::kMaxTensorBytes) return;  // beyond it a bound says nothing
+  if (!bound || !is_open(extent) || *bound > limits::kMaxTensorBytes) return;  // a larger bound says nothing
   if (extent.knowledge == Knowledge::at_most && extent.extent <= *bound) return;
   extent.knowledge = Knowledge::at_most;
   extent.extent = *bound;
@@ -96,7 +96,7 @@ inline std::optional<std::size_t> axis_in(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + extent : axis);
 }
 
-// The element of a list that belongs to an axis; nullptr if the list is not known.
+// Returns the element of a list that belongs to an axis, or nullptr if the list is unknown.
 inline const KnownElement* element_at(const KnownContent* content, std::size_t index) {
   return content != nullptr && index < content->elements.size() ? &content->elements[index] : nullptr;
 }

@@ -25,7 +25,7 @@ constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 std::int64_t saturating_add(std::int64_t a, std::int64_t b) { return checked_add(a, b).value_or(kFar); }
 
 std::string identity(const std::string& domain, const std::string& name, const std::string& overload) {
-  // Lengths keep "a" + "bc" and "ab" + "c" apart.
+  // The lengths distinguish "a" + "bc" from "ab" + "c".
   const std::string normal = normalized_domain(domain);
   return std::to_string(normal.size()) + ":" + std::to_string(name.size()) + ":" + normal + name + overload;
 }
@@ -37,7 +37,7 @@ struct Call {
   std::int64_t nesting;  // bodies around the call in the caller
 };
 
-// What one graph or function holds itself, bodies included, calls apart.
+// The cost of one graph or function with its bodies, without its calls.
 struct OwnCost {
   std::int64_t nodes = 0;
   std::int64_t bytes = 0;
@@ -45,7 +45,7 @@ struct OwnCost {
   std::vector<Call> calls;
 };
 
-// What it becomes when all calls are inlined.
+// The cost after all calls are inlined.
 struct FullCost {
   std::int64_t nodes = 0;
   std::int64_t bytes = 0;
@@ -55,7 +55,7 @@ struct FullCost {
 
 using NodeField = google::protobuf::RepeatedPtrField<NodeProto>;
 
-// Recursion over bodies only; their nesting in a file is bounded before (scan_model).
+// Recurses over bodies only; scan_model has limited their nesting.
 void add_own_cost(const NodeField& nodes, std::int64_t nesting, const FunctionTable& functions, OwnCost& cost) {
   cost.nesting = std::max(cost.nesting, nesting);
   for (const NodeProto& node : nodes) {
@@ -76,7 +76,7 @@ class CostCounter {
  public:
   explicit CostCounter(const FunctionTable& functions) : functions_(functions) {}
 
-  // Depth first with a stack of its own: callees are counted before their callers.
+  // Depth-first search with an explicit stack. Callees are counted before their callers.
   Result<void> count(const FunctionProto& root) {
     if (states_.contains(&root)) return {};
     enter(root);
@@ -98,7 +98,7 @@ class CostCounter {
     return {};
   }
 
-  // Require: every callee is counted.
+  // Requires: every callee is counted.
   [[nodiscard]] FullCost total(const OwnCost& own) const {
     FullCost full = {own.nodes, own.bytes, own.nesting, 0};
     for (const Call& call : own.calls) {
@@ -114,8 +114,8 @@ class CostCounter {
  private:
   struct State {
     OwnCost own;
-    std::size_t next = 0;          // call to visit next
-    std::optional<FullCost> full;  // nothing: still on the stack
+    std::size_t next = 0;          // the call to visit next
+    std::optional<FullCost> full;  // nullopt while the function is on the stack
   };
 
   void enter(const FunctionProto& function) {
@@ -131,7 +131,8 @@ class CostCounter {
       if (count++ < kMostShown) path += quoted((*at)->name()) + " calls ";
     }
     if (count > kMostShown) path += "... calls ";
-    return Error{ErrorCode::invalid, "a function must not call itself: " + path + quoted(callee.name()), shown(callee)};
+    return Error{ErrorCode::invalid, "the function calls itself, which is not allowed: " + path + quoted(callee.name()),
+                 shown(callee)};
   }
 
   const FunctionTable& functions_;
@@ -143,7 +144,7 @@ Result<void> check_full_cost(const FullCost& cost, std::int64_t node_budget, std
   const auto refuse = [](const std::string& what, std::int64_t limit, const std::string& name) {
     return Error{
         ErrorCode::over_limit,
-        "inlining its functions would give " + what + "; the limit is " + std::to_string(limit) + " (" + name + ")",
+        "inlining the functions would give " + what + "; the limit is " + std::to_string(limit) + " (" + name + ")",
         "model"};
   };
   const auto shown_count = [](std::int64_t count) {
@@ -156,11 +157,10 @@ Result<void> check_full_cost(const FullCost& cost, std::int64_t node_budget, std
     return refuse(shown_count(cost.bytes) + " bytes of nodes", byte_budget, "inlined_byte_budget");
   }
   if (cost.call_depth > limits::kMaxCallDepth) {
-    return refuse("calls " + std::to_string(cost.call_depth) + " deep", limits::kMaxCallDepth, "kMaxCallDepth");
+    return refuse("a call depth of " + std::to_string(cost.call_depth), limits::kMaxCallDepth, "kMaxCallDepth");
   }
   if (cost.nesting > limits::kMaxBodyNesting) {
-    return refuse("graphs nested " + std::to_string(cost.nesting) + " deep", limits::kMaxBodyNesting,
-                  "kMaxBodyNesting");
+    return refuse("a nesting of graphs of " + std::to_string(cost.nesting), limits::kMaxBodyNesting, "kMaxBodyNesting");
   }
   return {};
 }
@@ -173,7 +173,7 @@ Result<FunctionTable> FunctionTable::make(const onnx::ModelProto& model) {
     const auto [entry, is_new] =
         table.index_.try_emplace(identity(function.domain(), function.name(), function.overload()), &function);
     if (!is_new) {
-      return Error{ErrorCode::invalid, "two functions have this domain, name and overload", shown(function)};
+      return Error{ErrorCode::invalid, "two functions have the same domain, name and overload", shown(function)};
     }
   }
   return table;

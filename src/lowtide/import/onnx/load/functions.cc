@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/load/call_costs.h"
 #include "lowtide/import/onnx/proto/attributes.h"
@@ -25,7 +26,7 @@ using NodeField = google::protobuf::RepeatedPtrField<NodeProto>;
 
 constexpr std::size_t kMostPrefixBytes = 200;
 
-// Gives names that no tensor of the model has.
+// Makes names that no tensor of the model has.
 class FreshNames {
  public:
   void reserve_all(const GraphProto& graph) {
@@ -56,7 +57,7 @@ class FreshNames {
   std::unordered_map<std::string, std::int64_t> next_;
 };
 
-// Names of a function or of a body inside it, as they are called in the model.
+// Maps the names of a function, or of a body inside it, to names of the model.
 struct NameScope {
   std::unordered_map<std::string, std::string> names;
   const NameScope* around = nullptr;
@@ -70,14 +71,15 @@ struct NameScope {
   }
 };
 
-// One call that is being expanded.
+// A call that is being expanded.
 struct Frame {
   const FunctionProto* function = nullptr;
   int next_node = 0;
   std::string prefix;
   NameScope scope;
   std::unordered_map<std::string, AttributeProto> attributes;
-  std::vector<std::pair<std::string, std::string>> copies;  // (from, to): outputs that no node makes under their name
+  // (from, to): outputs that no node produces under their name
+  std::vector<std::pair<std::string, std::string>> copies;
   std::size_t opsets = 0;
 };
 
@@ -88,7 +90,7 @@ class Inliner {
     fresh_.reserve_all(main);
   }
 
-  // Recursion over bodies, whose nesting check_call_costs has bounded.
+  // Recurses over bodies only; check_call_costs has limited their nesting.
   Result<void> run(GraphProto& graph) {
     NodeField nodes;
     nodes.Swap(graph.mutable_node());
@@ -108,7 +110,7 @@ class Inliner {
   }
 
  private:
-  // Appends what the call becomes. Calls inside calls are on a stack of frames, not of C++.
+  // Appends the nodes that replace the call. Calls inside calls use a stack of frames instead of recursion.
   Result<void> expand(const NodeProto& call, NodeField& out) {
     std::vector<Frame> frames;
     Result<Frame> first = open(call, "");
@@ -142,8 +144,8 @@ class Inliner {
     const std::string place = "call " + quoted(call.name()) + " of function " + quoted(function.name());
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) {
       return Error{ErrorCode::invalid,
-                   "has " + counted(static_cast<std::size_t>(call.input_size()), "input") + " and " +
-                       counted(static_cast<std::size_t>(call.output_size()), "output") + "; the function has " +
+                   "the call has " + counted(call.input_size(), "input") + " and " +
+                       counted(call.output_size(), "output") + ", but the function takes at most " +
                        std::to_string(function.input_size()) + " and " + std::to_string(function.output_size()),
                    place};
     }
@@ -154,7 +156,7 @@ class Inliner {
     for (const AttributeProto& given : call.attribute()) {
       if (is_graph_attribute(given)) {
         return Error{ErrorCode::unsupported,
-                     "hands a graph to the function as attribute " + quoted(given.name()) + ", which is not supported",
+                     "attribute " + quoted(given.name()) + " passes a graph to the function, which is not supported",
                      place};
       }
       frame.attributes[given.name()] = given;
@@ -179,7 +181,7 @@ class Inliner {
       const std::string actual = at < call.output_size() ? call.output(at) : std::string();
       const auto [bound, is_new] = frame.scope.names.try_emplace(function.output(at), actual);
       if (!is_new && !actual.empty()) {
-        frame.copies.emplace_back(bound->second, actual);  // an input handed through, or an output twice
+        frame.copies.emplace_back(bound->second, actual);  // an input passed through, or an output listed twice
       } else if (is_new && actual.empty()) {
         bound->second = fresh_.make(frame.prefix + "/" + function.output(at));
       }
@@ -193,7 +195,7 @@ class Inliner {
 
   std::string prefix_of(const NodeProto& call, const std::string& around) {
     ++calls_;
-    // The name of a call inside a function already begins with the prefix around.
+    // The name of a call inside a function already begins with the prefix of the outer call.
     std::string prefix = call.name();
     if (prefix.empty()) prefix = (around.empty() ? "" : around + "/") + call.op_type();
     return prefix.size() <= kMostPrefixBytes ? prefix : "call" + std::to_string(calls_);
@@ -207,7 +209,7 @@ class Inliner {
     copy->add_output(to);
   }
 
-  // Makes a copied node of a function one of the model.
+  // Turns a copied node of a function into a node of the model.
   Result<void> instantiate(const Frame& frame, const NameScope& scope, NodeProto& node) {
     const std::string place = "function " + quoted(frame.function->name()) + ": node " + quoted(node.name());
     if (!node.name().empty()) node.set_name(frame.prefix + "/" + node.name());
@@ -215,7 +217,7 @@ class Inliner {
       if (name->empty()) continue;
       const std::string* actual = scope.find(*name);
       if (actual == nullptr) {
-        return Error{ErrorCode::invalid, "reads " + quoted(*name) + ", which nothing in the function makes", place};
+        return Error{ErrorCode::invalid, "reads " + quoted(*name) + ", but nothing in the function produces it", place};
       }
       *name = *actual;
     }
@@ -223,7 +225,7 @@ class Inliner {
     bytes_left_ -= static_cast<std::int64_t>(node.ByteSizeLong());
     if (bytes_left_ < 0) {
       return Error{ErrorCode::over_limit,
-                   "the inlined nodes need more bytes than allowed (inlined_byte_budget: 16 MB + 4 x the file)", place};
+                   "the inlined nodes exceed the limit of 16 MB + 4 x the file (inlined_byte_budget)", place};
     }
     for (AttributeProto& attribute : *node.mutable_attribute()) {
       if (attribute.has_g()) LOWTIDE_RETURN_IF_ERROR(instantiate_body(frame, scope, *attribute.mutable_g()));
@@ -241,7 +243,7 @@ class Inliner {
     return names;
   }
 
-  // Attributes that refer to one of the call take its value; without a value they are left out.
+  // An attribute that refers to an attribute of the call takes its value. Without a value it is omitted.
   static Result<void> bind_attributes(const Frame& frame, NodeProto& node) {
     google::protobuf::RepeatedPtrField<AttributeProto> bound;
     for (AttributeProto& attribute : *node.mutable_attribute()) {

@@ -11,13 +11,14 @@
 
 namespace lowtide::import_internal {
 
-// Replaces every call of a function of the model, in bodies too, by the nodes of the function, within the budget of
-// call_costs.h. Names of the graph and its bodies stay; a name inside a function becomes "<call>/<name>", where <call>
-// is the name of the calling node (or its operator), made unique. A function comes before an operator of the same name.
-// Where a function follows other opset versions than the model, `opsets` knows so for each of its nodes.
-// Require: the model is on no arena (messages keep their addresses when they are swapped).
-// Errors: those of check_call_costs; a call that does not fit its function, a name that nothing in the function makes
-// (invalid); a graph handed to a function as an attribute (unsupported).
+// Replaces every call of a model's function by the nodes of the function, also in bodies, within the budget of
+// call_costs.h. Names of the graph and its bodies stay. A name inside a function becomes "<call>/<name>", where
+// <call> is the name of the calling node, or its operator, made unique. A function takes precedence over an operator
+// of the same name. If a function imports other opset versions than the model, `opsets` records them for each of its
+// nodes.
+// Requires: the model is not on a protobuf arena, because messages must keep their addresses when they are swapped.
+// Errors: those of check_call_costs; a call that does not fit its function, or a name that nothing in the function
+// produces (invalid); a graph passed to a function as an attribute (unsupported).
 [[nodiscard]] Result<void> inline_functions(onnx::ModelProto& model, std::int64_t file_bytes, OpsetScopes& opsets);
 
 }  // namespace lowtide::import_internal

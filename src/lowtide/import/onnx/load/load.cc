@@ -23,7 +23,7 @@ Error not_onnx(std::string_view bytes, const std::string& fault, const std::stri
   return Error{ErrorCode::malformed, message, look.empty() ? place : ""};
 }
 
-// The error of a scan, as the reader of a model says it.
+// Words the error of a scan as an error of load_model.
 Error refused(std::string_view bytes, const Error& error) {
   return error.code == ErrorCode::malformed ? not_onnx(bytes, error.message, error.place) : error;
 }
@@ -41,8 +41,8 @@ Result<std::unique_ptr<onnx::ModelProto>> parse(std::string_view bytes) {
   if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
     return not_onnx(bytes, "protobuf cannot parse it", "");
   }
-  if (!model->has_graph()) return not_onnx(bytes, "it has no graph", "");
-  if (!model->has_ir_version()) return not_onnx(bytes, "it has no ir_version", "");
+  if (!model->has_graph()) return not_onnx(bytes, "there is no graph", "");
+  if (!model->has_ir_version()) return not_onnx(bytes, "there is no ir_version", "");
   return model;
 }
 
@@ -54,13 +54,13 @@ Result<int> ir_version_of(const onnx::ModelProto& model) {
   if (version < kOldestIrVersion) {
     return Error{ErrorCode::unsupported,
                  "ir_version " + std::to_string(version) + " is older than " + std::to_string(kOldestIrVersion) +
-                     ", the oldest that is supported",
+                     ", the oldest supported version; convert the model",
                  ""};
   }
   if (version > onnx::IR_VERSION) {
     return Error{ErrorCode::unsupported,
                  "ir_version " + std::to_string(version) + " is newer than " + std::to_string(onnx::IR_VERSION) +
-                     ", the newest that is known here",
+                     ", the newest known version; export the model with that one",
                  ""};
   }
   return static_cast<int>(version);
@@ -79,14 +79,14 @@ Result<ParsedModel> load_model(FileBytes bytes) {
   Result<std::unique_ptr<onnx::ModelProto>> model = parse(bytes.view());
   bytes = {};
   if (!model) return model.error();
-  // Nothing of these is planned; they may be large.
+  // These are not planned, and they may be large.
   (*model)->clear_training_info();
   (*model)->clear_metadata_props();
 
   const Result<int> ir_version = ir_version_of(**model);
   if (!ir_version) return ir_version.error();
   if ((*model)->opset_import_size() == 0) {
-    return Error{ErrorCode::invalid, "the model has no opset_import, so the meaning of its operators is open", ""};
+    return Error{ErrorCode::invalid, "the model has no opset_import, so the versions of its operators are unknown", ""};
   }
   Result<OpsetImports> imports = opset_imports_from((*model)->opset_import());
   if (!imports) return imports.error();

@@ -14,19 +14,19 @@
 
 namespace lowtide::import_internal {
 
-// A model that is parsed, whose header is understood, without functions, and whose operators are all known.
+// A parsed model. Its header is checked, its functions are inlined, and all its operators are known.
 struct ParsedModel {
   std::unique_ptr<onnx::ModelProto> proto;
   int ir_version = 0;
   OpsetScopes opsets;
 };
 
-// Refuses what is no ONNX model by the beginning of its file, as load_model would with the whole; what it accepts may
-// still be anything. Errors: as scan_head.
+// Refuses a file that cannot be an ONNX model by the beginning of the file, as load_model would refuse all of it. An
+// accepted file may still be of another kind. Errors: those of scan_head.
 [[nodiscard]] Result<void> check_head_of_model(std::string_view head, std::int64_t file_bytes);
 
-// Takes the bytes, to free them as soon as they are parsed. Errors: malformed (not an ONNX model: what it looks like),
-// and those of scan_model, opset_imports_from, inline_functions and check_operators.
+// Parses and checks a model. Takes the bytes so that it can free them as soon as they are parsed. Errors: malformed,
+// with what the file looks like; those of scan_model, opset_imports_from, inline_functions and check_operators.
 [[nodiscard]] Result<ParsedModel> load_model(FileBytes bytes);
 
 }  // namespace lowtide::import_internal

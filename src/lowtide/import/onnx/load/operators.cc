@@ -23,7 +23,7 @@ using onnx::GraphProto;
 using onnx::NodeProto;
 using onnx::OpSchema;
 
-// A formal input or output that no dense tensor of numbers can be.
+// Whether the formal input or output accepts no dense tensor of numbers.
 bool excludes_tensors(const OpSchema::FormalParameter& parameter) {
   const auto& types = parameter.GetTypes();
   return !types.empty() && std::none_of(types.begin(), types.end(), [](const std::string* type) {
@@ -33,20 +33,20 @@ bool excludes_tensors(const OpSchema::FormalParameter& parameter) {
 
 struct Definition {
   const OpSchema* schema = nullptr;
-  std::string reason;  // why it is not supported; empty: it is
+  std::string reason;  // why it is not supported; empty if it is
 };
 
 struct Unsupported {
   std::string reason;
   std::int64_t nodes = 0;
-  std::string first;  // place
+  std::string first;  // the place of the first node
 };
 
 class OperatorCheck {
  public:
   explicit OperatorCheck(const OpsetScopes& opsets) : opsets_(opsets) {}
 
-  // Recursion over bodies, whose nesting is bounded.
+  // Recurses over bodies, whose nesting is limited.
   void check(const GraphProto& graph, const std::string& around) {
     const std::string prefix = around.empty() ? "" : around + ": ";
     for (int at = 0; at < graph.node_size(); ++at) {
@@ -94,23 +94,18 @@ class OperatorCheck {
     const std::string domain = normalized_domain(node.domain());
     const OpsetImports& imports = opsets_.of(node);
     const auto version = imports.find(domain);
-    if (version == imports.end()) return {nullptr, "the model does not import its domain"};
-    if (!node.overload().empty()) return {nullptr, "no function of the model has this name and overload"};
-    const OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), version->second, domain);
+    if (version == imports.end()) return {nullptr, "the model imports no opset of its domain"};
+    if (!node.overload().empty()) return {nullptr, "the model has no function with this name and overload"};
+    const OpSchema* schema = find_schema(node.op_type(), version->second, domain);
     if (schema == nullptr) {
-      return {nullptr, "unknown in version " + std::to_string(version->second) + " of its domain"};
-    }
-    // A deprecated operator still stands in models; its last definition says what it does.
-    if (schema->Deprecated() && schema->SinceVersion() > 1) {
-      const OpSchema* last = onnx::OpSchemaRegistry::Schema(node.op_type(), schema->SinceVersion() - 1, domain);
-      if (last != nullptr) schema = last;
+      return {nullptr, "it is unknown in version " + std::to_string(version->second) + " of its domain"};
     }
     const auto works_on_others = [](const OpSchema::FormalParameter& parameter) {
       return parameter.GetOption() != OpSchema::Optional && excludes_tensors(parameter);
     };
     if (std::any_of(schema->inputs().begin(), schema->inputs().end(), works_on_others) ||
         std::any_of(schema->outputs().begin(), schema->outputs().end(), works_on_others)) {
-      return {schema, "works on sequences, maps, optionals or strings"};
+      return {schema, "it works on sequences, maps, optionals or strings"};
     }
     return {schema, ""};
   }
@@ -118,10 +113,10 @@ class OperatorCheck {
   static std::optional<Error> verify(const NodeProto& node, const OpSchema& schema) {
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (!attribute.ref_attr_name().empty()) {
-        return Error{
-            ErrorCode::invalid,
-            "attribute " + quoted(attribute.name()) + " refers to an attribute of a function, but the node is in none",
-            ""};
+        return Error{ErrorCode::invalid,
+                     "attribute " + quoted(attribute.name()) +
+                         " refers to an attribute of a function, but the node is not in a function",
+                     ""};
       }
     }
     try {
@@ -151,7 +146,7 @@ class OperatorCheck {
   const OpsetScopes& opsets_;
   std::string key_;
   std::unordered_map<std::string, Definition> definitions_;
-  std::map<std::string, Unsupported> unsupported_;  // by name, so that the list is in order
+  std::map<std::string, Unsupported> unsupported_;  // sorted by name
   std::optional<Error> first_error_;
 };
 

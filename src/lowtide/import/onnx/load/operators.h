@@ -9,10 +9,10 @@
 
 namespace lowtide::import_internal {
 
-// Checks every node, in bodies too, against the definition of its operator: number of inputs and outputs, which of them
-// may be left out, attributes. Require: functions are inlined.
-// Errors: unsupported, listing every operator that has no definition here or works only on sequences, maps, optionals
-// or strings; else invalid, of the first node that is not as its operator demands.
+// Checks every node, also in bodies, against the definition of its operator: the number of inputs and outputs, which
+// of them may be omitted, and the attributes. Requires: functions are inlined.
+// Errors: unsupported, with a list of every operator that has no definition or works only on sequences, maps,
+// optionals or strings; otherwise invalid, for the first node that does not match its operator.
 [[nodiscard]] Result<void> check_operators(const onnx::GraphProto& graph, const OpsetScopes& opsets);
 
 }  // namespace lowtide::import_internal

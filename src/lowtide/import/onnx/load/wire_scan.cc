@@ -25,8 +25,8 @@ enum Message : std::uint8_t {
   kSparseTensor,
   kValueInfo,
   kType,
-  kTensorType,   // also that of sparse tensors
-  kWrappedType,  // sequence, optional
+  kTensorType,   // also the type of sparse tensors
+  kWrappedType,  // sequence or optional
   kMapType,
   kShape,
   kFunction,
@@ -40,7 +40,7 @@ enum Message : std::uint8_t {
 
 enum Content : std::uint8_t { kText, kNested, kVarints, kFixed };
 
-// What a length-delimited field holds, and the memory of one in bytes.
+// What a length-delimited field contains, and the memory in bytes that it needs.
 struct Field {
   Message parent = kOther;
   std::uint32_t number = 0;
@@ -49,7 +49,8 @@ struct Field {
   std::size_t cost = 0;
 };
 
-// A message behind a pointer in a repeated field: the object, the allocator's head, the pointer (twice: it grows).
+// The memory of a message in a repeated field: the object, the header of the allocation, and the pointer twice,
+// because the array of pointers grows.
 constexpr std::size_t cost_of(std::size_t object) { return object + 32; }
 
 constexpr std::size_t kDefaultCost = cost_of(64);
@@ -145,12 +146,12 @@ constexpr FieldTable make_field_table() {
 }
 constexpr FieldTable kFieldTable = make_field_table();
 
-// A string: the object, its pointer, and a block of its own beyond what the object holds itself.
+// The memory of a string: the object, its pointer, and a separate block if the text does not fit into the object.
 std::int64_t text_cost(std::size_t length) { return static_cast<std::int64_t>(48 + (length > 15 ? length + 17 : 0)); }
 
 class Scanner {
  public:
-  // `bytes`: the file, or its beginning.
+  // `bytes`: the file or its beginning.
   Scanner(std::string_view bytes, std::size_t file_bytes)
       : bytes_(bytes), file_bytes_(file_bytes), budget_(parse_budget(static_cast<std::int64_t>(file_bytes))) {}
 
@@ -175,13 +176,13 @@ class Scanner {
   }
 
  private:
-  // The tag of a field, and then its number, its length or its eight bytes.
+  // A tag, followed by a number, a length or eight bytes.
   static constexpr std::size_t kMostFieldHead = 20;
 
   struct Frame {
     std::size_t end;
     Message message;
-    std::uint32_t group;  // number of the group's field; 0: not a group
+    std::uint32_t group;  // field number of the group; 0 if it is not a group
   };
 
   [[nodiscard]] std::string place() const { return "byte " + std::to_string(at_); }
@@ -198,24 +199,26 @@ class Scanner {
       summary_.body_nesting = std::max(summary_.body_nesting, graphs_);
       if (++graphs_ > limits::kMaxBodyNesting + 1) {
         return Error{ErrorCode::over_limit,
-                     "graphs are nested in nodes more than " + std::to_string(limits::kMaxBodyNesting) +
-                         " deep (kMaxBodyNesting)",
+                     "graphs inside nodes are nested deeper than " + std::to_string(limits::kMaxBodyNesting) +
+                         ", the limit (kMaxBodyNesting)",
                      place()};
       }
     }
     if (stack_.size() > static_cast<std::size_t>(kMaxMessageDepth)) {
-      return Error{ErrorCode::over_limit,
-                   "messages are nested more than " + std::to_string(kMaxMessageDepth) + " deep (kMaxMessageDepth)",
-                   place()};
+      return Error{
+          ErrorCode::over_limit,
+          "messages are nested deeper than " + std::to_string(kMaxMessageDepth) + ", the limit (kMaxMessageDepth)",
+          place()};
     }
     if (frame.message == kNode && ++summary_.nodes > limits::kMaxNodes) {
-      return Error{ErrorCode::over_limit, "more than " + std::to_string(limits::kMaxNodes) + " nodes (kMaxNodes)",
+      return Error{ErrorCode::over_limit,
+                   "there are more than " + std::to_string(limits::kMaxNodes) + " nodes, the limit (kMaxNodes)",
                    place()};
     }
     return {};
   }
 
-  // Nothing: longer than 10 bytes, or beyond the message around it.
+  // Returns nullopt if the number is longer than 10 bytes or exceeds its message.
   std::optional<std::uint64_t> take_varint() {
     const std::size_t end = std::min(stack_.back().end, at_ + 10);
     std::uint64_t value = 0;
@@ -253,7 +256,7 @@ class Scanner {
         summary_.parsed_bytes += kDefaultCost;
         return enter({stack_.back().end, kOther, static_cast<std::uint32_t>(number)});
       case 4:
-        if (stack_.back().group != number) return malformed("the end of a group that is not open");
+        if (stack_.back().group != number) return malformed("a group ends that was not open");
         leave();
         return {};
       case 5:
@@ -267,10 +270,10 @@ class Scanner {
   Result<void> scan_delimited(std::uint32_t number) {
     const std::optional<std::uint64_t> length = take_varint();
     if (!length) return malformed("a length is cut off or longer than 10 bytes");
-    const std::size_t room = stack_.back().end - at_;
-    if (*length > room) {
-      return malformed("a field claims " + std::to_string(*length) + " bytes, but only " + std::to_string(room) +
-                       " are left in its message");
+    const std::size_t available = stack_.back().end - at_;
+    if (*length > available) {
+      return malformed("a field has a length of " + std::to_string(*length) + " bytes, but only " +
+                       std::to_string(available) + " are left in its message");
     }
     const auto size = static_cast<std::size_t>(*length);
     const Field* field = number < kFieldNumbers ? kFieldTable[stack_.back().message][number] : nullptr;
@@ -281,7 +284,7 @@ class Scanner {
     if (field != nullptr && field->content == kVarints) {
       const std::string_view packed = bytes_.substr(at_, size);
       const auto count = std::count_if(packed.begin(), packed.end(), [](char byte) { return (byte & 0x80) == 0; });
-      summary_.parsed_bytes += 16 * static_cast<std::int64_t>(count);  // 8 each, in a list that doubles as it grows
+      summary_.parsed_bytes += 16 * static_cast<std::int64_t>(count);  // 8 each, in an array that doubles as it grows
     } else if (field != nullptr && field->content == kFixed) {
       summary_.parsed_bytes += static_cast<std::int64_t>(size);
     } else {
@@ -295,7 +298,7 @@ class Scanner {
   std::size_t file_bytes_;
   std::int64_t budget_;
   std::size_t at_ = 0;
-  std::int64_t graphs_ = 0;  // open on the stack
+  std::int64_t graphs_ = 0;  // graphs open on the stack
   std::vector<Frame> stack_;
   WireSummary summary_;
 };

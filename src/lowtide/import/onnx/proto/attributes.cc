@@ -45,7 +45,7 @@ OpaqueAttribute opaque(const AttributeProto& attribute) {
   }
 }
 
-// Nothing: the attribute has no type.
+// Returns nullopt for an attribute without a type.
 std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
   switch (attribute.type()) {
     case AttributeProto::FLOAT:

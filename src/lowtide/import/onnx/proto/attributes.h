@@ -11,8 +11,8 @@
 
 namespace lowtide::import_internal {
 
-// The attributes of a node in their order, without those that hold graphs, which become bodies. Tensors and types
-// become OpaqueAttribute. Errors: an attribute without a type (invalid).
+// Returns the attributes of a node in their order. Attributes that contain graphs are left out, because these become
+// bodies. Tensors and types become OpaqueAttribute. Errors: an attribute without a type (invalid).
 [[nodiscard]] Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node);
 
 [[nodiscard]] bool is_graph_attribute(const onnx::AttributeProto& attribute);

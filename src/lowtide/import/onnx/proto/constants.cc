@@ -11,6 +11,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/shape.h"
+#include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/tensor_data.h"
 #include "lowtide/import/onnx/proto/types.h"
 
@@ -24,7 +25,7 @@ struct Extents {
   std::int64_t elements = 0;
 };
 
-// Type and dims within the limits, before any data are believed.
+// Checks type and dims against the limits before any data are used.
 template <typename DimsField>
 Result<Extents> check_dims(const DimsField& dims, DType dtype) {
   if (dims.size() > limits::kMaxRank) {
@@ -46,10 +47,6 @@ Result<Extents> check_dims(const DimsField& dims, DType dtype) {
   return extents;
 }
 
-bool holds_floats(DType dtype) {
-  return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-}
-
 void set_content(TensorFact& fact, const Extents& extents, std::vector<KnownElement> elements) {
   auto content = std::make_shared<KnownContent>();
   content->dtype = *fact.known.dtype;
@@ -64,15 +61,12 @@ Result<TensorFact> fact_of_numbers(DType dtype, bool is_scalar, std::vector<Know
   extents.elements = static_cast<std::int64_t>(elements.size());
   if (!is_scalar) extents.dims = {extents.elements};
   TensorFact fact = fact_of(dtype, extents.dims);
-  const std::int64_t most = holds_floats(dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
+  const std::int64_t most = is_float(dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
   if (dtype != DType::string && extents.elements <= most && budget.take(extents.elements)) {
     set_content(fact, extents, std::move(elements));
   }
   return fact;
 }
-
-KnownElement exact_integer(std::int64_t number) { return {Knowledge::exact, number, 0, {}}; }
-KnownElement exact_real(double number) { return {Knowledge::exact, 0, number, {}}; }
 
 Result<TensorFact> fact_from_value(const AttributeProto& value, ContentBudget& budget) {
   const std::string& name = value.name();
@@ -93,12 +87,12 @@ Result<TensorFact> fact_from_value(const AttributeProto& value, ContentBudget& b
   }
   if (name == "value_string") return fact_of(DType::string, {});
   if (name == "value_strings") return fact_of(DType::string, {value.strings_size()});
-  return Error{ErrorCode::invalid, "attribute " + quoted(name) + " is none that a Constant has", ""};
+  return Error{ErrorCode::invalid, "a Constant has no attribute " + quoted(name), ""};
 }
 
 Error in_field(const char* field, const Error& error) { return Error{error.code, field + error.message, error.place}; }
 
-// Index i of the flattened tensor, or nothing if a coordinate is out of range.
+// Checks that the indices of a sparse tensor are in range, sorted and distinct.
 Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_t rows, const Extents& extents) {
   const std::int64_t width = rows == 0 ? 1 : static_cast<std::int64_t>(indices.size()) / rows;
   std::int64_t last = -1;
@@ -114,12 +108,13 @@ Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_
                          std::to_string(end) + ")",
                      ""};
       }
-      flat = flat * end + index;  // below the number of elements, which fits
+      flat = flat * end + index;  // below the number of elements, so it does not overflow
     }
     if (flat <= last) {
       return Error{
           ErrorCode::invalid,
-          "entry " + std::to_string(row) + " is not behind the one before it: indices must be sorted and distinct", ""};
+          "entry " + std::to_string(row) + " does not follow the entry before it; indices must be sorted and distinct",
+          ""};
     }
     last = flat;
   }
@@ -129,7 +124,8 @@ Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_
 }  // namespace
 
 Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudget& budget) {
-  if (tensor.has_segment()) return Error{ErrorCode::unsupported, "is stored in segments, which is not supported", ""};
+  if (tensor.has_segment())
+    return Error{ErrorCode::unsupported, "the tensor is stored in segments, which is not supported", ""};
   const Result<DType> dtype = dtype_from_onnx(tensor.data_type());
   if (!dtype) return dtype.error();
   const Result<Extents> extents = check_dims(tensor.dims(), *dtype);
@@ -138,7 +134,7 @@ Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudg
 
   TensorFact fact = fact_of(*dtype, extents->dims);
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
-  const std::int64_t most = holds_floats(*dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
+  const std::int64_t most = is_float(*dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
   if (!is_external && is_readable(*dtype) && extents->elements <= most && budget.take(extents->elements)) {
     set_content(fact, *extents, read_elements(tensor, *dtype, extents->elements));
   }
@@ -175,8 +171,9 @@ Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor) {
 
 Result<TensorFact> fact_from_constant_node(const onnx::NodeProto& node, ContentBudget& budget) {
   if (node.attribute_size() != 1) {
-    return Error{ErrorCode::invalid,
-                 "a Constant has one attribute, its value; this one has " + std::to_string(node.attribute_size()), ""};
+    return Error{
+        ErrorCode::invalid,
+        "a Constant must have one attribute, its value, but this one has " + std::to_string(node.attribute_size()), ""};
   }
   Result<TensorFact> fact = fact_from_value(node.attribute(0), budget);
   if (!fact) return in_field(("attribute " + quoted(node.attribute(0).name()) + ": ").c_str(), fact.error());

@@ -11,8 +11,8 @@
 
 namespace lowtide::import_internal {
 
-// How many elements of known content may be held at a time: one takes 56 bytes where a file needs one, so that content
-// without a bound would be an amplifier. What does not fit is simply not known.
+// Limits the elements of known content that are held at once. An element takes 56 bytes in memory and may take one
+// byte in a file, so a limit is needed. Content beyond the limit is treated as unknown.
 class ContentBudget {
  public:
   explicit ContentBudget(std::int64_t elements) : left_(elements) {}
@@ -27,19 +27,22 @@ class ContentBudget {
   std::int64_t left_;
 };
 
-// Integers above this many and floats above that many are data, not shapes: their content is not kept.
+// The most floats in known content; the limit for integers is limits::kMaxFoldedElements. Larger tensors are data
+// and not shapes, so their content is not kept.
 inline constexpr std::int64_t kMaxKnownFloats = 256;
 
-// The fact of a constant: exact extents; content where it is small and the budget allows. The data must be what type
-// and dims need, in one place only (raw_data, the list of its type, or external: see external_data.h).
-// Errors: invalid, unsupported (string and float6 elements, segments), over_limit (size, rank).
+// Returns the fact of a constant: its exact extents, and its content if it is small and the budget permits. The data
+// must be as long as type and dims require, and in one place only: raw_data, the list of its type, or an external
+// file (external_data.h).
+// Errors: invalid; unsupported (string and float6 elements, segments); over_limit (size, rank).
 [[nodiscard]] Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudget& budget);
 
-// The same for a sparse tensor, which counts as the dense one that it stands for; its indices must be in range, sorted
-// and distinct. Content is not kept.
+// Returns the fact of the dense tensor that a sparse tensor stands for, without content. Indices must be in range,
+// sorted and distinct. Errors: those of fact_from_tensor.
 [[nodiscard]] Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor);
 
-// The same for a Constant node, whatever attribute holds its value.
+// Returns the fact of a Constant node, for any of the attributes that may contain its value. Errors: those of
+// fact_from_tensor.
 [[nodiscard]] Result<TensorFact> fact_from_constant_node(const onnx::NodeProto& node, ContentBudget& budget);
 
 }  // namespace lowtide::import_internal

@@ -10,25 +10,13 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide::import_internal {
 namespace {
 
-std::optional<std::int64_t> parse_plain_number(std::string_view text) {
-  if (text.empty()) return std::nullopt;
-  std::int64_t number = 0;
-  for (char digit : text) {
-    if (digit < '0' || digit > '9') return std::nullopt;
-    const std::optional<std::int64_t> scaled = checked_multiply(number, 10);
-    const std::optional<std::int64_t> sum = scaled ? checked_add(*scaled, digit - '0') : std::nullopt;
-    if (!sum) return std::nullopt;
-    number = *sum;
-  }
-  return number;
-}
-
-// A backslash parts folders on some systems, and "%2e" is a dot to those who decode it.
+// A backslash separates folders on some systems, and "%2e" is a dot for programs that decode it.
 bool is_parent_folder(std::string_view part) {
   std::string plain;
   for (std::size_t at = 0; at < part.size(); ++at) {
@@ -43,8 +31,8 @@ bool is_parent_folder(std::string_view part) {
 std::string_view fault_of_location(std::string_view location) {
   if (location.empty()) return "is empty";
   if (static_cast<std::int64_t>(location.size()) > limits::kMaxNameBytes)
-    return "is longer than 4096 bytes (kMaxNameBytes)";
-  if (location.find('\0') != std::string_view::npos) return "holds a zero byte";
+    return "is longer than the limit of 4096 bytes (kMaxNameBytes)";
+  if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
   if (location.front() == '/' || location.front() == '\\') return "is an absolute path";
   if (location.size() >= 2 && location[1] == ':' && std::isalpha(static_cast<unsigned char>(location[0])) != 0) {
     return "is an absolute path";
@@ -74,25 +62,26 @@ Result<void> check_external_data(const onnx::TensorProto& tensor, std::int64_t e
                                : entry.key() == "length" ? &length
                                                          : nullptr;
     if (slot == nullptr) continue;
-    if (*slot != nullptr) return invalid("the key " + quoted(entry.key()) + " is there twice");
+    if (*slot != nullptr) return invalid("the key " + quoted(entry.key()) + " appears twice");
     *slot = &entry.value();
   }
-  if (location == nullptr) return invalid("there is no key 'location'");
+  if (location == nullptr) return invalid("the key 'location' is missing");
   if (const std::string_view fault = fault_of_location(*location); !fault.empty()) {
     return invalid("location " + quoted(*location) + " " + std::string(fault));
   }
-  const std::optional<std::int64_t> begin = offset == nullptr ? 0 : parse_plain_number(*offset);
+  const std::optional<std::int64_t> begin = offset == nullptr ? 0 : parse_number(*offset);
   if (!begin) return invalid("offset " + quoted(*offset) + " is not a number from 0 to 2^63 - 1");
   if (length != nullptr) {
-    const std::optional<std::int64_t> bytes = parse_plain_number(*length);
+    const std::optional<std::int64_t> bytes = parse_number(*length);
     if (!bytes) return invalid("length " + quoted(*length) + " is not a number from 0 to 2^63 - 1");
     if (*bytes != expected_bytes) {
-      return invalid("length is " + std::to_string(*bytes) + " bytes, but type and dims need " +
+      return invalid("the length is " + std::to_string(*bytes) + " bytes, but type and dims need " +
                      std::to_string(expected_bytes));
     }
   }
   if (!checked_add(*begin, expected_bytes)) {
-    return invalid("offset " + std::to_string(*begin) + " plus " + std::to_string(expected_bytes) + " bytes wraps");
+    return invalid("offset " + std::to_string(*begin) + " plus " + std::to_string(expected_bytes) +
+                   " bytes exceeds 2^63 - 1");
   }
   return {};
 }

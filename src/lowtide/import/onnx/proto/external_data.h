@@ -10,10 +10,11 @@
 
 namespace lowtide::import_internal {
 
-// Checks where a tensor says that its bytes are, without ever opening the file, which need not exist: `location` is a
-// relative path that stays below the model's folder, as text and on any system; `offset` and `length` are plain
-// numbers that do not wrap; `length`, where given, is `expected_bytes`. Keys that are not known are ignored, and so is
-// `checksum`; an offset may have any alignment and may overlap that of another tensor. Errors: malformed, invalid.
+// Checks where a tensor says that its data are. The file is never opened and need not exist. `location` must be a
+// relative path that stays below the folder of the model, on any operating system. `offset` and `length` must be
+// decimal numbers whose sum does not overflow. If `length` is given, it must be `expected_bytes`. Other keys are
+// ignored, also `checksum`. An offset may have any alignment, and data of tensors may overlap. Errors: malformed,
+// invalid.
 [[nodiscard]] Result<void> check_external_data(const onnx::TensorProto& tensor, std::int64_t expected_bytes);
 
 }  // namespace lowtide::import_internal

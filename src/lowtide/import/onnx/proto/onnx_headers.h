@@ -3,7 +3,7 @@
 
 #pragma once
 
-// The one place where protobuf and the onnx library come in; their warnings are not ours.
+// The only file that includes protobuf and the onnx library. Their warnings are suppressed.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"

@@ -30,6 +30,13 @@ void OpsetScopes::assign(const onnx::NodeProto& node, std::size_t index) {
   if (index != 0) index_of_[&node] = index;
 }
 
+const onnx::OpSchema* find_schema(const std::string& type, int version, const std::string& domain) {
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(type, version, domain);
+  if (schema == nullptr || !schema->Deprecated() || schema->SinceVersion() == 1) return schema;
+  const onnx::OpSchema* last = onnx::OpSchemaRegistry::Schema(type, schema->SinceVersion() - 1, domain);
+  return last != nullptr ? last : schema;
+}
+
 Result<OpsetImports> opset_imports_from(const OpsetField& field) {
   const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   OpsetImports imports;
@@ -45,18 +52,19 @@ Result<OpsetImports> opset_imports_from(const OpsetField& field) {
     if (range != known.end() && version > range->second.second) {
       return Error{ErrorCode::unsupported,
                    shown + " is newer than " + std::to_string(range->second.second) +
-                       ", the newest that is known here; export the model with that one",
+                       ", the newest known version; export the model with that one",
                    ""};
     }
     if (domain.empty() && version < kOldestOpset) {
       return Error{ErrorCode::unsupported,
                    shown + " is older than " + std::to_string(kOldestOpset) +
-                       ", the oldest that is supported; convert the model with onnx.version_converter",
+                       ", the oldest supported version; convert the model with onnx.version_converter",
                    ""};
     }
     const auto [earlier, is_new] = imports.try_emplace(domain, version);
     if (!is_new && earlier->second != version) {
-      return Error{ErrorCode::invalid, shown + ", and before it version " + std::to_string(earlier->second), ""};
+      return Error{ErrorCode::invalid, shown + " contradicts version " + std::to_string(earlier->second) + " before it",
+                   ""};
     }
   }
   return imports;

@@ -7,12 +7,13 @@
 #include <cmath>
 #include <string>
 
+#include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/external_data.h"
 
 namespace lowtide::import_internal {
 namespace {
 
-// The typed lists of a TensorProto, and which of them ONNX lets each element type use.
+// The typed lists of a TensorProto. ONNX assigns one of them to each element type.
 enum class List : std::uint8_t { floats, doubles, int32s, int64s, uint64s, strings };
 
 List list_of(DType dtype) {
@@ -41,7 +42,8 @@ struct Stored {
   std::int64_t count;
 };
 
-// Entries of the list: a complex element takes two; elements below 8 bits share one as they share a byte.
+// The number of list entries. A complex element takes two entries. Elements below 8 bits share an entry as they
+// share a byte.
 std::int64_t entries_needed(DType dtype, std::int64_t elements) {
   if (dtype == DType::c64 || dtype == DType::c128) return 2 * elements;
   const int bits = bits_of(dtype).value_or(8);
@@ -49,13 +51,9 @@ std::int64_t entries_needed(DType dtype, std::int64_t elements) {
 }
 
 Error wrong_count(const std::string& field, std::int64_t have, const char* unit, std::int64_t need) {
-  return Error{
-      ErrorCode::invalid,
-      field + " holds " + std::to_string(have) + " " + unit + ", but type and dims need " + std::to_string(need), ""};
-}
-
-bool is_real(DType dtype) {
-  return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+  return Error{ErrorCode::invalid,
+               field + " has " + std::to_string(have) + " " + unit + ", but type and dims need " + std::to_string(need),
+               ""};
 }
 
 bool is_signed(DType dtype) {
@@ -87,7 +85,7 @@ double real_from_bits(std::uint64_t bits, DType dtype) {
   }
 }
 
-// Little-endian, as raw_data is on every machine.
+// Little-endian on every machine, as ONNX defines raw_data.
 std::uint64_t bits_at(const std::string& raw, std::size_t at, std::size_t width) {
   std::uint64_t bits = 0;
   for (std::size_t byte = 0; byte < width; ++byte) {
@@ -114,7 +112,7 @@ std::uint64_t bits_in_list(const onnx::TensorProto& tensor, DType dtype, int at)
 KnownElement element_from_bits(std::uint64_t bits, DType dtype, unsigned width) {
   KnownElement element;
   element.knowledge = Knowledge::exact;
-  if (is_real(dtype)) {
+  if (is_float(dtype)) {
     element.real = real_from_bits(bits, dtype);
     return element;
   }
@@ -124,7 +122,7 @@ KnownElement element_from_bits(std::uint64_t bits, DType dtype, unsigned width) 
   } else {
     element.integer = static_cast<std::int64_t>(bits << unused >> unused);
     if (dtype == DType::boolean) element.integer = element.integer != 0 ? 1 : 0;
-    if (element.integer < 0) element = {};  // u64 from 2^63 on, which KnownElement cannot hold
+    if (element.integer < 0) element = {};  // a u64 from 2^63 on, which KnownElement cannot represent
   }
   return element;
 }
@@ -144,18 +142,19 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
   const std::int64_t bytes = (elements * bits_of(dtype).value_or(0) + 7) / 8;
   if (is_external) LOWTIDE_RETURN_IF_ERROR(check_external_data(tensor, bytes));
   if (is_external && !tensor.raw_data().empty()) {
-    return Error{ErrorCode::invalid, "has both external data and raw_data", ""};
+    return Error{ErrorCode::invalid, "the tensor has both external data and raw_data", ""};
   }
   const bool is_raw = tensor.has_raw_data() && (!tensor.raw_data().empty() || elements == 0);
   for (const Stored& stored : lists) {
     if (stored.count == 0) continue;
     if (is_external || is_raw) {
-      return Error{ErrorCode::invalid,
-                   std::string("has both ") + (is_raw ? "raw_data" : "external data") + " and " + stored.name, ""};
+      return Error{
+          ErrorCode::invalid,
+          std::string("the tensor has both ") + (is_raw ? "raw_data" : "external data") + " and " + stored.name, ""};
     }
     if (stored.list != list_of(dtype)) {
       return Error{ErrorCode::invalid,
-                   std::string("has its data in ") + stored.name + ", which is not for elements of type " +
+                   std::string("the data are in ") + stored.name + ", which is not the list for elements of type " +
                        std::string(to_string(dtype)),
                    ""};
     }
@@ -163,7 +162,8 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
   if (is_external) return {};
   if (is_raw) {
     const auto have = static_cast<std::int64_t>(tensor.raw_data().size());
-    if (dtype == DType::string) return Error{ErrorCode::invalid, "strings cannot be in raw_data", ""};
+    if (dtype == DType::string)
+      return Error{ErrorCode::invalid, "the tensor has strings in raw_data; they must be in string_data", ""};
     if (have != bytes) return wrong_count("raw_data", have, "bytes", bytes);
     return {};
   }
@@ -176,7 +176,7 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
 }
 
 bool is_readable(DType dtype) {
-  return is_real(dtype) || is_signed(dtype) || dtype == DType::boolean || dtype == DType::u8 || dtype == DType::u16 ||
+  return is_float(dtype) || is_signed(dtype) || dtype == DType::boolean || dtype == DType::u8 || dtype == DType::u16 ||
          dtype == DType::u32 || dtype == DType::u64;
 }
 

@@ -17,7 +17,7 @@ std::string plain_text(std::string_view message) {
     if (c == '\n' || c == '\r' || c == '\t') c = ' ';
   }
   while (!one_line.empty() && one_line.back() == ' ') one_line.pop_back();
-  // `quoted` escapes what is not safe to print; quotes and backslashes, which it escapes too, stay as they are here.
+  // `quoted` escapes what is not safe to print. It also escapes quotes and backslashes, which are kept here.
   std::string out;
   std::string_view rest = one_line;
   while (true) {
@@ -36,10 +36,6 @@ std::string place_of_graph(std::string_view graph) { return "graph " + quoted(gr
 std::string place_of_node(std::string_view graph, std::size_t index, const onnx::NodeProto& node) {
   return place_of_graph(graph) + ": node " + std::to_string(index) + " " + quoted(node.name()) + " (" +
          operator_name(node) + ")";
-}
-
-std::string counted(std::size_t count, std::string_view one) {
-  return std::to_string(count) + " " + std::string(one) + (count == 1 ? "" : "s");
 }
 
 std::string operator_name(const onnx::NodeProto& node) {

@@ -11,20 +11,18 @@
 
 namespace lowtide::import_internal {
 
-// A message of the onnx library on one line, cut and free of control bytes: it holds names from the file as they are.
+// Prepares a message of the onnx library for output: one line of limited length without control bytes. Such a
+// message contains names from the file unchanged.
 [[nodiscard]] std::string plain_text(std::string_view message);
 
-// "graph 'main': node 12 'conv1' (Conv)"
+// For messages: "graph 'main'", and "graph 'main': node 12 'conv1' (Conv)".
 [[nodiscard]] std::string place_of_graph(std::string_view graph);
 [[nodiscard]] std::string place_of_node(std::string_view graph, std::size_t index, const onnx::NodeProto& node);
 
-// "1 input", "2 inputs"
-[[nodiscard]] std::string counted(std::size_t count, std::string_view one);
-
-// "Conv", "com.microsoft.FusedConv"
+// For messages: "Conv", "com.microsoft.FusedConv".
 [[nodiscard]] std::string operator_name(const onnx::NodeProto& node);
 
-// The error with its place, and the thing that it is about, put before what it says.
+// Adds a place to an error. If there is a subject, it is put before the message.
 [[nodiscard]] Error located(const Error& error, const std::string& place, const std::string& subject = "");
 
 }  // namespace lowtide::import_internal

@@ -8,41 +8,13 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/fold/numbers.h"
 
 namespace lowtide::import_internal {
 namespace {
 
 using onnx::TensorProto;
 using onnx::TypeProto;
-
-constexpr std::pair<int, DType> kDTypes[] = {
-    {TensorProto::FLOAT, DType::f32},
-    {TensorProto::UINT8, DType::u8},
-    {TensorProto::INT8, DType::i8},
-    {TensorProto::UINT16, DType::u16},
-    {TensorProto::INT16, DType::i16},
-    {TensorProto::INT32, DType::i32},
-    {TensorProto::INT64, DType::i64},
-    {TensorProto::STRING, DType::string},
-    {TensorProto::BOOL, DType::boolean},
-    {TensorProto::FLOAT16, DType::f16},
-    {TensorProto::DOUBLE, DType::f64},
-    {TensorProto::UINT32, DType::u32},
-    {TensorProto::UINT64, DType::u64},
-    {TensorProto::COMPLEX64, DType::c64},
-    {TensorProto::COMPLEX128, DType::c128},
-    {TensorProto::BFLOAT16, DType::bf16},
-    {TensorProto::FLOAT8E4M3FN, DType::f8e4m3fn},
-    {TensorProto::FLOAT8E4M3FNUZ, DType::f8e4m3fnuz},
-    {TensorProto::FLOAT8E5M2, DType::f8e5m2},
-    {TensorProto::FLOAT8E5M2FNUZ, DType::f8e5m2fnuz},
-    {TensorProto::UINT4, DType::u4},
-    {TensorProto::INT4, DType::i4},
-    {TensorProto::FLOAT4E2M1, DType::f4e2m1},
-    {TensorProto::FLOAT8E8M0, DType::f8e8m0},
-    {TensorProto::UINT2, DType::u2},
-    {TensorProto::INT2, DType::i2},
-};
 
 std::string describe_extent(const KnownExtent& extent) {
   switch (extent.knowledge) {
@@ -67,7 +39,7 @@ Result<KnownExtent> extent_from(const onnx::TensorShapeProto_Dimension& dimensio
     if (dimension.dim_value() < -1) {
       return Error{ErrorCode::invalid,
                    "extent " + std::to_string(axis) + " is " + std::to_string(dimension.dim_value()) +
-                       "; an extent is 0 or more, or -1 where it is unknown",
+                       "; an extent must be at least 0, or -1 if it is unknown",
                    ""};
     }
     if (dimension.dim_value() == -1) return KnownExtent{};
@@ -86,11 +58,11 @@ Result<KnownExtent> extent_from(const onnx::TensorShapeProto_Dimension& dimensio
 }
 
 Error contradiction(const TypeProto& declared, const TensorFact& fact) {
-  return Error{ErrorCode::invalid,
-               "is declared as " + describe(declared) + ", but what makes it gives " + describe(fact), ""};
+  return Error{ErrorCode::invalid, "is declared as " + describe(declared) + ", but is computed as " + describe(fact),
+               ""};
 }
 
-// Whether a declared number contradicts an inferred one, or fills it in.
+// Merges a declared extent into an inferred one. Returns false if their numbers contradict each other.
 bool merge_extent(const KnownExtent& declared, bool is_from_symbol, KnownExtent& inferred) {
   if (inferred.knowledge == Knowledge::unknown) {
     if (declared.knowledge != Knowledge::unknown || inferred.symbol.empty()) inferred = declared;
@@ -106,10 +78,8 @@ bool merge_extent(const KnownExtent& declared, bool is_from_symbol, KnownExtent&
 }  // namespace
 
 Result<DType> dtype_from_onnx(int data_type) {
-  for (const auto& [number, dtype] : kDTypes) {
-    if (number == data_type) return dtype;
-  }
-  if (data_type == TensorProto::UNDEFINED) return Error{ErrorCode::invalid, "the element type is not given", ""};
+  if (const std::optional<DType> dtype = dtype_of_onnx_number(data_type)) return *dtype;
+  if (data_type == TensorProto::UNDEFINED) return Error{ErrorCode::invalid, "the element type is missing", ""};
   if (TensorProto::DataType_IsValid(data_type)) {
     return Error{ErrorCode::unsupported,
                  "element type " + TensorProto::DataType_Name(static_cast<TensorProto::DataType>(data_type)) +

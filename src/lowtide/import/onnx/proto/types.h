@@ -16,32 +16,32 @@
 
 namespace lowtide::import_internal {
 
-using Dims = std::map<std::string, std::int64_t>;  // symbol -> extent, as the user binds them
+using Dims = std::map<std::string, std::int64_t>;  // symbol -> extent, as given by the user
 
-// The element type of an ONNX tensor. Errors: 0 or a number that ONNX does not define (invalid), a type that Graph does
-// not have (unsupported: FLOAT6*).
+// Returns the element type of an ONNX tensor. Errors: 0, or a number that ONNX does not define (invalid); a type
+// that Graph does not have (unsupported: FLOAT6*).
 [[nodiscard]] Result<DType> dtype_from_onnx(int data_type);
 
-// "f32[1,batch,<=100]", "f32, rank unknown", "a sequence": for messages.
+// For messages: "f32[1,batch,<=100]", "f32, rank unknown", "a sequence".
 [[nodiscard]] std::string describe(const TensorFact& fact);
 [[nodiscard]] std::string describe(const onnx::TypeProto& type);
 
-// What a declared type says. A symbol in `dims` becomes its number; a missing extent, an empty symbol and the number -1
-// (which some exporters write for it) are unknown without a symbol. Errors: an extent below -1, a rank above
-// limits::kMaxRank, an element type that does not exist.
+// Returns what a declared type says. A symbol in `dims` becomes its number. An extent that is missing, has an empty
+// symbol, or is -1, as some exporters write it, is unknown and has no symbol. Errors: an extent below -1, a rank
+// above limits::kMaxRank, an element type that does not exist.
 [[nodiscard]] Result<TensorFact> fact_from_type(const onnx::TypeProto& type, const Dims& dims);
 
-// Lets a declared type fill in what `fact` leaves open. Where a number of one contradicts a number of the other, an
-// error (invalid) that names both; a symbol contradicts nothing, since exporters reuse them loosely.
+// Fills what is unknown in `fact` from a declared type. Errors: a number that contradicts a number of `fact`
+// (invalid); the message has both. Symbols never contradict, because exporters use them loosely.
 [[nodiscard]] Result<void> merge_declared(const onnx::TypeProto& declared, const Dims& dims, TensorFact& fact);
 
-// Whether each extent is exact or has an upper bound. False where the rank is unknown.
+// Whether each extent is exact or has an upper bound. False if the rank is unknown.
 [[nodiscard]] bool is_sized(const TensorFact& fact);
 
-// Same knowledge, contents compared by identity or value.
+// Whether two facts say the same. Contents are compared by value.
 [[nodiscard]] bool same_fact(const TensorFact& a, const TensorFact& b);
 
-// A fact of an exact shape without content.
+// Returns a fact with an exact shape and without content.
 [[nodiscard]] TensorFact fact_of(DType dtype, const std::vector<std::int64_t>& extents);
 
 }  // namespace lowtide::import_internal

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/proto/text.h"
 
@@ -36,8 +37,9 @@ bool is_plain_word(const std::string& text) {
   });
 }
 
-// As it can be typed: between single quotes where the shell would not take it as it is, with escapes that --dim and
-// --shape read back where the terminal would not. A single quote becomes \x27, since no shell has it between its own.
+// Returns the name as it can be typed in a shell. It is put between single quotes if the shell would not take it as
+// it is. Characters that cannot be typed are escaped, and --dim and --shape understand these escapes. A single quote
+// becomes \x27, because no shell accepts one between single quotes.
 std::string typed(const std::string& name) {
   if (is_plain_word(name)) return name;
   const std::string lossless = escaped(name);
@@ -46,7 +48,7 @@ std::string typed(const std::string& name) {
   return text + "'";
 }
 
-// "1x3x?x?" from "f32[1,3,h,w]"
+// Returns "1x3xNxN" for "f32[1,3,h,w]".
 std::string shape_option(const std::string& type) {
   const std::size_t begin = type.find('[');
   if (begin == std::string::npos) return "...";
@@ -74,7 +76,7 @@ std::string what_is_unknown(const UnknownSize& unknown) {
   return "rank or element type of " + quoted(unknown.tensor);
 }
 
-// Symbols of inputs, each once, in the order of their names.
+// Lists the symbols of inputs by name, each once.
 void list_symbols(const std::vector<UnknownSize>& unknown, std::vector<std::string>& lines) {
   std::map<std::string, std::pair<std::string, std::size_t>> uses;  // symbol -> first use, count
   for (const UnknownSize& size : unknown) {
@@ -100,13 +102,13 @@ void list_unnamed(const std::vector<UnknownSize>& unknown, std::vector<std::stri
   }
 }
 
-// One line a tensor.
+// Adds one line per tensor.
 void list_makers(const std::vector<UnknownSize>& unknown, UnknownSize::Origin origin, std::vector<std::string>& lines) {
   std::set<std::pair<std::string, std::string>> listed;
   for (const UnknownSize& size : unknown) {
     if (size.origin != origin || !listed.emplace(size.maker, size.tensor).second) continue;
     lines.push_back(quoted(size.tensor) + " is " + size.type + ", " +
-                    (size.maker.empty() ? "given from outside its graph" : "made by " + size.maker) +
+                    (size.maker.empty() ? "passed in from outside its graph" : "produced by " + size.maker) +
                     ": its size depends on data, and no bound is known");
   }
 }
@@ -118,7 +120,7 @@ void Findings::append(Findings&& other) {
   move_behind(unsupported, other.unsupported);
   move_behind(upper_bounds, other.upper_bounds);
   move_behind(sorted_graphs, other.sorted_graphs);
-  move_behind(standard_values, other.standard_values);
+  move_behind(default_values, other.default_values);
   move_behind(dead_branches, other.dead_branches);
   move_behind(impossible_branches, other.impossible_branches);
   move_behind(stale_sizes, other.stale_sizes);
@@ -157,19 +159,19 @@ std::vector<std::string> notes_of(const Findings& findings) {
     notes.push_back(said + ": " + joined(found, kMostNamed, separator));
   };
   if (!findings.sorted_graphs.empty()) {
-    notes.push_back("the nodes were not in topological order and have been sorted in: " +
+    notes.push_back("the nodes of these graphs were not in topological order, so they were sorted: " +
                     joined(findings.sorted_graphs, kMostNamed, ", "));
   }
   note(findings.upper_bounds, "1 tensor has a size that depends on data and is planned at its upper bound",
        "tensors have sizes that depend on data and are planned at their upper bound", ", ");
-  note(findings.standard_values, "1 input has a standard value in the file and is planned as a constant",
-       "inputs have a standard value in the file and are planned as constants", ", ");
-  note(findings.dead_branches, "1 branch that never runs, since its condition is known, is left out of",
-       "branches that never run, since their condition is known, are left out of", ", ");
+  note(findings.default_values, "1 input has a default value in the file and is planned as a constant",
+       "inputs have default values in the file and are planned as constants", ", ");
+  note(findings.dead_branches, "1 branch never runs, because its condition is known; it is left out of",
+       "branches never run, because their conditions are known; they are left out of", ", ");
   note(findings.impossible_branches, "1 branch cannot run with these sizes and is left out",
        "branches cannot run with these sizes and are left out", "; ");
-  note(findings.stale_sizes, "1 declared size in a body is stale and was ignored; the operators decide",
-       "declared sizes in bodies are stale and were ignored; the operators decide", "; ");
+  note(findings.stale_sizes, "1 size declared in a body contradicts the operators and was ignored",
+       "sizes declared in bodies contradict the operators and were ignored", "; ");
   return notes;
 }
 

@@ -13,38 +13,39 @@
 
 namespace lowtide::import_internal {
 
-// Something of a tensor that is not known before the run.
+// A rank, extent or element type of a tensor that is unknown before the run.
 struct UnknownSize {
-  // Where it begins: an input of the model, a node whose inputs are known, or something before it.
+  // Where the unknown size starts: at an input of the model, at a node whose inputs are known, or earlier.
   enum class Origin : std::uint8_t { input, node, inherited };
 
   Origin origin = Origin::inherited;
   std::string tensor;
-  std::optional<int> axis;  // nothing: the rank or the element type
+  std::optional<int> axis;  // nullopt for the rank or the element type
   std::string symbol;       // of the extent in the file; may be empty
   std::string maker;        // place of the node; empty for an input
   std::string type;         // "f32[batch,3]"
 };
 
-// What the walk over a graph and its bodies met that cannot be planned, or is worth telling.
+// What a walk over a graph and its bodies found that cannot be planned, or that the user should know.
 struct Findings {
   std::vector<UnknownSize> unknown;
-  std::vector<std::string> unsupported;      // "'x' is a sequence (graph ...: node ...)"
-  std::vector<std::string> upper_bounds;     // tensors whose size is an upper bound
-  std::vector<std::string> sorted_graphs;    // graphs whose nodes had to be sorted
-  std::vector<std::string> standard_values;  // inputs that have a value in the file, and are constants here
+  std::vector<std::string> unsupported;     // "'x' is a sequence (graph ...: node ...)"
+  std::vector<std::string> upper_bounds;    // tensors whose size is an upper bound
+  std::vector<std::string> sorted_graphs;   // graphs whose nodes had to be sorted
+  std::vector<std::string> default_values;  // inputs that have a value in the file and are planned as constants
 
   std::vector<std::string> dead_branches;        // nodes with a branch that never runs
-  std::vector<std::string> impossible_branches;  // that no sizes as these let run, with the reason
-  std::vector<std::string> stale_sizes;          // declared inside bodies, against what the operators say
+  std::vector<std::string> impossible_branches;  // branches that cannot run with the given sizes, with the reason
+  std::vector<std::string> stale_sizes;          // declared sizes in bodies that contradict the operators
 
   void append(Findings&& other);
 };
 
-// The error that lists what cannot be planned: unsupported first, else unresolved, symbol by symbol with a way out.
+// Returns an error that lists everything that cannot be planned: the unsupported values if there are any, otherwise
+// each open symbol with the option that binds it.
 [[nodiscard]] Result<void> outcome_of(const Findings& findings);
 
-// One sentence for each kind of remark.
+// Returns one sentence for each kind of remark.
 [[nodiscard]] std::vector<std::string> notes_of(const Findings& findings);
 
 }  // namespace lowtide::import_internal

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The values of a walk: names that become tensors, and what is known of them.
+#include "lowtide/import/onnx/walk/graph_values.h"
 
 #include <algorithm>
 #include <string>
@@ -10,34 +10,13 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/text.h"
-#include "lowtide/import/onnx/walk/graph_walk.h"
 
 namespace lowtide::import_internal {
 namespace {
 
 constexpr std::int64_t kMostComputedIntegers = 1024;
-
-bool holds_integers(DType dtype) {
-  switch (dtype) {
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::i4:
-    case DType::i2:
-    case DType::u64:
-    case DType::u32:
-    case DType::u16:
-    case DType::u8:
-    case DType::u4:
-    case DType::u2:
-    case DType::boolean:
-      return true;
-    default:
-      return false;
-  }
-}
 
 bool is_exact(const TensorFact& fact) {
   return fact.known.extents && std::all_of(fact.known.extents->begin(), fact.known.extents->end(),
@@ -49,7 +28,8 @@ struct DenseType {
   Shape shape;
 };
 
-// Unknown extents become 0: a graph with any is never handed out, but walked to its end to list them all.
+// Unknown extents become 0. A graph that has any is walked to its end, so that all can be listed, but it is never
+// returned.
 Shape shape_of(const TensorFact& fact) {
   if (!fact.known.extents) return Shape();
   std::vector<std::int64_t> extents;
@@ -64,7 +44,7 @@ Shape shape_of(const TensorFact& fact) {
   return shape;
 }
 
-// Of what is no dense tensor, which is a finding: a scalar in its place.
+// A value that is not a dense tensor is a finding; a scalar takes its place.
 DenseType dense_type_of(const TensorFact& fact) {
   const bool has_size = fact.is_tensor && fact.known.dtype && *fact.known.dtype != DType::string;
   return has_size ? DenseType{*fact.known.dtype, shape_of(fact)} : DenseType{};
@@ -72,13 +52,30 @@ DenseType dense_type_of(const TensorFact& fact) {
 
 }  // namespace
 
-GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
+Result<void> GraphValues::wire() {
+  Result<Wiring> wiring = Wiring::make(graph_, context_.free_names);
+  if (!wiring) return wiring.error();
+  wiring_ = *std::move(wiring);
+  if (!wiring_.was_sorted) findings_.sorted_graphs.push_back(quoted(graph_.name()));
+  values_.resize(wiring_.names.size());
+  for (std::size_t name = 0; name < values_.size(); ++name) values_[name].reads_left = wiring_.names[name].reads;
+  return {};
+}
+
+void GraphValues::forget_names() {
+  values_ = {};
+  wiring_ = {};
+}
+
+std::string GraphValues::shown(std::uint32_t name) const { return quoted(wiring_.names[name].text); }
+
+GraphValues::Value* GraphValues::find(std::uint32_t name) {
   Value& value = values_[name];
   if (value.is_made) return &value;
   if (around_ == nullptr || wiring_.names[name].source != Source::outside) return nullptr;
-  // The graph around knows every name that its bodies take from outside.
+  // The outer graph knows every name that its bodies take from outside.
   const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
-  const Value* outer = outer_name ? around_->value_of(*outer_name) : nullptr;
+  const Value* outer = outer_name ? around_->find(*outer_name) : nullptr;
   if (outer == nullptr) return nullptr;
   value.fact = outer->fact;
   if (value.fact.known.content != nullptr &&
@@ -90,13 +87,13 @@ GraphWalk::Value* GraphWalk::value_of(std::uint32_t name) {
   return &value;
 }
 
-// The graph around has counted what it hands down, so a captured tensor brings no findings.
-TensorId GraphWalk::tensor_of(std::uint32_t name) {
+// The outer graph has recorded the findings of its own tensors, so a captured tensor adds none.
+TensorId GraphValues::tensor_of(std::uint32_t name) {
   Value& value = values_[name];
   if (value.tensor) return *value.tensor;
-  LOWTIDE_CHECK(value.is_made && around_ != nullptr, "a value without a tensor is captured from the graph around");
+  LOWTIDE_CHECK(value.is_made && around_ != nullptr, "a value without a tensor is captured from the outer graph");
   const std::optional<std::uint32_t> outer_name = around_->wiring_.find(wiring_.names[name].text);
-  LOWTIDE_CHECK(outer_name.has_value(), "the graph around knows every name that its bodies capture");
+  LOWTIDE_CHECK(outer_name.has_value(), "the outer graph knows every name that its bodies capture");
   const Role role = value.is_constant ? Role::constant : Role::input;
   DenseType type = dense_type_of(value.fact);
   value.tensor =
@@ -106,25 +103,25 @@ TensorId GraphWalk::tensor_of(std::uint32_t name) {
   return *value.tensor;
 }
 
-Result<void> GraphWalk::require(std::span<const std::uint32_t> names, const std::string& place) {
+Result<void> GraphValues::require(std::span<const std::uint32_t> names, const std::string& place) {
   for (std::uint32_t name : names) {
-    if (name != Wiring::kLeftOut && value_of(name) == nullptr) {
-      return Error{ErrorCode::invalid, "reads " + shown(name) + ", which no node, input or initializer makes", place};
+    if (name != Wiring::kLeftOut && find(name) == nullptr) {
+      return Error{ErrorCode::invalid, "reads " + shown(name) + ", but no node, input or initializer produces it",
+                   place};
     }
   }
   return {};
 }
 
-bool GraphWalk::is_made_around(std::string_view name) const {
-  for (const GraphWalk* walk = around_; walk != nullptr; walk = walk->around_) {
-    const std::optional<std::uint32_t> outer = walk->wiring_.find(name);
-    if (outer && walk->values_[*outer].is_made) return true;
+bool GraphValues::is_made_around(std::string_view name) const {
+  for (const GraphValues* outer_graph = around_; outer_graph != nullptr; outer_graph = outer_graph->around_) {
+    const std::optional<std::uint32_t> outer = outer_graph->wiring_.find(name);
+    if (outer && outer_graph->values_[*outer].is_made) return true;
   }
   return false;
 }
 
-// Errors: over_limit.
-Result<void> GraphWalk::add_tensor(std::uint32_t name, TensorFact fact, const Origin& origin) {
+Result<TensorId> GraphValues::add_tensor(std::uint32_t name, TensorFact fact, const Origin& origin) {
   Value& value = values_[name];
   note_findings(name, fact, origin);
   if (origin.role != Role::constant) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
@@ -138,16 +135,16 @@ Result<void> GraphWalk::add_tensor(std::uint32_t name, TensorFact fact, const Or
   set_known_integers(*value.tensor, fact, origin.role);
   value.fact = std::move(fact);
   forget_if_unread(value);
-  return {};
+  return *value.tensor;
 }
 
-void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const Origin& origin) {
+void GraphValues::note_findings(std::uint32_t name, const TensorFact& fact, const Origin& origin) {
   const std::string text(wiring_.names[name].text);
   const auto unknown = [&](std::optional<int> axis, const std::string& symbol) {
     findings_.unknown.push_back({origin.unknown, text, axis, symbol, std::string(origin.maker), describe(fact)});
   };
   if (!fact.is_tensor || fact.known.dtype == DType::string) {
-    findings_.unsupported.push_back(quoted(text) + " is " + (fact.is_tensor ? "of strings" : describe(fact)) +
+    findings_.unsupported.push_back(quoted(text) + " is " + (fact.is_tensor ? "a tensor of strings" : describe(fact)) +
                                     (origin.maker.empty() ? "" : " (" + std::string(origin.maker) + ")"));
     return;
   }
@@ -164,9 +161,9 @@ void GraphWalk::note_findings(std::uint32_t name, const TensorFact& fact, const 
   if (has_upper_bounds) findings_.upper_bounds.push_back(quoted(text));
 }
 
-void GraphWalk::set_known_integers(TensorId tensor, const TensorFact& fact, Role role) {
+void GraphValues::set_known_integers(TensorId tensor, const TensorFact& fact, Role role) {
   const KnownContent* content = fact.known.content.get();
-  if (content == nullptr || !holds_integers(content->dtype)) return;
+  if (content == nullptr || !is_integer(content->dtype)) return;
   const std::int64_t most = role == Role::constant ? limits::kMaxFoldedElements : kMostComputedIntegers;
   if (static_cast<std::int64_t>(content->elements.size()) > most || !is_exact(fact)) return;
   std::vector<std::int64_t> integers;
@@ -178,20 +175,20 @@ void GraphWalk::set_known_integers(TensorId tensor, const TensorFact& fact, Role
   builder_.set_known_integers(tensor, std::move(integers));
 }
 
-// Content beyond the budget is not kept; work beyond all measure is refused.
-Result<void> GraphWalk::limit_content(TensorFact& fact) {
+// Content beyond the budget is not kept. Work that exceeds any real model is refused.
+Result<void> GraphValues::limit_content(TensorFact& fact) {
   if (fact.known.content == nullptr) return {};
   const auto elements = static_cast<std::int64_t>(fact.known.content->elements.size());
   context_.content_work_left -= elements;
   if (context_.content_work_left < 0) {
     return Error{ErrorCode::over_limit,
-                 "computing the contents of small tensors takes more work than any real model (content_work_left)", ""};
+                 "computing the contents of small tensors exceeds the limit on work (content_work_left)", ""};
   }
   if (!context_.content.take(elements)) fact.known.content = nullptr;
   return {};
 }
 
-void GraphWalk::release(std::span<const std::uint32_t> names) {
+void GraphValues::release(std::span<const std::uint32_t> names) {
   for (std::uint32_t name : names) {
     if (name == Wiring::kLeftOut) continue;
     Value& value = values_[name];
@@ -200,7 +197,7 @@ void GraphWalk::release(std::span<const std::uint32_t> names) {
   }
 }
 
-void GraphWalk::forget_if_unread(Value& value) {
+void GraphValues::forget_if_unread(Value& value) {
   if (value.reads_left > 0) return;
   if (value.fact.known.content != nullptr) {
     context_.content.give_back(static_cast<std::int64_t>(value.fact.known.content->elements.size()));

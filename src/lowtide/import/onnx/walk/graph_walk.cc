@@ -7,24 +7,48 @@
 #include <optional>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/inference/infer_node.h"
 #include "lowtide/import/onnx/proto/attributes.h"
 #include "lowtide/import/onnx/proto/text.h"
 
 namespace lowtide::import_internal {
 namespace {
 
+using onnx::GraphProto;
 using onnx::NodeProto;
+using Facts = std::vector<TensorFact>;
 
 bool is_constant_node(const NodeProto& node) {
   return node.op_type() == "Constant" && normalized_domain(node.domain()).empty();
 }
 
-// Whether what is declared and what is made differ in sizes alone.
+// Whether the declared fact and the computed fact differ in sizes only.
 bool differs_in_sizes(const Result<TensorFact>& declared, const TensorFact& made) {
   if (!declared || declared->is_tensor != made.is_tensor) return false;
   return !declared->known.dtype || declared->known.dtype == made.known.dtype;
+}
+
+bool is_if(const NodeProto& node) {
+  return node.op_type() == "If" && normalized_domain(node.domain()).empty() && node.input_size() == 1;
+}
+
+std::optional<int> attribute_named(const NodeProto& node, const std::string& name) {
+  for (int at = 0; at < node.attribute_size(); ++at) {
+    if (node.attribute(at).name() == name) return at;
+  }
+  return std::nullopt;
+}
+
+// Returns the branch of an If that never runs, because its condition is known before the run. Exporters leave such
+// branches behind, with shapes that cannot work. They are not part of the graph.
+std::optional<int> branch_never_taken(const NodeProto& node, const TensorFact& condition) {
+  const KnownContent* content = condition.known.content.get();
+  if (content == nullptr || content->elements.size() != 1) return std::nullopt;
+  if (content->elements[0].knowledge != Knowledge::exact) return std::nullopt;
+  return attribute_named(node, content->elements[0].integer != 0 ? "else_branch" : "then_branch");
 }
 
 bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownSize::Origin::node; }
@@ -34,74 +58,68 @@ bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownS
 Result<void> GraphWalk::visit_all(std::span<const TensorFact> inputs) {
   if (static_cast<int>(inputs.size()) != graph_.input_size()) {
     return Error{ErrorCode::invalid,
-                 "has " + counted(static_cast<std::size_t>(graph_.input_size()), "input") + ", but its node gives it " +
+                 "the body has " + counted(graph_.input_size(), "input") + ", but its node passes " +
                      std::to_string(inputs.size()),
                  place_of_graph(graph_.name())};
   }
-  Result<Wiring> wiring = Wiring::make(graph_, context_.free_names);
-  if (!wiring) return wiring.error();
-  wiring_ = *std::move(wiring);
-  if (!wiring_.was_sorted) findings_.sorted_graphs.push_back(quoted(graph_.name()));
-  values_.resize(wiring_.names.size());
-  declared_.resize(wiring_.names.size(), nullptr);
-  for (std::size_t name = 0; name < values_.size(); ++name) values_[name].reads_left = wiring_.names[name].reads;
+  LOWTIDE_RETURN_IF_ERROR(values_.wire());
+  declared_.resize(wiring().names.size(), nullptr);
   for (const auto* declarations : {&graph_.value_info(), &graph_.output()}) {
     for (const onnx::ValueInfoProto& value : *declarations) {
-      if (const std::optional<std::uint32_t> name = wiring_.find(value.name())) declared_[*name] = &value.type();
+      if (const std::optional<std::uint32_t> name = wiring().find(value.name())) declared_[*name] = &value.type();
     }
   }
   LOWTIDE_RETURN_IF_ERROR(add_inputs(inputs));
   LOWTIDE_RETURN_IF_ERROR(add_initializers());
-  for (std::uint32_t index : wiring_.order) LOWTIDE_RETURN_IF_ERROR(visit(index));
+  for (std::uint32_t index : wiring().order) LOWTIDE_RETURN_IF_ERROR(visit(index));
   LOWTIDE_RETURN_IF_ERROR(add_outputs());
-  // Building a large graph needs the memory.
-  values_ = {};
   declared_ = {};
-  wiring_ = {};
+  values_.forget_names();
   return {};
 }
 
 Result<WalkedGraph> GraphWalk::finish() {
-  Result<Graph> graph = std::move(builder_).build();
+  Result<Graph> graph = std::move(values_.builder()).build();
   if (!graph) return graph.error();
-  return WalkedGraph{*std::move(graph), std::move(captures_), std::move(outputs_), std::move(findings_)};
+  return WalkedGraph{*std::move(graph), std::move(values_.captures()), std::move(outputs_),
+                     std::move(values_.findings())};
 }
 
 Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
-  Origin origin{.role = Role::input};
-  origin.unknown = around_ == nullptr ? UnknownSize::Origin::input : UnknownSize::Origin::inherited;
+  GraphValues::Origin origin{.role = Role::input};
+  origin.unknown = !values_.is_body() ? UnknownSize::Origin::input : UnknownSize::Origin::inherited;
   for (int at = 0; at < graph_.input_size(); ++at) {
     const onnx::ValueInfoProto& input = graph_.input(at);
-    const std::uint32_t name = wiring_.index_of.at(input.name());
-    if (wiring_.names[name].source != Source::input) continue;  // has a standard value
+    const std::uint32_t name = wiring().index_of.at(input.name());
+    if (wiring().names[name].source != Source::input) continue;  // the initializer is its default value
     TensorFact fact = inputs[static_cast<std::size_t>(at)];
     const Result<void> merged = merge_declared(input.type(), context_.dims, fact);
     if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
-    const Result<void> added = add_tensor(name, std::move(fact), origin);
+    const Result<TensorId> added = values_.add_tensor(name, std::move(fact), origin);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
   }
   return {};
 }
 
 Result<void> GraphWalk::add_initializers() {
-  const Origin origin{.role = Role::constant};
+  const GraphValues::Origin origin{.role = Role::constant};
   const auto add = [&](const std::string& text, Result<TensorFact> fact) -> Result<void> {
     const std::string place = place_of_graph(graph_.name()) + ": initializer " + quoted(text);
     if (!fact) return located(fact.error(), place);
-    const std::uint32_t name = wiring_.index_of.at(text);
+    const std::uint32_t name = wiring().index_of.at(text);
     if (declared_[name] != nullptr) {
       const Result<void> merged = merge_declared(*declared_[name], context_.dims, *fact);
       if (!merged) return located(merged.error(), place);
     }
-    const Result<void> added = add_tensor(name, *std::move(fact), origin);
+    const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), origin);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
     return {};
   };
   for (const onnx::ValueInfoProto& input : graph_.input()) {
-    const std::uint32_t name = wiring_.index_of.at(input.name());
-    if (wiring_.names[name].source == Source::input) continue;
+    const std::uint32_t name = wiring().index_of.at(input.name());
+    if (wiring().names[name].source == Source::input) continue;
     declared_[name] = &input.type();
-    if (context_.ir_version >= 4) findings_.standard_values.push_back(quoted(input.name()));
+    if (context_.ir_version >= 4) values_.findings().default_values.push_back(quoted(input.name()));
   }
   for (const onnx::TensorProto& tensor : graph_.initializer()) {
     LOWTIDE_RETURN_IF_ERROR(add(tensor.name(), fact_from_tensor(tensor, context_.content)));
@@ -116,44 +134,47 @@ Result<void> GraphWalk::visit(std::uint32_t index) {
   const NodeProto& node = graph_.node(static_cast<int>(index));
   if (--context_.node_visits_left < 0) {
     return Error{ErrorCode::over_limit,
-                 "the bodies of nested loops would have to be inferred too often (node_visits_left)", place_of(index)};
+                 "the bodies of nested loops need too many visits to infer their sizes (node_visits_left)",
+                 place_of(index)};
   }
   if (is_constant_node(node)) return add_constant_node(index);
-  LOWTIDE_RETURN_IF_ERROR(require(wiring_.inputs(index), place_of(index)));
-  if (!wiring_.captured(index).empty()) LOWTIDE_RETURN_IF_ERROR(require(wiring_.captured(index), place_of(index)));
+  LOWTIDE_RETURN_IF_ERROR(values_.require(wiring().inputs(index), place_of(index)));
+  if (!wiring().captured(index).empty())
+    LOWTIDE_RETURN_IF_ERROR(values_.require(wiring().captured(index), place_of(index)));
   NodeBodies bodies;
-  Result<std::vector<TensorFact>> facts = infer(index, bodies);
+  Result<Facts> facts = infer(index, bodies);
   if (!facts) return located(facts.error(), place_of(index));
-  LOWTIDE_CHECK(facts->size() == static_cast<std::size_t>(node.output_size()), "a fact for each output of a node");
+  LOWTIDE_CHECK(facts->size() == static_cast<std::size_t>(node.output_size()),
+                "infer_node returns one fact per output");
   LOWTIDE_RETURN_IF_ERROR(add_node(index, *std::move(facts), std::move(bodies)));
-  release(wiring_.inputs(index));
-  release(wiring_.captured(index));
+  values_.release(wiring().inputs(index));
+  values_.release(wiring().captured(index));
   return {};
 }
 
-// A Constant is a constant, not a node: its output is as if it were an initializer.
+// A Constant node becomes a constant and not a node. Its output is treated like an initializer.
 Result<void> GraphWalk::add_constant_node(std::uint32_t index) {
   const NodeProto& node = graph_.node(static_cast<int>(index));
   Result<TensorFact> fact = fact_from_constant_node(node, context_.content);
   if (!fact) return located(fact.error(), place_of(index));
-  const std::uint32_t name = wiring_.outputs(index)[0];  // check_operators: one output, not left out
+  const std::uint32_t name = wiring().outputs(index)[0];  // check_operators: a Constant has one output
   const Result<void> merged = merge_output(name, declared_[name], *fact);
   if (!merged) return located(merged.error(), place_of(index), "output " + shown(name));
-  const Result<void> added = add_tensor(name, *std::move(fact), {.role = Role::constant});
+  const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), {.role = Role::constant});
   if (!added) return located(added.error(), place_of(index));
   return {};
 }
 
-Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies&& bodies) {
+Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& bodies) {
   const NodeProto& node = graph_.node(static_cast<int>(index));
-  const std::span<const std::uint32_t> outputs = wiring_.outputs(index);
+  const std::span<const std::uint32_t> outputs = wiring().outputs(index);
   GraphBuilder::NodeSpec spec{node.name(), normalized_domain(node.domain()), node.op_type()};
-  for (std::uint32_t name : wiring_.inputs(index)) {
-    spec.inputs.push_back(name == Wiring::kLeftOut ? std::nullopt : std::optional(tensor_of(name)));
+  for (std::uint32_t name : wiring().inputs(index)) {
+    spec.inputs.push_back(name == Wiring::kLeftOut ? std::nullopt : std::optional(values_.tensor_of(name)));
   }
   make_captured_tensors(index, bodies);
-  std::string place;  // made only where something refers to it
-  Origin origin{.role = Role::temporary};
+  std::string place;  // made only if it is needed
+  GraphValues::Origin origin{.role = Role::temporary};
   for (std::size_t at = 0; at < outputs.size(); ++at) {
     if (outputs[at] == Wiring::kLeftOut) {
       spec.outputs.push_back(std::nullopt);
@@ -161,8 +182,8 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
     }
     const Result<void> merged = merge_output(outputs[at], declared_[outputs[at]], facts[at]);
     if (!merged) return located(merged.error(), place_of(index), "output " + shown(outputs[at]));
-    if (around_ != nullptr && is_made_around(wiring_.names[outputs[at]].text)) {
-      return Error{ErrorCode::invalid, "makes " + shown(outputs[at]) + ", a name that a graph around has already",
+    if (values_.is_body() && values_.is_made_around(wiring().names[outputs[at]].text)) {
+      return Error{ErrorCode::invalid, "produces " + shown(outputs[at]) + ", but an outer graph already has this name",
                    place_of(index)};
     }
     if (!is_sized(facts[at]) || !facts[at].known.dtype || facts[at].known.dtype == DType::string) {
@@ -170,41 +191,42 @@ Result<void> GraphWalk::add_node(std::uint32_t index, std::vector<TensorFact> fa
       origin.maker = place;
       origin.unknown = origin_of_unknown(index, bodies);
     }
-    const Result<void> added = add_tensor(outputs[at], std::move(facts[at]), origin);
+    const Result<TensorId> added = values_.add_tensor(outputs[at], std::move(facts[at]), origin);
     if (!added) return located(added.error(), place_of(index));
-    spec.outputs.push_back(values_[outputs[at]].tensor);
+    spec.outputs.push_back(*added);
   }
   Result<std::vector<Attribute>> attributes = attributes_of(node);
   if (!attributes) return located(attributes.error(), place_of(index));
   spec.attributes = *std::move(attributes);
   spec.bodies = take_bodies(node, std::move(bodies));
-  builder_.add_node(std::move(spec));
+  values_.builder().add_node(std::move(spec));
   return {};
 }
 
-// Declared sizes inside a body are often left over from other sizes, and runtimes run such a body by what its operators
-// say. So does this: a body left out for a stale word would be missing from the plan.
+// Sizes declared inside a body are often left over from other input sizes. Runtimes run such a body by the sizes
+// that its operators compute, so this function does the same. If it refused the body, the body would be missing from
+// the plan.
 Result<void> GraphWalk::merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact) {
   if (declared == nullptr) return {};
-  if (around_ == nullptr) return merge_declared(*declared, context_.dims, fact);
+  if (!values_.is_body()) return merge_declared(*declared, context_.dims, fact);
   TensorFact merged = fact;
   Result<void> outcome = merge_declared(*declared, context_.dims, merged);
   if (outcome.ok()) {
     fact = std::move(merged);
   } else if (differs_in_sizes(fact_from_type(*declared, context_.dims), fact)) {
-    findings_.stale_sizes.push_back(shown(name) + " of " + place_of_graph(graph_.name()) + " " +
-                                    outcome.error().message);
+    values_.findings().stale_sizes.push_back(shown(name) + " of " + place_of_graph(graph_.name()) + " " +
+                                             outcome.error().message);
   } else {
     return outcome;
   }
   return {};
 }
 
-// Where an unknown size of a node's output begins: here, or before, or in a body.
+// Finds where an unknown size of a node's output starts: at this node, at an earlier node, or in a body.
 UnknownSize::Origin GraphWalk::origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const {
-  const auto is_known = [&](std::uint32_t name) { return name == Wiring::kLeftOut || is_sized(values_[name].fact); };
-  const auto inputs = wiring_.inputs(index);
-  const auto captured = wiring_.captured(index);
+  const auto is_known = [&](std::uint32_t name) { return name == Wiring::kLeftOut || is_sized(values_.fact(name)); };
+  const auto inputs = wiring().inputs(index);
+  const auto captured = wiring().captured(index);
   bool is_first =
       std::all_of(inputs.begin(), inputs.end(), is_known) && std::all_of(captured.begin(), captured.end(), is_known);
   for (const auto& [attribute, body] : bodies.walked) {
@@ -217,30 +239,128 @@ UnknownSize::Origin GraphWalk::origin_of_unknown(std::uint32_t index, const Node
 Result<void> GraphWalk::add_outputs() {
   std::vector<TensorId> tensors;
   for (const onnx::ValueInfoProto& output : graph_.output()) {
-    const std::uint32_t name = wiring_.index_of.at(output.name());
-    Value* value = value_of(name);
+    const std::uint32_t name = wiring().index_of.at(output.name());
+    const GraphValues::Value* value = values_.find(name);
     if (value == nullptr) {
       return Error{ErrorCode::invalid,
                    "output " + quoted(output.name()) +
-                       " of the graph is never made: no node, input or initializer has this name",
+                       " of the graph has no producer: no node, input or initializer has this name",
                    place_of_graph(graph_.name())};
     }
-    if (wiring_.names[name].source != Source::node) {  // else its node was checked
+    if (wiring().names[name].source != Source::node) {  // otherwise it was checked at its node
       TensorFact fact = value->fact;
       const Result<void> merged = merge_output(name, &output.type(), fact);
       if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "output " + quoted(output.name()));
     }
-    tensors.push_back(tensor_of(name));
-    if (around_ != nullptr) outputs_.push_back(value->fact);
+    tensors.push_back(values_.tensor_of(name));
+    if (values_.is_body()) outputs_.push_back(value->fact);
   }
-  builder_.set_outputs(std::move(tensors));
+  values_.builder().set_outputs(std::move(tensors));
   return {};
+}
+
+Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
+  const NodeProto& node = graph_.node(static_cast<int>(index));
+  Inputs inputs;
+  inputs.reserve(wiring().inputs(index).size());
+  for (std::uint32_t name : wiring().inputs(index)) {
+    inputs.push_back(name == Wiring::kLeftOut ? nullptr : &values_.fact(name));
+  }
+  Result<Facts> facts = ask(node, inputs, bodies);
+  if (!facts || !is_if(node)) return facts;
+  if (const std::optional<int> branch = branch_never_taken(node, *inputs[0])) {
+    bodies.walked.erase(*branch);
+    values_.findings().dead_branches.push_back(quoted(node.name()));
+    return facts;
+  }
+  // infer_node returns facts although a branch failed. No run can take that branch, so every run takes the other
+  // one. A branch that is malformed, whatever the sizes, is refused nevertheless.
+  for (const auto& [branch, failed] : bodies.failed) {
+    if (!failed.is_of_sizes) return failed.error;
+    values_.findings().impossible_branches.push_back(quoted(node.attribute(branch).name()) + " of " +
+                                                     quoted(node.name()) + " (" + failed.error.describe() + ")");
+  }
+  context_.is_error_of_sizes = false;  // the error ends here
+  return facts;
+}
+
+Result<Facts> GraphWalk::ask(const NodeProto& node, const Inputs& inputs, NodeBodies& bodies) {
+  const InferBody infer_body = [&](const GraphProto& body, std::span<const TensorFact> given) {
+    int attribute = 0;
+    while (attribute < node.attribute_size() && &node.attribute(attribute).g() != &body) ++attribute;
+    LOWTIDE_CHECK(attribute < node.attribute_size(), "a body is inferred under its own address");
+    return walk_body(node, attribute, given, bodies);
+  };
+  Result<Facts> facts = infer_node(node, inputs, context_.opsets.of(node), infer_body);
+  if (!facts) {
+    const bool is_of_a_body = !bodies.failed.empty();
+    context_.is_error_of_sizes =
+        is_of_a_body ? bodies.failed.begin()->second.is_of_sizes : facts.error().code == ErrorCode::invalid;
+    return facts;
+  }
+  // A body that was not needed for the answer is part of the graph nevertheless.
+  for (int at = 0; at < node.attribute_size(); ++at) {
+    if (!node.attribute(at).has_g() || bodies.walked.contains(at) || bodies.failed.contains(at)) continue;
+    const Facts nothing(static_cast<std::size_t>(node.attribute(at).g().input_size()));
+    const Result<Facts> walked = walk_body(node, at, nothing, bodies);
+    if (!walked) return walked.error();
+  }
+  return facts;
+}
+
+// Captures in the order of the names in the wiring. `bodies` no longer contains branches that never run, so only
+// what the other bodies read is captured.
+void GraphWalk::make_captured_tensors(std::uint32_t index, const NodeBodies& bodies) {
+  std::vector<std::uint32_t> used;
+  for (const auto& [attribute, body] : bodies.walked) {
+    for (const NamedCapture& capture : body.result.captures) used.push_back(capture.outer_name);
+  }
+  std::sort(used.begin(), used.end());
+  for (std::uint32_t name : wiring().captured(index)) {
+    if (std::binary_search(used.begin(), used.end(), name)) values_.tensor_of(name);
+  }
+}
+
+std::vector<Body> GraphWalk::take_bodies(const NodeProto& node, NodeBodies&& bodies) {
+  std::vector<Body> taken;
+  for (auto& [attribute, body] : bodies.walked) {
+    values_.findings().append(std::move(body.result.findings));
+    std::vector<std::pair<TensorId, TensorId>> captures;
+    captures.reserve(body.result.captures.size());
+    for (const NamedCapture& capture : body.result.captures) {
+      captures.emplace_back(values_.tensor_of(capture.outer_name), capture.inner);
+    }
+    std::sort(captures.begin(), captures.end());
+    taken.push_back({node.attribute(attribute).name(), std::make_shared<const Graph>(std::move(body.result.graph)),
+                     std::move(captures)});
+  }
+  return taken;
+}
+
+// If a body is walked several times, the last walk is used.
+Result<Facts> GraphWalk::walk_body(const NodeProto& node, int attribute, std::span<const TensorFact> inputs,
+                                   NodeBodies& bodies) {
+  if (const auto failed = bodies.failed.find(attribute); failed != bodies.failed.end()) return failed->second.error;
+  const auto known = bodies.walked.find(attribute);
+  if (known != bodies.walked.end() &&
+      std::equal(inputs.begin(), inputs.end(), known->second.inputs.begin(), known->second.inputs.end(), same_fact)) {
+    return known->second.result.outputs;
+  }
+  context_.is_error_of_sizes = false;
+  GraphWalk walk(context_, node.attribute(attribute).g(), this);
+  const Result<void> visited = walk.visit_all(inputs);
+  Result<WalkedGraph> walked = visited.ok() ? walk.finish() : Result<WalkedGraph>(visited.error());
+  if (!walked) {
+    bodies.failed.insert_or_assign(attribute, FailedBody{walked.error(), context_.is_error_of_sizes});
+    return walked.error();
+  }
+  Facts outputs = walked->outputs;
+  bodies.walked.insert_or_assign(attribute, WalkedBody{{inputs.begin(), inputs.end()}, *std::move(walked)});
+  return outputs;
 }
 
 std::string GraphWalk::place_of(std::uint32_t node) const {
   return place_of_node(graph_.name(), node, graph_.node(static_cast<int>(node)));
 }
-
-std::string GraphWalk::shown(std::uint32_t name) const { return quoted(wiring_.names[name].text); }
 
 }  // namespace lowtide::import_internal

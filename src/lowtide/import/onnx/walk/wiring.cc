@@ -51,8 +51,8 @@ class WiringMaker {
   Result<std::uint32_t> name_of(std::string_view text) {
     if (static_cast<std::int64_t>(text.size()) > limits::kMaxNameBytes) {
       return Error{ErrorCode::over_limit,
-                   "the name " + quoted(text) + " is above the limit of " + std::to_string(limits::kMaxNameBytes) +
-                       " bytes (kMaxNameBytes)",
+                   "the name " + quoted(text) + " is longer than the limit of " +
+                       std::to_string(limits::kMaxNameBytes) + " bytes (kMaxNameBytes)",
                    place_of_graph(graph_.name())};
     }
     const auto [entry, is_new] = wiring_.index_of.try_emplace(text, static_cast<std::uint32_t>(wiring_.names.size()));
@@ -70,11 +70,11 @@ class WiringMaker {
     const Result<std::uint32_t> id = name_of(text);
     if (!id) return id.error();
     Wiring::Name& name = wiring_.names[*id];
-    const bool is_standard_value =
+    const bool is_default_value =
         name.source == Source::input && (source == Source::initializer || source == Source::sparse_initializer);
-    if (name.source != Source::outside && !is_standard_value) {
-      return refuse("two things have the name " + quoted(text) + ": " + shown_source(name) + " and " +
-                    shown_source({text, source, index, 0}));
+    if (name.source != Source::outside && !is_default_value) {
+      return refuse("the name " + quoted(text) + " is produced twice: by " + shown_source(name) +
+                    " and " shown_source({text, source, index, 0}));
     }
     name.source = source;
     name.index = index;
@@ -119,9 +119,10 @@ class WiringMaker {
   Result<void> add_node(std::uint32_t at) {
     const NodeProto& node = graph_.node(static_cast<int>(at));
     if (static_cast<std::int64_t>(node.name().size()) > limits::kMaxNameBytes) {
-      return Error{ErrorCode::over_limit,
-                   "its name is above the limit of " + std::to_string(limits::kMaxNameBytes) + " bytes (kMaxNameBytes)",
-                   place_of_node(graph_.name(), at, node)};
+      return Error{
+          ErrorCode::over_limit,
+          "the name is longer than the limit of " + std::to_string(limits::kMaxNameBytes) + " bytes (kMaxNameBytes)",
+          place_of_node(graph_.name(), at, node)};
     }
     wiring_.input_begin_.push_back(pool_size());
     for (const std::string& input : node.input()) LOWTIDE_RETURN_IF_ERROR(add_read(input));
@@ -152,7 +153,7 @@ class WiringMaker {
     return {};
   }
 
-  // What the bodies take together counts as read once.
+  // A name counts as read once by all bodies of the node together.
   Result<void> add_captures(const NodeProto& node) {
     std::vector<std::string_view> captured;
     const auto capture = [&](const GraphProto& body) {
@@ -171,7 +172,7 @@ class WiringMaker {
 
   [[nodiscard]] std::uint32_t pool_size() const { return static_cast<std::uint32_t>(wiring_.pool_.size()); }
 
-  // Calls `visit` with the node that makes each name that the node reads.
+  // Calls `visit` with the producing node of each name that the node reads.
   template <typename Visit>
   void for_each_maker(std::uint32_t node, Visit visit) const {
     const auto reads = wiring_.slice(wiring_.input_begin_, wiring_.pool_end_, node);
@@ -191,7 +192,7 @@ class WiringMaker {
     return sort_by_makers(count);
   }
 
-  // Kahn's algorithm; of the nodes that are ready, the first of the file.
+  // Kahn's algorithm. Among the ready nodes, the first in the file comes next.
   Result<void> sort_by_makers(std::uint32_t count) {
     std::vector<std::uint32_t> begin(count + 1, 0);
     std::vector<std::uint32_t> waiting(count, 0);
@@ -224,7 +225,8 @@ class WiringMaker {
     return cycle(waiting);
   }
 
-  // From a node that never became ready, going back to makers that did not either, until one comes again.
+  // Starts at a node that never became ready, and goes back to producers that never became ready until a node
+  // repeats.
   [[nodiscard]] Error cycle(const std::vector<std::uint32_t>& waiting) const {
     const auto stuck = [&](std::uint32_t node) { return waiting[node] > 0; };
     std::uint32_t node = 0;
@@ -241,10 +243,9 @@ class WiringMaker {
       node = *back;
     }
     const std::uint32_t length = steps - seen_at[node] + 1;
-    return Error{
-        ErrorCode::invalid,
-        "depends on its own result, through a cycle of " + std::to_string(length) + (length == 1 ? " node" : " nodes"),
-        place_of_node(graph_.name(), node, graph_.node(static_cast<int>(node)))};
+    return Error{ErrorCode::invalid,
+                 "the node depends on its own output, through a cycle of " + counted(length, "node"),
+                 place_of_node(graph_.name(), node, graph_.node(static_cast<int>(node)))};
   }
 
   const GraphProto& graph_;
@@ -263,7 +264,7 @@ Result<Wiring> Wiring::make(const GraphProto& graph, FreeNames& free_names) {
 
 const std::vector<std::string_view>& FreeNames::of(const GraphProto& body) {
   if (const auto known = known_.find(&body); known != known_.end()) return known->second;
-  std::unordered_set<std::string_view> seen = {""};  // made here, or already in the list
+  std::unordered_set<std::string_view> seen = {""};  // produced here, or already in the list
   for (const auto& input : body.input()) seen.insert(input.name());
   for (const auto& tensor : body.initializer()) seen.insert(tensor.name());
   for (const auto& tensor : body.sparse_initializer()) seen.insert(tensor.values().name());

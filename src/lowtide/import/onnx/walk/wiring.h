@@ -16,33 +16,35 @@
 
 namespace lowtide::import_internal {
 
-// Who makes a name in its graph.
+// What produces a name in its graph.
 enum class Source : std::uint8_t {
-  outside,  // nobody here: a graph around must have it
+  outside,  // nothing in this graph; an outer graph must produce the name
   input,
-  initializer,  // perhaps listed as an input too, whose standard value it then is
+  initializer,  // may also be listed as an input, and is then the default value of the input
   sparse_initializer,
   node,
 };
 
-// The names of one graph as dense numbers, who makes and reads them, and an order of the nodes in which every name is
-// made before it is read. A node reads its inputs and what its bodies take from outside themselves.
+// The names of one graph as dense numbers, their producers and readers, and an order of the nodes in which every
+// name is produced before it is read. A node reads its inputs and the names that its bodies take from outside.
 struct Wiring {
   static constexpr std::uint32_t kLeftOut = 0xFFFFFFFF;
 
   struct Name {
-    std::string_view text;  // in the graph's messages, which must stay
+    std::string_view text;  // a view of the GraphProto, which must outlive this
     Source source = Source::outside;
-    std::uint32_t index = 0;  // of the node, input or initializer that makes it
-    std::uint32_t reads = 0;  // by nodes, once for each place; outputs of the graph count as one that stays
+    std::uint32_t index = 0;  // of the node, input or initializer that produces the name
+    // number of times that nodes read the name, plus one for each time that it is an output of the graph
+    std::uint32_t reads = 0;
   };
 
   std::vector<Name> names;
   std::unordered_map<std::string_view, std::uint32_t> index_of;
   std::vector<std::uint32_t> order;  // of nodes
-  bool was_sorted = true;            // the order is that of the file
+  bool was_sorted = true;            // whether the order is that of the file
 
-  // Names that the node reads (kLeftOut for an empty one): its inputs, then those of its bodies, each once.
+  // The names that the node reads: its inputs, with kLeftOut for an empty name, and the names that its bodies
+  // capture, each once.
   [[nodiscard]] std::span<const std::uint32_t> inputs(std::uint32_t node) const {
     return slice(input_begin_, input_end_, node);
   }
@@ -54,9 +56,9 @@ struct Wiring {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
 
-  // Errors (invalid): a name that is made twice, a cycle (one of its nodes is named); (over_limit) a name above
-  // limits::kMaxNameBytes. `free_names` gives the names that a body takes from outside.
-  // O(names + reads), and O(n log n) where the nodes have to be sorted; no recursion.
+  // `free_names` gives the names that a body takes from outside. Errors: a name that is produced twice, or a
+  // cycle, with one of its nodes (invalid); a name longer than limits::kMaxNameBytes (over_limit).
+  // O(names + reads), and O(n log n) if the nodes must be sorted. No recursion.
   static Result<Wiring> make(const onnx::GraphProto& graph, class FreeNames& free_names);
 
  private:
@@ -67,17 +69,17 @@ struct Wiring {
   }
 
   std::vector<std::uint32_t> pool_;
-  std::vector<std::uint32_t> input_begin_;  // a node's part of the pool: inputs, captured, outputs
+  std::vector<std::uint32_t> input_begin_;  // the ranges of a node in the pool: inputs, captured names, outputs
   std::vector<std::uint32_t> input_end_;
   std::vector<std::uint32_t> pool_end_;
   std::vector<std::uint32_t> output_end_;
 };
 
-// The names that a body, or a body inside it, reads and does not make, in the order of their first use. Kept for each
-// body, since bodies are asked for again and again.
+// The names that a body, or a body inside it, reads but does not produce, in the order of their first use. They are
+// kept for each body, because they are asked for repeatedly.
 class FreeNames {
  public:
-  // Recursion over bodies, whose nesting is bounded.
+  // Recurses over bodies, whose nesting is limited.
   const std::vector<std::string_view>& of(const onnx::GraphProto& body);
 
  private:
