@@ -16,10 +16,10 @@ TEST(Article, GoesByTheFirstLetter) {
   EXPECT_EQ(with_article(""), "a ");
 }
 
-TEST(Counted, ChoosesSingularOrPlural) {
-  EXPECT_EQ(counted(0, "input"), "0 inputs");
-  EXPECT_EQ(counted(1, "input"), "1 input");
-  EXPECT_EQ(counted(2, "input"), "2 inputs");
+TEST(WithCount, ChoosesSingularOrPlural) {
+  EXPECT_EQ(with_count(0, "input"), "0 inputs");
+  EXPECT_EQ(with_count(1, "input"), "1 input");
+  EXPECT_EQ(with_count(2, "input"), "2 inputs");
 }
 
 }  // namespace

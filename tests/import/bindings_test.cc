@@ -11,13 +11,8 @@
 
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::expect_refused;
-using testing::import;
-using testing::model_from;
-using testing::type_of;
 
 const char* const kDynamic = "g (float[batch,3,side,side] x) => (float[batch,3,side,side] y) { y = Relu(x) }";
 
@@ -31,7 +26,7 @@ TEST(Dims, BindASymbolEverywhere) {
 TEST(Dims, MayBeZero) {
   const auto model = import(kDynamic, {.dims = {{"batch", 0}, {"side", 16}}, .shapes = {}});
   ASSERT_TRUE(model.ok()) << model.error().describe();
-  EXPECT_EQ(testing::find_tensor(model->graph, "y")->size, Bytes(0));
+  EXPECT_EQ(find_tensor(model->graph, "y")->size, Bytes(0));
 }
 
 TEST(Dims, OfUnknownSymbolsAreRefused) {
@@ -151,4 +146,4 @@ TEST(OpenSizes, ComeFromDeclaredTypesIfInferenceFails) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -11,14 +11,8 @@
 
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::expect_refused;
-using testing::find_tensor;
-using testing::import;
-using testing::model_from;
-using testing::type_of;
 
 const Body* body_of(const Graph& graph, const std::string& node, const std::string& name) {
   for (const Node& candidate : graph.nodes()) {
@@ -398,4 +392,4 @@ TEST(Bodies, OfNestedLoopsAreInferredWithinALimit) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -13,14 +13,8 @@
 #include "lowtide/import/onnx/load/call_costs.h"
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::expect_refused;
-using testing::find_tensor;
-using testing::import;
-using testing::model_from;
-using testing::type_of;
 
 const std::string kHeader = "<ir_version: 8, opset_import: [\"\" : 17, \"local\" : 1]>\n";
 
@@ -287,4 +281,4 @@ TEST(FunctionBombs, InGraphsPassedAsAttributesAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

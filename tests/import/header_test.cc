@@ -9,12 +9,8 @@
 
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::expect_refused;
-using testing::import;
-using testing::model_from;
 
 onnx::ModelProto relu() { return model_from("g (float[2] x) => (float[2] y) { [r] y = Relu(x) }"); }
 
@@ -166,4 +162,4 @@ TEST(Messages, EscapeControlBytesOfNames) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

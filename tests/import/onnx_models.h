@@ -16,15 +16,7 @@
 #include "lowtide/import/import.h"
 #include "lowtide/import/onnx/graph_import.h"
 #include "lowtide/import/onnx/proto/onnx_headers.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#pragma GCC diagnostic ignored "-Wpedantic"
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wconversion"
 #include "onnx/defs/parser.h"
-#pragma GCC diagnostic pop
 
 namespace lowtide::testing {
 

@@ -9,14 +9,8 @@
 
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::expect_refused;
-using testing::find_tensor;
-using testing::import;
-using testing::model_from;
-using testing::type_of;
 
 TEST(DeclaredTypes, ThatContradictTheInferredOnesAreRefused) {
   expect_refused(import("g (float[2] x) => (float[3] y) { [r] y = Relu(x) }"), ErrorCode::invalid,
@@ -173,4 +167,4 @@ TEST(Contents, ThatNeedTooMuchWorkAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

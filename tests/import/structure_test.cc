@@ -11,14 +11,8 @@
 #include "lowtide/import/onnx/walk/wiring.h"
 #include "tests/import/onnx_models.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::expect_refused;
-using testing::find_tensor;
-using testing::import;
-using testing::model_from;
-using testing::type_of;
 
 // x -> Relu -> t0 -> Relu -> ... -> y
 onnx::ModelProto chain(int nodes) {
@@ -217,4 +211,4 @@ TEST(Structure, GivesTheSameGraphEachTime) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

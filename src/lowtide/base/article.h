@@ -17,7 +17,7 @@ namespace lowtide {
 }
 
 // A count with its noun in the singular or plural: "1 input", "2 inputs".
-[[nodiscard]] inline std::string counted(std::int64_t count, std::string_view noun) {
+[[nodiscard]] inline std::string with_count(std::int64_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 

@@ -14,6 +14,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 
@@ -58,12 +59,6 @@ void split(std::string_view text, char separator, std::vector<std::string_view>&
   }
 }
 
-std::string known_columns() {
-  std::string names;
-  for (std::string_view name : kNames) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
-}
-
 constexpr std::size_t kFirstRow = 2;  // the line of the first buffer; line 1 is the header
 
 class Parser {
@@ -97,7 +92,7 @@ class Parser {
     for (std::size_t at = 0; at < fields_.size(); ++at) {
       const auto* const name = std::find(kNames.begin(), kNames.end(), fields_[at]);
       if (name == kNames.end()) {
-        return refuse(1, fields_[at], "this column is unknown; known columns are " + known_columns());
+        return refuse(1, fields_[at], "this column is unknown; known columns are " + listed(kNames));
       }
       std::optional<std::size_t>& column = column_at_[static_cast<std::size_t>(name - kNames.begin())];
       if (column) return refuse(1, *name, "this column appears twice");
@@ -128,7 +123,7 @@ class Parser {
     if (fields_.size() != width_) {
       return refuse(
           lines_.number, "",
-          "the line has " + counted(fields_.size(), "field") + ", but the header has " + std::to_string(width_));
+          "the line has " + with_count(fields_.size(), "field") + ", but the header has " + std::to_string(width_));
     }
     PackingBuffer buffer;
     LOWTIDE_RETURN_IF_ERROR(parse_id());

@@ -127,7 +127,7 @@ Result<void> check(const File& file) {
   const auto count = static_cast<std::int64_t>(file.nodes.size());
   const auto wrong = [&](const std::string& what, std::int64_t node) {
     return invalid_order(what + " is node " + std::to_string(node) + ", but the file has " +
-                         counted(file.nodes.size(), "node") + ", counted from 0");
+                         with_count(file.nodes.size(), "node") + ", counted from 0");
   };
   for (std::size_t at = 0; at < file.edges.size(); ++at) {
     const auto& [from, to] = file.edges[at];

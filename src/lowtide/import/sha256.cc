@@ -8,6 +8,7 @@
 #include <array>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/hex.h"
 
 namespace lowtide::import_internal {
 
@@ -16,14 +17,8 @@ std::string sha256_hex(std::string_view bytes) {
   unsigned int length = 0;
   const int ok = EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr);
   LOWTIDE_CHECK(ok == 1 && length == 32, "libcrypto computes SHA-256");
-
-  static constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex;
-  hex.reserve(64);
-  for (unsigned int at = 0; at < length; ++at) {
-    hex += kDigits[digest[at] >> 4U];
-    hex += kDigits[digest[at] & 0xFU];
-  }
+  for (unsigned int at = 0; at < length; ++at) append_hex(hex, digest[at]);
   return hex;
 }
 

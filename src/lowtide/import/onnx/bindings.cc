@@ -22,7 +22,7 @@ using Names = std::set<std::string>;
 
 Error invalid(const std::string& message, const std::string& place) { return {ErrorCode::invalid, message, place}; }
 
-std::string listed(const Names& names) {
+std::string shown_names(const Names& names) {
   constexpr std::size_t kMost = 20;
   if (names.empty()) return "none";
   std::string text;
@@ -81,8 +81,9 @@ class Binder {
       if (!symbol) {
         Names of_inputs;
         add_symbols(graph_.input(), of_inputs);
-        return invalid("the model has no symbol " + quoted(given) + "; the symbols of its inputs: " + listed(of_inputs),
-                       "--dim");
+        return invalid(
+            "the model has no symbol " + quoted(given) + "; the symbols of its inputs: " + shown_names(of_inputs),
+            "--dim");
       }
       if (extent < 0) {
         return invalid(
@@ -105,7 +106,7 @@ class Binder {
     for (const auto& [given, extents] : options_.shapes) {
       const std::optional<std::string> input = name_given(given, names);
       if (!input) {
-        return invalid("the model has no input " + quoted(given) + "; its inputs: " + listed(names), "--shape");
+        return invalid("the model has no input " + quoted(given) + "; its inputs: " + shown_names(names), "--shape");
       }
       if (!shapes_.emplace(*input, extents).second) {
         return invalid("the input " + quoted(*input) + " is given twice; give it once", "--shape");
@@ -133,7 +134,7 @@ class Binder {
     if (!has_rank) return {};
     const onnx::TensorShapeProto& shape = input->type().tensor_type().shape();
     if (shape.dim_size() != static_cast<int>(extents.size())) {
-      return invalid("the option gives " + counted(extents.size(), "extent") + ", but the file declares " +
+      return invalid("the option gives " + with_count(extents.size(), "extent") + ", but the file declares " +
                          std::to_string(shape.dim_size()) + ": " + describe(input->type()),
                      option_of(name));
     }

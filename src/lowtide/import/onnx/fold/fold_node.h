@@ -42,7 +42,7 @@ class FoldNode {
   [[nodiscard]] const std::vector<KnownExtent>* partly_known_extents(std::size_t index) const;
   // The content, or nullptr if nothing is known of it.
   [[nodiscard]] Content content(std::size_t index) const;
-  // The content as well, but for a small integer tensor with a shape at least that number of unknown elements.
+  // The content. For a small integer tensor with a known shape and unknown content, returns unknown elements.
   [[nodiscard]] Content content_or_unknown(std::size_t index) const;
   // All elements if each is exact.
   [[nodiscard]] std::optional<Extents> exact_integers(std::size_t index) const;

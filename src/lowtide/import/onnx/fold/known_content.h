@@ -33,9 +33,9 @@ struct KnownElement {
   Knowledge knowledge = Knowledge::unknown;
   std::int64_t integer = 0;
   double real = 0;
-  // Name of an unknown element that is an unknown extent and therefore never negative. It is kept through Shape, movement
-  // of data, casts between integers of at least 32 bits, and arithmetic that changes nothing (x 1, + 0). An extent that
-  // does not fit into an i32 is assumed not to occur.
+  // Name of an unknown element that is an unknown extent and therefore never negative. It is kept through Shape,
+  // movement of data, casts between integers of at least 32 bits, and arithmetic that changes nothing (x 1, + 0). An
+  // extent that does not fit into an i32 is assumed not to occur.
   std::string symbol;
 
   friend bool operator==(const KnownElement&, const KnownElement&) = default;

@@ -144,8 +144,8 @@ class Inliner {
     const std::string place = "call " + quoted(call.name()) + " of function " + quoted(function.name());
     if (call.input_size() > function.input_size() || call.output_size() > function.output_size()) {
       return Error{ErrorCode::invalid,
-                   "the call has " + counted(call.input_size(), "input") + " and " +
-                       counted(call.output_size(), "output") + ", but the function takes at most " +
+                   "the call has " + with_count(call.input_size(), "input") + " and " +
+                       with_count(call.output_size(), "output") + ", but the function takes at most " +
                        std::to_string(function.input_size()) + " and " + std::to_string(function.output_size()),
                    place};
     }

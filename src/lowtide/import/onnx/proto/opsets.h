@@ -43,8 +43,8 @@ class OpsetScopes {
   std::unordered_map<const onnx::NodeProto*, std::size_t> index_of_;  // only of nodes whose index is not 0
 };
 
-// Returns the definition of an operator in a version of its domain, or nullptr if the onnx library does not know it. For
-// a deprecated operator it returns the last definition before the deprecation, because models still use it.
+// Returns the definition of an operator in a version of its domain, or nullptr if the onnx library does not know it.
+// For a deprecated operator it returns the last definition before the deprecation, because models still use it.
 [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& type, int version, const std::string& domain);
 
 using OpsetField = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;

@@ -144,7 +144,7 @@ Result<void> outcome_of(const Findings& findings) {
   std::set<std::string> tensors;
   for (const UnknownSize& size : findings.unknown) tensors.insert(size.tensor);
   return Error{ErrorCode::unresolved,
-               "the sizes of " + counted(tensors.size(), "tensor") + " are not known before the run, because of:\n  " +
+               "the sizes of " + with_count(tensors.size(), "tensor") + " are not known before the run, because of:\n  " +
                    joined(lines, kMostShown, "\n  "),
                ""};
 }

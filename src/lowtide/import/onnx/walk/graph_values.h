@@ -65,7 +65,8 @@ class GraphValues {
     std::string_view maker;  // place; empty for an input
   };
 
-  // `around`: the values of the outer graph if this graph is a body, otherwise nullptr. All arguments must outlive this.
+  // `around`: the values of the outer graph if this graph is a body, otherwise nullptr. All arguments must outlive
+  // this object.
   GraphValues(WalkContext& context, const onnx::GraphProto& graph, GraphValues* around)
       : context_(context), graph_(graph), around_(around), builder_(graph.name()) {}
 

@@ -58,7 +58,7 @@ bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownS
 Result<void> GraphWalk::visit_all(std::span<const TensorFact> inputs) {
   if (static_cast<int>(inputs.size()) != graph_.input_size()) {
     return Error{ErrorCode::invalid,
-                 "the body has " + counted(graph_.input_size(), "input") + ", but its node passes " +
+                 "the body has " + with_count(graph_.input_size(), "input") + ", but its node passes " +
                      std::to_string(inputs.size()),
                  place_of_graph(graph_.name())};
   }

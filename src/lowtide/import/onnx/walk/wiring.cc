@@ -244,7 +244,7 @@ class WiringMaker {
     }
     const std::uint32_t length = steps - seen_at[node] + 1;
     return Error{ErrorCode::invalid,
-                 "the node depends on its own output, through a cycle of " + counted(length, "node"),
+                 "the node depends on its own output, through a cycle of " + with_count(length, "node"),
                  place_of_node(graph_.name(), node, graph_.node(static_cast<int>(node)))};
   }
 
