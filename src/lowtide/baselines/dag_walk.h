@@ -21,8 +21,8 @@ namespace lowtide::baselines_internal {
 // The most uses of free blocks that recycle_in_dag examines, which takes a few seconds.
 inline constexpr std::int64_t kMostLooks = 400'000'000;
 
-// The walk of recycle_in_dag. It visits the ops depth-first, releases blocks after their last use, and gives free blocks
-// to blobs at their first write. `FreeBlocks` has the free blocks of one device and chooses among them:
+// The walk of recycle_in_dag. It visits the ops depth-first, releases blocks after their last use, and gives free
+// blocks to blobs at their first write. `FreeBlocks` has the free blocks of one device and chooses among them:
 //
 //   void insert(std::uint32_t block, Bytes size, std::int64_t sharers);  // size is 0 if the rule ignores sizes
 //   std::optional<std::uint32_t> take(Bytes need, may_take);  // removes the preferred block that `may_take` accepts

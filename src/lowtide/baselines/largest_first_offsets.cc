@@ -80,7 +80,7 @@ IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const 
   std::vector<PackingId> beside;
   std::vector<Taken> taken;
   for (PackingId id : by_size) {
-    placed.list_meeting(id, beside);
+    placed.list_overlapping(id, beside);
     taken.clear();
     for (PackingId other : beside) taken.push_back({offsets[other], offsets[other] + problem.buffers[other].size});
     std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });

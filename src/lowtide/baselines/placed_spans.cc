@@ -25,7 +25,7 @@ void PlacedSpans::mark(PackingId id) {
   }
 }
 
-void PlacedSpans::list_meeting(PackingId id, std::vector<PackingId>& found) {
+void PlacedSpans::list_overlapping(PackingId id, std::vector<PackingId>& found) {
   found.clear();
   const TimeSpan& span = buffers_[id].lifespan;
   if (span.empty()) return;

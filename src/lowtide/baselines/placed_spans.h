@@ -23,7 +23,7 @@ class PlacedSpans {
   void mark(PackingId id);
 
   // Replaces `found` by the marked buffers that are live at the same time as buffer `id`, sorted by start.
-  void list_meeting(PackingId id, std::vector<PackingId>& found);
+  void list_overlapping(PackingId id, std::vector<PackingId>& found);
 
  private:
   const IdVector<PackingId, PackingBuffer>& buffers_;

@@ -27,25 +27,25 @@ def outside_locations():
     yield "address", located("*/_ORT_MEM_ADDR_/*"), r"initializer 'w'.*address in the memory of another program"
     yield "empty", located(""), r"initializer 'w'.*location '' is empty"
     yield "folder", located("."), r"initializer 'w'.*names a folder"
-    yield "zero_byte", located("w.bin\0.txt"), r"initializer 'w'.*holds a zero byte"
-    yield "long", located("w" * 5_000_000), r"initializer 'w'.*longer than 4096 bytes \(kMaxNameBytes\)"
+    yield "zero_byte", located("w.bin\0.txt"), r"initializer 'w'.*contains a zero byte"
+    yield "long", located("w" * 5_000_000), r"initializer 'w'.*longer than the limit of 4096 bytes \(kMaxNameBytes\)"
 
 
 @case(MODEL, "external data at places that are none", refused=r"initializer 'w'.*external data")
 def places_in_external_data():
     yield "offset_that_wraps", located(
         "w.bin", ("offset", str(2**63 - 8))
-    ), r"offset 9223372036854775800 plus 16 bytes wraps"
+    ), r"offset 9223372036854775800 plus 16 bytes exceeds"
     yield "offset_of_2_to_the_64", located(
         "w.bin", ("offset", str(2**64 - 32))
     ), r"offset '18446744073709551584' is not a number"
     yield "offset_negative", located("w.bin", ("offset", "-4")), r"offset '-4' is not a number"
     yield "offset_no_number", located("w.bin", ("offset", "0x10")), r"offset '0x10' is not a number"
-    yield "length_too_short", located("w.bin", ("length", "12")), r"length is 12 bytes, but type and dims need 16"
+    yield "length_too_short", located("w.bin", ("length", "12")), r"the length is 12 bytes, but type and dims need 16"
     yield "length_negative", located("w.bin", ("length", "-1")), r"length '-1' is not a number"
     yield "dims_that_wrap", located("w.bin", dims=(2**32, 2**32)), r"initializer 'w'.*4294967296"
-    yield "location_twice", located("w.bin", ("location", "v.bin")), r"the key 'location' is there twice"
-    yield "location_missing", net(RELU, [external("w", [4], [("offset", "0")])]), r"no key 'location'"
+    yield "location_twice", located("w.bin", ("location", "v.bin")), r"the key 'location' appears twice"
+    yield "location_missing", net(RELU, [external("w", [4], [("offset", "0")])]), r"the key 'location' is missing"
 
 
 @case(MODEL, "external data that planning does not need", accepted=r"1 node")

@@ -35,35 +35,35 @@ def cycles():
     yield "of_100000_nodes", net(nodes), r"node 0 'first' \(Add\).*cycle of 100000 nodes"
 
 
-@case(MODEL, "one name for two things", refused=r"two things have the name")
+@case(MODEL, "one name for two things", refused=r"is produced twice")
 def doubled_names():
     relu = node("Relu", ["x"], ["y"], "a")
     yield "two_nodes", net(
         [relu, node("Neg", ["x"], ["y"], "b")]
-    ), r"name 'y': an output of node 0 'a' and an output of node 1 'b'"
+    ), r"name 'y' is produced twice: by an output of node 0 'a' and an output of node 1 'b'"
     yield "one_node", net(
         [node("Split", ["x"], ["y", "y"], "a", [integer("axis", 0)])]
-    ), r"name 'y': an output of node 0 'a' and an output of node 0 'a'"
-    yield "input", net([relu, node("Neg", ["y"], ["x"], "b")]), r"name 'x': input 0 and an output of node 1 'b'"
+    ), r"name 'y' is produced twice: by an output of node 0 'a' and an output of node 0 'a'"
+    yield "input", net([relu, node("Neg", ["y"], ["x"], "b")]), r"name 'x' is produced twice: by input 0 and an output of node 1 'b'"
     yield "initializer", net(
         [relu, node("Neg", ["y"], ["w"], "b")], [f32("w", [1])]
-    ), r"name 'w': initializer 0 and an output of node 1 'b'"
-    yield "two_inputs", net([relu], inputs=[value("x", [2]), value("x", [3])]), r"name 'x': input 0 and input 1"
+    ), r"name 'w' is produced twice: by initializer 0 and an output of node 1 'b'"
+    yield "two_inputs", net([relu], inputs=[value("x", [2]), value("x", [3])]), r"name 'x' is produced twice: by input 0 and input 1"
     yield "two_initializers", net(
         [relu], [f32("w", [1]), f32("w", [1, 2])]
-    ), r"name 'w': initializer 0 and initializer 1"
+    ), r"name 'w' is produced twice: by initializer 0 and initializer 1"
     body = graph([node("Relu", ["x"], ["y"])], outputs=[value("y", None)])
     outer = [relu, node("If", ["f"], ["z"], "if", [of_graph("then_branch", body), of_graph("else_branch", body)])]
     yield "around_a_body", net(
         outer, inputs=[value("x", [2]), value("f", [], BOOL)]
-    ), r"makes 'y', a name that a graph around has already"
+    ), r"produces 'y', but an outer graph already has this name"
 
 
 @case(MODEL, "inputs that nobody makes", refused=r"node 0 'n'")
 def missing_inputs():
     yield "undefined", net(
         [node("Add", ["x", "ghost"], ["y"], "n")]
-    ), r"node 0 'n' \(Add\).*reads 'ghost', which no node"
+    ), r"node 0 'n' \(Add\).*reads 'ghost', but no node"
     yield "left_out", net([node("Add", ["x", ""], ["y"], "n")]), r"node 0 'n' \(Add\)"
     yield "too_few", net(
         [node("Add", ["x"], ["y"], "n")]
@@ -75,7 +75,7 @@ def missing_inputs():
         [node("Relu", ["x"], ["y", "z"], "n")]
     ), r"node 0 'n' \(Relu\).*output size 2 not in range \[min=1, max=1\]"
     yield "no_outputs", net([node("Relu", ["x"], [], "n")]), r"node 0 'n' \(Relu\).*output"
-    yield "output_without_name", net([node("Relu", ["x"], [""], "n")]), r"node 0 'n' \(Relu\)|never made"
+    yield "output_without_name", net([node("Relu", ["x"], [""], "n")]), r"node 0 'n' \(Relu\)|no producer"
     body = graph([node("Relu", ["ghost"], ["t"], "inner")], outputs=[value("t", None)], name="b")
     branches = [of_graph("then_branch", body), of_graph("else_branch", body)]
     yield "in_a_body", net(
@@ -110,7 +110,7 @@ def other_values():
     ), r"SequenceEmpty.*'n'"
 
 
-@case(MODEL, "nodes that are not in order are sorted", accepted=r"nodes were not in topological order")
+@case(MODEL, "nodes that are not in order are sorted", accepted=r"not in topological order")
 def unsorted_nodes():
     yield "two", net([node("Relu", ["m"], ["y"]), node("Relu", ["x"], ["m"])])
     yield "backwards", net(chain(10_000)[::-1])
@@ -119,7 +119,7 @@ def unsorted_nodes():
 @case(MODEL, "outputs of the graph", refused=r"'z'")
 def hostile_outputs():
     relu = [node("Relu", ["x"], ["y"])]
-    yield "never_made", net(relu, outputs=[value("z", None)]), r"output 'z' of the graph is never made"
+    yield "never_made", net(relu, outputs=[value("z", None)]), r"output 'z' of the graph has no producer"
     yield "without_name", net(relu, outputs=[value("", None)]), r"an output of the graph has no name"
 
 
@@ -194,7 +194,7 @@ def nested_bodies():
     yield "8_in_both_branches", nested_ifs(8, is_in_both=True)
 
 
-@case(MODEL_AND_PLAN, "bodies nested deeper", refused=r"more than 32 deep \(kMaxBodyNesting\)")
+@case(MODEL_AND_PLAN, "bodies nested deeper", refused=r"nested deeper than 32, the limit \(kMaxBodyNesting\)")
 def deep_bodies():
     yield "33", nested_ifs(33)
     yield "90", nested_ifs(90)

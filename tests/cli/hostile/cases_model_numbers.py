@@ -230,7 +230,7 @@ def growing_operators():
     ), r"node 0 'grow'.*1099511627776"
 
 
-@case(MODEL, "large constants that are never made", accepted=r"4,294,967,296 B")
+@case(MODEL, "large constants that are no producer", accepted=r"4,294,967,296 B")
 def constant_of_4_gb():
     """A hundred bytes that stand for 4 GiB."""
     return net([node("ConstantOfShape", ["s"], ["m"]), node("Add", ["x", "m"], ["y"])], [i64("s", [2**30])], x=[1])

@@ -9,7 +9,7 @@ HEADER = "id,lower,upper,size\n"
 WIDE = "id,lower,upper,size,alignment,offset,gaps\n"
 
 
-@case(PACKING, "an empty file", refused=r"line 1: no header")
+@case(PACKING, "an empty file", refused=r"line 1: there is no header")
 def empty_packing():
     yield "of_no_bytes", b""
     yield "of_a_line_end", "\n"
@@ -31,10 +31,10 @@ def packing_cut():
 def packing_headers():
     yield "unknown_column", "id,lower,upper,size,colour\na,0,1,1,red\n", r"column 'colour': unknown column; .*id"
     yield "column_twice", "id,lower,upper,size,size\n", r"line 1, column 'size': .*twice"
-    yield "column_missing", "id,lower,upper\na,0,1\n", r"line 1, column 'size': the header lacks this column"
+    yield "column_missing", "id,lower,upper\na,0,1\n", r"line 1, column 'size': the header lacks this required column"
     yield "other_case", "ID,lower,upper,size\n", r"line 1, column 'ID'"
     yield "with_blanks", "id, lower, upper, size\n", r"line 1, column ' lower'"
-    yield "a_million_columns", "id," * 1_000_000, r"line 1, column 'id': this column is there twice"
+    yield "a_million_columns", "id," * 1_000_000, r"line 1, column 'id': this column appears twice"
     yield "column_of_20_MB", "x" * 20_000_000, r"line 1, column 'x+"
     yield "other_file", b"\x89PNG\r\n\x1a\n\0\0\0", r"line 1"
 
@@ -81,19 +81,19 @@ def packing_limits():
 
 @case(PACKING, "rows and ids", refused=r"line \d")
 def packing_rows():
-    yield "too_few_fields", HEADER + "a,0,1\n", r"line 2: 3 fields; the header has 4"
-    yield "too_many_fields", HEADER + "a,0,1,1,1\n", r"line 2: 5 fields; the header has 4"
-    yield "a_million_fields", HEADER + "," * 1_000_000, r"line 2: 1000001 fields; the header has 4"
-    yield "empty_line_between", HEADER + "a,0,1,1\n\nb,0,1,1\n", r"line 3: an empty line"
-    yield "empty_id", HEADER + ",0,1,1\n", r"line 2, column 'id': an empty id"
-    yield "id_twice", HEADER + "a,0,1,1\na,2,3,1\n", r"line 3, column 'id': 'a' is the id of line 2 too"
+    yield "too_few_fields", HEADER + "a,0,1\n", r"line 2: the line has 3 fields, but the header has 4"
+    yield "too_many_fields", HEADER + "a,0,1,1,1\n", r"line 2: the line has 5 fields, but the header has 4"
+    yield "a_million_fields", HEADER + "," * 1_000_000, r"line 2: the line has 1000001 fields, but the header has 4"
+    yield "empty_line_between", HEADER + "a,0,1,1\n\nb,0,1,1\n", r"line 3: this line is empty"
+    yield "empty_id", HEADER + ",0,1,1\n", r"line 2, column 'id': the id is empty"
+    yield "id_twice", HEADER + "a,0,1,1\na,2,3,1\n", r"line 3, column 'id': 'a' is also the id of line 2"
     long_id = "n" * 5000
     yield "id_of_5000_bytes", f"{HEADER}{long_id},0,1,1\n", r"column 'id': .* 5000 bytes; .* 4096 \(kMaxNameBytes\)"
-    yield "zero_byte", HEADER + "a\0b,0,1,1\n", r"line 2: a zero byte at position 2"
+    yield "zero_byte", HEADER + "a\0b,0,1,1\n", r"line 2: there is a zero byte at position 2"
     yield "old_line_ends", HEADER.replace("\n", "\r") + "a,0,1,1\r", r"line 1"
     yield "fault_in_the_last_of_200000_lines", HEADER + "".join(
         f"b{at},0,1,1\n" for at in range(200_000)
-    ) + "c,0,1\n", r"line 200002: 3 fields"
+    ) + "c,0,1\n", r"line 200002: the line has 3 fields"
 
 
 @case(PACKING, "gaps", refused=r"line 2, column 'gaps'")
@@ -156,7 +156,7 @@ def many_threads():
 @case(SLOTS, "slots of what has addresses", refused=r"bad\.csv")
 def slots_and_offsets():
     yield "fixed", WIDE + "a,0,2,64,1,0,\n", r"bad\.csv.*fixed"
-    yield "a_column_of_slots", HEADER.replace("\n", ",slot\n") + "a,0,2,64,0\n", r"column 'slot': unknown column"
+    yield "a_column_of_slots", HEADER.replace("\n", ",slot\n") + "a,0,2,64,0\n", r"column 'slot': this column is unknown"
 
 
 @case(SLOTS, "slots of problems that are odd but can be solved", accepted=r"slots?|largest")

@@ -20,21 +20,21 @@ namespace {
 
 using onnx::AttributeProto;
 
-struct Extents {
+struct CheckedDims {
   std::vector<std::int64_t> dims;
   std::int64_t elements = 0;
 };
 
 // Checks type and dims against the limits before any data are used.
 template <typename DimsField>
-Result<Extents> check_dims(const DimsField& dims, DType dtype) {
+Result<CheckedDims> check_dims(const DimsField& dims, DType dtype) {
   if (dims.size() > limits::kMaxRank) {
     return Error{ErrorCode::over_limit,
                  "rank " + std::to_string(dims.size()) + " is above the limit of " + std::to_string(limits::kMaxRank) +
                      " (kMaxRank)",
                  ""};
   }
-  Extents extents;
+  CheckedDims extents;
   extents.dims.assign(dims.begin(), dims.end());
   const Shape shape(extents.dims);
   if (dtype != DType::string) {
@@ -47,7 +47,7 @@ Result<Extents> check_dims(const DimsField& dims, DType dtype) {
   return extents;
 }
 
-void set_content(TensorFact& fact, const Extents& extents, std::vector<KnownElement> elements) {
+void set_content(TensorFact& fact, const CheckedDims& extents, std::vector<KnownElement> elements) {
   auto content = std::make_shared<KnownContent>();
   content->dtype = *fact.known.dtype;
   content->extents = extents.dims;
@@ -57,7 +57,7 @@ void set_content(TensorFact& fact, const Extents& extents, std::vector<KnownElem
 
 Result<TensorFact> fact_of_numbers(DType dtype, bool is_scalar, std::vector<KnownElement> elements,
                                    ContentBudget& budget) {
-  Extents extents;
+  CheckedDims extents;
   extents.elements = static_cast<std::int64_t>(elements.size());
   if (!is_scalar) extents.dims = {extents.elements};
   TensorFact fact = fact_of(dtype, extents.dims);
@@ -93,7 +93,7 @@ Result<TensorFact> fact_from_value(const AttributeProto& value, ContentBudget& b
 Error in_field(const char* field, const Error& error) { return Error{error.code, field + error.message, error.place}; }
 
 // Checks that the indices of a sparse tensor are in range, sorted and distinct.
-Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_t rows, const Extents& extents) {
+Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_t rows, const CheckedDims& extents) {
   const std::int64_t width = rows == 0 ? 1 : static_cast<std::int64_t>(indices.size()) / rows;
   std::int64_t last = -1;
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -128,7 +128,7 @@ Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudg
     return Error{ErrorCode::unsupported, "the tensor is stored in segments, which is not supported", ""};
   const Result<DType> dtype = dtype_from_onnx(tensor.data_type());
   if (!dtype) return dtype.error();
-  const Result<Extents> extents = check_dims(tensor.dims(), *dtype);
+  const Result<CheckedDims> extents = check_dims(tensor.dims(), *dtype);
   if (!extents) return extents.error();
   LOWTIDE_RETURN_IF_ERROR(check_tensor_data(tensor, *dtype, extents->elements));
 
@@ -147,7 +147,7 @@ Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor) {
   if (!values) return in_field("values: ", values.error());
   const Result<TensorFact> indices = fact_from_tensor(tensor.indices(), no_content);
   if (!indices) return in_field("indices: ", indices.error());
-  const Result<Extents> extents = check_dims(tensor.dims(), *values->known.dtype);
+  const Result<CheckedDims> extents = check_dims(tensor.dims(), *values->known.dtype);
   if (!extents) return extents.error();
 
   const auto& value_dims = tensor.values().dims();

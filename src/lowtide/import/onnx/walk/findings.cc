@@ -144,8 +144,8 @@ Result<void> outcome_of(const Findings& findings) {
   std::set<std::string> tensors;
   for (const UnknownSize& size : findings.unknown) tensors.insert(size.tensor);
   return Error{ErrorCode::unresolved,
-               "the sizes of " + with_count(tensors.size(), "tensor") + " are not known before the run, because of:\n  " +
-                   joined(lines, kMostShown, "\n  "),
+               "the sizes of " + with_count(tensors.size(), "tensor") +
+                   " are not known before the run, because of:\n  " + joined(lines, kMostShown, "\n  "),
                ""};
 }
 

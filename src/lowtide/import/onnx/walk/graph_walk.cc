@@ -266,7 +266,7 @@ Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
   for (std::uint32_t name : wiring().inputs(index)) {
     inputs.push_back(name == Wiring::kLeftOut ? nullptr : &values_.fact(name));
   }
-  Result<Facts> facts = ask(node, inputs, bodies);
+  Result<Facts> facts = infer_with_bodies(node, inputs, bodies);
   if (!facts || !is_if(node)) return facts;
   if (const std::optional<int> branch = branch_never_taken(node, *inputs[0])) {
     bodies.walked.erase(*branch);
@@ -284,7 +284,7 @@ Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
   return facts;
 }
 
-Result<Facts> GraphWalk::ask(const NodeProto& node, const Inputs& inputs, NodeBodies& bodies) {
+Result<Facts> GraphWalk::infer_with_bodies(const NodeProto& node, const Inputs& inputs, NodeBodies& bodies) {
   const InferBody infer_body = [&](const GraphProto& body, std::span<const TensorFact> given) {
     int attribute = 0;
     while (attribute < node.attribute_size() && &node.attribute(attribute).g() != &body) ++attribute;

@@ -62,7 +62,8 @@ class GraphWalk {
   Result<void> add_constant_node(std::uint32_t index);
   using Inputs = std::vector<const TensorFact*>;  // nullptr for an omitted input
   Result<std::vector<TensorFact>> infer(std::uint32_t index, NodeBodies& bodies);
-  Result<std::vector<TensorFact>> ask(const onnx::NodeProto& node, const Inputs& inputs, NodeBodies& bodies);
+  Result<std::vector<TensorFact>> infer_with_bodies(const onnx::NodeProto& node, const Inputs& inputs,
+                                                    NodeBodies& bodies);
   Result<std::vector<TensorFact>> walk_body(const onnx::NodeProto& node, int attribute,
                                             std::span<const TensorFact> inputs, NodeBodies& bodies);
   Result<void> add_node(std::uint32_t index, std::vector<TensorFact> facts, NodeBodies&& bodies);

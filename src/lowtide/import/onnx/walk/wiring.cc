@@ -74,7 +74,7 @@ class WiringMaker {
         name.source == Source::input && (source == Source::initializer || source == Source::sparse_initializer);
     if (name.source != Source::outside && !is_default_value) {
       return refuse("the name " + quoted(text) + " is produced twice: by " + shown_source(name) +
-                    " and " shown_source({text, source, index, 0}));
+                    " and " + shown_source({text, source, index, 0}));
     }
     name.source = source;
     name.index = index;
