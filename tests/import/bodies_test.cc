@@ -96,7 +96,7 @@ TEST(Bodies, ThatProduceAnOuterNameAreRefused) {
   expect_refused(import("g (bool c, float[2] x) => (float[2] y) { [n] p = Relu(x) [choose] y = If (c) <"
                         "then_branch = t () => (float[2] p) { [again] p = Neg(x) },"
                         "else_branch = e () => (float[2] b) { b = Abs(x) }> }"),
-                 ErrorCode::invalid, {"node 1 'choose' (If)", "node 0 'again' (Neg)", "'p'", "around"});
+                 ErrorCode::invalid, {"node 1 'choose' (If)", "node 0 'again' (Neg)", "'p'", "an outer graph"});
 }
 
 TEST(Bodies, MayNameTheirInputsLikeAnOuterTensor) {
@@ -302,7 +302,7 @@ TEST(Bodies, WithStaleDeclaredSizesArePlannedByOperators) {
   EXPECT_EQ(type_of(*other->graph, "b"), "f32[192]");
   EXPECT_NE(body_of(model->graph, "choose", "then_branch"), nullptr);
   ASSERT_EQ(model->notes.size(), 2U);  // the other note: y has 64 or 192 elements and is planned at its upper bound
-  for (const char* word : {"2 declared sizes", "'big' of graph 'e' is declared as f32[3,64]", "f32[192]", "'b'"})
+  for (const char* word : {"2 sizes declared", "'big' of graph 'e' is declared as f32[3,64]", "f32[192]", "'b'"})
     EXPECT_NE(model->notes[1].find(word), std::string::npos) << "lacks: " << word << "\n" << model->notes[1];
 }
 
@@ -324,7 +324,7 @@ TEST(Bodies, ThatAreMalformedAfterADeadBranchAreRefused) {
                         "              else_branch = te () => (float[2] f) { f = Abs(x) }>"
                         "  [bad] p = Neg(u) a = Abs(u) },"
                         "else_branch = e () => (float[2] b) { b = Abs(x) }> }"),
-                 ErrorCode::invalid, {"'bad' (Neg)", "makes 'p'"});
+                 ErrorCode::invalid, {"'bad' (Neg)", "produces 'p'"});
 }
 
 TEST(Bodies, ThatAreMalformedForAllSizesAreRefused) {

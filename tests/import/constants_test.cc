@@ -184,7 +184,7 @@ TEST(ExternalData, HaveValidOffsetsAndLengths) {
     expect_refused(fact_of(external({{"location", "w"}, {"offset", offset}})), ErrorCode::invalid, {"offset"});
   }
   expect_refused(fact_of(external({{"location", "w"}, {"offset", "9223372036854775800"}})), ErrorCode::invalid,
-                 {"9223372036854775800 plus 32 bytes wraps"});
+                 {"9223372036854775800 plus 32 bytes exceeds"});
   expect_refused(fact_of(external({{"location", "w"}, {"length", "31"}})), ErrorCode::invalid, {"31 bytes", "need 32"});
   expect_refused(fact_of(external({{"location", "w"}, {"length", "-32"}})), ErrorCode::invalid, {"length '-32'"});
 }
@@ -294,7 +294,7 @@ TEST(ConstantNodes, HaveOneValue) {
 
 TEST(ConstantNodes, OfStringsAreUnsupported) {
   expect_refused(import("g (float[1] x) => (float[1] y) { s = Constant<value_string = \"a\">() y = Relu(x) }"),
-                 ErrorCode::unsupported, {"'s' is of strings"});
+                 ErrorCode::unsupported, {"'s' is a tensor of strings"});
 }
 
 }  // namespace

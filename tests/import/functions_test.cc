@@ -253,7 +253,7 @@ TEST(FunctionBombs, OfCallsInARowAreLimitedInDepth) {
   const auto deepest = chain(99);
   ASSERT_TRUE(deepest.ok()) << deepest.error().describe();
   EXPECT_EQ(deepest->graph.nodes().size(), 1U);
-  expect_refused(chain(100), ErrorCode::over_limit, {"101 deep", "100 (kMaxCallDepth)"});
+  expect_refused(chain(100), ErrorCode::over_limit, {"call depth of 101", "100 (kMaxCallDepth)"});
   expect_refused(chain(50'000), ErrorCode::over_limit, {"kMaxCallDepth"});
 }
 
@@ -268,7 +268,7 @@ TEST(FunctionBombs, OfBodiesInBodiesAreLimitedInDepth) {
                  "else_branch = e () => (q) { q = Relu(a) }> }"));
     *model.add_functions() = part.functions(0);
   }
-  expect_refused(import(model), ErrorCode::over_limit, {"40 deep", "kMaxBodyNesting"});
+  expect_refused(import(model), ErrorCode::over_limit, {"nesting of graphs of 40", "kMaxBodyNesting"});
 }
 
 TEST(FunctionBombs, InGraphsPassedAsAttributesAreRefused) {

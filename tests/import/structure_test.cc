@@ -114,7 +114,7 @@ TEST(Structure, RefusesNamesWithoutAProducer) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [a] y = Add(x, ghost) }"), ErrorCode::invalid,
                  {"node 0 'a' (Add)", "'ghost'"});
   expect_refused(import("g (float[2] x) => (float[2] y) { t = Relu(x) }"), ErrorCode::invalid,
-                 {"output 'y'", "never made"});
+                 {"output 'y'", "has no producer"});
 }
 
 TEST(Structure, RefusesEmptyNamesOfInputsAndOutputs) {

@@ -272,8 +272,8 @@ class Scanner {
     if (!length) return malformed("a length is cut off or longer than 10 bytes");
     const std::size_t available = stack_.back().end - at_;
     if (*length > available) {
-      return malformed("a field has a length of " + std::to_string(*length) + " bytes, but only " +
-                       std::to_string(available) + " are left in its message");
+      return malformed("a field has length " + std::to_string(*length) + ", but its message has only " +
+                       std::to_string(available) + " bytes left");
     }
     const auto size = static_cast<std::size_t>(*length);
     const Field* field = number < kFieldNumbers ? kFieldTable[stack_.back().message][number] : nullptr;
