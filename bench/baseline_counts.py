@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of the baselines beside those of the originals, and what the baselines need for models, in multiples of Lowtide.
+"""Counts of the baselines beside those of the originals, and what the baselines need for models.
 
 The originals' counts for ResNet-50 (3 and 5 shared buffers) are published by their authors; the others were taken by
 running the originals' planners on the same nets.
@@ -48,8 +48,8 @@ def models(lowtide, folders):
     for path in sorted(path for folder in folders for path in folder.rglob("*.onnx")):
         report = record.timed([lowtide, "compare", str(path), "--json", "-q", *record.DIMS.get(path.name, [])]).json()
         arena = report["bytes"]["arena"]
-        results[path.name] = {"arena": arena, "bound": report["bytes"]["bound"],
-                              "baselines": {baseline["baseline"]: baseline.get("bytes") for baseline in report["baselines"]}}
+        needed = {baseline["baseline"]: baseline.get("bytes") for baseline in report["baselines"]}
+        results[path.name] = {"arena": arena, "bound": report["bytes"]["bound"], "baselines": needed}
         factors = (baseline["bytes"] / arena if arena and "bytes" in baseline else float("nan")
                    for baseline in report["baselines"])
         print(f"{path.name:36} {arena:12,}", " ".join(f"{factor:6.2f}" for factor in factors), flush=True)

@@ -80,7 +80,7 @@ class Network {
     if (index % 4 == 3) {
       const std::string left = node("Relu", {conv(x, kChannels, kChannels / 2)});
       const std::string right = node("Sigmoid", {conv(x, kChannels, kChannels / 2)});
-      const std::string joined = node("Concat", {left, right});
+      std::string joined = node("Concat", {left, right});
       attribute("axis", 1);
       if (index % 8 != 7) return joined;
       const std::string flat = node("Reshape", {joined, numbers({1, -1})});
@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_network NODES FILE\n";
     return 2;
   }
-  const int wanted = std::atoi(argv[1]);
+  const long wanted = std::strtol(argv[1], nullptr, 10);
   onnx::ModelProto model;
   model.set_ir_version(8);
   model.add_opset_import()->set_version(17);
