@@ -15,11 +15,14 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_COLUMNS = 120
 MOST_NAME = 60
-TEXT = {".h", ".cc", ".py", ".js", ".mjs", ".css", ".html", ".md", ".txt", ".cmake", ".toml", ".yml", ".yaml", ".sh", ""}
-# Lines of Markdown may be long, because a row of a table is one line. Golden outputs belong to the program.
-ANY_WIDTH = {".md", ".txt", ""}
-NOT_OURS = ("third_party/", "LICENSE", "fuzz/seeds/", "bench/instances/", "scripts/checks/prose.py", "scripts/eslint/package")
-# Names of files that are still to be rewritten. A name leaves this list when it has no finding, and the list goes when it is empty.
+TEXT = {".h", ".cc", ".py", ".js", ".mjs", ".css", ".html", ".md", ".txt", ".cmake", ".toml", ".yml", ".yaml", ".sh",
+        ""}
+# Where columns are counted: in C++, and in scripts. A row of a table in Markdown is one line, whatever its width.
+LIMITED_WIDTH = {".h", ".cc"}
+LIMITED_FOLDERS = ("bench/", "examples/", "fuzz/", "scripts/", "tests/architecture/", "tests/golden/")
+NOT_OURS = ("third_party/", "LICENSE", "fuzz/seeds/", "bench/instances/", "scripts/checks/prose.py",
+            "scripts/eslint/package")
+# Names of files that are still to be rewritten. A name without findings leaves this list, and an empty list goes.
 TO_DO = pathlib.Path(__file__).with_name("prose_to_do.txt")
 
 # Pattern, and what to write instead. A blank matches any space, line break and comment mark.
@@ -44,7 +47,8 @@ PHRASES = [
     (r"some percent", "a few percent"),
     (r"largest load is least", "minimize the peak"),
     (r"(?-i:Of) (?:those|these)", "a sentence with its subject first"),
-    (r"(?:bytes|seconds|units|entries|lines|one) an? (?:buffer|pair|node|step|line|level|stream|tensor|file|clique|byte)", "per"),
+    (r"(?:bytes|seconds|units|entries|lines|one) an? "
+     r"(?:buffer|pair|node|step|line|level|stream|tensor|file|clique|byte)", "per"),
     (r"(?:takes?|took|less|more|enough|leaves?|much) room", "space"),
     (r"(?:was|were|is|are) content", "succeeded"),
     (r"(?:would|could) have it", "what is meant"),
@@ -63,7 +67,7 @@ NAME = re.compile(r"^\s*(?:(?:TYPED_)?TEST(?:_[FP])?\(\s*\w+,\s*(\w+)|RC_GTEST\w
                   r"add_test\(NAME [\w]+\.(\w+))", re.MULTILINE)
 
 
-def findings(path, text):
+def findings(path, text, inside=""):
     """[(line, message)] of one file."""
     found = []
     for pattern, instead in FOUND:
@@ -75,7 +79,8 @@ def findings(path, text):
         if len(name_text) > MOST_NAME:
             found.append((text.count("\n", 0, name.start()) + 1,
                           f"the test name has {len(name_text)} characters, and {MOST_NAME} is the most: {name_text}"))
-    if path.suffix not in ANY_WIDTH:
+    is_limited = path.suffix in LIMITED_WIDTH or inside.startswith(LIMITED_FOLDERS)
+    if is_limited and path.suffix not in (".md", ".txt"):
         found += [(number, f"{len(line)} columns, and {MOST_COLUMNS} is the most")
                   for number, line in enumerate(text.splitlines(), 1) if len(line) > MOST_COLUMNS]
     return sorted(found)
@@ -117,7 +122,7 @@ def main():
         if not path.is_file() or path.suffix not in TEXT or inside.startswith(NOT_OURS):
             continue
         files += 1
-        found = findings(path, path.read_text())
+        found = findings(path, path.read_text(), inside)
         if found:
             done.discard(path.name)
         if path.name in to_do and not named:

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kEffort = 100'000'000;
 
-// The bound of a plan is found by `analysis` and `schedule`, and confirmed by `verify`; what the check counts is at most
-// what any order really takes, with the aliases that are chosen for it.
+// The bound of a plan is found by `analysis` and `schedule`, and confirmed by `verify`; what the check counts is at
+// most what any order really takes, with the aliases that are chosen for it.
 TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
   Random random(81);
   int searched = 0;

@@ -107,8 +107,8 @@ TEST(Restrictions, WithoutSharingTheBestOfAllOrdersIsProven) {
   EXPECT_GT(above_given, 20);  // else there was nothing to find
 }
 
-// With only one of the three forbidden the rules that give an order its aliases are no search, and a bound may stay below
-// all orders; but where an order is claimed to be the best, none is better, and almost always it is found.
+// With only one of the three forbidden the rules that give an order its aliases are no search, and a bound may stay
+// below all orders; but where an order is claimed to be the best, none is better, and almost always it is found.
 TEST(Restrictions, OneAloneIsAlmostAlwaysAsGoodAsAllOrders) {
   Random random(93);
   int best = 0;

@@ -95,7 +95,6 @@ TEST(OrderProblem, WhatIsBroughtInTwiceNeedNotStay) {
   EXPECT_LE(search_order(problem, {.work = 1'000'000}).bound, 68);
 }
 
-
 TEST(OrderProblem, ReadBackwardsCostsTheSame) {
   Random random(51);
   for (int round = 0; round < 2000; ++round) {
@@ -288,8 +287,8 @@ OrderProblem tree(int levels) {
   return problem;
 }
 
-// The wide file of an attack: 4^7 leaves, 21,845 nodes. The best order is depth first: on each of the seven levels three
-// results wait while the fourth is made, and the last node of all has four and its own: 7 x 3 + 1 + 1 = 23.
+// The wide file of an attack: 4^7 leaves, 21,845 nodes. The best order is depth first: on each of the seven levels
+// three results wait while the fourth is made, and the last node of all has four and its own: 7 x 3 + 1 + 1 = 23.
 TEST(SearchOrder, WorkCoversAWideProblem) {
   const OrderProblem problem = tree(8);
   ASSERT_EQ(problem.nodes.size(), 21'845U);

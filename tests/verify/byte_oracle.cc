@@ -151,7 +151,8 @@ class Machine {
     const std::vector<TensorId> reads = graph_.operands(node);
     if (step.reads.size() != reads.size()) return fault("a node gets another number of tensors than it reads");
     for (std::size_t at = 0; at < reads.size(); ++at) {
-      if (plan_.program.values[step.reads[at]].tensor != reads[at]) return fault("a node gets a tensor that it does not read");
+      if (plan_.program.values[step.reads[at]].tensor != reads[at])
+        return fault("a node gets a tensor that it does not read");
       check_read(step.reads[at], "a step");
     }
     std::vector<std::size_t> outputs;

@@ -157,7 +157,8 @@ bool bodies_swap(Random& random, Mutant& mutant) {
 bool damage_in_a_body(Random& random, Mutant& mutant) {
   static const std::vector<MutationKind> kKinds = [] {
     std::vector<MutationKind> all = placement_mutations();
-    for (const auto& more : {sharing_mutations(), program_mutations(), copy_mutations()}) all.insert(all.end(), more.begin(), more.end());
+    for (const auto& more : {sharing_mutations(), program_mutations(), copy_mutations()})
+      all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   const auto step = some_step_with_bodies(random, mutant.plan);
@@ -168,7 +169,8 @@ bool damage_in_a_body(Random& random, Mutant& mutant) {
   if (mutant.graph->node(node).bodies.size() != bodies.size()) return false;
   Mutant inner{mutant.graph->node(node).bodies[at].graph, *bodies[at].plan};
   const MutationKind& kind = kKinds[random.below(kKinds.size())];
-  if (inner.plan.layout.buffers.empty() || inner.plan.program.values.empty() || !kind.apply(random, inner)) return false;
+  if (inner.plan.layout.buffers.empty() || inner.plan.program.values.empty() || !kind.apply(random, inner))
+    return false;
   bodies[at].plan = std::make_shared<const Plan>(std::move(inner.plan));
   return true;
 }

@@ -10,8 +10,8 @@ namespace lowtide::testing {
 namespace {
 
 Step* some_copy(Random& random, Plan& plan) {
-  const auto id = some_id<StepId>(random, plan.program.steps.size(),
-                                  [&](StepId at) { return is_copy(plan.program.steps[at]); });
+  const auto id =
+      some_id<StepId>(random, plan.program.steps.size(), [&](StepId at) { return is_copy(plan.program.steps[at]); });
   return id ? &plan.program.steps[*id] : nullptr;
 }
 
@@ -114,7 +114,8 @@ bool link_turns_round(Random& random, Mutant& mutant) {
 
 bool stream_changes(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  Stream& stream = plan.program.streams[StreamId(static_cast<std::uint32_t>(random.below(plan.program.streams.size())))];
+  Stream& stream =
+      plan.program.streams[StreamId(static_cast<std::uint32_t>(random.below(plan.program.streams.size())))];
   const Stream old = stream;
   if (random.chance(50)) stream.worker = random.chance(50) ? std::nullopt : std::optional(WorkerId(0));
   if (random.chance(50)) stream.link = LinkId(static_cast<std::uint32_t>(random.below(plan.machine.links.size() + 1)));

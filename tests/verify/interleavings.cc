@@ -104,7 +104,8 @@ class Machine {
     const Range all = range_of(id);
     const Copy* copy = std::get_if<Copy>(&step.work);
     if (copy == nullptr) return all;
-    return {all.begin + static_cast<std::size_t>(copy->bytes.begin), all.begin + static_cast<std::size_t>(copy->bytes.end)};
+    return {all.begin + static_cast<std::size_t>(copy->bytes.begin),
+            all.begin + static_cast<std::size_t>(copy->bytes.end)};
   }
 
   [[nodiscard]] std::vector<Range> written_by(StepId id) const {
@@ -133,7 +134,8 @@ class Machine {
   }
 
   // Some bytes of a value, except those that the step itself overwrites, where `own` names these.
-  [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Range& range, const std::vector<Range>& own = {}) const {
+  [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Range& range,
+                               const std::vector<Range>& own = {}) const {
     const std::vector<std::int64_t>& held = run.held[id.index()];
     for (std::size_t at = range.begin; at < range.end; ++at) {
       bool is_own = false;

@@ -10,10 +10,10 @@
 
 namespace lowtide::testing {
 
-// Runs a small plan for several streams in every way that its streams and waits allow, on a memory of tags, one per byte.
-// A step begins and ends. In between it reads, and the bytes that it writes and its scratch are of no use to other steps.
-// Whatever is between the two of one step may be between those of another, unless one happens before the other. Copies
-// are steps like others; they read and write only the bytes that they name.
+// Runs a small plan for several streams in every way that its streams and waits allow, on a memory of tags, one per
+// byte. A step begins and ends. In between it reads, and the bytes that it writes and its scratch are of no use to
+// other steps. Whatever is between the two of one step may be between those of another, unless one happens before the
+// other. Copies are steps like others; they read and write only the bytes that they name.
 // Returns the first fault of some run, or nothing: then every run reads what it should, and outputs and states hold at
 // the end. Knows no happens-before relation, no clocks, and no line of the verifier.
 //

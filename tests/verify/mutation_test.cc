@@ -107,7 +107,8 @@ TEST_P(Mutations, AreRefusedExactlyWhereTheyAreWrong) {
 
 std::vector<MutationKind> all_mutations() {
   std::vector<MutationKind> all;
-  for (const auto& more : {placement_mutations(), sharing_mutations(), program_mutations(), claim_mutations(), copy_mutations()}) {
+  for (const auto& more :
+       {placement_mutations(), sharing_mutations(), program_mutations(), claim_mutations(), copy_mutations()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
@@ -128,7 +129,8 @@ TEST(MutationKinds, AreRefusedTogetherAsWell) {
     for (std::uint64_t times = random.between(2, 4); times > 0; --times) {
       const MutationKind& kind = kinds[random.below(kinds.size())];
       if (!has_numbers_in_range(mutant.plan) || !byte_faults(*mutant.graph, mutant.plan).empty()) break;
-      if (mutant.plan.program.steps.empty() || mutant.plan.layout.arena.size() != mutant.plan.machine.regions.size()) break;
+      if (mutant.plan.program.steps.empty() || mutant.plan.layout.arena.size() != mutant.plan.machine.regions.size())
+        break;
       static_cast<void>(kind.apply(random, mutant));
     }
     cover_up(mutant);

@@ -129,8 +129,8 @@ bool life_grows(Random& random, Mutant& mutant) {
 
 // A buffer with parts; nullptr if there is none.
 Buffer* some_divided(Random& random, Plan& plan) {
-  const auto id =
-      some_id<BufferId>(random, plan.layout.buffers.size(), [&](BufferId at) { return plan.layout.buffers[at].parts.size() > 1; });
+  const auto id = some_id<BufferId>(random, plan.layout.buffers.size(),
+                                    [&](BufferId at) { return plan.layout.buffers[at].parts.size() > 1; });
   return id ? &plan.layout.buffers[*id] : nullptr;
 }
 
@@ -246,8 +246,8 @@ bool placement_is_lost(Random& random, Mutant& mutant) {
 // What is the caller's gets a place in the arena, free or not.
 bool placement_is_added(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id =
-      some_id<BufferId>(random, plan.layout.buffers.size(), [&](BufferId at) { return !plan.layout.buffers[at].placement; });
+  const auto id = some_id<BufferId>(random, plan.layout.buffers.size(),
+                                    [&](BufferId at) { return !plan.layout.buffers[at].placement; });
   const Buffer* other = some_placed(random, plan);
   if (!id) return false;
   plan.layout.buffers[*id].placement =

@@ -13,8 +13,8 @@ std::optional<StepId> some_step(Random& random, const Plan& plan) {
   return some_id<StepId>(random, plan.program.steps.size(), [](StepId) { return true; });
 }
 
-// After steps moved: values say again where they are written and each step waits for the one before it, so that only the
-// order is wrong.
+// After steps moved: values say again where they are written and each step waits for the one before it, so that only
+// the order is wrong.
 void rewrite_steps(Plan& plan) {
   for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
     Step& step = plan.program.steps[id];
@@ -117,8 +117,8 @@ bool repeat_a_step(Random& random, Mutant& mutant) {
   return true;
 }
 
-// The second run also has values of its own: a right plan, if the operator gives the same again and nothing has taken its
-// operands' bytes.
+// The second run also has values of its own: a right plan, if the operator gives the same again and nothing has taken
+// its operands' bytes.
 bool recompute_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id = some_step(random, plan);
@@ -157,7 +157,8 @@ bool reverse_the_program(Random&, Mutant& mutant) {
 bool rotate_the_program(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   if (plan.program.steps.size() < 2) return false;
-  const auto by = static_cast<std::ptrdiff_t>(random.between(1, static_cast<std::int64_t>(plan.program.steps.size()) - 1));
+  const auto by =
+      static_cast<std::ptrdiff_t>(random.between(1, static_cast<std::int64_t>(plan.program.steps.size()) - 1));
   std::rotate(plan.program.steps.begin(), plan.program.steps.begin() + by, plan.program.steps.end());
   std::rotate(plan.layout.steps.begin(), plan.layout.steps.begin() + by, plan.layout.steps.end());
   rewrite_steps(plan);
@@ -167,8 +168,8 @@ bool rotate_the_program(Random& random, Mutant& mutant) {
 
 bool alias_instead_of_compute(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_id<StepId>(random, plan.program.steps.size(),
-                                  [&](StepId at) { return is_compute(plan.program.steps[at]); });
+  const auto id =
+      some_id<StepId>(random, plan.program.steps.size(), [&](StepId at) { return is_compute(plan.program.steps[at]); });
   if (!id) return false;
   plan.program.steps[*id].work = Alias{*node_of(plan.program.steps[*id])};
   if (random.chance(80)) plan.layout.steps[*id] = {};
@@ -252,8 +253,8 @@ void set_node(Step& step, NodeId node) {
 
 bool another_node(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto step = some_id<StepId>(random, plan.program.steps.size(),
-                                    [&](StepId at) { return !is_copy(plan.program.steps[at]); });
+  const auto step =
+      some_id<StepId>(random, plan.program.steps.size(), [&](StepId at) { return !is_copy(plan.program.steps[at]); });
   if (!step) return false;
   const NodeId other(static_cast<std::uint32_t>(random.below(mutant.graph->nodes().size())));
   const bool changes = node_of(plan.program.steps[*step]) != other;

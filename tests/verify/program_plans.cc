@@ -100,16 +100,15 @@ Mutant swap(Random& random, bool in_pieces) {
   };
   const ValueId first = maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(0), 0, 3 + more));
   const StepId relu = maker.compute(net.relu);
-  const ValueId away =
-      maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, 0, 1, 5 + 2 * more, host));
+  const ValueId away = maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, 0, 1, 5 + 2 * more, host));
   copy(first, away, out, {relu});
   maker.put(net.b, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(1), 2 + more, 4 + more));
   maker.compute(net.neg);
   maker.put(net.c, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(0), 3 + more, 6 + 2 * more));
   const StepId abs = maker.compute(net.abs);
   maker.on(StreamId(0), {StepId(1 + more)});
-  const ValueId again = maker.put(
-      net.a, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(1), 4 + more, 6 + 2 * more));
+  const ValueId again =
+      maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(1), 4 + more, 6 + 2 * more));
   copy(away, again, in, {abs});
   maker.put(net.d, maker.buffer(BufferKind::output, sizes.bytes, sizes.slot(2), 5 + 2 * more, 6 + 2 * more));
   maker.compute(net.add);
@@ -268,7 +267,7 @@ Mutant random_numbers_plan(Random& random) {
 }
 
 const std::vector<MakePlan>& program_plans() {
-  static const std::vector<MakePlan> kPlans = {recompute_plan,      swap_plan,         pieces_plan,
+  static const std::vector<MakePlan> kPlans = {recompute_plan,      swap_plan,           pieces_plan,
                                                partial_concat_plan, doubled_concat_plan, weight_plan,
                                                copied_state_plan,   in_place_state_plan, random_numbers_plan};
   return kPlans;

@@ -87,8 +87,8 @@ TEST_P(Damages, AreRefusedByName) {
     ASSERT_TRUE(is_sane);
     if (mutant.plan.program.outputs.size() == mutant.graph->outputs().size()) make_honest(*mutant.graph, mutant.plan);
     const std::vector<Violation> found = verify(*mutant.graph, mutant.plan);
-    const bool is_named = std::any_of(found.begin(), found.end(),
-                                      [&](const Violation& one) { return one.kind == damage.kind; });
+    const bool is_named =
+        std::any_of(found.begin(), found.end(), [&](const Violation& one) { return one.kind == damage.kind; });
     ASSERT_TRUE(is_named) << "not called " << to_string(damage.kind) << ", but:\n" << messages(found);
     const bool is_wrong = damage.kind == ViolationKind::race || !byte_faults(*mutant.graph, mutant.plan).empty() ||
                           !rule_faults(*mutant.graph, mutant.plan).empty();

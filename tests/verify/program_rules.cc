@@ -43,7 +43,9 @@ class ProgramRules {
     if (!holds) faults_.emplace_back(rule);
   }
 
-  [[nodiscard]] std::int64_t size_of(ValueId id) const { return graph_.tensor(program_.values[id].tensor).size.count(); }
+  [[nodiscard]] std::int64_t size_of(ValueId id) const {
+    return graph_.tensor(program_.values[id].tensor).size.count();
+  }
   [[nodiscard]] const Buffer& buffer_of(ValueId id) const {
     return plan_.layout.buffers[plan_.layout.values[id].buffer];
   }
@@ -100,7 +102,8 @@ class ProgramRules {
       must(whole == std::vector<StepId>{*written}, "a value is written once, where it says");
     } else {
       must(whole.empty() && copies.back() == *written, "a value is there after the last of its copies");
-      must(std::all_of(filled.begin(), filled.end(), [](int times) { return times == 1; }), "copies fill each byte once");
+      must(std::all_of(filled.begin(), filled.end(), [](int times) { return times == 1; }),
+           "copies fill each byte once");
     }
   }
 
@@ -142,7 +145,8 @@ class ProgramRules {
   void check_lives(StepId id) {
     const Step& step = program_.steps[id];
     for (ValueId read : step.reads) must(lives(read, bytes_of(step, read), id), "bytes are read while they live");
-    for (ValueId write : step.writes) must(lives(write, bytes_of(step, write), id), "bytes are written while they live");
+    for (ValueId write : step.writes)
+      must(lives(write, bytes_of(step, write), id), "bytes are written while they live");
     const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
     must(!scratch || plan_.layout.buffers[*scratch].lifespan.contains(id), "scratch is used while it lives");
   }
@@ -280,8 +284,8 @@ class ProgramRules {
       const Step& step = program_.steps[id];
       if (const std::optional<NodeId> node = node_of(step)) first.emplace(*node, id);
       for (StepId other : all_ids<StepId>(id.index())) {
-        const bool is_direct = program_.steps[other].stream == step.stream ||
-                               std::count(step.after.begin(), step.after.end(), other) > 0;
+        const bool is_direct =
+            program_.steps[other].stream == step.stream || std::count(step.after.begin(), step.after.end(), other) > 0;
         if (!is_direct) continue;
         before[id.index()][other.index()] = true;
         for (std::size_t earlier = 0; earlier < other.index(); ++earlier) {
@@ -301,7 +305,8 @@ class ProgramRules {
       }
       const std::optional<NodeId> node = node_of(step);
       if (!node) continue;
-      for (NodeId control : graph_.node(*node).control_inputs) must(waits_for(first.at(control)), "a step waits for its control inputs");
+      for (NodeId control : graph_.node(*node).control_inputs)
+        must(waits_for(first.at(control)), "a step waits for its control inputs");
     }
   }
 
@@ -345,6 +350,8 @@ class ProgramRules {
 
 }  // namespace
 
-std::vector<std::string> program_faults(const Graph& graph, const Plan& plan) { return ProgramRules(graph, plan).check(); }
+std::vector<std::string> program_faults(const Graph& graph, const Plan& plan) {
+  return ProgramRules(graph, plan).check();
+}
 
 }  // namespace lowtide::testing

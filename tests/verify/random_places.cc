@@ -189,9 +189,9 @@ class Sharing {
   // Whether the tensor replaces the state whose bytes these are; and does not have to be elsewhere as an output.
   bool may_replace(const Block& block, TensorId next) const {
     if (block.kind != BufferKind::state || is_output(next)) return false;
-    return std::any_of(
-        graph_.state_updates().begin(), graph_.state_updates().end(),
-        [&](const StateUpdate& update) { return update.next == next && update.state == block.members[0]; });
+    return std::any_of(graph_.state_updates().begin(), graph_.state_updates().end(), [&](const StateUpdate& update) {
+      return update.next == next && update.state == block.members[0];
+    });
   }
 
   // Nobody needs the old content in this step or after it.

@@ -65,7 +65,8 @@ class RandomPlan {
 
   Placement somewhere() {
     const bool has_choice = plan_.machine.links.empty();
-    return {RegionId(static_cast<std::uint32_t>(has_choice ? random_.below(plan_.machine.regions.size()) : 0)), Offset(0)};
+    return {RegionId(static_cast<std::uint32_t>(has_choice ? random_.below(plan_.machine.regions.size()) : 0)),
+            Offset(0)};
   }
 
   void choose_order() {
@@ -155,7 +156,8 @@ class RandomPlan {
   }
 
   bool must_place(const RandomPlaces::Block& block) const {
-    return !block.is_given || (is_body_ && block.kind == BufferKind::input && !graph_.tensor(block.members[0]).is_captured);
+    return !block.is_given ||
+           (is_body_ && block.kind == BufferKind::input && !graph_.tensor(block.members[0]).is_captured);
   }
 
   Lifespan life_of(const RandomPlaces& places, const RandomPlaces::Block& block) const {

@@ -11,8 +11,8 @@ namespace lowtide::testing {
 
 // A right plan, made in the plainest way and at random: any topological order, any of the sound aliases and in-place
 // results, first or later fit, buffers and lifespans with slack, one or two regions, scratch, bodies, and what
-// random_transfers.h adds: states that get their next content, nodes that run again, copies, links, several streams. Uses
-// no planner and no verifier.
+// random_transfers.h adds: states that get their next content, nodes that run again, copies, links, several streams.
+// Uses no planner and no verifier.
 [[nodiscard]] Plan random_plan(const Graph& graph, Random& random);
 
 }  // namespace lowtide::testing

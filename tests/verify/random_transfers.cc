@@ -47,7 +47,8 @@ class Transfers {
     for (std::size_t at = 0; at < next.size(); ++at) {
       const BufferId home = buffer_of(first_value(graph_.state_updates()[at].state));
       const bool is_there = buffer_of(next[at]) == home;
-      program_.updates.push_back(is_there ? next[at] : copy(next[at], new_value(tensor_of(next[at]), home), steps(), kComputes));
+      program_.updates.push_back(is_there ? next[at]
+                                          : copy(next[at], new_value(tensor_of(next[at]), home), steps(), kComputes));
     }
   }
 
@@ -84,9 +85,8 @@ class Transfers {
   }
 
   [[nodiscard]] bool is_replaced(BufferId buffer) const {
-    return std::any_of(graph_.state_updates().begin(), graph_.state_updates().end(), [&](const StateUpdate& update) {
-      return buffer_of(first_value(update.state)) == buffer;
-    });
+    return std::any_of(graph_.state_updates().begin(), graph_.state_updates().end(),
+                       [&](const StateUpdate& update) { return buffer_of(first_value(update.state)) == buffer; });
   }
 
   // Whether each byte of a buffer is written once at most, so that a value in it holds as long as the buffer lives.
@@ -157,7 +157,8 @@ class Transfers {
   void use(BufferId id, std::uint32_t step) {
     Buffer& buffer = layout_.buffers[id];
     const auto reach = [&](Lifespan& life) { life.end = std::max(life.end, StepId(step + 1)); };
-    if (buffer.lifespan == Lifespan{} && !is_given_kind(buffer.kind)) buffer.lifespan = {StepId(step), StepId(step + 1)};
+    if (buffer.lifespan == Lifespan{} && !is_given_kind(buffer.kind))
+      buffer.lifespan = {StepId(step), StepId(step + 1)};
     reach(buffer.lifespan);
     for (BufferPart& part : buffer.parts) reach(part.lifespan);
   }
@@ -211,8 +212,8 @@ class Transfers {
     for (StepId id : all_ids<StepId>(program_.steps.size())) {
       const Step& step = program_.steps[id];
       if (!is_compute(step) || !gives_the_same_again(graph_, *node_of(step))) continue;
-      const bool are_quiet = std::all_of(step.reads.begin(), step.reads.end(),
-                                         [&](ValueId read) { return is_quiet(buffer_of(read)); });
+      const bool are_quiet =
+          std::all_of(step.reads.begin(), step.reads.end(), [&](ValueId read) { return is_quiet(buffer_of(read)); });
       if (are_quiet) fitting.push_back(id);
     }
     if (fitting.empty()) return;
@@ -282,7 +283,8 @@ class Transfers {
     layout_.buffers[home].home = RegionId(1);
     const ValueId here = new_value(tensor_of(given), new_buffer(size_of(given), RegionId(0)));
     const std::uint32_t at = static_cast<std::uint32_t>(random_.between(0, *first));
-    insert(at, {.work = Copy{{0, size_of(given).count()}}, .reads = {given}, .writes = {here}, .stream = kCopiesIn}, {});
+    insert(at, {.work = Copy{{0, size_of(given).count()}}, .reads = {given}, .writes = {here}, .stream = kCopiesIn},
+           {});
     for (std::uint32_t step = at + 1; step < steps(); ++step) {
       for (ValueId& read : program_.steps[StepId(step)].reads) {
         if (read != given) continue;

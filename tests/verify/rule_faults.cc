@@ -84,7 +84,8 @@ class Rules {
     must(!plan_.machine.workers.empty(), "there is a worker");
     for (const Worker& worker : plan_.machine.workers) {
       const std::set<RegionId> sorted(worker.addressable.begin(), worker.addressable.end());
-      must(worker.addressable == std::vector<RegionId>(sorted.begin(), sorted.end()), "regions are listed once, in order");
+      must(worker.addressable == std::vector<RegionId>(sorted.begin(), sorted.end()),
+           "regions are listed once, in order");
       for (RegionId region : worker.addressable) must(has_region(region), "a region exists");
       must(worker.count >= 1, "there is one of each worker at least");
     }
@@ -123,13 +124,16 @@ class Rules {
     const bool has_stream = plan_.program.streams.contains(step.stream);
     must(has_stream, "a stream exists");
     for (std::size_t at = 0; at < step.after.size(); ++at) {
-      must(step.after[at] < id && (at == 0 || step.after[at - 1] < step.after[at]), "waits are for earlier steps, in order");
+      must(step.after[at] < id && (at == 0 || step.after[at - 1] < step.after[at]),
+           "waits are for earlier steps, in order");
       if (!has_stream || !(step.after[at] < id)) continue;
       must(plan_.program.steps[step.after[at]].stream != step.stream, "waits are for steps of other streams");
     }
     if (const Copy* copy = std::get_if<Copy>(&step.work)) {
-      must(step.reads.size() == 1 && step.writes.size() == 1 && !space.scratch, "a copy reads one value and writes one");
-      must(0 <= copy->bytes.begin && copy->bytes.begin <= copy->bytes.end && copy->bytes.end < kFar, "a copy is of some bytes");
+      must(step.reads.size() == 1 && step.writes.size() == 1 && !space.scratch,
+           "a copy reads one value and writes one");
+      must(0 <= copy->bytes.begin && copy->bytes.begin <= copy->bytes.end && copy->bytes.end < kFar,
+           "a copy is of some bytes");
     } else {
       must(graph_.nodes().contains(*node_of(step)), "a node exists");
     }

@@ -18,7 +18,8 @@ bool is_written(const Mutant& mutant, ValueId id) {
 }
 
 std::optional<ValueId> some_written(Random& random, const Mutant& mutant) {
-  return some_id<ValueId>(random, mutant.plan.program.values.size(), [&](ValueId id) { return is_written(mutant, id); });
+  return some_id<ValueId>(random, mutant.plan.program.values.size(),
+                          [&](ValueId id) { return is_written(mutant, id); });
 }
 
 bool is_given(const Buffer& buffer) {
@@ -179,7 +180,8 @@ bool activation_in_a_constant(Random& random, Mutant& mutant) {
 
 bool constant_in_an_activation(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto given = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId id) { return !plan.program.values[id].written; });
+  const auto given = some_id<ValueId>(random, plan.program.values.size(),
+                                      [&](ValueId id) { return !plan.program.values[id].written; });
   const auto onto = some_written(random, mutant);
   if (!given || !onto) return false;
   put_over(mutant, *given, *onto, true);
@@ -187,7 +189,8 @@ bool constant_in_an_activation(Random& random, Mutant& mutant) {
 }
 
 bool kind_changes(Random& random, Mutant& mutant) {
-  Buffer& buffer = mutant.plan.layout.buffers[BufferId(static_cast<std::uint32_t>(random.below(mutant.plan.layout.buffers.size())))];
+  Buffer& buffer =
+      mutant.plan.layout.buffers[BufferId(static_cast<std::uint32_t>(random.below(mutant.plan.layout.buffers.size())))];
   const auto kind = static_cast<BufferKind>(random.below(6));
   return std::exchange(buffer.kind, kind) != kind;
 }
@@ -214,7 +217,8 @@ bool two_outputs_in_one_place(Random& random, Mutant& mutant) {
 
 bool given_twice(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId at) { return !plan.program.values[at].written; });
+  const auto id = some_id<ValueId>(random, plan.program.values.size(),
+                                   [&](ValueId at) { return !plan.program.values[at].written; });
   if (!id) return false;
   ValuePlace place = plan.layout.values[*id];
   if (random.chance(70)) place.buffer = plan.layout.buffers.push_back(Buffer(plan.layout.buffers[place.buffer]));

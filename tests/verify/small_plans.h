@@ -46,9 +46,9 @@ class GraphMaker {
   GraphBuilder builder_;
 };
 
-// Steps run in the order of the calls; each call states where everything is. A step reads the latest value of each operand,
-// unless `reads` names others. `finish` fills in claims, provenance, outputs (the latest value of each) and updates (the
-// value of `next` in the state's buffer).
+// Steps run in the order of the calls; each call states where everything is. A step reads the latest value of each
+// operand, unless `reads` names others. `finish` fills in claims, provenance, outputs (the latest value of each) and
+// updates (the value of `next` in the state's buffer).
 class PlanMaker {
  public:
   // Every input, constant and state gets a buffer of its own (placed by `input_at` in a body). Region 0 is "arena",

@@ -54,7 +54,8 @@ void leave_only_order(Plan& plan) {
   }
 }
 
-// Moves a step to another position of the list. Everything that names steps follows; waits that would point forwards go.
+// Moves a step to another position of the list. Everything that names steps follows; waits that would point forwards
+// go.
 void move_step(Plan& plan, StepId from, StepId to) {
   std::vector<std::uint32_t> order(step_count(plan));
   for (std::uint32_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -165,9 +166,8 @@ bool copy_the_wrong_tensor(Random& random, Mutant& mutant) {
   if (!copy) return false;
   Step& step = plan.program.steps[*copy];
   const TensorId tensor = plan.program.values[step.writes[0]].tensor;
-  const auto other = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId id) {
-    return plan.program.values[id].tensor != tensor;
-  });
+  const auto other = some_id<ValueId>(random, plan.program.values.size(),
+                                      [&](ValueId id) { return plan.program.values[id].tensor != tensor; });
   step.reads[0] = *other;
   return true;
 }
@@ -331,8 +331,8 @@ bool two_copies_race(Random& random, Mutant& mutant) {
   if (!copy || !is_whole(mutant, plan.program.steps[*copy])) return false;
   const Step first = plan.program.steps[*copy];
   plan.machine.links.push_back(plan.machine.links[*plan.program.streams[first.stream].link]);
-  const StreamId stream = plan.program.streams.push_back(
-      {.link = LinkId(static_cast<std::uint32_t>(plan.machine.links.size() - 1))});
+  const StreamId stream =
+      plan.program.streams.push_back({.link = LinkId(static_cast<std::uint32_t>(plan.machine.links.size() - 1))});
   // A second value in the same bytes, written beside the first one.
   const ValueId twin = plan.program.values.push_back(plan.program.values[first.writes[0]]);
   plan.layout.values.push_back(plan.layout.values[first.writes[0]]);

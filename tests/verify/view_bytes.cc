@@ -152,8 +152,9 @@ std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t e
 bool gives_the_same_again(const Graph& graph, NodeId id) {
   const std::string& type = graph.op(id).type;
   if (type == "Dropout") return !is_dropout_in_training(graph, graph.node(id));
-  for (const char* same : {"Abs", "Add", "Cast", "Concat", "Expand", "Flatten", "Gemm", "Identity", "Mul", "Neg", "PRelu", "Relu",
-                           "Reshape", "Sigmoid", "Slice", "Split", "Squeeze", "Sub", "Sum", "Tile", "Unsqueeze"}) {
+  for (const char* same :
+       {"Abs",  "Add",     "Cast",    "Concat", "Expand", "Flatten", "Gemm", "Identity", "Mul",  "Neg",      "PRelu",
+        "Relu", "Reshape", "Sigmoid", "Slice",  "Split",  "Squeeze", "Sub",  "Sum",      "Tile", "Unsqueeze"}) {
     if (type == same) return true;
   }
   return false;

@@ -45,8 +45,8 @@ IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
 }
 
 // What exporters write and Caffe2's own nets do not have: results that nobody reads, such as the statistics of a
-// normalisation, and constants under a second name (Identity). They would come on Caffe2's stack of free buffers, where a
-// tiny one is then taken for a large tensor, or hold a large one for good. They get memory of their own.
+// normalisation, and constants under a second name (Identity). They would come on Caffe2's stack of free buffers, where
+// a tiny one is then taken for a large tensor, or hold a large one for good. They get memory of their own.
 std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
   std::vector<TensorId> found;
   IdVector<TensorId, char> is_constant(graph.tensors().size(), 0);

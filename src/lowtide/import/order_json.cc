@@ -12,10 +12,10 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/json_reader.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
-#include "lowtide/base/json_reader.h"
 
 namespace lowtide::import_internal {
 namespace {

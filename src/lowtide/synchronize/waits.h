@@ -13,8 +13,8 @@ namespace lowtide {
 // already had are replaced. Step b must come after step a, which is earlier in the list, if
 //   - b reads a value that a writes, all of it or a part;
 //   - a is the first step of a node that is a control input of b's node; or
-//   - both touch a byte and at least one of them writes it. The byte may be in the same buffer (results in place, state)
-//     or in two buffers that share it. A copy touches its range of bytes only.
+//   - both touch a byte and at least one of them writes it. The byte may be in the same buffer (results in place,
+//     state) or in two buffers that share it. A copy touches its range of bytes only.
 // A wait is added only if this does not follow from other waits and from the order of each stream. So if the planner
 // placed a buffer where another one was, assuming estimated times of kernels, its first use comes after the last use of
 // the other one, however long kernels take.

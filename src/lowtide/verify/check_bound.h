@@ -58,8 +58,8 @@ struct OrderBoundCheck {
 // Bytes are counted so that no plan takes less (bounds/order_count.h). A plan may take more than is counted, if slices
 // and concats cannot all share at once. So `refuted` means that the claim does not follow; only in a graph without
 // slices and concats it is wrong.
-// `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256 MiB
-// for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes.
+// `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256
+// MiB for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes.
 [[nodiscard]] OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, Bytes claimed,
                                                 std::optional<NodeId> node, std::int64_t effort);
 

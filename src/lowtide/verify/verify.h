@@ -35,7 +35,7 @@ enum class ViolationKind : std::uint8_t {
   role,          // an input, constant or state would be written, or a role and a buffer kind disagree
   wrong_claim,   // a number the plan states about itself is not so
   race,          // steps of two streams touch the same bytes, or a value, and nothing says which comes first
-  unreachable,    // a step touches bytes in a region that its worker or link does not reach
+  unreachable,   // a step touches bytes in a region that its worker or link does not reach
 };
 
 [[nodiscard]] const char* to_string(ViolationKind kind);
@@ -54,36 +54,37 @@ struct VerifyOptions {
   std::size_t most_violations = 100;  // stop after as many
 };
 
-// Replays a finished plan against the graph it is for, from first principles: a map from bytes to their last writer, kept
-// step by step. Uses nothing that a planner computes: no lifetimes, no alias classes, no orders. Plans may come from
-// anywhere: every id and number is checked before it is used. The caller compares the digest of a model file.
+// Replays a finished plan against the graph it is for, from first principles: a map from bytes to their last writer,
+// kept step by step. Uses nothing that a planner computes: no lifetimes, no alias classes, no orders. Plans may come
+// from anywhere: every id and number is checked before it is used. The caller compares the digest of a model file.
 //
 // A plan is right if, for the graph and for each body inside it,
-//   - it names this graph, and the plan of a body names the model, tool, bindings and target of the plan around it; its ids,
-//     counts and sizes are in range;
+//   - it names this graph, and the plan of a body names the model, tool, bindings and target of the plan around it; its
+//     ids, counts and sizes are in range;
 //   - every node runs, and again only if its operator always gives the same result; each step reads and writes what its
 //     node does, after what it depends on (control inputs too); copies fill all bytes of a value, each once;
 //   - placed buffers lie inside their arena, aligned, and two that are live together share no byte; values lie inside
 //     their buffers, and no step touches a buffer outside its lifespan;
 //   - workers touch only bytes in regions that they address, and links copy from their one region to the other;
 //   - what a step reads is what was put there: nothing wrote any of its bytes since; outputs hold at the end;
-//   - a kernel's results and scratch lie apart from each other and from its operands, except a result that takes over an
-//     operand where the operator permits it; the outputs of an alias step lie where the meaning of its operator says;
-//   - inputs, constants and state lie alone in buffers of their kind. Nothing writes inputs and constants. Each byte of a
-//     state is written at most once, and at the end the state's bytes hold what replaces it;
+//   - a kernel's results and scratch lie apart from each other and from its operands, except a result that takes over
+//     an operand where the operator permits it; the outputs of an alias step lie where the meaning of its operator
+//     says;
+//   - inputs, constants and state lie alone in buffers of their kind. Nothing writes inputs and constants. Each byte of
+//     a state is written at most once, and at the end the state's bytes hold what replaces it;
 //   - outputs lie in buffers of kind output, no two in the same bytes;
 //   - of two steps on different streams that touch the same bytes, not both reading, one happens before the other; so
 //     does the step that writes a value before those that read it;
-//   - claims that can be recomputed are true. A bound is not recomputed: if the plan is in its scope, it is compared with
-//     the load, with each body at its own bound.
+//   - claims that can be recomputed are true. A bound is not recomputed: if the plan is in its scope, it is compared
+//     with the load, with each body at its own bound.
 // What cannot be shown is refused: a wrong plan never passes, and planners stay within what can be shown.
 //
 // Why that is enough for several streams: the replay follows the list, which is one possible run. In any other run two
-// steps that touch the same bytes come in the same order, since one happens before the other. So each byte sees the same
-// sequence of writes and reads, and every step reads what it reads in the replay.
+// steps that touch the same bytes come in the same order, since one happens before the other. So each byte sees the
+// same sequence of writes and reads, and every step reads what it reads in the replay.
 //
-// Returns every violation, by stage (form, addresses, roles, program, reach, replay, races, claims, bodies) and in order
-// within each; empty: the plan is right. A plan whose form is wrong is not replayed.
+// Returns every violation, by stage (form, addresses, roles, program, reach, replay, races, claims, bodies) and in
+// order within each; empty: the plan is right. A plan whose form is wrong is not replayed.
 // O((streams x (steps + values) + violations) log n); recursion only over bodies (<= kMaxBodyNesting).
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 

@@ -11,7 +11,6 @@
 namespace lowtide::schedule_internal {
 namespace {
 
-
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::int64_t kAdd = 100;  // work for a set that is looked up
@@ -22,8 +21,8 @@ std::int64_t sets_within(std::int64_t bytes, std::size_t words) {
   return std::clamp<std::int64_t>(bytes / each, 1, std::numeric_limits<std::int32_t>::max());
 }
 
-// Runs what may run, round after round, since one node may allow another, until a whole round has found nothing. Whatever
-// the sequence, the same nodes have run in the end.
+// Runs what may run, round after round, since one node may allow another, until a whole round has found nothing.
+// Whatever the sequence, the same nodes have run in the end.
 template <typename MayRun>
 void run_all(OrderState& state, const MayRun& may_run) {
   std::size_t at = 0;

@@ -47,8 +47,8 @@ class DownsetSearch {
   DownsetSearch(const OrderProblem& problem, std::int64_t level, const Options& options);
   DownsetSearch(const OrderProblem& problem, std::int64_t level) : DownsetSearch(problem, level, Options{}) {}
 
-  // Until an order is found, or nothing below `limit` is left, or the search is full, or so many nodes, values and words
-  // have been looked at. May be called again, with a lower limit.
+  // Until an order is found, or nothing below `limit` is left, or the search is full, or so many nodes, values and
+  // words have been looked at. May be called again, with a lower limit.
   void run(std::int64_t work, std::int64_t limit);
 
   // No order has a lower peak.

@@ -55,8 +55,9 @@ class Contraction {
     for (Index node = 0; node < problem_.nodes.size(); ++node) add_user(node);
   }
 
-  // In topological order, so that what becomes a part of a node is there before the node itself is looked at. A node that
-  // only two wait for has one left when these are joined, and it came before them: so again, until nothing happens.
+  // In topological order, so that what becomes a part of a node is there before the node itself is looked at. A node
+  // that only two wait for has one left when these are joined, and it came before them: so again, until nothing
+  // happens.
   OrderProblem run() && {
     for (bool has_joined = true; has_joined && looks_ > 0;) {
       has_joined = false;
@@ -97,7 +98,8 @@ class Contraction {
 
   [[nodiscard]] bool only_used_by(Index value, Index a, Index b) const {
     const std::vector<Index>& users = users_[value];
-    return users.size() <= 2 && std::all_of(users.begin(), users.end(), [&](Index user) { return user == a || user == b; });
+    return users.size() <= 2 &&
+           std::all_of(users.begin(), users.end(), [&](Index user) { return user == a || user == b; });
   }
   [[nodiscard]] bool is_used_by(Index value, Index node) const {
     return std::binary_search(users_[value].begin(), users_[value].end(), node);
@@ -130,8 +132,8 @@ class Contraction {
     return true;
   }
 
-  // How far the load of a step of `a` rises above what lives when it has ended, if of the unknown values those in `dies`
-  // die with it. Uses of `a` alone are counted in unused_.
+  // How far the load of a step of `a` rises above what lives when it has ended, if of the unknown values those in
+  // `dies` die with it. Uses of `a` alone are counted in unused_.
   [[nodiscard]] std::int64_t overhang(Index a, Index b, const Touch& touch, std::uint32_t dies) {
     for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       for (Index value : step.values) ++unused_[value];

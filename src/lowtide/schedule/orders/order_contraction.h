@@ -15,8 +15,8 @@ namespace lowtide::schedule_internal {
 // it found, runs right after that. What remains to be seen is the load of `a` itself at its new place:
 //
 //   - it is never above that of a step of `b`: nothing is lost, the best order is as good as before;
-//   - it may be, by at most `tolerance`: its steps get counts = false. So the new problem is easier than the old one, and
-//     a lower bound of it holds for both; an order of it has a peak in the old one that must be measured.
+//   - it may be, by at most `tolerance`: its steps get counts = false. So the new problem is easier than the old one,
+//     and a lower bound of it holds for both; an order of it has a peak in the old one that must be measured.
 //
 // Numbers of nodes stay topological; steps keep their origin, and each step of the old problem is in the new one once.
 // O(rounds x (nodes + edges + touched values)) with few rounds; the looks are counted, and where 500 per entry of the

@@ -18,9 +18,9 @@ using Index = OrderProblem::Index;
 
 constexpr std::int64_t kFirstTurn = 1'000'000;
 constexpr std::int64_t kLargestDivisor = 32;
-constexpr std::int64_t kStrides = 16;  // from the bound to the best
-constexpr std::int64_t kTurns = 16;    // from above, at first
-constexpr std::int64_t kBehind = 4;     // of two searches, the one behind has one part in so many of a turn
+constexpr std::int64_t kStrides = 16;      // from the bound to the best
+constexpr std::int64_t kTurns = 16;        // from above, at first
+constexpr std::int64_t kBehind = 4;        // of two searches, the one behind has one part in so many of a turn
 constexpr std::int64_t kTolerated = 1000;  // a thousandth of the peak may be overlooked in an easier problem
 
 // A problem, and the same read backwards.
@@ -115,8 +115,8 @@ class PartSearch {
 
   void from_below(const BothProblems& problem, const OrderSearchOptions& options, std::int64_t work) {
     const std::int64_t limit = std::min(options.limit, found_.peak);
-    BothWays search(problem, found_.bound,
-                    {.bytes = options.bytes / 2, .stride = (limit - found_.bound) / kStrides}, ahead_);
+    BothWays search(problem, found_.bound, {.bytes = options.bytes / 2, .stride = (limit - found_.bound) / kStrides},
+                    ahead_);
     search.run(work, limit);
     found_.is_final = found_.is_final && search.has_ended(limit);
     found_.bound = std::max(found_.bound, search.bound());
@@ -198,9 +198,8 @@ FoundOrder OrderSearch::run(const OrderSearchOptions& options) const {
   for (std::size_t at : by_size) {
     const auto nodes = static_cast<std::int64_t>(parts_[at].nodes.size());
     const std::int64_t share = (options.work - found.work) / nodes_left * nodes;
-    FoundOrder best =
-        PartSearch(parts_[at].problem)
-            .run({.bound = found.bound, .limit = options.limit, .work = share, .bytes = options.bytes});
+    FoundOrder best = PartSearch(parts_[at].problem)
+                          .run({.bound = found.bound, .limit = options.limit, .work = share, .bytes = options.bytes});
     found.bound = std::max(found.bound, best.bound);
     found.peak = std::max(found.peak, best.peak);
     found.sets += best.sets;

@@ -31,8 +31,8 @@ struct OrderSearchOptions {
 // after the other are joined (order_contraction.h), and the problem is divided where every order has run the same nodes
 // (parts_of). Each part, the smallest first, is searched from below, forwards and backwards by turns
 // (downset_search.h): an easier problem, in which small values are overlooked, then the part itself. Where that does
-// not end it is searched from above: any order within a level that lies between the bound and the best so far, again and
-// again. Deterministic.
+// not end it is searched from above: any order within a level that lies between the bound and the best so far, again
+// and again. Deterministic.
 class OrderSearch {
  public:
   // Requires: nodes have one step each.

@@ -134,7 +134,8 @@ void OrderState::find_effect(Index id) {
 // A node looks at whether a value begins with it, and at whether those uses that are left are its own.
 bool OrderState::matters(Index value, std::uint32_t unused_before) const {
   const OrderProblem::Value& one = problem_.values[value];
-  return (unused_before == one.users && !one.is_there_first) || (unused_before <= most_uses_[value] + 1 && !one.is_kept);
+  return (unused_before == one.users && !one.is_there_first) ||
+         (unused_before <= most_uses_[value] + 1 && !one.is_kept);
 }
 
 void OrderState::forget_effects(Index value) {

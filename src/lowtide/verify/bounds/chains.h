@@ -32,13 +32,13 @@ struct Chain {
 //          set that can have run before a: all chains that come before it. There b must add no bytes after a, and no
 //          step of b may need more than the most expensive step of a.
 //
-// Why one set is enough. A piece counts in the live bytes if the nodes that have run cut its users, and a sum of cuts is
-// submodular: what a chain adds can only fall as more has run. So a chain that frees nothing at the largest set frees
-// nothing anywhere, and moving it later makes no step between its old and its new place more expensive. An operand that
-// the moved chain still needs cannot be overwritten by such a step, but the bytes are then among those that the chain
-// would have freed. By how much a step of a exceeds the live bytes after a only rises as more has run, since more dies in
-// it; by how much a step of b exceeds those before b only falls. Both are compared at the set where they are closest.
-// The early rule is the late one for time reversed.
+// Why one set is enough. A piece counts in the live bytes if the nodes that have run cut its users, and a sum of cuts
+// is submodular: what a chain adds can only fall as more has run. So a chain that frees nothing at the largest set
+// frees nothing anywhere, and moving it later makes no step between its old and its new place more expensive. An
+// operand that the moved chain still needs cannot be overwritten by such a step, but the bytes are then among those
+// that the chain would have freed. By how much a step of a exceeds the live bytes after a only rises as more has run,
+// since more dies in it; by how much a step of b exceeds those before b only falls. Both are compared at the set where
+// they are closest. The early rule is the late one for time reversed.
 //
 // O(rounds x (nodes + edges + users of touched pieces)) with few rounds; nodes^2 / 8 bytes. Graphs of more than 20,000
 // nodes are returned as single chains.

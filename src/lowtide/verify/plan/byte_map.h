@@ -27,8 +27,8 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// Where every value, every scratch and every copied range of a plan is. The bytes are cut into cells at each place's begin
-// and end, so that a place is a run of whole cells:
+// Where every value, every scratch and every copied range of a plan is. The bytes are cut into cells at each place's
+// begin and end, so that a place is a run of whole cells:
 //
 //   x   |-----------|                 cells  0: [0, 32)  1: [32, 64)  2: [64, 96)
 //   y         |-----------|           x is cells [0, 2), y is cells [1, 3)
