@@ -163,7 +163,7 @@ class TextOutput(ProgramTest):
         self.write("open.onnx", small_models.chain(1, batch="n"))
         self.assertIn("the sizes of 2 tensors", self.expect(BAD_INPUT, "plan", "open.onnx").stderr)
         self.write("stale.onnx", small_models.stale_branch())
-        self.assertIn("1 declared size in a body is stale", self.expect(DONE, "plan", "stale.onnx").stderr)
+        self.assertIn("1 size declared in a body contradicts the operators", self.expect(DONE, "plan", "stale.onnx").stderr)
 
     def test_a_branch_with_a_stale_declared_size_is_planned(self):
         """Joined: 192 elements of 4 bytes, which the plan must hold whatever is declared."""

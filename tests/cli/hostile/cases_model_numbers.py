@@ -230,7 +230,7 @@ def growing_operators():
     ), r"node 0 'grow'.*1099511627776"
 
 
-@case(MODEL, "large constants that are no producer", accepted=r"4,294,967,296 B")
+@case(MODEL, "large constants that are never made", accepted=r"4,294,967,296 B")
 def constant_of_4_gb():
     """A hundred bytes that stand for 4 GiB."""
     return net([node("ConstantOfShape", ["s"], ["m"]), node("Add", ["x", "m"], ["y"])], [i64("s", [2**30])], x=[1])
@@ -283,7 +283,7 @@ def axes():
     yield "reshape_of_two_unknowns", one("Reshape", [], ("x", "s"), [i64("s", [-1, -1])]), r"node 0 'n' \(Reshape\).*-1"
     yield "reshape_to_another_count", one(
         "Reshape", [], ("x", "s"), [i64("s", [7])]
-    ), r"node 0 'n' \(Reshape\): gives 'y' 7 elements, f32\[7\], but 'x' has 6"
+    ), r"node 0 'n' \(Reshape\): 'y' is f32\[7\] with 7 elements, but 'x' is .* with 6"
     yield "reshape_that_wraps", one("Reshape", [], ("x", "s"), [i64("s", [2**32, 2**32, 6])]), r"node 0 'n' \(Reshape\)"
     yield "concat_of_nothing", one("Concat", [integer("axis", 0)], ()), r"node 0 'n' \(Concat\).*input"
     yield "squeeze_of_no_1", one("Squeeze", [], ("x", "s"), [i64("s", [0])]), r"node 0 'n' \(Squeeze\)"

@@ -29,7 +29,7 @@ def packing_cut():
 
 @case(PACKING, "headers", refused=r"line 1")
 def packing_headers():
-    yield "unknown_column", "id,lower,upper,size,colour\na,0,1,1,red\n", r"column 'colour': unknown column; .*id"
+    yield "unknown_column", "id,lower,upper,size,colour\na,0,1,1,red\n", r"column 'colour': this column is unknown; .*id"
     yield "column_twice", "id,lower,upper,size,size\n", r"line 1, column 'size': .*twice"
     yield "column_missing", "id,lower,upper\na,0,1\n", r"line 1, column 'size': the header lacks this required column"
     yield "other_case", "ID,lower,upper,size\n", r"line 1, column 'ID'"
@@ -71,7 +71,7 @@ def packing_limits():
     yield "sum", HEADER + f"a,0,1,{2**61}\nb,0,1,{2**61}\n", r"line 3, column 'size': .*\(kMaxTotalBytes\)"
     yield "size", HEADER + f"a,0,1,{2**63 - 1}\n", r"line 2, column 'size': .*\(kMaxTotalBytes\)"
     for number in (0, 3, 2**31, 2**40, 2**63 - 1):
-        says = rf"line 2, column 'alignment': {number} is not a power of two up to 1073741824 \(kMaxAlignment\)"
+        says = rf"line 2, column 'alignment': {number} is not a power of two of at most 1073741824 \(kMaxAlignment\)"
         yield f"alignment_{number}", WIDE + f"a,0,1,1,{number},,\n", says
     yield "offset", WIDE + f"a,0,1,1,1,{2**63 - 1},\n", r"line 2, column 'offset': .*\(kMaxTotalBytes\)"
     yield "offset_misaligned", WIDE + "a,0,1,1,64,32,\n", r"column 'offset': offset 32 .* the alignment 64"

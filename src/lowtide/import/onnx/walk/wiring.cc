@@ -73,8 +73,8 @@ class WiringMaker {
     const bool is_default_value =
         name.source == Source::input && (source == Source::initializer || source == Source::sparse_initializer);
     if (name.source != Source::outside && !is_default_value) {
-      return refuse("the name " + quoted(text) + " is produced twice: by " + shown_source(name) +
-                    " and " + shown_source({text, source, index, 0}));
+      return refuse("the name " + quoted(text) + " is produced twice: by " + shown_source(name) + " and " +
+                    shown_source({text, source, index, 0}));
     }
     name.source = source;
     name.index = index;
