@@ -51,7 +51,7 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
   EXPECT_GT(tight, 700);
 }
 
-// Without effort, one sum decides or nobody says anything.
+// Without effort, one sum decides, or there is no answer.
 TEST(BoundCheck, IsSilentAboutASearchUnlessAsked) {
   const Graph graph = testing::graph_of(R"(graph "g" {
   input x : f32[1]

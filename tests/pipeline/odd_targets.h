@@ -25,7 +25,7 @@ class ScratchForMost final : public Catalogue {
   }
 };
 
-// The dense target; or one with scratch; now and then a small memory before the large one.
+// The dense target; or one with scratch. Sometimes a small memory comes before the large one.
 inline Target random_target(Random& random) {
   Target target = dense_target();
   if (random.chance(60)) target.catalogue = std::make_shared<const ScratchForMost>();

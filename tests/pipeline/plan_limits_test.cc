@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 constexpr std::int64_t kMost = limits::kMaxArenaBytes;                // 2^55 - 1
 constexpr std::int64_t kLargest = limits::kMaxTensorBytes / 64 * 64;  // 2^47 - 64, a multiple of the alignment
 
-// Graph outputs of so many bytes each, all of one node.
+// Graph outputs of `bytes` each, all of one node.
 std::string outputs_of(int count, std::int64_t bytes) {
   std::string names;
   std::string types;

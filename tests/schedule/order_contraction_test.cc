@@ -59,7 +59,7 @@ TEST(Contracted, WhatOnlyOneWaitsForRunsRightBeforeIt) {
 }
 
 // m may be written over x, so its own step rises by nothing above what lives before it, and s by 8 above that, since y
-// dies with it: joined, s is overlooked, and only where that is allowed. x is read by r too, so it waits for nobody.
+// dies with it: joined, s is overlooked, and only where that is allowed. x is read by r too, so it waits for no node.
 TEST(Contracted, OverlooksNoMoreThanItMay) {
   OrderProblem problem;
   problem.values = {{.size = 100, .users = 3},

@@ -63,7 +63,7 @@ inline OrderProblem random_order_problem(Random& random, const RandomOrderProble
       if (value != step.born[0] && random.chance(70)) step.dying.push_back(value);
     }
   }
-  // Those that nobody touches are no values.
+  // Those without users are no values.
   for (OrderProblem::Value& value : problem.values) {
     if (value.users == 0) value = {};
   }

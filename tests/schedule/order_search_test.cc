@@ -76,7 +76,7 @@ TEST(PeakOf, CountsWhatIsWrittenInPlaceOnce) {
   EXPECT_EQ(peak_of(problem, {0, 1}), 160);
 }
 
-// Two concats put the halves of a constant the other way round. Between the two nothing of it need be in the arena:
+// Two concats swap the halves of a constant. Between the two nothing of it need be in the arena:
 // while u runs, r with 64 bytes and u with 4.
 TEST(OrderProblem, WhatIsBroughtInTwiceNeedNotStay) {
   const Graph graph = testing::graph_of(R"(graph "g" {
@@ -184,7 +184,7 @@ TEST(PartsOf, DividesAtNodesThatAllOrdersPass) {
   EXPECT_EQ(parts[3].nodes, (Order{7, 8, 9}));
 }
 
-// The best of the whole is the worst of the parts' bests, and the orders of the parts, one after the other, are such an
+// The best of the whole is the worst of the parts' bests, and the orders of the parts, one after another, are such an
 // order.
 TEST(PartsOf, PartsAreProblemsOfTheirOwn) {
   Random random(55);

@@ -69,7 +69,7 @@ inline void for_every_order(const Graph& graph, const std::function<void(const s
 }
 
 // A random graph of operators that may alias: chains and joins of Relu, Add, Reshape, Slice, Split, Concat, Conv.
-// Sizes are small multiples of one row of four floats, so that everything fits everything now and then.
+// Sizes are small multiples of one row of four floats, so that everything sometimes fits everything.
 inline Graph random_graph(Random& random, int nodes) {
   GraphBuilder builder("random");
   struct Made {

@@ -89,7 +89,7 @@ TEST(AliasMeaning, DropoutComputesInTrainingAndWhereItsMaskIsWanted) {
   EXPECT_EQ(dropout(Extents{0}, false), "0+16 -> 0");
   EXPECT_EQ(dropout(Extents{1}, false), "it may run in training mode");
   EXPECT_EQ(dropout(Extents{}, false), "it may run in training mode");  // there, but not known
-  EXPECT_EQ(dropout(std::nullopt, true), "it has a second output, which somebody must compute");
+  EXPECT_EQ(dropout(std::nullopt, true), "it has a second output, which must be computed");
 }
 
 // x[4,6] of f32: a row has 24 bytes.
@@ -280,7 +280,7 @@ TEST_F(AliasStep, ComputedViewNeedsBytesOfItsOwn) {
 TEST_F(AliasStep, OfAnOperatorThatMustComputeIsBadAlias) {
   Plan plan = plan_with(0);
   plan.program.steps[StepId(0)].work = Alias{NodeId(0)};
-  // b would be what lies there already, which nobody wrote.
+  // b would be the bytes that are there already, which no step wrote.
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_alias");
 }
 

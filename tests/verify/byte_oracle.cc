@@ -134,12 +134,12 @@ class Machine {
 
   void check_read(ValueId id, const Interval<std::int64_t>& bytes, const std::string& who) {
     const auto& [is_there, tags] = content_[id];
-    if (!is_there) return fault(who + " reads what nobody has written");
+    if (!is_there) return fault(who + " reads what no step has written");
     const std::vector<Address> at = addresses(id);
     for (auto byte = static_cast<std::size_t>(bytes.begin); static_cast<std::int64_t>(byte) < bytes.end; ++byte) {
       if (!faults_.empty()) return;
       const auto found = memory_.find(at[byte]);
-      if (tags[byte] == Tag{}) fault(who + " reads a byte that nobody has copied");
+      if (tags[byte] == Tag{}) fault(who + " reads a byte that no step has copied");
       if (found == memory_.end() || found->second != tags[byte]) fault(who + " finds another's byte");
     }
   }

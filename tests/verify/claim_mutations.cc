@@ -186,7 +186,7 @@ bool may_change(const Graph& graph, TensorId id) {
          std::all_of(readers.begin(), readers.end(), [&](NodeId reader) { return takes_anything(graph, reader); });
 }
 
-// The same graph but for the element type, or the number of elements, of one tensor.
+// The same graph, except for the element type or the number of elements of one tensor.
 bool tensor_changes(Random& random, Mutant& mutant, bool changes_type) {
   const Graph& old = *mutant.graph;
   const auto changed =

@@ -119,7 +119,7 @@ bool life_moves(Random& random, Mutant& mutant) {
   return std::exchange(buffer->lifespan, {StepId(begin), StepId(end)}) != buffer->lifespan;
 }
 
-// Lives to the end, over whatever else comes to lie there.
+// Lives to the end, over everything that is placed there later.
 bool life_grows(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, mutant.plan);
   if (buffer == nullptr) return false;
@@ -269,7 +269,7 @@ bool scratch_in_a_live_buffer(Random& random, Mutant& mutant) {
   });
   if (!victim) return false;
   scratch.placement = plan.layout.buffers[*victim].placement;
-  // Now and then with lifespans that hide it: only the replay can see it.
+  // Sometimes with lifespans that hide it: only the replay can see it.
   if (random.chance(50)) plan.layout.buffers[*victim].lifespan.end = *step;
   return true;
 }

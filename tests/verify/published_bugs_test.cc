@@ -151,7 +151,7 @@ TEST(PublishedBug, OpenVino35396PoolDidNotKnowTheReadersOfAView) {
     planner.compute(NodeId(3));
     return planner.finish();
   };
-  EXPECT_EQ(messages(verify(graph, plan_with_other_at(0))), "");  // the half that nobody needs any more is free
+  EXPECT_EQ(messages(verify(graph, plan_with_other_at(0))), "");  // the half that is no longer needed is free
   const auto found = verify(graph, plan_with_other_at(1));
   EXPECT_EQ(kinds(found), "clobbered");
   EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{half, other}));

@@ -194,7 +194,7 @@ class Sharing {
     });
   }
 
-  // Nobody needs the old content in this step or after it.
+  // The old content is not needed in this step or after it.
   bool write_into_state(TensorId output, std::uint32_t step) {
     for (std::size_t at = 0; at < result_.blocks.size(); ++at) {
       const Block& block = result_.blocks[at];
@@ -226,7 +226,7 @@ class Sharing {
     return true;
   }
 
-  // Nobody needs the operand's bytes after this step, under any name, and in it only element by element.
+  // The operand's bytes are not needed after this step, under any name, and in it only element by element.
   bool may_be_overwritten(TensorId operand, TensorId output, std::uint32_t step) const {
     const Tensor& from = graph_.tensor(operand);
     const Tensor& to = graph_.tensor(output);

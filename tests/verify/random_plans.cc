@@ -238,7 +238,7 @@ class RandomPlan {
     }
   }
 
-  // The lowest that is free, or now and then a higher one.
+  // The lowest that is free, or sometimes a higher one.
   std::int64_t some_offset(BufferId id, const std::vector<BufferId>& placed) {
     const std::int64_t alignment = alignment_;
     std::vector<std::int64_t> candidates{0};

@@ -99,7 +99,7 @@ void make_honest(const Graph& graph, Plan& plan);
 
 // "clobbered; output_lost", in the order found: what most tests compare.
 [[nodiscard]] std::string kinds(const std::vector<Violation>& violations);
-// All messages, one a line, for failures.
+// All messages, one per line, for failures.
 [[nodiscard]] std::string messages(const std::vector<Violation>& violations);
 
 }  // namespace lowtide::testing

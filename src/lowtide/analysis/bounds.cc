@@ -74,7 +74,7 @@ class MustBeLive {
   }
 
  private:
-  // Whether it takes room when the run ends.
+  // Whether it occupies bytes when the run ends.
   [[nodiscard]] bool stays(TensorId id) const {
     const Tensor& tensor = graph_.tensor(id);
     if (tensor.producer) return tensor.role == Role::output;
@@ -132,7 +132,7 @@ class MustBeLive {
     if (!tensor.producer) return ~Lanes{0};
     const Lanes born = before_[tensor.producer->index()];
     if (born == 0 || graph_.is_needed_at_end(id)) return born;
-    // A tensor that nobody reads lives while its producer writes it.
+    // A tensor without readers is live while its producer writes it.
     if (graph_.readers(id).empty()) return born & after_[tensor.producer->index()];
     Lanes needed = 0;
     for (NodeId reader : graph_.readers(id)) needed |= after_[reader.index()];

@@ -45,7 +45,8 @@ bool is_over_before(const Times& a, const Times& b) {
                      [&](const auto& last) { return last.second <= b.known[last.first]; });
 }
 
-// Puts one thing after another on a chain. Keeps clocks as HappensBefore does, but only as long as somebody may ask.
+// Puts one thing after another on a chain. Keeps clocks as HappensBefore does, but only as long as questions may
+// follow.
 class ChainCover {
  public:
   explicit ChainCover(const std::vector<std::vector<Index>>& before)
@@ -98,7 +99,7 @@ class ChainCover {
 
   const std::vector<std::vector<Index>>& before_;
   std::vector<Index> chain_of_;
-  std::vector<std::vector<Index>> clocks_;  // empty where nobody asks any more
+  std::vector<std::vector<Index>> clocks_;  // empty after the last question
   std::vector<Index> last_asked_;           // the last thing that waits for it
   std::vector<Index> ends_;                 // by chain
   std::vector<Index> lengths_;              // by chain

@@ -10,9 +10,9 @@ namespace lowtide {
 
 // The plain figures that anyone can check with a model and a pencil: temporaries and outputs at their dense sizes, no
 // aliasing, no alignment, no scratch; the nodes in the order of the graph. A tensor lives from the step of its producer
-// to that of its last reader, an output to the end, one that nobody reads in its producer's step only.
+// to that of its last reader, an output to the end, and one without readers only in its producer's step.
 // A node with bodies adds, at its step, the largest load of its bodies as given: of an If the larger branch; a body of
-// a Loop or Scan counts its own inputs throughout, since nobody else holds them.
+// a Loop or Scan counts its own inputs throughout, since nothing else holds them.
 struct PlainFigures {
   Bytes temporaries_sum;  // all temporaries and outputs, those of bodies too
   Bytes load_as_given;

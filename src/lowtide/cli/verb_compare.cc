@@ -44,7 +44,7 @@ IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
   return scratch;
 }
 
-// What exporters write and Caffe2's own nets do not have: results that nobody reads, such as the statistics of a
+// What exporters write and Caffe2's own nets do not have: results without readers, such as the statistics of a
 // normalisation, and constants under a second name (Identity). They would come on Caffe2's stack of free buffers, where
 // a tiny one is then taken for a large tensor, or hold a large one for good. They get memory of their own.
 std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
@@ -97,7 +97,7 @@ Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   for (const BaselineSpec& spec : baselines()) {
-    // Nobody says here which tensors are gradients.
+    // The command line does not say which tensors are gradients.
     if (spec.name == "caffe2_gradients") continue;
     comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.machine.regions.front().alignment));
   }

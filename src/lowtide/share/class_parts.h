@@ -19,8 +19,8 @@ struct Cover {
 };
 
 // The parts of a buffer that tensors share: each unit of the alignment lives from the first write to the last use of
-// whoever has a byte in it; neighbours that live alike are one part. None if all lives alike. A tensor without bytes
-// counts as one byte: its buffer lives while it is used.
+// all tensors that have a byte in it; neighbours that live alike are one part. None if all lives alike. A tensor
+// without bytes counts as one byte: its buffer lives while it is used.
 // Require: the covers leave no unit out, and lie in the buffer of `size` > 0 bytes. O(covers log covers).
 [[nodiscard]] std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes size, Bytes alignment);
 

@@ -18,9 +18,9 @@ namespace lowtide {
 
 // Which runs of a graph are allowed.
 enum class RunOrder : std::uint8_t {
-  sequence,      // one node after the other, as listed
+  sequence,      // one node after another, as listed
   dependencies,  // a node runs when those that it depends on have run: data, control, and, where tensors were put
-                 // together, whoever used one before the next is written
+                 // together, every use of one before the write of the next
   waves,         // all nodes of a wave at once, a barrier, the next wave
 };
 
@@ -51,7 +51,7 @@ struct SharingClaim {
 // while the one before is still to be read; and two tensors with a byte in common of which one may be written, in some
 // allowed run, before the last use of the other. A node's output and its inputs are in use at once, unless they were
 // put together. Inputs are there from the start, outputs stay to the end.
-// Under `dependencies` whoever shares a block must be ordered, whatever the offsets.
+// Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
 // At most `most` lines, each naming tensors. Empty: right. Shares no code with those who make such plans.
 // O((nodes + edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at
 // a time.

@@ -89,7 +89,7 @@ struct VerifyOptions {
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 
 // What a plan file calls nodes and tensors is what they are in the graph: names, operators, types, roles, sizes, those
-// of bodies too. Whoever reads a plan without its model, or finds tensors by the names in it, relies on that.
+// of bodies too. A reader of a plan without its model relies on that, and so does one that finds tensors by name.
 // Violations are of kind wrong_model. O(nodes + tensors + length of the names).
 [[nodiscard]] std::vector<Violation> verify_labels(const Graph& graph, const Labels& labels,
                                                    const VerifyOptions& options = {});

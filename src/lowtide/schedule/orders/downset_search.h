@@ -27,8 +27,8 @@ namespace lowtide::schedule_internal {
 // complete has a peak between the bound and the level.
 //
 // Safe steps are taken at once, without a choice: a node that can run within the level and leaves no more bytes than it
-// found. Whoever runs it later may as well run it now: what it frees only grows with what has run, and so nothing after
-// it costs more.
+// found. An order that runs it later may as well run it now: what it frees only grows with what has run, so nothing
+// after it costs more.
 //
 // Memory: a bit per node and kBytesPerSet bytes for each set; each set has one step that waits.
 class DownsetSearch {
@@ -47,7 +47,7 @@ class DownsetSearch {
   DownsetSearch(const OrderProblem& problem, std::int64_t level, const Options& options);
   DownsetSearch(const OrderProblem& problem, std::int64_t level) : DownsetSearch(problem, level, Options{}) {}
 
-  // Until an order is found, or nothing below `limit` is left, or the search is full, or so many nodes, values and
+  // Until an order is found, or nothing below `limit` is left, or the search is full, or `work` nodes, values and
   // words have been looked at. May be called again, with a lower limit.
   void run(std::int64_t work, std::int64_t limit);
 
@@ -66,7 +66,7 @@ class DownsetSearch {
   static constexpr Index kNone = ~Index{0};
   using Waiting = std::pair<std::int64_t, Index>;  // load, set
 
-  // A set whose steps within the level are taken one after the other, what leaves the fewest bytes first.
+  // A set whose steps within the level are taken one after another, what leaves the fewest bytes first.
   struct Open {
     Index set;
     std::int64_t lowest;                  // steps below were taken before

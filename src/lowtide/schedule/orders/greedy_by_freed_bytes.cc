@@ -90,7 +90,7 @@ class Greedy {
   [[nodiscard]] std::int64_t bytes_added(NodeId id) const {
     std::int64_t added = 0;
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
-      // An output that nobody reads and nobody is handed is gone after its step.
+      // An output without readers that the caller does not get is gone after its step.
       const bool is_short = output && unread_[*output] == 0 && is_kept_[*output] == 0;
       if (output && group_[*output] == *output && !is_short) added += graph_.tensor(*output).size.count();
     }

@@ -105,7 +105,7 @@ class Contraction {
     return std::binary_search(users_[value].begin(), users_[value].end(), node);
   }
 
-  // Somebody who must have run touches it, or it was there from the start.
+  // A node that must have run touches it, or it was there from the start.
   [[nodiscard]] bool lives_before(Index value, Index node) const {
     if (problem_.values[value].is_there_first) return true;
     const std::vector<Index>* few = &users_[value];
@@ -194,7 +194,7 @@ class Contraction {
     return most;
   }
 
-  // Whoever else touches it came before.
+  // All other nodes that touch it come before.
   [[nodiscard]] bool ends_with(Index value, Index node) const {
     const std::vector<Index>& before = problem_.nodes[node].before;
     if (users_[value].size() > before.size() + 1) return false;
@@ -204,7 +204,7 @@ class Contraction {
     });
   }
 
-  // Whoever else touches it comes after.
+  // All other nodes that touch it come after.
   [[nodiscard]] bool begins_with(Index value, Index node) const {
     if (problem_.values[value].is_there_first || users_[value].size() > after_[node].size() + 1) return false;
     looks_ -= static_cast<std::int64_t>(users_[value].size());

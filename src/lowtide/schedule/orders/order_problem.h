@@ -54,7 +54,7 @@ struct OrderProblem {
 // A lower bound made into a problem: for every order and every choice of aliases, the load of a graph is at least that
 // of this problem at each step. Content is counted, not tensors (analysis/content.h): views and what they are views of
 // are one value, of a slice or concat what it holds beside the others. Where a graph has none of these, it is the load
-// itself but for rules of in-place writes that it does not know.
+// itself, except for rules of in-place writes that it does not know.
 // O(nodes + edges + holdings).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options);
 

@@ -20,7 +20,7 @@ constexpr std::int64_t kFirstTurn = 1'000'000;
 constexpr std::int64_t kLargestDivisor = 32;
 constexpr std::int64_t kStrides = 16;      // from the bound to the best
 constexpr std::int64_t kTurns = 16;        // from above, at first
-constexpr std::int64_t kBehind = 4;        // of two searches, the one behind has one part in so many of a turn
+constexpr std::int64_t kBehind = 4;        // of two searches, the one behind gets a turn divided by this
 constexpr std::int64_t kTolerated = 1000;  // a thousandth of the peak may be overlooked in an easier problem
 
 // A problem, and the same read backwards.
@@ -56,7 +56,7 @@ class BothWays {
   }
   [[nodiscard]] bool is_solved() const { return backward_.is_solved() || forward_.is_solved(); }
   [[nodiscard]] bool is_full() const { return backward_.is_full() && forward_.is_full(); }
-  // Not for want of work.
+  // The work did not run out.
   [[nodiscard]] bool has_ended(std::int64_t limit) const { return is_over(limit) || is_full(); }
   [[nodiscard]] std::int64_t bound() const { return std::max(backward_.bound(), forward_.bound()); }
   [[nodiscard]] std::int64_t work() const { return backward_.work() + forward_.work(); }

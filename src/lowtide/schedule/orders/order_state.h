@@ -60,7 +60,7 @@ class OrderState {
  private:
   static constexpr std::uint32_t kHasRun = ~std::uint32_t{0};
 
-  // Lists of indices, one after the other.
+  // Lists of indices, one after another.
   class Lists {
    public:
     Lists() = default;

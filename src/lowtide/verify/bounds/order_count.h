@@ -48,7 +48,7 @@ struct OrderCount {
   std::int64_t alignment = 1;  // a load is a multiple of it
   bool is_turned = false;      // read from its end: all edges turned, last is first
 
-  // Whole units of the alignment that so many bytes need at least.
+  // Whole units of the alignment that `bytes` need at least.
   [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const;
 };
 

@@ -35,7 +35,7 @@ bool has_more_outputs(const Node& node) {
 
 AliasMeaning whole(const Graph& graph, const Node& node) {
   if (std::string why = check_ends(graph, node); !why.empty()) return unprovable(std::move(why));
-  if (has_more_outputs(node)) return unprovable("it has a second output, which somebody must compute");
+  if (has_more_outputs(node)) return unprovable("it has a second output, which must be computed");
   const std::int64_t before = graph.tensor(*node.inputs[0]).size.count();
   const std::int64_t after = graph.tensor(*node.outputs[0]).size.count();
   if (before != after) {
@@ -70,7 +70,7 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   if (!run.obstacle.empty()) return unprovable(run.obstacle);
   if (run.elements == 0) return meaning;
   const std::int64_t bits = bits_of(source.dtype).value_or(0);
-  // Elements are fewer than bits of the tensor, and kMaxTensorBytes leaves room for that product.
+  // Elements are fewer than bits of the tensor, and with kMaxTensorBytes that product does not overflow.
   const std::int64_t begin_bits = run.begin * bits;
   const std::int64_t end_bits = begin_bits + run.elements * bits;
   const bool ends_on_byte = end_bits % 8 == 0 || (end_bits + 7) / 8 == source.size.count();
@@ -95,7 +95,7 @@ struct Piece {
   std::int64_t begin = 0;  // bytes in the whole
 };
 
-// Where the pieces of a Split or Concat begin in the whole, if they lie there one after the other.
+// Where the pieces of a Split or Concat begin in the whole, if they are there one after another.
 std::string lay_consecutively(const Graph& graph, TensorId whole_id, int axis, std::vector<Piece>& pieces) {
   const Tensor& all = graph.tensor(whole_id);
   std::int64_t extent = 0;

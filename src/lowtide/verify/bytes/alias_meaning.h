@@ -34,7 +34,7 @@ struct AliasMeaning {
 //   Expand, Tile                                        the same: then nothing is repeated
 //   Slice                                               one contiguous run of elements
 //   Split                                               consecutive parts: axes before the split one have extent 1
-//   Concat                                              the same the other way round
+//   Concat                                              the same for the operands
 // Slice, Split and Concat over extents that are only upper bounds prove nothing, nor do parts of types below 8 bits
 // that start or end inside a byte. O(rank + inputs + outputs).
 [[nodiscard]] AliasMeaning alias_meaning(const Graph& graph, NodeId node);

@@ -13,7 +13,7 @@ std::string name(PackingId id) { return "buffer " + std::to_string(id.value()); 
 std::string name(std::uint32_t slot) { return "slot " + std::to_string(slot); }
 
 // Slots as addresses: a buffer of one byte at the number of its slot. Two of one slot meet if they meet in time. What
-// has no bytes meets nobody.
+// has no bytes meets nothing.
 std::vector<std::string> check_times(const PackingProblem& problem, const SlotClaim& claim, std::size_t most) {
   PackingProblem numbers;
   IdVector<PackingId, Offset> offsets;

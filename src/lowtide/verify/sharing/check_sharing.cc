@@ -153,7 +153,7 @@ void SharingCheck::check_places() {
       continue;
     }
     if (tensor.role == Role::constant || tensor.role == Role::state) {
-      add(name(id) + " is " + std::string(to_string(tensor.role)) + ", and shares a block all the same");
+      add(name(id) + " is " + std::string(to_string(tensor.role)) + ", but shares a block");
     }
     if (at.offset.position() < 0 || at.offset.position() > claim_.blocks[at.block].count() - tensor.size.count()) {
       add(name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at " +
@@ -241,7 +241,7 @@ void SharingCheck::check_together(const Unit& unit) {
   }
 }
 
-// Views of `before` are read as `before` is: whoever reads one of a list at or after `after`, and has been there before
+// Views of `before` are read as `before` is. A node that reads one of a list at or after `after`, and was there before
 // it, reads `after`.
 void SharingCheck::check_written_over(TensorId before, TensorId after) {
   const std::uint32_t write = written(after);
@@ -288,7 +288,7 @@ void SharingCheck::check_times() {
   for (std::string& line : check_packing(problem, offsets, most_)) add(std::move(line));
 }
 
-// In every block, whoever comes next must be written after all uses of the one before; that is transitive.
+// In every block, each tensor must be written after all uses of the one before it. That is transitive.
 void SharingCheck::check_ordered() {
   std::vector<std::vector<const Unit*>> users(claim_.blocks.size());
   for (const Unit& unit : units_) {

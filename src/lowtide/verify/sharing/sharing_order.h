@@ -19,7 +19,7 @@ struct OrderQuestion {
 };
 
 // Those to which the answer is no. What orders nodes: data, control, and in each list of `together` every use of a
-// tensor before whoever writes the next one. A node does not come before itself.
+// tensor before the write of the next one. A node does not come before itself.
 // Paths are followed forwards from 64 uses at a time, as bits. Questions of one length, up to a factor of 2, go
 // together, so a short one never waits for a long one, and only positions between a use and its write are looked at.
 // `work`: nullptr, or set to the edges that were.
