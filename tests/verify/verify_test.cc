@@ -269,7 +269,7 @@ TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
   testing::make_honest(two, early);
   const auto found = verify(two, early);
   EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
-  EXPECT_THAT(found[0].message, HasSubstr("'b' (tensor 1) should hold at the end from bytes [0, 16)"));
+  EXPECT_THAT(found[0].message, HasSubstr("'b' (tensor 1) should hold at the end in bytes [0, 16)"));
   EXPECT_THAT(found[0].message, HasSubstr("step 1 (node 1 '', 'Gemm') overwrote bytes [0, 16) with 'c' (tensor 2)"));
 }
 
