@@ -130,6 +130,27 @@ TEST_F(IfBodies, BoundOfTheWholeCountsBodiesAtTheirOwnBound) {
   EXPECT_THAT(check_bounds(0, 0, 16 + 16 + 1), HasSubstr("wrong_claim: bound 33 for run_once is above 32 bytes"));
 }
 
+// `then` computes u twice. A bound for plans that run each node once says nothing about it, nor about the plan around.
+TEST_F(IfBodies, ABodyThatRecomputesIsInTheLargerScope) {
+  PlanMaker planner(*then_graph, true);
+  planner.put(TensorId(1), planner.buffer(BufferKind::temporary, 16, 0, 0, 1));
+  planner.compute(NodeId(0));
+  planner.put(TensorId(1), planner.buffer(BufferKind::temporary, 16, 0, 1, 3));
+  planner.compute(NodeId(0));
+  planner.put(TensorId(2), planner.buffer(BufferKind::output, 16, 16, 2, 3));
+  planner.compute(NodeId(1));
+  const std::shared_ptr<const Plan> twice = std::make_shared<const Plan>(planner.finish());
+  const auto check_bound = [&](const std::shared_ptr<const Plan>& body, BoundScope scope) {
+    Plan plan = make_plan();
+    plan.layout.steps[StepId(1)].bodies[0].plan = body;
+    plan.claims.bounds = {{.scope = scope, .bytes = plan.claims.load + Bytes(1)}};
+    return kinds(verify(graph, plan));
+  };
+  EXPECT_EQ(check_bound(then_plan, BoundScope::run_once), "wrong_claim");
+  EXPECT_EQ(check_bound(twice, BoundScope::run_once), "");
+  EXPECT_EQ(check_bound(twice, BoundScope::all_plans), "wrong_claim");
+}
+
 TEST_F(IfBodies, ViolationInsideABodyNamesIt) {
   Plan wrong = *then_plan;
   wrong.layout.buffers[BufferId(2)].placement->offset = Offset(0);  // v over u

@@ -85,11 +85,16 @@ Bytes plain_proven_load(const Plan& plan, BoundScope scope) { return largest_loa
 BoundScope plain_scope(const Plan& plan) {
   std::set<NodeId> ran;
   for (const Step& step : plan.program.steps) {
-    if (is_compute(step) && !ran.insert(*node_of(step)).second) return BoundScope::all_plans;
+    if (!is_copy(step) && !ran.insert(*node_of(step)).second) return BoundScope::all_plans;
     if (!is_copy(step)) continue;
     const std::optional<RegionId> from = region_of(plan, step.reads[0]);
     const std::optional<RegionId> to = region_of(plan, step.writes[0]);
     if (from && to && *from != *to) return BoundScope::all_plans;
+  }
+  for (const StepSpace& space : plan.layout.steps) {
+    for (const BodyPlan& body : space.bodies) {
+      if (plain_scope(*body.plan) == BoundScope::all_plans) return BoundScope::all_plans;
+    }
   }
   return BoundScope::run_once;
 }

@@ -46,6 +46,7 @@ Diamond diamond() {
   plan.put(made[4], plan.buffer(BufferKind::output, 16, 16, 4, 5));
   for (std::uint32_t node = 0; node < 5; ++node) plan.compute(NodeId(node));
   Plan done = plan.finish();
+  done.execution = ExecutionModel::streams;
   done.program.streams.push_back({.worker = WorkerId(0)});
   done.program.steps[StepId(1)].stream = StreamId(1);
   done.program.steps[StepId(3)].stream = StreamId(1);
@@ -68,8 +69,9 @@ TEST(Races, AWriterThatDoesNotWaitForAReaderIsRefused) {
   EXPECT_EQ(found[0].kind, ViolationKind::race);
   EXPECT_EQ(found[0].step, StepId(3));
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{0, 16}));
-  EXPECT_THAT(messages(found), HasSubstr("may run at the same time: the one reads 'a' (tensor 1), the other writes 'd' (tensor "
-                                         "4) in bytes [0, 16) of region 0 'arena'"));
+  EXPECT_THAT(messages(found),
+              HasSubstr("may run at the same time: the first reads 'a' (tensor 1), the second writes 'd' (tensor "
+                        "4) in bytes [0, 16) of region 0 'arena'"));
   EXPECT_NE(fault_of_some_run(wrong.graph, wrong.plan), "");
 }
 
@@ -112,6 +114,7 @@ TEST(Races, ScratchOfTwoStepsAtOnceIsRefused) {
   maker_of_plan.compute(NodeId(1), maker_of_plan.buffer(BufferKind::scratch, 16, 32, 1, 2));
   Plan plan = maker_of_plan.finish();
   EXPECT_EQ(messages(verify(graph, plan)), "");
+  plan.execution = ExecutionModel::streams;
   plan.program.streams.push_back({.worker = WorkerId(0)});
   plan.program.steps[StepId(1)].stream = StreamId(1);
   EXPECT_EQ(kinds(verify(graph, plan)), "race");
@@ -130,8 +133,10 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
               HasSubstr("steps[1].stream: stream 2 does not exist: there are 2"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(4)}; }),
               HasSubstr("steps[3].after[0]: step 4 does not come before step 3, so it cannot wait for it"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(3)}; }), HasSubstr("not come before"));
-  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(99)}; }), HasSubstr("not come before"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(3)}; }),
+              HasSubstr("not come before"));
+  EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(99)}; }),
+              HasSubstr("not come before"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(1)}; }),
               HasSubstr("steps[3].after[0]: step 1 is of the same stream, which keeps its order anyway"));
   EXPECT_THAT(refused([](Plan& plan) {
@@ -176,6 +181,7 @@ TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
 
 // Streams at random, and waits from none to all. What a link copies stays on the stream of the link.
 void spread(Plan& plan, Random& random) {
+  plan.execution = ExecutionModel::streams;
   std::vector<StreamId> workers;
   while (plan.program.streams.size() < 3) plan.program.streams.push_back({.worker = WorkerId(0)});
   for (StreamId id : all_ids<StreamId>(plan.program.streams.size())) {

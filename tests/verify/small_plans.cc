@@ -184,6 +184,7 @@ Plan PlanMaker::finish() {
       if (is_next) plan_.program.updates.push_back(id);
     }
   }
+  if (plan_.program.streams.size() > 1) plan_.execution = ExecutionModel::streams;
   make_honest(graph_, plan_);
   return plan_;
 }

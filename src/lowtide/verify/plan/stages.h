@@ -46,6 +46,10 @@ void check_reach(const Subject& subject);
 // Requires: check_geometry returned true. O(streams x (steps + values) log n), O(n) bytes.
 void check_races(const Subject& subject);
 
+// Streams and waits suit the execution model that the plan states: a sequence has one stream, each step of a wave waits
+// for all of the wave before, and dataflow orders nodes by the graph alone. O(streams x (steps + reads + waits)).
+void check_execution(const Subject& subject);
+
 // What the plan says of itself. O((nodes + buffers) log n), bodies included.
 void check_claims(const Subject& subject);
 

@@ -43,6 +43,7 @@ void verify_level(const Subject& subject) {
   check_reach(subject);
   if (is_replayable) replay(subject);
   if (is_replayable) check_races(subject);
+  check_execution(subject);
   check_claims(subject);
   check_body_places(subject);
   verify_bodies(subject);
