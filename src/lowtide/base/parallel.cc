@@ -29,7 +29,7 @@ void for_each_in_parallel(std::size_t count, int threads, const std::function<vo
   others.reserve(most);
   try {
     while (others.size() + 1 < most) others.emplace_back(take_turns);
-  } catch (const std::system_error&) {
+  } catch (const std::system_error&) {  // NOLINT(bugprone-empty-catch): the system gives no more threads
   }
   take_turns();
   for (std::thread& other : others) other.join();

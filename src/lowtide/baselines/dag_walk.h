@@ -51,7 +51,7 @@ class DagWalk {
 
  private:
   struct Frame {
-    std::uint32_t at;
+    std::uint32_t at = 0;
     std::size_t next = 0;  // index into next_[at]
   };
 
@@ -156,7 +156,7 @@ void DagWalk<FreeBlocks>::place(BlobId id, std::uint32_t at) {
   const std::optional<std::uint32_t> block =
       free->second.take(need, [&](std::uint32_t one) { return looks_ <= kMostLooks && may_take(one, at); });
   if (!block) return;
-  choice_.block[id] = *block;
+  choice_.block[id] = block;
   ++sharers_[*block];
   size_[*block] = std::max(size_[*block], net_.blobs[id].size);
 }

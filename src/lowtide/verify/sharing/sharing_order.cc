@@ -54,7 +54,7 @@ Sources sources_of(const Graph& graph, const std::vector<NodeId>& order,
 
 // Of questions of one class, the distances from use to write differ by less than a factor of 2.
 int length_class(const OrderQuestion& question) {
-  return std::bit_width(question.write > question.use ? question.write - question.use : 0U);
+  return static_cast<int>(std::bit_width(question.write > question.use ? question.write - question.use : 0U));
 }
 
 // Paths that begin at up to 64 uses.
