@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Model files that name other files. Planning reads none of those, so they need not be there."""
+"""Model files that refer to other files. Planning does not read those, so they need not exist."""
 
 from corpus import MODEL, case
 from onnx_bytes import external, net, node
@@ -31,7 +31,7 @@ def outside_locations():
     yield "long", located("w" * 5_000_000), r"initializer 'w'.*longer than the limit of 4096 bytes \(kMaxNameBytes\)"
 
 
-@case(MODEL, "external data at places that are none", refused=r"initializer 'w'.*external data")
+@case(MODEL, "external data with invalid positions", refused=r"initializer 'w'.*external data")
 def places_in_external_data():
     yield "offset_that_wraps", located(
         "w.bin", ("offset", str(2**63 - 8))

@@ -35,7 +35,7 @@ def cycles():
     yield "of_100000_nodes", net(nodes), r"node 0 'first' \(Add\).*cycle of 100000 nodes"
 
 
-@case(MODEL, "one name for two things", refused=r"is produced twice")
+@case(MODEL, "a name with two producers", refused=r"is produced twice")
 def doubled_names():
     relu = node("Relu", ["x"], ["y"], "a")
     yield "two_nodes", net(
@@ -44,11 +44,11 @@ def doubled_names():
     yield "one_node", net(
         [node("Split", ["x"], ["y", "y"], "a", [integer("axis", 0)])]
     ), r"name 'y' is produced twice: by an output of node 0 'a' and an output of node 0 'a'"
-    yield "input", net([relu, node("Neg", ["y"], ["x"], "b")]), r"name 'x' is produced twice: by input 0 and an output of node 1 'b'"
+    yield "input", net([relu, node("Neg", ["y"], ["x"], "b")]), r"'x' is produced twice: by input 0 and an output of node 1 'b'"
     yield "initializer", net(
         [relu, node("Neg", ["y"], ["w"], "b")], [f32("w", [1])]
     ), r"name 'w' is produced twice: by initializer 0 and an output of node 1 'b'"
-    yield "two_inputs", net([relu], inputs=[value("x", [2]), value("x", [3])]), r"name 'x' is produced twice: by input 0 and input 1"
+    yield "two_inputs", net([relu], inputs=[value("x", [2]), value("x", [3])]), r"'x' is produced twice: by input 0 and input 1"
     yield "two_initializers", net(
         [relu], [f32("w", [1]), f32("w", [1, 2])]
     ), r"name 'w' is produced twice: by initializer 0 and initializer 1"
@@ -59,7 +59,7 @@ def doubled_names():
     ), r"produces 'y', but an outer graph already has this name"
 
 
-@case(MODEL, "inputs that nobody makes", refused=r"node 0 'n'")
+@case(MODEL, "inputs without a producer", refused=r"node 0 'n'")
 def missing_inputs():
     yield "undefined", net(
         [node("Add", ["x", "ghost"], ["y"], "n")]
@@ -84,7 +84,7 @@ def missing_inputs():
 
 
 @case(
-    MODEL, "operators that do not exist are all listed", refused=r"3 operators are not supported.*Never.*Nope.*Nothing"
+    MODEL, "operators that do not exist", refused=r"3 operators are not supported.*Never.*Nope.*Nothing"
 )
 def unknown_operators():
     nodes = [
@@ -98,7 +98,7 @@ def unknown_operators():
 
 @case(
     MODEL,
-    "operators on what is no dense tensor of numbers",
+    "operators on values other than dense tensors of numbers",
     refused=r"SequenceConstruct|SequenceEmpty|StringNormalizer",
 )
 def other_values():
@@ -110,7 +110,7 @@ def other_values():
     ), r"SequenceEmpty.*'n'"
 
 
-@case(MODEL, "nodes that are not in order are sorted", accepted=r"not in topological order")
+@case(MODEL, "nodes that are not in order", accepted=r"not in topological order")
 def unsorted_nodes():
     yield "two", net([node("Relu", ["m"], ["y"]), node("Relu", ["x"], ["m"])])
     yield "backwards", net(chain(10_000)[::-1])
@@ -123,7 +123,7 @@ def hostile_outputs():
     yield "without_name", net(relu, outputs=[value("", None)]), r"an output of the graph has no name"
 
 
-@case(MODEL, "outputs that are inputs, constants, or listed twice", accepted=r"nodes?")
+@case(MODEL, "outputs that are inputs, constants or repeated", accepted=r"nodes?")
 def odd_outputs():
     relu = [node("Relu", ["x"], ["y"])]
     yield "twice", net(relu, outputs=[value("y", None), value("y", None)])
@@ -134,7 +134,7 @@ def odd_outputs():
 
 @case(MODEL_AND_PLAN, "wide nodes and long chains", refused=r"'ghost'", is_large=True)
 def large_graphs_with_a_fault():
-    """All is well but for one name at the end."""
+    """The graph is valid except for one name at the end."""
     yield "chain_of_100000", net(
         chain(100_000) + [node("Relu", ["ghost"], ["z"], "last")]
     ), r"node 100000 'last'.*'ghost'"
@@ -169,7 +169,7 @@ def large_graphs():
 
 
 def nested_ifs(depth, is_in_both=False):
-    """An If in the branch of an If ...: the innermost graph is in `depth` others."""
+    """Nested Ifs: the innermost graph is inside `depth` others."""
     leaf = graph([node("Relu", ["x"], ["out"])], outputs=[value("out", None)], name="leaf")
     body = leaf
     for level in range(depth - 1):
@@ -187,14 +187,14 @@ def nested_ifs(depth, is_in_both=False):
     return net([choose], inputs=[value("x", [2]), value("f", [], BOOL)])
 
 
-@case(MODEL, "bodies nested as deep as is allowed", accepted=r"nodes,")
+@case(MODEL, "bodies nested up to the limit", accepted=r"nodes,")
 def nested_bodies():
     yield "20", nested_ifs(20)
     yield "32", nested_ifs(32)
     yield "8_in_both_branches", nested_ifs(8, is_in_both=True)
 
 
-@case(MODEL_AND_PLAN, "bodies nested deeper", refused=r"nested deeper than 32, the limit \(kMaxBodyNesting\)")
+@case(MODEL_AND_PLAN, "bodies nested beyond the limit", refused=r"nested deeper than 32, the limit \(kMaxBodyNesting\)")
 def deep_bodies():
     yield "33", nested_ifs(33)
     yield "90", nested_ifs(90)
@@ -231,14 +231,14 @@ def doubling(depth, leaf=None):
     return function_model([*functions, function(f"f{depth}", ["a"], ["b"], leaf or [node("Relu", ["a"], ["b"])])])
 
 
-@case(MODEL, "functions that double", accepted=r"nodes,")
+@case(MODEL, "functions that multiply nodes", accepted=r"nodes,")
 def small_doubling():
     return doubling(10)
 
 
-@case(MODEL_AND_PLAN, "functions that double", refused=r"f0|f\d+|nodes")
+@case(MODEL_AND_PLAN, "functions that multiply nodes", refused=r"f0|f\d+|nodes")
 def function_bombs():
-    """A few thousand bytes that would be 2^40 nodes and more."""
+    """A few thousand bytes that would become at least 2^40 nodes."""
     yield "20", doubling(20), r"1048576|nodes"
     yield "40", doubling(40), r"nodes"
     yield "62", doubling(62), r"nodes"
@@ -262,9 +262,9 @@ def function_bombs():
     yield "by_hundreds", function_model([*wide, function("f5", ["a"], ["b"], [node("Relu", ["a"], ["b"])])]), r"nodes"
 
 
-@case(MODEL, "functions that double", refused=r"bodies|nodes|kMaxBodyNesting")
+@case(MODEL, "functions that multiply nodes", refused=r"bodies|nodes|kMaxBodyNesting")
 def branching_bombs():
-    """An If both of whose branches call the next function: 2^40 leaves, and bodies 40 deep."""
+    """Both branches of an If call the next function: 2^40 leaves, and 40 nested bodies."""
     functions = []
     for at in range(40):
         branches = [
@@ -275,14 +275,14 @@ def branching_bombs():
     return function_model([*functions, function("f40", ["a"], ["b"], [node("Relu", ["a"], ["b"])])])
 
 
-@case(MODEL, "calls nested deep", refused=r"100.*\(kMaxCallDepth\)")
+@case(MODEL, "deeply nested calls", refused=r"100.*\(kMaxCallDepth\)")
 def deep_calls():
     for depth in (101, 20_000):
         ring = [function(f"f{at}", ["a"], ["b"], [call(f"f{at + 1}", ["a"], ["b"])]) for at in range(depth)]
         yield str(depth), function_model([*ring, function(f"f{depth}", ["a"], ["b"], [node("Relu", ["a"], ["b"])])])
 
 
-@case(MODEL, "functions that are no functions", refused=r"f0|ghost")
+@case(MODEL, "invalid functions", refused=r"f0|ghost")
 def odd_functions():
     relu = [node("Relu", ["a"], ["b"])]
     yield "twice", function_model([function("f0", ["a"], ["b"], relu)] * 2), r"f0"
@@ -309,13 +309,13 @@ def loop_body(result, more=()):
 RELU = [node("Relu", ["s"], ["t"])]
 
 
-@case(MODEL, "loops without end", accepted=r"nodes")
+@case(MODEL, "infinite loops", accepted=r"nodes")
 def endless_loops():
     """The body is planned once."""
     return loop(MOST, loop_body(RELU))
 
 
-@case(MODEL_AND_PLAN, "loops without end", refused=r"'loop'|'scan'")
+@case(MODEL_AND_PLAN, "infinite loops", refused=r"'loop'|'scan'")
 def growing_loops():
     yield "that_collect", loop(
         MOST, loop_body(RELU, [value("t", None)]), outputs=("y", "all")
@@ -349,9 +349,9 @@ def growing_loops():
     ), r"node 0 'scan' \(Scan\).*axis|node 0 'scan' \(Scan\)"
 
 
-@case(MODEL, "loops in loops that grow", refused=r"node_visits_left|'loop|depend")
+@case(MODEL, "nested loops with growing states", refused=r"node_visits_left|'loop|depend")
 def nested_growing_loops():
-    """Each level is inferred until its sizes are stable, which multiplies."""
+    """Each level is inferred until its sizes are stable, so the work multiplies."""
 
     def body(depth):
         c, d, i, inner, outer = (f"{name}{depth}" for name in "cdist")
@@ -370,7 +370,7 @@ def nested_growing_loops():
         )
 
 
-@case(MODEL, "bodies whose inputs and outputs are hostile", refused=r"'if'|'then_branch'|'b'")
+@case(MODEL, "bodies with hostile inputs and outputs", refused=r"'if'|'then_branch'|'b'")
 def odd_bodies():
     def choose(*branches, outputs=("y",)):
         attributes = [of_graph(name, body) for name, body in branches]

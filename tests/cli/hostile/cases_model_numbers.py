@@ -45,15 +45,15 @@ def large_extents():
     yield "that_wrap_beside_a_zero", net(RELU, x=[0, 2**63 - 1]), r"'x'.*9223372036854775807"
 
 
-@case(MODEL, "extents whose product wraps in 32 bits", accepted=r"17,180,131,328 B")
+@case(MODEL, "extents whose product overflows 32 bits", accepted=r"17,180,131,328 B")
 def product_of_32_bits():
     """65,537 x 65,536 x 4 bytes."""
     return net(RELU, x=[65537, 65536])
 
 
-@case(MODEL, "sums of sizes that wrap", refused=r"4611686018427387903 .*\(kMaxTotalBytes\)|kMaxTotalBytes")
+@case(MODEL, "sums of sizes that overflow", refused=r"4611686018427387903 .*\(kMaxTotalBytes\)|kMaxTotalBytes")
 def sum_of_sizes():
-    """A tensor of 2^47 - 4 bytes is allowed; 40,000 of them are 2^62 bytes."""
+    """A tensor of 2^47 - 4 bytes is accepted, but 40,000 of them have more than 2^62 bytes."""
     names = ["x", *(f"t{at}" for at in range(40_000)), "y"]
     return net([node("Relu", names[at : at + 1], names[at + 1 : at + 2]) for at in range(40_001)], x=[2**45 - 1])
 
@@ -94,7 +94,7 @@ def symbols():
 
 @case(MODEL, "symbols for extents", refused=r"", words=("--dim", "n=4"))
 def symbols_that_disagree():
-    """n is 4, and something else."""
+    """n is 4 and also another number."""
     add = [node("Add", ["x", "w"], ["y"], "add")]
     yield "with_a_weight", net(
         add, [f32("w", [1, 2, 3])], x=["n"]
@@ -107,12 +107,12 @@ def symbols_that_disagree():
 
 @case(MODEL, "symbols for extents", accepted=r"f32\[8\]", words=("--dim", "n=4"))
 def symbol_of_an_output():
-    """The output says n, and what makes it gives 8: a symbol on an output is a remark, and what is computed counts."""
+    """The output is declared as n but computed as 8. The computed extent is used."""
     double = node("Concat", ["x", "x"], ["y"], "double", [integer("axis", 0)])
     return net([double], x=["n"], y=["n"])
 
 
-@case(MODEL, "initializers whose data does not fit their dims", refused=r"initializer 'w'")
+@case(MODEL, "initializers whose data do not fit their dims", refused=r"initializer 'w'")
 def initializer_sizes():
     def weights(content):
         return net(RELU, tensors=[content])
@@ -136,7 +136,7 @@ def initializer_sizes():
     ), r"node 0 'make'.*1099511627776"
 
 
-@case(MODEL, "element types that do not exist or are not numbers", refused=r"'w'|'x'")
+@case(MODEL, "element types that do not exist or are not numeric", refused=r"'w'|'x'")
 def element_types():
     yield "0", net(
         RELU, tensors=[tensor("w", [1], 0, raw=b"\0")]
@@ -156,12 +156,12 @@ def element_types():
     yield "none", net(RELU, inputs=[field(1, "x")]), r"node 0 'relu' \(Relu\).*'x' is a tensor of unknown type"
 
 
-@case(MODEL, "element types of part of a byte", accepted=r"1 node")
+@case(MODEL, "element types smaller than a byte", accepted=r"1 node")
 def odd_counts_of_4_bits():
     return net(RELU, tensors=[tensor("w", [3], INT4, raw=b"\0\0"), tensor("v", [1], COMPLEX64, raw=b"\0" * 8)])
 
 
-@case(MODEL, "element types of part of a byte", refused=r"initializer 'w'.*3 bytes.*2|initializer 'w'.*1 bytes.*2")
+@case(MODEL, "element types smaller than a byte", refused=r"initializer 'w'.*3 bytes.*2|initializer 'w'.*1 bytes.*2")
 def wrong_counts_of_4_bits():
     yield "longer", net(RELU, tensors=[tensor("w", [3], INT4, raw=b"\0" * 3)])
     yield "shorter", net(RELU, tensors=[tensor("w", [3], INT4, raw=b"\0")])
@@ -194,7 +194,7 @@ def shape_only(op, s):
     return net([node(op, ["s"], ["y"], "grow"), node("Relu", ["x"], ["z"])], [s])
 
 
-@case(MODEL_AND_PLAN, "operators that make tensors of 2^40 to 2^62 elements", refused=r"node 0 'grow'")
+@case(MODEL_AND_PLAN, "operators with outputs of 2^40 to 2^62 elements", refused=r"node 0 'grow'")
 def growing_operators():
     for power in (47, 62):
         yield f"constant_of_shape_{power}", shape_only(
@@ -230,9 +230,9 @@ def growing_operators():
     ), r"node 0 'grow'.*1099511627776"
 
 
-@case(MODEL, "large constants that are never made", accepted=r"4,294,967,296 B")
+@case(MODEL, "large constants that are never allocated", accepted=r"4,294,967,296 B")
 def constant_of_4_gb():
-    """A hundred bytes that stand for 4 GiB."""
+    """A hundred bytes that represent 4 GiB."""
     return net([node("ConstantOfShape", ["s"], ["m"]), node("Add", ["x", "m"], ["y"])], [i64("s", [2**30])], x=[1])
 
 
@@ -299,7 +299,7 @@ def slice_of_the_least_step():
     return one("Slice", [], ("x", "a", "b", "c", "d"), constants, x=[5])
 
 
-@case(MODEL, "arithmetic of shapes that has no result", refused=r"node 0 'n'|node \d")
+@case(MODEL, "shape arithmetic without a result", refused=r"node 0 'n'|node \d")
 def shape_arithmetic():
     for op, a, b in (("Div", 1, 0), ("Div", LEAST, -1), ("Mod", 1, 0), ("Mod", LEAST, 0)):
         yield f"{op}_{a}_{b}", net(
@@ -310,14 +310,14 @@ def shape_arithmetic():
     ), r"'grow' \(Expand\).*-5"
 
 
-@case(MODEL, "arithmetic of shapes that wraps around, as it does in the run", accepted=r"f32\[0\]|2 nodes")
+@case(MODEL, "shape arithmetic that wraps around as at run time", accepted=r"f32\[0\]|2 nodes")
 def shape_arithmetic_that_wraps():
     """2^32 x 2^32 in 64 bits is 0."""
     product = node("Mul", ["a", "a"], ["s"], "n")
     return net([product, node("Expand", ["x", "s"], ["y"], "grow")], [i64("a", [2**32])], x=[1])
 
 
-@case(MODEL, "inputs that nothing uses", accepted=r"1 node")
+@case(MODEL, "inputs without a reader", accepted=r"1 node")
 def unused_inputs():
     return wrap(
         graph(RELU, [value("x", [2]), *(value(f"unused{at}", [2**20]) for at in range(10_000))], [value("y", None)])

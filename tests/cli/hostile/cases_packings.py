@@ -15,12 +15,12 @@ def empty_packing():
     yield "of_a_line_end", "\n"
 
 
-@case(PACKING, "files that are too large or no files", refused=r"bad\.csv")
+@case(PACKING, "files that are too large or not regular files", refused=r"bad\.csv")
 def special_packings():
     yield from special_files(2**31 - 1, r"2147483647 \(kMaxFileBytes\)")
 
 
-@case(PACKING, "a file that is cut", refused=r"line \d")
+@case(PACKING, "truncated files", refused=r"line \d")
 def packing_cut():
     text = HEADER + "a,0,3,64\nb,2,10,128\n"
     for length in [*range(1, len(HEADER) - 1), *range(len(HEADER) + 1, len(HEADER) + 7)]:
@@ -39,7 +39,7 @@ def packing_headers():
     yield "other_file", b"\x89PNG\r\n\x1a\n\0\0\0", r"line 1"
 
 
-@case(PACKING, "numbers that are none", refused=r"line 2, column")
+@case(PACKING, "invalid numbers", refused=r"line 2, column")
 def packing_numbers():
     for label, number in (
         ("nan", "NaN"),
@@ -66,7 +66,7 @@ def packing_numbers():
         yield f"{label}_as_lower", f"{HEADER}a,{number},9,1\n", r"line 2, column 'lower': '.* is not a whole number"
 
 
-@case(PACKING, "sizes, alignments and offsets that wrap", refused=r"line \d, column")
+@case(PACKING, "sizes, alignments and offsets that overflow", refused=r"line \d, column")
 def packing_limits():
     yield "sum", HEADER + f"a,0,1,{2**61}\nb,0,1,{2**61}\n", r"line 3, column 'size': .*\(kMaxTotalBytes\)"
     yield "size", HEADER + f"a,0,1,{2**63 - 1}\n", r"line 2, column 'size': .*\(kMaxTotalBytes\)"
@@ -115,7 +115,7 @@ def packing_gaps():
     yield "100000_that_overlap", WIDE + f"a,0,1000000,1,1,,{many}\n", r"line 2, column 'gaps': two gaps overlap at 2"
 
 
-@case(PACKING, "problems that are odd but can be solved", accepted=r"buffers?|B")
+@case(PACKING, "unusual problems with a solution", accepted=r"buffers?|B")
 def odd_packings():
     yield "no_buffers", HEADER
     yield "byte_order_mark", b"\xef\xbb\xbf" + HEADER.encode() + b"a,0,1,5\n"
@@ -137,29 +137,29 @@ def packing_offsets():
     return WIDE + "a,0,2,64,1,0,\nb,1,3,64,1,32,\n"
 
 
-@case(PACKING, "problems without an answer", wrong=r"fit|capacity", words=("--capacity", "64"))
+@case(PACKING, "problems without a solution", wrong=r"fit|capacity", words=("--capacity", "64"))
 def infeasible_packings():
     yield "two", HEADER + "a,0,2,64\nb,1,3,64\n"
-    # The witness lists ten of them, whatever their names do.
+    # The witness lists ten of them, whatever their names contain.
     harmful = b"".join(b"\x1b[31m\xff%d" % at + b"x" * 4000 + b",0,2,64\n" for at in range(200))
     yield "with_names_that_harm_what_prints_them", HEADER.encode() + harmful
     yield "fixed_above", WIDE + f"a,0,1,1,1,{2**61},\n", r"'?a'? is fixed at 2,305,843,009,213,693,952"
     yield "padding", WIDE + "".join(f"b{at},0,1,1,{2**30},,\n" for at in range(1000)), r"padding that alignment forces"
 
 
-@case(PACKING, "threads beyond what a machine has", accepted=r"buffers", words=("--threads", "256"))
+@case(PACKING, "more threads than the machine has", accepted=r"buffers", words=("--threads", "256"))
 def many_threads():
     yield "for_two_buffers", HEADER + "a,0,2,64\nb,1,3,64\n"
     yield "for_none", HEADER
 
 
-@case(SLOTS, "slots of what has addresses", refused=r"bad\.csv")
+@case(SLOTS, "slots with fixed addresses", refused=r"bad\.csv")
 def slots_and_offsets():
     yield "fixed", WIDE + "a,0,2,64,1,0,\n", r"bad\.csv.*fixed"
     yield "a_column_of_slots", HEADER.replace("\n", ",slot\n") + "a,0,2,64,0\n", r"column 'slot': this column is unknown"
 
 
-@case(SLOTS, "slots of problems that are odd but can be solved", accepted=r"slots?|largest")
+@case(SLOTS, "slots of unusual problems with a solution", accepted=r"slots?|largest")
 def odd_slots():
     yield "no_buffers", HEADER
     yield "sizes_of_0", HEADER + "a,0,1,0\nb,0,1,0\n"

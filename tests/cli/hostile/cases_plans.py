@@ -15,7 +15,7 @@ def empty_plan():
     return b""
 
 
-@case(PLAN, "a file that is cut", refused=r"bad\.json:\d+:\d+.*(expected|ends inside|needs four)")
+@case(PLAN, "truncated files", refused=r"bad\.json:\d+:\d+.*(expected|ends inside|needs four)")
 def plan_cut(base):
     """At every byte of the beginning, and at every 64th after that."""
     text = base.plan_text.rstrip()
@@ -23,7 +23,7 @@ def plan_cut(base):
         yield str(length), text[:length]
 
 
-@case(SHOWN_PLAN, "files that are too large or no files", refused=r"bad\.json")
+@case(SHOWN_PLAN, "files that are too large or not regular files", refused=r"bad\.json")
 def special_plans():
     yield from special_files(2**32, r"larger than the limit of 4,294,967,296 B|4 GiB|4294967296")
 

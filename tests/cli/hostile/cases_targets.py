@@ -17,12 +17,12 @@ def empty_target():
     return b""
 
 
-@case(TARGET, "files that are too large or no files", refused=r"bad\.toml")
+@case(TARGET, "files that are too large or not regular files", refused=r"bad\.toml")
 def special_targets():
     yield from special_files(2**20, r"1048576|1,048,576")
 
 
-@case(TARGET, "a file that is cut", refused=r"bad\.toml:\d+:\d+")
+@case(TARGET, "truncated files", refused=r"bad\.toml:\d+:\d+")
 def target_cut():
     text = '[[region]]\nname = "sram"\ncapacity = "256KiB"\n'
     for length in range(1, len(text)):
