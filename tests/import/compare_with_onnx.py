@@ -5,13 +5,13 @@
 
     tests/import/compare_with_onnx.py --print-tensors build/tests/import/print_tensors [--dims FILE.json] FOLDER...
 
-Every *.onnx below the folders is imported with its symbols bound, by both. The types that the file declares for what
-its nodes make are taken away before the library infers, so that its answers are its own. Wherever it knows an element
-type, a rank or an extent, in the graph or in a body, ours must be the same. Exit code 1 if anything differs or is not
-imported.
+Lowtide and the library both import every *.onnx below the folders, with the same symbols bound. The declared types of
+node outputs are removed before the library infers, so that it cannot copy them. Wherever the library knows an element
+type, a rank or an extent, in the graph or in a body, Lowtide must have the same. The exit code is 1 if anything differs
+or a model is not imported.
 
-FILE.json gives a model's options, {"model.onnx": ["--dim", "batch=2", "--shape", "x=1x3x64x64"]}; a symbol that it does
-not give becomes 2.
+FILE.json gives options for models: {"model.onnx": ["--dim", "batch=2", "--shape", "x=1x3x64x64"]}. A symbol without an
+option becomes 2.
 """
 import argparse
 import json
@@ -32,7 +32,7 @@ NAMES = {
 
 
 def bindings(options):
-    """The symbols and shapes of command line options."""
+    """Returns the symbols and shapes of command line options."""
     dims, shapes = {}, {}
     for option, value in zip(options[::2], options[1::2]):
         name, _, extents = value.rpartition("=")
@@ -46,7 +46,7 @@ def bindings(options):
 
 
 def bind(model, dims, shapes):
-    """Writes sizes into the inputs of the model; returns all that was bound, as arguments of print_tensors."""
+    """Writes sizes into the inputs of the model. Returns everything that was bound, as arguments of print_tensors."""
     constants = {tensor.name for tensor in model.graph.initializer}
     symbols = {}
     for value in model.graph.input:
@@ -66,7 +66,7 @@ def bind(model, dims, shapes):
 
 
 def forget_declared(graph):
-    """Takes away what the file declares for the values that nodes make, here and in bodies."""
+    """Removes the declared types of node outputs, also in bodies."""
     del graph.value_info[:]
     for value in graph.output:
         if value.type.tensor_type.HasField("shape"):
@@ -78,7 +78,7 @@ def forget_declared(graph):
 
 
 def known_types(graph, path, known):
-    """(path, name) -> (element type or None, extents or None; an unknown extent is None), of all graphs."""
+    """Maps (path, name) to (element type or None, extents or None) for all graphs. An unknown extent is None."""
     for value in [*graph.input, *graph.value_info, *graph.output]:
         if value.type.WhichOneof("value") != "tensor_type":
             continue
@@ -114,7 +114,7 @@ def our_types(program, path, arguments):
 
 
 def differences(ours, known):
-    """One line for each tensor that differs, and how many extents were compared."""
+    """Returns one line per tensor that differs, and the number of extents that were compared."""
     lines, compared = [], 0
     graphs = {graph for graph, _ in ours}
     for (graph, name), (dtype, extents) in known.items():
