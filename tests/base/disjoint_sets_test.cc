@@ -20,12 +20,12 @@ std::vector<std::uint32_t> least_of_each(DisjointSets<ItemId>& sets, std::size_t
   return least;
 }
 
-TEST(DisjointSets, BeginWithEachOnItsOwn) {
+TEST(DisjointSets, BeginWithOneSetPerId) {
   DisjointSets<ItemId> sets(3);
   EXPECT_THAT(least_of_each(sets, 3), ElementsAre(0, 1, 2));
 }
 
-TEST(DisjointSets, AreNamedByTheirLeastIdWhateverTheOrderOfTheJoins) {
+TEST(DisjointSets, AreNamedByTheirSmallestId) {
   DisjointSets<ItemId> down(6);
   for (std::uint32_t id : {5, 3, 1}) down.join(ItemId(id), ItemId(id == 1 ? 3 : 5));  // {5}, {3, 5}, {1, 3, 5}
   EXPECT_THAT(least_of_each(down, 6), ElementsAre(0, 1, 2, 1, 4, 1));
@@ -35,7 +35,7 @@ TEST(DisjointSets, AreNamedByTheirLeastIdWhateverTheOrderOfTheJoins) {
   EXPECT_THAT(least_of_each(up, 6), ElementsAre(0, 1, 2, 1, 4, 1));
 }
 
-TEST(DisjointSets, JoinChainsThatAreJoinedAtTheirEnds) {
+TEST(DisjointSets, JoinChains) {
   DisjointSets<ItemId> sets(1000);
   for (std::uint32_t id = 1; id < 1000; ++id) {
     if (id != 500) sets.join(ItemId(id), ItemId(id - 1));

@@ -14,7 +14,7 @@ namespace {
 
 using ThingId = Id<struct ThingTag>;
 
-TEST(Flags, HoldWhatWasSetAndNothingElse) {
+TEST(Flags, HoldOnlyWhatWasSet) {
   Flags<ThingId> flags(3);
   EXPECT_EQ(flags.size(), 3U);
   flags.set(ThingId(1));
@@ -25,7 +25,7 @@ TEST(Flags, HoldWhatWasSetAndNothingElse) {
   EXPECT_FALSE(flags.test(ThingId(1)));
 }
 
-TEST(Flags, SayWhetherAnIdIsNew) {
+TEST(Flags, TellWhetherAnIdIsNew) {
   Flags<ThingId> flags(2);
   EXPECT_TRUE(flags.insert(ThingId(0)));
   EXPECT_FALSE(flags.insert(ThingId(0)));

@@ -8,7 +8,7 @@
 namespace lowtide {
 namespace {
 
-// Whether some integer lies in both.
+// Whether both contain some integer.
 bool share_a_point(Interval<int> a, Interval<int> b) {
   for (int at = -1; at <= 5; ++at) {
     if (a.contains(at) && b.contains(at)) return true;

@@ -74,7 +74,7 @@ std::string random_name(Random& random) {
   return name;
 }
 
-TEST(JsonNames, EscapesAreThoseOfJsonAndHexForWhatIsNotUtf8) {
+TEST(JsonNames, InvalidUtf8IsWrittenInHex) {
   const auto written = [](std::string_view name) {
     std::string out;
     append_json_name(out, name);
@@ -89,7 +89,7 @@ TEST(JsonNames, EscapesAreThoseOfJsonAndHexForWhatIsNotUtf8) {
   EXPECT_EQ(written("a\\xff"), R"("a\\\\xff")");
 }
 
-TEST(JsonNames, AnyBytesAreReadBackThroughAnotherReaderOfJson) {
+TEST(JsonNames, AnyBytesAreReadBackByAnotherJsonReader) {
   Random random(13);
   for (int run = 0; run < 20'000; ++run) {
     const std::string name = random_name(random);

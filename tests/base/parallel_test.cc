@@ -35,7 +35,7 @@ TEST(ForEachInParallel, OneThreadIsALoopOnTheCallingThread) {
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
 }
 
-// Each call waits until the other one has begun: with one thread this would never end.
+// Each call waits until the other one has begun, so this never ends with one thread.
 TEST(ForEachInParallel, RunsAtOnce) {
   std::mutex mutex;
   std::condition_variable changed;

@@ -37,7 +37,7 @@ TEST(Quote, ControlBytesAndInvalidUtf8AreShownInHex) {
   EXPECT_EQ(escaped("say \"a\""), "\"say \\\"a\\\"\"");
 }
 
-TEST(Quote, WhatIsNotSeenOrTurnsTheTextAroundItIsShownInHex) {
+TEST(Quote, InvisibleAndDirectionCharactersAreShownInHex) {
   EXPECT_EQ(quoted("a\u202Eb"), "'a\\xe2\\x80\\xaeb'");                     // right-to-left override
   EXPECT_EQ(quoted("\u2066a\u2069"), "'\\xe2\\x81\\xa6a\\xe2\\x81\\xa9'");  // isolates
   EXPECT_EQ(quoted("a\u200Bb"), "'a\\xe2\\x80\\x8bb'");                     // zero-width space

@@ -33,7 +33,7 @@ TEST(RangeMax, AgreesWithAPlainRow) {
   }
 }
 
-TEST(RangeMax, AddingOverNothingChangesNothing) {
+TEST(RangeMax, AddingToAnEmptyRangeChangesNothing) {
   RangeMax tree({3, 1});
   tree.add(1, 1, 100);
   EXPECT_EQ(tree.most(0, 2), 3);

@@ -15,7 +15,7 @@
 namespace lowtide {
 namespace {
 
-// The rows of the table, read from its source: `{"Relu", ...`.
+// Reads the rows of the table from its source: `{"Relu", ...`.
 std::vector<std::string> rows() {
   const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
   std::stringstream source;
@@ -42,7 +42,7 @@ TEST(OperatorTraits, EveryRowIsFoundInBothSpellingsOfTheDomain) {
   }
 }
 
-TEST(OperatorTraits, UnknownOperatorsHaveTheSafeSide) {
+TEST(OperatorTraits, UnknownOperatorsHaveSafeTraits) {
   for (const char* type : {"", "relu", "Reluu", "Rel", "Zzz", "Aaa"}) {
     const OperatorTraits& traits = operator_traits("", type);
     EXPECT_FALSE(traits.is_known) << type;

@@ -76,7 +76,7 @@ Type random_type(Random& random) {
   return type;
 }
 
-// Builds one graph; a body is built by another maker, from the tensors that are there for it to capture.
+// Builds one graph. Another maker builds each body, with the tensors that it may capture.
 class GraphMaker {
  public:
   GraphMaker(Random& random, int nesting) : random_(random), nesting_(nesting), builder_(random_name(random)) {}

@@ -13,8 +13,8 @@ namespace lowtide::testing {
 // Any bytes: plain words, reserved words, quotes, control bytes, invalid UTF-8.
 [[nodiscard]] std::string random_name(Random& random);
 
-// A valid graph with everything that a graph can hold, at random: odd names, shuffled ids, left-out inputs, control
-// inputs, attributes of all kinds, known content, upper bounds, and bodies up to `nesting` deep with captures.
+// A random valid graph with every feature of graphs: unusual names, shuffled ids, omitted inputs, control inputs,
+// attributes of all kinds, known content, upper bounds, and bodies up to `nesting` deep with captures.
 [[nodiscard]] Graph random_graph(Random& random, int nesting = 2);
 
 }  // namespace lowtide::testing

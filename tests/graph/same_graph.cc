@@ -10,7 +10,7 @@ namespace {
 
 std::uint64_t bits(double number) { return std::bit_cast<std::uint64_t>(number); }
 
-// NaN is the same as itself here, and 0.0 is not the same as -0.0.
+// NaN equals itself here, and 0.0 does not equal -0.0.
 bool same_value(const AttributeValue& a, const AttributeValue& b) {
   if (a.index() != b.index()) return false;
   if (const auto* real = std::get_if<double>(&a)) return bits(*real) == bits(std::get<double>(b));

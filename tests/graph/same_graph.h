@@ -9,8 +9,8 @@
 
 namespace lowtide::testing {
 
-// Where two graphs differ, or "" where they are the same in everything that Graph promises: ids, names, types, roles,
-// order, attributes to the last bit, content, bodies. The numbering of operators may differ.
+// The first difference between two graphs, or "" if they are equal: ids, names, types, roles, order, attributes to the
+// last bit, content and bodies. Ids of operators may differ.
 [[nodiscard]] std::string difference(const Graph& a, const Graph& b);
 
 }  // namespace lowtide::testing

@@ -30,7 +30,7 @@ void expect_refused(const std::vector<Case>& cases) {
 
 std::string in_graph(const std::string& lines) { return "graph \"g\" {\n" + lines + "\n}"; }
 
-TEST(GraphTextErrors, SayWhatWasExpectedAndWhatWasFound) {
+TEST(GraphTextErrors, StateWhatWasExpectedAndFound) {
   expect_refused({
       {"", ErrorCode::malformed, "t:1:1: expected 'graph', found the end of the text"},
       {"graph g {}", ErrorCode::malformed, "t:1:7: expected the name of the graph in quotes, found 'g'"},
@@ -45,7 +45,7 @@ TEST(GraphTextErrors, SayWhatWasExpectedAndWhatWasFound) {
       {in_graph("input x : f32[] y = Relu(x) : f32[]"), ErrorCode::malformed,
        "t:2:17: expected the end of the line, or ';', found 'y'"},
       {in_graph("input output : f32[]"), ErrorCode::malformed,
-       "found the reserved word 'output'; write \"output\" for a name"},
+       "found the reserved word 'output'; write \"output\" if it is a name"},
       {in_graph("input x f32[]"), ErrorCode::malformed, "t:2:9: expected ':' and the type of the tensor, found 'f32'"},
       {in_graph("input x : float[]"), ErrorCode::malformed,
        "t:2:11: expected a type such as f32[1,3,8,8], found 'float'"},
@@ -53,13 +53,13 @@ TEST(GraphTextErrors, SayWhatWasExpectedAndWhatWasFound) {
       {in_graph("input x : f32[1 2]"), ErrorCode::malformed, "t:2:17: expected ']' or ',' after an extent, found '2'"},
       {in_graph("captured tensor x : f32[]"), ErrorCode::malformed, "expected 'input' or 'constant' after 'captured'"},
       {in_graph("y"), ErrorCode::malformed,
-       "t:3:1: expected '(' before the inputs on the line before, found a new line"},
+       "t:3:1: expected '(' before the inputs on the previous line, found a new line"},
       {in_graph("update = Relu() : f32[]"), ErrorCode::malformed, "t:2:8: expected the name of a state, found '='"},
       {in_graph("update h y"), ErrorCode::malformed, "t:2:10: expected '=' after the name of a state, found 'y'"},
       {in_graph("_ Relu()"), ErrorCode::malformed, "t:2:3: expected '=' after an output, found 'Relu'"},
       {in_graph("y = Relu"), ErrorCode::malformed, "expected '(' before the inputs"},
       {in_graph("y = Relu()"), ErrorCode::malformed,
-       "t:3:1: expected ':' and the type of the output 'y' on the line before, found a new line"},
+       "t:3:1: expected ':' and the type of the output 'y' on the previous line, found a new line"},
       {in_graph("y, z = Relu() : f32[]"), ErrorCode::malformed, "t:3:1: expected ',' and the type of the output 'z'"},
       {in_graph("Op() {a}"), ErrorCode::malformed, "t:2:8: expected '=' after the name of an attribute, found '}'"},
       {in_graph("Op() {a = }"), ErrorCode::malformed, "expected a value: a number"},
@@ -74,7 +74,8 @@ TEST(GraphTextErrors, SayWhatWasExpectedAndWhatWasFound) {
       {in_graph("Op() {a = 9223372036854775808}"), ErrorCode::malformed, "a number that fits 64 bits"},
       {in_graph("Op() {a = 1 b = 2}"), ErrorCode::malformed,
        "t:2:13: expected '}' or ',' after an attribute, found 'b'"},
-      {"graph \"g\" captures (x) {}", ErrorCode::malformed, "the outermost graph has nothing around it"},
+      {"graph \"g\" captures (x) {}", ErrorCode::malformed,
+       "expected '{', because only a body has captures, found 'captures'"},
   });
 }
 
@@ -82,16 +83,17 @@ TEST(GraphTextErrors, NameTheTensorAndTheLine) {
   expect_refused({
       {in_graph("input x : f32[]\ninput x : f32[]"), ErrorCode::invalid,
        "t:3:7: the tensor 'x' is declared twice, first in line 2"},
-      {in_graph("y = Relu(x) : f32[]"), ErrorCode::invalid, "t:2:10: no tensor of graph 'g' is called 'x'; declare it"},
-      {in_graph("output y"), ErrorCode::invalid, "t:2:8: no tensor of graph 'g' is called 'y'"},
-      {in_graph("state h : f32[]\nupdate h = y"), ErrorCode::invalid, "t:3:12: no tensor of graph 'g' is called 'y'"},
-      {in_graph("input x : f32[]\nupdate x = x"), ErrorCode::invalid, "'x': is updated, but its role is input"},
+      {in_graph("y = Relu(x) : f32[]"), ErrorCode::invalid, "t:2:10: no tensor of graph 'g' is named 'x'; declare it"},
+      {in_graph("output y"), ErrorCode::invalid, "t:2:8: no tensor of graph 'g' is named 'y'"},
+      {in_graph("state h : f32[]\nupdate h = y"), ErrorCode::invalid, "t:3:12: no tensor of graph 'g' is named 'y'"},
+      {in_graph("input x : f32[]\nupdate x = x"), ErrorCode::invalid,
+       "'x': is updated, but it is an input; only a state can be updated"},
       {in_graph("y = A() : f32[]\ny = B()"), ErrorCode::invalid,
        "t:3:1: the tensor 'y' has two producers, the first in line 2"},
       {in_graph("y, y = A() : f32[]"), ErrorCode::invalid,
        "t:2:4: the tensor 'y' has two producers, the first in line 2"},
-      {in_graph("A() after (node 1)"), ErrorCode::invalid, "t:2:12: there is no node 1 in graph 'g' of 1 nodes"},
-      {in_graph("A() after (node -1)"), ErrorCode::invalid, "there is no node -1"},
+      {in_graph("A() after (node 1)"), ErrorCode::invalid, "t:2:12: node 1 does not exist: graph 'g' has 1 nodes"},
+      {in_graph("A() after (node -1)"), ErrorCode::invalid, "node -1 does not exist"},
       {in_graph("input x : f32[]\nA() after (x)"), ErrorCode::invalid, "t:3:12: no node produces 'x'"},
       {in_graph("constant c : i64[2] = [1]"), ErrorCode::invalid,
        "the tensor 'c' has 2 elements, but 1 integers are given"},
@@ -100,27 +102,28 @@ TEST(GraphTextErrors, NameTheTensorAndTheLine) {
        "t:2:11: shape [4294967296,4294967296]"},
       {in_graph("input x : string[1]"), ErrorCode::unsupported, "t:2:11: element type string"},
       {in_graph("input \"\" : f32[]"), ErrorCode::invalid, "a tensor has an empty name"},
-      // What the builder finds comes with the place of the graph.
+      // Errors of the builder have the place of the graph.
       {in_graph("input x : f32[]\nx = A()"), ErrorCode::invalid,
-       "t:1:1: graph 'g': node 0 '': writes 'x', which is an input"},
+       "t:1:1: graph 'g': node 0 '': writes 'x', but no node may write an input"},
       {in_graph("tensor y : f32[]"), ErrorCode::invalid, "graph 'g': tensor 'y': nothing produces this tensor"},
       {in_graph("a = A(b) : f32[]\nb = B(a) : f32[]"), ErrorCode::invalid, "depends on its own result"},
   });
 }
 
-TEST(GraphTextErrors, CapturesAreBoundOnceEach) {
+TEST(GraphTextErrors, EachCaptureIsListedOnce) {
   const auto body = [](const std::string& captures, const std::string& lines) {
     return in_graph("input x : f32[]\nIf() {b = graph \"b\" " + captures + " {" + lines + "}}");
   };
   EXPECT_TRUE(parse_graph(body("captures (x)", "captured input x : f32[]"), "t").ok());
   expect_refused({
       {body("", "captured input x : f32[]"), ErrorCode::invalid,
-       "t:3:38: the captured tensor 'x' of graph 'b' stands for no tensor around it"},
-      {body("captures (x)", ""), ErrorCode::invalid, "'x' is not declared there"},
-      {body("captures (x)", "input x : f32[]"), ErrorCode::invalid, "'x' is not declared as 'captured' there"},
-      {body("captures (x, x)", "captured input x : f32[]"), ErrorCode::invalid, "t:3:34: captures name each"},
+       "t:3:38: the captured tensor 'x' of graph 'b' is not listed after 'captures'"},
+      {body("captures (x)", ""), ErrorCode::invalid, "'x' is not declared in graph 'b'"},
+      {body("captures (x)", "input x : f32[]"), ErrorCode::invalid, "'x' is not declared as 'captured' in graph 'b'"},
+      {body("captures (x, x)", "captured input x : f32[]"), ErrorCode::invalid,
+       "t:3:34: 'x' is captured twice by graph 'b'"},
       {body("captures (x = y)", "captured input x : f32[]"), ErrorCode::invalid,
-       "t:3:35: no tensor of graph 'g' is called 'y'"},
+       "t:3:35: no tensor of graph 'g' is named 'y'"},
       {body("captures ()", ""), ErrorCode::malformed, "expected the name of a captured tensor, found ')'"},
   });
 }

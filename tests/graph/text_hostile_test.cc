@@ -8,13 +8,14 @@
 #include "lowtide/graph/text.h"
 #include "tests/graph/random_graph.h"
 #include "tests/graph/same_graph.h"
+#include "tests/testing/damage.h"
 
 namespace lowtide {
 namespace {
 
 using ::testing::MatchesRegex;
 
-// Whatever the text, the answer is a graph that is read back from its own text, or a refusal with a place.
+// Any text gives a graph that is equal after it is printed and read, or an error with a place.
 bool is_read_or_refused(const std::string& text) {
   const Result<Graph> graph = parse_graph(text, "t");
   if (graph.ok()) {
@@ -36,66 +37,14 @@ TEST(GraphTextHostile, TextsCutAnywhereAreRefused) {
   }
 }
 
-// Copies, moves and drops pieces of texts, flips bits, and puts in words that the parser knows.
-std::string damaged(std::string text, Random& random) {
-  static const std::vector<std::string> kPieces = {"{",
-                                                   "}",
-                                                   "(",
-                                                   ")",
-                                                   "[",
-                                                   "]",
-                                                   ",",
-                                                   "=",
-                                                   ":",
-                                                   "::",
-                                                   "<=",
-                                                   ";",
-                                                   "\"",
-                                                   "\\",
-                                                   "#",
-                                                   "\n",
-                                                   " ",
-                                                   "_",
-                                                   "-",
-                                                   "1",
-                                                   "0x",
-                                                   "1e9",
-                                                   "input ",
-                                                   "output ",
-                                                   "tensor ",
-                                                   "captured ",
-                                                   "node ",
-                                                   "after ",
-                                                   "graph \"g\" ",
-                                                   "captures (",
-                                                   "f32[1]",
-                                                   "nan",
-                                                   "inf",
-                                                   "opaque ",
-                                                   "int[]",
-                                                   "9223372036854775807",
-                                                   "-9223372036854775808",
-                                                   std::string(1, '\0'),
-                                                   "\xff"};
-  for (std::uint64_t count = 1 + random.below(4); count > 0; --count) {
-    const std::size_t at = random.below(text.size() + 1);
-    const std::size_t length = std::min<std::size_t>(random.below(30), text.size() - at);
-    switch (random.below(5)) {
-      case 0:
-        text.erase(at, length);
-        break;
-      case 1:
-        text.insert(random.below(text.size() + 1), text.substr(at, length));
-        break;
-      case 2:
-        if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
-        break;
-      default:
-        text.insert(at, kPieces[random.below(kPieces.size())]);
-    }
-  }
-  return text;
-}
+// clang-format off
+const std::vector<std::string_view> kWords = {
+    "{", "}", "(", ")", "[", "]", ",", "=", ":", "::", "<=", ";", "\"", "\\", "#", "\n", " ", "_", "-", "1", "0x",
+    "1e9", "input ", "output ", "tensor ", "captured ", "node ", "after ", "graph \"g\" ", "captures (", "f32[1]",
+    "nan", "inf", "opaque ", "int[]", "9223372036854775807", "-9223372036854775808", std::string_view("\0", 1),
+    "\xff",
+};
+// clang-format on
 
 TEST(GraphTextHostile, DamagedTextsAreReadOrRefused) {
   Random random(3);
@@ -104,7 +53,7 @@ TEST(GraphTextHostile, DamagedTextsAreReadOrRefused) {
   constexpr int kRuns = 100'000;
   for (int run = 0; run < kRuns; ++run) {
     if (run % 100 == 0) text = print_graph(testing::random_graph(random, 2));
-    if (is_read_or_refused(damaged(text, random))) ++read;
+    if (is_read_or_refused(testing::damaged(text, random, kWords))) ++read;
   }
   EXPECT_GT(read, kRuns / 100);  // some damage is harmless, and most is not
   EXPECT_LT(read, kRuns / 2);
@@ -114,7 +63,7 @@ TEST(GraphTextHostile, RandomTokensAreReadOrRefused) {
   Random random(4);
   for (int run = 0; run < 20'000; ++run) {
     std::string text = "graph \"g\" {";
-    for (int piece = 0; piece < 20; ++piece) text = damaged(std::move(text), random);
+    for (int piece = 0; piece < 20; ++piece) text = testing::damaged(std::move(text), random, kWords);
     is_read_or_refused(text);
   }
 }

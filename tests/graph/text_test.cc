@@ -89,14 +89,14 @@ TEST(GraphText, ReadsEveryPartOfTheForm) {
   EXPECT_THAT(odd.control_inputs, ElementsAre(NodeId(1), NodeId(2)));
   EXPECT_EQ(find_attribute<OpaqueAttribute>(odd.attributes, "kind")->description, "tensor f32[4]");
   ASSERT_EQ(odd.bodies.size(), 1U);
-  // Sorted by the tensor around: y (4) before m (5).
+  // Sorted by the outer tensor: y (4) before m (5).
   EXPECT_THAT(odd.bodies[0].captures,
               ElementsAre(std::pair(TensorId(4), TensorId(1)), std::pair(TensorId(5), TensorId(0))));
   EXPECT_TRUE(odd.bodies[0].graph->tensor(TensorId(0)).is_captured);
   EXPECT_THAT(graph.reads(NodeId(4)), ElementsAre(TensorId(4), TensorId(5), TensorId(7)));
 }
 
-TEST(GraphText, PrintsTheFormThatPeopleWrite) {
+TEST(GraphText, PrintsWhatAPersonWouldWrite) {
   const std::string printed = print_graph(parse(kEverything));
   EXPECT_EQ(printed, R"(graph "everything" {
   input x : f32[1,3,8,8]
@@ -122,7 +122,7 @@ TEST(GraphText, PrintsTheFormThatPeopleWrite) {
 )");
 }
 
-TEST(GraphText, UpdatesOfStatesAreReadAndPrintedInTheOrderOfTheStates) {
+TEST(GraphText, StateUpdatesAreSortedByState) {
   const Graph graph = parse(R"(graph "g" {
     update "update" = y
     update a = x
@@ -178,7 +178,7 @@ TEST(GraphText, LinesMayComeInAnyOrderAndNodesAreSorted) {
   EXPECT_EQ(graph.tensor(*graph.node(NodeId(1)).outputs[0]).name, "b");
 }
 
-TEST(GraphText, ANameInQuotesOnTheNextLineIsNotTheNameOfANode) {
+TEST(GraphText, AQuotedNameOnTheNextLineIsNoNodeName) {
   const Graph graph = parse(R"(graph "g" {
     input x : f32[]
     "_", z = Split(x) : f32[], f32[]
@@ -192,7 +192,7 @@ TEST(GraphText, ANameInQuotesOnTheNextLineIsNotTheNameOfANode) {
   EXPECT_EQ(graph.tensor(TensorId(3)).name, "7");
 }
 
-TEST(GraphText, RandomGraphsAreReadBackAsTheyWere) {
+TEST(GraphText, RandomGraphsAreReadBack) {
   Random random(1);
   std::int64_t nodes = 0;
   int with_bodies = 0;
@@ -246,7 +246,7 @@ TEST(GraphText, EmptyListsKeepTheirKind) {
   EXPECT_EQ(print_graph(graph), kText);
 }
 
-// A body in a body in a body ..., `depth` deep.
+// Bodies that nest `depth` deep.
 std::string nested(int depth) {
   std::string text = "graph \"g\" {";
   for (int level = 0; level < depth; ++level) text += "Op() {b = graph \"g\" {";
@@ -266,7 +266,7 @@ TEST(GraphText, BodiesNestUpToTheLimitAndNoDeeper) {
   EXPECT_EQ(parse_graph(nested(100'000), "deep").error().code, ErrorCode::over_limit);
 }
 
-TEST(GraphText, ExamplesOfTheReferenceAreReadAndPrintedAsTheyStand) {
+TEST(GraphText, ExamplesOfTheReferenceAreReadAndPrinted) {
   const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
   std::stringstream file;
   file << std::ifstream(root / "docs/graph-text-form.md").rdbuf();

@@ -76,7 +76,7 @@ TEST(PackingCsv, NumbersBuffersWithoutNames) {
 
 TEST(PackingCsv, WritesAHeaderForNothing) { EXPECT_EQ(write_packing_csv(PackingProblem()), "id,lower,upper,size\n"); }
 
-TEST(PackingCsv, ChecksThatTheFormatHoldsIt) {
+TEST(PackingCsv, RefusesWhatTheFormatCannotHold) {
   for (const std::string& name : {std::string(), std::string("a,b"), std::string("a\nb"), std::string("a\0b", 3)}) {
     PackingProblem problem = two_buffers();
     problem.names[PackingId(1)] = name;
@@ -101,7 +101,7 @@ PackingBuffer random_buffer(Random& random) {
   return buffer;
 }
 
-TEST(PackingCsv, IsReadBackAsItWas) {
+TEST(PackingCsv, IsReadBack) {
   Random random(1);
   for (int round = 0; round < 500; ++round) {
     PackingProblem problem;

@@ -25,7 +25,7 @@ std::string transfer_json() {
   return write_plan_json(file.plan, file.labels);
 }
 
-// A plan with one piece of its text replaced.
+// A plan with one part of its text replaced.
 struct Damage {
   std::string piece;
   std::string by;
@@ -61,7 +61,7 @@ TEST(PlanJsonErrors, VersionsComeFirst) {
   });
 }
 
-TEST(PlanJsonErrors, WhatIsNotJsonIsToldWithLineAndColumn) {
+TEST(PlanJsonErrors, TextsThatAreNotJsonHaveLineAndColumn) {
   expect_refused({
       {"{\n\"format\"", "", ErrorCode::malformed, "p.json:1:1: expected an object, found ':'"},
       {"\"schema_version\": 1,", "\"schema_version\": 1", ErrorCode::malformed,
@@ -72,7 +72,7 @@ TEST(PlanJsonErrors, WhatIsNotJsonIsToldWithLineAndColumn) {
       {"4096", "1.", ErrorCode::malformed, "expected a value, found '1.'"},
       {"4096", "NaN", ErrorCode::malformed, "expected a value, found 'NaN'"},
       {"4096", "nul", ErrorCode::malformed, "expected a value, found 'nul'"},
-      {"\"as_given\"", "\"as\ngiven\"", ErrorCode::malformed, "a control character stands in a string: '\\x0a'"},
+      {"\"as_given\"", "\"as\ngiven\"", ErrorCode::malformed, "a string has an unescaped control character: '\\x0a'"},
       {"\"as_given\"", "\"\xff\"", ErrorCode::malformed, "a string is not UTF-8"},
       {"\"as_given\"", "\"\\q\"", ErrorCode::malformed, "a string has an escape that JSON does not know: \\'q'"},
       {"\"as_given\"", "\"\\u12g4\"", ErrorCode::malformed, "\\u in a string needs four hexadecimal digits"},
@@ -87,7 +87,7 @@ TEST(PlanJsonErrors, WhatIsNotJsonIsToldWithLineAndColumn) {
   EXPECT_THAT(more.error().describe(), HasSubstr(": expected the end of the text, found 'x'"));
 }
 
-TEST(PlanJsonErrors, KeysAreAllKnownAndThereOnce) {
+TEST(PlanJsonErrors, EachKeyIsRequiredOnceAndNoOtherIsAllowed) {
   expect_refused({
       {"\"dims\"", "\"dimensions\"", ErrorCode::invalid,
        "$.provenance: unknown key 'dimensions'; the keys here are tool, model_sha256"},
@@ -97,9 +97,9 @@ TEST(PlanJsonErrors, KeysAreAllKnownAndThereOnce) {
       {"\"features\": [],\n", "", ErrorCode::invalid, ": the key 'features' is missing"},
       {"\"tool\": \"lowtide 0.1.0\",", "", ErrorCode::invalid, "$.provenance: the key 'tool' is missing"},
       {"\"target\": \"dense\"", "\"target\": \"dense\", \"tool\": \"\"", ErrorCode::invalid,
-       "$.provenance: the key 'tool' stands twice"},
+       "$.provenance: the key 'tool' is repeated"},
       {"\"schema_version\": 1,", "\"schema_version\": 1, \"schema_version\": 1,", ErrorCode::invalid,
-       "the key 'schema_version' stands twice"},
+       "the key 'schema_version' is repeated"},
       {"\"operator\"]", "\"op\"]", ErrorCode::invalid, "$.columns.nodes.operator: expected 'operator', found 'op'"},
       {"\"body\": \"then_branch\",", "", ErrorCode::invalid, "$.bodies[0]: the key 'body' is missing"},
   });
@@ -108,7 +108,8 @@ TEST(PlanJsonErrors, KeysAreAllKnownAndThereOnce) {
 TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
   expect_refused({
       {"4096", "4096.0", ErrorCode::invalid,
-       "$.machine.regions[0].capacity: expected a number of bytes (an integer in [0, 36028797018963967]), found '4096.0'"},
+       "$.machine.regions[0].capacity: expected a number of bytes (an integer in [0, 36028797018963967]), found "
+       "'4096.0'"},
       {"4096", "-1", ErrorCode::invalid, "$.machine.regions[0].capacity"},
       {"4096", "1e400", ErrorCode::invalid, "found '1e400'"},
       {"4096", "36028797018963968", ErrorCode::invalid, "$.machine.regions[0].capacity"},
@@ -120,7 +121,7 @@ TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
       {"\"alignment\": 64", "\"alignment\": 48", ErrorCode::invalid,
        "$.machine.regions[0].alignment: 48 is not a power of two"},
       {"\"alignment\": 64", "\"alignment\": 2147483648", ErrorCode::invalid, "$.machine.regions[0].alignment"},
-      {"[192, 0]", "[192]", ErrorCode::invalid, "$.arena: has 1 entries for 2 regions; there is one for each"},
+      {"[192, 0]", "[192]", ErrorCode::invalid, "$.arena: has 1 entries for 2 regions; it needs one for each"},
       {"\"schedule_optimal\": false", "\"schedule_optimal\": 0", ErrorCode::invalid,
        "$.claims.schedule_optimal: expected true or false, found '0'"},
       {"[\"scale\", \"Mul\"]", "[\"scale\"]", ErrorCode::invalid,
@@ -166,11 +167,11 @@ TEST(PlanJsonErrors, IdsAreInRange) {
        "p.json: $.values[3].tensor: tensor 6 does not exist: there are 6"},
       {"[3, 0, 3, 0]", "[3, 3, 3, 0]", ErrorCode::invalid, "$.values[3].written: step 3 does not exist: there are 3"},
       {"[3, 0, 3, 0]", "[3, 0, 6, 0]", ErrorCode::invalid, "$.values[3].buffer: buffer 6 does not exist: there are 6"},
-      {"[\"alias\", 1,", "[\"alias\", 3,", ErrorCode::invalid,
-       "$.steps[1].node: node 3 does not exist: there are 3"},
+      {"[\"alias\", 1,", "[\"alias\", 3,", ErrorCode::invalid, "$.steps[1].node: node 3 does not exist: there are 3"},
       {"[3], [4]", "[6], [4]", ErrorCode::invalid, "p.json: $.steps[1].reads[0]: value 6 does not exist: there are 6"},
       {"[3], [4]", "[3], [4, 4294967295]", ErrorCode::invalid, "$.steps[1].writes[1]: value 4294967295 does not exist"},
-      {"[5], 5, 0, []]", "[5], 5, 1, []]", ErrorCode::invalid, "$.steps[2].stream: stream 1 does not exist: there are 1"},
+      {"[5], 5, 0, []]", "[5], 5, 1, []]", ErrorCode::invalid,
+       "$.steps[2].stream: stream 1 does not exist: there are 1"},
       {"[\"compute\", 2, 0", "[\"compute\", 2, 1", ErrorCode::invalid,
        "p.json: $.steps[2].kernel: kernel 1 does not exist: there are 1"},
       {"\"outputs\": [5]", "\"outputs\": [6]", ErrorCode::invalid, "$.outputs[0]: value 6 does not exist: there are 6"},
@@ -198,12 +199,14 @@ TEST(PlanJsonErrors, SizesAddUpWithinTheLimit) {
   const Result<PlanFile> file = read_plan_json(text.insert(at, rows), "p.json");
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().describe(),
-            "p.json: $.buffers[130].bytes: is 36028797018963967 bytes; all arenas and buffers together must have 0 to "
+            "p.json: $.buffers[130].bytes: is 36028797018963967 bytes; sizes are not negative, and all arenas and "
+            "buffers add up to at most "
             "4611686018427387903 (kMaxTotalBytes)");
 }
 
 TEST(PlanJsonErrors, MachinesAreChecked) {
-  const std::string link = "{\"from\": 0, \"to\": 1, \"bytes_per_second\": 25000000000, \"latency_picoseconds\": 2000000}";
+  const std::string link =
+      "{\"from\": 0, \"to\": 1, \"bytes_per_second\": 25000000000, \"latency_picoseconds\": 2000000}";
   expect_refused(
       {
           {"{\"from\": 0, \"to\": 1,", "{\"from\": 2, \"to\": 1,", ErrorCode::invalid,
@@ -211,20 +214,24 @@ TEST(PlanJsonErrors, MachinesAreChecked) {
           {"{\"from\": 0, \"to\": 1,", "{\"from\": 0, \"to\": 3,", ErrorCode::invalid,
            "p.json: $.machine.links[0].to: region 3 does not exist: there are 2"},
           {"{\"from\": 0, \"to\": 1,", "{\"from\": 0, \"to\": 0,", ErrorCode::invalid,
-           "p.json: $.machine.links[0]: leads from a region to itself"},
+           "p.json: $.machine.links[0]: leads from a region to the same region"},
           {"25000000000", "0", ErrorCode::invalid,
-           "$.machine.links[0].bytes_per_second: expected a bandwidth (an integer in [1, 9223372036854775807]), found '0'"},
+           "$.machine.links[0].bytes_per_second: expected a bandwidth (an integer in [1, 9223372036854775807]), found "
+           "'0'"},
           {"2000000}", "-1}", ErrorCode::invalid, "$.machine.links[0].latency_picoseconds: expected a latency"},
           {"\"to\": 1, ", "", ErrorCode::invalid, "$.machine.links[0]: the key 'to' is missing"},
           {link, "[0, 1]", ErrorCode::invalid, "$.machine.links[0]: expected an object, found '['"},
-          {"{\"name\": \"core\", \"count\": 2, \"addressable\": [0]},\n{\"name\": \"dma\", \"count\": 1, \"addressable\": []}\n",
-           "", ErrorCode::invalid, "p.json: $.machine.workers: is empty; there is at least one worker"},
-          {"\"count\": 2", "\"count\": 0", ErrorCode::invalid, "$.machine.workers[0].count: expected a number of workers"},
+          {"{\"name\": \"core\", \"count\": 2, \"addressable\": [0]},\n{\"name\": \"dma\", \"count\": 1, "
+           "\"addressable\": []}\n",
+           "", ErrorCode::invalid, "p.json: $.machine.workers: is empty; a machine has at least one worker"},
+          {"\"count\": 2", "\"count\": 0", ErrorCode::invalid,
+           "$.machine.workers[0].count: expected a number of workers"},
           {"\"count\": 2", "\"count\": 2147483648", ErrorCode::invalid,
            "expected a number of workers (an integer in [1, 2147483647])"},
           {"\"addressable\": [0]", "\"addressable\": [0, 0]", ErrorCode::invalid,
            "p.json: $.machine.workers[0].addressable[1]: regions are listed in ascending order, each once"},
-          {"\"addressable\": [0]", "\"addressable\": [1, 0]", ErrorCode::invalid, "$.machine.workers[0].addressable[1]"},
+          {"\"addressable\": [0]", "\"addressable\": [1, 0]", ErrorCode::invalid,
+           "$.machine.workers[0].addressable[1]"},
           {"\"execution\": \"streams\"", "\"execution\": \"stream\"", ErrorCode::invalid,
            "$.execution: expected sequence, streams, waves or dataflow, found 'stream'"},
       },
@@ -239,10 +246,12 @@ TEST(PlanJsonErrors, StreamsAreOfOneWorkerOrOneLink) {
           {"[null, 0],", "[null, null],", ErrorCode::invalid,
            "p.json: $.streams[1]: has neither a worker nor a link; it needs exactly one of them"},
           {"[null, 1],", "[null, 0],", ErrorCode::invalid,
-           "p.json: $.streams[2].link: link 0 belongs to an earlier stream already"},
+           "p.json: $.streams[2].link: link 0 drives an earlier stream, too; a link drives at most one"},
           {"[null, 1],", "[null, 2],", ErrorCode::invalid, "$.streams[2].link: link 2 does not exist: there are 2"},
-          {"[1, null]\n", "[2, null]\n", ErrorCode::invalid, "$.streams[3].worker: worker 2 does not exist: there are 2"},
-          {"[null, 0],", "[null],", ErrorCode::invalid, "$.streams[1]: the row has 1 columns instead of 2: worker, link"},
+          {"[1, null]\n", "[2, null]\n", ErrorCode::invalid,
+           "$.streams[3].worker: worker 2 does not exist: there are 2"},
+          {"[null, 0],", "[null],", ErrorCode::invalid,
+           "$.streams[1]: the row has 1 columns instead of 2: worker, link"},
           {"[null, 0],", "[\"link\", 0],", ErrorCode::invalid, "$.streams[1].worker: expected a worker, or null"},
       },
       transfer_json());
@@ -297,9 +306,11 @@ TEST(PlanJsonErrors, BuffersHaveAPlacementOrAHome) {
           {"[\"state\", 32, 0, 8, null, null, []]", "[\"state\", 32, 0, 8, null, 0, []]", ErrorCode::invalid,
            "$.buffers[1].offset: expected null, since the region is null, found '0'"},
           {"[\"state\", 32, 0, 8, null, null, []]", "[\"state\", 32, 0, 8, 0, null, [[16, 0, 8], [16, 0, 8]]]",
-           ErrorCode::invalid, "p.json: $.buffers[1].parts: belongs to a buffer without placement; only placed buffers"},
+           ErrorCode::invalid,
+           "p.json: $.buffers[1].parts: belongs to a buffer without placement; only placed buffers"},
           {"[\"temporary\", 64, 4, 7, 0, 0, [[", "[\"scratch\", 64, 4, 7, 0, 0, [[", ErrorCode::invalid,
-           "p.json: $.buffers[5].parts: belongs to a buffer of kind scratch; only temporary and output buffers have parts"},
+           "p.json: $.buffers[5].parts: belongs to a buffer of kind scratch; only temporary and output buffers have "
+           "parts"},
           {"[16, 4, 7], [48, 5, 7]", "[16, 4, 7], [48, 5]", ErrorCode::invalid,
            "$.buffers[5].parts[1]: the row has 2 columns instead of 3: bytes, begin, end"},
       },
@@ -326,21 +337,21 @@ TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
   const std::string plan = "\"parent\": null,\n\"step\": 2,\n\"body\": \"then_branch\"";
   expect_refused({
       {label, "\"parent\": 0,\n\"node\": 2,\n\"body\": \"then_branch\"", ErrorCode::invalid,
-       "p.json: $.bodies[0].parent: the parent 0 does not stand before its body"},
+       "p.json: $.bodies[0].parent: the parent is entry 0, which is not before its body"},
       {label, "\"parent\": null,\n\"node\": 3,\n\"body\": \"then_branch\"", ErrorCode::invalid,
        "$.bodies[0].node: node 3 does not exist"},
       {label, "\"parent\": -1,\n\"node\": 2,\n\"body\": \"then_branch\"", ErrorCode::invalid,
        "$.bodies[0].parent: expected an earlier entry, or null"},
       {plan, "\"parent\": 7,\n\"step\": 2,\n\"body\": \"then_branch\"", ErrorCode::invalid,
-       "$.body_plans[0].parent: the parent 7 does not stand"},
+       "$.body_plans[0].parent: the parent is entry 7, which is not before its body"},
       {plan, "\"parent\": null,\n\"step\": 3,\n\"body\": \"then_branch\"", ErrorCode::invalid,
        "$.body_plans[0].step: step 3 does not exist: there are 3"},
       {plan, "\"parent\": null,\n\"step\": 0,\n\"body\": \"then_branch\"", ErrorCode::invalid,
-       "$.body_plans[0].body: body 0 of step 0 is called 'then_branch', but $.bodies has no such body for node 0"},
+       "$.body_plans[0].body: body 0 of step 0 is named 'then_branch', but $.bodies has no such body for node 0"},
       {plan, "\"parent\": null,\n\"step\": 1,\n\"body\": \"then_branch\"", ErrorCode::invalid,
        "$.body_plans[0].step: step 1 computes nothing, so it runs no body"},
       {plan, "\"parent\": null,\n\"step\": 2,\n\"body\": \"body\"", ErrorCode::invalid,
-       "body 0 of step 2 is called 'body', but $.bodies has 'then_branch' for node 2"},
+       "body 0 of step 2 is named 'body', but $.bodies has 'then_branch' for node 2"},
       // The body's own tables are checked in its own graph: it has 2 tensors.
       {"[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]",
        "[2, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]", ErrorCode::invalid,
@@ -353,10 +364,12 @@ TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
       {"{\"name\": \"arena\", \"capacity\": null, \"alignment\": 64}\n],\n\"links\": [],\n\"workers\": "
        "[\n{\"name\": \"cpu\", \"count\": 1, \"addressable\": []}\n]\n},\n\"execution\": \"sequence\",\n\"kernels\": "
        "[\"dense\"],\n\"arena\": [64],",
-       "],\n\"links\": [],\n\"workers\": [\n{\"name\": \"cpu\", \"count\": 1, \"addressable\": []}\n]\n},\n\"execution\": "
+       "],\n\"links\": [],\n\"workers\": [\n{\"name\": \"cpu\", \"count\": 1, \"addressable\": "
+       "[]}\n]\n},\n\"execution\": "
        "\"sequence\",\n\"kernels\": [\"dense\"],\n\"arena\": [],",
        ErrorCode::invalid,
-       "p.json: $.body_plans[0].machine.regions: the plan of a body has 0 regions; it must have one, the scratch bytes"},
+       "p.json: $.body_plans[0].machine.regions: the plan of a body has 0 regions; it must have one, the scratch "
+       "bytes"},
   });
 }
 

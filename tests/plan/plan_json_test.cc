@@ -40,8 +40,8 @@ TEST(PlanJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(again->labels.tensors[TensorId(2)].name, "scale \xff");
 }
 
-// A graph without nodes, or a branch that only hands out a constant: a program without steps, its buffers there all the
-// same.
+// A graph without nodes, or a branch that only returns a constant, has a program without steps. It has buffers
+// nevertheless.
 TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   PlanFile file;
   file.labels.tensors.push_back({.name = "x", .role = Role::input, .shape = Shape({4}), .size = Bytes(16)});
@@ -57,7 +57,7 @@ TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
   EXPECT_EQ(testing::difference(file, again.value()), "");
-  // Still, no buffer lives where the program does not go.
+  // But no buffer is live after the end of the program.
   std::string beyond = text;
   const std::size_t at = beyond.find("[\"input\", 16, 0, 0,");
   ASSERT_NE(at, std::string::npos);
@@ -90,7 +90,7 @@ TEST(PlanJson, PlanWithEveryFeatureIsReadBack) {
   EXPECT_EQ(write_plan_json(again->plan, again->labels), transfer_json());
 }
 
-TEST(PlanJson, RowsSayWhatEachStepDoes) {
+TEST(PlanJson, RowsStateWhatEachStepDoes) {
   const std::string text = transfer_json();
   for (const char* line : {
            "\"features\": [\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"],",
@@ -99,11 +99,11 @@ TEST(PlanJson, RowsSayWhatEachStepDoes) {
            "\"execution\": \"streams\",",
            "\"kernels\": [\"dense\", \"other\"],",
            "\"streams\": [\n[0, null],\n[null, 0],\n[null, 1],\n[1, null]\n],",  // worker, link
-           "[\"constant\", 32, 0, 8, 1, null, []],",                        // at home in region 1
-           "[\"state\", 32, 0, 8, null, null, []],",                        // in memory that everything addresses
+           "[\"constant\", 32, 0, 8, 1, null, []],",                             // at home in region 1
+           "[\"state\", 32, 0, 8, null, null, []],",                             // in memory that everything addresses
            "[\"temporary\", 64, 4, 7, 0, 0, [[16, 4, 7], [48, 5, 7]]],",
-           "[\"copy\", null, null, [0, 32], [0], [2], null, 2, []],",       // w comes in over link 1
-           "[\"compute\", 0, 1, null, [2, 1], [3], null, 0, [0]],",         // kernel 1
+           "[\"copy\", null, null, [0, 32], [0], [2], null, 2, []],",  // w comes in over link 1
+           "[\"compute\", 0, 1, null, [2, 1], [3], null, 0, [0]],",    // kernel 1
            "[\"copy\", null, null, [16, 32], [4], [6], null, 2, []],",
            "\"outputs\": [7],",
            "\"updates\": [8],",
@@ -116,8 +116,7 @@ TEST(PlanJson, FeaturesAreThoseOfThePlan) {
   const std::string none = "\"features\": [],";
   EXPECT_EQ(refusal(with(small_json(), none, "\"features\": [\"streams\"],")),
             "p.json: $.features: the plan uses no feature, so the list must be empty");
-  const std::string all =
-      "[\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"]";
+  const std::string all = "[\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"]";
   const std::string refused =
       "p.json: $.features: the plan uses buffer_parts, copies, links, recompute, state_updates, streams; the list must "
       "name exactly these, in this order";
@@ -125,7 +124,7 @@ TEST(PlanJson, FeaturesAreThoseOfThePlan) {
   EXPECT_EQ(refusal(with(transfer_json(), "\"links\", \"recompute\"", "\"recompute\", \"links\"")), refused);
   EXPECT_EQ(refusal(with(transfer_json(), "\"links\",", "\"links\", \"links\",")), refused);
   EXPECT_EQ(refusal(with(transfer_json(), "\"recompute\", ", "")), refused);
-  // A later program may know more; this one cannot use such a plan.
+  // This program cannot use a plan with a feature of a later one.
   const Result<PlanFile> read = read_plan_json(with(small_json(), none, "\"features\": [\"compressed\"],"), "p.json");
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, ErrorCode::unsupported);
@@ -134,7 +133,7 @@ TEST(PlanJson, FeaturesAreThoseOfThePlan) {
       << read.error().describe();
 }
 
-// What a body uses, a reader of the file must understand too.
+// A reader of the file must also understand the features of bodies.
 TEST(PlanJson, FeaturesOfBodiesAreNamed) {
   PlanFile file = testing::small_plan_file();
   BodyPlan& then = file.plan.layout.steps[StepId(2)].bodies[0];
@@ -161,8 +160,9 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
             "p.json: $.steps[2].stream: stream 2 does not exist: there are 2");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [0, 2]]")),
             "p.json: $.steps[2].after[1]: step 2 does not come before step 2, so it cannot wait for it");
-  EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [1, 0]]")),
-            "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits are listed in ascending order, each once");
+  EXPECT_EQ(
+      refusal(with(text, "5, 1, [0, 1]]", "5, 1, [1, 0]]")),
+      "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits are listed in ascending order, each once");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 0, [0, 1]]")),
             "p.json: $.steps[2].after[0]: step 0 is of the same stream, which keeps its order anyway");
   std::string rows;
@@ -171,7 +171,7 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
             std::string::npos);
 }
 
-// Buffer 3 has 64 bytes and lives in steps 0 to 2, its first 16 in step 0 only.
+// Buffer 3 has 64 bytes and is live in steps 0 to 2. Its first 16 bytes are live only in step 0.
 TEST(PlanJson, PartsAreReadBack) {
   PlanFile file = testing::small_plan_file();
   Buffer& buffer = file.plan.layout.buffers[BufferId(3)];
@@ -193,12 +193,12 @@ TEST(PlanJson, PartsAreReadBack) {
   EXPECT_EQ(refused("[[16, 1, 1], [48, 0, 3]]]"),
             "p.json: $.buffers[3].parts[0]: is live in steps [1, 1), which is empty");
   EXPECT_EQ(refused("[[16, 0, 1], [48, 0, 2]]]"),
-            "p.json: $.buffers[3].parts: are live in steps [0, 2) together, the buffer in [0, 3)");
+            "p.json: $.buffers[3].parts: are live in steps [0, 2), but the buffer is live in [0, 3)");
   EXPECT_EQ(refused("[]]"), "p.json: $.features: the plan uses no feature, so the list must be empty");
   EXPECT_NE(refused("[[0, 0, 1], [64, 0, 3]]]").find("a number of bytes (an integer in [1, "), std::string::npos);
 }
 
-TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
+TEST(PlanJson, RandomPlansAreReadBack) {
   Random random(11);
   int with_bodies = 0;
   std::map<std::string, int> with_feature;
@@ -219,7 +219,7 @@ TEST(PlanJson, RandomPlansAreReadBackAsTheyWere) {
 }
 
 // Members may come in any order: other programs sort them or write everything on one line.
-TEST(PlanJson, FilesThatOtherProgramsWroteAnewAreRead) {
+TEST(PlanJson, FilesThatOtherProgramsRewroteAreRead) {
   Random random(12);
   for (int run = 0; run < 200; ++run) {
     const PlanFile file = testing::random_plan_file(random);

@@ -10,11 +10,11 @@
 
 namespace lowtide::testing {
 
-// A plan whose ids are in range and whose names and numbers are anything, with the plans of its bodies; what a plan
-// file can hold, right or not.
+// A random plan with the plans of its bodies. Its ids are in range, and its names and numbers are whatever a plan file
+// can hold, so it need not be correct.
 [[nodiscard]] PlanFile random_plan_file(Random& random);
 
-// Where two plan files differ, or "".
+// The first difference between two plan files, or "".
 [[nodiscard]] std::string difference(const PlanFile& a, const PlanFile& b);
 
 }  // namespace lowtide::testing

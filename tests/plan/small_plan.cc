@@ -13,7 +13,7 @@
 namespace lowtide::testing {
 namespace {
 
-// Sizes: x, r, v 32 bytes each, out 32, and inside the body a 32.
+// x, r, v and out have 32 bytes each, and so has a in the body.
 constexpr const char* kGraph = R"(graph "small" {
   input cond : bool[]
   input x : f32[2,4]
@@ -72,7 +72,7 @@ Plan body_plan(const Graph& body) {
   Plan plan = empty_plan(body);
   plan.machine.regions = {{.name = "arena"}};
   plan.layout.arena = {Bytes(body.nodes().empty() ? 0 : 64)};
-  if (body.nodes().empty()) {  // it hands out a constant
+  if (body.nodes().empty()) {  // it returns a constant
     const BufferId c = plan.layout.buffers.push_back({.kind = BufferKind::constant, .size = Bytes(32)});
     plan.program.outputs = {add_value(plan, TensorId(0), std::nullopt, c)};
     return plan;
@@ -80,10 +80,8 @@ Plan body_plan(const Graph& body) {
   // v -> Relu -> a
   const Lifespan all{StepId(0), StepId(1)};
   const BufferId v = plan.layout.buffers.push_back({.kind = BufferKind::input, .size = Bytes(32), .lifespan = all});
-  const BufferId a = plan.layout.buffers.push_back({.kind = BufferKind::output,
-                                                    .size = Bytes(64),
-                                                    .lifespan = all,
-                                                    .placement = Placement{RegionId(0), Offset(0)}});
+  const BufferId a = plan.layout.buffers.push_back(
+      {.kind = BufferKind::output, .size = Bytes(64), .lifespan = all, .placement = Placement{RegionId(0), Offset(0)}});
   const ValueId read = add_value(plan, TensorId(0), std::nullopt, v);
   const ValueId written = add_value(plan, TensorId(1), StepId(0), a);
   add_step(plan, Compute{NodeId(0), KernelId(0)}, {read}, written);
@@ -113,12 +111,12 @@ PlanFile small_plan_file() {
   const BufferId cond = buffers.push_back({.kind = BufferKind::input, .size = Bytes(1), .lifespan = all});
   const BufferId x = buffers.push_back({.kind = BufferKind::input, .size = Bytes(32), .lifespan = all});
   const BufferId scale = buffers.push_back({.kind = BufferKind::constant, .size = Bytes(32), .lifespan = all});
-  const BufferId r = buffers.push_back(
-      {.kind = BufferKind::temporary, .size = Bytes(64), .lifespan = all, .placement = at(0, 0)});
-  const BufferId out = buffers.push_back(
-      {.kind = BufferKind::output, .size = Bytes(64), .lifespan = last, .placement = at(0, 64)});
-  const BufferId scratch = buffers.push_back(
-      {.kind = BufferKind::scratch, .size = Bytes(64), .lifespan = last, .placement = at(0, 128)});
+  const BufferId r =
+      buffers.push_back({.kind = BufferKind::temporary, .size = Bytes(64), .lifespan = all, .placement = at(0, 0)});
+  const BufferId out =
+      buffers.push_back({.kind = BufferKind::output, .size = Bytes(64), .lifespan = last, .placement = at(0, 64)});
+  const BufferId scratch =
+      buffers.push_back({.kind = BufferKind::scratch, .size = Bytes(64), .lifespan = last, .placement = at(0, 128)});
   plan.layout.arena = {Bytes(192), Bytes(0)};
   const ValueId value_of_cond = add_value(plan, TensorId(0), std::nullopt, cond);
   const ValueId value_of_x = add_value(plan, TensorId(1), std::nullopt, x);
@@ -143,9 +141,9 @@ PlanFile small_plan_file() {
   return {std::move(plan), labels_of(graph)};
 }
 
-//   step 0  link 1    copy w from the host's memory
+//   step 0  link 1    copy w from host memory
 //   step 1  worker 0  compute Mul(w, s) -> y
-//   step 2  link 0    copy y -> y in the host's memory
+//   step 2  link 0    copy y -> y in host memory
 //   step 3  worker 0  compute Neg(y) -> z
 //   step 4  link 1    copy 16 bytes of y back
 //   step 5  link 1    copy the other 16 bytes
@@ -154,13 +152,13 @@ PlanFile small_plan_file() {
 PlanFile transfer_plan_file() {
   const Graph graph = parsed(kTransferGraph);
   Plan plan = empty_plan(graph);
-  plan.machine = {.regions = {{.name = "arena"}, {.name = "host", .alignment = Bytes(16)}},
-                  .links = {{RegionId(0), RegionId(1), 25'000'000'000, 2'000'000}, {RegionId(1), RegionId(0), 1, 0}},
-                  .workers = {{.name = "core", .count = 2, .addressable = {RegionId(0)}}, {.name = "dma", .addressable = {}}}};
+  plan.machine = {
+      .regions = {{.name = "arena"}, {.name = "host", .alignment = Bytes(16)}},
+      .links = {{RegionId(0), RegionId(1), 25'000'000'000, 2'000'000}, {RegionId(1), RegionId(0), 1, 0}},
+      .workers = {{.name = "core", .count = 2, .addressable = {RegionId(0)}}, {.name = "dma", .addressable = {}}}};
   plan.kernels = {{"dense"}, {"other"}};
   plan.execution = ExecutionModel::streams;
-  plan.program.streams = {
-      {.worker = WorkerId(0)}, {.link = LinkId(0)}, {.link = LinkId(1)}, {.worker = WorkerId(1)}};
+  plan.program.streams = {{.worker = WorkerId(0)}, {.link = LinkId(0)}, {.link = LinkId(1)}, {.worker = WorkerId(1)}};
   const auto lives = [](std::uint32_t begin, std::uint32_t end) { return Lifespan{StepId(begin), StepId(end)}; };
   auto& buffers = plan.layout.buffers;
   const BufferId w_home = buffers.push_back(
@@ -203,12 +201,13 @@ PlanFile transfer_plan_file() {
     const bool waits = id > StepId(0) && streams[id.index() - 1] != streams[id.index()];
     if (waits) plan.program.steps[id].after = {StepId(id.value() - 1)};
   }
-  // At step 3, y, its copy in the host's memory and z.
-  plan.claims = {.load_as_given = Bytes(64),
-                 .load = Bytes(192),
-                 .bounds = {{BoundScope::run_once, Bytes(64), "search"}, {BoundScope::all_plans, Bytes(64), "largest_step"}},
-                 .schedule = "as_given",
-                 .allocate = "best_fit"};
+  // Live at step 3: y, its copy in host memory, and z.
+  plan.claims = {
+      .load_as_given = Bytes(64),
+      .load = Bytes(192),
+      .bounds = {{BoundScope::run_once, Bytes(64), "search"}, {BoundScope::all_plans, Bytes(64), "largest_step"}},
+      .schedule = "as_given",
+      .allocate = "best_fit"};
   return {std::move(plan), labels_of(graph)};
 }
 

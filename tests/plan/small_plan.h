@@ -7,12 +7,12 @@
 
 namespace lowtide::testing {
 
-// A right plan of a graph with every kind of thing that a plan file holds: a view, scratch, bodies,
-// two regions, and a name that is not UTF-8. tests/files/plans/small.json holds it.
+// A correct plan with a view, scratch, bodies, two regions, and a name that is not UTF-8. It is equal to
+// tests/files/plans/small.json.
 [[nodiscard]] PlanFile small_plan_file();
 
-// A right plan with every feature: two regions with links, streams, copies in pieces and buffer parts, a node that runs
-// again, a state that is updated.
+// A correct plan with every feature: two regions with links, streams, copies of parts of a value, buffer parts, a node
+// that runs again, and a state that is updated.
 [[nodiscard]] PlanFile transfer_plan_file();
 
 }  // namespace lowtide::testing

@@ -57,7 +57,7 @@ TEST(Cost, CountsOperationsOfConvolutions) {
             1'000'000 + 34'400 + 3'840);
 }
 
-TEST(Cost, BelievesTheCatalogue) {
+TEST(Cost, UsesTheCostOfTheCatalogue) {
   const Graph graph = testing::graph_of(R"(graph "g" {
     input x : f32[16]
     y = Relu(x) : f32[16]

@@ -55,8 +55,8 @@ TEST(DenseCatalogue, InPlaceNeedsTheSameShapeAndElementSize) {
   EXPECT_THAT(in_place("Relu()"), IsEmpty());
 }
 
-// At run time x may turn out to have one element, which every element of z then meets.
-TEST(DenseCatalogue, InputsThatMayBeRepeatedAreNotOverwritten) {
+// At run time x may have one element, which the kernel then combines with every element of z.
+TEST(DenseCatalogue, InputsThatMayBeBroadcastAreNotOverwritten) {
   const std::string bounded = "input x : f32[<=4]\ninput z : f32[4]\n";
   EXPECT_THAT(in_place(bounded + "y = Add(x, z) : f32[<=4]"), IsEmpty());
   EXPECT_THAT(in_place(bounded + "y = Relu(x) : f32[<=4]"), ElementsAre(Pair(0, 0)));

@@ -96,7 +96,7 @@ TEST(TargetDescription, ExamplesAreRead) {
   EXPECT_GE(examples, 3);
 }
 
-TEST(TargetDescription, ExampleOfTheReferenceIsReadAndComputedAsItSays) {
+TEST(TargetDescription, ExampleOfTheReferenceIsRead) {
   const std::string document = content("docs/target-format.md");
   const std::size_t begin = document.find("```toml\n") + 8;
   const Target target = parse(document.substr(begin, document.find("```", begin) - begin));
@@ -115,7 +115,7 @@ TEST(TargetDescription, DefaultsAreThoseOfTheDenseTarget) {
   EXPECT_THAT(found[0].in_place, ElementsAre(Pair(0, 0)));
 }
 
-TEST(TargetDescription, KernelsOfTheOperatorComeFirstThenThoseForAnyThenTheDenseOne) {
+TEST(TargetDescription, KernelsOfTheOperatorComeFirst) {
   const Target target = parse(R"(
     kernel = [{operator = "*", name = "any"}, {operator = "Conv", name = "b"}, {operator = "Conv", name = "a"},
               {operator = "com.example::Conv", name = "other"}, {operator = "ai.onnx::Relu", name = "relu"}]

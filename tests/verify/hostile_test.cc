@@ -219,8 +219,8 @@ TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
   EXPECT_EQ(messages(verify(graph, Plan{})),
             "wrong_model: the plan was made for graph '' with 0 nodes and 0 tensors; this is 'small' with 1 and 2: plan it "
             "again\n"
-            "malformed: machine.workers: is empty; there is at least one worker\n"
-            "malformed: streams: the plan has 0 streams; there are 1 to 1024 (kMaxStreams)\n");
+            "malformed: machine.workers: is empty; a machine has at least one worker\n"
+            "malformed: streams: the plan has 0 streams; it must have 1 to 1024 (kMaxStreams)\n");
   // One stream that does nothing: all that is missing are the step, and the value of the output.
   Plan plan;
   plan.machine.workers.push_back({.name = "cpu"});

@@ -146,7 +146,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
   Diamond none = diamond();
   none.plan.program.streams = {};
   EXPECT_THAT(messages(verify(none.graph, none.plan)),
-              HasSubstr("malformed: streams: the plan has 0 streams; there are 1 to 1024 (kMaxStreams)\n"));
+              HasSubstr("malformed: streams: the plan has 0 streams; it must have 1 to 1024 (kMaxStreams)\n"));
 }
 
 TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
@@ -169,14 +169,14 @@ TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
   EXPECT_EQ(refused([](Plan&, Stream& stream) { stream = {.worker = WorkerId(1)}; }),
             "malformed: streams[2].worker: worker 1 does not exist: there are 1\n");
   EXPECT_EQ(refused([](Plan& plan, Stream&) { plan.program.streams.push_back({.link = LinkId(0)}); }),
-            "malformed: streams[3].link: link 0 belongs to an earlier stream already\n");
+            "malformed: streams[3].link: link 0 drives an earlier stream, too; a link drives at most one\n");
   EXPECT_THAT(refused([](Plan& plan, Stream&) { plan.program.steps[StepId(4)].stream = StreamId(2); }),
               HasSubstr("unreachable: step 4 (node 4 '', 'Add') runs on link 0, which only copies"));
   EXPECT_THAT(refused([](Plan& plan, Stream& stream) {
                 while (plan.program.streams.size() < 1025) plan.program.streams.push_back({.worker = WorkerId(0)});
                 static_cast<void>(stream);
               }),
-              HasSubstr("malformed: streams: the plan has 1025 streams; there are 1 to 1024 (kMaxStreams)"));
+              HasSubstr("malformed: streams: the plan has 1025 streams; it must have 1 to 1024 (kMaxStreams)"));
 }
 
 // Streams at random, and waits from none to all. What a link copies stays on the stream of the link.

@@ -344,10 +344,10 @@ TEST_F(Chain, ClaimsThatAreNotSoAreWrong) {
 
 TEST_F(Chain, WordsThatDoNotExistAreMalformed) {
   plan.claims.bounds = {{.scope = static_cast<BoundScope>(7), .bytes = Bytes(0)}};
-  EXPECT_EQ(messages(check()), "malformed: claims.bounds[0].scope: is no scope\n");
+  EXPECT_EQ(messages(check()), "malformed: claims.bounds[0].scope: is not a scope\n");
   plan.claims.bounds.clear();
   plan.execution = static_cast<ExecutionModel>(4);
-  EXPECT_EQ(messages(check()), "malformed: execution: is no execution model\n");
+  EXPECT_EQ(messages(check()), "malformed: execution: is not an execution model\n");
   plan.execution = ExecutionModel::dataflow;
   EXPECT_EQ(messages(check()), "");
 }

@@ -34,7 +34,7 @@ std::string with_thousands(std::int64_t number) {
   return digits;
 }
 
-// Digits and at most one point, as whole and fraction; nothing if the text is something else.
+// The digits before and after the point. split_decimal returns nullopt for a text of another form.
 struct Decimal {
   std::string whole;
   std::string fraction;

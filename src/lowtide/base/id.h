@@ -12,8 +12,8 @@
 
 namespace lowtide {
 
-// An index into one kind of table. `Id<struct NodeTag>` does not convert to `Id<struct TensorTag>` or to an integer. Ids
-// are dense and start at 0. 32 bits are enough, because limits::kMaxTensors is 4 * 10^7.
+// An index into one kind of table. `Id<struct NodeTag>` does not convert to `Id<struct TensorTag>` or to an integer.
+// Ids are dense and start at 0. 32 bits are enough, because limits::kMaxTensors is 4 * 10^7.
 template <typename Tag>
 class Id {
  public:

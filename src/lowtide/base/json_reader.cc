@@ -41,7 +41,7 @@ bool JsonReader::fail(ErrorCode code, std::string message) {
 
 std::string JsonReader::found() {
   if (peek() == '\0' && at_ >= text_.size()) return "the end of the text";
-  // A word or number as a whole, anything else as one character.
+  // Shows a whole word or number, or one character.
   std::size_t length = 1;
   const auto in_word = [](char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '-' || c == '+' ||
@@ -54,7 +54,7 @@ std::string JsonReader::found() {
 bool JsonReader::fail_expected(std::string_view what) {
   const std::string what_is_there = found();
   value_at_ = at_;
-  // Inside the tree the text is JSON already: another type than expected is against the rules, not against JSON.
+  // Inside a value of known form, another type is invalid rather than malformed.
   return fail(path_.empty() ? ErrorCode::malformed : ErrorCode::invalid,
               "expected " + std::string(what) + ", found " + what_is_there);
 }
@@ -83,7 +83,8 @@ bool JsonReader::begin(char bracket, std::string_view what) {
   return true;
 }
 
-// At the start of a container or behind one of its elements; false at its end, and on an error.
+// Called at the start of a container and after each element. Returns false at the end of the container and after an
+// error.
 bool JsonReader::has_element(char closing, bool is_first) {
   if (error_) return false;
   if (peek() == closing) {
@@ -104,7 +105,7 @@ bool JsonReader::read_key(std::span<const std::string_view> keys, std::uint64_t&
   }
   index = static_cast<std::size_t>(key - keys.begin());
   const std::uint64_t bit = std::uint64_t{1} << index;
-  if ((seen & bit) != 0) return fail(ErrorCode::invalid, "the key " + quoted(scratch_) + " stands twice");
+  if ((seen & bit) != 0) return fail(ErrorCode::invalid, "the key " + quoted(scratch_) + " is repeated");
   seen |= bit;
   if (!expect(':', "after a key")) return false;
   skip_blanks();
@@ -159,7 +160,7 @@ bool JsonReader::read_hex(std::uint32_t& out) {
   return true;
 }
 
-// Behind the backslash.
+// Reads the rest of an escape, after the backslash.
 bool JsonReader::read_escape(std::string* out) {
   static constexpr std::string_view kEscapes = "\"\\/bfnrt";
   static constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
@@ -205,7 +206,7 @@ bool JsonReader::read_string(std::string* out) {
     const char c = text_[at_];
     ++at_;
     if (c == '"') return true;
-    if (c != '\\') return fail(ErrorCode::malformed, "a control character stands in a string: " + quoted({&c, 1}));
+    if (c != '\\') return fail(ErrorCode::malformed, "a string has an unescaped control character: " + quoted({&c, 1}));
     if (!read_escape(out)) return false;
   }
 }

@@ -15,12 +15,13 @@
 namespace lowtide {
 
 // Reads JSON (RFC 8259) of a known form from front to back. The caller states which value must come next, so no tree is
-// built. Each function returns whether that value was there. The first refusal is kept in `error`, with line, column and
-// path, and ends the reading: from then on every function returns false.
+// built. Each function returns whether that value was there. The first refusal is kept in `error`, with line, column
+// and path, and ends the reading: from then on every function returns false.
 //
 //   JsonReader json(text, "order.json");
 //   std::int64_t bytes = 0;
-//   const bool ok = json.read_object(kKeys, [&](std::size_t key) { return json.read_integer("a size", 0, most, bytes); });
+//   const auto read = [&](std::size_t key) { return json.read_integer("a size", 0, most, bytes); };
+//   const bool ok = json.read_object(kKeys, read);
 //   if (!ok) return *json.error();
 //
 // Time is linear in the length of the text. No recursion except that of the caller's functions.
@@ -91,8 +92,8 @@ class JsonReader {
   // Refuses everything except blanks.
   bool read_end();
 
-  // Reads an object with unknown keys: `read(key)` must read or skip the value. Paths do not show these keys, because they
-  // may be any text; use read_member for those that paths should show.
+  // Reads an object with unknown keys: `read(key)` must read or skip the value. Paths do not show these keys, because
+  // they may be any text; use read_member for those that paths should show.
   template <typename Read>
   bool read_any_object(Read read) {
     std::string key;

@@ -11,7 +11,8 @@
 
 namespace lowtide {
 
-// An attribute whose content Lowtide does not need, such as a tensor or a type. Only a description is kept, for display.
+// An attribute whose content Lowtide does not need, such as a tensor or a type. Only a description is kept, for
+// display.
 struct OpaqueAttribute {
   std::string description;  // "tensor f32[64,3,7,7]"
   friend bool operator==(const OpaqueAttribute&, const OpaqueAttribute&) = default;

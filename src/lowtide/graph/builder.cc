@@ -26,7 +26,7 @@ Error invalid_tensor(const std::string& graph, const Tensor& tensor, const std::
 
 bool has_producer_role(Role role) { return role == Role::output || role == Role::temporary; }
 
-// Distinct tensors that a node reads, captures included.
+// The distinct tensors that a node reads, including captures.
 void collect_reads(const Node& node, std::vector<TensorId>& out) {
   out.clear();
   for (const std::optional<TensorId>& input : node.inputs) {
@@ -39,9 +39,9 @@ void collect_reads(const Node& node, std::vector<TensorId>& out) {
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
-// The nodes that can run, each after what it depends on; `waiting` says on how many edges, and ends with what is left.
-// Kahn's algorithm; the ready node with the lowest given position goes first, so a sorted file keeps its order.
-// `edges` are sorted.
+// Sorts nodes with Kahn's algorithm. Of the nodes that are ready, the one with the lowest id comes first, so nodes that
+// are sorted keep their order. `edges` are sorted. `waiting` is the number of edges to each node; afterwards it is the
+// number of edges from nodes that were not sorted.
 std::vector<NodeId> lowest_first(const std::vector<std::pair<NodeId, NodeId>>& edges,
                                  IdVector<NodeId, std::uint32_t>& waiting) {
   std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
@@ -126,7 +126,7 @@ Result<GraphBuilder::Built> GraphBuilder::build_with_ids() && {
   return Built{std::move(graph_), std::move(*node_ids)};
 }
 
-// A body may stand in several nodes, so its content counts once for each.
+// Several nodes may run the same body, so its content counts once per node.
 Result<void> GraphBuilder::count_bodies() {
   graph_.total_nodes_ = static_cast<std::int64_t>(graph_.nodes_.size());
   graph_.total_tensors_ = static_cast<std::int64_t>(graph_.tensors_.size());
@@ -137,14 +137,14 @@ Result<void> GraphBuilder::count_bodies() {
       graph_.body_nesting_ = std::max(graph_.body_nesting_, body.graph->body_nesting() + 1);
       if (graph_.body_nesting_ > limits::kMaxBodyNesting) {
         return Error{ErrorCode::over_limit,
-                     "graphs inside nodes are nested " + std::to_string(graph_.body_nesting_) +
-                         " deep, above the limit of " + std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)",
+                     "bodies are nested " + std::to_string(graph_.body_nesting_) + " deep, above the limit of " +
+                         std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)",
                      place_of(name_, id, graph_.nodes_[id])};
       }
       if (graph_.total_nodes_ > limits::kMaxNodes || graph_.total_tensors_ > limits::kMaxTensors) {
         return Error{ErrorCode::over_limit,
-                     "with their bodies, the nodes up to here have " + std::to_string(graph_.total_nodes_) +
-                         " nodes and " + std::to_string(graph_.total_tensors_) + " tensors: the limits are " +
+                     "with its bodies, the graph has at least " + std::to_string(graph_.total_nodes_) + " nodes and " +
+                         std::to_string(graph_.total_tensors_) + " tensors; the limits are " +
                          std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " + std::to_string(limits::kMaxTensors) +
                          " (kMaxTensors)",
                      place_of(name_, id, graph_.nodes_[id])};
@@ -171,7 +171,8 @@ Result<void> GraphBuilder::check_ids() const {
     }
   }
   if (!ok)
-    return Error{ErrorCode::invalid, "a node or output names a tensor that does not exist", "graph " + quoted(name_)};
+    return Error{ErrorCode::invalid, "a node, output or state update has an id that does not exist",
+                 "graph " + quoted(name_)};
   return {};
 }
 
@@ -182,7 +183,7 @@ Result<void> GraphBuilder::check_names() const {
     if (tensor.name.empty()) return invalid_tensor(name_, tensor, "a tensor has an empty name");
     if (static_cast<std::int64_t>(tensor.name.size()) > limits::kMaxNameBytes) {
       return Error{ErrorCode::over_limit,
-                   "a name of " + std::to_string(tensor.name.size()) + " bytes is above the limit of " +
+                   "the name has " + std::to_string(tensor.name.size()) + " bytes, above the limit of " +
                        std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
                    "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
     }
@@ -196,7 +197,7 @@ Result<void> GraphBuilder::size_tensors() {
       static_cast<std::int64_t>(graph_.tensors_.size()) > limits::kMaxTensors) {
     return Error{ErrorCode::over_limit,
                  std::to_string(graph_.nodes_.size()) + " nodes and " + std::to_string(graph_.tensors_.size()) +
-                     " tensors: the limits are " + std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " +
+                     " tensors; the limits are " + std::to_string(limits::kMaxNodes) + " (kMaxNodes) and " +
                      std::to_string(limits::kMaxTensors) + " (kMaxTensors)",
                  "graph " + quoted(name_)};
   }
@@ -211,8 +212,8 @@ Result<void> GraphBuilder::size_tensors() {
     total += size->count();  // each below 2^47, so 2^62 is crossed before 2^63
     if (total > limits::kMaxTotalBytes) {
       return Error{ErrorCode::over_limit,
-                   "all tensors together are above the limit of " + std::to_string(limits::kMaxTotalBytes) +
-                       " bytes (kMaxTotalBytes)",
+                   "the tensors up to this one have " + std::to_string(total) + " bytes, above the limit of " +
+                       std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)",
                    "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
     }
   }
@@ -225,10 +226,10 @@ Result<void> GraphBuilder::link_producers() {
       if (!output) continue;
       Tensor& tensor = graph_.tensors_[*output];
       if (!has_producer_role(tensor.role)) {
-        return Error{ErrorCode::invalid,
-                     "writes " + quoted(tensor.name) + ", which is " + with_article(to_string(tensor.role)) +
-                         " and must stay untouched",
-                     place_of(name_, id, graph_.nodes_[id])};
+        return Error{
+            ErrorCode::invalid,
+            "writes " + quoted(tensor.name) + ", but no node may write " + with_article(to_string(tensor.role)),
+            place_of(name_, id, graph_.nodes_[id])};
       }
       if (tensor.producer) {
         return Error{ErrorCode::invalid,
@@ -326,7 +327,9 @@ Result<void> GraphBuilder::link_state_updates() {
     const Tensor& state = graph_.tensors_[updates[at].state];
     Tensor& next = graph_.tensors_[updates[at].next];
     if (state.role != Role::state) {
-      return invalid_tensor(name_, state, "is updated, but its role is " + std::string(to_string(state.role)));
+      return invalid_tensor(
+          name_, state,
+          "is updated, but it is " + with_article(to_string(state.role)) + "; only a state can be updated");
     }
     if (at > 0 && updates[at - 1].state == updates[at].state) {
       return invalid_tensor(name_, state, "is updated twice; a state has one next value");
@@ -343,14 +346,13 @@ Result<void> GraphBuilder::link_state_updates() {
   for (const StateUpdate& update : updates) {
     const Tensor& state = graph_.tensors_[update.state];
     if (std::find(graph_.outputs_.begin(), graph_.outputs_.end(), update.state) != graph_.outputs_.end()) {
-      return invalid_tensor(name_, state,
-                            "is updated and handed out; let a node copy it (Identity) and hand out the result of the "
-                            "node");
+      return invalid_tensor(
+          name_, state, "is updated and is a graph output; let an Identity node copy it, and make the copy the output");
     }
     if (!state.is_next_state) continue;
     return invalid_tensor(name_, state,
-                          "is updated and is what another state is updated by; let a node copy it (Identity) and name "
-                          "the result of the node");
+                          "is updated and is also the next tensor of another state; let an Identity node copy it, and "
+                          "update by the copy");
   }
   return {};
 }

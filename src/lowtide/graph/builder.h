@@ -56,10 +56,10 @@ class GraphBuilder {
   // ready, the one that was added first comes first. Ids follow the sorted order.
   //
   // Errors (invalid): a tensor name that is empty or used twice; a tensor with two producers; a node that writes an
-  // input, constant or state; a temporary without a producer; a cycle, whose nodes the message names; an id out of range;
-  // an update of a tensor that is not a state; two updates of one state; an update by a tensor of another type, or by an
-  // updated state; an updated state as graph output. Errors (over_limit): sizes, names, nesting of bodies, and the number
-  // of nodes and tensors over all bodies. O((nodes + edges) log nodes); no recursion.
+  // input, constant or state; a temporary without a producer; a cycle, whose nodes the message names; an id out of
+  // range; an update of a tensor that is not a state; two updates of one state; an update by a tensor of another type,
+  // or by an updated state; an updated state as graph output. Errors (over_limit): sizes, names, nesting of bodies, and
+  // the number of nodes and tensors over all bodies. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Graph> build() &&;
 
   // The same, and the id that each node has in the graph, indexed by the id that add_node returned.

@@ -16,7 +16,7 @@ namespace {
 using Edges = std::vector<std::pair<NodeId, NodeId>>;
 using Waiting = IdVector<NodeId, std::uint32_t>;
 
-// Back from a node that waits to one that it waits for, again and again: sooner or later one comes twice.
+// Follows edges backwards from a node that waits, until a node is reached for the second time.
 NodeId node_on_a_cycle(const Edges& edges, const Waiting& waiting) {
   IdVector<NodeId, std::optional<NodeId>> waits_for(waiting.size());
   for (const auto& [before, after] : edges) {
@@ -35,7 +35,7 @@ NodeId node_on_a_cycle(const Edges& edges, const Waiting& waiting) {
 }  // namespace
 
 std::vector<NodeId> find_cycle(const Edges& edges, const Waiting& waiting) {
-  // Breadth-first from there: who comes back to it first has come the shortest way.
+  // A breadth-first search from `start` finds a shortest way back to it.
   const NodeId start = node_on_a_cycle(edges, waiting);
   IdVector<NodeId, std::optional<NodeId>> came_from(waiting.size());
   std::vector<NodeId> reached = {start};

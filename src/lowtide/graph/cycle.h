@@ -13,8 +13,8 @@
 
 namespace lowtide::graph_internal {
 
-// Finds a cycle: each node of the result comes before the next, and the last before the first. The result begins with its
-// lowest id. It is a shortest cycle through some node that lies on a cycle.
+// Finds a cycle: each node of the result comes before the next, and the last before the first. The result begins with
+// its lowest id. It is a shortest cycle through some node that lies on a cycle.
 //
 // `edges` are pairs (before, after), sorted. `waiting` is for each node the number of edges from nodes that were not
 // sorted. Requires: some node has such an edge. O(nodes + edges log edges).

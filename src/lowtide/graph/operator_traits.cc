@@ -23,12 +23,12 @@ constexpr OperatorTraits kFirst = pure(InPlaceKind::first_input);
 constexpr OperatorTraits kAny = pure(InPlaceKind::any_input);
 constexpr OperatorTraits kWhole = pure(InPlaceKind::none, ViewKind::whole);
 constexpr OperatorTraits kRandom = {.is_known = true, .is_random = true};
-// If, Loop and Scan are as pure as what their bodies hold, so not by name.
+// Whether If, Loop and Scan are pure depends on their bodies, so the name does not tell it.
 constexpr OperatorTraits kControl = {.is_known = true};
 constexpr OperatorTraits kIf = {.is_known = true, .has_exclusive_bodies = true};
 
-// Sorted by name (checked by a test). In-place "first_input" of normalisations and Softmax: the kernel reads a
-// whole row (or plane) for its statistics before it writes the row, and never another row.
+// Sorted by name (checked by a test). Normalisations and Softmax may overwrite their first input,
+// because a kernel reads a whole row (or plane) for its statistics before it writes the row, and never another row.
 // clang-format off
 constexpr auto kTraitRows = std::to_array<TraitRow>({
     {"Abs", kFirst}, {"Acos", kFirst}, {"Acosh", kFirst}, {"Add", kAny}, {"AffineGrid", kPure}, {"And", kAny},

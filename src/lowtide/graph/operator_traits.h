@@ -9,11 +9,11 @@
 namespace lowtide {
 
 // How the bytes of a node's outputs may relate to the bytes of its inputs if both are dense and row-major. This is a
-// candidate that follows from the operator alone. Each user checks the conditions of its kind: analysis/views.h for
-// planning, and verify with code of its own.
+// candidate that follows from the operator alone. Each user checks the conditions of its kind: share/views.h for planning,
+// and verify independently.
 enum class ViewKind : std::uint8_t {
   none,
-  whole,  // output 0 is input 0 with another shape: Reshape, Squeeze, Unsqueeze, Flatten, Identity, Dropout in inference
+  whole,  // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
   slice,   // output 0 may be a contiguous part of input 0: Slice
   split,   // the outputs may be consecutive contiguous parts of input 0: Split
   concat,  // the inputs may be consecutive contiguous parts of output 0: Concat
@@ -26,9 +26,9 @@ enum class ViewKind : std::uint8_t {
 }
 [[nodiscard]] constexpr bool is_partial_view(ViewKind kind) { return kind != ViewKind::none && !is_whole_view(kind); }
 
-// Which inputs a kernel may overwrite with output 0, if it works element by element, or reads a row before it writes the
-// row. This is a permission that follows from the operator alone. In addition, the sizes must agree and nothing may read
-// the input later.
+// Which inputs a kernel may overwrite with output 0, if it works element by element, or reads a row before it writes
+// the row. This is a permission that follows from the operator alone. In addition, the sizes must agree and nothing may
+// read the input later.
 enum class InPlaceKind : std::uint8_t {
   none,
   first_input,  // input 0 only: Relu, BatchNormalization, Softmax
@@ -47,7 +47,8 @@ struct OperatorTraits {
   bool has_exclusive_bodies = false;  // only one of its bodies runs, so they may share bytes: If
 };
 
-// The traits of an ONNX operator. The domains "" and "ai.onnx" mean the same. O(log operators). The reference stays valid.
+// The traits of an ONNX operator. The domains "" and "ai.onnx" mean the same. O(log operators). The reference stays
+// valid.
 [[nodiscard]] const OperatorTraits& operator_traits(std::string_view domain, std::string_view type);
 
 }  // namespace lowtide

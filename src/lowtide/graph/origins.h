@@ -11,8 +11,9 @@
 
 namespace lowtide {
 
-// For each node and tensor of a rewritten graph, the ids in the original graph that it stands for. Reports and plans use
-// them to show the names of the model. Lists are ascending, with each id once. A list is empty if there is no origin.
+// For each node and tensor of a rewritten graph, the ids in the original graph that it stands for. Reports and plans
+// use them to show the names of the model. Lists are ascending, with each id once. A list is empty if there is no
+// origin.
 struct Origins {
   struct OfBody;
   IdVector<NodeId, std::vector<NodeId>> nodes;

@@ -35,16 +35,16 @@ struct Rewritten {
 //   rewritten->origins.nodes[NodeId(0)]                        // {c, r}
 //   rewritten->graph.tensor(...).name                          // "y", as before
 //
-// Ids during the rewrite: nodes and tensors of the graph keep their ids, and added ones get the ids after them. finish()
-// numbers everything again. Each function that takes ids requires that they exist and that the node is not removed
-// (InvariantViolation).
+// Ids during the rewrite: nodes and tensors of the graph keep their ids, and added ones get the ids after them.
+// finish() numbers everything again. Each function that takes ids requires that they exist and that the node is not
+// removed (InvariantViolation).
 class GraphRewriter {
  public:
   // O(graph). Copies all nodes and tensors; shares bodies.
   explicit GraphRewriter(const Graph& graph);
 
-  // Adds a tensor. `origins` are ids of the original graph. If the name is empty, finish() generates one from the name of
-  // the first origin, with the lowest number that makes it unique: "y.1". Requires: `role` is not output.
+  // Adds a tensor. `origins` are ids of the original graph. If the name is empty, finish() generates one from the name
+  // of the first origin, with the lowest number that makes it unique: "y.1". Requires: `role` is not output.
   TensorId add_tensor(GraphBuilder::TensorSpec spec, std::vector<TensorId> origins, Role role = Role::temporary);
   void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
 
@@ -60,20 +60,21 @@ class GraphRewriter {
   // neither producer nor reader any more is removed, too.
   void remove_node(NodeId node);
 
-  // Removes `node`, because `into` does its work. `into` gets its origins, and nodes that wait for `node` wait for `into`.
+  // Removes `node`, because `into` does its work. `into` gets its origins, and nodes that wait for `node` wait for
+  // `into`.
   void merge_node(NodeId node, NodeId into);
 
-  // All present uses of `tensor` become uses of `by`: inputs, captures of bodies, graph outputs, and next tensors of state
-  // updates. Nodes that are added later may still read `tensor`. O(uses + graph outputs + state updates).
+  // All present uses of `tensor` become uses of `by`: inputs, captures of bodies, graph outputs, and next tensors of
+  // state updates. Nodes that are added later may still read `tensor`. O(uses + graph outputs + state updates).
   void replace_uses(TensorId tensor, TensorId by);
 
-  // Puts a rewritten body in the place of the body at `position`. Captures follow its origins. `added_captures` are pairs
-  // (tensor of this graph, tensor of the rewritten body) for captured tensors that the rewrite added.
+  // Puts a rewritten body in the place of the body at `position`. Captures follow its origins. `added_captures` are
+  // pairs (tensor of this graph, tensor of the rewritten body) for captured tensors that the rewrite added.
   void replace_body(NodeId node, std::size_t position, Rewritten body,
                     const std::vector<std::pair<TensorId, TensorId>>& added_captures = {});
 
-  // Removes all pure nodes that no graph output, state update or other node needs, and all constants and captured tensors
-  // that no node reads. Nodes with bodies are not pure. O(graph).
+  // Removes all pure nodes that no graph output, state update or other node needs, and all constants and captured
+  // tensors that no node reads. Nodes with bodies are not pure. O(graph).
   void remove_unused();
 
   void add_output(TensorId tensor) { outputs_.push_back(tensor); }

@@ -40,7 +40,7 @@ Result<Bytes> dense_size(DType dtype, const Shape& shape) {
   if (!bits) return Error{ErrorCode::unsupported, "element type string has no fixed size", ""};
   Result<std::int64_t> count = element_count(shape);
   if (!count) return count.error();
-  // Limits are far below 2^63 bits only in bytes, so scale in two checked steps.
+  // The number of bits may exceed 63 bits even if the number of bytes does not, so each step is checked.
   const std::optional<std::int64_t> total_bits = checked_multiply(*count, *bits);
   const std::optional<std::int64_t> padded = total_bits ? checked_add(*total_bits, 7) : std::nullopt;
   if (!padded || *padded / 8 > limits::kMaxTensorBytes) {
@@ -53,7 +53,7 @@ Result<Bytes> dense_size(DType dtype, const Shape& shape) {
 }
 
 std::string to_string(const Shape& shape) {
-  // Hostile files have ranks of 10^6: the text of a refusal stays short.
+  // Keeps messages short, because hostile files have ranks of 10^6.
   constexpr int kMostShown = limits::kMaxRank;
   std::string text = "[";
   for (int axis = 0; axis < std::min(shape.rank(), kMostShown); ++axis) {

@@ -67,7 +67,7 @@ void TextLexer::skip_blanks() {
   }
 }
 
-// Of the quoted text at the front, quotes included; 0 if its line ends first.
+// The length of the quoted text at the start, including its quotes. Returns 0 if the line ends first.
 std::size_t TextLexer::length_of_text() const {
   for (std::size_t at = 1; at < rest_.size() && rest_[at] != '\n'; ++at) {
     if (rest_[at] == '"') return at + 1;
@@ -133,7 +133,7 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 std::optional<double> parse_real(std::string_view text) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  // from_chars also knows "infinity" and "nan": one spelling is enough.
+  // from_chars would also accept "infinity" and "nan", which are not part of this form.
   const std::size_t sign = text.starts_with('-') ? 1 : 0;
   if (text.size() == sign || !is_digit(text[sign])) return std::nullopt;
   if (text.ends_with('f')) return parse_as<float>(text.substr(0, text.size() - 1));
@@ -161,7 +161,7 @@ std::string print_real(double number) {
   if (std::isinf(number)) return number < 0 ? "-inf" : "inf";
   std::string text = shortest(number);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  // Attributes of ONNX are floats: 0.1f reads better than 0.10000000149011612, and means the same.
+  // Attributes of ONNX are floats. 0.1f is easier to read than 0.10000000149011612 and has the same value.
   if (std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()) &&
       static_cast<double>(static_cast<float>(number)) == number) {
     std::string as_float = shortest(static_cast<float>(number)) + "f";

@@ -35,8 +35,8 @@ struct Token {
   [[nodiscard]] bool is_name(std::string_view name) const { return kind == TokenKind::name && text == name; }
 };
 
-// Reads tokens with a lookahead of one. Tokens are views into the text, which must outlive them. A comment begins with #
-// and ends with its line.
+// Reads tokens with a lookahead of one. Tokens are views into the text, which must outlive them. A comment begins with
+// # and ends with its line.
 class TextLexer {
  public:
   explicit TextLexer(std::string_view text);
@@ -69,8 +69,8 @@ class TextLexer {
 // ("0.1f"). Returns nullopt if the text is no such number, or if the number is too large or too small for its type.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
-// The shortest text that `parse_real` reads as the same bits and that `parse_integer` refuses. The usual NaN is "nan"; any
-// other one shows its bits: nan(0x7ff8000000000001).
+// The shortest text that `parse_real` reads as the same bits and that `parse_integer` refuses. The usual NaN is "nan";
+// any other one shows its bits: nan(0x7ff8000000000001).
 [[nodiscard]] std::string print_real(double number);
 
 // The NaN with the bits of a text such as "0x7ff8000000000001". Returns nullopt if they are not the bits of a NaN.

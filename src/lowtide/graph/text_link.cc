@@ -9,19 +9,24 @@
 
 namespace lowtide::graph_internal {
 
-// Every captured tensor of the body has exactly one tensor around it.
+// Checks that each captured tensor of the body stands for exactly one tensor of this graph.
 bool GraphParser::bind_captures(const Graph& graph, const GraphParser& body, NodeLine& line) {
   std::vector<std::pair<NameUse, TensorId>>& bound = line.captures.emplace_back();
   Flags<TensorId> is_bound(graph.tensors().size());
   for (const auto& [inner, outer] : body.captures_) {
     const auto declared = body.declared_.find(inner.name);
-    if (declared == body.declared_.end() || !declared->second.is_captured || is_bound.test(declared->second.id)) {
+    const char* fault = nullptr;
+    if (declared == body.declared_.end()) {
+      fault = " is not declared in graph ";
+    } else if (!declared->second.is_captured) {
+      fault = " is not declared as 'captured' in graph ";
+    } else if (is_bound.test(declared->second.id)) {
+      fault = " is captured twice by graph ";
+    }
+    if (fault != nullptr) {
       return reader_.fail(ErrorCode::invalid, inner.at,
-                          "captures name each captured tensor of graph " + quoted(graph.name()) + " once, and " +
-                              quoted(inner.name) +
-                              (declared == body.declared_.end() ? " is not declared there"
-                               : !declared->second.is_captured  ? " is not declared as 'captured' there"
-                                                                : " stands twice"));
+                          quoted(inner.name) + fault + quoted(graph.name()) +
+                              "; 'captures' lists each captured tensor of the body once");
     }
     is_bound.set(declared->second.id);
     bound.emplace_back(outer, declared->second.id);
@@ -31,7 +36,7 @@ bool GraphParser::bind_captures(const Graph& graph, const GraphParser& body, Nod
     if (graph.tensor(id).is_captured && !is_bound.test(id)) {
       return reader_.fail(ErrorCode::invalid, body.declared_.at(name).at,
                           "the captured tensor " + quoted(name) + " of graph " + quoted(graph.name()) +
-                              " stands for no tensor around it: name it after 'captures'");
+                              " is not listed after 'captures'; list the tensor that it stands for");
     }
   }
   return true;
@@ -41,7 +46,7 @@ bool GraphParser::look_up(const NameUse& use, TensorId& out) {
   const auto found = declared_.find(use.name);
   if (found == declared_.end()) {
     return reader_.fail(ErrorCode::invalid, use.at,
-                        "no tensor of graph " + quoted(name_) + " is called " + quoted(use.name) +
+                        "no tensor of graph " + quoted(name_) + " is named " + quoted(use.name) +
                             "; declare it as an input or constant, or let a node produce it");
   }
   out = found->second.id;
@@ -62,8 +67,8 @@ bool GraphParser::look_up_control_inputs(NodeLine& line) {
     if (input.node) {
       if (*input.node < 0 || *input.node >= static_cast<std::int64_t>(nodes_.size())) {
         return reader_.fail(ErrorCode::invalid, input.tensor.at,
-                            "there is no node " + std::to_string(*input.node) + " in graph " + quoted(name_) + " of " +
-                                std::to_string(nodes_.size()) + " nodes (the first is node 0)");
+                            "node " + std::to_string(*input.node) + " does not exist: graph " + quoted(name_) +
+                                " has " + std::to_string(nodes_.size()) + " nodes, counted from 0");
       }
       line.spec.control_inputs.emplace_back(static_cast<std::uint32_t>(*input.node));
       continue;

@@ -19,9 +19,9 @@ std::optional<Graph> GraphParser::parse() {
     return std::nullopt;
   }
   if (nesting_ > limits::kMaxBodyNesting) {
-    reader_.fail(ErrorCode::over_limit, begin,
-                 "graphs inside nodes are nested deeper than the limit of " + std::to_string(limits::kMaxBodyNesting) +
-                     " (kMaxBodyNesting)");
+    reader_.fail(
+        ErrorCode::over_limit, begin,
+        "bodies are nested deeper than the limit of " + std::to_string(limits::kMaxBodyNesting) + " (kMaxBodyNesting)");
     return std::nullopt;
   }
   reader_.take();
@@ -55,7 +55,7 @@ std::optional<Graph> GraphParser::parse() {
 // captures (x, inner = outer)
 bool GraphParser::read_captures() {
   if (!reader_.peek().is_name("captures")) return true;
-  if (nesting_ == 0) return reader_.fail_expected("'{': the outermost graph has nothing around it to capture");
+  if (nesting_ == 0) return reader_.fail_expected("'{', because only a body has captures");
   reader_.take();
   if (!reader_.expect("(", "before the captured tensors")) return false;
   do {
@@ -65,7 +65,7 @@ bool GraphParser::read_captures() {
     NameUse outer = inner;
     if (reader_.accept("=")) {
       outer.at = reader_.peek().at;
-      if (!reader_.read_name("the name of a tensor of the graph around", outer.name)) return false;
+      if (!reader_.read_name("the name of a tensor of the enclosing graph", outer.name)) return false;
     }
     captures_.emplace_back(std::move(inner), std::move(outer));
   } while (reader_.accept(","));
@@ -99,7 +99,7 @@ bool GraphParser::read_declaration() {
          declare(name, *role, is_captured);
 }
 
-// Reads a type, and content if there is some, and declares the tensor.
+// Reads a type and, if present, content. Declares the tensor.
 bool GraphParser::declare(const NameUse& name, Role role, bool is_captured) {
   if (const auto earlier = declared_.find(name.name); earlier != declared_.end()) {
     return reader_.fail(ErrorCode::invalid, name.at,
@@ -115,7 +115,7 @@ bool GraphParser::declare(const NameUse& name, Role role, bool is_captured) {
   const TextPosition at = reader_.take().at;
   std::vector<std::int64_t> content;
   if (!reader_.read_integers(content)) return false;
-  const std::int64_t elements = element_count(type.shape).value();  // read_type has refused what has none
+  const std::int64_t elements = element_count(type.shape).value();  // read_type refuses shapes without a count
   if (static_cast<std::int64_t>(content.size()) != elements) {
     return reader_.fail(ErrorCode::invalid, at,
                         "the tensor " + quoted(name.name) + " has " + std::to_string(elements) + " elements, but " +
@@ -164,7 +164,7 @@ bool GraphParser::read_tensor(std::vector<std::optional<NameUse>>& out) {
 bool GraphParser::read_node() {
   NodeLine line;
   line.at = reader_.peek().at;
-  // Without outputs the line begins with the operator, which looks like a name until the next token is seen.
+  // A line without outputs begins with the operator. The next token shows whether the first name is an output.
   if (!read_tensor(line.outputs)) return false;
   const bool has_outputs = reader_.peek().is_symbol(",") || reader_.peek().is_symbol("=");
   while (has_outputs && reader_.accept(",")) {
@@ -188,7 +188,7 @@ bool GraphParser::read_node() {
   return true;
 }
 
-// The part after the first name: `::Type`, or nothing.
+// Reads `::Type` if it follows a domain.
 bool GraphParser::read_operator(NodeLine& line) {
   if (!reader_.accept_on_line("::")) return true;
   line.spec.domain = std::move(line.spec.type);
@@ -248,7 +248,7 @@ bool GraphParser::read_body(std::string name, NodeLine& line) {
   return true;
 }
 
-// One type for each output that is not declared yet.
+// Reads one type per output that is not declared yet.
 bool GraphParser::read_types(NodeLine& line) {
   bool is_first = true;
   for (const std::optional<NameUse>& output : line.outputs) {

@@ -19,7 +19,7 @@ std::string print_one(double number) { return graph_internal::print_real(number)
 std::string print_one(const std::string& text) { return escaped(text); }
 std::string print_one(const OpaqueAttribute& opaque) { return "opaque " + escaped(opaque.description); }
 
-// An empty list does not show what it is a list of.
+// An empty list has no element that shows its type.
 std::string_view empty_list(const std::vector<std::int64_t>&) { return "int[]"; }
 std::string_view empty_list(const std::vector<double>&) { return "float[]"; }
 std::string_view empty_list(const std::vector<std::string>&) { return "text[]"; }
@@ -35,8 +35,8 @@ std::string print_one(const std::vector<T>& items) {
   return out + "]";
 }
 
-// One graph. A tensor is declared by the line of its producer where that keeps the ids, and by a line of its own
-// otherwise: ids are the order of declarations.
+// Prints one graph. Ids follow the order of declarations, so the line of a producer declares its outputs only if that
+// keeps their ids. Otherwise they are declared on lines of their own.
 class GraphPrinter {
  public:
   GraphPrinter(const Graph& graph, std::string indent, std::string& out)
@@ -82,7 +82,7 @@ class GraphPrinter {
     }
   }
 
-  // The outputs that the line of their producer declares.
+  // Returns the outputs that the line of their producer declares.
   std::vector<TensorId> outputs_to_declare(const Node& node) {
     std::vector<TensorId> undeclared;
     for (const std::optional<TensorId>& output : node.outputs) {
@@ -130,7 +130,7 @@ class GraphPrinter {
     out_ += "\n";
   }
 
-  // A node is named by a tensor that it produces: that stays right when lines are moved.
+  // A node is named by a tensor that it produces, because its number changes when lines are moved.
   void print_control_inputs(const Node& node) {
     if (node.control_inputs.empty()) return;
     out_ += " after (";

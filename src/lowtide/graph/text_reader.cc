@@ -45,7 +45,7 @@ bool TextReader::fail_expected(std::string_view what) {
 bool TextReader::fail_expected_on_line(std::string_view what) {
   if (!peek().starts_line || peek().kind == TokenKind::end) return fail_expected(what);
   return fail(ErrorCode::malformed, peek().at,
-              "expected " + std::string(what) + " on the line before, found a new line");
+              "expected " + std::string(what) + " on the previous line, found a new line");
 }
 
 bool TextReader::accept(std::string_view symbol) {
@@ -73,7 +73,7 @@ bool TextReader::read_name(std::string_view what, std::string& out) {
   if (is_reserved(peek().text)) {
     return fail(ErrorCode::malformed, peek().at,
                 "expected " + std::string(what) + ", found the reserved word " + quoted(peek().text) + "; write \"" +
-                    std::string(peek().text) + "\" for a name");
+                    std::string(peek().text) + "\" if it is a name");
   }
   out = take().text;
   return true;
@@ -95,7 +95,7 @@ bool TextReader::read_extents(std::vector<std::int64_t>& extents, std::vector<in
     const TextPosition at = peek().at;
     if (static_cast<int>(extents.size()) == limits::kMaxRank) {
       return fail(ErrorCode::over_limit, at,
-                  "more than " + std::to_string(limits::kMaxRank) + " extents (kMaxRank is the limit)");
+                  "a type has more extents than the limit of " + std::to_string(limits::kMaxRank) + " (kMaxRank)");
     }
     if (accept("<=")) at_most.push_back(static_cast<int>(extents.size()));
     std::int64_t extent = 0;

@@ -54,7 +54,7 @@ class FormCheck {
     if (!is_full()) faults_.push_back({std::move(path), step, std::move(message)});
   }
 
-  // Returns whether `id` counts an entry of a table with `count` of them.
+  // Returns whether a table with `count` entries has the entry `id`.
   bool check_id(const std::string& path, const char* what, std::uint32_t id, std::size_t count,
                 std::optional<StepId> step = std::nullopt) {
     if (id < count) return true;
@@ -66,10 +66,10 @@ class FormCheck {
   void check_length(const char* path, std::size_t found, std::size_t expected, const char* of) {
     if (found == expected) return;
     fault(path, "has " + std::to_string(found) + " entries for " + std::to_string(expected) + " " + of +
-                    "; there is one for each");
+                    "; it needs one for each");
   }
 
-  // Returns false if ids of 32 bits cannot count the tables, or tables that belong together differ in length.
+  // Returns false if a table is too long for ids of 32 bits, or if tables with one entry per id differ in length.
   bool check_counts() {
     constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max();
     const Program& program = plan_.program;
@@ -89,7 +89,7 @@ class FormCheck {
   }
 
   void check_machine() {
-    if (plan_.machine.workers.empty()) fault("machine.workers", "is empty; there is at least one worker");
+    if (plan_.machine.workers.empty()) fault("machine.workers", "is empty; a machine has at least one worker");
     for_each_row(plan_.machine.regions.size(), [&](std::size_t at) { check_region(at); });
     for_each_row(plan_.machine.links.size(), [&](std::size_t at) { check_link(at); });
     for_each_row(plan_.machine.workers.size(), [&](std::size_t at) { check_worker(at); });
@@ -113,7 +113,7 @@ class FormCheck {
     const std::string path = "machine." + row("links", at);
     check_id(path + ".from", "region", link.from.value(), plan_.machine.regions.size());
     check_id(path + ".to", "region", link.to.value(), plan_.machine.regions.size());
-    if (link.from == link.to) fault(path, "leads from a region to itself");
+    if (link.from == link.to) fault(path, "leads from a region to the same region");
     if (link.bytes_per_second <= 0) fault(path + ".bytes_per_second", "is not positive");
     if (link.latency_picoseconds < 0) fault(path + ".latency_picoseconds", "is negative");
   }
@@ -131,19 +131,20 @@ class FormCheck {
     }
   }
 
-  // Of a plan that was not read from a file, an enumeration may hold any number.
+  // In a plan that was not read from a file, an enum may hold any number.
   void check_words() {
     if (!is_named(plan_.execution)) {
-      fault("execution", "is no execution model");
+      fault("execution", "is not an execution model");
     }
     for_each_row(plan_.claims.bounds.size(), [&](std::size_t at) {
-      if (!is_named(plan_.claims.bounds[at].scope)) fault("claims." + row("bounds", at) + ".scope", "is no scope");
+      if (!is_named(plan_.claims.bounds[at].scope)) fault("claims." + row("bounds", at) + ".scope", "is not a scope");
     });
   }
 
   void add_to_total(const std::string& path, Bytes bytes) {
     if (bytes.count() < 0 || bytes.count() > limits::kMaxTotalBytes - total_) {
-      fault(path, "is " + std::to_string(bytes.count()) + " bytes; all arenas and buffers together must have 0 to " +
+      fault(path, "is " + std::to_string(bytes.count()) +
+                      " bytes; sizes are not negative, and all arenas and buffers add up to at most " +
                       std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)");
       return;
     }
@@ -158,7 +159,7 @@ class FormCheck {
   void check_streams() {
     const std::size_t count = plan_.program.streams.size();
     if (count < 1 || count > limits::kMaxStreams) {
-      fault("streams", "the plan has " + std::to_string(count) + " streams; there are 1 to " +
+      fault("streams", "the plan has " + std::to_string(count) + " streams; it must have 1 to " +
                            std::to_string(limits::kMaxStreams) + " (kMaxStreams)");
     }
     Flags<LinkId> is_driven(plan_.machine.links.size());
@@ -172,7 +173,8 @@ class FormCheck {
       if (stream.worker) check_id(path + ".worker", "worker", stream.worker->value(), plan_.machine.workers.size());
       if (!stream.link || !check_id(path + ".link", "link", stream.link->value(), plan_.machine.links.size())) return;
       if (!is_driven.insert(*stream.link)) {
-        fault(path + ".link", "link " + std::to_string(stream.link->value()) + " belongs to an earlier stream already");
+        fault(path + ".link", "link " + std::to_string(stream.link->value()) +
+                                  " drives an earlier stream, too; a link drives at most one");
       }
     });
   }
@@ -181,7 +183,7 @@ class FormCheck {
     const Buffer& buffer = plan_.layout.buffers[BufferId(static_cast<std::uint32_t>(at))];
     const std::string path = row("buffers", at);
     if (!is_named(buffer.kind)) {
-      return fault(path + ".kind", "is no kind of buffer");
+      return fault(path + ".kind", "is not a kind of buffer");
     }
     add_to_total(path + ".bytes", buffer.size);
     check_lifespan(path, buffer.lifespan);
@@ -189,7 +191,8 @@ class FormCheck {
     if (!buffer.placement && must_be_placed(buffer.kind)) {
       fault(path, "a buffer of kind " + std::string(to_string(buffer.kind)) + " has no placement");
     }
-    if (buffer.placement && buffer.home) fault(path + ".region", "a placed buffer has no other home");
+    if (buffer.placement && buffer.home)
+      fault(path + ".region", "a buffer with a placement must not have a home region");
     const std::optional<RegionId> region = buffer.placement ? buffer.placement->region : buffer.home;
     if (region) check_id(path + ".region", "region", region->value(), plan_.machine.regions.size());
   }
@@ -226,7 +229,8 @@ class FormCheck {
     }
     if (left != 0) fault(path, std::to_string(left) + " bytes of the buffer are in none of its parts");
     if (whole != buffer.lifespan) {
-      fault(path, "are live in steps " + steps_text(whole) + " together, the buffer in " + steps_text(buffer.lifespan));
+      fault(path,
+            "are live in steps " + steps_text(whole) + ", but the buffer is live in " + steps_text(buffer.lifespan));
     }
   }
 
@@ -290,7 +294,7 @@ class FormCheck {
     check_value_list(table, values, std::nullopt);
   }
 
-  // A step waits for earlier steps only, so nothing waits for itself through others.
+  // Steps wait only for earlier steps, so there is no cycle.
   void check_waits(const std::string& path, StepId id) {
     const Step& step = plan_.program.steps[id];
     for (std::size_t at = 0; at < step.after.size(); ++at) {

@@ -22,16 +22,16 @@ struct Plan;
 
 using BufferId = Id<struct BufferTag>;
 
-// The steps in which a buffer is live, half-open. A buffer that is live until the end of the program ends at the number of
-// steps.
+// The steps in which a buffer is live, half-open. A buffer that is live until the end of the program ends at the number
+// of steps.
 //
-// With several streams, these are positions in the list of steps. The lifespan begins at the first step that touches the
-// buffer. It ends at the first step that starts only after all of these steps have ended. Two buffers whose lifespans
-// overlap share no byte. For two others, `Step::after` ensures that no step writes bytes that another one still uses, no
-// matter how fast the streams are.
+// With several streams, these are positions in the list of steps. The lifespan begins at the first step that touches
+// the buffer. It ends at the first step that starts only after all of these steps have ended. Two buffers whose
+// lifespans overlap share no byte. For two others, `Step::after` ensures that no step writes bytes that another one
+// still uses, no matter how fast the streams are.
 //
-// A program without steps, such as a branch that returns a constant, has one moment in which all buffers are live. Their
-// lifespan is [0, 0).
+// A program without steps, such as a branch that returns a constant, has one moment in which all buffers are live.
+// Their lifespan is [0, 0).
 using Lifespan = Interval<StepId>;
 
 // An example: Relu(x) -> y in place; Concat(y, z) -> c without a copy; c is returned to the caller:
@@ -70,9 +70,9 @@ struct BufferPart {
   friend bool operator==(const BufferPart&, const BufferPart&) = default;
 };
 
-// A block of bytes. Buffers of kind input, constant and state have no placement: their bytes belong to the caller, to the
-// model or to the runtime, and no other buffer shares them. In the body of a Loop or Scan the inputs have a placement,
-// because no other memory holds them; they are live in the whole body.
+// A block of bytes. Buffers of kind input, constant and state have no placement: their bytes belong to the caller, to
+// the model or to the runtime, and no other buffer shares them. In the body of a Loop or Scan the inputs have a
+// placement, because no other memory holds them; they are live in the whole body.
 //
 // If several values share a buffer, some of its bytes may be live for a shorter time than others: the parts of a concat
 // that are not yet written, or the parts of a split that have been read. `parts` states these times. Other buffers may
@@ -90,8 +90,8 @@ struct Buffer {
   Bytes size;  // reserved bytes; planners round up to the alignment of the region, so that sums of sizes are exact
   Lifespan lifespan;  // within the program; empty only if the program has no steps
   std::optional<Placement> placement;
-  // Empty if all bytes are live in the whole lifespan. Otherwise at least two parts of a placed buffer, in address order
-  // and without gaps. Their sizes add up to the size of the buffer.
+  // Empty if all bytes are live in the whole lifespan. Otherwise at least two parts of a placed buffer, in address
+  // order and without gaps. Their sizes add up to the size of the buffer.
   std::vector<BufferPart> parts = {};
   // The region that holds a buffer without placement. nullopt means memory that every worker can address.
   std::optional<RegionId> home = std::nullopt;
@@ -105,8 +105,8 @@ struct ValuePlace {
   friend bool operator==(const ValuePlace&, const ValuePlace&) = default;
 };
 
-// The plan of a body. Region 0 of this plan begins at `offset` in the scratch buffer of the step that runs the body. The
-// branches of an If share bytes, because only one of them runs.
+// The plan of a body. Region 0 of this plan begins at `offset` in the scratch buffer of the step that runs the body.
+// The branches of an If share bytes, because only one of them runs.
 struct BodyPlan {
   std::string body;  // Body::name
   Offset offset;

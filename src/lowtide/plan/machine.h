@@ -25,8 +25,8 @@ struct Region {
   friend bool operator==(const Region&, const Region&) = default;
 };
 
-// A one-way connection between two regions. Its copy engine moves bytes while the workers run. A transfer takes the latency
-// plus its bytes divided by the bandwidth.
+// A one-way connection between two regions. Its copy engine moves bytes while the workers run. A transfer takes the
+// latency plus its bytes divided by the bandwidth.
 //
 // The planners make no transfers today, so no link that they are given changes their plan. A plan may have copies on
 // links nevertheless, and verify checks them.
@@ -42,8 +42,8 @@ struct Link {
 struct Worker {
   std::string name;
   int count = 1;  // number of identical processors, >= 1; the planners use one, see docs/target-format.md
-  // The regions that its instructions can address, ascending. Empty means all of them. An accelerator cannot address host
-  // memory or disks, for example, so a link must copy their bytes.
+  // The regions that its instructions can address, ascending. Empty means all of them. An accelerator cannot address
+  // host memory or disks, for example, so a link must copy their bytes.
   std::vector<RegionId> addressable = {};
   friend bool operator==(const Worker&, const Worker&) = default;
 };

@@ -45,8 +45,8 @@ struct PackingTogether {
   friend bool operator==(const PackingTogether&, const PackingTogether&) = default;
 };
 
-// Finds an offset for each buffer, so that two buffers in conflict share no byte and the highest end address is as low as
-// possible. It does not depend on a graph.
+// Finds an offset for each buffer, so that two buffers in conflict share no byte and the highest end address is as low
+// as possible. It does not depend on a graph.
 //
 // Two buffers are in conflict if they are live at the same time. If time is only a partial order, `conflicts` names the
 // pairs in conflict instead. Two buffers of one group are never in conflict.
@@ -67,8 +67,8 @@ struct PackingProblem {
 
 enum class PackingOutcome : std::uint8_t {
   found,  // the offsets are valid, and fit the capacity if there is one
-  // No offsets fit. The proof is the load at `witness_time`, the sum of `witness_buffers`, or a search of all possibilities
-  // if `is_bound_searched`.
+  // No offsets fit. The proof is the load at `witness_time`, the sum of `witness_buffers`, or a search of all
+  // possibilities if `is_bound_searched`.
   infeasible,
   not_found,  // the best offsets that were found do not fit the capacity, but others may
 };
@@ -81,8 +81,9 @@ struct Packing {
   bool proven_optimal = false;               // height == bound
   std::string strategy;                      // "greedy_by_size"
   std::optional<std::int64_t> witness_time;  // when the load is largest; nullopt if `conflicts` replaces time
-  // Buffers of which any two are in conflict, ascending. Present if `conflicts` proves more than the load does; `verify`
-  // adds up their sizes (verify/check_packing.h). Empty for problems with groups, whose bound may depend on parts of buffers.
+  // Buffers of which any two are in conflict, ascending. Present if `conflicts` proves more than the load does;
+  // `verify` adds up their sizes (verify/check_packing.h). Empty for problems with groups, whose bound may depend on
+  // parts of buffers.
   std::vector<PackingId> witness_buffers = {};
   bool is_bound_searched = false;  // the bound is above the largest load: a search refuted all lower heights
   std::int64_t decisions = 0;      // of that search, and of the searches that refuted nothing

@@ -12,7 +12,7 @@
 namespace lowtide {
 namespace {
 
-// The optional columns that are written.
+// The optional columns that the text has.
 struct Columns {
   bool alignment = false;
   bool gaps = false;
@@ -34,11 +34,11 @@ std::string id_of(const PackingProblem& problem, PackingId buffer) {
   if (problem.names.empty()) return std::to_string(buffer.value());
   const std::string& name = problem.names[buffer];
   LOWTIDE_CHECK(!name.empty() && name.find_first_of(std::string_view(",\r\n\0", 4)) == std::string::npos,
-                "an id in CSV is not empty and holds no comma, line break or zero byte");
+                "an id in CSV is not empty and has no comma, line break or zero byte");
   return name;
 }
 
-// Empty gaps say nothing and are left out.
+// Omits empty gaps.
 std::string text_of(const std::vector<TimeSpan>& gaps) {
   std::string text;
   for (const TimeSpan& gap : gaps) {
@@ -91,7 +91,7 @@ std::string write_slots_csv(const PackingProblem& problem, const IdVector<Packin
 }
 
 std::string write_packing_csv(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets) {
-  LOWTIDE_CHECK(offsets.size() == problem.buffers.size(), "a packing has one offset a buffer");
+  LOWTIDE_CHECK(offsets.size() == problem.buffers.size(), "a packing has one offset per buffer");
   Columns columns = columns_of(problem);
   columns.offset = true;
   return write(problem, columns, [&](PackingId id) { return std::optional<Offset>(offsets[id]); });

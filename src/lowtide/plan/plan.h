@@ -32,8 +32,8 @@ inline constexpr auto kEnumNames<ExecutionModel> = enum_names<ExecutionModel>({{
                                                                                {ExecutionModel::waves, "waves"},
                                                                                {ExecutionModel::dataflow, "dataflow"}});
 
-// The plans for which a lower bound holds. A bound is compared only with plans in its scope. Scopes are ascending: each one
-// contains the plans of those before it.
+// The plans for which a lower bound holds. A bound is compared only with plans in its scope. Scopes are ascending: each
+// one contains the plans of those before it.
 enum class BoundScope : std::uint8_t {
   run_once,   // plans with one step per node and no copies between regions, in any order, with any sharing of bytes
   all_plans,  // these plans, and plans that recompute nodes or copy values between regions
@@ -98,8 +98,8 @@ struct Plan {
 [[nodiscard]] std::vector<const Plan*> all_plans_in(const Plan& plan);
 
 // The features that a reader must understand in addition to "one step per node, on one stream, in one region":
-// "buffer_parts", "copies", "links", "recompute", "state_updates", "streams". Ascending. O(plan); bodies have features of
-// their own.
+// "buffer_parts", "copies", "links", "recompute", "state_updates", "streams". Ascending. O(plan); bodies have features
+// of their own.
 [[nodiscard]] std::vector<std::string_view> features_of(const Plan& plan);
 
 // The features of any of the plans. Ascending.

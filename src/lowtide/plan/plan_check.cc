@@ -14,7 +14,7 @@
 namespace lowtide::plan_internal {
 namespace {
 
-// Of a parent in a list whose entry 0 is the root.
+// The index of a parent in a list whose entry 0 is the root.
 std::size_t index_of(std::optional<std::uint32_t> parent) { return parent ? std::size_t{*parent} + 1 : 0; }
 
 // A parent stands before its bodies, so following parents ends, and depths are known in one pass.
@@ -26,7 +26,7 @@ Result<std::vector<int>> check_parents(const std::vector<Entry>& entries, const 
     const std::string entry = place + "[" + std::to_string(at - 1) + "]";
     if (parent >= at) {
       return Error{ErrorCode::invalid,
-                   "the parent " + std::to_string(parent - 1) + " does not stand before its body, which is entry " +
+                   "the parent is entry " + std::to_string(parent - 1) + ", which is not before its body, entry " +
                        std::to_string(at - 1),
                    entry + ".parent"};
     }
@@ -41,7 +41,7 @@ Result<std::vector<int>> check_parents(const std::vector<Entry>& entries, const 
   return depth;
 }
 
-// The bodies of one graph come in the order of its nodes.
+// Checks that the bodies of one graph have the order of its nodes.
 Result<void> check_labels(const std::vector<ReadLabels>& labels, const std::string& place) {
   const Result<std::vector<int>> depth = check_parents(labels, place);
   if (!depth) return depth.error();
@@ -55,17 +55,17 @@ Result<void> check_labels(const std::vector<ReadLabels>& labels, const std::stri
       return Error{ErrorCode::invalid, node + " does not exist: there are " + std::to_string(nodes), node_place};
     }
     if (labels[at].node < last[parent]) {
-      return Error{ErrorCode::invalid,
-                   node + " comes after node " + std::to_string(last[parent].value()) +
-                       "; bodies come in the order of their nodes",
-                   node_place};
+      return Error{
+          ErrorCode::invalid,
+          node + " comes after node " + std::to_string(last[parent].value()) + "; bodies have the order of their nodes",
+          node_place};
     }
     last[parent] = labels[at].node;
   }
   return {};
 }
 
-// Bodies of each node and of each step, by position among all bodies of one parent.
+// Finds the labels of the bodies that steps run. The n-th body of a step has the labels of the n-th body of its node.
 class BodyMatch {
  public:
   explicit BodyMatch(const ReadFile& file)
@@ -76,7 +76,7 @@ class BodyMatch {
     }
   }
 
-  // The labels of plan `at`; its parent has been matched before.
+  // The labels of plan `at`. Requires: its parent has been matched.
   Result<std::size_t> match(std::size_t at, const std::string& place) {
     const ReadPlan& entry = file_.plans[at];
     const std::size_t parent = index_of(entry.parent);
@@ -106,7 +106,7 @@ class BodyMatch {
     if (!is_there || file_.labels[labels].body != entry.body) {
       return Error{ErrorCode::invalid,
                    "body " + std::to_string(position) + " of step " + std::to_string(entry.step.value()) +
-                       " is called " + quoted(entry.body) + ", but $.bodies has " +
+                       " is named " + quoted(entry.body) + ", but $.bodies has " +
                        (is_there ? quoted(file_.labels[labels].body) : std::string("no such body")) + " for node " +
                        std::to_string(node.value()),
                    place + ".body"};
@@ -117,9 +117,9 @@ class BodyMatch {
 
  private:
   const ReadFile& file_;
-  std::vector<std::vector<std::pair<NodeId, std::size_t>>> bodies_;  // for each labels: node and entry, sorted by node
-  std::vector<std::size_t> labels_of_;                               // for each plan
-  std::vector<std::vector<std::uint32_t>> used_;                     // for each plan and step: bodies so far
+  std::vector<std::vector<std::pair<NodeId, std::size_t>>> bodies_;  // by labels: node and entry, sorted by node
+  std::vector<std::size_t> labels_of_;                               // by plan
+  std::vector<std::vector<std::uint32_t>> used_;                     // by plan and step: number of bodies so far
 };
 
 Result<void> check_counts(const ReadFile& file, const std::string& place) {
@@ -138,7 +138,7 @@ Result<void> check_counts(const ReadFile& file, const std::string& place) {
   return {};
 }
 
-// A reader relies on the list, so it must be exact.
+// A reader relies on the list of features, so it must be exact.
 Result<void> check_features(const ReadFile& file, const std::string& place) {
   std::vector<const Plan*> plans;
   for (const ReadPlan& entry : file.plans) plans.push_back(&entry.plan);

@@ -30,8 +30,8 @@ struct ReadPlan {
   Plan plan;
 };
 
-// A plan file as it was read. It is well-formed, and each number is in the range of its kind. Entry 0 of each list is the
-// root.
+// A plan file as it was read. It is well-formed, and each number is in the range of its kind. Entry 0 of each list is
+// the root.
 struct ReadFile {
   std::vector<std::string_view> features;  // of plan_form::kFeatures
   std::vector<ReadLabels> labels;

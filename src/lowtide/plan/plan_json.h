@@ -25,10 +25,10 @@ struct PlanFile {
 [[nodiscard]] std::string write_plan_json(const Plan& plan, const Labels& labels);
 
 // Reads the text of a plan file, no matter which program wrote it. These statements hold for the result:
-//   - All ids are in range (regions, tensors, nodes, steps, values, buffers). The ids of a body belong to its own graph and
-//     plan.
-//   - Sizes and offsets are in [0, limits::kMaxArenaBytes], so that addresses inside nested bodies fit 64 bits. The sizes
-//     of all buffers and arenas add up to at most limits::kMaxTotalBytes.
+//   - All ids are in range (regions, tensors, nodes, steps, values, buffers). The ids of a body belong to its own graph
+//     and plan.
+//   - Sizes and offsets are in [0, limits::kMaxArenaBytes], so that addresses inside nested bodies fit 64 bits. The
+//     sizes of all buffers and arenas add up to at most limits::kMaxTotalBytes.
 //   - The stream of a step exists, and a step waits only for earlier steps.
 //   - Lifespans are within the program. They are empty only if the program has no steps.
 //   - Alignments are powers of two of at most limits::kMaxAlignment.
@@ -36,8 +36,8 @@ struct PlanFile {
 // Whether the plan is correct is for `verify` to decide.
 //
 // Errors: (malformed) not JSON, with line and column; (unsupported) another schema_version or an unknown feature;
-// (over_limit) more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, or too many rows; (invalid) any
-// other fault, with its path: "plan.json: $.steps[12].writes[0]: ...". O(length of the text); no recursion.
+// (over_limit) more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, or too many rows; (invalid)
+// any other fault, with its path: "plan.json: $.steps[12].writes[0]: ...". O(length of the text); no recursion.
 [[nodiscard]] Result<PlanFile> read_plan_json(std::string_view text, std::string source_name);
 
 }  // namespace lowtide

@@ -48,7 +48,7 @@ class PlanLimits {
            std::to_string(limits::kMaxArenaBytes) + " (kMaxArenaBytes)");
   }
 
-  // Each is at most kMaxArenaBytes or refused, so the sum does not overflow.
+  // A size above kMaxArenaBytes is refused, so the sum does not overflow.
   void check_size(const std::string& what, Bytes size) {
     check_one_size(what, size);
     if (error_) return;

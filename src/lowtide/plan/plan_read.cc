@@ -13,7 +13,7 @@
 namespace lowtide {
 namespace {
 
-// Bodies stand behind what is around them, so the last one is complete first.
+// Bodies come after their parents, so the last one is complete first.
 PlanFile assembled(plan_internal::ReadFile file) {
   std::vector<plan_internal::ReadLabels>& labels = file.labels;
   for (std::size_t at = labels.size() - 1; at > 0; --at) {

@@ -51,13 +51,13 @@ bool PlanReader::read_member(std::string_view name, ReadFile& file) {
   if (name == "features") return read_features(file.features);
   if (name == "columns") return read_columns();
   if (name == "nodes" || name == "tensors") return read_labels_member(name, file.labels[0].labels);
-  // Every body has a node around it, so the limit of nodes bounds bodies too.
+  // A node runs each body, so the limit of nodes is also one of bodies.
   if (name == "bodies") return read_table(limits::kMaxNodes, file.labels, &PlanReader::read_body);
   if (name == "body_plans") return read_table(limits::kMaxNodes, file.plans, &PlanReader::read_body_plan);
   return read_plan_member(name, file.plans[0].plan);
 }
 
-// A feature that this program does not know changes what a plan means, so the plan cannot be used.
+// An unknown feature may change the meaning of a plan, so the plan cannot be used.
 bool PlanReader::read_features(std::vector<std::string_view>& features) {
   std::string name;
   return json_.read_array([&] {
@@ -78,7 +78,7 @@ bool PlanReader::read_constant(std::string_view wanted) {
   return text == wanted || json_.fail(ErrorCode::invalid, "expected " + quoted(wanted) + ", found " + quoted(text, 40));
 }
 
-// A legend for people and scripts: it must say what this version means.
+// The legend must be that of this version.
 bool PlanReader::read_columns() {
   return json_.read_object(form::kTables, [&](std::size_t table) {
     const std::span<const std::string_view> columns = form::kColumns[table];
@@ -173,7 +173,7 @@ bool PlanReader::read_plan_member(std::string_view key, Plan& plan) {
   if (key == "arena") return json_.read_array([&] { return read_bytes(plan.layout.arena.emplace_back()); });
   if (key == "claims") return read_claims(plan.claims);
   if (key == "streams") return read_table(limits::kMaxStreams, plan.program.streams, &PlanReader::read_stream);
-  // A tensor may have several values, so steps are bounded as tensors are.
+  // A tensor may have several values, so steps have the limit of tensors.
   if (key == "buffers") return read_table(limits::kMaxTensors, plan.layout.buffers, &PlanReader::read_buffer);
   if (key == "values") return read_values(plan);
   if (key == "steps") return read_steps(plan);

@@ -31,7 +31,8 @@ struct ReadStep {
   StepSpace space;
 };
 
-// Reads the members and rows of a plan file, with one function each. The first refusal is kept in `error`, with its path.
+// Reads the members and rows of a plan file, with one function each. The first refusal is kept in `error`, with its
+// path.
 class PlanReader {
  public:
   PlanReader(std::string_view text, const std::string& source_name) : json_(text, source_name) {}

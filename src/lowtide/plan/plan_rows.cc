@@ -5,7 +5,7 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/plan/plan_reader.h"
 
-// The rows of the tables of a plan file, and the numbers in them.
+// Reads the rows of the tables of a plan file.
 namespace lowtide::plan_internal {
 
 namespace form = plan_form;
@@ -20,7 +20,7 @@ bool PlanReader::read_tensor(TensorLabel& tensor) {
   return json_.read_row(form::kTensorColumns, [&](std::size_t column) {
     if (column == 0) return json_.read_name(tensor.name);
     if (column == 3) {
-      tensor.size = dense_size(tensor.dtype, tensor.shape).value();  // parse_tensor_type has refused what has none
+      tensor.size = dense_size(tensor.dtype, tensor.shape).value();  // parse_tensor_type refuses types without a size
       return read_bytes(tensor.size, tensor.size.count(), tensor.size.count());
     }
     if (column == 2) return read_enum(tensor.role);
@@ -88,7 +88,7 @@ bool PlanReader::read_value(ReadValue& row) {
   });
 }
 
-// Two tables of the plan have these rows in common.
+// Program and layout have a half of each row.
 bool PlanReader::read_values(Plan& plan) {
   std::vector<ReadValue> rows;
   if (!read_table(limits::kMaxTensors, rows, &PlanReader::read_value)) return false;
@@ -109,7 +109,7 @@ bool PlanReader::read_steps(Plan& plan) {
   return true;
 }
 
-// The kind comes first and says which columns must be there.
+// The kind is the first column and determines which others are null.
 bool PlanReader::read_step(ReadStep& row) {
   std::string kind;
   return json_.read_row(form::kStepColumns, [&](std::size_t column) {

@@ -17,7 +17,7 @@ namespace {
 namespace form = plan_internal::plan_form;
 using Lines = JsonWriter::Layout;
 
-// The labels of a graph and of the bodies inside it; likewise plans. A parent stands before its bodies.
+// The labels of a graph and of the bodies inside it, and their plans. A parent comes before its bodies.
 struct LabelEntry {
   const Labels* labels;
   std::optional<std::size_t> parent;
@@ -231,7 +231,7 @@ class PlanWriter {
     write_ids(program.updates);
   }
 
-  // A buffer without an offset is not placed; its region is then its home, if that is known.
+  // The region of a buffer without placement is its home region, if it is known.
   void write_buffer(const Buffer& buffer) {
     json_.begin_array();
     json_.value(to_string(buffer.kind));
@@ -354,7 +354,7 @@ class PlanWriter {
   JsonWriter json_;
 };
 
-// About the length of the text, so that it seldom has to be copied while it grows.
+// An estimate of the length of the text, which avoids copies while the text grows.
 std::size_t expected_length(const Plan& plan, const Labels& labels) {
   std::size_t length = 4096;
   for (const NodeLabel& node : labels.nodes) length += node.name.size() + node.op.size() + 10;

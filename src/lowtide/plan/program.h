@@ -25,8 +25,8 @@ using KernelId = Id<struct KernelTag>;
 // copy puts its bytes in another place (swap, a part of a concat).
 struct Value {
   TensorId tensor;
-  // The step after which the value is complete: the step that writes it, or the last of the copies that fill it. nullopt
-  // means that it is complete before the run (inputs, constants, states).
+  // The step after which the value is complete: the step that writes it, or the last of the copies that fill it.
+  // nullopt means that it is complete before the run (inputs, constants, states).
   std::optional<StepId> written;
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -38,15 +38,15 @@ struct Compute {
   friend bool operator==(const Compute&, const Compute&) = default;
 };
 
-// Runs no kernel and takes no time, because the bytes of all outputs are bytes of the operands: views, slices, splits, and
-// concats whose operands are adjacent.
+// Runs no kernel and takes no time, because the bytes of all outputs are bytes of the operands: views, slices, splits,
+// and concats whose operands are adjacent.
 struct Alias {
   NodeId node;
   friend bool operator==(const Alias&, const Alias&) = default;
 };
 
-// Copies a range of bytes from the value that the step reads to the value that it writes. Both are values of one tensor.
-// Several copies may fill one value.
+// Copies a range of bytes from the value that the step reads to the value that it writes. Both are values of one
+// tensor. Several copies may fill one value.
 struct Copy {
   Interval<std::int64_t> bytes;  // within the tensor
   friend bool operator==(const Copy&, const Copy&) = default;
@@ -57,8 +57,8 @@ using Work = std::variant<Compute, Alias, Copy>;
 // One action at one position of the program.
 //
 // The steps of a stream run one after another, in the order of the list. Steps of different streams may run at the same
-// time, except where `after` forbids it. "a happens before b" follows from these two rules alone. The list is one of the
-// orders in which the steps may run.
+// time, except where `after` forbids it. "a happens before b" follows from these two rules alone. The list is one of
+// the orders in which the steps may run.
 //
 //   stream 0   | a | c     | d |     a: after {}   c: after {}
 //   stream 1       | b |             b: after {a}  d: after {b}, and after c, which is of its own stream
@@ -71,8 +71,9 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// Runs a sequence of steps. It is a worker, which runs kernels, aliases, and copies between regions that it can address;
-// or it is the copy engine of a link, which copies from one region of the link to the other. Exactly one of them is set.
+// Runs a sequence of steps. It is a worker, which runs kernels, aliases, and copies between regions that it can
+// address; or it is the copy engine of a link, which copies from one region of the link to the other. Exactly one of
+// them is set.
 struct Stream {
   std::optional<WorkerId> worker;
   std::optional<LinkId> link;
@@ -81,11 +82,11 @@ struct Stream {
 
 // The steps, their order and their values, without addresses.
 //
-// A recomputation is another Compute step of a node and another value. A swap is two copies on streams of links, with two
-// more values of one tensor:
+// A recomputation is another Compute step of a node and another value. A swap is two copies on streams of links, with
+// two more values of one tensor:
 //
 //   step 0  worker  compute Relu(x) -> v0 of y        v0 lies in SRAM
-//   step 1  link    copy v0 -> v1 of y                v1 lies in host memory; its bytes in SRAM are free after this step
+//   step 1  link    copy v0 -> v1 of y                v1 lies in host memory; its bytes in SRAM are now free
 //   step 7  link    copy v1 -> v2 of y                v2 lies in SRAM again
 //   step 8  worker  compute Add(v2, z) -> v3          after step 7
 struct Program {

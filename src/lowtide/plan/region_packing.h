@@ -34,13 +34,13 @@ struct RegionUse {
 //   b 32, 3x        |=======|      dram, no limit     |    [ c 64 ]  |
 //   c 64, 2x        |=======|
 //
-// Regions are in order of preference. The cost is a list of numbers that is compared lexicographically: the weighted bytes
-// (weight x size) outside the first region, those outside the first two, and so on, up to those in the last region. The
-// example costs {128}. It also costs 128 if a leaves the first region. It would cost 96 if b left it, but a and c
-// need 128 bytes of sram.
+// Regions are in order of preference. The cost is a list of numbers that is compared lexicographically: the weighted
+// bytes (weight x size) outside the first region, those outside the first two, and so on, up to those in the last
+// region. The example costs {128}. It also costs 128 if a leaves the first region. It would cost 96 if b left it, but a
+// and c need 128 bytes of sram.
 //
-// A buffer with a fixed offset is in the first region that is not forbidden for it. A group (PackingProblem::together) is
-// in one region as a whole. Conflicts count only within a region.
+// A buffer with a fixed offset is in the first region that is not forbidden for it. A group (PackingProblem::together)
+// is in one region as a whole. Conflicts count only within a region.
 struct RegionProblem {
   PackingProblem packing;                     // `capacity` must be absent, because regions have capacities
   IdVector<RegionId, PackingRegion> regions;  // 1 to limits::kMaxRegions
@@ -50,9 +50,9 @@ struct RegionProblem {
 // One number per region except the last. Compared lexicographically.
 using RegionCost = std::vector<std::int64_t>;
 
-// Why there is no packing, so that a person can check it. Any two of `buffers` are in conflict, and each of them fits only in
-// `regions`, because of its size, offset, alignment or forbidden regions. Together they need more bytes than these regions
-// have. Sizes and capacities are rounded up to `unit`, a power of two that divides every possible offset.
+// Why there is no packing, so that a person can check it. Any two of `buffers` are in conflict, and each of them fits
+// only in `regions`, because of its size, offset, alignment or forbidden regions. Together they need more bytes than
+// these regions have. Sizes and capacities are rounded up to `unit`, a power of two that divides every possible offset.
 struct RegionWitness {
   std::vector<PackingId> buffers;
   std::vector<RegionId> regions;  // empty if a single buffer fits nowhere

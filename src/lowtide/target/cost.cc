@@ -12,7 +12,7 @@
 namespace lowtide {
 namespace {
 
-// Numbers of this size only grow: what overflows counts as the most.
+// The sum and the product, at most kMostPicoseconds.
 std::int64_t add(std::int64_t a, std::int64_t b) { return std::min(a + b, cost_model::kMostPicoseconds); }
 std::int64_t times(std::int64_t a, std::int64_t b) {
   return b != 0 && a > cost_model::kMostPicoseconds / b ? cost_model::kMostPicoseconds : a * b;
@@ -30,7 +30,7 @@ std::int64_t extent_or_1(const Shape& shape, int from_end) {
   return rank >= from_end ? extents[static_cast<std::size_t>(rank - from_end)] : 1;
 }
 
-// Multiplications with an addition each.
+// The number of multiply-add operations.
 std::int64_t products(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const std::string& type = graph.op(id).type;

@@ -10,15 +10,15 @@
 
 namespace lowtide {
 
-// An estimate of the time that a kernel takes if no measured cost is known. It is a plain model of one core. It serves to
-// compare plans with each other, not to predict seconds.
+// An estimate of the time that a kernel takes if no measured cost is known. It is a plain model of one core. It serves
+// to compare plans with each other, not to predict seconds.
 //
 //   1 us to start it
 //   0.1 ns per byte of its distinct inputs, including constants, and of its outputs (10 GB/s)
 //   0.02 ns per floating-point operation of Conv, ConvTranspose, Gemm and MatMul (50 GFLOP/s)
 //
-// A node with bodies takes as long as all nodes of its bodies together, once each, because the number of iterations of a
-// Loop is not known.
+// A node with bodies takes as long as all nodes of its bodies together, once each, because the number of iterations of
+// a Loop is not known.
 namespace cost_model {
 inline constexpr std::int64_t kPicosecondsToStart = 1'000'000;
 inline constexpr std::int64_t kPicosecondsPerByte = 100;

@@ -12,7 +12,7 @@
 namespace lowtide::target_internal {
 namespace {
 
-// What a node reads and writes, each tensor once. Sums of sizes of one graph fit 62 bits.
+// The bytes that a node reads and writes, with each tensor once. Sums of sizes of one graph fit 62 bits.
 struct Traffic {
   Bytes inputs;
   Bytes outputs;
@@ -37,7 +37,7 @@ Traffic traffic_of(const Graph& graph, const Node& node) {
   return traffic;
 }
 
-// a + times x bytes, at most limits::kMaxTensorBytes.
+// a + times * bytes, at most limits::kMaxTensorBytes.
 Bytes plus_multiple(Bytes a, std::int64_t times, Bytes bytes) {
   const std::optional<std::int64_t> product = checked_multiply(times, bytes.count());
   const std::optional<std::int64_t> sum = product ? checked_add(a.count(), *product) : std::nullopt;

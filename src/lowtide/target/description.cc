@@ -26,12 +26,12 @@ using target_internal::TomlText;
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr std::int64_t kMostMultiple = 1'000'000;
 constexpr std::int64_t kMostWorkers = 1'000'000;
-// Times and rates far beyond any machine, so that sums and quotients of them stay finite.
+// Far above the times and rates of any machine. They keep sums and quotients finite.
 constexpr double kMostSeconds = 1e9;
 constexpr double kMostBytesPerSecond = 1e18;
 constexpr double kMostLatencySeconds = 1e6;  // 1e18 picoseconds, below 2^63
 
-// Rounded up, but a decimal number such as 10e-6 stays exact although no binary fraction equals it.
+// Rounds up, except that a decimal number such as 10e-6, which no binary fraction equals, is converted exactly.
 std::int64_t picoseconds(double seconds) {
   const double exact = seconds * 1e12;
   const double nearest = std::round(exact);
@@ -47,7 +47,7 @@ class TargetReader {
     (void)table.integer("schema_version", kSchemaVersion, kSchemaVersion, kSchemaVersion);
     target_.name = table.name("name");
     for (const toml::table* region : table.tables("region")) read_region(*region);
-    if (target_.machine.regions.empty()) table.refuse("region", "is missing: a target has at least one [[region]]");
+    if (target_.machine.regions.empty()) table.refuse("region", "is missing; a target has at least one [[region]]");
     for (const toml::table* link : table.tables("link")) read_link(*link);
     for (const toml::table* worker : table.tables("worker")) read_worker(*worker);
     if (target_.machine.workers.empty()) target_.machine.workers.push_back({.name = "worker"});
@@ -65,7 +65,7 @@ class TargetReader {
         region_ids_.try_emplace(region.name, static_cast<std::uint32_t>(target_.machine.regions.size()));
     if (!is_new)
       table.refuse("name",
-                   quoted(region.name) + " is that of region " + std::to_string(earlier->second.value()) + " too");
+                   quoted(region.name) + " is also the name of region " + std::to_string(earlier->second.value()));
     if (table.has("capacity")) {
       region.capacity =
           table.bytes("capacity", Bytes(1), 1, limits::kMaxArenaBytes, "; leave it out for a region without a limit");
@@ -97,9 +97,9 @@ class TargetReader {
     Link link{.from = end_of_link(table, "from"), .to = end_of_link(table, "to")};
     link.bytes_per_second = std::llround(table.real("bytes_per_second", std::nullopt, 1, kMostBytesPerSecond));
     link.latency_picoseconds = picoseconds(table.real("latency_seconds", 0, 0, kMostLatencySeconds));
-    if (link.from == link.to) table.refuse("to", "is the region that the link comes from");
+    if (link.from == link.to) table.refuse("to", "is the same region as from");
     if (!links_.emplace(link.from, link.to).second)
-      table.refuse("to", "repeats a link: there is one for each pair of regions and direction");
+      table.refuse("to", "repeats a link; there is at most one from a region to another");
     target_.machine.links.push_back(link);
   }
 
@@ -109,7 +109,8 @@ class TargetReader {
     Worker worker{.name = table.name("name")};
     worker.count = static_cast<int>(table.integer("count", 1, 1, kMostWorkers));
     if (!worker_names_.insert(worker.name).second)
-      table.refuse("name", quoted(worker.name) + " is that of another worker; use count for alike ones");
+      table.refuse("name",
+                   quoted(worker.name) + " is also the name of another worker; use count for identical workers");
     worker.addressable = read_addressable(table);
     target_.machine.workers.push_back(std::move(worker));
   }
@@ -168,7 +169,7 @@ class TargetReader {
     rule.cost_seconds = table.real("cost_seconds", 0, 0, kMostSeconds);
     rule.cost_seconds_per_byte = table.real("cost_seconds_per_byte", 0, 0, kMostSeconds);
     if (!kernel_names_.insert({rule.domain, rule.type, rule.name}).second) {
-      table.refuse("name", quoted(rule.name) + " is that of another kernel for the same operator");
+      table.refuse("name", quoted(rule.name) + " is also the name of another kernel of this operator");
     }
     rules_.push_back(std::move(rule));
   }
@@ -194,8 +195,8 @@ bool gives_up(std::string_view text) {
   return false;
 }
 
-// The line in which the parser gives up: it reads from the front, so with fewer lines it does not, and with more it
-// does.
+// The line in which the parser gives up. It reads from the front, so it gives up on every text that contains this line,
+// and on no shorter one.
 std::uint32_t line_of_giving_up(std::string_view text) {
   std::vector<std::size_t> ends;
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))
@@ -205,7 +206,7 @@ std::uint32_t line_of_giving_up(std::string_view text) {
   return static_cast<std::uint32_t>(first - ends.begin()) + 1;
 }
 
-// Nothing: the errors say why.
+// Returns nullopt if `errors` has a refusal.
 std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors) {
   try {
     return toml::parse(text);
@@ -213,7 +214,7 @@ std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors)
     errors.refuse(error.source().begin, "not TOML: " + quoted(error.description(), 300), ErrorCode::malformed);
   } catch (const target_internal::TomlGaveUp&) {
     errors.refuse({line_of_giving_up(text), 1},
-                  "not TOML: the parser gives up in this line; is something cut off, or a bracket missing?",
+                  "not TOML: the parser gives up in this line; look for a missing bracket or quote",
                   ErrorCode::malformed);
   }
   return std::nullopt;
@@ -228,7 +229,7 @@ Result<Target> parse_target(std::string_view toml, std::string source_name) {
                      std::to_string(limits::kMaxTargetFileBytes) + " (kMaxTargetFileBytes)",
                  std::move(source_name)};
   }
-  if (toml.starts_with("\xEF\xBB\xBF")) toml.remove_prefix(3);  // a mark that some editors put before UTF-8
+  if (toml.starts_with("\xEF\xBB\xBF")) toml.remove_prefix(3);  // the byte order mark that some editors write
   LOWTIDE_RETURN_IF_ERROR(target_internal::check_toml_surface(toml, source_name));
   TomlErrors errors(std::move(source_name));
   const std::optional<toml::table> root = parse_toml(toml, errors);

@@ -26,8 +26,8 @@ namespace lowtide {
 // The catalogue gives each node the kernels of its operator in the order of the file. If there are none, it gives the
 // kernels of the operator "*", and if there are none of these either, the dense kernel.
 //
-// Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or out of range, a
-// name that is used twice, or a region that does not exist; (over_limit) a text above limits::kMaxTargetFileBytes, or
+// Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or out of range,
+// a name that is used twice, or a region that does not exist; (over_limit) a text above limits::kMaxTargetFileBytes, or
 // nesting above limits::kMaxTextDepth. The place has line and column: "phone.toml:12:9: ...".
 [[nodiscard]] Result<Target> parse_target(std::string_view toml, std::string source_name);
 

@@ -19,25 +19,25 @@ namespace lowtide {
 struct Kernel {
   std::string name;  // "dense"
   Bytes scratch;     // bytes that it needs while it runs, in addition to its tensors
-  // Pairs (index into Node::inputs, index into Node::outputs) that may have the same bytes: the kernel writes an element
-  // only after it has read all input elements that it still needs. Both have the same start, and the output is not larger.
-  // The planner checks that no later step reads the input.
+  // Pairs (index into Node::inputs, index into Node::outputs) that may have the same bytes: the kernel writes an
+  // element only after it has read all input elements that it still needs. Both have the same start, and the output is
+  // not larger. The planner checks that no later step reads the input.
   std::vector<std::pair<int, int>> in_place;
   // Whether a view (graph/operator_traits.h) may have the bytes of its source, so that it takes no time.
   bool may_alias_views = true;
   double cost_seconds = 0;  // an estimate, >= 0 and finite; 0 if it is not known
 };
 
-// Gives each node its kernels, the best one first. There is at least one. The planners use only the first. Requires of an
-// implementation: the result depends only on the graph and the node.
+// Gives each node its kernels, the best one first. There is at least one. The planners use only the first. Requires of
+// an implementation: the result depends only on the graph and the node.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;
   [[nodiscard]] virtual std::vector<Kernel> kernels(const Graph& graph, NodeId node) const = 0;
 };
 
-// Kernels for dense row-major tensors, without scratch. They work in place where OperatorTraits::in_place allows it and the
-// input and the output have the same shape and element size.
+// Kernels for dense row-major tensors, without scratch. They work in place where OperatorTraits::in_place allows it and
+// the input and the output have the same shape and element size.
 [[nodiscard]] std::shared_ptr<const Catalogue> dense_catalogue();
 
 // A machine and its kernels.

@@ -10,11 +10,12 @@
 namespace lowtide::target_internal {
 namespace {
 
-// toml++ makes a table of 200 bytes of each dot in a key. A file of kMaxTargetFileBytes whose dots stand in numbers has
-// fewer.
+// toml++ makes a table of 200 bytes for each dot in a key. A file of kMaxTargetFileBytes in which all dots belong to
+// numbers has fewer.
 constexpr int kMostDots = 65'536;
 
-// Of the text in quotes at the front of a line, quotes included; the whole line if it is not closed.
+// The length of the quoted text at the start of a line, including its quotes. It is the whole line if a quote is
+// missing.
 std::size_t length_of_text(std::string_view line) {
   const char quote = line[0];
   for (std::size_t at = 1; at < line.size(); ++at) {
@@ -24,8 +25,8 @@ std::size_t length_of_text(std::string_view line) {
   return line.size();
 }
 
-// Where something stands that toml++ may take for the end of a line: control characters other than tabs, and the
-// separators U+0085, U+2028 and U+2029; npos if nowhere. TOML allows none of the first kind.
+// The position of a character that toml++ may take for the end of a line: a control character except a tab, which TOML
+// forbids, or a separator U+0085, U+2028 or U+2029. Returns npos if there is none.
 std::size_t find_separator(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   for (std::size_t at = 0; at < line.size(); ++at) {
@@ -43,7 +44,7 @@ bool is_key_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-// Where the text of a line `key = "text"` begins; npos if the line is of another form.
+// The position of the text in a line `key = "text"`. Returns npos if the line has another form.
 std::size_t find_value_text(std::string_view line) {
   const auto skip = [&](std::size_t at, auto is_skipped) {
     while (at < line.size() && is_skipped(line[at])) ++at;
@@ -58,20 +59,20 @@ std::size_t find_value_text(std::string_view line) {
   return text < line.size() && (line[text] == '"' || line[text] == '\'') ? text : std::string_view::npos;
 }
 
-// What is wrong in a line, and where it is.
+// A fault in a line, and its position.
 struct Offence {
   std::string message;
   std::size_t column = 0;
   ErrorCode code = ErrorCode::invalid;
 };
 
-// Texts in quotes end in their line, so each line is read by itself. toml++ reads up to its first error in the same
-// way.
-// `dots_of_file`: those outside of quotes, of this line and the ones before it.
+// Texts in quotes end in their line, so each line is checked on its own, and toml++ agrees up to its first error.
+// `dots_of_file` is the number of dots outside of quotes up to and including this line.
 std::optional<Offence> offence_in(std::string_view line, int& dots_of_file) {
   if (const std::size_t at = find_separator(line); at != std::string_view::npos) {
-    return Offence{"a control character or line separator: " + quoted(line.substr(at, 3)) + "; lines end in a newline",
-                   at, ErrorCode::malformed};
+    return Offence{
+        "a control character or line separator: " + quoted(line.substr(at, 3)) + "; end lines with a newline", at,
+        ErrorCode::malformed};
   }
   const std::size_t value_text = find_value_text(line);
   int dots = 0;
@@ -79,14 +80,14 @@ std::optional<Offence> offence_in(std::string_view line, int& dots_of_file) {
     const std::string_view rest = line.substr(at);
     if (rest[0] == '#') return std::nullopt;
     if (rest.starts_with("\"\"\"") || rest.starts_with("'''")) {
-      return Offence{"a text in three quotes; a target needs none: use one quote", at};
+      return Offence{"a text in three quotes; use one quote", at};
     }
     if (rest[0] == '"' || rest[0] == '\'') {
       const std::size_t length = length_of_text(rest);
       const bool is_ascii = std::all_of(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(length),
                                         [](char c) { return static_cast<unsigned char>(c) < 0x80; });
       if (!is_ascii && at != value_text) {
-        return Offence{"a text with characters outside ASCII stands elsewhere than in a line key = \"text\": " +
+        return Offence{"characters outside ASCII are allowed only in comments and in lines key = \"text\"; found " +
                            quoted(rest.substr(0, length), 40),
                        at};
       }
@@ -94,14 +95,14 @@ std::optional<Offence> offence_in(std::string_view line, int& dots_of_file) {
       continue;
     }
     if (static_cast<unsigned char>(rest[0]) >= 0x80) {
-      return Offence{"a character outside ASCII stands outside of quotes: " + quoted(rest.substr(0, 12)), at,
+      return Offence{"a character outside ASCII is outside of quotes: " + quoted(rest.substr(0, 12)), at,
                      ErrorCode::malformed};
     }
     dots += rest[0] == '.' ? 1 : 0;
     dots_of_file += rest[0] == '.' ? 1 : 0;
     if (dots > limits::kMaxTextDepth) {
       return Offence{"more than " + std::to_string(limits::kMaxTextDepth) +
-                         " dots on a line, the limit of nesting (kMaxTextDepth); a target needs no dotted keys",
+                         " dots on a line, the limit of nesting (kMaxTextDepth); use no dotted keys",
                      at, ErrorCode::over_limit};
     }
     if (dots_of_file > kMostDots) {

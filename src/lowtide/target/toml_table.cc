@@ -165,7 +165,8 @@ std::vector<const toml::table*> TomlTable::tables(std::string_view key) const {
   if (node == nullptr) return {};
   const toml::array* array = node->as_array();
   if (array == nullptr) {
-    refuse(key, "should be written [[" + std::string(key) + "]], once for each, not as " + type_of(*node));
+    refuse(key, "should be written [[" + std::string(key) + "]], once per " + std::string(key) + ", not as " +
+                    type_of(*node));
     return {};
   }
   std::vector<const toml::table*> tables;

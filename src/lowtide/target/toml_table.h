@@ -7,8 +7,8 @@
 
 namespace lowtide::target_internal {
 
-// toml++ asserts statements that do not hold for some texts. Its own assertion would abort, or would let the compiler rely
-// on the statement. This one throws, and the text is refused.
+// toml++ asserts statements that do not hold for some texts. Its own assertion would abort, or would let the compiler
+// rely on the statement. This one throws, and the text is refused.
 class TomlGaveUp : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -61,8 +61,8 @@ struct TomlText {
   toml::source_position at;
 };
 
-// A table of a description. Each reader returns the value of a key, or the fallback if the key is absent. It reports a value
-// that is wrong to `errors`. The constructor reports keys that are not in `keys`.
+// A table of a description. Each reader returns the value of a key, or the fallback if the key is absent. It reports a
+// value that is wrong to `errors`. The constructor reports keys that are not in `keys`.
 class TomlTable {
  public:
   TomlTable(const toml::table& table, std::string what, std::initializer_list<std::string_view> keys,
@@ -99,10 +99,10 @@ class TomlTable {
   TomlErrors& errors_;
 };
 
-// Refuses texts that no description needs and that toml++ 3.3 cannot parse safely: it marks most characters outside ASCII
-// between tokens as unreachable, and it frees nested tables by recursion. So these are refused: control characters;
-// characters outside ASCII, except in comments and in lines `key = "text"`; texts in three quotes; and more than
-// limits::kMaxTextDepth dots of keys on a line, or 65,536 in the file.
+// Refuses texts that no description needs and that toml++ 3.3 cannot parse safely: it marks most characters outside
+// ASCII between tokens as unreachable, and it frees nested tables by recursion. So these are refused: control
+// characters; characters outside ASCII, except in comments and in lines `key = "text"`; texts in three quotes; and more
+// than limits::kMaxTextDepth dots of keys on a line, or 65,536 in the file.
 [[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
 
 }  // namespace lowtide::target_internal

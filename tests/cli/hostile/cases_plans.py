@@ -54,7 +54,7 @@ def bad_json(base):
     yield "objects_of_depth_100000", '{"a":' * 100_000, r"nested deeper than the limit of 64 \(kMaxTextDepth\)"
     yield "key_twice", text.replace(
         '"schema_version": 1,', '"schema_version": 1, "schema_version": 1,'
-    ), r"key 'schema_version' stands twice"
+    ), r"key 'schema_version' is repeated"
     yield "number_of_1e400", text.replace('"arena": [', '"arena": [1e400, '), r"\$\.arena\[0\].*found '1e400'"
     yield "number_of_1e3", text.replace('"arena": [', '"arena": [1e3, '), r"\$\.arena\[0\].*found '1e3'"
     yield "number_of_1.0", text.replace('"arena": [', '"arena": [1.0, '), r"\$\.arena\[0\].*found '1.0'"
@@ -71,7 +71,7 @@ def bad_json(base):
     yield "comment", "// a plan\n" + text, r"1:1.*expected an object"
     yield "byte_order_mark", b"\xef\xbb\xbf" + text.encode(), r"1:1.*expected an object"
     yield "no_utf8", text.encode().replace(b'"dense"', b'"\xff\xfe"'), r"a string is not UTF-8"
-    yield "zero_byte", text.replace('"dense"', '"de\0nse"'), r"a control character stands in a string"
+    yield "zero_byte", text.replace('"dense"', '"de\0nse"'), r"a string has an unescaped control character"
     yield "half_a_surrogate", text.replace('"dense"', '"\\ud800"'), r"half of a surrogate pair"
     yield "unknown_escape", text.replace('"dense"', '"\\q"'), r"escape that JSON does not know"
     yield "name_of_no_form", text.replace('"dense"', '"\\\\q"'), r"\$\.provenance\.target.*backslash in a name"
@@ -101,7 +101,7 @@ def bad_keys(base):
     yield "unknown_feature", base.plan_with((("features",), ["telepathy"])), r"\$\.features\[0\].*needs 'telepathy'"
     yield "feature_that_is_not_used", base.plan_with(
         (("features",), sorted({*base.plan["features"], "recompute"}))
-    ), r"\$\.features.*the list must name these"
+    ), r"\$\.features.*the plan uses"
     yield "unknown_execution", base.plan_with((("execution",), "free")), r"\$\.execution.*found 'free'"
     yield "unknown_scope", base.plan_with((("claims", "bounds", 0, "scope"), "all")), r"\$\.claims.*found 'all'"
     yield "unknown_type", base.plan_with((("tensors", 0, 1), "f31[1]")), r"\$\.tensors\[0\]\.type.*found 'f31\[1\]'"
@@ -169,7 +169,7 @@ def bad_sizes(base):
     yield "sum_that_wraps", base.plan_with(
         *((("buffers", at, 1), MOST_BYTES - 1) for at in range(len(base.plan["buffers"]))),
         (("buffers",), [["temporary", MOST_BYTES - 1, 0, 1, 0, 0, []]] * 200),
-    ), r"all arenas and buffers together must have 0 to 4611686018427387903 \(kMaxTotalBytes\)"
+    ), r"all arenas and buffers add up to at most 4611686018427387903 \(kMaxTotalBytes\)"
     yield "life_of_no_step", base.plan_with(
         (("buffers", placed, 2), 3), (("buffers", placed, 3), 3)
     ), rf"\$\.buffers\[{placed}\]"

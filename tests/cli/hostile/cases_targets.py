@@ -68,11 +68,11 @@ def bad_keys_of_targets():
     yield "a_text_for_a_truth", changed(
         "in_place = false", 'in_place = "no"'
     ), r"kernel 0: in_place should be true or false, not the text 'no'"
-    yield "name_twice", changed('"flash"', '"sram"'), r"region 1: name 'sram' is that of region 0 too"
+    yield "name_twice", changed('"flash"', '"sram"'), r"region 1: name 'sram' is also the name of region 0"
     yield "link_to_nowhere", changed(
         'to = "flash"', 'to = "disk"'
     ), r"link 0: to names the region 'disk', which does not exist; the regions are 'sram', 'flash'"
-    yield "link_to_itself", changed('to = "flash"', 'to = "sram"'), r"link 0: to is the region that the link comes from"
+    yield "link_to_itself", changed('to = "flash"', 'to = "sram"'), r"link 0: to is the same region as from"
     yield "version_2", changed(
         "schema_version = 1", "schema_version = 2"
     ), r"target: schema_version should be an integer from 1 to 1, not the integer 2"
