@@ -238,19 +238,9 @@ TEST(Waves, AllNodesWaitForTheSlowest) {
 }
 
 // x, A, the branches and the join have 64 bytes each.
-std::string branches(int count, int depth) {
-  std::string text = "A x -> a\n";
-  std::string ends;
-  for (int branch = 0; branch < count; ++branch) {
-    std::string from = "a";
-    for (int at = 0; at < depth; ++at) {
-      const std::string to = "b" + std::to_string(branch) + "_" + std::to_string(at);
-      text += "B " + from + " -> " + to + "\n";
-      from = to;
-    }
-    ends += (ends.empty() ? "" : ",") + from;
-  }
-  return text + "Join " + ends + " -> out\n";
+std::string joined_branches(int count, int depth) {
+  const testing::Branches rows = testing::branches(count, depth);
+  return "A x -> a\n" + rows.text + "Join " + rows.ends + " -> out\n";
 }
 
 struct BranchCase {
@@ -267,7 +257,7 @@ TEST(AitemplateMultistream, NeedsMoreThanGreedyAndLessThanNaive) {
   const std::vector<BranchCase> cases = {
       {2, 3, 192, 256, 256, 192, 576}, {4, 3, 320, 512, 384, 320, 960}, {8, 2, 576, 1024, 640, 576, 1216}};
   for (const BranchCase& one : cases) {
-    Net net = net_of(branches(one.count, one.depth), {.outputs = {"out"}});
+    Net net = net_of(joined_branches(one.count, one.depth), {.outputs = {"out"}});
     EXPECT_EQ(outcome_of(net, "aitemplate_naive").bytes, Bytes(one.naive));
     EXPECT_EQ(outcome_of(net, "aitemplate_greedy_by_size").bytes, Bytes(one.greedy));
     EXPECT_EQ(outcome_of(net, "aitemplate_multistream").bytes, Bytes(one.waves));
@@ -279,7 +269,7 @@ TEST(AitemplateMultistream, NeedsMoreThanGreedyAndLessThanNaive) {
 }
 
 TEST(AitemplateMultistream, WavesOfZeroNodesAreRefused) {
-  const Net net = net_of(branches(2, 2), {.outputs = {"out"}});
+  const Net net = net_of(joined_branches(2, 2), {.outputs = {"out"}});
   BaselineOptions options{.baseline = "aitemplate_multistream", .nodes_at_once = 0};
   const Result<BaselineOutcome> outcome = apply_baseline(net.graph, testing::given_order(net.graph), options);
   ASSERT_FALSE(outcome.ok());
@@ -324,7 +314,7 @@ TEST(Workspaces, EachNodeHasItsUniquePart) {
 
 // In the original, the slice of the last stream ends after the region if both kinds are used.
 TEST(Workspaces, EachStreamHasItsShareInsideTheRegion) {
-  Net net = net_of(branches(4, 2), {.outputs = {"out"}});
+  Net net = net_of(joined_branches(4, 2), {.outputs = {"out"}});
   for (std::size_t at = 0; at < net.graph.nodes().size(); ++at) {
     net.options.workspaces.shared.push_back(Bytes(100));
     net.options.workspaces.unique.push_back(Bytes(7));

@@ -192,19 +192,23 @@ std::string ladder(int rungs) {
   return text + "Sum " + left + "," + right + " -> out\n";
 }
 
-std::string wide(int branches, int depth) {
-  std::string text = "A data -> a\n";
-  std::string ends;
-  for (int branch = 0; branch < branches; ++branch) {
+Branches branches(int count, int depth) {
+  Branches rows;
+  for (int branch = 0; branch < count; ++branch) {
     std::string from = "a";
     for (int at = 0; at < depth; ++at) {
       const std::string to = "b" + std::to_string(branch) + "_" + std::to_string(at);
-      text += "B " + from + " -> " + to + "\n";
+      rows.text += "B " + from + " -> " + to + "\n";
       from = to;
     }
-    ends += (ends.empty() ? "" : ",") + from;
+    rows.ends += (rows.ends.empty() ? "" : ",") + from;
   }
-  return text + "Sum " + ends + " -> sum; C sum -> c0; C c0 -> c1; C c1 -> out\n";
+  return rows;
+}
+
+std::string wide(int count, int depth) {
+  const Branches rows = branches(count, depth);
+  return "A data -> a\n" + rows.text + "Sum " + rows.ends + " -> sum; C sum -> c0; C c0 -> c1; C c1 -> out\n";
 }
 
 namespace {

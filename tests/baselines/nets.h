@@ -51,9 +51,15 @@ struct NetFacts {
 [[nodiscard]] std::int64_t own_arena(const Net& net);
 
 // Texts of nets.
-[[nodiscard]] std::string chain(int nodes);               // x0 -> x1 -> ... -> x<nodes>
-[[nodiscard]] std::string ladder(int rungs);              // two rows that feed each other, then a Sum: "out"
-[[nodiscard]] std::string wide(int branches, int depth);  // data -> a, branches from a, Sum, three more nodes: "out"
+[[nodiscard]] std::string chain(int nodes);   // x0 -> x1 -> ... -> x<nodes>
+[[nodiscard]] std::string ladder(int rungs);  // two rows that feed each other, then a Sum: "out"
+// `count` rows of `depth` nodes B that start at "a", and the names of their last tensors, separated by commas.
+struct Branches {
+  std::string text;
+  std::string ends;
+};
+[[nodiscard]] Branches branches(int count, int depth);
+[[nodiscard]] std::string wide(int count, int depth);  // data -> a, branches from a, Sum, three more nodes: "out"
 // Two branches of three FC from fc2, a Sum of both, and two losses: 37 names. With `writes_over_sum`, fc5sum is
 // written again, from fc5, so the Sum is dead: 36 names.
 [[nodiscard]] std::string tree(bool writes_over_sum);

@@ -11,9 +11,11 @@
 
 #include "lowtide/analysis/happens_before.h"
 #include "lowtide/baselines/dag_walk.h"
+#include "lowtide/baselines/free_space.h"
 
 namespace lowtide::testing {
 
+using baselines_internal::AddressRange;
 using baselines_internal::BlobNet;
 using baselines_internal::BlockChoice;
 using baselines_internal::DagRule;
@@ -45,40 +47,13 @@ IdVector<PackingId, std::uint32_t> plain_nearest_size_slots(const PackingProblem
   return slot_of;
 }
 
-namespace {
-
-struct Taken {
-  Offset begin;
-  Offset end;
-};
-
-// Requires: sorted by `begin`.
-Offset smallest_gap(const std::vector<Taken>& taken, Bytes size) {
-  std::optional<Bytes> best_gap;
-  Offset best;
-  Offset end;  // the highest end so far
-  for (const Taken& one : taken) {
-    if (one.begin > end || one.begin == end) {
-      const Bytes gap = one.begin - end;
-      if (gap >= size && gap > Bytes(0) && (!best_gap || gap < *best_gap)) {
-        best_gap = gap;
-        best = end;
-      }
-    }
-    end = std::max(end, one.end);
-  }
-  return best_gap ? best : end;
-}
-
-}  // namespace
-
 IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& problem) {
   std::vector<PackingId> by_size;
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) by_size.push_back(id);
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](PackingId a, PackingId b) { return problem.buffers[a].size > problem.buffers[b].size; });
   IdVector<PackingId, Offset> offsets(problem.buffers.size());
-  std::vector<Taken> taken;
+  std::vector<AddressRange> taken;
   for (std::size_t at = 0; at < by_size.size(); ++at) {
     const PackingBuffer& buffer = problem.buffers[by_size[at]];
     taken.clear();
@@ -88,8 +63,9 @@ IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& pr
       const Offset begin = offsets[by_size[before]];
       taken.push_back({begin, begin + other.size});
     }
-    std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });
-    offsets[by_size[at]] = smallest_gap(taken, buffer.size);
+    std::sort(taken.begin(), taken.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
+    offsets[by_size[at]] = baselines_internal::smallest_gap(taken, buffer.size);
   }
   return offsets;
 }

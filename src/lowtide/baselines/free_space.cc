@@ -5,8 +5,26 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace lowtide::baselines_internal {
+
+Offset smallest_gap(std::span<const AddressRange> ranges, Bytes size) {
+  std::optional<Bytes> best_gap;
+  Offset best;
+  Offset end;  // the highest end so far
+  for (const AddressRange& range : ranges) {
+    if (range.begin > end || range.begin == end) {
+      const Bytes gap = range.begin - end;
+      if (gap >= size && gap > Bytes(0) && (!best_gap || gap < *best_gap)) {
+        best_gap = gap;
+        best = end;
+      }
+    }
+    end = std::max(end, range.end);
+  }
+  return best_gap ? best : end;
+}
 
 Offset FreeSpace::smallest_gap(Bytes size) const {
   const auto found = by_length_.lower_bound({size, Offset(0)});

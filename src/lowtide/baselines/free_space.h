@@ -5,11 +5,22 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "lowtide/base/bytes.h"
 
 namespace lowtide::baselines_internal {
+
+// Bytes [begin, end) of an arena.
+struct AddressRange {
+  Offset begin;
+  Offset end;
+};
+
+// Returns what FreeSpace::smallest_gap returns for these ranges, by a scan in O(ranges). Requires: they are sorted by
+// `begin`.
+[[nodiscard]] Offset smallest_gap(std::span<const AddressRange> ranges, Bytes size);
 
 // The gaps between address ranges in an arena. Each operation takes O(log gaps), amortized.
 class FreeSpace {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "lowtide/baselines/free_space.h"
@@ -18,29 +17,6 @@ constexpr std::int64_t kMostPairs = 100'000'000;
 
 // The cost of taking a gap out of a tree, in pairs.
 constexpr std::int64_t kPairsPerUpdate = 4;
-
-struct Taken {
-  Offset begin;
-  Offset end;
-};
-
-// Requires: sorted by `begin`.
-Offset smallest_gap(const std::vector<Taken>& taken, Bytes size) {
-  std::optional<Bytes> best_gap;
-  Offset best;
-  Offset end;  // the highest end so far
-  for (const Taken& one : taken) {
-    if (one.begin > end || one.begin == end) {
-      const Bytes gap = one.begin - end;
-      if (gap >= size && gap > Bytes(0) && (!best_gap || gap < *best_gap)) {
-        best_gap = gap;
-        best = end;
-      }
-    }
-    end = std::max(end, one.end);
-  }
-  return best_gap ? best : end;
-}
 
 // Returns the number of pairs of buffers that are live at the same time.
 std::int64_t count_pairs(const PackingProblem& problem) {
@@ -78,12 +54,13 @@ IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const 
   IdVector<PackingId, Offset> offsets(problem.buffers.size());
   PlacedSpans placed(problem.buffers);
   std::vector<PackingId> beside;
-  std::vector<Taken> taken;
+  std::vector<AddressRange> taken;
   for (PackingId id : by_size) {
     placed.list_overlapping(id, beside);
     taken.clear();
     for (PackingId other : beside) taken.push_back({offsets[other], offsets[other] + problem.buffers[other].size});
-    std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });
+    std::sort(taken.begin(), taken.end(),
+              [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
     offsets[id] = smallest_gap(taken, problem.buffers[id].size);
     placed.mark(id);
   }
