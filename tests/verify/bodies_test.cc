@@ -338,7 +338,7 @@ TEST(Nesting, GoesAsDeepAsGraphsDo) {
     const TensorId z = innermost.tensor("z", {16});
     innermost.node("Gemm", {a}, {z});
     auto graph = std::make_shared<const Graph>(innermost.make({z}));
-    PlanMaker planner(*graph, true);  // no input in any of them, so it is all the same whether this is a body
+    PlanMaker planner(*graph, true);  // none of them has an input, so it does not matter whether this is a body
     planner.put(z, planner.buffer(BufferKind::output, innermost_bytes, 0, 0, 1));
     planner.compute(NodeId(0));
     auto plan = std::make_shared<const Plan>(planner.finish());

@@ -44,7 +44,7 @@ TEST(PackingBoundCheck, RefusesOneByteMoreAndTheWrongMoment) {
   EXPECT_FALSE(check_packing_bound(three(), Bytes(31), 2).is_confirmed);
   EXPECT_FALSE(check_packing_bound(three(), Bytes(30), 1).is_confirmed);  // a alone
   EXPECT_FALSE(check_packing_bound(three(), Bytes(30), 4).is_confirmed);  // a has ended: spans are half-open
-  EXPECT_FALSE(check_packing_bound(three(), Bytes(1), 8).is_confirmed);   // nobody is left
+  EXPECT_FALSE(check_packing_bound(three(), Bytes(1), 8).is_confirmed);   // no buffer is left
   EXPECT_FALSE(check_packing_bound(three(), Bytes(1), -1).is_confirmed);
 }
 
@@ -108,7 +108,7 @@ TEST(PackingBoundCheck, CountsNoBytesOfEmptyBuffers) {
                   {.lifespan = {0, 4}, .size = Bytes(0), .alignment = Bytes(64), .fixed_offset = Offset(64)}});
   const PackingBoundCheck check = check_packing_bound(problem, Bytes(64), 0);
   EXPECT_THAT(check.live, IsEmpty());
-  EXPECT_TRUE(check.is_confirmed);  // the second one ends at 64 all the same
+  EXPECT_TRUE(check.is_confirmed);  // the second one ends at 64 nevertheless
 }
 
 TEST(PackingBoundCheck, DoesNotTrustNumbersThatWrap) {

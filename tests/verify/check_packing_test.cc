@@ -131,7 +131,7 @@ TEST(PackingCheck, TakesARelationInPlaceOfTime) {
 }
 
 // a, b and c: b 4 above a, c where b is. They live together and share bytes; d lives with them and must not.
-TEST(PackingCheck, LetsAGroupShareBytesAndNobodyElse) {
+TEST(PackingCheck, LetsOnlyAGroupShareBytes) {
   PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(0, 4, 2), alive(0, 4, 1)});
   problem.together = {{kA, kB, Bytes(4)}, {kB, kC, Bytes(0)}};
   EXPECT_THAT(check_packing(problem, at({0, 4, 4, 12})), IsEmpty());

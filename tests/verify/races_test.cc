@@ -98,7 +98,7 @@ TEST(Races, AWaitThatAnotherOneImpliesMayGo) {
   EXPECT_EQ(messages(verify(more.graph, more.plan)), "");
 }
 
-// Scratch is nobody's value; two kernels that use it at once spoil each other all the same.
+// Scratch holds no value. Two kernels that use the same scratch at once destroy each other's bytes nevertheless.
 TEST(Races, ScratchOfTwoStepsAtOnceIsRefused) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});

@@ -425,7 +425,9 @@ class CopyInPieces : public ::testing::Test {
     planner.compute(NodeId(1));
     return planner.finish();
   }
-  std::string check(const std::vector<Interval<std::int64_t>>& pieces) { return messages(verify(graph, plan_with(pieces))); }
+  std::string check(const std::vector<Interval<std::int64_t>>& pieces) {
+    return messages(verify(graph, plan_with(pieces)));
+  }
 
   TensorId y, z;
   Graph graph = make_graph(y, z);
@@ -446,7 +448,8 @@ TEST_F(CopyInPieces, OfNoBytesDoesNoHarm) {
   EXPECT_THAT(check({{0, 16}, {17, 17}}), HasSubstr("copies bytes [17, 17) of 'y' (tensor 1), which has 16"));
 }
 
-// What moves bytes from one region to another is no plan that runs each node once and moves nothing, though no link does it.
+// What moves bytes from one region to another is no plan that runs each node once and moves nothing, though no link
+// does it.
 TEST_F(CopyInPieces, ToAnotherRegionLeavesTheScopeOfRunOnce) {
   const auto bounded = [&](RegionId region, BoundScope scope) {
     Plan plan = plan_with({{0, 16}}, region);
@@ -543,7 +546,8 @@ TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
   testing::make_honest(graph, plan);
   EXPECT_EQ(kinds(verify(graph, plan)), "dead_access");
   plan = plan_with_scratch_at(32);
-  plan.layout.steps[StepId(0)].scratch = plan.layout.steps[StepId(1)].scratch;  // two steps, one scratch, outside its lifespan
+  plan.layout.steps[StepId(0)].scratch =
+      plan.layout.steps[StepId(1)].scratch;  // two steps, one scratch, outside its lifespan
   EXPECT_EQ(kinds(verify(graph, plan)), "role; dead_access");
   plan = plan_with_scratch_at(32);
   plan.layout.steps[StepId(1)].scratch = plan.layout.values[plan.program.steps[StepId(1)].reads[0]].buffer;

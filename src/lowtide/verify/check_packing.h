@@ -63,8 +63,8 @@ struct PackingBoundCheck {
 
 // Recomputes what the moment `time` proves about the height, and compares it with the claim. There are two reasons:
 //   - Buffers that live together stand one above another. Consider those whose alignment is at least a power of two A.
-//     Each of them begins at a multiple of A, so each except the topmost takes its size rounded up to A. The topmost one
-//     is not known, so the one that saves most is assumed. The largest sum over all alignments counts. Bytes that
+//     Each of them begins at a multiple of A, so each except the topmost takes its size rounded up to A. The topmost
+//     one is not known, so the one that saves most is assumed. The largest sum over all alignments counts. Bytes that
 //     members of a group share count once, and of a group only one member is rounded up.
 //   - A buffer alone needs its end if it is fixed, otherwise its size above the least offset that its group allows. In
 //     a problem with groups or a relation, buffers of any time count.

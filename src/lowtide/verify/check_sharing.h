@@ -16,7 +16,7 @@
 
 namespace lowtide {
 
-// Which runs of a graph are allowed.
+// The runs of a graph that a claim is for.
 enum class RunOrder : std::uint8_t {
   sequence,      // one node after another, as listed
   dependencies,  // a node runs when those that it depends on have run: data, control, and, where tensors were put
@@ -32,17 +32,17 @@ struct SharingPlace {
   friend bool operator==(const SharingPlace&, const SharingPlace&) = default;
 };
 
-// Tensors in shared blocks: a block is a renamed tensor that several share whole (offsets 0), or an arena.
+// Tensors in shared blocks. A block is an arena, or a tensor whose bytes several others share as a whole (at offset 0).
 struct SharingClaim {
   RunOrder run_order = RunOrder::sequence;
   std::vector<NodeId> order;             // all nodes, producers before readers
-  IdVector<NodeId, std::uint32_t> wave;  // of waves only
+  IdVector<NodeId, std::uint32_t> wave;  // for RunOrder::waves only
   std::vector<Bytes> blocks;
-  IdVector<TensorId, std::optional<SharingPlace>> places;  // nothing: memory of its own
-  // Tensors that have one place by declaration, each tensor in at most one list: written over one another as their
-  // nodes come in `order`, and views.
+  IdVector<TensorId, std::optional<SharingPlace>> places;  // nullopt: memory of its own
+  // Lists of tensors that are declared to have one place. Each tensor is in at most one list. Views share the bytes of
+  // their base, and the other tensors are written over one another, in the order of their nodes.
   std::vector<std::vector<TensorId>> together;
-  IdVector<TensorId, std::optional<TensorId>> view_of;  // within one list: the same bytes as this one; empty: none is
+  IdVector<TensorId, std::optional<TensorId>> view_of;  // the base, in the same list; empty: there are no views
   IdVector<TensorId, std::uint32_t> devices;            // empty: there is only one
 };
 

@@ -16,7 +16,7 @@
 
 namespace lowtide {
 
-// What is wrong with a plan. The names are stable: they stand in --json output.
+// What is wrong with a plan. The names are stable, because they appear in --json output.
 enum class ViolationKind : std::uint8_t {
   malformed,      // an id out of range, a missing or repeated entry: nothing can be replayed
   wrong_model,    // the plan was made for another graph
@@ -33,7 +33,7 @@ enum class ViolationKind : std::uint8_t {
   bad_alias,     // an alias step whose output is not its input's bytes
   bad_in_place,  // a kernel's output shares bytes with its inputs although the operator does not allow it
   role,          // an input, constant or state would be written, or a role and a buffer kind disagree
-  wrong_claim,   // a number the plan states about itself is not so
+  wrong_claim,   // a figure or the execution model that the plan states about itself is wrong
   race,          // steps of two streams touch the same bytes, or a value, and nothing says which comes first
   unreachable,   // a step touches bytes in a region that its worker or link does not reach
 };
@@ -45,52 +45,54 @@ struct Violation {
   std::optional<StepId> step;
   std::vector<TensorId> tensors;
   std::optional<RegionId> region;
-  std::optional<Interval<std::int64_t>> bytes;  // in the region, or in the buffer where that is not placed
+  std::optional<Interval<std::int64_t>> bytes;  // in the region, or in the buffer if that is not placed
   std::string message;                          // one terminal-safe line naming step, node, tensors, bytes
-  std::string body;  // "node 3 'if': 'then_branch'" for a violation inside a body; else empty
+  std::string body;  // "node 3 'if': 'then_branch'" for a violation inside a body; otherwise empty
 };
 
 struct VerifyOptions {
-  std::size_t most_violations = 100;  // stop after as many
+  std::size_t most_violations = 100;  // stop after this number
 };
 
-// Replays a finished plan against the graph it is for, from first principles: a map from bytes to their last writer,
-// kept step by step. Uses nothing that a planner computes: no lifetimes, no alias classes, no orders. Plans may come
-// from anywhere: every id and number is checked before it is used. The caller compares the digest of a model file.
+// Replays a finished plan against the graph that it is for, from first principles: a map from each byte to its last
+// writer, updated step by step. Uses nothing that a planner computes: no lifetimes, no alias classes, no orders. A plan
+// may come from anywhere, so every id and number is checked before it is used. The caller compares the digest of a
+// model file.
 //
 // A plan is right if, for the graph and for each body inside it,
-//   - it names this graph, and the plan of a body names the model, tool, bindings and target of the plan around it; its
-//     ids, counts and sizes are in range;
-//   - every node runs, and again only if its operator always gives the same result; each step reads and writes what its
-//     node does, after what it depends on (control inputs too); copies fill all bytes of a value, each once;
-//   - placed buffers lie inside their arena, aligned, and two that are live together share no byte; values lie inside
-//     their buffers, and no step touches a buffer outside its lifespan;
+//   - it names this graph. The plan of a body names the model, tool, bindings and target of the plan around it. Ids,
+//     counts and sizes are in range;
+//   - every node runs, and again only if its operator always gives the same result. Each step reads and writes what its
+//     node does, after what it depends on, control inputs included. Copies fill all bytes of a value, each once;
+//   - placed buffers lie inside their arena and are aligned, and two that are live together share no byte. Values lie
+//     inside their buffers, and no step touches a buffer outside its lifespan;
 //   - workers touch only bytes in regions that they address, and links copy from their one region to the other;
-//   - what a step reads is what was put there: nothing wrote any of its bytes since; outputs hold at the end;
-//   - a kernel's results and scratch lie apart from each other and from its operands, except a result that takes over
-//     an operand where the operator permits it; the outputs of an alias step lie where the meaning of its operator
-//     says;
+//   - no step reads bytes that were overwritten since its value was put there, and outputs hold at the end;
+//   - the results and scratch of a kernel share no bytes with each other or with its operands, except a result that
+//     takes over an operand if the operator permits it. The outputs of an alias step lie where the meaning of its
+//     operator says;
 //   - inputs, constants and state lie alone in buffers of their kind. Nothing writes inputs and constants. Each byte of
-//     a state is written at most once, and at the end the state's bytes hold what replaces it;
+//     a state is written at most once, and at the end the state's bytes hold its next content;
 //   - outputs lie in buffers of kind output, no two in the same bytes;
-//   - of two steps on different streams that touch the same bytes, not both reading, one happens before the other; so
-//     does the step that writes a value before those that read it;
-//   - claims that can be recomputed are true. A bound is not recomputed: if the plan is in its scope, it is compared
+//   - of two steps on different streams that touch the same bytes, and of which one writes them, one happens before the
+//     other. The step that writes a value happens before those that read it;
+//   - streams and waits suit the execution model that the plan states;
+//   - claims that can be recomputed are true. A bound is not recomputed. If the plan is in its scope, it is compared
 //     with the load, with each body at its own bound.
-// What cannot be shown is refused: a wrong plan never passes, and planners stay within what can be shown.
+// What cannot be shown is refused. So a wrong plan never passes, and planners stay within what can be shown.
 //
-// Why that is enough for several streams: the replay follows the list, which is one possible run. In any other run two
-// steps that touch the same bytes come in the same order, since one happens before the other. So each byte sees the
+// Why this is enough for several streams: the replay follows the list, which is one possible run. In any other run two
+// steps that touch the same bytes come in the same order, because one happens before the other. So each byte sees the
 // same sequence of writes and reads, and every step reads what it reads in the replay.
 //
-// Returns every violation, by stage (form, addresses, roles, program, reach, replay, races, claims, bodies) and in
-// order within each; empty: the plan is right. A plan whose form is wrong is not replayed.
-// O((streams x (steps + values) + violations) log n); recursion only over bodies (<= kMaxBodyNesting).
+// Returns every violation, by stage (form, addresses, roles, program, reach, replay, races, execution, claims, bodies)
+// and in order within each. An empty list means that the plan is right. A plan whose form is wrong is not replayed.
+// O((streams x (steps + values) + violations) log n). Recursion only over bodies (<= kMaxBodyNesting).
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 
-// What a plan file calls nodes and tensors is what they are in the graph: names, operators, types, roles, sizes, those
-// of bodies too. A reader of a plan without its model relies on that, and so does one that finds tensors by name.
-// Violations are of kind wrong_model. O(nodes + tensors + length of the names).
+// Checks that the labels of a plan file are those of the graph and of its bodies: names, operators, types, roles,
+// sizes. Readers that have a plan without its model, or look for tensors by name, rely on them. Violations are of kind
+// wrong_model. O(nodes + tensors + length of the names).
 [[nodiscard]] std::vector<Violation> verify_labels(const Graph& graph, const Labels& labels,
                                                    const VerifyOptions& options = {});
 

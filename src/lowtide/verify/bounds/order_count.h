@@ -11,16 +11,15 @@
 
 namespace lowtide::verify_internal {
 
-// What every plan of a graph must hold at least, order by order, without the graph. Bytes are counted by what they say:
-// a computed tensor says something new, a view repeats what is there already (alias_meaning.h, byte for byte). A
-// *piece* is a run of bytes that the same tensors hold. While one of them is needed, the piece is somewhere, and two
-// pieces never are in the same place.
+// What every plan of a graph must hold at least, in each order, without the graph. Bytes are counted by their content:
+// a computed tensor has new content, and a view repeats content that is there already (alias_meaning.h, byte for byte).
+// A *piece* is a run of bytes that the same tensors hold. While one of these tensors is needed, the piece is somewhere
+// in memory, and two pieces are never in the same place.
 //
 //   x = Conv, 64 bytes; a, b = Split(x), 16 and 48        pieces: x[0,16) held by x and a; x[16,64) held by x and b
 //
-// Each tensor that holds a piece, but the first, got it from another one through a node that touches both. So the nodes
-// that touch its holders are never done and not yet begun in two places at once: the piece lives from the first of them
-// to the last, without a pause.
+// Each holder of a piece except the first got it from another holder, through a node that touches both. So the piece
+// lives from the first node that touches a holder to the last one, without a pause.
 struct OrderCount {
   using Index = std::uint32_t;
 
@@ -35,8 +34,8 @@ struct OrderCount {
     std::vector<Index> after;   // wait for it; ascending
     std::vector<Index> pieces;  // of which it is a user; ascending
     std::int64_t scratch = 0;
-    // A result may lie in the bytes of an operand, of which then all that dies here is gone: as many bytes of the
-    // `written` need no room of their own. Each entry is what one operand holds; of one result one operand is chosen.
+    // A result may take over the bytes of an operand. Then the pieces of the operand that die at the node make place
+    // for as many of the `written` bytes. One entry per operand: the pieces that it holds. A plan chooses one operand.
     std::vector<std::vector<Index>> overwritten;
     std::int64_t written = 0;
   };
@@ -44,21 +43,22 @@ struct OrderCount {
   std::vector<Node> nodes;  // topological
   std::vector<Piece> pieces;
   std::int64_t base = 0;       // lives throughout
-  std::int64_t at_end = 0;     // there after all nodes: no two outputs share bytes, so each with all of its own
+  std::int64_t at_end = 0;     // lives after all nodes: all bytes of each output, since no two outputs share bytes
   std::int64_t alignment = 1;  // a load is a multiple of it
-  bool is_turned = false;      // read from its end: all edges turned, last is first
+  bool is_turned = false;      // read from the end: edges are reversed, and the last node is the first
 
   // Whole units of the alignment that `bytes` need at least.
   [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const;
 };
 
-// O(nodes + edges + what tensors hold), the last capped: what is too much to follow is left out, and counts nothing.
+// O(nodes + edges + pieces held by tensors). The last is limited: what is beyond the limit is not counted.
 [[nodiscard]] OrderCount order_count(const Graph& graph, const OrderFacts& facts);
 
-// The largest load of an order, or what is there at its end. Require: topological, of a count that is not turned.
+// The largest load of an order, or the bytes at its end if these are more. Requires: a topological order, and a count
+// that is not turned.
 [[nodiscard]] Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order);
 
-// The same loads, read from the end: a piece lives from its first to its last user in either direction.
+// The same loads read from the end. A piece lives from its first to its last user in either direction.
 [[nodiscard]] OrderCount turned(const OrderCount& count);
 
 }  // namespace lowtide::verify_internal

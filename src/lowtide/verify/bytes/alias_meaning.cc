@@ -19,7 +19,7 @@ const Tensor* tensor_at(const Graph& graph, const std::vector<std::optional<Tens
   return at < ids.size() && ids[at] ? &graph.tensor(*ids[at]) : nullptr;
 }
 
-// Input 0 and output 0, or why a node that needs both does not have them.
+// Why a node does not have both input 0 and output 0 of one element type; empty: it does.
 std::string check_ends(const Graph& graph, const Node& node) {
   const Tensor* source = tensor_at(graph, node.inputs, 0);
   const Tensor* result = tensor_at(graph, node.outputs, 0);
@@ -79,7 +79,7 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   return meaning;
 }
 
-// Whether `part` is a piece of `all` along `axis`: the other extents, the type and the exactness agree.
+// Why `part` is not a piece of `all` along `axis`; empty: it is.
 std::string check_piece(const Tensor& all, const Tensor& part, int axis) {
   if (part.dtype != all.dtype) return "the parts have different element types";
   if (part.shape.rank() != all.shape.rank()) return "the parts have different ranks";

@@ -12,9 +12,9 @@
 
 namespace lowtide::verify_internal {
 
-// "These bytes of the output are those bytes of the input", by what the operator means.
+// By the meaning of an operator, these bytes of the output are these bytes of the input.
 struct SameBytes {
-  std::size_t operand = 0;  // of Graph::operands; a concat may read one tensor twice
+  std::size_t operand = 0;  // index into Graph::operands; a concat may read one tensor twice
   TensorId input;           // that operand
   std::int64_t input_begin = 0;
   TensorId output;
@@ -22,9 +22,9 @@ struct SameBytes {
   std::int64_t length = 0;  // > 0
 };
 
-// How a node's outputs follow from its inputs without a computation.
+// How the outputs of a node follow from its inputs without a computation.
 struct AliasMeaning {
-  std::string obstacle;  // why that cannot be shown; empty: it can, and `parts` cover all bytes of all outputs
+  std::string obstacle;  // why they do not; empty: they do, and `parts` cover all bytes of all outputs
   std::vector<SameBytes> parts;
 };
 
@@ -35,11 +35,11 @@ struct AliasMeaning {
 //   Slice                                               one contiguous run of elements
 //   Split                                               consecutive parts: axes before the split one have extent 1
 //   Concat                                              the same for the operands
-// Slice, Split and Concat over extents that are only upper bounds prove nothing, nor do parts of types below 8 bits
-// that start or end inside a byte. O(rank + inputs + outputs).
+// Slice, Split and Concat prove nothing if an extent is only an upper bound, or if a part of a type below 8 bits starts
+// or ends inside a byte. O(rank + inputs + outputs).
 [[nodiscard]] AliasMeaning alias_meaning(const Graph& graph, NodeId node);
 
-// Whether a Dropout may drop elements at random: nothing says that its training mode is off.
+// Whether a Dropout may drop elements at random, because its training mode is not known to be off.
 [[nodiscard]] bool may_be_training(const Graph& graph, NodeId node);
 
 }  // namespace lowtide::verify_internal

@@ -27,7 +27,7 @@ LiveRanges::LiveRanges(std::vector<Range> ranges)
   highest_.assign(2 * leaves_, kNotLive);
 }
 
-// An empty range meets nothing; left out, it cannot slow down the search either.
+// An empty range overlaps nothing. It is never live, so it does not slow down the search.
 void LiveRanges::insert(std::size_t index) {
   if (!ranges_[index].empty()) set_end(index, ranges_[index].end);
 }

@@ -12,14 +12,15 @@
 
 namespace lowtide::verify_internal {
 
-// Byte ranges that come and go in a sweep over time, and may overlap each other; finds all that meet a given one.
-// The ranges are known from the start, sorted by begin into the leaves of a binary tree; a node holds the highest end
-// of the live ranges below it, so a subtree whose highest end is at or below what is asked for is never entered.
+// Byte ranges that become live and dead in a sweep over time. Finds all live ranges that overlap a given one. The
+// ranges are known from the start, and are the leaves of a binary tree, sorted by begin. A node of the tree holds the
+// highest end of the live ranges below it. So the search skips a subtree whose highest end is not above the begin of
+// the given range.
 class LiveRanges {
  public:
   using Range = Interval<std::int64_t>;
 
-  // Require: fewer than 2^32 ranges.
+  // Requires: fewer than 2^32 ranges.
   explicit LiveRanges(std::vector<Range> ranges);
 
   void insert(std::size_t index);

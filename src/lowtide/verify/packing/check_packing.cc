@@ -53,7 +53,7 @@ class PackingCheck {
     return "buffer " + std::to_string(id.value()) + (is_named ? " " + quoted(problem_.names[id]) : "");
   }
 
-  // Everything about one buffer. False: its end is not a number.
+  // Checks one buffer by itself. Returns false if its end overflows.
   bool check_buffer(PackingId id) {
     const PackingBuffer& buffer = problem_.buffers[id];
     const std::int64_t offset = offsets_[id].position();
@@ -82,7 +82,7 @@ class PackingCheck {
     return true;
   }
 
-  // False: some pair names a buffer that is not there.
+  // Returns false if some pair names a buffer that does not exist.
   bool check_pairs_exist() {
     const std::size_t before = lines_.size();
     const auto check = [&](PackingId id) {
@@ -98,7 +98,7 @@ class PackingCheck {
     return lines_.size() == before;
   }
 
-  // Each pair lies as far apart as it should; on the way, who hangs together with whom.
+  // Checks the distance of each pair, and finds the groups.
   void check_groups() {
     for (PackingId id : all_ids<PackingId>(offsets_.size())) group_.push_back(id);
     for (const PackingTogether& pair : problem_.together) {
@@ -137,7 +137,7 @@ class PackingCheck {
     return {begin, begin + problem_.buffers[id].size.count()};
   }
 
-  // What is left of a lifespan without its gaps; gaps out of order or range take away no more than they should.
+  // Adds the parts of a lifespan between its gaps. Gaps that are out of order or range remove nothing else.
   void add_events(PackingId id) {
     const PackingBuffer& buffer = problem_.buffers[id];
     std::int64_t from = buffer.lifespan.begin;
@@ -154,7 +154,7 @@ class PackingCheck {
     keep(buffer.lifespan.end);
   }
 
-  // Over time; at one moment what ends goes before what begins.
+  // Sweeps over time. Among events of one time, ends come before begins.
   void sweep() {
     std::vector<LiveRanges::Range> ranges;
     ranges.reserve(offsets_.size());
@@ -185,7 +185,7 @@ class PackingCheck {
     }
   }
 
-  // Some bytes of a buffer begin or end to live; ends first. There are two and more of them for each buffer.
+  // A buffer becomes live or dead. Ends are less than begins of the same time.
   struct Event {
     std::int64_t time = 0;
     bool begins = false;
@@ -196,7 +196,7 @@ class PackingCheck {
   const PackingProblem& problem_;
   const IdVector<PackingId, Offset>& offsets_;
   const std::size_t most_;
-  IdVector<PackingId, PackingId> group_;  // another of the same group, or itself
+  IdVector<PackingId, PackingId> group_;  // another member of the same group, or itself
   std::vector<Event> events_;
   std::vector<std::string> lines_;
 };

@@ -18,7 +18,7 @@ bool is_live(const PackingBuffer& buffer, std::int64_t time) {
   return std::none_of(buffer.gaps.begin(), buffer.gaps.end(), [&](const TimeSpan& gap) { return gap.contains(time); });
 }
 
-// Which buffers move as one, and where each stands in its group.
+// The groups, and the position of each buffer in its group.
 class Groups {
  public:
   explicit Groups(const PackingProblem& problem) : group_(problem.buffers.size(), kNone), position_(group_.size(), 0) {
@@ -33,7 +33,7 @@ class Groups {
     if (!problem.together.empty()) find_least_bases(problem);
   }
 
-  // No packing has the buffer lower: it may be fixed, or stand above others of its group.
+  // The least offset of the buffer in any packing. The buffer may be fixed, or stand above others of its group.
   [[nodiscard]] std::int64_t least_offset(const PackingProblem& problem, PackingId id) const {
     if (problem.together.empty()) {
       return problem.buffers[id].fixed_offset ? problem.buffers[id].fixed_offset->position() : 0;
@@ -63,8 +63,8 @@ class Groups {
     }
   }
 
-  // Where position 0 of each group stands at least: as what is fixed says, else so that its lowest member is not below
-  // 0 and the one with the largest alignment, a power of two as all are, stands where it may.
+  // Sets the least offset of position 0 of each group. A fixed member determines it. Otherwise the lowest member is not
+  // below 0, and the member with the largest alignment is aligned. All alignments are powers of two.
   void find_least_bases(const PackingProblem& problem) {
     std::vector<std::int64_t> lowest(group_.size(), 0);
     std::vector<std::int64_t> strictest(group_.size(), 1);
@@ -86,10 +86,10 @@ class Groups {
 
   std::vector<std::size_t> group_;
   std::vector<std::int64_t> position_;  // 0 for one member of each group
-  std::vector<std::int64_t> base_;      // of each group, by that member; empty where there is none of several buffers
+  std::vector<std::int64_t> base_;      // of each group, by that member; empty if no group has several buffers
 };
 
-// Bytes that the buffers cover, those of one group counted once where they share them.
+// The bytes that the buffers cover. Bytes that members of one group share count once.
 std::optional<std::int64_t> covered(const PackingProblem& problem, const std::vector<PackingId>& live,
                                     const Groups& groups) {
   std::vector<std::tuple<std::size_t, std::int64_t, std::int64_t>> ranges;  // group, begin, end
@@ -114,8 +114,8 @@ std::optional<std::int64_t> covered(const PackingProblem& problem, const std::ve
   return sum;
 }
 
-// What those that begin at multiples of `grid` need, one above the other; of a group only the largest, which comes
-// first. Nothing where the sum is no number any more.
+// The height of a stack of the buffers that begin at multiples of `grid`, with only the largest buffer of each group,
+// which comes first. Returns nullopt if the sum overflows.
 std::optional<std::int64_t> least_stack(const PackingProblem& problem, const std::vector<PackingId>& live,
                                         const Groups& groups, std::int64_t grid) {
   std::int64_t sum = 0;
@@ -150,7 +150,7 @@ void add_load(const PackingProblem& problem, const Groups& groups, PackingBoundC
   }
 }
 
-// When the buffer has bytes; sorted.
+// The times at which the buffer has bytes, ascending.
 std::vector<TimeSpan> parts_of(const PackingBuffer& buffer) {
   std::vector<TimeSpan> parts;
   std::int64_t from = buffer.lifespan.begin;
@@ -171,7 +171,7 @@ bool live_together(const std::vector<TimeSpan>& first, const std::vector<TimeSpa
   return false;
 }
 
-// The first two of the named that may share bytes.
+// Finds the first two named buffers that may share bytes.
 class PairSearch {
  public:
   explicit PairSearch(const PackingProblem& problem) : problem_(problem) {
@@ -222,7 +222,7 @@ void add_alone(const PackingProblem& problem, const Groups& groups, PackingId id
   check.alone = id;
 }
 
-// Each once, and each there.
+// Whether each id exists and is named once.
 bool are_ids(const PackingProblem& problem, std::vector<PackingId> ids) {
   std::sort(ids.begin(), ids.end());
   return std::adjacent_find(ids.begin(), ids.end()) == ids.end() &&

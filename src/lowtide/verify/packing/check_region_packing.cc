@@ -64,7 +64,7 @@ class RegionPackingCheck {
     const std::vector<RegionId>& forbidden = problem_.uses[id].forbidden;
     return std::find(forbidden.begin(), forbidden.end(), region) != forbidden.end();
   }
-  // Members of one group count as one.
+  // The buffer and the other members of its group.
   [[nodiscard]] std::set<PackingId> group_of(PackingId id) const {
     std::set<PackingId> group = {id};
     for (std::size_t before = 0; before != group.size();) {
@@ -97,7 +97,7 @@ class RegionPackingCheck {
     }
   }
 
-  // The region alone, as a packing problem of its own.
+  // Checks one region as a packing problem with only the buffers in it.
   void check_region(RegionId region) {
     const PackingRegion& self = problem_.regions[region];
     PackingProblem alone;
@@ -136,7 +136,7 @@ class RegionPackingCheck {
     }
   }
 
-  // Level by level, as region_packing.h says.
+  // The cost by levels, as region_packing.h defines it.
   void check_cost() {
     RegionCost cost(problem_.regions.size() - 1, 0);
     for (PackingId id : all_ids<PackingId>(packing_.placements.size())) {
@@ -165,7 +165,8 @@ class RegionPackingCheck {
                          return (pair.first == a && pair.second == b) || (pair.first == b && pair.second == a);
                        });
   }
-  // Alone in the region: it is not forbidden, large enough, and suits a fixed offset.
+  // Whether the buffer could be in the region if it were alone there: the region is not forbidden, is large enough and
+  // suits a fixed offset.
   [[nodiscard]] bool may_lie(PackingId id, RegionId region) const {
     const PackingBuffer& buffer = problem_.packing.buffers[id];
     const PackingRegion& self = problem_.regions[region];
@@ -178,7 +179,7 @@ class RegionPackingCheck {
     return !self.capacity || offset + buffer.size.count() <= self.capacity->count();
   }
 
-  // Groups share bytes among themselves; what they need together is not checked here.
+  // A witness of a problem with groups is not checked, because members of a group share bytes.
   void check_witness(const RegionWitness& witness) {
     if (packing_.outcome != PackingOutcome::infeasible) add("a witness, though nothing is said to be impossible");
     if (!problem_.packing.together.empty()) return;

@@ -16,7 +16,7 @@ namespace {
 
 struct Event {
   std::int64_t time;
-  bool is_begin;  // ends come first: spans are half-open
+  bool is_begin;  // ends come first, because spans are half-open
   std::int64_t size;
 };
 
@@ -53,7 +53,7 @@ SlotBoundCheck check_slot_bound(const PackingProblem& problem, Bytes claimed) {
       live.erase(at);
       continue;
     }
-    // Those before it stand where they stood.
+    // The ranks of larger sizes do not change.
     for (auto moved = live.insert(at, event.size); moved != live.end(); ++moved) {
       const auto rank = static_cast<std::size_t>(moved - live.begin());
       if (rank == least.size()) least.push_back(0);

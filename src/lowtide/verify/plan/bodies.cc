@@ -28,7 +28,7 @@ class BodyPlaces {
   }
 
  private:
-  // The recursion of `verify` reports an inner plan without its one arena.
+  // `verify` reports an inner plan that does not have one arena.
   static std::int64_t arena_of(const BodyPlan& body) {
     return body.plan->layout.arena.size() == 1 ? std::max<std::int64_t>(body.plan->layout.arena[0].count(), 0) : 0;
   }
@@ -55,7 +55,7 @@ class BodyPlaces {
                                             std::to_string(room));
   }
 
-  // The start of a region is a multiple of the region's alignment and of nothing more.
+  // Nothing is known of the start of a region except that it is a multiple of the region's alignment.
   void check_alignment(const BodyPlan& body) {
     if (!space_.scratch || arena_of(body) == 0 || body.plan->machine.regions.size() != 1) return;
     const std::optional<Placement>& outer = subject_.plan.layout.buffers[*space_.scratch].placement;

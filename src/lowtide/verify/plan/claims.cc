@@ -15,8 +15,8 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// A sum that changes by the step. Never wraps: what is added to one profile is at most 2 * limits::kMaxTotalBytes at
-// any step (the buffers of a plan, check_form; or the tensors of a graph and the load of one body).
+// Live bytes by step. They do not overflow, because at most 2 * limits::kMaxTotalBytes are added per step: the buffers
+// of a plan (check_form), or the tensors of a graph and the load of one body.
 class Profile {
  public:
   explicit Profile(std::size_t steps) : change_(steps + 1, 0) {}
@@ -37,8 +37,8 @@ class Profile {
   std::vector<std::int64_t> change_;
 };
 
-// Largest sum of temporaries and outputs alive in the order of the graph, nothing shared. A node with bodies adds the
-// largest of theirs, and of each its inputs: those of a Loop or Scan are held all the time, an If has none.
+// The peak of temporaries and outputs in the order of the graph, without any sharing. A node with bodies adds the
+// largest peak of a body with its inputs. The inputs of a Loop or Scan body live throughout, and an If has none.
 std::int64_t load_as_given(const Graph& graph) {
   const std::size_t nodes = graph.nodes().size();
   Profile profile(nodes);
@@ -80,13 +80,13 @@ Profile profile_of(const Plan& plan) {
   return profile;
 }
 
-// By how much the arena that was found for the bodies of a step is above what they are proven to need.
+// The bytes by which the arena of the bodies of a step exceeds their proven bound.
 std::int64_t unproven_bytes(const StepSpace& space, BoundScope scope) {
   std::int64_t arena = 0;
   std::int64_t bound = 0;
   for (const BodyPlan& body : space.bodies) {
     const Bound* proven = best_bound(body.plan->claims, scope);
-    // Not verified yet: anything may stand there.
+    // The plan of a body is not verified yet, so its arenas may be wrong.
     const std::int64_t own = body.plan->layout.arena.size() == 1 ? body.plan->layout.arena[0].count() : 0;
     arena = std::max(arena, own);
     bound = std::max(bound, std::min(own, proven != nullptr ? proven->bytes.count() : 0));
@@ -94,8 +94,8 @@ std::int64_t unproven_bytes(const StepSpace& space, BoundScope scope) {
   return arena - bound;
 }
 
-// The load, if every body took no more than its own bound. No bound of the whole is above that, since a better order
-// inside a body may exist.
+// The load if every body needed only its own bound. A bound of the whole plan cannot be above that, because a better
+// order inside a body may exist.
 std::int64_t load_of_proven(const Plan& plan, BoundScope scope) {
   Profile profile = profile_of(plan);
   for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
@@ -153,7 +153,7 @@ void check_number(const Subject& subject, const char* name, Bytes claimed, std::
                      std::to_string(found));
 }
 
-// A bound is not recomputed here. It is held against the load if the plan is in its scope: a bound for plans that run
+// A bound is not recomputed here. It is compared with the load if the plan is in its scope. A bound for plans that run
 // each node once says nothing about a plan that recomputes.
 void check_bounds(const Subject& subject, std::int64_t load) {
   const std::vector<Bound>& bounds = subject.plan.claims.bounds;

@@ -80,8 +80,8 @@ class Execution {
     }
   }
 
-  // An executor of dataflow starts a node when the steps that write its operands, and its control inputs, have ended. So
-  // streams and waits may order nothing else. Copies are not nodes, so they start as their waits say.
+  // An executor of dataflow starts a node when the steps that write its operands, and its control inputs, have ended.
+  // So streams and waits may order nothing else. Copies are not nodes, so they start as their waits say.
   void check_dataflow() {
     IdVector<NodeId, std::optional<StepId>> first(subject_.graph.nodes().size());
     IdVector<StepId, std::vector<StepId>> sources(subject_.steps());
@@ -112,8 +112,8 @@ class Execution {
     return sources;
   }
 
-  // Waits for steps of the stream, and its own order, must follow from `sources`. If they do, then the latest step of the
-  // stream that comes before a step tells all of them. Returns false if one does not.
+  // Waits for steps of the stream, and its own order, must follow from `sources`. If they do, then the latest step of
+  // the stream that comes before a step tells all of them. Returns false if one does not.
   bool check_stream(StreamId stream, const IdVector<StepId, std::vector<StepId>>& sources) {
     IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);  // 1 + the latest step of the stream that comes before
     for (StepId id : all_ids<StepId>(subject_.steps())) {

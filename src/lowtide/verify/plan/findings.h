@@ -13,7 +13,7 @@
 
 namespace lowtide::verify_internal {
 
-// Collects violations up to a number, each labelled with the body that is being checked.
+// Collects at most `most` violations. Each is labelled with the body that is being checked.
 class Findings {
  public:
   explicit Findings(std::size_t most) : most_(most) {}
@@ -21,7 +21,7 @@ class Findings {
   // Once true, every check returns early.
   [[nodiscard]] bool is_full() const { return violations_.size() >= most_; }
   [[nodiscard]] std::size_t count() const { return violations_.size(); }
-  // How many more are taken.
+  // How many more it takes.
   [[nodiscard]] std::size_t left() const { return most_ - violations_.size(); }
   void add(Violation violation);
 
@@ -36,7 +36,7 @@ class Findings {
   std::vector<Violation> violations_;
 };
 
-// One plan and the graph it is for; all that the checks of one level need.
+// A plan and the graph that it is for. All that the checks of one level need.
 struct Subject {
   const Graph& graph;
   const Plan& plan;
@@ -51,8 +51,8 @@ struct Subject {
   }
 };
 
-// How messages call things: "step 4 (node 3 'relu', 'Relu')", "step 5 (copy of 'x')", "'x' (tensor 7)", "buffer 2
-// (temporary)". Requires: the id is in range, and so are those in the step.
+// The names of things in messages: "step 4 (node 3 'relu', 'Relu')", "step 5 (copy of 'x')", "'x' (tensor 7)", "buffer
+// 2 (temporary)". Requires: the id is in range, and so are the ids in the step.
 [[nodiscard]] std::string name_of(const Subject& subject, StepId step);
 [[nodiscard]] std::string name_of(const Subject& subject, NodeId node);
 [[nodiscard]] std::string name_of(const Subject& subject, TensorId tensor);

@@ -13,7 +13,7 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// Offsets beyond it are out of every buffer and region there can be, and sums of two of them must not wrap.
+// Offsets beyond it are outside every possible buffer and region. Sums of two of them do not overflow.
 constexpr std::int64_t kFarthest = std::int64_t{1} << 61;
 
 bool is_within_reach(Offset offset) { return offset.position() >= -kFarthest && offset.position() <= kFarthest; }
@@ -134,14 +134,14 @@ class Geometry {
                                       name_of(subject_, place.buffer) + ", which has " + std::to_string(capacity)});
   }
 
-  // Bytes of the arena that live and rest as one: a buffer, or a part of it.
+  // Bytes of the arena with one lifespan: a buffer, or a part of it.
   struct Block {
     BufferId buffer;
     Interval<std::int64_t> bytes;
     Lifespan life;
   };
 
-  // An empty program still has one moment, at which all buffers are there: inputs handed out as outputs.
+  // A program without steps has one moment, at which all buffers live: its outputs are inputs.
   static Lifespan not_empty(const Lifespan& life) {
     return life.empty() ? Lifespan{life.begin, StepId(life.begin.value() + 1)} : life;
   }
@@ -165,7 +165,7 @@ class Geometry {
     for (const std::vector<Block>& blocks : by_region) sweep(blocks);
   }
 
-  // Over time; at one moment what ends goes before what begins.
+  // Sweeps over time. Among events of one step, ends come before begins.
   void sweep(const std::vector<Block>& blocks) {
     std::vector<LiveRanges::Range> ranges;
     std::vector<std::tuple<StepId, bool, std::size_t>> events;

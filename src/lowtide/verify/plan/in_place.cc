@@ -22,7 +22,7 @@ bool have_same_extents(const Shape& a, const Shape& b) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end());
 }
 
-// Whether `other`, as an operand of the same node, can have an extent above 1 where `input` turns out to have 1.
+// Whether `other`, an operand of the same node, may have an extent above 1 where `input` has 1 at the run.
 bool may_repeat(const Shape& input, const Shape& other) {
   for (int from_end = 1; from_end <= input.rank(); ++from_end) {
     const bool is_bound = input.is_at_most(input.rank() - from_end);
@@ -52,7 +52,7 @@ std::string in_place_obstacle(const Graph& graph, NodeId id, TensorId input, Ten
   if (!have_same_extents(source.shape, result.shape)) return "the shapes differ";
   for (const std::optional<TensorId>& other : node.inputs) {
     if (other && *other != input && may_repeat(source.shape, graph.tensor(*other).shape)) {
-      return "an extent that is only an upper bound may be 1, and its elements be needed again";
+      return "an extent that is only an upper bound may be 1, and then its elements are needed again";
     }
   }
   return {};

@@ -13,18 +13,20 @@
 
 namespace lowtide::verify_internal {
 
-// In which steps all of some bytes of a buffer live: those that every part with one of these bytes has in common.
+// The steps in which all bytes of a range of a buffer live: those common to the lifespans of all parts that the range
+// touches.
 //
 //   parts      |  a, [0, 4)  |  b, [1, 9)  |  c, [2, 6)  |
 //   bytes           |-----------------|                      [1, 4)
 //
-// A binary tree over the parts of each buffer; a node holds the latest begin and the earliest end below it.
+// Each buffer has a binary tree over its parts. A node holds the latest begin and the earliest end below it.
 class LivingBytes {
  public:
-  // Require: the parts are well formed (check_form).
+  // Requires: the parts are well formed (check_form).
   explicit LivingBytes(const Plan& plan);
 
-  // No bytes: as long as the buffer. May be empty. Require: the bytes are in the buffer. O(log parts).
+  // Of an empty range, the lifespan of the buffer. The result may be empty. Requires: the bytes are in the buffer.
+  // O(log parts).
   [[nodiscard]] Lifespan common_life(BufferId buffer, const Interval<std::int64_t>& bytes) const;
 
  private:
@@ -34,7 +36,7 @@ class LivingBytes {
   };
 
   const Plan& plan_;
-  IdVector<BufferId, std::uint32_t> tree_of_;  // 0: no parts; else 1 + its tree
+  IdVector<BufferId, std::uint32_t> tree_of_;  // 1 + the tree of the buffer, or 0 if it has no parts
   std::vector<Tree> trees_;
 };
 

@@ -23,8 +23,8 @@ struct Access {
 // The bytes that two places of one storage share.
 [[nodiscard]] Interval<std::int64_t> common_bytes(const Place& a, const Place& b);
 
-// Adds the findings of the replay and of the race check, one function per way in which a plan is wrong. Each finding names
-// the step, the tensors, the bytes and the reason. `subject` and `map` must outlive it.
+// Adds the findings of the replay and of the race check, one function per way in which a plan is wrong. Each finding
+// names the step, the tensors, the bytes and the reason. `subject` and `map` must outlive it.
 class Messages {
  public:
   Messages(const Subject& subject, const ByteMap& map) : subject_(subject), plan_(subject.plan), map_(map) {}

@@ -13,7 +13,7 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// Only what always gives the same result may run again. An unknown operator may not.
+// A node may run again if its operator always gives the same result. An unknown operator may not.
 bool may_run_again(const Graph& graph, NodeId node) {
   const OperatorTraits& traits = graph.op(node).traits;
   return traits.is_pure && !traits.is_random && !traits.is_stateful && !may_be_training(graph, node);
@@ -170,7 +170,7 @@ class ProgramCheck {
     friend auto operator<=>(const Piece&, const Piece&) = default;
   };
 
-  // The copies that fill a value cover each of its bytes once, and the last of them is the step that completes it.
+  // The copies that fill a value cover each of its bytes once. The last of them is the step that completes the value.
   void check_pieces(ValueId id) {
     const Value& value = program_.values[id];
     std::vector<Piece>& pieces = copied_[id];

@@ -16,9 +16,9 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// Looks at one stream after another. For each step of the other streams it knows the last step of this stream that happens
-// before it. If a later step of this stream, which is earlier in the list, touches the same bytes, the two may run at the
-// same time.
+// Looks at one stream after another. For each step of the other streams it knows the last step of this stream that
+// happens before it. If a later step of this stream, which is earlier in the list, touches the same bytes, the two may
+// run at the same time.
 class Races {
  public:
   explicit Races(const Subject& subject)
@@ -45,8 +45,8 @@ class Races {
  private:
   [[nodiscard]] static std::uint32_t time_of(StepId step) { return step.value() + 1; }
 
-  // For each step the time of the last step of `stream` that happens before it, or 0 if none does. For a step of the stream
-  // its own time.
+  // For each step the time of the last step of `stream` that happens before it, or 0 if none does. For a step of the
+  // stream its own time.
   IdVector<StepId, std::uint32_t> known_of(StreamId stream) const {
     IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);
     IdVector<StreamId, std::uint32_t> known_by(plan_.program.streams.size(), 0);

@@ -13,8 +13,8 @@
 
 namespace lowtide::verify_internal {
 
-// When each cell was last written. Times only grow, so a later write of a range hides all earlier ones there, and a
-// binary tree with two numbers a node answers "the last write within these cells" without ever splitting a range:
+// When each cell was last written. Times only grow, so a write of a range hides all earlier ones there. So a binary
+// tree with two numbers per node finds the last write in a range of cells, and never has to split a range:
 //
 //   covered: the last write of all cells below the node at once
 //   latest:  the last write of any cell below it
@@ -23,7 +23,7 @@ namespace lowtide::verify_internal {
 //        [0,2) latest 5   [2,4) covered 7
 //     [0,1) covered 5   [1,2) -      ...             last_write([1,3)) = 7, last_write([0,2)) = 5
 //
-// O(log cells) for each call, whatever was written before.
+// O(log cells) per call, whatever was written before.
 class WriteClock {
  public:
   using Cells = Interval<std::uint32_t>;
@@ -31,7 +31,7 @@ class WriteClock {
   explicit WriteClock(std::size_t cells)
       : leaves_(std::bit_ceil(std::max<std::size_t>(cells, 1))), covered_(2 * leaves_, 0), latest_(2 * leaves_, 0) {}
 
-  // Require: time >= that of every write before.
+  // Requires: `time` is not before the time of any earlier write.
   void write(Cells cells, std::uint32_t time) {
     if (cells.empty()) return;
     for (std::size_t low = leaves_ + cells.begin, high = leaves_ + cells.end; low < high; low /= 2, high /= 2) {

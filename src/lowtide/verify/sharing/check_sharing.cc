@@ -17,10 +17,10 @@ namespace {
 constexpr std::uint32_t kBeforeTheRun = 0;            // positions count from 1
 constexpr std::int64_t kEnd = std::int64_t{1} << 40;  // after all positions and waves
 
-// Tensors of one place: a list of `together`, or one tensor.
+// The tensors of one place: a list of `together`, or one tensor.
 struct Unit {
   std::vector<TensorId> tensors;
-  std::vector<std::uint32_t> accesses;        // positions of those who write or read one of them; sorted, each once
+  std::vector<std::uint32_t> accesses;        // positions of nodes that write or read one of them; ascending, each once
   std::uint32_t first_write = kBeforeTheRun;  // position of the first producer
   bool holds_output = false;
   Bytes size;
@@ -56,7 +56,7 @@ class SharingCheck {
   std::optional<TensorId> view_of(TensorId id) const {
     return claim_.view_of.empty() ? std::nullopt : claim_.view_of[id];
   }
-  // When the producer runs; before the run for an input.
+  // The position of the producer, or kBeforeTheRun for an input.
   std::uint32_t written(TensorId id) const {
     const std::optional<NodeId> producer = graph_.tensor(id).producer;
     return producer ? position_[*producer] : kBeforeTheRun;
@@ -82,7 +82,7 @@ class SharingCheck {
   IdVector<NodeId, std::uint32_t> position_;  // in the order, from 1
   std::vector<Unit> units_;
   IdVector<TensorId, std::uint32_t> unit_of_;  // an index into units_
-  IdVector<TensorId, TensorId> root_;          // what a view is a view of, through other views; else the tensor
+  IdVector<TensorId, TensorId> root_;          // what a view is a view of, through other views; otherwise the tensor
 };
 
 bool SharingCheck::check_form() {
@@ -216,7 +216,8 @@ Unit SharingCheck::unit_of(std::vector<TensorId> tensors) const {
   return unit;
 }
 
-// In the order of their producers: a view has the bytes of its base; anything else is written over the one before.
+// Tensors come in the order of their producers. A view has the bytes of its base. Any other tensor is written over the
+// one before it.
 void SharingCheck::check_together(const Unit& unit) {
   std::optional<TensorId> last;
   std::optional<TensorId> content;  // last that is no view
@@ -260,7 +261,7 @@ void SharingCheck::check_written_over(TensorId before, TensorId after) {
   }
 }
 
-// Lifespans in steps or waves; blocks one above the other.
+// Checks lifespans in steps or waves as a packing, with the blocks one above another.
 void SharingCheck::check_times() {
   PackingProblem problem;
   IdVector<PackingId, Offset> offsets;

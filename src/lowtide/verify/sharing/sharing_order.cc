@@ -10,7 +10,7 @@
 namespace lowtide::verify_internal {
 namespace {
 
-using Sources = std::vector<std::vector<std::uint32_t>>;  // by position: who must have run, by position
+using Sources = std::vector<std::vector<std::uint32_t>>;  // by position: the positions that must have run
 
 void add_written_over(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position,
                       const std::vector<TensorId>& list, Sources& sources) {
@@ -24,7 +24,7 @@ void add_written_over(const Graph& graph, const IdVector<NodeId, std::uint32_t>&
     for (NodeId reader : graph.readers(id)) uses.push_back({position[reader], false});
   }
   std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.at < b.at; });
-  std::vector<std::uint32_t> since;  // the last writer, and who has read since
+  std::vector<std::uint32_t> since;  // the last writer, and the readers since then
   for (std::size_t at = 0; at < uses.size();) {
     const std::uint32_t here = uses[at].at;
     bool writes = false;
@@ -62,7 +62,7 @@ class Paths {
  public:
   explicit Paths(const Sources& sources) : sources_(sources), nodes_(sources.size()) {}
 
-  // Takes questions of one class from `begin` on, as long as there are bits for their uses. Returns the end.
+  // Takes questions of one class from `begin` on while there are bits for their uses. Returns the end.
   std::size_t follow(const std::vector<OrderQuestion>& questions, const std::vector<std::size_t>& row,
                      std::size_t begin) {
     ++batch_;
@@ -79,7 +79,7 @@ class Paths {
       use.batch_as_use = batch_;
       use.bit = std::uint64_t{1} << uses_++;
     }
-    // By use, so the stretches from use to write come by their begin.
+    // Questions are sorted by use, so the ranges from use to write come by their begin.
     for (std::size_t at = begin; at < end; ++at) {
       const OrderQuestion& question = questions[row[at]];
       for (std::uint32_t node = std::max(next, question.use); node <= question.write; ++node) reach(node);
@@ -88,7 +88,7 @@ class Paths {
     return end;
   }
 
-  // Of a question that was followed last.
+  // Requires: the question was in the last batch.
   [[nodiscard]] bool has_path(const OrderQuestion& question) const {
     return question.write > question.use && (nodes_[question.write].reached & nodes_[question.use].bit) != 0;
   }
@@ -96,7 +96,7 @@ class Paths {
 
  private:
   struct Node {
-    std::uint64_t reached = 0;  // by which uses, in the batch `batch`
+    std::uint64_t reached = 0;  // bits of the uses that lead here, in the batch `batch`
     std::uint64_t bit = 0;      // as a use
     std::uint32_t batch = 0;
     std::uint32_t batch_as_use = 0;

@@ -10,7 +10,7 @@
 
 namespace lowtide::verify_internal {
 
-// Does the node at position `use` come before the one at `write` in every run? Positions count from 1.
+// Asks whether the node at position `use` comes before the one at `write` in every run. Positions count from 1.
 struct OrderQuestion {
   std::uint32_t use = 0;
   std::uint32_t write = 0;
