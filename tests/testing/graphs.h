@@ -68,86 +68,115 @@ inline void for_every_order(const Graph& graph, const std::function<void(const s
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-// A random graph of operators that may alias: chains and joins of Relu, Add, Reshape, Slice, Split, Concat, Conv.
-// Sizes are small multiples of one row of four floats, so that everything sometimes fits everything.
-inline Graph random_graph(Random& random, int nodes) {
-  GraphBuilder builder("random");
+// Adds random nodes to a graph. Sizes are small multiples of one row of four floats, so that tensors often have the
+// same size.
+class RandomNodes {
+ public:
+  RandomNodes(GraphBuilder& builder, Random& random) : builder_(builder), random_(random) {
+    tensor(random_.between(1, 3), Role::input);
+  }
+
+  void add() {
+    // Recent tensors are likelier, as in real networks.
+    const std::size_t back = std::min<std::size_t>(made_.size() - 1, random_.below(4));
+    const Made first = made_[made_.size() - 1 - back];
+    const Made second = made_[random_.below(made_.size())];
+    switch (random_.below(7)) {
+      case 0:
+        return add_unary("Relu", first);
+      case 1:
+        if (first.rows != second.rows) return add_conv(first);
+        builder_.add_node({.type = "Add", .inputs = {first.id, second.id}, .outputs = {tensor(first.rows)}});
+        return;
+      case 2:
+        return add_conv(first);
+      case 3:
+        return add_unary("Reshape", first);
+      case 4:
+        return add_slice(first);
+      case 5:
+        return first.rows >= 2 ? add_split(first) : add_concat(first, second);
+      default:
+        return add_concat(first, second);
+    }
+  }
+
+  // Some of the tensors, at least one.
+  std::vector<TensorId> outputs() {
+    std::vector<TensorId> outputs;
+    for (const Made& one : made_) {
+      if (!one.is_input && random_.chance(15)) outputs.push_back(one.id);
+    }
+    if (outputs.empty()) outputs.push_back(made_.back().id);
+    return outputs;
+  }
+
+ private:
   struct Made {
     TensorId id;
     std::int64_t rows;
     bool is_input;
   };
-  std::vector<Made> made;
-  int names = 0;
-  const auto tensor = [&](std::int64_t rows, Role role = Role::temporary) {
-    const TensorId id = builder.add_tensor({.name = "t" + std::to_string(names++), .shape = Shape({rows, 4})}, role);
-    made.push_back({id, rows, role != Role::temporary});
+
+  TensorId tensor(std::int64_t rows, Role role = Role::temporary) {
+    const TensorId id = builder_.add_tensor({.name = "t" + std::to_string(names_++), .shape = Shape({rows, 4})}, role);
+    made_.push_back({id, rows, role != Role::temporary});
     return id;
-  };
-  const auto numbers = [&](std::vector<std::int64_t> content) {
-    const TensorId id = builder.add_tensor({.name = "c" + std::to_string(names++),
-                                            .dtype = DType::i64,
-                                            .shape = Shape({static_cast<std::int64_t>(content.size())})},
-                                           Role::constant);
-    builder.set_known_integers(id, std::move(content));
+  }
+
+  TensorId number(std::int64_t content) {
+    const TensorId id = builder_.add_tensor(
+        {.name = "c" + std::to_string(names_++), .dtype = DType::i64, .shape = Shape({1})}, Role::constant);
+    builder_.set_known_integers(id, {content});
     return id;
-  };
-  tensor(random.between(1, 3), Role::input);
-  for (int at = 0; at < nodes; ++at) {
-    // Recent tensors are likelier, as in real networks.
-    const std::size_t back = std::min<std::size_t>(made.size() - 1, random.below(4));
-    const Made first = made[made.size() - 1 - back];
-    const Made second = made[random.below(made.size())];
-    switch (random.below(7)) {
-      case 0:
-        builder.add_node({.type = "Relu", .inputs = {first.id}, .outputs = {tensor(first.rows)}});
-        break;
-      case 1:
-        if (first.rows == second.rows) {
-          builder.add_node({.type = "Add", .inputs = {first.id, second.id}, .outputs = {tensor(first.rows)}});
-          break;
-        }
-        [[fallthrough]];
-      case 2:
-        builder.add_node({.type = "Conv", .inputs = {first.id}, .outputs = {tensor(random.between(1, 4))}});
-        break;
-      case 3:
-        builder.add_node({.type = "Reshape", .inputs = {first.id}, .outputs = {tensor(first.rows)}});
-        break;
-      case 4: {
-        const std::int64_t begin = random.between(0, first.rows - 1);
-        const std::int64_t end = random.between(begin + 1, first.rows);
-        const TensorId starts = numbers({begin});
-        const TensorId ends = numbers({end});
-        const TensorId axes = numbers({0});
-        builder.add_node({.type = "Slice", .inputs = {first.id, starts, ends, axes}, .outputs = {tensor(end - begin)}});
-        break;
-      }
-      case 5:
-        if (first.rows >= 2) {
-          const TensorId a = tensor(1);
-          const TensorId b = tensor(first.rows - 1);
-          builder.add_node(
-              {.type = "Split",
-               .inputs = {first.id},
-               .outputs = {a, b},
-               .attributes = {{"axis", std::int64_t{0}}, {"split", std::vector<std::int64_t>{1, first.rows - 1}}}});
-          break;
-        }
-        [[fallthrough]];
-      default:
-        builder.add_node({.type = "Concat",
-                          .inputs = {first.id, second.id},
-                          .outputs = {tensor(first.rows + second.rows)},
-                          .attributes = {{"axis", std::int64_t{0}}}});
-    }
   }
-  std::vector<TensorId> outputs;
-  for (const Made& one : made) {
-    if (!one.is_input && random.chance(15)) outputs.push_back(one.id);
+
+  void add_unary(const char* type, const Made& input) {
+    builder_.add_node({.type = type, .inputs = {input.id}, .outputs = {tensor(input.rows)}});
   }
-  if (outputs.empty()) outputs.push_back(made.back().id);
-  builder.set_outputs(std::move(outputs));
+
+  void add_conv(const Made& input) {
+    builder_.add_node({.type = "Conv", .inputs = {input.id}, .outputs = {tensor(random_.between(1, 4))}});
+  }
+
+  void add_slice(const Made& input) {
+    const std::int64_t begin = random_.between(0, input.rows - 1);
+    const std::int64_t end = random_.between(begin + 1, input.rows);
+    const TensorId starts = number(begin);
+    const TensorId ends = number(end);
+    const TensorId axes = number(0);
+    builder_.add_node({.type = "Slice", .inputs = {input.id, starts, ends, axes}, .outputs = {tensor(end - begin)}});
+  }
+
+  void add_split(const Made& input) {
+    const TensorId a = tensor(1);
+    const TensorId b = tensor(input.rows - 1);
+    builder_.add_node(
+        {.type = "Split",
+         .inputs = {input.id},
+         .outputs = {a, b},
+         .attributes = {{"axis", std::int64_t{0}}, {"split", std::vector<std::int64_t>{1, input.rows - 1}}}});
+  }
+
+  void add_concat(const Made& first, const Made& second) {
+    builder_.add_node({.type = "Concat",
+                       .inputs = {first.id, second.id},
+                       .outputs = {tensor(first.rows + second.rows)},
+                       .attributes = {{"axis", std::int64_t{0}}}});
+  }
+
+  GraphBuilder& builder_;
+  Random& random_;
+  std::vector<Made> made_;
+  int names_ = 0;
+};
+
+// A random graph of operators that may alias: chains and joins of Relu, Add, Reshape, Slice, Split, Concat, Conv.
+inline Graph random_graph(Random& random, int nodes) {
+  GraphBuilder builder("random");
+  RandomNodes made(builder, random);
+  for (int at = 0; at < nodes; ++at) made.add();
+  builder.set_outputs(made.outputs());
   Result<Graph> graph = std::move(builder).build();
   if (!graph) throw std::runtime_error(graph.error().describe());
   return *std::move(graph);
