@@ -13,8 +13,8 @@
 
 namespace lowtide::testing {
 
-// The text after one to four random edits, for tests of readers. An edit deletes or copies a part of the text, flips a bit,
-// changes a digit, or inserts one of `words`.
+// The text after one to four random edits, for tests of readers. An edit deletes or copies a part of the text, flips a
+// bit, changes a digit, or inserts one of `words`.
 [[nodiscard]] inline std::string damaged(std::string text, Random& random, const std::vector<std::string_view>& words) {
   for (std::uint64_t edits = 1 + random.below(4); edits > 0; --edits) {
     const std::size_t at = random.below(text.size() + 1);

@@ -216,11 +216,12 @@ TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
   const TensorId y = maker.tensor("y", {16});
   maker.node("Relu", {x}, {y});
   const Graph graph = maker.make({y});
-  EXPECT_EQ(messages(verify(graph, Plan{})),
-            "wrong_model: the plan was made for graph '' with 0 nodes and 0 tensors; this is 'small' with 1 and 2: plan it "
-            "again\n"
-            "malformed: machine.workers: is empty; a machine has at least one worker\n"
-            "malformed: streams: the plan has 0 streams; it must have 1 to 1024 (kMaxStreams)\n");
+  EXPECT_EQ(
+      messages(verify(graph, Plan{})),
+      "wrong_model: the plan was made for graph '' with 0 nodes and 0 tensors; this is 'small' with 1 and 2: plan it "
+      "again\n"
+      "malformed: machine.workers: is empty; a machine has at least one worker\n"
+      "malformed: streams: the plan has 0 streams; it must have 1 to 1024 (kMaxStreams)\n");
   // One stream that does nothing: all that is missing are the step, and the value of the output.
   Plan plan;
   plan.machine.workers.push_back({.name = "cpu"});
@@ -309,7 +310,7 @@ TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
   }
   plan.layout.arena = {Bytes(kMany + 1)};
   plan.claims.load = Bytes(kMany + 1);
-  // As given: the parts and their concat at once; every result is read by nobody, and the last one is an output.
+  // As given: the parts and their concat at once; no result has readers, and the last one is an output.
   plan.claims.load_as_given = Bytes(2 * kMany);
   EXPECT_EQ(messages(verify(graph, plan)), "");
 

@@ -91,8 +91,8 @@ std::string format_bytes_short(Bytes size) {
     if (unit.bytes == 1) break;
     if (scaled_size >= 1.0 || scaled_size <= -1.0) {
       std::array<char, 48> text{};
-      std::snprintf(text.data(), text.size(), "%.2f %s", scaled_size, unit.name.data());
-      return text.data();
+      std::snprintf(text.data(), text.size(), "%.2f ", scaled_size);
+      return text.data() + std::string(unit.name);
     }
   }
   return std::to_string(size.count()) + " B";

@@ -9,11 +9,11 @@
 namespace lowtide {
 
 // How the bytes of a node's outputs may relate to the bytes of its inputs if both are dense and row-major. This is a
-// candidate that follows from the operator alone. Each user checks the conditions of its kind: share/views.h for planning,
-// and verify independently.
+// candidate that follows from the operator alone. Each user checks the conditions of its kind: share/views.h for
+// planning, and verify independently.
 enum class ViewKind : std::uint8_t {
   none,
-  whole,  // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
+  whole,   // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
   slice,   // output 0 may be a contiguous part of input 0: Slice
   split,   // the outputs may be consecutive contiguous parts of input 0: Split
   concat,  // the inputs may be consecutive contiguous parts of output 0: Concat
