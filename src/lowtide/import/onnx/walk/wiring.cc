@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/proto/text.h"
