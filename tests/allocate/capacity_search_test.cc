@@ -15,7 +15,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-TEST(CapacitySearch, EndsWithAProofEitherWay) {
+TEST(CapacitySearch, ProvesThatBuffersFitOrDoNotFit) {
   Random random(34);
   for (int round = 0; round < 200; ++round) {
     const PackingProblem problem = testing::random_problem(random, {.most_buffers = 6, .moments = 6});
@@ -32,8 +32,8 @@ TEST(CapacitySearch, EndsWithAProofEitherWay) {
   }
 }
 
-// The first configuration that decides wins; what configurations behind it did in the meantime must leave no trace.
-TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
+// The first configuration that decides wins. What later configurations have done meanwhile must have no effect.
+TEST(CapacitySearch, AnswersTheSameWithAnyNumberOfThreads) {
   Random random(36);
   const CompressedProblem compressed =
       compress(testing::random_problem(random, {.most_buffers = 60, .most_size = 4000, .moments = 40}));
@@ -51,7 +51,9 @@ TEST(CapacitySearch, GivesTheSameAnswersWithAnyNumberOfThreads) {
       answer += std::to_string(static_cast<int>(outcome)) + " " + std::to_string(effort.spent) + " " +
                 std::to_string(search.nodes()) + "\n";
       if (outcome != SearchOutcome::fits) continue;
-      for (std::uint32_t at = 0; at < cliques.buffers.size(); ++at) answer += std::to_string(search.offset(at)) + " ";
+      for (SearchBuffer buffer : all_ids<SearchBuffer>(cliques.buffers.size())) {
+        answer += std::to_string(search.offset(buffer)) + " ";
+      }
     }
     answers.push_back(answer);
   }

@@ -13,19 +13,17 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::size_t kManyMembers = 1'000'000;
-
 struct Prepared {
   explicit Prepared(const PackingProblem& problem) : compressed(compress(problem)) {
     Effort effort{.limit = 1'000'000'000};
     const std::optional<ConflictGraph> graph = conflict_graph(compressed, effort);
-    cover = clique_cover(compressed, &*graph, kManyMembers, effort);
+    cover = clique_cover(compressed, &*graph, effort);
   }
   CompressedProblem compressed;
   std::optional<CliqueCover> cover;
 };
 
-// Each of the three meets the other two in a moment of its own: no order of the moments makes them intervals.
+// Each two of the three are live at a moment without the third one. In no order of the cliques are all three intervals.
 //   a |==|    |==|
 //   b   |=====|          {a, b}, {b, c}, {a, c}: three cliques of two
 //   c       |====|
@@ -34,18 +32,18 @@ TEST(CliqueCover, TakesTheLargestSetsOfTime) {
   problem.buffers[PackingId(0)].gaps = {{3, 8}};
   const Prepared prepared(problem);
   ASSERT_EQ(prepared.cover->cliques(), 3U);
-  for (std::size_t clique = 0; clique < 3; ++clique) EXPECT_EQ(prepared.cover->members(clique).size(), 2U);
+  for (CliqueId clique : all_ids<CliqueId>(3)) EXPECT_EQ(prepared.cover->members(clique).size(), 2U);
   EXPECT_EQ(clique_bound(prepared.compressed, *prepared.cover).height, 9);  // b and c: 4 + 5
 }
 
-// At 0 only a and b live, {a} and {a, b} are one; {b} at 3 is within {a, b} although other moments lie between.
-TEST(CliqueCover, LeavesOutSetsWithinAnother) {
+// {a} at 0 and {b} at 8 are parts of {a, b} at 1, although nothing is live from 3 to 7.
+TEST(CliqueCover, LeavesOutSubsets) {
   PackingProblem problem = testing::problem_of({{0, 2, 3}, {1, 9, 4}});
   problem.buffers[PackingId(1)].gaps = {{3, 7}};
   EXPECT_EQ(Prepared(problem).cover->cliques(), 1U);
 }
 
-// a-b, b-c, a-c are a clique of 3 + 4 + 5; c-d is left: {c, d}, 5 + 6.
+// The pairs ab, bc and ac make a clique of 3 + 4 + 5 bytes. The pair cd is left: {c, d} has 5 + 6.
 TEST(CliqueCover, GrowsPairsIntoCliques) {
   PackingProblem problem = testing::problem_of({{0, 1, 3}, {0, 1, 4}, {0, 1, 5}, {0, 1, 6}});
   problem.conflicts = {{PackingId(0), PackingId(1)},
@@ -57,7 +55,7 @@ TEST(CliqueCover, GrowsPairsIntoCliques) {
   EXPECT_EQ(clique_bound(prepared.compressed, *prepared.cover).height, 12);
 }
 
-// Every conflict lies in a clique, and every two of a clique are in conflict or both fixed elsewhere than each other.
+// Every conflict is in a clique, and every two buffers of a clique are in conflict.
 TEST(CliqueCover, CoversEveryConflictAndNothingElse) {
   Random random(49);
   for (int round = 0; round < 500; ++round) {
@@ -65,7 +63,7 @@ TEST(CliqueCover, CoversEveryConflictAndNothingElse) {
         random, {.most_buffers = 12, .moments = 10, .gaps = true, .relation = random.chance(50)});
     const Prepared prepared(problem);
     std::set<std::pair<PackingId, PackingId>> covered;
-    for (std::size_t clique = 0; clique < prepared.cover->cliques(); ++clique) {
+    for (CliqueId clique : all_ids<CliqueId>(prepared.cover->cliques())) {
       for (PackingId a : prepared.cover->members(clique)) {
         for (PackingId b : prepared.cover->members(clique)) {
           if (a < b) covered.emplace(a, b);
@@ -83,10 +81,10 @@ TEST(CliqueCover, CoversEveryConflictAndNothingElse) {
 }
 
 // Interval graphs are perfect, so a relation that comes from time has a clique as heavy as the load. The greedy cliques
-// find it here, though nobody tells them of time.
+// find it here without knowing the times.
 TEST(CliqueCover, FindsTheLoadThatARelationHides) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const PackingProblem problem = testing::cut_rectangle(seed, {.moments = 40, .bytes = 1000, .pieces = 80});
+    const PackingProblem problem = testing::cut_rectangle(seed, {.moments = 40, .bytes = 1000, .buffers = 80});
     const Prepared hidden(testing::without_time(problem));
     EXPECT_EQ(clique_bound(hidden.compressed, *hidden.cover).height, 1000) << "seed " << seed;
   }

@@ -15,7 +15,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// Where alignments differ, the optimum is often above what the load proves: there a search that ends is the only proof.
+// If alignments differ, the optimum is often above the load. Then only a search that ends proves it.
 TEST(Descent, RaisesTheBoundToTheOptimum) {
   Random random(35);
   int raised = 0;

@@ -12,6 +12,8 @@
 namespace lowtide::allocate_internal {
 namespace {
 
+using testing::defect_of;
+
 struct Start {
   CompressedProblem problem;
   std::int64_t bound = 0;
@@ -37,13 +39,8 @@ bool lowers(Start& start, Effort& effort) {
   return is_lower;
 }
 
-std::string defect(const PackingProblem& problem, const Placements& placements) {
-  IdVector<PackingId, Offset> offsets;
-  for (std::int64_t offset : placements.offsets) offsets.push_back(Offset(offset));
-  return testing::defect_of(problem, offsets);
-}
-
-// A poor start: a at the bottom, b on it, and c, which meets b alone, above b. Load at 0: 10 + 4, at 2: 4 + 10.
+// A poor start: b is on top of a, and c, which is in conflict only with b, is on top of b. The load is 10 + 4 at 0, and
+// 4 + 10 at 2.
 //
 //   24 +           +---+
 //      |           | c |       14 +-------+-----+
@@ -62,7 +59,7 @@ TEST(Ejection, UndoesAPoorStart) {
   Effort effort{.limit = 10'000};
   EXPECT_TRUE(lowers(start, effort));
   EXPECT_EQ(start.placements.height, 14);
-  EXPECT_EQ(defect(problem, start.placements), "");
+  EXPECT_EQ(defect_of(problem, start.placements), "");
 }
 
 TEST(Ejection, DoesNothingAtTheBound) {
@@ -74,8 +71,8 @@ TEST(Ejection, DoesNothingAtTheBound) {
   EXPECT_EQ(effort.spent, 0);
 }
 
-// 6 bytes cannot go below the block fixed at [5, 10): it gives up, and leaves everything where it was.
-TEST(Ejection, GivesUpWhereFixedBuffersAreInTheWay) {
+// 6 bytes do not fit below the buffer fixed at [5, 10). It gives up, and all offsets stay as they were.
+TEST(Ejection, GivesUpIfFixedBuffersAreInTheWay) {
   PackingProblem problem = testing::problem_of({{0, 1, 5}, {0, 1, 6}});
   problem.buffers[PackingId(0)].fixed_offset = Offset(5);
   Start start = start_of(problem);
@@ -102,7 +99,7 @@ TEST(Ejection, NeverRaisesAndStaysValid) {
     ASSERT_EQ(is_lower, start.placements.height < before);
     ASSERT_LE(start.placements.height, before);
     ASSERT_GE(start.placements.height, start.bound);
-    ASSERT_EQ(defect(problem, start.placements), "") << "round " << round;
+    ASSERT_EQ(defect_of(problem, start.placements), "") << "round " << round;
     lowered += is_lower ? 1 : 0;
   }
   EXPECT_GE(lowered, 100);

@@ -12,7 +12,7 @@
 #include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
-// What `allocate` promises of every problem, on those with more than lifespans: each feature has a search of its own.
+// The promises of `allocate`, on problems with more than lifespans. Each feature has a search of its own.
 namespace lowtide {
 namespace {
 
@@ -30,8 +30,8 @@ std::vector<Feature> features() {
   all[2].features.fixed = true;
   all[3] = {"relation", plain};
   all[3].features.relation = true;
-  all[4] = {"together", plain};
-  all[4].features.together = true;
+  all[4] = {"colocations", plain};
+  all[4].features.colocations = true;
   return all;
 }
 
@@ -42,8 +42,9 @@ Packing must_allocate(const PackingProblem& problem, const AllocateOptions& opti
   return *std::move(packing);
 }
 
-// a, b and c are in conflict with each other, d with c: 3 + 4 + 5 bytes against 5 + 6.
-TEST(AllocateFeatures, ARelationNamesWhoExceedsTheCapacity) {
+// a, b and c are in conflict with each other, and d with c. So the heaviest clique has 3 + 4 + 5 bytes, the other 5 +
+// 6.
+TEST(AllocateFeatures, ARelationHasAWitnessOfItsBound) {
   PackingProblem problem;
   for (std::int64_t size : {3, 4, 5, 6}) problem.buffers.push_back({.lifespan = {0, 1}, .size = Bytes(size)});
   const std::vector<PackingId> abc = {PackingId(0), PackingId(1), PackingId(2)};
@@ -58,7 +59,7 @@ TEST(AllocateFeatures, ARelationNamesWhoExceedsTheCapacity) {
   EXPECT_TRUE(check_packing_bound(problem, packing).is_confirmed);
 }
 
-// Problems that the first strategies do not solve, so that the search runs on all threads.
+// Problems that the first strategies do not solve, so that an exact search runs on all threads.
 TEST(AllocateFeatures, AnyNumberOfThreadsGivesTheSameAnswer) {
   for (const Feature& feature : features()) {
     Random random(21);
@@ -104,34 +105,35 @@ TEST(AllocateFeatures, MoreEffortIsNeverWorse) {
   }
 }
 
-// Every answer told is right and lower than the one before, the last is what is returned; stopped at the second, that
-// one is returned.
-TEST(AllocateFeatures, ToldAnswersAreRightAndTheLastIsKept) {
+// Every reported answer is valid and lower than the one before, and the last one is returned. If the run is stopped at
+// the second answer, that one is returned.
+TEST(AllocateFeatures, ReportedAnswersAreValidAndTheLastIsKept) {
   for (const Feature& feature : features()) {
     Random random(23);
     int stopped = 0;
     for (int round = 0; round < 12; ++round) {
       const PackingProblem problem = testing::random_valid_problem(random, feature.features);
-      std::vector<Packing> told;
+      std::vector<Packing> reported;
       std::atomic<bool> stop = false;
       AllocateOptions options{.effort = 1'000'000, .on_improvement = [&](const Packing& packing) {
                                 EXPECT_EQ(testing::defect_of(problem, packing.offsets), "") << feature.name;
-                                EXPECT_TRUE(told.empty() || packing.height < told.back().height) << feature.name;
-                                told.push_back(packing);
-                                stop = options.stop != nullptr && told.size() == 2;
+                                EXPECT_TRUE(reported.empty() || packing.height < reported.back().height)
+                                    << feature.name;
+                                reported.push_back(packing);
+                                stop = options.stop != nullptr && reported.size() == 2;
                               }};
       const Packing last = must_allocate(problem, options);
-      ASSERT_FALSE(told.empty());
-      EXPECT_EQ(told.back().offsets, last.offsets) << feature.name;
-      const std::vector<Packing> all = std::move(told);
+      ASSERT_FALSE(reported.empty());
+      EXPECT_EQ(reported.back().offsets, last.offsets) << feature.name;
+      const std::vector<Packing> all = std::move(reported);
 
-      told.clear();
+      reported.clear();
       options.stop = &stop;
       options.threads = 2;
       const Packing at_second = must_allocate(problem, options);
       if (all.size() < 2) continue;
       ++stopped;
-      EXPECT_EQ(told.size(), 2U) << feature.name;
+      EXPECT_EQ(reported.size(), 2U) << feature.name;
       EXPECT_EQ(at_second.offsets, all[1].offsets) << feature.name;
     }
     EXPECT_GE(stopped, 2) << feature.name;

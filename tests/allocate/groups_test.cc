@@ -30,82 +30,84 @@ void expect_refused(const PackingProblem& problem, ErrorCode code, const std::st
 
 PackingProblem four() { return testing::problem_of({{0, 4, 8}, {1, 2, 8}, {3, 9, 4}, {0, 9, 4}}); }
 
-// x + 8 = y, x + 2 = z; y above z by 6 follows. 0, 8, 2 from the base; w is alone.
-TEST(Groups, FollowPairsFromBufferToBuffer) {
+// y = x + 8 and z = x + 2, so y = z + 6. The shifts are 0, 8 and 2. w is a group of its own.
+TEST(Groups, FollowColocationsFromBufferToBuffer) {
   PackingProblem problem = four();
-  problem.together = {{kX, kY, Bytes(8)}, {kX, kZ, Bytes(2)}, {kZ, kY, Bytes(6)}};
+  problem.colocations = {{kX, kY, Bytes(8)}, {kX, kZ, Bytes(2)}, {kZ, kY, Bytes(6)}};
   const BufferGroups groups = *group_buffers(problem);
   ASSERT_EQ(groups.groups.size(), 2U);
   EXPECT_EQ(groups.group[kY], groups.group[kX]);
   EXPECT_EQ(groups.shift[kX], 0);
   EXPECT_EQ(groups.shift[kY], 8);
   EXPECT_EQ(groups.shift[kZ], 2);
-  EXPECT_EQ(groups.groups[0].size, 16);
-  EXPECT_EQ(groups.groups[1].count, 1U);
+  EXPECT_EQ(groups.groups[GroupId(0)].size, 16);
+  EXPECT_EQ(groups.groups[GroupId(1)].count, 1U);
 }
 
-// The first buffer need not be the lowest: y is 3 above x as seen from y, so x has shift 0.
+// The first buffer is not the lowest: x is 3 bytes above y, so y has shift 0.
 TEST(Groups, CountFromTheLowestMember) {
   PackingProblem problem = four();
-  problem.together = {{kY, kX, Bytes(3)}};
+  problem.colocations = {{kY, kX, Bytes(3)}};
   const BufferGroups groups = *group_buffers(problem);
   EXPECT_EQ(groups.shift[kX], 3);
   EXPECT_EQ(groups.shift[kY], 0);
 }
 
-// x at a multiple of 4, y 2 above it at an even one, z 4 above at a multiple of 8: base = 4, modulo 8.
+// x is at a multiple of 4, y 2 bytes above it at a multiple of 2, z 4 bytes above x at a multiple of 8. So the base is
+// 4, modulo 8.
 TEST(Groups, FindTheBasesThatSuitAllAlignments) {
   PackingProblem problem = four();
   problem.buffers[kX].alignment = Bytes(4);
   problem.buffers[kY].alignment = Bytes(2);
   problem.buffers[kZ].alignment = Bytes(8);
-  problem.together = {{kX, kY, Bytes(2)}, {kX, kZ, Bytes(4)}};
+  problem.colocations = {{kX, kY, Bytes(2)}, {kX, kZ, Bytes(4)}};
   const BufferGroups groups = *group_buffers(problem);
-  EXPECT_EQ(groups.groups[0].alignment, 8);
-  EXPECT_EQ(groups.groups[0].residue, 4);
-  problem.together[0].delta = Bytes(3);
+  EXPECT_EQ(groups.groups[GroupId(0)].alignment, 8);
+  EXPECT_EQ(groups.groups[GroupId(0)].residue, 4);
+  problem.colocations[0].delta = Bytes(3);
   expect_refused(
       problem, ErrorCode::invalid,
-      "buffer 1: `together` puts it -1 bytes from buffer 2; with alignments of 2 and 8 no offsets suit both");
+      "buffer 1: colocations put it -1 bytes from buffer 2, and no offsets suit both of their alignments, 2 and 8");
 }
 
-TEST(Groups, RefusePairsThatDisagree) {
+TEST(Groups, RefuseColocationsThatDisagree) {
   PackingProblem problem = four();
-  problem.together = {{kX, kY, Bytes(8)}, {kX, kZ, Bytes(2)}, {kZ, kY, Bytes(5)}};
-  expect_refused(problem, ErrorCode::invalid, "the pairs in `together` put it at");
-  problem.together = {{kX, kY, Bytes(-1)}};
+  problem.colocations = {{kX, kY, Bytes(8)}, {kX, kZ, Bytes(2)}, {kZ, kY, Bytes(5)}};
+  expect_refused(problem, ErrorCode::invalid, "colocations put it both");
+  problem.colocations = {{kX, kY, Bytes(-1)}};
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 1: a pair in `together` puts it -1 bytes above buffer 0; name the lower one first");
-  problem.together = {{kX, kX, Bytes(0)}};
-  expect_refused(problem, ErrorCode::invalid, "buffer 0: a pair in `together` names it twice");
-  problem.together = {{kX, PackingId(9), Bytes(0)}};
-  expect_refused(problem, ErrorCode::invalid, "a pair in `together` names buffer 9 of 4");
-  problem.together = {{kX, kY, Bytes(limits::kMaxTotalBytes)}};
-  expect_refused(problem, ErrorCode::over_limit, "its group in `together` is larger than kMaxTotalBytes");
+                 "buffer 1: a colocation puts it -1 bytes above buffer 0; name the lower buffer first");
+  problem.colocations = {{kX, kX, Bytes(0)}};
+  expect_refused(problem, ErrorCode::invalid, "buffer 0: a colocation names it twice");
+  problem.colocations = {{kX, PackingId(9), Bytes(0)}};
+  expect_refused(problem, ErrorCode::invalid, "a colocation names buffer 9, but there are only 4 buffers");
+  problem.colocations = {{kX, kY, Bytes(limits::kMaxTotalBytes)}};
+  expect_refused(problem, ErrorCode::over_limit, "the group that colocations make of it is larger than kMaxTotalBytes");
 }
 
 TEST(Groups, RefuseFixedOffsetsThatDisagree) {
   PackingProblem problem = four();
-  problem.together = {{kX, kY, Bytes(8)}};
+  problem.colocations = {{kX, kY, Bytes(8)}};
   problem.buffers[kX].fixed_offset = Offset(16);
   problem.buffers[kY].fixed_offset = Offset(25);
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 1: it is fixed at 25, but buffer 0 is fixed at 16, and so `together` puts it at 24");
+                 "buffer 1: it is fixed at 25, but colocations put it at 24, because buffer 0 is fixed at 16");
   problem.buffers[kY].fixed_offset = Offset(24);
   EXPECT_TRUE(validate_packing_problem(problem).ok());
   problem.buffers[kX].fixed_offset.reset();
   problem.buffers[kY].fixed_offset = Offset(4);
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 0: it would be at -4, below 0, because `together` joins it to buffer 1, fixed at 4");
+                 "buffer 0: colocations put it at -4, which is below 0, because buffer 1 is fixed at 4");
   problem.buffers[kX].alignment = Bytes(8);
   problem.buffers[kY].fixed_offset = Offset(12);
-  expect_refused(problem, ErrorCode::invalid, "buffer 0: it would be at 4, not a multiple of its alignment 8");
+  expect_refused(problem, ErrorCode::invalid,
+                 "buffer 0: colocations put it at 4, which is not a multiple of its alignment 8");
 }
 
-// y follows x to [8, 16), where w is while y lives; y shares bytes with z, which is of its group.
-TEST(Groups, FindCollisionsOfWhatIsFixedThroughAGroup) {
+// x fixes y at [8, 16), where w is while y is live. y may share bytes with z, which is in the same group.
+TEST(Groups, FindCollisionsOfBuffersFixedByTheirGroup) {
   PackingProblem problem = four();
-  problem.together = {{kX, kY, Bytes(8)}, {kY, kZ, Bytes(4)}};
+  problem.colocations = {{kX, kY, Bytes(8)}, {kY, kZ, Bytes(4)}};
   problem.buffers[kX].fixed_offset = Offset(0);
   problem.buffers[kX].size = Bytes(9);
   problem.buffers[kW].fixed_offset = Offset(15);
@@ -115,21 +117,21 @@ TEST(Groups, FindCollisionsOfWhatIsFixedThroughAGroup) {
   EXPECT_TRUE(validate_packing_problem(problem).ok());
 }
 
-TEST(Groups, RefuseFixedBuffersInRelationThatCollide) {
+TEST(Groups, RefuseFixedBuffersThatCollideInARelation) {
   PackingProblem problem = four();
   problem.buffers[kX].fixed_offset = Offset(0);
   problem.buffers[kY].fixed_offset = Offset(4);
   problem.conflicts.emplace();
-  EXPECT_TRUE(validate_packing_problem(problem).ok());  // they live together, but that says nothing here
+  EXPECT_TRUE(validate_packing_problem(problem).ok());  // they are live together, but the relation replaces time
   problem.conflicts = {{kX, kY}};
   expect_refused(problem, ErrorCode::invalid,
                  "buffer 1: fixed at bytes [4, 12) it collides with buffer 0, fixed at bytes [0, 8)");
 }
 
-// In place: y takes over the bytes of x. One block of 8 that lives [0, 4) + [4, 6).
-TEST(Groups, BecomeOneBufferWhereAllMembersAreAlike) {
+// In place: y is written over x. One block of 8 bytes that is live in [0, 4) and [4, 6).
+TEST(Groups, BecomeOneBufferIfAllMembersAreEqual) {
   PackingProblem problem = testing::problem_of({{0, 4, 8}, {4, 6, 8}, {2, 5, 4}});
-  problem.together = {{kX, kY, Bytes(0)}};
+  problem.colocations = {{kX, kY, Bytes(0)}};
   const GroupBlocks blocks = blocks_of(problem, *group_buffers(problem));
   EXPECT_TRUE(blocks.is_exact);
   ASSERT_EQ(blocks.problem.buffers.size(), 2U);
@@ -137,16 +139,16 @@ TEST(Groups, BecomeOneBufferWhereAllMembersAreAlike) {
   EXPECT_TRUE(blocks.problem.buffers[PackingId(0)].gaps.empty());
 }
 
-// A view: z is the upper half of x and dies before it. As if it were not there. A view that lives longer is another
-// thing.
+// A view: y is the upper half of x, and its last read is not after that of x. So it changes nothing. A view that lives
+// longer does.
 TEST(Groups, LoseNothingThroughAViewThatDiesEarlier) {
   PackingProblem problem = testing::problem_of({{0, 4, 8}, {2, 4, 4}});
-  problem.together = {{kX, kY, Bytes(4)}};
+  problem.colocations = {{kX, kY, Bytes(4)}};
   EXPECT_TRUE(blocks_of(problem, *group_buffers(problem)).is_exact);
   problem.buffers[kY].lifespan.end = 5;
   const BufferGroups groups = *group_buffers(problem);
   EXPECT_FALSE(blocks_of(problem, groups).is_exact);
-  // Pieces: [0, 4) lives as long as x, [4, 8) as long as one of them.
+  // Pieces: [0, 4) is live as long as x, [4, 8) as long as one of them.
   const PackingProblem pieces = loosened(problem, groups);
   ASSERT_EQ(pieces.buffers.size(), 2U);
   EXPECT_EQ(pieces.buffers[PackingId(0)].lifespan, (TimeSpan{0, 4}));
@@ -154,8 +156,8 @@ TEST(Groups, LoseNothingThroughAViewThatDiesEarlier) {
   EXPECT_EQ(pieces.buffers[PackingId(1)].size, Bytes(4));
 }
 
-// Whatever packs the blocks packs the members, and no packing is lower than what the pieces need.
-TEST(Groups, LieBetweenTheirPiecesAndTheirBlocks) {
+// A packing of the blocks is a packing of the members, which is a packing of the pieces.
+TEST(Groups, NeedMoreThanPiecesAndLessThanBlocks) {
   Random random(61);
   int exact = 0;
   int above = 0;
@@ -166,7 +168,7 @@ TEST(Groups, LieBetweenTheirPiecesAndTheirBlocks) {
                                                                           .gaps = true,
                                                                           .fixed = true,
                                                                           .relation = random.chance(30),
-                                                                          .together = true});
+                                                                          .colocations = true});
     const BufferGroups groups = *group_buffers(problem);
     const GroupBlocks blocks = blocks_of(problem, groups);
     const std::int64_t least = testing::least_height_of_all_offsets(problem);

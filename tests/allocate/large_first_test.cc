@@ -15,7 +15,9 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// Each buffer on top of all before it: valid for any problem without fixed ones, and far from good.
+using testing::defect_of;
+
+// Each buffer on top of all before it: valid for any problem without fixed buffers, and poor.
 Placements stacked(const CompressedProblem& problem) {
   Placements placements{.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size(), 0), .height = 0};
   for (PackingId id : problem.movable) {
@@ -39,7 +41,7 @@ Lowered lowered(const PackingProblem& problem, Placements start, int times = 1, 
   StoppingRule stopping(compressed, bound, problem.capacity);
   Incumbent best(std::move(start), "start");
   StrategyContext context{.problem = compressed, .stopping = stopping, .best = best, .effort = effort};
-  context.conflicts.graph = conflict_graph(compressed, effort);
+  context.facts.graph = conflict_graph(compressed, effort);
   const std::unique_ptr<Strategy> large_first = make_large_first(context, strategies());
   const std::int64_t before = best.height();
   for (int time = 0; time < times; ++time) large_first->run(limit);
@@ -52,19 +54,13 @@ Lowered lowered(const PackingProblem& problem, int times = 1) {
   return lowered(problem, stacked(compress(problem)), times);
 }
 
-std::string defect(const PackingProblem& problem, const Placements& placements) {
-  IdVector<PackingId, Offset> offsets;
-  for (std::int64_t offset : placements.offsets) offsets.push_back(Offset(offset));
-  return testing::defect_of(problem, offsets);
-}
-
-// s meets both large ones, so it lies below both, in the 8 bytes between their height and the load: 1000 + 8.
+// s is in conflict with both large buffers. It goes below them, into the 8 bytes between their height and the load.
 //
 //   1008 +-------+-------+
 //        |   a   |   b   |
 //      8 +---+---+---+---+
 //      0     |   s   |
-TEST(LargeFirst, PutTheSmallOnesWhereTheLargeOnesLeaveRoom) {
+TEST(LargeFirst, PutsSmallBuffersBelowLargeOnes) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 8}});
   const Lowered found = lowered(problem);
   EXPECT_TRUE(found.is_lower);
@@ -74,18 +70,18 @@ TEST(LargeFirst, PutTheSmallOnesWhereTheLargeOnesLeaveRoom) {
   EXPECT_EQ(found.placements.offsets[PackingId(2)], 0);
 }
 
-// 16 is more than a 64th of 1,016 but less than a 16th: the second division.
-TEST(LargeFirst, DivideElsewhereTheNextTime) {
+// 16 bytes are more than a 64th of 1,016, but less than a 16th: small in the second division.
+TEST(LargeFirst, DividesElsewhereInTheNextRun) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 16}});
-  EXPECT_EQ(lowered(problem).placements.height, 1016);  // the first division that there is
+  EXPECT_EQ(lowered(problem).placements.height, 1016);  // only this division has small buffers
   const PackingProblem both = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 40}, {1, 7, 8}});
   const Lowered twice = lowered(both, 2);
   EXPECT_EQ(twice.bound, 1048);
   EXPECT_EQ(twice.placements.height, 1048);
-  EXPECT_EQ(defect(both, twice.placements), "");
+  EXPECT_EQ(defect_of(both, twice.placements), "");
 }
 
-TEST(LargeFirst, LeavesAloneWhatHasOneSizeOrARelation) {
+TEST(LargeFirst, DoesNothingForEqualSizesAndRelations) {
   const PackingProblem alike = testing::problem_of({{0, 2, 10}, {0, 4, 10}, {2, 6, 10}});
   EXPECT_FALSE(lowered(alike).is_lower);
   const PackingProblem mixed = testing::problem_of({{0, 2, 1000}, {4, 6, 1000}, {1, 5, 8}});
@@ -93,22 +89,22 @@ TEST(LargeFirst, LeavesAloneWhatHasOneSizeOrARelation) {
   EXPECT_FALSE(lowered(testing::without_time(mixed)).is_lower);
 }
 
-// The large ones keep their alignment when they make room: 40 bytes are free below 1,064, and 0 of 64 can be had; above
-// them the small one fits.
-TEST(LargeFirst, KeepAlignments) {
+// The large buffers keep their alignment when they are pushed up. The target of 1,064 leaves 40 bytes, which is less
+// than their alignment of 64, so they stay at 0. The small buffer fits above them.
+TEST(LargeFirst, KeepsAlignments) {
   PackingProblem problem = testing::problem_of({{0, 4, 1024}, {4, 8, 1024}, {2, 6, 40}});
   problem.buffers[PackingId(0)].alignment = Bytes(64);
   problem.buffers[PackingId(1)].alignment = Bytes(64);
   problem.buffers[PackingId(2)].alignment = Bytes(8);
   const Lowered found = lowered(problem);
   EXPECT_EQ(found.placements.height, 1064);
-  EXPECT_EQ(defect(problem, found.placements), "");
+  EXPECT_EQ(defect_of(problem, found.placements), "");
 }
 
-// Large ones that fill 200 units of 4 KiB without a free byte, and 200 small ones of at most 64 bytes at random. (The
-// first two divisions count large ones of few units as small.)
+// Large buffers that fill 200 units of 4 KiB without a free byte, and 200 random buffers of at most 64 bytes. (The
+// first two divisions count large buffers of few units as small.)
 PackingProblem mixed_problem(std::uint64_t seed) {
-  PackingProblem problem = testing::cut_rectangle(seed, {.moments = 200, .bytes = 200, .pieces = 24});
+  PackingProblem problem = testing::cut_rectangle(seed, {.moments = 200, .bytes = 200, .buffers = 24});
   for (PackingBuffer& buffer : problem.buffers) buffer.size = Bytes(buffer.size.count() * 4096);
   Random random(seed);
   for (int small = 0; small < 200; ++small) {
@@ -119,14 +115,14 @@ PackingProblem mixed_problem(std::uint64_t seed) {
   return problem;
 }
 
-TEST(LargeFirst, StayWithinTheBytesOfTheSmallOnes) {
+TEST(LargeFirst, NeedsLittleMoreThanTheLargeBuffers) {
   int met = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const PackingProblem problem = mixed_problem(seed);
     const Lowered found = lowered(problem, stacked(compress(problem)), 3, 20'000'000);
     ASSERT_TRUE(found.is_lower) << seed;
-    ASSERT_EQ(defect(problem, found.placements), "") << seed;
-    // Twice the load of the small ones is more than enough for them.
+    ASSERT_EQ(defect_of(problem, found.placements), "") << seed;
+    // Twice the load of the small buffers is more than enough for them.
     const std::int64_t small = found.bound - 200 * 4096;
     ASSERT_LE(found.placements.height, found.bound + small) << seed;
     met += found.placements.height == found.bound ? 1 : 0;
@@ -135,7 +131,7 @@ TEST(LargeFirst, StayWithinTheBytesOfTheSmallOnes) {
   EXPECT_GE(met, 8);
 }
 
-TEST(LargeFirst, AreRightWithGapsAndFixedBuffers) {
+TEST(LargeFirst, IsValidWithGapsAndFixedBuffers) {
   Random random(5);
   int lower = 0;
   for (int round = 0; round < 300; ++round) {
@@ -151,7 +147,7 @@ TEST(LargeFirst, AreRightWithGapsAndFixedBuffers) {
     const CompressedProblem compressed = compress(problem);
     Effort effort{.limit = 1'000'000};
     const Lowered found = lowered(problem, best_fit(compressed, effort), 3);
-    ASSERT_EQ(defect(problem, found.placements), "") << round;
+    ASSERT_EQ(defect_of(problem, found.placements), "") << round;
     lower += found.is_lower ? 1 : 0;
   }
   EXPECT_GT(lower, 20);

@@ -19,7 +19,7 @@ TEST(LoadBound, IsTheLargestLoad) {
   EXPECT_EQ(bound_of(problem_of({{0, 3, 10}, {2, 5, 20}, {4, 6, 5}})), 30);
 }
 
-TEST(LoadBound, DoesNotAddWhatEndsToWhatBegins) { EXPECT_EQ(bound_of(problem_of({{0, 3, 10}, {3, 5, 20}})), 20); }
+TEST(LoadBound, DoesNotAddEndsToBegins) { EXPECT_EQ(bound_of(problem_of({{0, 3, 10}, {3, 5, 20}})), 20); }
 
 TEST(LoadBound, LeavesOutTheGaps) {
   PackingProblem problem = problem_of({{0, 9, 10}, {3, 5, 20}});
@@ -28,7 +28,7 @@ TEST(LoadBound, LeavesOutTheGaps) {
   EXPECT_EQ(bound_of(problem), 20);
 }
 
-// Alone, the padding of a buffer is above everything and costs nothing: 10, not 64.
+// The padding of a single buffer is above everything and costs nothing: 10, not 64.
 TEST(LoadBound, DoesNotRoundTheBufferOnTop) {
   PackingProblem problem = problem_of({{0, 1, 10}});
   problem.buffers[PackingId(0)].alignment = Bytes(64);
@@ -43,17 +43,17 @@ TEST(LoadBound, RoundsTheBuffersBelow) {
   EXPECT_EQ(testing::least_height(problem), 74);
 }
 
-// The one with the least padding may be below: 64 (of 60) + 10 = 74, or 64 (of 10) + 60 = 124. Sum 128 - padding 54 =
-// 74.
-TEST(LoadBound, TakesTheLargestPaddingOff) {
+// With the buffer of 60 bytes below, the height is 64 + 10 = 74. With the one of 10 bytes below, it is 64 + 60 = 124.
+// The bound is 64 + 64 minus the larger padding, 54.
+TEST(LoadBound, SubtractsTheLargestPadding) {
   PackingProblem problem = problem_of({{0, 1, 60}, {0, 1, 10}});
   for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);
   EXPECT_EQ(bound_of(problem), 74);
   EXPECT_EQ(testing::least_height(problem), 74);
 }
 
-// A third buffer of 54 bytes without alignment lies in the padding: still 74, though 10 + 10 + 54 = 74 says no more.
-TEST(LoadBound, LetsSmallAlignmentsFillThePaddingOfLargeOnes) {
+// A third buffer of 30 bytes without alignment fits into the padding.
+TEST(LoadBound, LetsUnalignedBuffersFillPadding) {
   PackingProblem problem = problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 30}});
   problem.buffers[PackingId(0)].alignment = Bytes(64);
   problem.buffers[PackingId(1)].alignment = Bytes(64);
@@ -61,7 +61,7 @@ TEST(LoadBound, LetsSmallAlignmentsFillThePaddingOfLargeOnes) {
   EXPECT_EQ(testing::least_height(problem), 74);
 }
 
-TEST(LoadBound, ReachesTheEndOfFixedBuffers) {
+TEST(LoadBound, IsAtLeastTheEndOfFixedBuffers) {
   PackingProblem problem = problem_of({{0, 3, 10}, {2, 5, 20}});
   problem.buffers[PackingId(0)].fixed_offset = Offset(90);
   const HeightBound bound = height_bound(compress(problem));
@@ -80,7 +80,7 @@ TEST(LoadBound, NeverExceedsTheOptimumOfSmallProblems) {
     EXPECT_GE(bound, testing::largest_load(problem)) << "round " << round;
     above_load += bound > testing::largest_load(problem) ? 1 : 0;
   }
-  EXPECT_GT(above_load, 200);  // the rounding and the fixed ends are of use
+  EXPECT_GT(above_load, 200);  // rounding and fixed ends raise it
 }
 
 TEST(LoadProfile, AddsUpTheActiveSizes) {

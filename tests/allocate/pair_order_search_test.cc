@@ -5,98 +5,79 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "tests/allocate/problems.h"
+#include "tests/allocate/search_questions.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;
+using testing::FitAnswer;
+using testing::FitQuestion;
 
 struct Prepared {
   explicit Prepared(const PackingProblem& problem) : groups(*group_buffers(problem)) {
     Effort effort{.limit = 1'000'000'000};
     graph = conflict_graph(compress(problem), effort);
-    blocks = order_problem(problem, groups, *graph);
+    blocks = pair_order_problem(problem, groups, *graph);
   }
   BufferGroups groups;
   std::optional<ConflictGraph> graph;
   PairOrderProblem blocks;
 };
 
-struct Answer {
-  SearchOutcome outcome = SearchOutcome::undecided;
-  std::string defect;
-  std::int64_t nodes = 0;
-};
-
-Answer ask(const PackingProblem& problem, const Prepared& prepared, std::int64_t capacity,
-           const PairOrderRules& rules = {}, CliqueRule rule = CliqueRule::fewest_options) {
+FitAnswer ask(const PackingProblem& problem, const Prepared& prepared, const FitQuestion& question,
+              const PairOrderRules& rules = {}) {
   PairOrderSearch search(prepared.blocks, rules);
-  search.set_rule(rule);
-  search.set_capacity(capacity);
-  Answer answer{.outcome = search.run(kNoLimit, kNoLimit)};
-  answer.nodes = search.nodes();
-  if (answer.outcome != SearchOutcome::fits) return answer;
-  IdVector<PackingId, Offset> offsets;
-  for (std::uint32_t at = 0; at < problem.buffers.size(); ++at) offsets.push_back(Offset(search.offset(at)));
-  for (PackingId id : all_ids<PackingId>(offsets.size())) {
-    if ((offsets[id] + problem.buffers[id].size).position() > capacity) answer.defect = "above the capacity";
-  }
-  if (answer.defect.empty()) answer.defect = testing::defect_of(problem, offsets);
-  return answer;
+  return testing::ask(search, problem, prepared.blocks.members, question);
 }
 
-struct RuleCase {
-  const char* name;
-  PairOrderRules rules;
-};
-const RuleCase kRuleCases[] = {
-    {"all", {}},
-    {"without forced", {.forced = false}},
-    {"without components", {.components = false}},
-    {"without any", {.forced = false, .components = false}},
-};
+constexpr std::array<testing::RuleSwitch<PairOrderRules>, 2> kSwitches = {{
+    {"forced", &PairOrderRules::forced},
+    {"components", &PairOrderRules::components},
+}};
+constexpr unsigned kCombinations = 1U << kSwitches.size();
 
 //   12     +---+
-//          | v |        u lives early and v late, 8 above it; x lives with both, and lies between them: 12.
-//    8 +---+---+        As one block of 12 with x on top of it they would need 16.
+//          | v |        u is live early. v is live late, 8 bytes above it. x is live with both, and lies between
+//    8 +---+---+        them, so they need 12 bytes. As one block of 12 bytes with x on top they would need 16.
 //      |   x   |
 //    4 +---+---+
 //      | u |
 //    0 +---+
 TEST(PairOrderSearch, LetsAGroupReachAroundAnother) {
   PackingProblem problem = testing::problem_of({{0, 1, 4}, {1, 2, 4}, {0, 2, 4}});
-  problem.together = {{PackingId(0), PackingId(1), Bytes(8)}};
+  problem.colocations = {{PackingId(0), PackingId(1), Bytes(8)}};
   const Prepared prepared(problem);
-  const Answer answer = ask(problem, prepared, 12);
+  const FitAnswer answer = ask(problem, prepared, {.capacity = 12});
   EXPECT_EQ(answer.outcome, SearchOutcome::fits);
   EXPECT_EQ(answer.defect, "");
-  EXPECT_EQ(ask(problem, prepared, 11).outcome, SearchOutcome::does_not_fit);
+  EXPECT_EQ(ask(problem, prepared, {.capacity = 11}).outcome, SearchOutcome::does_not_fit);
 }
 
 void compare_with_brute_force(const testing::Features& features, std::uint64_t seed, int rounds) {
   Random random(seed);
-  int refuted = 0;
   for (int round = 0; round < rounds; ++round) {
     const PackingProblem problem = testing::random_valid_problem(random, features);
     const Prepared prepared(problem);
     const std::int64_t least = testing::least_height_of_all_offsets(problem);
-    for (const RuleCase& rule_case : kRuleCases) {
-      for (CliqueRule rule : {CliqueRule::fewest_options, CliqueRule::most_failures, CliqueRule::least_slack}) {
-        const Answer at = ask(problem, prepared, least, rule_case.rules, rule);
-        ASSERT_EQ(at.outcome, SearchOutcome::fits) << rule_case.name << ", round " << round;
-        ASSERT_EQ(at.defect, "") << rule_case.name << ", round " << round;
-        ASSERT_EQ(ask(problem, prepared, least - 1, rule_case.rules, rule).outcome, SearchOutcome::does_not_fit)
-            << rule_case.name << ", round " << round;
-        ++refuted;
+    for (unsigned off = 0; off < kCombinations; ++off) {
+      const PairOrderRules rules = rules_without(kSwitches, off);
+      for (CliqueRule rule : testing::kCliqueRules) {
+        const FitAnswer at = ask(problem, prepared, {.capacity = least, .clique_rule = rule}, rules);
+        ASSERT_EQ(at.outcome, SearchOutcome::fits) << name_without(kSwitches, off) << ", round " << round;
+        ASSERT_EQ(at.defect, "") << name_without(kSwitches, off) << ", round " << round;
+        const FitAnswer below = ask(problem, prepared, {.capacity = least - 1, .clique_rule = rule}, rules);
+        ASSERT_EQ(below.outcome, SearchOutcome::does_not_fit) << name_without(kSwitches, off) << ", round " << round;
       }
     }
   }
-  EXPECT_EQ(refuted, rounds * 12);
 }
 
 TEST(PairOrderSearch, AgreesWithBruteForceOnGroups) {
-  compare_with_brute_force({.most_buffers = 6, .most_size = 4, .moments = 6, .gaps = true, .together = true}, 51, 600);
+  compare_with_brute_force({.most_buffers = 6, .most_size = 4, .moments = 6, .gaps = true, .colocations = true}, 51,
+                           600);
 }
 
 TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
@@ -106,7 +87,7 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                             .gaps = true,
                             .fixed = true,
                             .zero_sizes = true,
-                            .together = true},
+                            .colocations = true},
                            52, 600);
   compare_with_brute_force({.most_buffers = 6,
                             .most_size = 4,
@@ -114,22 +95,22 @@ TEST(PairOrderSearch, AgreesWithBruteForceOnTheWholeModel) {
                             .fixed = true,
                             .zero_sizes = true,
                             .relation = true,
-                            .together = true},
+                            .colocations = true},
                            53, 600);
 }
 
-// Three of 7 bytes fit 24 in six orders; five of 5 do not (25), and there is more room for each two of them, so that
-// they are looked at last: without components that is found out for each of the six.
+// Three buffers of 7 bytes fit 24 in six orders. Five buffers of 5 bytes need 25. They are looked at last, because two
+// of them leave more space. Without components, the search fails at them once for each of the six orders.
 TEST(PairOrderSearch, EachRulePrunes) {
   PackingProblem problem =
       testing::problem_of({{0, 1, 7}, {0, 1, 7}, {0, 1, 7}, {5, 6, 5}, {5, 6, 5}, {5, 6, 5}, {5, 6, 5}, {5, 6, 5}});
   const Prepared prepared(problem);
-  const Answer all = ask(problem, prepared, 24);
+  const FitAnswer all = ask(problem, prepared, {.capacity = 24});
   EXPECT_EQ(all.outcome, SearchOutcome::does_not_fit);
-  for (int at = 1; at < 4; ++at) {
-    const Answer without = ask(problem, prepared, 24, kRuleCases[at].rules);
-    EXPECT_EQ(without.outcome, SearchOutcome::does_not_fit) << kRuleCases[at].name;
-    EXPECT_GT(without.nodes, all.nodes) << kRuleCases[at].name;
+  for (unsigned off = 1; off < kCombinations; ++off) {
+    const FitAnswer without = ask(problem, prepared, {.capacity = 24}, rules_without(kSwitches, off));
+    EXPECT_EQ(without.outcome, SearchOutcome::does_not_fit) << name_without(kSwitches, off);
+    EXPECT_GT(without.nodes, all.nodes) << name_without(kSwitches, off);
   }
 }
 

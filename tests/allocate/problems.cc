@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "lowtide/allocate/problem/validate.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide::testing {
 namespace {
 
-std::vector<TimeSpan> active_parts(const PackingBuffer& buffer) {
-  std::vector<TimeSpan> parts;
+// Written apart from the one of the room, which it helps to check.
+std::vector<TimeSpan> active_spans(const PackingBuffer& buffer) {
+  std::vector<TimeSpan> spans;
   std::int64_t from = buffer.lifespan.begin;
   for (const TimeSpan& gap : buffer.gaps) {
-    if (from < gap.begin) parts.push_back({from, gap.begin});
+    if (from < gap.begin) spans.push_back({from, gap.begin});
     from = gap.end;
   }
-  if (from < buffer.lifespan.end) parts.push_back({from, buffer.lifespan.end});
-  return parts;
+  if (from < buffer.lifespan.end) spans.push_back({from, buffer.lifespan.end});
+  return spans;
 }
 
 bool collide(const PackingProblem& problem, PackingId a, std::int64_t a_offset, PackingId b, std::int64_t b_offset) {
@@ -32,13 +34,13 @@ bool collide(const PackingProblem& problem, PackingId a, std::int64_t a_offset, 
          b_size > Bytes(0) && in_conflict(problem, a, b);
 }
 
-// Buffers that `together` joins, directly or through others, have one number.
+// Buffers that colocations join, directly or through others, have the same number.
 IdVector<PackingId, std::size_t> group_numbers(const PackingProblem& problem) {
   IdVector<PackingId, std::size_t> number(problem.buffers.size());
   for (PackingId id : all_ids<PackingId>(number.size())) number[id] = id.index();
   for (bool changed = true; changed;) {
     changed = false;
-    for (const PackingTogether& pair : problem.together) {
+    for (const PackingColocation& pair : problem.colocations) {
       const std::size_t least = std::min(number[pair.first], number[pair.second]);
       changed = changed || number[pair.first] != number[pair.second];
       number[pair.first] = number[pair.second] = least;
@@ -54,12 +56,12 @@ void add_random_pairs(Random& random, const Features& features, PackingProblem& 
     for (PackingId a : all_ids<PackingId>(b.index())) {
       if (features.relation && random.chance(density)) problem.conflicts->push_back({a, b});
     }
-    if (!features.together || b.index() == 0 || !random.chance(40)) continue;
+    if (!features.colocations || b.index() == 0 || !random.chance(40)) continue;
     PackingId other(static_cast<std::uint32_t>(random.below(b.index())));
     PackingId lower = random.chance(50) ? b : other;
     const PackingId upper = lower == b ? other : b;
     const std::int64_t delta = random.chance(30) ? 0 : random.between(0, problem.buffers[lower].size.count());
-    problem.together.push_back({lower, upper, Bytes(delta)});
+    problem.colocations.push_back({lower, upper, Bytes(delta)});
   }
 }
 
@@ -72,7 +74,7 @@ std::vector<TimeSpan> random_gaps(Random& random, std::int64_t begin, std::int64
   return gaps;
 }
 
-// Moment 0 is the first and moment `moments` the last that a 64-bit clock knows.
+// Moment 0 becomes the first time of a 64-bit clock, and moment `moments` the last one.
 void stretch_to_extremes(PackingBuffer& buffer, int moments) {
   const auto stretched = [&](std::int64_t moment) {
     if (moment == 0) return std::numeric_limits<std::int64_t>::min();
@@ -148,34 +150,33 @@ PackingProblem network_like_problem(std::size_t count, std::uint64_t seed) {
 }
 
 PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut) {
-  struct Piece {
+  struct Rectangle {
     TimeSpan time;
     Interval<std::int64_t> bytes;
-    std::vector<TimeSpan> gaps;  // such a piece is cut in bytes only
+    std::vector<TimeSpan> gaps;  // a rectangle with gaps is only cut in bytes
   };
   Random random(seed);
-  std::vector<Piece> pieces = {{{0, cut.moments}, {0, cut.bytes}, {}}};
-  while (pieces.size() < cut.pieces) {
-    Piece& piece = pieces[random.below(pieces.size())];
-    const std::int64_t length = piece.gaps.empty() ? piece.time.end - piece.time.begin : 0;
-    Piece rest = piece;
+  std::vector<Rectangle> all = {{{0, cut.moments}, {0, cut.bytes}, {}}};
+  while (all.size() < cut.buffers) {
+    Rectangle& one = all[random.below(all.size())];
+    const std::int64_t length = one.gaps.empty() ? one.time.end - one.time.begin : 0;
+    Rectangle rest = one;
     if (cut.gaps > 0 && random.chance(cut.gaps) && length > 2) {
-      rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 2);
-      rest.time.end = random.between(rest.time.begin + 1, piece.time.end - 1);
-      piece.gaps = {rest.time};
+      rest.time.begin = random.between(one.time.begin + 1, one.time.end - 2);
+      rest.time.end = random.between(rest.time.begin + 1, one.time.end - 1);
+      one.gaps = {rest.time};
     } else if (random.chance(50) && length > 1) {
-      piece.time.end = rest.time.begin = random.between(piece.time.begin + 1, piece.time.end - 1);
-    } else if (piece.bytes.end - piece.bytes.begin > 1) {
-      piece.bytes.end = rest.bytes.begin = random.between(piece.bytes.begin + 1, piece.bytes.end - 1);
+      one.time.end = rest.time.begin = random.between(one.time.begin + 1, one.time.end - 1);
+    } else if (one.bytes.end - one.bytes.begin > 1) {
+      one.bytes.end = rest.bytes.begin = random.between(one.bytes.begin + 1, one.bytes.end - 1);
     } else {
       continue;
     }
-    pieces.push_back(rest);
+    all.push_back(rest);
   }
   PackingProblem problem;
-  for (const Piece& piece : pieces) {
-    problem.buffers.push_back(
-        {.lifespan = piece.time, .gaps = piece.gaps, .size = Bytes(piece.bytes.end - piece.bytes.begin)});
+  for (const Rectangle& one : all) {
+    problem.buffers.push_back({.lifespan = one.time, .gaps = one.gaps, .size = Bytes(one.bytes.end - one.bytes.begin)});
   }
   return problem;
 }
@@ -195,8 +196,8 @@ PackingProblem without_time(PackingProblem problem) {
 }
 
 bool live_together(const PackingBuffer& a, const PackingBuffer& b) {
-  for (const TimeSpan& of_a : active_parts(a)) {
-    for (const TimeSpan& of_b : active_parts(b)) {
+  for (const TimeSpan& of_a : active_spans(a)) {
+    for (const TimeSpan& of_b : active_spans(b)) {
       if (of_a.begin < of_b.end && of_b.begin < of_a.end) return true;
     }
   }
@@ -204,7 +205,7 @@ bool live_together(const PackingBuffer& a, const PackingBuffer& b) {
 }
 
 bool in_conflict(const PackingProblem& problem, PackingId a, PackingId b) {
-  if (!problem.together.empty()) {
+  if (!problem.colocations.empty()) {
     const IdVector<PackingId, std::size_t> group = group_numbers(problem);
     if (group[a] == group[b]) return false;
   }
@@ -215,7 +216,7 @@ bool in_conflict(const PackingProblem& problem, PackingId a, PackingId b) {
 }
 
 std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets) {
-  if (offsets.size() != problem.buffers.size()) return "not one offset a buffer";
+  if (offsets.size() != problem.buffers.size()) return "not one offset per buffer";
   for (PackingId a : all_ids<PackingId>(offsets.size())) {
     const std::string name = "buffer " + std::to_string(a.value());
     const PackingBuffer& buffer = problem.buffers[a];
@@ -228,11 +229,17 @@ std::string defect_of(const PackingProblem& problem, const IdVector<PackingId, O
       }
     }
   }
-  for (const PackingTogether& pair : problem.together) {
+  for (const PackingColocation& pair : problem.colocations) {
     if (offsets[pair.second] == offsets[pair.first] + pair.delta) continue;
     return "buffer " + std::to_string(pair.second.value()) + " is not where its group puts it";
   }
   return "";
+}
+
+std::string defect_of(const PackingProblem& problem, const allocate_internal::Placements& placements) {
+  IdVector<PackingId, Offset> offsets;
+  for (std::int64_t offset : placements.offsets) offsets.push_back(Offset(offset));
+  return defect_of(problem, offsets);
 }
 
 std::int64_t least_height(const PackingProblem& problem) {
@@ -243,7 +250,7 @@ std::int64_t least_height(const PackingProblem& problem) {
   }
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   do {
-    std::vector<PackingId> placed = fixed;
+    std::vector<PackingId> assigned = fixed;
     IdVector<PackingId, std::int64_t> offsets(problem.buffers.size(), 0);
     std::int64_t height = 0;
     for (PackingId id : fixed) {
@@ -253,17 +260,17 @@ std::int64_t least_height(const PackingProblem& problem) {
     for (PackingId id : order) {
       const PackingBuffer& buffer = problem.buffers[id];
       std::set<std::int64_t> candidates = {0};
-      for (PackingId other : placed) {
+      for (PackingId other : assigned) {
         const std::int64_t end = offsets[other] + problem.buffers[other].size.count();
         candidates.insert((end + buffer.alignment.count() - 1) / buffer.alignment.count() * buffer.alignment.count());
       }
       const auto is_free = [&](std::int64_t offset) {
-        return std::none_of(placed.begin(), placed.end(),
+        return std::none_of(assigned.begin(), assigned.end(),
                             [&](PackingId other) { return collide(problem, id, offset, other, offsets[other]); });
       };
       offsets[id] = *std::find_if(candidates.begin(), candidates.end(), is_free);
       height = std::max(height, offsets[id] + buffer.size.count());
-      placed.push_back(id);
+      assigned.push_back(id);
     }
     least = std::min(least, height);
   } while (std::next_permutation(order.begin(), order.end()));
@@ -273,10 +280,10 @@ std::int64_t least_height(const PackingProblem& problem) {
 std::int64_t least_height_of_all_offsets(const PackingProblem& problem) {
   const std::size_t count = problem.buffers.size();
   IdVector<PackingId, std::int64_t> offsets(count, 0);
-  std::vector<std::vector<char>> conflict(count, std::vector<char>(count, 0));
+  IdVector<PackingId, Flags<PackingId>> conflicts(count, Flags<PackingId>(count));
   for (PackingId a : all_ids<PackingId>(count)) {
     for (PackingId b : all_ids<PackingId>(count)) {
-      conflict[a.index()][b.index()] = a != b && in_conflict(problem, a, b) ? 1 : 0;
+      if (a != b && in_conflict(problem, a, b)) conflicts[a].set(b);
     }
   }
   const auto suits = [&](PackingId id, std::int64_t height) {
@@ -286,39 +293,39 @@ std::int64_t least_height_of_all_offsets(const PackingProblem& problem) {
     if (begin < 0 || end > height || begin % buffer.alignment.count() != 0) return false;
     if (buffer.fixed_offset && buffer.fixed_offset->position() != begin) return false;
     for (PackingId other : all_ids<PackingId>(id.index())) {
-      if (conflict[id.index()][other.index()] == 0 || buffer.size == Bytes(0)) continue;
+      if (!conflicts[id].test(other) || buffer.size == Bytes(0)) continue;
       const std::int64_t other_size = problem.buffers[other].size.count();
       if (other_size > 0 && begin < offsets[other] + other_size && offsets[other] < end) return false;
     }
-    for (const PackingTogether& pair : problem.together) {
+    for (const PackingColocation& pair : problem.colocations) {
       if (std::max(pair.first, pair.second) != id) continue;
       if (offsets[pair.second] - offsets[pair.first] != pair.delta.count()) return false;
     }
     return true;
   };
-  const std::function<bool(std::uint32_t, std::int64_t)> place = [&](std::uint32_t at, std::int64_t height) {
+  const std::function<bool(std::uint32_t, std::int64_t)> assign = [&](std::uint32_t at, std::int64_t height) {
     if (at == count) return true;
     const PackingId id(at);
     for (offsets[id] = 0; offsets[id] + problem.buffers[id].size.count() <= height; ++offsets[id]) {
-      if (suits(id, height) && place(at + 1, height)) return true;
+      if (suits(id, height) && assign(at + 1, height)) return true;
     }
     return false;
   };
   std::int64_t height = 0;
-  while (!place(0, height)) ++height;
+  while (!assign(0, height)) ++height;
   return height;
 }
 
 std::int64_t largest_load(const PackingProblem& problem) {
   std::set<std::int64_t> times;
   for (const PackingBuffer& buffer : problem.buffers) {
-    for (const TimeSpan& part : active_parts(buffer)) times.insert(part.begin);
+    for (const TimeSpan& span : active_spans(buffer)) times.insert(span.begin);
   }
   std::int64_t largest = 0;
   for (std::int64_t time : times) {
     std::int64_t load = 0;
     for (const PackingBuffer& buffer : problem.buffers) {
-      for (const TimeSpan& part : active_parts(buffer)) load += part.contains(time) ? buffer.size.count() : 0;
+      for (const TimeSpan& span : active_spans(buffer)) load += span.contains(time) ? buffer.size.count() : 0;
     }
     largest = std::max(largest, load);
   }

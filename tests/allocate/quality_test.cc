@@ -1,8 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How good the heights are, not only that they hold: against the optimum where all orders can be tried, and against
-// the bound where not.
+// How good the heights are: compared with the optimum if all orders can be tried, otherwise with the bound.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +44,7 @@ Quality measure(const Features& features, std::uint64_t seed, int rounds) {
     }
     const std::int64_t height = packing->height.count();
     const std::int64_t optimum =
-        features.together ? testing::least_height_of_all_offsets(problem) : testing::least_height(problem);
+        features.colocations ? testing::least_height_of_all_offsets(problem) : testing::least_height(problem);
     EXPECT_EQ(testing::defect_of(problem, packing->offsets), "") << "round " << round;
     EXPECT_GE(height, optimum) << "round " << round;
     EXPECT_LE(packing->bound.count(), optimum) << "round " << round;
@@ -58,7 +57,7 @@ Quality measure(const Features& features, std::uint64_t seed, int rounds) {
   return quality;
 }
 
-// 6 buffers at most, against all orders. The optimum is found and proven always.
+// With at most 6 buffers, the optimum is always found and proven.
 TEST(Quality, IsOptimalOnPlainSmallProblems) {
   const Quality quality = measure({.most_buffers = 6}, 101, 1000);
   EXPECT_EQ(quality.optimal, quality.problems);
@@ -85,12 +84,12 @@ TEST(Quality, IsOptimalOnSmallRelations) {
 }
 
 TEST(Quality, IsOptimalOnSmallProblemsWithGroups) {
-  const Quality quality = measure({.most_buffers = 6, .most_size = 5, .gaps = true, .together = true}, 108, 1000);
+  const Quality quality = measure({.most_buffers = 6, .most_size = 5, .gaps = true, .colocations = true}, 108, 1000);
   EXPECT_EQ(quality.optimal, quality.problems);
   EXPECT_EQ(quality.proven, quality.problems);
 }
 
-TEST(Quality, IsOptimalOnTheWholeModel) {
+TEST(Quality, IsOptimalOnSmallProblemsWithAllFeatures) {
   for (bool relation : {false, true}) {
     const Quality quality = measure({.most_buffers = 6,
                                      .most_size = 5,
@@ -99,21 +98,21 @@ TEST(Quality, IsOptimalOnTheWholeModel) {
                                      .fixed = true,
                                      .zero_sizes = true,
                                      .relation = relation,
-                                     .together = true},
+                                     .colocations = true},
                                     109, 1000);
     EXPECT_EQ(quality.optimal, quality.problems);
     EXPECT_EQ(quality.proven, quality.problems);
   }
 }
 
-// Where the load says little, the search proves.
+// The load proves little here, so the exact search proves the optimum.
 TEST(Quality, IsOptimalOnSmallProblemsWithAlignment) {
   const Quality quality = measure({.most_buffers = 6, .alignments = true}, 102, 1000);
   EXPECT_EQ(quality.optimal, quality.problems);
   EXPECT_EQ(quality.proven, quality.problems);
 }
 
-TEST(Quality, IsOptimalOnSmallProblemsInTimeWithEverything) {
+TEST(Quality, IsOptimalAtTheEndsOfTheClock) {
   const Quality quality = measure(
       {.most_buffers = 6, .alignments = true, .gaps = true, .fixed = true, .zero_sizes = true, .extreme_times = true},
       105, 1000);
@@ -121,15 +120,15 @@ TEST(Quality, IsOptimalOnSmallProblemsInTimeWithEverything) {
   EXPECT_EQ(quality.proven, quality.problems);
 }
 
-// No slack anywhere: the hardest of their size. The orders alone stay 4 % above the bound; the search
-// comes near it.
+// Without any slack, these are the hardest problems of their size. The greedy orders stay 4 % above the bound. The
+// search comes near it.
 TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
   double greedy = 0;
   double all = 0;
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round) {
     const PackingProblem problem =
-        testing::cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .pieces = 120});
+        testing::cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .buffers = 120});
     const Result<Packing> without = allocate(problem, {.effort = 30'000});  // ends before the search
     const Result<Packing> with = allocate(problem, {.effort = 20'000'000});
     EXPECT_EQ(with->bound, Bytes(1000));

@@ -21,7 +21,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-// All features, all strategies; judged by the pairs of this folder and by the verifier, which must agree.
+// All features and all strategies. The check of all pairs in problems.h and the verifier must agree.
 TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
   Random random(2026);
   std::set<std::string> strategies;
@@ -44,14 +44,14 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
     ASSERT_TRUE(packing->is_bound_searched || check_packing_bound(problem, *packing).is_confirmed) << "round " << round;
     strategies.insert(packing->strategy);
   }
-  EXPECT_GE(strategies.size(), 11U);  // best fit, nine orders, search: each is the best at times
+  EXPECT_GE(strategies.size(), 11U);  // each of best fit, the nine orders and the search is the best one sometimes
 }
 
-// The general model: relations and groups.
+// With relations and groups, too.
 TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
   Random random(2027);
   int proven = 0;
-  int shown_by_buffers = 0;
+  int with_clique = 0;
   for (int round = 0; round < 20'000; ++round) {
     PackingProblem problem =
         testing::random_valid_problem(random, {.most_buffers = static_cast<int>(random.between(1, 16)),
@@ -62,31 +62,31 @@ TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
                                                .fixed = random.chance(30),
                                                .zero_sizes = random.chance(50),
                                                .relation = random.chance(30),
-                                               .together = random.chance(50)});
-    std::optional<Bytes> told;
+                                               .colocations = random.chance(50)});
+    std::optional<Bytes> reported;
     const Result<Packing> packing =
         allocate(problem, {.effort = random.between(0, 20'000), .on_improvement = [&](const Packing& better) {
-                             EXPECT_TRUE(!told || better.height < *told);
-                             told = better.height;
+                             EXPECT_TRUE(!reported || better.height < *reported);
+                             reported = better.height;
                            }});
     ASSERT_TRUE(packing.ok()) << "round " << round << ": " << packing.error().describe();
     ASSERT_EQ(testing::defect_of(problem, packing->offsets), "") << "round " << round;
-    ASSERT_EQ(told, packing->height) << "round " << round;
+    ASSERT_EQ(reported, packing->height) << "round " << round;
     problem.capacity = packing->height;
     ASSERT_EQ(joined(check_packing(problem, packing->offsets)), "") << "round " << round;
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
     ASSERT_EQ(packing->proven_optimal, packing->bound == packing->height) << "round " << round;
     proven += packing->proven_optimal ? 1 : 0;
-    if (!problem.together.empty() || packing->is_bound_searched) continue;
+    if (!problem.colocations.empty() || packing->is_bound_searched) continue;
     ASSERT_TRUE(check_packing_bound(problem, *packing).is_confirmed) << "round " << round;
-    shown_by_buffers += packing->witness_buffers.empty() ? 0 : 1;
+    with_clique += packing->witness_buffers.empty() ? 0 : 1;
   }
   EXPECT_GT(proven, 15'000);
-  EXPECT_GT(shown_by_buffers, 1'000);
+  EXPECT_GT(with_clique, 1'000);
 }
 
-// The checker of this folder and that of `verify` agree on what is wrong, too.
-TEST(PackingCheck, AgreesOnOffsetsThatAreWrong) {
+// The check of problems.h and the verifier also agree on wrong offsets.
+TEST(PackingCheck, AgreesOnWrongOffsets) {
   Random random(2028);
   int wrong = 0;
   for (int round = 0; round < 5'000; ++round) {
@@ -94,7 +94,7 @@ TEST(PackingCheck, AgreesOnOffsetsThatAreWrong) {
                                                                           .most_size = 6,
                                                                           .gaps = true,
                                                                           .relation = random.chance(30),
-                                                                          .together = random.chance(50)});
+                                                                          .colocations = random.chance(50)});
     IdVector<PackingId, Offset> offsets = allocate(problem)->offsets;
     Offset& moved = offsets[PackingId(static_cast<std::uint32_t>(random.below(offsets.size())))];
     moved = Offset(random.between(0, 12));

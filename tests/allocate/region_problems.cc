@@ -77,7 +77,7 @@ class BruteForce {
     for (PackingId id : all_ids<PackingId>(count_)) {
       if (is_forbidden(id, region[id.index()])) return false;
     }
-    for (const PackingTogether& pair : problem_.packing.together) {
+    for (const PackingColocation& pair : problem_.packing.colocations) {
       if (region[pair.first.index()] != region[pair.second.index()]) return false;
     }
     return true;
@@ -94,11 +94,11 @@ class BruteForce {
     return true;
   }
 
-  // The first region that is forbidden to nobody of the group.
-  [[nodiscard]] bool is_home(PackingId fixed, std::size_t region) const {
+  // Whether it is the first region that is not forbidden to any buffer of the group.
+  [[nodiscard]] bool is_first_allowed(PackingId fixed, std::size_t region) const {
     std::vector<PackingId> group = {fixed};
     for (std::size_t at = 0; at < group.size(); ++at) {
-      for (const PackingTogether& pair : problem_.packing.together) {
+      for (const PackingColocation& pair : problem_.packing.colocations) {
         for (const auto& [one, other] : {std::pair(pair.first, pair.second), std::pair(pair.second, pair.first)}) {
           if (one == group[at] && std::find(group.begin(), group.end(), other) == group.end()) group.push_back(other);
         }
@@ -120,7 +120,7 @@ class BruteForce {
       if (((set >> id.value()) & 1U) == 0) continue;
       PackingBuffer buffer = problem_.packing.buffers[id];
       buffer.alignment = std::max(buffer.alignment, self.alignment);
-      if (buffer.fixed_offset && !is_home(id, region)) return false;
+      if (buffer.fixed_offset && !is_first_allowed(id, region)) return false;
       inside[id] = alone.buffers.push_back(buffer);
     }
     const auto kept = [&](const std::vector<PackingPair>& pairs) {
@@ -131,12 +131,12 @@ class BruteForce {
       return out;
     };
     if (problem_.packing.conflicts) alone.conflicts = kept(*problem_.packing.conflicts);
-    for (const PackingTogether& pair : problem_.packing.together) {
-      if (inside[pair.first]) alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
+    for (const PackingColocation& pair : problem_.packing.colocations) {
+      if (inside[pair.first]) alone.colocations.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
     }
-    if (!allocate_internal::validate_packing_problem(alone).ok()) return false;  // no offset suits the alignment
+    if (!allocate_internal::validate_packing_problem(alone).ok()) return false;  // no offset suits the alignments
     if (!self.capacity) return true;
-    const bool has_groups = !alone.together.empty();
+    const bool has_groups = !alone.colocations.empty();
     return (has_groups ? least_height_of_all_offsets(alone) : least_height(alone)) <= self.capacity->count();
   }
 

@@ -19,19 +19,19 @@ struct RegionFeatures {
   bool weights = false;
   bool forbidden = false;
   bool alignments = false;   // of regions
-  bool all_bounded = false;  // else the last region has no limit in half of the problems
+  bool all_bounded = false;  // otherwise the last region has no capacity in half of the problems
 };
 
-// Valid, with capacities around what would be needed.
+// A random valid problem. Its capacities are about as large as needed.
 [[nodiscard]] RegionProblem random_region_problem(Random& random, const RegionFeatures& features);
 
-// Of `boxes`, with weights where given.
+// A problem with these buffers. Weights are optional.
 [[nodiscard]] RegionProblem region_problem_of(std::initializer_list<Box> boxes,
                                               std::initializer_list<PackingRegion> regions,
                                               std::initializer_list<std::int64_t> weights = {});
 
-// The least cost there is, by trying every region for every buffer, and in each region every order of placing (or, with
-// groups, every offset); nothing if nothing fits. For 6 buffers at most.
+// The least cost, by trying every region for every buffer, and in each region every order of assignment (with
+// colocations, every offset). Returns nullopt if nothing fits. For at most 6 buffers.
 [[nodiscard]] std::optional<RegionCost> least_cost(const RegionProblem& problem);
 
 }  // namespace lowtide::testing

@@ -5,11 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <optional>
-#include <vector>
 
 #include "lowtide/allocate/allocate.h"
 #include "tests/allocate/region_problems.h"
+#include "tests/allocate/search_questions.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -20,30 +21,30 @@ struct Searched {
   std::int64_t decisions = 0;
 };
 
-// Without any choice to begin with.
+// Searches without a known cost.
 Searched searched(const RegionProblem& problem, const RegionRules& rules) {
   const Result<RegionModel> model = RegionModel::build(problem);
   Searched out;
   if (model->overload()) return {.cost = std::nullopt, .is_complete = true};
-  std::vector<RegionBound> bounds;
-  for (std::size_t level = 0; level < model->levels(); ++level) {
-    bounds.emplace_back(*model, level);
-    bounds.back().raise(1'000'000, 100'000);
+  IdVector<LevelId, RegionBound> bounds;
+  for (LevelId level : model->levels()) {
+    bounds.push_back(RegionBound(*model, level));
+    bounds[level].raise(1'000'000, 100'000);
   }
   Effort effort{.limit = 2'000'000'000};
   RegionPacker packer(problem, *model, effort, 1);
   RegionSearch search(*model, bounds, packer, effort, rules);
   out.is_complete = search.run(1'000'000'000, 10'000'000);
   out.decisions = search.decisions();
-  if (search.best().empty()) return out;
+  if (!search.best()) return out;
   LevelCost cost;
-  for (std::size_t item = 0; item < model->items(); ++item) cost += model->cost(item, search.best()[item]);
+  for (GroupId group : model->groups()) cost += model->cost(group, (*search.best())[group]);
   out.cost = model->as_region_cost(cost);
   return out;
 }
 
-// Cliques fit the first region, and offsets do not, as in a ring of five of which two fit: somebody must leave, though
-// no clique says who.
+// A problem whose cliques fit the first region, but for which there are no offsets, as in a ring of five buffers of
+// which two fit. So a buffer must leave, but no clique says which.
 RegionProblem problem_without_offsets(Random& random) {
   while (true) {
     RegionProblem problem;
@@ -60,38 +61,55 @@ RegionProblem problem_without_offsets(Random& random) {
   }
 }
 
-// What each rule saves, over all problems; the answer is always that of brute force.
-TEST(RegionSearch, NoRuleChangesTheAnswerAndEachOneSaves) {
-  struct Case {
-    const char* name;
-    RegionRules rules;
-  };
-  const std::vector<Case> cases = {{"all", {}},
-                                   {"loads", {.loads = false}},
-                                   {"bounds", {.bounds = false}},
-                                   {"interchangeable", {.interchangeable = false}},
-                                   {"refuted", {.refuted = false}},
-                                   {"shrink", {.shrink = false}}};
-  std::vector<std::int64_t> decisions(cases.size(), 0);
+constexpr std::array<testing::RuleSwitch<RegionRules>, 5> kSwitches = {{
+    {"loads", &RegionRules::loads},
+    {"bounds", &RegionRules::bounds},
+    {"interchangeable", &RegionRules::interchangeable},
+    {"nogoods", &RegionRules::nogoods},
+    {"minimize", &RegionRules::minimize},
+}};
+
+RegionProblem small_problem(Random& random, int round) {
+  return testing::random_region_problem(
+      random, {.packing = {.most_buffers = 6, .most_size = round % 2 == 0 ? 3 : 9, .moments = 6},
+               .weights = round % 4 < 2,
+               .all_bounded = round % 5 < 3});
+}
+
+TEST(RegionSearch, AgreesWithBruteForceUnderAllRules) {
+  Random random(73);
+  for (int round = 0; round < 200; ++round) {
+    const RegionProblem problem = small_problem(random, round);
+    const std::optional<RegionCost> least = testing::least_cost(problem);
+    for (unsigned off = 0; off < 1U << kSwitches.size(); ++off) {
+      const Searched found = searched(problem, rules_without(kSwitches, off));
+      ASSERT_TRUE(found.is_complete) << name_without(kSwitches, off) << ", round " << round;
+      ASSERT_EQ(found.cost, least) << name_without(kSwitches, off) << ", round " << round;
+    }
+  }
+}
+
+TEST(RegionSearch, EachRuleSavesDecisions) {
+  std::int64_t with_all = 0;
+  std::array<std::int64_t, kSwitches.size()> without = {};
   Random random(71);
   for (int round = 0; round < 1500; ++round) {
     const bool is_small = round % 8 != 7;
-    const RegionProblem problem =
-        !is_small ? problem_without_offsets(random)
-                  : testing::random_region_problem(
-                        random, {.packing = {.most_buffers = 6, .most_size = round % 2 == 0 ? 3 : 9, .moments = 6},
-                                 .weights = round % 4 < 2,
-                                 .all_bounded = round % 5 < 3});
-    const std::optional<RegionCost> least =
-        is_small ? testing::least_cost(problem) : searched(problem, cases[0].rules).cost;
-    for (std::size_t at = 0; at < cases.size(); ++at) {
-      const Searched found = searched(problem, cases[at].rules);
-      ASSERT_TRUE(found.is_complete) << cases[at].name << ", round " << round;
-      ASSERT_EQ(found.cost, least) << cases[at].name << ", round " << round;
-      decisions[at] += found.decisions;
+    const RegionProblem problem = is_small ? small_problem(random, round) : problem_without_offsets(random);
+    const Searched all = searched(problem, {});
+    ASSERT_TRUE(all.is_complete) << "round " << round;
+    if (is_small) {
+      ASSERT_EQ(all.cost, testing::least_cost(problem)) << "round " << round;
+    }
+    with_all += all.decisions;
+    for (std::size_t at = 0; at < kSwitches.size(); ++at) {
+      const Searched found = searched(problem, rules_without(kSwitches, 1U << at));
+      ASSERT_TRUE(found.is_complete) << kSwitches[at].name << ", round " << round;
+      ASSERT_EQ(found.cost, all.cost) << kSwitches[at].name << ", round " << round;
+      without[at] += found.decisions;
     }
   }
-  for (std::size_t at = 1; at < cases.size(); ++at) EXPECT_GT(decisions[at], decisions[0]) << cases[at].name;
+  for (std::size_t at = 0; at < kSwitches.size(); ++at) EXPECT_GT(without[at], with_all) << kSwitches[at].name;
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "lowtide/allocate/regions/region_choice.h"
 #include "tests/allocate/region_problems.h"
@@ -15,39 +14,44 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-std::vector<RegionBound> bounds_of(const RegionModel& model, std::int64_t work) {
-  std::vector<RegionBound> bounds;
-  for (std::size_t level = 0; level < model.levels(); ++level) {
-    bounds.emplace_back(model, level);
-    bounds.back().raise(1'000, work);
+IdVector<LevelId, RegionBound> bounds_of(const RegionModel& model, std::int64_t work) {
+  IdVector<LevelId, RegionBound> bounds;
+  for (LevelId level : model.levels()) {
+    bounds.push_back(RegionBound(model, level));
+    bounds[level].raise(1'000, work);
   }
   return bounds;
 }
 
-// By trying all.
+// The least cost of a choice whose loads fit, by trying all choices.
 std::optional<LevelCost> least_of_all_choices(const RegionModel& model) {
   std::optional<LevelCost> least;
-  std::vector<std::size_t> region(model.items(), 0);
+  IdVector<GroupId, RegionId> regions(model.group_count());
   while (true) {
     RegionChoice choice(model);
-    bool fits = true;
-    for (std::size_t item = 0; item < model.items() && fits; ++item) {
-      fits = choice.fits(item, region[item]);
-      if (fits) choice.put(item, region[item]);
+    for (GroupId group : model.groups()) {
+      if (choice.fits(group, regions[group])) choice.put(group, regions[group]);
     }
-    if (fits && (!least || choice.cost() < *least)) least = choice.cost();
-    std::size_t at = 0;
-    while (at < region.size() && ++region[at] == model.regions()) region[at++] = 0;
-    if (at == region.size()) return least;
+    if (choice.unassigned() == 0 && (!least || choice.cost() < *least)) least = choice.cost();
+    // Counts up, with one digit per group.
+    bool has_next = false;
+    for (GroupId group : model.groups()) {
+      const std::uint32_t next = regions[group].value() + 1;
+      has_next = next < model.region_count();
+      regions[group] = RegionId(has_next ? next : 0);
+      if (has_next) break;
+    }
+    if (!has_next) return least;
   }
 }
 
 std::optional<LevelCost> cost_of(const RegionModel& model, const RegionSweep& sweep) {
-  if (sweep.best().empty()) return std::nullopt;
+  if (!sweep.best()) return std::nullopt;
   RegionChoice choice(model);
-  for (std::size_t item = 0; item < model.items(); ++item) {
-    EXPECT_TRUE(choice.fits(item, sweep.best()[item]));
-    choice.put(item, sweep.best()[item]);
+  for (GroupId group : model.groups()) {
+    const RegionId region = (*sweep.best())[group];
+    EXPECT_TRUE(choice.fits(group, region));
+    choice.put(group, region);
   }
   return choice.cost();
 }
@@ -63,7 +67,7 @@ TEST(RegionSweep, FindsTheCheapestChoiceWhoseLoadsFit) {
                                                                                       .gaps = kind == 1,
                                                                                       .fixed = kind == 2,
                                                                                       .relation = kind == 3,
-                                                                                      .together = kind == 4},
+                                                                                      .colocations = kind == 4},
                                                                           .weights = round % 5 < 3,
                                                                           .forbidden = kind == 5,
                                                                           .alignments = kind == 6,
@@ -72,18 +76,18 @@ TEST(RegionSweep, FindsTheCheapestChoiceWhoseLoadsFit) {
     if (model->overload()) continue;
     const std::optional<LevelCost> least = least_of_all_choices(*model);
     without += least ? 0 : 1;
-    // Whatever the bound knows, and whatever is known before.
+    // With and without prices, and with and without a known cost.
     for (std::int64_t work : {0, 10'000}) {
-      const std::vector<RegionBound> bounds = bounds_of(*model, work);
+      const IdVector<LevelId, RegionBound> bounds = bounds_of(*model, work);
       RegionSweep sweep(*model, bounds);
       Effort effort{.limit = 1'000'000};
       ASSERT_TRUE(sweep.run(std::nullopt, 1'000'000, effort));
       ASSERT_EQ(cost_of(*model, sweep), least) << "round " << round;
-      if (!least || model->levels() == 0) continue;
+      if (!least || model->level_count() == 0) continue;
       ASSERT_TRUE(sweep.run(least, 1'000'000, effort));
-      ASSERT_TRUE(sweep.best().empty()) << "round " << round;
+      ASSERT_FALSE(sweep.best()) << "round " << round;
       LevelCost above = *least;
-      ++above.level[0];
+      ++above[LevelId(0)];
       ASSERT_TRUE(sweep.run(above, 1'000'000, effort));
       ASSERT_EQ(cost_of(*model, sweep), least) << "round " << round;
     }
@@ -91,7 +95,7 @@ TEST(RegionSweep, FindsTheCheapestChoiceWhoseLoadsFit) {
   EXPECT_GE(without, 10);
 }
 
-// The proof that nothing is below the least, with prices and without: they never cost a state, and save some.
+// The proof that no cost is below the least one, with and without prices. Prices never cost effort, and save some.
 TEST(RegionSweep, PricesSaveStates) {
   std::int64_t plain_sum = 0;
   std::int64_t priced_sum = 0;
@@ -101,21 +105,21 @@ TEST(RegionSweep, PricesSaveStates) {
     problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
     problem.regions.push_back({});
     const Result<RegionModel> model = RegionModel::build(problem);
-    ASSERT_EQ(model->levels(), 1U);
-    const std::vector<RegionBound> plain = {RegionBound(*model, 0)};
+    ASSERT_EQ(model->level_count(), 1U);
+    const IdVector<LevelId, RegionBound> plain = {RegionBound(*model, LevelId(0))};
     RegionSweep sweep(*model, plain);
     Effort effort{.limit = 100'000'000};
     ASSERT_TRUE(sweep.run(std::nullopt, 100'000'000, effort));
     const std::optional<LevelCost> least = cost_of(*model, sweep);
-    const auto proof = [&](const std::vector<RegionBound>& bounds) {
+    const auto proof = [&](const IdVector<LevelId, RegionBound>& bounds) {
       RegionSweep below(*model, bounds);
       Effort spent{.limit = 100'000'000};
       EXPECT_TRUE(below.run(least, 100'000'000, spent));
-      EXPECT_TRUE(below.best().empty());
+      EXPECT_FALSE(below.best());
       return spent.spent;
     };
-    std::vector<RegionBound> priced = plain;
-    priced[0].raise(least->level[0], 1'000'000);
+    IdVector<LevelId, RegionBound> priced = plain;
+    priced[LevelId(0)].raise((*least)[LevelId(0)], 1'000'000);
     const std::int64_t with = proof(priced);
     const std::int64_t without = proof(plain);
     EXPECT_LE(with, without) << "seed " << seed;
@@ -125,17 +129,17 @@ TEST(RegionSweep, PricesSaveStates) {
   EXPECT_LT(priced_sum, plain_sum * 95 / 100);
 }
 
-TEST(RegionSweep, GivesUpWhereItMayNotWork) {
+TEST(RegionSweep, GivesUpIfTheWorkEnds) {
   RegionProblem problem;
   problem.packing = testing::network_like_problem(200, 5);
   problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
   problem.regions.push_back({});
   const Result<RegionModel> model = RegionModel::build(problem);
-  const std::vector<RegionBound> bounds = bounds_of(*model, 0);
+  const IdVector<LevelId, RegionBound> bounds = bounds_of(*model, 0);
   RegionSweep sweep(*model, bounds);
   Effort effort{.limit = 1'000'000};
   EXPECT_FALSE(sweep.run(std::nullopt, 300, effort));
-  EXPECT_TRUE(sweep.best().empty());
+  EXPECT_FALSE(sweep.best());
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ RegionPacking must_allocate(const RegionProblem& problem, const RegionOptions& o
   return *std::move(packing);
 }
 
-TEST(Regions, EverybodyLiesInTheFirstIfThatHasRoom) {
+TEST(Regions, AllBuffersAreInTheFirstIfTheyFit) {
   const RegionPacking packing =
       must_allocate(region_problem_of({{0, 2, 32}, {1, 3, 32}}, {{.capacity = Bytes(64)}, {}}));
   EXPECT_EQ(regions_of(packing), (std::vector<std::uint32_t>{0, 0}));
@@ -51,9 +51,9 @@ TEST(Regions, EverybodyLiesInTheFirstIfThatHasRoom) {
   EXPECT_EQ(packing.fills[RegionId(0)].height, Bytes(64));
 }
 
-// The picture of region_packing.h: 160 bytes at step 1 and room for 96, so 64 must leave; b is worth 96 and frees too
+// The example of region_packing.h: 160 bytes are live at step 1, and 96 fit, so 64 must leave. b costs 96 and frees too
 // little.
-TEST(Regions, KeepWhatIsWorthMost) {
+TEST(Regions, KeepTheBuffersThatAreWorthMost) {
   const RegionPacking packing =
       must_allocate(region_problem_of({{0, 2, 64}, {1, 3, 32}, {1, 2, 64}}, {{.capacity = Bytes(96)}, {}}, {2, 3, 2}));
   EXPECT_EQ(packing.placements[PackingId(1)].region, RegionId(0));
@@ -61,16 +61,15 @@ TEST(Regions, KeepWhatIsWorthMost) {
   EXPECT_TRUE(packing.proven_optimal);
 }
 
-// Preference: 30 bytes, 10 fit the first, and 10 of the rest the second: 20 outside the first, 10 outside the first
-// two.
-TEST(Regions, CountBytesOutsideTheFirstThenOutsideTheFirstTwo) {
+// Of 30 bytes, 10 fit the first region, and 10 the second. So 20 are outside the first, and 10 outside the first two.
+TEST(Regions, CountBytesPerCostLevel) {
   const RegionPacking packing = must_allocate(
       region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(10)}, {}}));
   EXPECT_EQ(packing.cost, (RegionCost{20, 10}));
   EXPECT_TRUE(packing.proven_optimal);
 }
 
-TEST(Regions, WhatIsForbiddenIsKeptOut) {
+TEST(Regions, BuffersStayOutOfForbiddenRegions) {
   RegionProblem problem = region_problem_of({{0, 1, 10}}, {{}, {}}, {1});
   problem.uses[PackingId(0)].forbidden = {RegionId(0)};
   const RegionPacking packing = must_allocate(problem);
@@ -79,7 +78,7 @@ TEST(Regions, WhatIsForbiddenIsKeptOut) {
   EXPECT_TRUE(packing.proven_optimal);
 }
 
-TEST(Regions, AFixedOffsetIsInTheFirstRegionThatIsNotForbidden) {
+TEST(Regions, FixedBuffersAreInTheFirstAllowedRegion) {
   RegionProblem problem = region_problem_of({{0, 1, 10}, {0, 1, 8}}, {{}, {.capacity = Bytes(26)}, {}}, {1, 1});
   problem.packing.buffers[PackingId(0)].fixed_offset = Offset(16);
   problem.uses[PackingId(0)].forbidden = {RegionId(0)};
@@ -90,16 +89,16 @@ TEST(Regions, AFixedOffsetIsInTheFirstRegionThatIsNotForbidden) {
 
 TEST(Regions, AGroupGoesToOneRegion) {
   RegionProblem problem = region_problem_of({{0, 1, 16}, {1, 2, 8}, {0, 2, 8}}, {{.capacity = Bytes(20)}, {}});
-  problem.packing.together = {{PackingId(0), PackingId(1), Bytes(4)}};
+  problem.packing.colocations = {{PackingId(0), PackingId(1), Bytes(4)}};
   const RegionPacking packing = must_allocate(problem);
-  // 16 + 8 bytes of the group, or the 8 of the other, are outside.
+  // Outside are either the 16 + 8 bytes of the group, or the 8 bytes of the other buffer.
   EXPECT_EQ(regions_of(packing), (std::vector<std::uint32_t>{0, 0, 1}));
   EXPECT_EQ(packing.cost, RegionCost{8});
   EXPECT_TRUE(packing.proven_optimal);
 }
 
-// 10 + 10 bytes at moment 4 and room for 19.
-TEST(Regions, WhatCannotFitIsProvenByAMoment) {
+// 10 + 10 bytes are live at moment 4, and 19 fit.
+TEST(Regions, AMomentProvesThatBuffersDoNotFit) {
   const RegionPacking packing =
       must_allocate(region_problem_of({{0, 5, 10}, {4, 6, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(9)}}));
   EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
@@ -110,8 +109,8 @@ TEST(Regions, WhatCannotFitIsProvenByAMoment) {
   EXPECT_FALSE(packing.proven_optimal);
 }
 
-// Each of three meets both others, and no region holds two: the loads of all regions together would do.
-TEST(Regions, WhatCannotFitIsProvenByTryingAll) {
+// All three buffers are in conflict, and no region holds two of them, although all regions together have enough bytes.
+TEST(Regions, ASearchProvesThatBuffersDoNotFit) {
   const RegionPacking packing = must_allocate(
       region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(18)}, {.capacity = Bytes(18)}}));
   EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
@@ -119,9 +118,9 @@ TEST(Regions, WhatCannotFitIsProvenByTryingAll) {
   EXPECT_TRUE(packing.is_bound_searched);
 }
 
-// One region, and offsets that do not go together though the bytes would: 4 + 4 + 2 with all padding but the last is 9,
-// and the best is 10 (Allocate, ProvesByTryingEverythingThatACapacityIsTooSmall).
-TEST(Regions, AnExhaustedSearchSaysHowMuchItLookedAt) {
+// One region, in which the loads fit but the offsets do not: 4 + 4 + 2 bytes without the last padding are 9, but the
+// least height is 10 (Allocate, ProvesBySearchThatACapacityIsTooSmall).
+TEST(Regions, ACompleteSearchReportsItsDecisions) {
   RegionProblem problem = region_problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}}, {{.capacity = Bytes(9)}});
   for (std::uint32_t at = 0; at < 3; ++at) problem.packing.buffers[PackingId(at)].alignment = Bytes(at < 2 ? 4 : 2);
   const RegionPacking packing = must_allocate(problem);
@@ -131,7 +130,7 @@ TEST(Regions, AnExhaustedSearchSaysHowMuchItLookedAt) {
   EXPECT_GT(packing.decisions, 0);
 }
 
-TEST(Regions, NothingNeedsNothing) {
+TEST(Regions, NoBuffersNeedNothing) {
   const RegionPacking packing = must_allocate(region_problem_of({}, {{.capacity = Bytes(0)}, {}}));
   EXPECT_EQ(packing.cost, RegionCost{0});
   EXPECT_TRUE(packing.proven_optimal);
@@ -144,11 +143,11 @@ struct Refusal {
   const char* message;
 };
 
-TEST(Regions, WhatIsNoProblemIsRefused) {
+TEST(Regions, InvalidProblemsAreRefused) {
   const RegionProblem good = region_problem_of({{0, 1, 10}}, {{}, {}}, {1});
   std::vector<Refusal> refusals(8, {"", good, ErrorCode::invalid, ""});
   refusals[0].problem.regions = {};
-  refusals[0].message = "there is no region";
+  refusals[0].message = "there are no regions";
   refusals[1].problem.regions[RegionId(1)].capacity = Bytes(-1);
   refusals[1].message = "the capacity -1 is below 0";
   refusals[2].problem.regions[RegionId(1)].alignment = Bytes(3);
@@ -156,15 +155,15 @@ TEST(Regions, WhatIsNoProblemIsRefused) {
   refusals[3].problem.uses[PackingId(0)].weight = -4;
   refusals[3].message = "the weight -4 is below 0";
   refusals[4].problem.uses[PackingId(0)].forbidden = {RegionId(0), RegionId(1)};
-  refusals[4].message = "every region is forbidden";
+  refusals[4].message = "all 2 regions are forbidden to it";
   refusals[5].problem.uses[PackingId(0)].weight = std::int64_t{1} << 60;
   refusals[5].code = ErrorCode::over_limit;
   refusals[5].message = "add up to more than kMaxTotalBytes";
   refusals[6].problem.packing.capacity = Bytes(5);
-  refusals[6].message = "give it to the regions";
+  refusals[6].message = "give capacities to the regions instead";
   for (int more = 0; more < 15; ++more) refusals[7].problem.regions.push_back({});
   refusals[7].code = ErrorCode::over_limit;
-  refusals[7].message = "17 regions are more than kMaxRegions = 16";
+  refusals[7].message = "there are 17 regions, above kMaxRegions = 16";
   for (const Refusal& refusal : refusals) {
     const Result<RegionPacking> packing = allocate_regions(refusal.problem);
     ASSERT_FALSE(packing.ok()) << refusal.message;
@@ -173,7 +172,7 @@ TEST(Regions, WhatIsNoProblemIsRefused) {
   }
 }
 
-// All kinds of problems, small enough for brute force.
+// Problems with all features, small enough for brute force.
 testing::RegionFeatures features_of(int round) {
   testing::RegionFeatures features;
   const int kind = round % 16;
@@ -207,7 +206,7 @@ void expect_least(const RegionProblem& problem, int round, int& found, int& infe
   ++found;
   ASSERT_EQ(packing->cost, *least) << "round " << round;
   ASSERT_TRUE(packing->proven_optimal) << "round " << round;
-  // With next to no effort: still right, and the bound is none that the truth is below.
+  // Almost without effort, the answer is still valid, and the bound is not above the least cost.
   const Result<RegionPacking> quick = allocate_regions(problem, {.effort = 1});
   ASSERT_EQ(defects_of(problem, *quick), "") << "round " << round;
   ASSERT_LE(quick->bound, *least) << "round " << round;
@@ -217,7 +216,7 @@ void expect_least(const RegionProblem& problem, int round, int& found, int& infe
   ASSERT_NE(quick->outcome, PackingOutcome::infeasible) << "round " << round;
 }
 
-TEST(Regions, CostTheLeastThatBruteForceFinds) {
+TEST(Regions, HaveTheLeastCostThatBruteForceFinds) {
   Random random(73);
   int found = 0;
   int infeasible = 0;
@@ -228,13 +227,13 @@ TEST(Regions, CostTheLeastThatBruteForceFinds) {
   EXPECT_GE(infeasible, 500);
 }
 
-TEST(Regions, WithGroupsCostTheLeastThatBruteForceFinds) {
+TEST(Regions, HaveTheLeastCostWithGroups) {
   Random random(74);
   int found = 0;
   int infeasible = 0;
   for (int round = 0; round < 400 && !::testing::Test::HasFatalFailure(); ++round) {
     testing::RegionFeatures features{
-        .packing = {.most_buffers = 4, .most_size = 5, .moments = 4, .alignments = round % 4 == 0, .together = true},
+        .packing = {.most_buffers = 4, .most_size = 5, .moments = 4, .alignments = round % 4 == 0, .colocations = true},
         .weights = round % 3 == 0,
         .forbidden = round % 7 == 0};
     expect_least(testing::random_region_problem(random, features), round, found, infeasible);
@@ -266,8 +265,8 @@ TEST(Regions, MoreEffortIsNeverWorse) {
   EXPECT_GE(improved, 1);
 }
 
-// Activations of networks, half of whose bytes fit into the first region.
-TEST(Regions, OfNetworksAreNearTheBound) {
+// Activations of networks. Half of the peak fits into the first region.
+TEST(Regions, AreNearTheBoundOnNetworks) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     RegionProblem problem;
     problem.packing = testing::network_like_problem(300, seed);
@@ -294,7 +293,7 @@ TEST(Regions, TheAnswerDoesNotDependOnThreads) {
   }
 }
 
-TEST(Regions, StopsWhenTold) {
+TEST(Regions, StopWhenTheFlagIsSet) {
   const std::atomic<bool> stop = true;
   RegionProblem problem;
   problem.packing = testing::network_like_problem(2000, 3);
@@ -304,8 +303,8 @@ TEST(Regions, StopsWhenTold) {
   EXPECT_EQ(packing.outcome, PackingOutcome::found);
 }
 
-// With an effort of years, only the other thread ends it; whenever it does, the answer is whole.
-TEST(Regions, StopsAtAnyTime) {
+// The effort would last for years, so only the other thread ends it. The answer is valid at any time.
+TEST(Regions, StopAtAnyTime) {
   RegionProblem problem;
   problem.packing = testing::network_like_problem(2000, 3);
   problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
@@ -319,7 +318,7 @@ TEST(Regions, StopsAtAnyTime) {
     const RegionPacking packing = must_allocate(problem, {.effort = 1'000'000'000'000'000, .stop = &stop});
     other.join();
     EXPECT_EQ(packing.outcome, PackingOutcome::found);
-    EXPECT_FALSE(packing.proven_optimal);  // so it had not ended by itself
+    EXPECT_FALSE(packing.proven_optimal);  // so it has not ended by itself
     EXPECT_LE(packing.bound, packing.cost);
   }
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same problem and options give the same bytes on every machine. Here all answers to some hundred problems are one
-// literal a kind. A change that is meant to give other answers changes the literals; a change of compiler, standard
-// library, build type or number of threads must not.
+// The same problem and options give the same bytes on every machine. Each literal here is the hash of all answers to
+// some hundred problems of one kind. A change that is meant to give other answers changes the literals. A change of
+// compiler, standard library, build type or number of threads must not.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ void add(AnswerHash& hash, const Packing& packing) {
   hash.add(packing.decisions);
 }
 
-// All answers with each number of threads, which are one as long as threads make no difference.
+// The hash of all answers, which must be the same with each number of threads.
 std::string hash_of(const std::vector<PackingProblem>& problems, std::int64_t effort) {
   std::string one_thread;
   for (int threads : {1, 3}) {
@@ -56,19 +56,19 @@ std::vector<PackingProblem> random_problems(std::uint64_t seed, int count, const
   return problems;
 }
 
-TEST(SameAnswers, OfPlainLifespans) {
+TEST(SameAnswers, ForPlainLifespans) {
   std::vector<PackingProblem> problems = random_problems(1, 40, {.most_buffers = 60, .moments = 40});
   for (std::uint64_t seed : {1, 2}) {
     problems.push_back(testing::network_like_problem(3000, seed));
     problems.push_back(testing::cut_rectangle(seed, {}));
-    problems.push_back(testing::cut_rectangle(seed, {.moments = 1000, .bytes = 100'000, .pieces = 1500}));
+    problems.push_back(testing::cut_rectangle(seed, {.moments = 1000, .bytes = 100'000, .buffers = 1500}));
   }
   EXPECT_EQ(hash_of(problems, 1), "b15d3cde6e072ff7");
   EXPECT_EQ(hash_of(problems, 100'000), "5d363cc51377c0fb");
   EXPECT_EQ(hash_of(problems, 3'000'000), "fcb2d8bc965be2c0");
 }
 
-TEST(SameAnswers, OfGapsAlignmentsAndFixedOffsets) {
+TEST(SameAnswers, ForGapsAlignmentsAndFixedOffsets) {
   std::vector<PackingProblem> problems = random_problems(2, 60,
                                                          {.most_buffers = 40,
                                                           .most_size = 100,
@@ -77,30 +77,30 @@ TEST(SameAnswers, OfGapsAlignmentsAndFixedOffsets) {
                                                           .gaps = true,
                                                           .fixed = true,
                                                           .zero_sizes = true});
-  problems.push_back(testing::cut_rectangle(3, {.moments = 500, .bytes = 9000, .pieces = 400, .gaps = 20}));
+  problems.push_back(testing::cut_rectangle(3, {.moments = 500, .bytes = 9000, .buffers = 400, .gaps = 20}));
   EXPECT_EQ(hash_of(problems, 1'000'000), "b749040d6ad7cfa1");
 }
 
-TEST(SameAnswers, OfRelations) {
+TEST(SameAnswers, ForRelations) {
   std::vector<PackingProblem> problems = random_problems(3, 40, {.most_buffers = 30, .relation = true});
-  problems.push_back(testing::without_time(testing::cut_rectangle(4, {.pieces = 200})));
+  problems.push_back(testing::without_time(testing::cut_rectangle(4, {.buffers = 200})));
   problems.push_back(testing::without_time(testing::network_like_problem(500, 5)));
   EXPECT_EQ(hash_of(problems, 1'000'000), "3f2cd697f7c3abcb");
 }
 
-TEST(SameAnswers, OfGroups) {
-  const testing::Features features = {.most_buffers = 9, .alignments = true, .gaps = true, .together = true};
+TEST(SameAnswers, ForGroups) {
+  const testing::Features features = {.most_buffers = 9, .alignments = true, .gaps = true, .colocations = true};
   EXPECT_EQ(hash_of(random_problems(4, 100, features), 1'000'000), "0187798c7ed6bb36");
 }
 
-// The load itself: some fit, some are refuted by search, some are left open.
-TEST(SameAnswers, OfCapacities) {
+// The capacity is the load. Some problems fit, some are refuted by a search, and some stay undecided.
+TEST(SameAnswers, ForCapacities) {
   std::vector<PackingProblem> problems = random_problems(5, 60, {.most_buffers = 60, .moments = 20});
   for (PackingProblem& problem : problems) problem.capacity = Bytes(testing::largest_load(problem));
   EXPECT_EQ(hash_of(problems, 300'000), "1f42a925f0ebf179");
 }
 
-TEST(SameAnswers, OfRegions) {
+TEST(SameAnswers, ForRegions) {
   AnswerHash hash;
   Random random(6);
   for (int round = 0; round < 60; ++round) {
@@ -123,12 +123,12 @@ TEST(SameAnswers, OfRegions) {
   EXPECT_EQ(hash.text(), "79bc75e1e998bdfb");
 }
 
-TEST(SameAnswers, OfSlots) {
+TEST(SameAnswers, ForSlots) {
   AnswerHash hash;
   std::vector<PackingProblem> problems =
       random_problems(7, 60, {.most_buffers = 30, .moments = 15, .gaps = true, .zero_sizes = true});
   problems.push_back(testing::network_like_problem(2000, 8));
-  problems.push_back(testing::without_time(testing::cut_rectangle(9, {.pieces = 60})));
+  problems.push_back(testing::without_time(testing::cut_rectangle(9, {.buffers = 60})));
   for (const PackingProblem& problem : problems) {
     const Result<SlotAssignment> slots = assign_slots(problem, {.effort = 1'000'000});
     ASSERT_TRUE(slots.ok());

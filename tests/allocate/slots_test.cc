@@ -27,46 +27,46 @@ std::string defect_of(const PackingProblem& problem, const SlotAssignment& slots
       const bool clash = slots.slot[a] == slots.slot[b] && problem.buffers[a].size > Bytes(0) &&
                          problem.buffers[b].size > Bytes(0) &&
                          testing::live_together(problem.buffers[a], problem.buffers[b]);
-      if (clash) return "two that live together share a slot";
+      if (clash) return "two that are live together share a slot";
     }
   }
   return "";
 }
 
-// All ways to split the buffers into groups that never live together: each goes to a group of an earlier one or its
-// own.
+// The least total, by trying all partitions of the buffers into sets that are never live together. Each buffer goes to
+// the set of an earlier buffer, or to a new one.
 std::int64_t least_total(const PackingProblem& problem) {
   const auto count = static_cast<std::uint32_t>(problem.buffers.size());
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::uint32_t> group(count, 0);
-  const auto visit = [&](const auto& self, std::uint32_t at, std::uint32_t groups) -> void {
+  std::vector<std::uint32_t> set(count, 0);
+  const auto visit = [&](const auto& self, std::uint32_t at, std::uint32_t sets) -> void {
     if (at == count) {
-      std::vector<std::int64_t> size(groups, 0);
+      std::vector<std::int64_t> size(sets, 0);
       for (std::uint32_t id = 0; id < count; ++id) {
-        size[group[id]] = std::max(size[group[id]], problem.buffers[PackingId(id)].size.count());
+        size[set[id]] = std::max(size[set[id]], problem.buffers[PackingId(id)].size.count());
       }
       std::int64_t total = 0;
       for (std::int64_t one : size) total += one;
       least = std::min(least, total);
       return;
     }
-    for (std::uint32_t choice = 0; choice <= groups; ++choice) {
-      const bool is_free = std::none_of(group.begin(), group.begin() + at, [&](const std::uint32_t& other) {
-        const auto id = static_cast<std::uint32_t>(&other - group.data());
+    for (std::uint32_t choice = 0; choice <= sets; ++choice) {
+      const bool is_free = std::none_of(set.begin(), set.begin() + at, [&](const std::uint32_t& other) {
+        const auto id = static_cast<std::uint32_t>(&other - set.data());
         return other == choice &&
                testing::live_together(problem.buffers[PackingId(id)], problem.buffers[PackingId(at)]);
       });
       if (!is_free) continue;
-      group[at] = choice;
-      self(self, at + 1, std::max(groups, choice + 1));
+      set[at] = choice;
+      self(self, at + 1, std::max(sets, choice + 1));
     }
   };
   visit(visit, 0, 0);
   return least;
 }
 
-// The picture of the header: c goes to the slot of a.
-TEST(Slots, AreSharedByWhatDoesNotMeet) {
+// The example of the header: c goes to the slot of a.
+TEST(Slots, AreSharedByBuffersWithoutConflict) {
   const PackingProblem problem = testing::problem_of({{0, 3, 8}, {1, 4, 4}, {3, 5, 6}});
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->total, Bytes(12));
@@ -76,15 +76,15 @@ TEST(Slots, AreSharedByWhatDoesNotMeet) {
   EXPECT_EQ(defect_of(problem, *slots), "");
 }
 
-TEST(Slots, OfNothingAreNone) {
+TEST(Slots, AreNoneForNoBuffers) {
   const Result<SlotAssignment> slots = assign_slots({});
   EXPECT_EQ(slots->total, Bytes(0));
   EXPECT_TRUE(slots->proven_optimal);
   EXPECT_TRUE(slots->sizes.empty());
 }
 
-// b and c have no bytes: all three are in the one slot, and nobody pays for them.
-TEST(Slots, OfBuffersWithoutBytesCostNothing) {
+// b and c have no bytes, so all three are in one slot.
+TEST(Slots, CostNothingForBuffersWithoutBytes) {
   const PackingProblem problem = testing::problem_of({{0, 3, 8}, {0, 3, 0}, {1, 2, 0}});
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->sizes.size(), 1U);
@@ -92,13 +92,13 @@ TEST(Slots, OfBuffersWithoutBytesCostNothing) {
   EXPECT_EQ(slots->total, Bytes(8));
   EXPECT_EQ(slots->bound, Bytes(8));
   EXPECT_TRUE(slots->proven_optimal);
-  // Where nobody has bytes there is a slot all the same, so that everybody is in one.
+  // If no buffer has bytes, there is a slot of 0 bytes nevertheless, so that every buffer is in a slot.
   const Result<SlotAssignment> empty = assign_slots(testing::problem_of({{0, 3, 0}, {1, 2, 0}}));
   EXPECT_EQ(empty->sizes.size(), 1U);
   EXPECT_EQ(empty->total, Bytes(0));
 }
 
-// Stopped before it begins, what the greedy ways find is the answer, and the bound is that of the moments.
+// If it is stopped before it begins, the answer is that of the greedy strategies, and the bound is that of the moments.
 TEST(Slots, AreTheBestSoFarWhenStopped) {
   Random random(61);
   const std::atomic<bool> stop = true;
@@ -116,15 +116,17 @@ TEST(Slots, AreTheBestSoFarWhenStopped) {
   EXPECT_GE(not_proven, 5);
 }
 
-TEST(Slots, FixedOffsetsAreRefused) {
+TEST(Slots, RefuseFixedOffsets) {
   PackingProblem problem = testing::problem_of({{0, 3, 8}});
   problem.buffers[PackingId(0)].fixed_offset = Offset(0);
   const Result<SlotAssignment> slots = assign_slots(problem);
   ASSERT_FALSE(slots.ok());
   EXPECT_EQ(slots.error().code, ErrorCode::invalid);
+  EXPECT_EQ(slots.error().describe(),
+            "buffer 0: it is fixed at offset 0, but slots have no offsets; remove the fixed offset");
 }
 
-TEST(Slots, AreTheLeastThatBruteForceFinds) {
+TEST(Slots, HaveTheLeastTotalThatBruteForceFinds) {
   Random random(61);
   int searched = 0;
   int above_cliques = 0;
@@ -140,7 +142,7 @@ TEST(Slots, AreTheLeastThatBruteForceFinds) {
     const bool is_shown = check_slot_bound(problem, slots->bound).is_confirmed;
     ASSERT_NE(is_shown, slots->is_bound_searched) << "round " << round;
     searched += slots->strategy == "exact" ? 1 : 0;
-    // With too little effort for a search, the bound is that of the moments alone.
+    // Without effort for a search, the bound is that of the moments.
     const Result<SlotAssignment> quick = assign_slots(problem, {.effort = 1});
     ASSERT_EQ(defect_of(problem, *quick), "") << "round " << round;
     ASSERT_LE(quick->bound, slots->total) << "round " << round;
@@ -152,7 +154,7 @@ TEST(Slots, AreTheLeastThatBruteForceFinds) {
   EXPECT_GE(above_cliques, 10);
 }
 
-TEST(Slots, HoldOnLargerProblems) {
+TEST(Slots, AreValidAndGoodOnLargerProblems) {
   Random random(62);
   for (int round = 0; round < 60; ++round) {
     const PackingProblem problem = testing::random_problem(
@@ -164,15 +166,15 @@ TEST(Slots, HoldOnLargerProblems) {
   }
 }
 
-// In a relation in place of time a conflicts with b and c. Slots of 8 and 4: b and c share the second.
-TEST(Slots, KeepARelation) {
+// In the relation, a is in conflict with b and c. Of the slots of 8 and 4 bytes, b and c share the second one.
+TEST(Slots, ObeyARelation) {
   PackingProblem problem = testing::problem_of({{0, 1, 8}, {2, 3, 4}, {4, 5, 4}});
   problem.conflicts = {{PackingId(0), PackingId(1)}, {PackingId(0), PackingId(2)}};
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->total, Bytes(12));
   EXPECT_EQ(slots->slot[PackingId(1)], slots->slot[PackingId(2)]);
   EXPECT_TRUE(slots->proven_optimal);
-  problem.together = {{PackingId(1), PackingId(2), Bytes(0)}};
+  problem.colocations = {{PackingId(1), PackingId(2), Bytes(0)}};
   EXPECT_FALSE(assign_slots(problem).ok());
 }
 

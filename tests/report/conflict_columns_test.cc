@@ -52,7 +52,7 @@ TEST(ConflictColumns, JoinAllThatConflictWithEachOther) {
 
 TEST(ConflictColumns, JoinNoGroup) {
   PackingProblem problem = related(3, {{0, 1}, {2, 1}});
-  problem.together = {{PackingId(0), PackingId(1), Bytes(0)}};
+  problem.colocations = {{PackingId(0), PackingId(1), Bytes(0)}};
   EXPECT_EQ(numbers(conflict_columns(problem, {})), (Numbers{{0}, {1, 2}}));
 }
 

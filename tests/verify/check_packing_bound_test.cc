@@ -125,11 +125,11 @@ TEST(PackingBoundCheck, CountsBytesOfAGroupOnce) {
   PackingProblem problem = problem_of({{.lifespan = {0, 4}, .size = Bytes(20)},
                                        {.lifespan = {0, 4}, .size = Bytes(15)},
                                        {.lifespan = {0, 4}, .size = Bytes(5)}});
-  problem.together.push_back({PackingId(0), PackingId(1), Bytes(10)});
+  problem.colocations.push_back({PackingId(0), PackingId(1), Bytes(10)});
   EXPECT_TRUE(check_packing_bound(problem, Bytes(30), 0).is_confirmed);
   EXPECT_FALSE(check_packing_bound(problem, Bytes(31), 0).is_confirmed);
   // [0, 20) and [40, 55) are 35, and z may lie between; but y ends at 55 wherever they are.
-  problem.together[0].delta = Bytes(40);
+  problem.colocations[0].delta = Bytes(40);
   const PackingBoundCheck apart = check_packing_bound(problem, Bytes(56), 0);
   EXPECT_FALSE(apart.is_confirmed);
   EXPECT_EQ(apart.load, Bytes(40));
@@ -143,7 +143,7 @@ TEST(PackingBoundCheck, RoundsOneOfAGroup) {
     problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(10), .alignment = Bytes(64)});
   }
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(138));
-  problem.together.push_back({PackingId(0), PackingId(1), Bytes(0)});
+  problem.colocations.push_back({PackingId(0), PackingId(1), Bytes(0)});
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(74));
 }
 
@@ -151,7 +151,7 @@ TEST(PackingBoundCheck, RaisesAGroupAsAlignmentAsks) {
   // y stands 10 above x at a multiple of 64: at 64, with x at 54; x ends at 74, although they never meet.
   PackingProblem problem = problem_of(
       {{.lifespan = {0, 2}, .size = Bytes(20)}, {.lifespan = {4, 6}, .size = Bytes(5), .alignment = Bytes(64)}});
-  problem.together.push_back({PackingId(0), PackingId(1), Bytes(10)});
+  problem.colocations.push_back({PackingId(0), PackingId(1), Bytes(10)});
   const PackingBoundCheck check = check_packing_bound(problem, Bytes(74), 0);
   EXPECT_EQ(check.proven, Bytes(74));  // x: 54 + 20
   EXPECT_EQ(check.alone, PackingId(0));
@@ -229,7 +229,7 @@ TEST(PackingBoundCheck, BuffersInConflictArePaddedAsTheirAlignmentSays) {
 
 TEST(PackingBoundCheck, TwoOfOneGroupAreNotInConflict) {
   PackingProblem problem = related();
-  problem.together = {{PackingId(0), PackingId(1), Bytes(0)}};
+  problem.colocations = {{PackingId(0), PackingId(1), Bytes(0)}};
   EXPECT_EQ(check_packing_bound(problem, Bytes(1), {PackingId(0), PackingId(1)}).free_to_share,
             (PackingPair{PackingId(0), PackingId(1)}));
 }

@@ -133,7 +133,7 @@ TEST(PackingCheck, TakesARelationInPlaceOfTime) {
 // a, b and c: b 4 above a, c where b is. They live together and share bytes; d lives with them and must not.
 TEST(PackingCheck, LetsOnlyAGroupShareBytes) {
   PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(0, 4, 2), alive(0, 4, 1)});
-  problem.together = {{kA, kB, Bytes(4)}, {kB, kC, Bytes(0)}};
+  problem.colocations = {{kA, kB, Bytes(4)}, {kB, kC, Bytes(0)}};
   EXPECT_THAT(check_packing(problem, at({0, 4, 4, 12})), IsEmpty());
   EXPECT_THAT(check_packing(problem, at({0, 4, 4, 3})),
               ElementsAre("buffer 0 and buffer 3 share bytes [3, 4) from time 0 on"));
@@ -146,7 +146,7 @@ TEST(PackingCheck, LetsOnlyAGroupShareBytes) {
 TEST(PackingCheck, RefusesPairsOfBuffersThatAreNotThere) {
   PackingProblem problem = problem_of({alive(0, 4, 8)});
   problem.conflicts = {{kA, kB}};
-  problem.together = {{kC, kA, Bytes(0)}};
+  problem.colocations = {{kC, kA, Bytes(0)}};
   EXPECT_THAT(check_packing(problem, at({0})), ElementsAre("a pair names buffer 1 of 1", "a pair names buffer 2 of 1"));
 }
 

@@ -64,7 +64,7 @@ TEST(RegionPackingCheck, FindsEachFault) {
        [&](Case& one) { one.problem.packing.buffers[c].fixed_offset = Offset(0); }},
       {"they are to lie together",
        [&](Case& one) {
-         one.problem.packing.together = {{a, c, Bytes(0)}};
+         one.problem.packing.colocations = {{a, c, Bytes(0)}};
        }},
       {"share bytes",
        [&](Case& one) {

@@ -15,8 +15,8 @@ Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& o
   const allocate_internal::SolveOptions solve{.effort = {.limit = options.effort, .stop = options.stop},
                                               .threads = options.threads,
                                               .on_improvement = options.on_improvement};
-  return problem.together.empty() ? allocate_internal::allocate_ungrouped(problem, solve)
-                                  : allocate_internal::allocate_groups(problem, solve);
+  return problem.colocations.empty() ? allocate_internal::allocate_ungrouped(problem, solve)
+                                     : allocate_internal::allocate_groups(problem, solve);
 }
 
 }  // namespace lowtide

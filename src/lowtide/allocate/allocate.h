@@ -13,48 +13,42 @@
 namespace lowtide {
 
 struct AllocateOptions {
-  // Units of work after which no further strategy starts, and the present one is abandoned. The first strategy always
-  // ends. Work is counted, not timed, so that the answer is the same on every machine. A unit is one pair of buffers
-  // looked at and takes 10 to 30 ns. Most networks need a millionth of the default. More effort never gives a higher
-  // answer: it continues where less effort would have stopped.
+  // Units of work after which the best answer so far is returned. Work is counted and not timed, so the answer is the
+  // same on every machine. A unit is one pair of buffers looked at, and takes 10 to 30 ns. More effort never gives a
+  // higher answer. Most networks need a millionth of the default. The first answer is found with any effort.
   std::int64_t effort = 200'000'000;
 
-  // Threads that may run at the same time. The answer is the same with any number. 1 starts none.
+  // Threads that may run at the same time. The answer is the same with any number. With 1, no thread is started.
   int threads = 1;
 
-  // Called from the calling thread with every answer that is lower than the one before. The last call has the answer
-  // that is returned, except for what a search proves about it afterwards. Must not throw. Each call copies all
-  // offsets.
+  // Called from the calling thread with each answer that is lower than the one before. The last call has the offsets
+  // that are returned, but later searches may still prove a higher bound. Each call copies all offsets. Must not throw.
   std::function<void(const Packing&)> on_improvement;
 
-  // Once it is true, the best answer so far is returned, but not before the first strategy has ended. Checked every few
-  // milliseconds. Another thread or a signal handler may set it. Null: nothing interrupts.
+  // When it becomes true, the best answer so far is returned after some milliseconds, but not before the first answer.
+  // Another thread or a signal handler may set it. Null: never stopped.
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Gives every buffer an offset, such that two buffers in conflict share no byte. Without a capacity it finds the lowest
-// height that the effort allows; with one, the first offsets that fit.
+// Gives every buffer an offset, such that two buffers in conflict share no byte. Finds the lowest height that the
+// effort allows, or with a capacity the first offsets that fit.
 //
 //   PackingProblem problem;
 //   problem.buffers.push_back({.lifespan = {0, 2}, .size = Bytes(60)});  // a     100 |    +-----------+
 //   problem.buffers.push_back({.lifespan = {1, 4}, .size = Bytes(40)});  // b         |    |     b     |
 //   problem.buffers.push_back({.lifespan = {2, 4}, .size = Bytes(60)});  // c      60 +----+---+-------+
 //   const Result<Packing> packing = allocate(problem);                   //           |   a    |   c   |
-//   // offsets 0, 60, 0; height 100, which is the load: proven_optimal              0 +--------+-------+
+//   // offsets 0, 60, 0; height 100 = bound: proven optimal                         0 +--------+-------+
 //                                                                                     0    1   2   3   4  time
 //
-// How: a first strategy that answers for problems of any size, then a table of strategies that run in phases with
-// doubling effort (strategies/table.cc), until the capacity holds everything or the height reaches the bound, up to the
-// smallest alignment. docs/algorithms/packing.md explains each of them, with figures.
+// Returns: the offsets, their height, a proven lower bound of every height, and what proves it (Packing explains each
+// field). A capacity that cannot be met is no error: the outcome is `infeasible` if that is proven, else `not_found`.
 //
-// The bound is the largest load, with sizes rounded up as far as alignments prove. `witness_time` is a moment that
-// shows it. If a relation replaces time, it is the heaviest clique, and `witness_buffers` are its members. Groups count
-// with the bytes that at least one member holds. If a search refutes a height, the bound rises above it.
+// Errors: invalid, for a problem that packing.h does not allow, such as fixed offsets that collide; over_limit, for
+// sizes that add up to more than limits::kMaxTotalBytes. Messages name the buffers.
 //
-// Deterministic: the same problem and effort give the same answer, with any number of threads.
-// Errors: invalid, for a buffer that is not as PackingBuffer says, for fixed offsets that are below 0, misaligned or
-// collide, and for groups that contradict themselves or what is fixed; over_limit, for sizes and padding that add up to
-// more than limits::kMaxTotalBytes. Messages name the buffers.
+// Deterministic: the same problem and effort give the same answer. The first answer takes nearly linear time. Then the
+// strategies of docs/algorithms/packing.md take turns until the bound, the capacity or the effort is reached.
 [[nodiscard]] Result<Packing> allocate(const PackingProblem& problem, const AllocateOptions& options = {});
 
 }  // namespace lowtide

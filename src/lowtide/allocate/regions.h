@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
 
 #include "lowtide/base/result.h"
 #include "lowtide/plan/region_packing.h"
@@ -13,30 +12,30 @@
 namespace lowtide {
 
 struct RegionOptions {
-  // Work units as in AllocateOptions, for the choice of regions with all packings that it asks for; and as much again
-  // for each region when all is chosen, to lower its height. Counted, so that the answer is the same on every machine.
-  // More effort never gives a costlier answer.
+  // Work units as in AllocateOptions, for the choice of regions and the packings that it needs. After the choice, as
+  // much again for each region, to lower its height. Counted, so that the answer is the same on every machine. More
+  // effort never gives a costlier answer.
   std::int64_t effort = 200'000'000;
 
-  // As in AllocateOptions. Improvements are not reported: a caller that needs an answer at a certain time stops, and
-  // gets the best so far.
+  // As in AllocateOptions. Improvements are not reported. A caller that needs an answer by some time sets `stop`.
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
 };
 
-// Gives every buffer a region and an offset, such that the cost (region_packing.h) is the least, and heights are low
-// where that costs nothing. Strategies run in phases with doubling effort (regions/allocate_regions.cc has their
-// table):
-//   all_preferred   every buffer in the cheapest region that may hold it: if that has offsets, nothing is better
-//   greedy_by_...   each region keeps what is worth most there, improved by moves that look at loads. Then offsets:
-//                   what ends above a capacity goes to the next region
-//   sweep           the cheapest choice whose loads fit, exactly, and then its offsets
-//   moves           single moves and exchanges, each with new offsets for the regions concerned
-//   search          exact, by branch and bound
-// The bound is that of the best prices for bytes in full cliques, of the sweep, or of the search. Near-linear until
-// there is a first answer.
-// Errors: those of `allocate`; invalid, for regions and uses that are not as region_packing.h says; over_limit, for
-// more than limits::kMaxRegions regions, or weighted bytes above limits::kMaxTotalBytes.
+// Gives every buffer a region and an offset, such that the cost (region_packing.h) is as small as the effort finds.
+// Among equal costs it lowers heights. Strategies run in phases with doubling effort (the table is in
+// regions/allocate_regions.cc):
+//   all_preferred   Each buffer goes to the cheapest region that may hold it. If there are offsets, this is optimal.
+//   greedy_by_...   Each region keeps the buffers that are worth most there, and moves improve this, by looking at
+//                   loads. Then offsets are found, and buffers that end above a capacity go to the next region.
+//   sweep           Finds the cheapest choice whose loads fit, exactly, and then its offsets.
+//   moves           Single moves and exchanges, each with new offsets for the regions that it changes.
+//   search          Exact, by branch and bound.
+// The bound comes from prices for bytes in full cliques, from the sweep, or from the search. The first answer takes
+// nearly linear time. Deterministic, with any number of threads.
+//
+// Errors: those of `allocate`; invalid, for regions and uses that region_packing.h does not allow; over_limit, for more
+// than limits::kMaxRegions regions, or if the weighted bytes exceed limits::kMaxTotalBytes.
 [[nodiscard]] Result<RegionPacking> allocate_regions(const RegionProblem& problem, const RegionOptions& options = {});
 
 }  // namespace lowtide

@@ -15,42 +15,42 @@ namespace lowtide {
 
 using SlotId = Id<struct SlotTag>;
 
-// Whole-buffer sharing, where offsets are not possible (renamed tensors, one allocation each): every buffer has a slot,
-// two with bytes that live together never the same one, and a slot is as large as its largest buffer. A buffer of 0
-// bytes costs nothing: it is in the first slot, whatever else is there.
+// Sharing of whole buffers, for runtimes that cannot place tensors at offsets (renamed tensors, one allocation each).
+// Every buffer has a slot. Two buffers in conflict never have the same slot. A slot is as large as its largest buffer.
+// A buffer of 0 bytes costs nothing. It is in the first slot, together with any other buffer.
 struct SlotAssignment {
   IdVector<PackingId, SlotId> slot;
-  IdVector<SlotId, Bytes> sizes;   // the largest first
-  Bytes total;                     // sum of sizes
+  IdVector<SlotId, Bytes> sizes;   // largest first
+  Bytes total;                     // the sum of the sizes
   Bytes bound;                     // no assignment has a smaller total
-  bool proven_optimal = false;     // total == bound, or all assignments were tried
-  bool is_bound_searched = false;  // the bound is above what moments prove: all assignments were tried
+  bool proven_optimal = false;     // total == bound
+  bool is_bound_searched = false;  // the bound is above what moments prove, because all assignments were tried
   std::string strategy;            // "tightest", "roomiest" or "exact"
 };
 
 struct SlotOptions {
   std::int64_t effort = 20'000'000;  // work units, as in AllocateOptions
-  // Once it is true, the best so far is returned, at the latest after the greedy ways, which always end. As in
-  // AllocateOptions.
+  // When it becomes true, the best assignment so far is returned. The greedy strategies always end. Null: never
+  // stopped.
   const std::atomic<bool>* stop = nullptr;
 };
 
-// The least total that the effort finds.
+// Returns the assignment with the smallest total that the effort finds.
 //
-// Greedy: the largest buffer first, so that a slot never grows; it goes to a slot whose buffers it does not meet, the
-// smallest such slot (tightest) or the largest (roomiest), else it opens one of its own size.
-// Exact: the same order, but every slot is tried, with the bound of what is still to be opened; ends early where the
-// total reaches the bound.
-// Bound: if k buffers of at least s bytes live at one moment, k slots have at least s bytes. So the k-th largest slot
-// is at least as large as the largest s of which that holds, and the total at least the sum of these.
+// Greedy: buffers are assigned from the largest to the smallest, so that a slot never grows. Each one goes to a slot
+// without a conflict, either the smallest one (tightest) or the largest one (roomiest). If there is none, it opens a
+// new slot of its own size. Exact: tries every slot in the same order of buffers, with a bound on what is still to be
+// opened. Ends early if the total reaches the bound. Bound: if k buffers of at least s bytes are live at one moment,
+// then k slots have at least s bytes. So the k-th largest slot is at least as large as the largest such s, and the
+// total is at least the sum of these.
 //
-//   a |=====| 8                 the moment of a and b: 8, 4;  of b and c: 6, 4
-//   b   |=====| 4               two slots, 8 + 4 = 12: c goes to the slot of a
+//   a |=====| 8                 at the moment of a and b: 8 and 4; at that of b and c: 6 and 4
+//   b   |=====| 4               two slots of 8 + 4 = 12 bytes: c goes to the slot of a
 //   c       |===| 6
 //
-// Greedy O(pairs in conflict); exact exponential, within the effort. Deterministic. Alignment plays no part.
-// Errors: those of `allocate`; invalid for a fixed offset or `together`, since slots have no offsets. If a relation
-// replaces time, the bound knows of the largest buffer only.
+// Greedy takes O(conflicts), exact exponential time within the effort. Deterministic. Alignments are ignored. If a
+// relation replaces time, the bound counts only the largest buffer. Errors: those of `allocate`; invalid, for a fixed
+// offset or a colocation, because slots have no offsets; over_limit, if the effort does not suffice for the conflicts.
 [[nodiscard]] Result<SlotAssignment> assign_slots(const PackingProblem& problem, const SlotOptions& options = {});
 
 }  // namespace lowtide

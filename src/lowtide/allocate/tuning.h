@@ -8,102 +8,133 @@
 #include <cstdint>
 
 // The numbers that the strategies were tuned with, in one place. None of them changes whether an answer is valid or a
-// bound is proven. Each says what it trades, and what a larger value costs. Effort is counted in pairs of buffers
-// looked at, 10 to 30 ns each. docs/algorithms/packing.md tells what was measured.
+// bound is proven. Each comment says what the number trades, and what a larger one costs. Effort is counted in pairs of
+// buffers looked at, 10 to 30 ns each. docs/algorithms/packing.md has the measurements. A "share" of n means 1/n.
 //
-// Constants that a proof rests on (ranges of prices, keys, ids) are not here: they stand beside the proof.
+// Constants that a proof rests on (ranges of prices, keys, ids) are not here. They are beside the proof.
 namespace lowtide::allocate_internal::tuning {
 
 // Memory and size limits -------------------------------------------------------------------------------------------
 
-// A conflict graph makes orders and ejection fast and takes 8 bytes per pair: 128 MB at this limit.
+// Pairs up to which a problem gets a conflict graph, which makes orders and ejection fast: 128 MB at this limit.
 inline constexpr std::int64_t kGraphMostPairs = 16'000'000;
-// Problems with more buffers than this get a graph only if it has few pairs per buffer; for them few orders are tried.
+// Problems with more buffers get a graph only if they have few pairs per buffer, because they try few orders.
 inline constexpr std::size_t kGraphManyBuffers = 50'000;
 // Pairs per buffer up to which such a large problem gets a graph: 100 bytes per buffer.
 inline constexpr std::int64_t kGraphMostPairsPerBuffer = 12;
-// Members of all cliques of a cover together; a larger cover takes more memory than a search over it can use.
+// Members of all cliques of a cover. A larger cover takes more memory than a search over it can use.
 inline constexpr std::size_t kCoverMostMembers = 1'000'000;
-// Buffers in a relation for which cliques are grown. The table has a bit for each pair: 8 MiB at this limit.
+// Buffers of a relation for which cliques are grown. The table has a bit for each two buffers: 8 MiB at this limit.
 inline constexpr std::size_t kCoverMostPaired = 8192;
 
 // Phases and shares ------------------------------------------------------------------------------------------------
 
-// Effort of the first phase. A larger one delays the searches behind the greedy orders.
+// Effort of the first phase, and effort per pair if that is more. More delays the searches behind the greedy orders.
 inline constexpr std::int64_t kFirstPhase = 500'000;
-// If all strategies give up early, phases end when one is this many times larger than the effort; more only idle.
+inline constexpr std::int64_t kFirstPhasePerPair = 4;
+// If all strategies give up early, phases end when the limit of one is this many times the effort. More only adds idle
+// phases.
 inline constexpr std::int64_t kPhasesBeyondEffort = 8;
-// A phase spends little more than this on the target, because a target that is not found soon is hard or impossible.
-// More takes effort from the heights above it.
-inline constexpr std::int64_t kSearchTargetEffort = 4'000'000;
-// Phases from this limit on also search plain lifespans as cliques, where a decision costs ten times as much.
-inline constexpr std::int64_t kFirstPhaseAsCliques = 200'000'000;
-// Effort for the bytes within one unit of alignment, which matter only to a caller that asks for the exact minimum.
+// Phases from this limit on also search plain lifespans as sets of cliques, where a decision costs ten times as much.
+inline constexpr std::int64_t kFirstPhaseAsSets = 200'000'000;
+// Effort for the bytes within one unit of alignment. Only a caller that asks for the exact minimum needs them.
 inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
+
+// Shares of the limit of a phase. A larger share helps the problems that its strategy solves, and delays all others.
+// Greedy orders: in the first phase enough for the two best orders, which cost less with a graph; later one at a time.
+inline constexpr std::int64_t kGreedyFirstShareWithGraph = 2;
+inline constexpr std::int64_t kGreedyFirstShareWithoutGraph = 4;
+inline constexpr std::int64_t kGreedyShare = 8;
+// The exact search for the target: a share up to an effort, and little of what is above, because a target that is not
+// found soon is hard or impossible.
+inline constexpr std::int64_t kSearchTargetShare = 2;
+inline constexpr std::int64_t kSearchTargetEffort = 4'000'000;
+inline constexpr std::int64_t kSearchTargetLateShare = 32;
+// The search over sets of cliques for the target; the exact search for heights above it.
+inline constexpr std::int64_t kSetsShare = 4;
+inline constexpr std::int64_t kSearchBetweenShare = 2;
+// Large buffers first. It gives its inner run the second share of its own.
+inline constexpr std::int64_t kLargeFirstShare = 2;
+inline constexpr std::int64_t kLargeFirstInnerShare = 2;
+// Ejection, if there is an exact search. Without one it gets the whole limit.
+inline constexpr std::int64_t kEjectionShare = 4;
 
 // The exact searches -----------------------------------------------------------------------------------------------
 
-// Buffers x cliques up to which plain lifespans are searched. One descent to a packing looks at that many; in larger
-// problems few descents are made and none is repeated.
+// Buffers x cliques up to which plain lifespans are searched. One descent to a packing looks at that many. In larger
+// problems there is time for few descents, and a wrong decision is noticed too late.
 inline constexpr std::int64_t kSearchMostSize = 4'000'000;
-// Decisions of the shortest slice of a configuration. Longer slices lose time in a bad one, shorter ones end too early.
+// Decisions of the shortest slice of a configuration. Longer slices lose time in a bad configuration, shorter ones end
+// too early in a good one.
 inline constexpr std::int64_t kShortestSlice = 1000;
-// Things that a search looks at per unit of effort; they are closer in memory than what effort usually counts.
+// The same per buffer, in the search over sets of cliques for plain lifespans. Slices of 1,000 decisions took twice as
+// long.
+inline constexpr std::int64_t kSetsSlicePerBuffer = 10;
+// Buffers and cliques that a search looks at per unit of effort. They are closer together in memory than other pairs.
 inline constexpr std::int64_t kSearchWorkPerEffort = 2;
-// Decisions between two looks at the stop flag. More delay a stop; fewer cost time.
+// Decisions between two looks at the stop flag. More delay a stop, fewer cost time.
 inline constexpr std::int64_t kSearchStopInterval = 256;
 inline constexpr std::int64_t kPairOrderStopInterval = 64;
-// States in a table of nogoods: 4 MiB per search. A larger table prunes little more and leaves the cache.
+// States in a table of nogoods: 4 MiB per search. A larger table prunes little more and does not fit the cache.
 inline constexpr std::size_t kNogoodSlots = std::size_t{1} << 18U;
-// The smallest step downwards that a descent asks for, as a share of the gap between bound and best.
+// The smallest step downwards that a descent asks for is this share of the gap between the target and the best.
 inline constexpr std::int64_t kDescentLargestDivisor = 32;
 
 // Large buffers first ----------------------------------------------------------------------------------------------
 
-// Small buffers hold at most this share (1/64, ...) of the target at any moment. Tried in turn.
+// Small buffers hold at most these shares of the target at any moment. The shares are tried in this order.
 inline constexpr std::array<std::int64_t, 3> kLargeFirstShares = {64, 16, 256};
-// Fewer small buffers than this share (1/8) are not worth a turn.
+// If less than this share of the buffers is small, the division is not tried.
 inline constexpr std::size_t kLargeFirstLeastShare = 8;
-// A turn copies the problem, so larger problems are left out.
+// Buffers up to which it is tried. A run copies the problem.
 inline constexpr std::size_t kLargeFirstMostBuffers = 50'000;
 
 // Ejection ---------------------------------------------------------------------------------------------------------
 
-// Moves per buffer in one step, before the step counts as failed. More help hard steps and delay easy ones.
+// Moves per buffer after which a step has failed. More help hard steps and delay easy ones.
 inline constexpr std::int64_t kEjectionMovesPerBuffer = 2000;
-// A step that takes more than this share (1/8) of the effort counts as failed too.
+// A step that takes more than this share of the effort has failed, too.
 inline constexpr std::int64_t kEjectionMostSteps = 8;
-// Failed steps in a row that end a turn.
+// Failed steps in a row that end a run.
 inline constexpr int kEjectionMostFailures = 8;
-// The first step asks for this share (1/8) of the gap.
+// The first step asks for this share of the gap between the bound and the best.
 inline constexpr std::int64_t kEjectionFirstDivisor = 8;
-// First weights go from 1 to one more than this, by length of life. Equal weights were 0.3 % worse on large problems.
+// First weights are from 1 to one more than this, by length of life. Equal weights were 0.3 % worse on large problems.
 inline constexpr double kEjectionHeaviest = 60;
+// Shifts per neighbour after which an insertion sort is given up for a full sort.
+inline constexpr std::size_t kEjectionMostShifts = 8;
+// Shifts of an insertion sort per unit of effort.
+inline constexpr std::int64_t kEjectionShiftsPerEffort = 8;
 
 // Groups -----------------------------------------------------------------------------------------------------------
 
 // Effort of the blocks, and of the members, in the first phase.
 inline constexpr std::int64_t kGroupsFirstPhase = 200'000;
-// Pairs of members that the search over pair orders takes on. It reaches dozens of groups, so more is in vain.
+// Pairs of members up to which the search over pair orders is tried. It solves dozens of groups, so more is in vain.
 inline constexpr std::int64_t kPairOrderMostPairs = 200'000;
-// That search begins in the first phase with this share (1/4) of the effort of a whole round.
+// That search begins in the first phase whose limit pays for this share of a whole round.
 inline constexpr std::int64_t kPairOrderShareOfRound = 4;
 
 // Greedy -----------------------------------------------------------------------------------------------------------
 
-// Free stretches of one size that best fit looks at, before it takes the best of them.
-inline constexpr int kFreeListMostStretches = 64;
+// Free ranges that best fit tries, from the smallest that is large enough.
+inline constexpr int kFreeListMostRanges = 64;
+
+// Slots ------------------------------------------------------------------------------------------------------------
+
+// Effort per buffer that is always granted to the conflict graph, so that small problems work with any effort.
+inline constexpr std::int64_t kSlotsGraphEffortPerBuffer = 64;
 
 // Regions ----------------------------------------------------------------------------------------------------------
 
-// Effort of one packing in the first phase; it doubles with each phase.
+// Effort of one packing in the first phase. It doubles with each phase.
 inline constexpr std::int64_t kRegionFirstLimit = 200'000;
-// At least this much per buffer, so that large problems get through their first strategies.
+// At least this much per buffer, so that large problems complete their first strategies.
 inline constexpr std::int64_t kRegionLimitPerBuffer = 32;
 // A pass of moves, or a search, may ask for this many packings with full effort.
 inline constexpr std::int64_t kRegionLimitsPerPass = 8;
 inline constexpr int kRegionMostPhases = 16;
-// Parts and cliques that the prices of one level may look at. More raise the bound a little.
+// Demands and cliques that the prices of one level may look at. More raise the bound a little.
 inline constexpr std::int64_t kRegionBoundWork = 30'000'000;
 // Rounds of pricing single cliques, and steps along subgradients.
 inline constexpr int kRegionMostPricings = 100;
@@ -111,25 +142,32 @@ inline constexpr int kRegionMostSubgradientSteps = 200;
 // Subgradient steps without a gain before the step is halved, and halvings before the end.
 inline constexpr int kRegionPatience = 6;
 inline constexpr int kRegionMostHalvings = 12;
-// Effort of the moves that look at loads only.
+// Effort of the moves that look only at loads.
 inline constexpr std::int64_t kRegionLoadMovesEffort = 10'000'000;
-// Entries of the lists of buffers in each clique: 200 MB at this limit. Moves do without such problems.
+// Effort of one move, besides its demands and the groups that it looks at.
+inline constexpr std::int64_t kRegionMoveEffort = 16;
+// Entries of the lists of groups in each clique: 200 MB at this limit. Larger problems do without moves.
 inline constexpr std::int64_t kRegionMostInCliques = 50'000'000;
-// Buffers x regions x levels that the exact search takes on.
+// Groups x regions x levels up to which the exact search is tried.
 inline constexpr std::size_t kRegionSearchMostSize = 2'000'000;
-// A set that does not fit is cut down with one question per member, so larger sets are kept as they are.
-inline constexpr std::size_t kRegionMostToShrink = 32;
-// Packings of at most this many buffers are remembered, and this many of them.
-inline constexpr std::size_t kRegionMostKnownSize = 64;
-inline constexpr std::size_t kRegionMostKnown = 50'000;
+// A nogood is minimized with one packing per member, so larger ones are kept as they are.
+inline constexpr std::size_t kRegionMostToMinimize = 32;
+// Packings of at most this many groups are stored, and at most this many packings.
+inline constexpr std::size_t kRegionMostStoredSize = 64;
+inline constexpr std::size_t kRegionMostStored = 50'000;
 // Effort of the clique cover of a relation.
 inline constexpr std::int64_t kRegionCoverEffort = 50'000'000;
 // Sets of allowed regions for which an overload is looked for.
 inline constexpr std::size_t kRegionMostOverloadSets = 64;
-// States and decisions that the sweep keeps; it gives up beyond. A state takes some hundred bytes.
+// States and decisions that the sweep keeps before it gives up. A state takes some hundred bytes.
 inline constexpr std::size_t kRegionSweepMostStates = 100'000;
 inline constexpr std::size_t kRegionSweepMostHistory = 8'000'000;
 // Units of effort that a new state of the sweep costs.
 inline constexpr std::int64_t kRegionSweepStateWork = 8;
+// What one packing counts, because `allocate` does not report what it has spent: units per buffer of a sweep, per two
+// buffers of the greedy orders, and per decision and buffer of a search.
+inline constexpr std::int64_t kRegionSweepEffort = 8;
+inline constexpr std::int64_t kRegionOrdersEffort = 8;
+inline constexpr std::int64_t kRegionDecisionEffort = 4;
 
 }  // namespace lowtide::allocate_internal::tuning

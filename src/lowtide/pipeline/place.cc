@@ -58,7 +58,7 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
                                                                 .alignment = alignment,
                                                                 .fixed_offset = std::nullopt});
       problem.uses.push_back({.weight = uses[id], .forbidden = {}});
-      if (before) problem.packing.together.push_back({*before, part, problem.packing.buffers[*before].size});
+      if (before) problem.packing.colocations.push_back({*before, part, problem.packing.buffers[*before].size});
       before = part;
     });
   }

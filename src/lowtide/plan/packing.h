@@ -38,11 +38,11 @@ struct PackingPair {
 
 // The offset of `second` is that of `first` plus `delta`. So a view or a slice lies within its source, and a result in
 // place at its operand.
-struct PackingTogether {
+struct PackingColocation {
   PackingId first;
   PackingId second;
   Bytes delta;  // >= 0
-  friend bool operator==(const PackingTogether&, const PackingTogether&) = default;
+  friend bool operator==(const PackingColocation&, const PackingColocation&) = default;
 };
 
 // Finds an offset for each buffer, so that two buffers in conflict share no byte and the highest end address is as low
@@ -51,7 +51,7 @@ struct PackingTogether {
 // Two buffers are in conflict if they are live at the same time. If time is only a partial order, `conflicts` names the
 // pairs in conflict instead. Two buffers of one group are never in conflict.
 //
-//   together = {x, y, 4}, {y, z, 0}      x, y and z are a group: if one moves, all move. They may share bytes while
+//   colocations = {x, y, 4}, {y, z, 0}   x, y and z are a group: if one moves, all move. They may share bytes while
 //        x  |========|                   several of them are live. A buffer outside the group conflicts with each
 //        y      |========|               member while that member is live.
 //        z      |===|
@@ -62,7 +62,7 @@ struct PackingProblem {
 
   // If present, these pairs are the conflicts, and lifespans and gaps are ignored. A pair may be listed twice.
   std::optional<std::vector<PackingPair>> conflicts = std::nullopt;
-  std::vector<PackingTogether> together = {};
+  std::vector<PackingColocation> colocations = {};
 };
 
 enum class PackingOutcome : std::uint8_t {

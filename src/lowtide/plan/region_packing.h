@@ -39,8 +39,8 @@ struct RegionUse {
 // region. The example costs {128}. It also costs 128 if a leaves the first region. It would cost 96 if b left it, but a
 // and c need 128 bytes of sram.
 //
-// A buffer with a fixed offset is in the first region that is not forbidden for it. A group (PackingProblem::together)
-// is in one region as a whole. Conflicts count only within a region.
+// A buffer with a fixed offset is in the first region that is not forbidden for it. A group of colocations is in one
+// region as a whole. Conflicts count only within a region.
 struct RegionProblem {
   PackingProblem packing;                     // `capacity` must be absent, because regions have capacities
   IdVector<RegionId, PackingRegion> regions;  // 1 to limits::kMaxRegions

@@ -22,7 +22,7 @@ class ColumnMaker {
  public:
   explicit ColumnMaker(const PackingProblem& problem) : near_(problem.buffers.size()), is_covered_(near_.size()) {
     DisjointSets<PackingId> groups(near_.size());  // these may share bytes whatever pairs say
-    for (const PackingTogether& pair : problem.together) groups.join(pair.first, pair.second);
+    for (const PackingColocation& pair : problem.colocations) groups.join(pair.first, pair.second);
     add_pairs(*problem.conflicts, groups);
     for (PackingId id : all_ids<PackingId>(near_.size())) {
       std::sort(near_[id].begin(), near_[id].end());

@@ -13,10 +13,11 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::int64_t kMostWork = std::int64_t{1} << 61;
+constexpr std::int64_t kMostWork = std::int64_t{1} << 61;  // the work of a slice, so that sums stay below 2^63
 constexpr std::uint64_t kRestartSeed = 7;
 
-// 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ... (Luby, Sinclair and Zuckerman, 1993)
+// Element `at`, from 1, of the sequence 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ... (Luby, Sinclair and Zuckerman,
+// "Optimal speedup of Las Vegas algorithms", 1993).
 std::int64_t luby(std::int64_t at) {
   while (true) {
     std::int64_t block = 1;
@@ -45,17 +46,16 @@ void CapacitySearch::set_capacity(std::int64_t capacity) {
   round_ = 0;
 }
 
-// What the configurations of a round tell each other.
+// What the configurations of a round know of each other.
 struct CapacitySearch::Round {
   explicit Round(std::size_t configurations)
       : costs(configurations), outcomes(configurations, SearchOutcome::undecided), first_decided(configurations) {}
 
-  // By configuration, once it is done.
-  std::vector<std::atomic<std::int64_t>> costs;
+  std::vector<std::atomic<std::int64_t>> costs;  // effort of each configuration that has ended, otherwise 0
   std::vector<SearchOutcome> outcomes;
-  std::atomic<std::size_t> first_decided;
+  std::atomic<std::size_t> first_decided;  // the first configuration that has decided; their number if none has
 
-  void decide(std::size_t configuration) {
+  void set_decided(std::size_t configuration) {
     std::size_t first = first_decided.load();
     while (configuration < first && !first_decided.compare_exchange_weak(first, configuration)) {
     }
@@ -64,7 +64,7 @@ struct CapacitySearch::Round {
 
 void CapacitySearch::run_slice(std::size_t at, std::int64_t slice, const Effort& effort, Round& round) {
   Configuration& configuration = configurations_[at];
-  // Configurations before this one may not have said yet what they cost. That counts when the round is over.
+  // The cost of configurations before this one may not be known yet. It counts when the round is over.
   std::int64_t left = std::min(effort.left(), kMostWork / tuning::kSearchWorkPerEffort);
   for (std::size_t before = 0; before < at; ++before) left -= round.costs[before].load();
   if (left <= 0 || round.first_decided.load() < at) return;
@@ -76,7 +76,7 @@ void CapacitySearch::run_slice(std::size_t at, std::int64_t slice, const Effort&
     return effort.is_stopped() || round.first_decided.load(std::memory_order_relaxed) < at;
   });
   round.costs[at] = (configuration.search->work() - before) / tuning::kSearchWorkPerEffort + 1;
-  if (round.outcomes[at] != SearchOutcome::undecided) round.decide(at);
+  if (round.outcomes[at] != SearchOutcome::undecided) round.set_decided(at);
 }
 
 SearchOutcome CapacitySearch::run_round(Effort& effort) {
@@ -87,7 +87,7 @@ SearchOutcome CapacitySearch::run_round(Effort& effort) {
   for (const Configuration& configuration : configurations_) nodes.push_back(configuration.search->nodes());
   Round round(configurations_.size());
   for_each_in_parallel(configurations_.size(), threads_, [&](std::size_t at) { run_slice(at, slice, effort, round); });
-  // As if the configurations had run one after another: each has the effort that those before it left.
+  // Counts as if the configurations had run one after another, each with the effort that those before it left.
   for (std::size_t at = 0; at < configurations_.size() && !effort.exhausted(); ++at) {
     const bool is_cut = round.costs[at] > effort.left();
     effort.spend(round.costs[at]);
@@ -102,19 +102,19 @@ SearchOutcome CapacitySearch::run_round(Effort& effort) {
   return SearchOutcome::undecided;
 }
 
-std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_randomized, Random& random) const {
+IdVector<SearchBuffer, std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_randomized, Random& random) const {
   struct Key {
     double first;
     std::int64_t second;
-    std::uint32_t buffer;
+    SearchBuffer buffer;
   };
   std::vector<Key> keys;
   keys.reserve(task_.buffers.size());
-  for (std::uint32_t at = 0; at < task_.buffers.size(); ++at) {
+  for (SearchBuffer at : all_ids<SearchBuffer>(task_.buffers.size())) {
     const SearchTask::Buffer& buffer = task_.buffers[at];
     const std::int64_t length = buffer.length;
     const auto size = static_cast<double>(buffer.size);
-    // From 3/4 to 4/3, in steps of a thousandth. One product a key: no machine rounds it in another way.
+    // From 3/4 to 4/3, in steps of a thousandth. One product per key, so that all machines round it the same way.
     const double factor = is_randomized ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
     switch (rule) {
       case BufferRule::longest:
@@ -126,16 +126,16 @@ std::vector<std::uint32_t> CapacitySearch::ranks(BufferRule rule, bool is_random
       case BufferRule::most_area:
         keys.push_back({size * (static_cast<double>(length) * factor), length, at});
         break;
-      case BufferRule::most_crowded:
-        keys.push_back({static_cast<double>(buffer.crowd) * factor, length * buffer.size, at});
+      case BufferRule::highest_load:
+        keys.push_back({static_cast<double>(buffer.highest_load) * factor, length * buffer.size, at});
         break;
     }
   }
   std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
     return std::tuple(-a.first, -a.second, a.buffer) < std::tuple(-b.first, -b.second, b.buffer);
   });
-  std::vector<std::uint32_t> ranks(keys.size());
-  for (std::uint32_t at = 0; at < keys.size(); ++at) ranks[keys[at].buffer] = at;
+  IdVector<SearchBuffer, std::uint32_t> ranks(keys.size());
+  for (std::uint32_t rank = 0; rank < keys.size(); ++rank) ranks[keys[rank].buffer] = rank;
   return ranks;
 }
 

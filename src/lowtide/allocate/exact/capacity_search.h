@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "lowtide/allocate/exact/fit_search.h"
@@ -15,29 +14,29 @@
 
 namespace lowtide::allocate_internal {
 
-// Asks whether the buffers fit a capacity, with several configurations of one search that take slices in turn. A
-// configuration says which clique is decided first and which buffer is tried first. The same question takes one of
-// them a thousand decisions and another one a million, and none is the best on all problems. So each gets slices of the
-// same length, and restarts with a randomized order of buffers when its slice is over (Gomes, Selman and Kautz,
-// "Boosting combinatorial search through randomization", AAAI 1998). Slices grow by Luby's sequence, so that in the end
-// one of them is long enough to be complete.
+// Decides whether the buffers fit a capacity, with several configurations of one search. A configuration says which
+// clique is decided first and which buffer is tried first. For the same capacity, one configuration may need a thousand
+// decisions and another one a million, and none is the best on all problems. So the configurations take slices of the
+// same length in turn. After its slice, each of them restarts with a randomized order of the buffers (Gomes, Selman and
+// Kautz, "Boosting combinatorial search through randomization", AAAI 1998). Slices grow by Luby's sequence, so in the
+// end one of them is long enough for a complete search.
 //
-// With several threads, the configurations of a round run at the same time, and the answer is that of one thread: the
-// first configuration that decides wins. What the configurations behind it did does not count, and they restart,
-// because one thread would not have run them.
+// With several threads, the configurations of a round run at the same time. The answer is that of one thread: the first
+// configuration that decides wins. What the configurations after it did does not count, and they restart, because one
+// thread would not have run them.
 class CapacitySearch {
  public:
   // `task` must outlive the search.
   explicit CapacitySearch(const SearchTask& task, int threads = 1);
 
-  // Begins a question. Capacities may come in any order: configurations keep what they learned if it still holds.
+  // Capacities may come in any order. Configurations keep the nogoods that still hold.
   void set_capacity(std::int64_t capacity);
 
-  // One slice for each configuration, until one of them decides or the effort ends.
+  // Runs one slice of each configuration, until one of them decides or the effort ends.
   SearchOutcome run_round(Effort& effort);
 
-  // Require: the last round ended with `fits`. By the index of SearchTask::buffers.
-  [[nodiscard]] std::int64_t offset(std::uint32_t buffer) const {
+  // Requires: the last round ended with `fits`.
+  [[nodiscard]] std::int64_t offset(SearchBuffer buffer) const {
     return configurations_[winner_].search->offset(buffer);
   }
 
@@ -54,7 +53,7 @@ class CapacitySearch {
 
   void restart(std::size_t configuration);
   void run_slice(std::size_t configuration, std::int64_t slice, const Effort& effort, Round& round);
-  [[nodiscard]] std::vector<std::uint32_t> ranks(BufferRule rule, bool is_randomized, Random& random) const;
+  [[nodiscard]] IdVector<SearchBuffer, std::uint32_t> ranks(BufferRule rule, bool is_randomized, Random& random) const;
 
   const SearchTask& task_;
   std::vector<Configuration> configurations_;

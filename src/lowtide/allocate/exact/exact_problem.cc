@@ -15,8 +15,8 @@ namespace lowtide::allocate_internal {
 ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
   intervals_ = interval_problem(problem);
   if (intervals_) {
-    if (static_cast<std::int64_t>(intervals_->buffers.size()) * intervals_->clique_count > tuning::kSearchMostSize)
-      return;
+    const auto size = static_cast<std::int64_t>(intervals_->buffers.size() * intervals_->cliques());
+    if (size > tuning::kSearchMostSize) return;
     task_ = search_task(problem, *intervals_);
     return;
   }
@@ -27,15 +27,15 @@ std::unique_ptr<ExactProblem> ExactProblem::of_sets(const CompressedProblem& pro
   std::unique_ptr<ExactProblem> out(new ExactProblem());
   out->take_sets(problem, std::nullopt, effort);
   if (!out->task_) return out;
-  // The pair of rules that the search over intervals is worst with, and short turns do not suffice.
+  // The search over intervals does worst with this pair of rules, so the two searches complement each other.
   out->task_->configurations = {{CliqueRule::fewest_options, BufferRule::largest}};
-  out->task_->slice = 10;
+  out->task_->slice = tuning::kSetsSlicePerBuffer;
   return out;
 }
 
 void ExactProblem::take_sets(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort) {
   if (problem.movable.empty()) return;
-  if (!cover && problem.pairs.empty()) cover = clique_cover(problem, nullptr, tuning::kCoverMostMembers, effort);
+  if (!cover && problem.pairs.empty()) cover = clique_cover(problem, nullptr, effort);
   if (!cover) return;
   cover_ = cover_problem(problem, *cover);
   task_ = search_task(problem, *cover_);

@@ -15,21 +15,20 @@
 
 namespace lowtide::allocate_internal {
 
-// A problem in the form that an exact search wants: intervals of cliques where lifespans are plain, else sets of
+// A problem in the form that an exact search works on: intervals of cliques for plain lifespans, otherwise sets of
 // cliques.
 class ExactProblem {
  public:
-  // As intervals where they are, else as sets.
-  // `cover`: of the problem, if one is known already; else it is made where it is needed.
+  // `cover` is of the problem if it is known already. Otherwise it is made if it is needed.
   ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort);
 
-  // As sets, whatever it is.
+  // As sets of cliques, also for plain lifespans.
   static std::unique_ptr<ExactProblem> of_sets(const CompressedProblem& problem, Effort& effort);
   ExactProblem(const ExactProblem&) = delete;
   ExactProblem& operator=(const ExactProblem&) = delete;
 
-  // Null where there is nothing to search for, or where a search would see too much to get anywhere.
   [[nodiscard]] bool is_of_intervals() const { return intervals_.has_value(); }
+  // Null if there is nothing to search for, or if the problem is too large for a search.
   [[nodiscard]] const SearchTask* task() const { return task_ ? &*task_ : nullptr; }
 
  private:

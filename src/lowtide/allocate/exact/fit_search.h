@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "lowtide/allocate/exact/search_buffer.h"
 #include "lowtide/base/id.h"
 #include "lowtide/plan/packing.h"
 
@@ -15,26 +16,24 @@ namespace lowtide::allocate_internal {
 
 // What is decided next.
 enum class CliqueRule : std::uint8_t {
-  fewest_options,  // fail first: where there are the fewest candidates
-  most_failures,   // the fewest options for each dead end that was met there (Boussemart, Hemery, Lecoutre and Sais,
+  fewest_options,  // fail first: the clique with the fewest candidates
+  most_failures,   // the fewest options per dead end that was met there (Boussemart, Hemery, Lecoutre and Sais,
                    // "Boosting systematic search by weighting constraints", ECAI 2004)
-  least_slack,     // where the fewest bytes can be spared
+  least_slack,     // the clique with the fewest bytes to spare
 };
 
 // Which buffer is tried first.
-enum class BufferRule : std::uint8_t { longest, largest, most_area, most_crowded };
+enum class BufferRule : std::uint8_t { longest, largest, most_area, highest_load };
 
 enum class SearchOutcome : std::uint8_t {
   fits,          // every buffer has an offset
   does_not_fit,  // all possibilities were tried
-  undecided,     // the limit came first
+  undecided,     // a limit was reached first
 };
 
-// A complete search for offsets below a capacity: without a limit it ends with `fits` or `does_not_fit`. Which buffers
-// it speaks of, by which index, is a matter of its SearchTask.
-//   valley_search.h  plain intervals
-//   cover_search.h   sets of cliques: gaps, fixed buffers, relations
-//   pair_order_search.h   groups of any shape
+// A complete search for offsets below a capacity: without a limit it ends with `fits` or `does_not_fit`.
+//   skyline_search.h            plain lifespans (ValleyState); gaps, fixed buffers and relations (CoverState)
+//   groups/pair_order_search.h  groups of any shape
 class FitSearch {
  public:
   FitSearch() = default;
@@ -42,49 +41,50 @@ class FitSearch {
   FitSearch& operator=(const FitSearch&) = delete;
   virtual ~FitSearch() = default;
 
-  // What failed under a capacity also fails under a lower one: only a higher one makes a search forget.
-  // Require: no fixed buffer ends above it.
+  // What does not fit a capacity does not fit a lower one either. So a search forgets its nogoods only if the capacity
+  // rises. Requires: no fixed buffer ends above the capacity.
   virtual void set_capacity(std::int64_t capacity) = 0;
 
-  // Lower rank, tried first. One a buffer.
-  virtual void set_ranks(std::vector<std::uint32_t> ranks) = 0;
+  // One rank per buffer. A buffer with a lower rank is tried first.
+  virtual void set_ranks(IdVector<SearchBuffer, std::uint32_t> ranks) = 0;
   virtual void set_rule(CliqueRule rule) = 0;
 
-  // From the start; ends after `node_limit` decisions or `work_limit` things looked at, or soon after `is_stopped` (may
-  // be empty) says so. What dead ends taught stays from one run to the next.
+  // Starts from the beginning, but keeps its nogoods from one run to the next. Ends after `node_limit` decisions, after
+  // `work_limit` units of work, or soon after `is_stopped`, which may be empty, returns true.
   virtual SearchOutcome run(std::int64_t node_limit, std::int64_t work_limit,
                             const std::function<bool()>& is_stopped = {}) = 0;
 
-  // Require: the last run ended with `fits`.
-  [[nodiscard]] virtual std::int64_t offset(std::uint32_t buffer) const = 0;
+  // Requires: the last run ended with `fits`.
+  [[nodiscard]] virtual std::int64_t offset(SearchBuffer buffer) const = 0;
 
-  // Things looked at so far, and decisions taken.
+  // The buffers and cliques looked at so far, and the decisions made so far.
   [[nodiscard]] virtual std::int64_t work() const = 0;
   [[nodiscard]] virtual std::int64_t nodes() const = 0;
 };
 
-// What there is to know about a search before it begins.
+// What a caller has to know to run a search: its buffers, what to try in which order, and how to make it.
 struct SearchTask {
   struct Buffer {
     PackingId id;
     std::int64_t size = 0;
-    std::int64_t length = 0;  // cliques, or others that it meets
-    std::int64_t crowd = 0;   // the largest load that it is part of
+    std::int64_t length = 0;        // the number of its cliques, or of its conflicts
+    std::int64_t highest_load = 0;  // of its cliques
   };
-  // Rules for choices, which take slices in turn (capacity_search.h).
+  // Configurations take slices of the effort in turn (capacity_search.h).
   struct Configuration {
     CliqueRule clique_rule;
     BufferRule buffer_rule;
   };
-  std::vector<Buffer> buffers;  // by the index that the search uses
+  IdVector<SearchBuffer, Buffer> buffers;
   std::vector<Configuration> configurations = {
       {CliqueRule::fewest_options, BufferRule::longest},  {CliqueRule::most_failures, BufferRule::largest},
       {CliqueRule::fewest_options, BufferRule::largest},  {CliqueRule::most_failures, BufferRule::longest},
       {CliqueRule::least_slack, BufferRule::largest},     {CliqueRule::fewest_options, BufferRule::most_area},
-      {CliqueRule::most_failures, BufferRule::most_area}, {CliqueRule::fewest_options, BufferRule::most_crowded},
+      {CliqueRule::most_failures, BufferRule::most_area}, {CliqueRule::fewest_options, BufferRule::highest_load},
   };
   std::int64_t slice = 2;                            // decisions of the shortest slice, per buffer
-  std::int64_t grain = 1;                            // every height of a packing that rests is a multiple
+  std::int64_t grain = 1;                            // divides the height of every packing in which each buffer rests
+                                                     // on the ground or on another buffer
   std::function<std::unique_ptr<FitSearch>()> make;  // what it refers to must outlive the task
 };
 

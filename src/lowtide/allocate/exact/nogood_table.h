@@ -11,16 +11,27 @@
 
 namespace lowtide::allocate_internal {
 
-// Identifies the state of a part of a search. With 128 bits, the chance that any two of 10^9 different states have the
-// same key is below 10^-20.
+// Identifies the state of a component of a search. With 128 bits, the probability that any two of 10^9 different states
+// have the same key is below 10^-20.
 struct StateKey {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
+
+  StateKey& operator+=(const StateKey& other) {
+    low += other.low;
+    high += other.high;
+    return *this;
+  }
+  StateKey& operator-=(const StateKey& other) {
+    low -= other.low;
+    high -= other.high;
+    return *this;
+  }
   friend bool operator==(const StateKey&, const StateKey&) = default;
 };
 
-// States from which a search is known to fail (nogoods). It forgets some when it is full. That costs time, but never
-// changes an answer.
+// The nogoods of a search: states from which it is known to fail. A full table forgets some of them. That costs time,
+// but never changes an answer.
 class NogoodTable {
  public:
   [[nodiscard]] bool contains(StateKey key) const {
@@ -44,7 +55,7 @@ class NogoodTable {
 
   [[nodiscard]] std::size_t slot_of(StateKey key) const { return key.low & (slots_.size() - 1); }
 
-  // Two neighbouring slots can hold it: a free one, else the second, whose content moves out.
+  // A key has two neighbouring slots. It takes the first one if that is free, otherwise it overwrites the second one.
   void put(StateKey key) {
     const std::size_t first = slot_of(key);
     const std::size_t slot = slots_[first] == StateKey{} ? first : first ^ 1U;
@@ -61,7 +72,7 @@ class NogoodTable {
     }
   }
 
-  std::vector<StateKey> slots_;  // {}: free
+  std::vector<StateKey> slots_;  // a free slot has the key {}
   std::size_t count_ = 0;
 };
 

@@ -5,14 +5,14 @@
 
 namespace lowtide::allocate_internal {
 
-// Pruning rules of the skyline search. Tests switch them off in all combinations, to show that none of them changes an
-// answer and that each of them saves decisions.
+// Pruning rules of the skyline search. Tests switch them off in all combinations, to show that no rule changes an
+// answer and that each rule saves decisions.
 struct SkylineRules {
-  bool slack = true;            // a clique whose floor and remaining bytes exceed the capacity is a dead end
-  bool start_bound = true;      // so is one in which the buffers that can only start higher up do not fit up there
-  bool interchangeable = true;  // of buffers that are alike in everything, the first is placed first
-  bool components = true;       // parts that no remaining buffer joins are solved one after another
-  bool nogoods = true;          // a state that failed is not tried again
+  bool slack = true;            // a clique fails if its floor plus its remaining bytes exceed the capacity
+  bool start_bound = true;      // a clique fails if the buffers that can only start higher up do not fit up there
+  bool interchangeable = true;  // of interchangeable buffers, only the first one is tried
+  bool components = true;       // components that no remaining buffer joins are solved one after another
+  bool nogoods = true;          // a state that has failed is not tried again
 };
 
 }  // namespace lowtide::allocate_internal

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <tuple>
 
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
+
 template <typename State>
 SkylineSearch<State>::SkylineSearch(const Problem& problem, const SkylineRules& rules)
     : state_(problem, rules), rules_(rules), ranks_(problem.buffers.size()), failures_(problem.cliques(), 1) {
@@ -30,12 +30,12 @@ SearchOutcome SkylineSearch<State>::run(std::int64_t node_limit, std::int64_t wo
                                         const std::function<bool()>& is_stopped) {
   state_.set_capacity(state_.capacity());
   frames_.clear();
-  options_.clear();
-  parts_.clear();
+  candidates_.clear();
+  components_.clear();
   if (state_.evaluate()) return SearchOutcome::does_not_fit;
-  // A frame without options holds the parts of the whole.
-  const Part whole = state_.whole();
-  frames_.push_back({.part = whole, .parts_mark = state_.parts_mark()});
+  // The first frame has no options. It holds the components of the whole problem.
+  const Component whole = state_.whole();
+  frames_.push_back({.component = whole, .components_mark = state_.components_mark()});
   split(whole);
   return search(nodes_ + node_limit, work() + work_limit, is_stopped);
 }
@@ -46,13 +46,13 @@ SearchOutcome SkylineSearch<State>::search(std::int64_t last_node, std::int64_t 
   while (true) {
     Frame& frame = frames_.back();
     bool failed = false;
-    if (frame.next_part < parts_.size()) {
+    if (frame.next_component < components_.size()) {
       if (nodes_ >= last_node || work() >= last_work) return SearchOutcome::undecided;
       if (is_stopped && nodes_ % tuning::kSearchStopInterval == 0 && is_stopped()) return SearchOutcome::undecided;
-      failed = open(parts_[frame.next_part++]) == Step::failed;
+      failed = open(components_[frame.next_component++]) == Opened::failed;
     } else {
       if (frames_.size() == 1) return SearchOutcome::fits;
-      // All parts under this option are solved, and therefore the part that asked for the decision.
+      // All components under this option are solved, so the component of the decision is solved.
       close();
     }
     while (failed) {
@@ -64,42 +64,42 @@ SearchOutcome SkylineSearch<State>::search(std::int64_t last_node, std::int64_t 
   }
 }
 
-// Chooses what to decide in the part and takes the first option that is not an immediate dead end.
+// Chooses the clique that is decided in the component, and takes its first option that is not an immediate dead end.
 template <typename State>
-typename SkylineSearch<State>::Step SkylineSearch<State>::open(Part part) {
+typename SkylineSearch<State>::Opened SkylineSearch<State>::open(Component component) {
   ++nodes_;
-  if (!state_.has_remaining(part)) return Step::solved;
-  Frame frame{.part = part,
+  if (!state_.has_remaining(component)) return Opened::solved;
+  Frame frame{.component = component,
               .mark = state_.mark(),
-              .first_option = options_.size(),
-              .first_part = parts_.size(),
-              .parts_mark = state_.parts_mark()};
+              .first_candidate = candidates_.size(),
+              .first_component = components_.size(),
+              .components_mark = state_.components_mark()};
   if (rules_.nogoods) {
-    frame.key = state_.key_of(part);
-    if (nogoods_.contains(frame.key)) return Step::failed;
+    frame.key = state_.key_of(component);
+    if (nogoods_.contains(frame.key)) return Opened::failed;
   }
-  frame.clique = state_.choose(part, [&](std::uint32_t a, std::uint32_t b) { return is_better(a, b); });
+  frame.clique = state_.choose(component, [&](CliqueId a, CliqueId b) { return is_better(a, b); });
   collect_options(frame);
   frames_.push_back(frame);
-  if (take_next_option(frames_.back())) return Step::opened;
+  if (take_next_option(frames_.back())) return Opened::has_options;
   if (rules_.nogoods) nogoods_.insert(frame.key);
   close();
-  return Step::failed;
+  return Opened::failed;
 }
 
-// Forgets the last frame with its options and parts.
+// Removes the last frame with its candidates and components.
 template <typename State>
 void SkylineSearch<State>::close() {
   const Frame& frame = frames_.back();
-  parts_.resize(frame.first_part);
-  state_.forget_parts(frame.parts_mark);
-  options_.resize(frame.first_option);
+  components_.resize(frame.first_component);
+  state_.forget_components(frame.components_mark);
+  candidates_.resize(frame.first_candidate);
   frames_.pop_back();
 }
 
 template <typename State>
-bool SkylineSearch<State>::is_better(std::uint32_t a, std::uint32_t b) const {
-  const auto options = [&](std::uint32_t clique) {
+bool SkylineSearch<State>::is_better(CliqueId a, CliqueId b) const {
+  const auto options = [&](CliqueId clique) {
     return 2 * static_cast<std::int64_t>(state_.candidates(clique)) + (state_.slack(clique) > 0 ? 1 : 0);
   };
   switch (rule_) {
@@ -118,29 +118,32 @@ bool SkylineSearch<State>::is_better(std::uint32_t a, std::uint32_t b) const {
 
 template <typename State>
 void SkylineSearch<State>::collect_options(Frame& frame) {
-  state_.append_candidates(frame.clique, options_);
-  std::sort(options_.begin() + static_cast<std::ptrdiff_t>(frame.first_option), options_.end(),
-            [&](std::uint32_t a, std::uint32_t b) { return ranks_[a] < ranks_[b]; });
-  if (state_.slack(frame.clique) > 0 || !rules_.slack) options_.push_back(kLift);
-  frame.options = options_.size() - frame.first_option;
+  state_.append_candidates(frame.clique, candidates_);
+  std::sort(candidates_.begin() + static_cast<std::ptrdiff_t>(frame.first_candidate), candidates_.end(),
+            [&](SearchBuffer a, SearchBuffer b) { return ranks_[a] < ranks_[b]; });
+  frame.candidates = candidates_.size() - frame.first_candidate;
+  frame.may_lift = state_.slack(frame.clique) > 0 || !rules_.slack;
 }
 
 template <typename State>
 bool SkylineSearch<State>::take_next_option(Frame& frame) {
   const auto reset = [&] {
     state_.undo(frame.mark);
-    parts_.resize(frame.first_part);
-    state_.forget_parts(frame.parts_mark);
+    components_.resize(frame.first_component);
+    state_.forget_components(frame.components_mark);
   };
-  while (frame.next_option < frame.options) {
+  const std::size_t options = frame.candidates + (frame.may_lift ? 1 : 0);
+  while (frame.next_option < options) {
     reset();
-    const std::uint32_t option = options_[frame.first_option + frame.next_option++];
-    if (!apply(frame, option)) continue;
-    frame.next_part = frame.first_part;
-    if (option == kLift) {
-      parts_.push_back(frame.part);  // no buffer has left it, so it does not fall into parts
+    const std::size_t option = frame.next_option++;
+    std::optional<SearchBuffer> candidate;
+    if (option < frame.candidates) candidate = candidates_[frame.first_candidate + option];
+    if (!apply(frame, candidate)) continue;
+    frame.next_component = frame.first_component;
+    if (candidate) {
+      split(frame.component);
     } else {
-      split(frame.part);
+      components_.push_back(frame.component);  // a lift removes no buffer, so it splits nothing
     }
     return true;
   }
@@ -148,22 +151,23 @@ bool SkylineSearch<State>::take_next_option(Frame& frame) {
   return false;
 }
 
-// Returns false if the move is a dead end.
+// Assigns the candidate, or lifts the clique if there is none. Returns false if the move is a dead end.
 template <typename State>
-bool SkylineSearch<State>::apply(const Frame& frame, std::uint32_t option) {
-  const bool is_possible = option == kLift ? state_.lift(frame.clique, frame.part) : state_.place(frame.clique, option);
+bool SkylineSearch<State>::apply(const Frame& frame, std::optional<SearchBuffer> candidate) {
+  const bool is_possible =
+      candidate ? state_.assign(frame.clique, *candidate) : state_.lift(frame.clique, frame.component);
   if (!is_possible) return false;
-  const std::optional<std::uint32_t> dead = state_.evaluate();
+  const std::optional<CliqueId> dead = state_.evaluate();
   if (dead) ++failures_[*dead];
   return !dead;
 }
 
 template <typename State>
-void SkylineSearch<State>::split(Part part) {
+void SkylineSearch<State>::split(Component component) {
   if (rules_.components) {
-    state_.split(part, parts_);
+    state_.split(component, components_);
   } else {
-    parts_.push_back(part);
+    components_.push_back(component);
   }
 }
 
@@ -172,8 +176,8 @@ template class SkylineSearch<CoverState>;
 
 namespace {
 
-// Every height of a packing in which each buffer rests on the ground, on an aligned offset above another one, or on a
-// fixed one is a multiple of this.
+// A divisor of the height of every packing in which each buffer rests on the ground, on another movable buffer or on a
+// fixed one.
 std::int64_t grain_of(const CompressedProblem& problem) {
   std::int64_t grain = 0;
   for (PackingId id : problem.movable) {
@@ -188,17 +192,17 @@ std::int64_t grain_of(const CompressedProblem& problem) {
 
 template <typename State>
 SearchTask task_of(const CompressedProblem& compressed, const typename State::Problem& problem) {
-  std::vector<std::int64_t> load(problem.cliques(), 0);
-  for (std::uint32_t at = 0; at < problem.buffers.size(); ++at) {
-    for (std::uint32_t clique : problem.cliques_of(at)) load[clique] += problem.buffers[at].size;
+  IdVector<CliqueId, std::int64_t> load(problem.cliques(), 0);
+  for (SearchBuffer at : all_ids<SearchBuffer>(problem.buffers.size())) {
+    for (CliqueId clique : problem.cliques_of(at)) load[clique] += problem.buffers[at].size;
   }
   SearchTask task{.grain = grain_of(compressed)};
-  for (std::uint32_t at = 0; at < problem.buffers.size(); ++at) {
+  for (SearchBuffer at : all_ids<SearchBuffer>(problem.buffers.size())) {
     const auto cliques = problem.cliques_of(at);
-    std::int64_t crowd = 0;
-    for (std::uint32_t clique : cliques) crowd = std::max(crowd, load[clique]);
+    std::int64_t highest_load = 0;
+    for (CliqueId clique : cliques) highest_load = std::max(highest_load, load[clique]);
     task.buffers.push_back(
-        {problem.buffers[at].id, problem.buffers[at].size, static_cast<std::int64_t>(cliques.size()), crowd});
+        {problem.buffers[at].id, problem.buffers[at].size, static_cast<std::int64_t>(cliques.size()), highest_load});
   }
   task.make = [&problem] { return std::make_unique<SkylineSearch<State>>(problem, SkylineRules{}); };
   return task;

@@ -10,30 +10,35 @@
 #include <vector>
 
 #include "lowtide/allocate/greedy/free_list.h"
+#include "lowtide/allocate/greedy/overlap_index.h"
+#include "lowtide/allocate/problem/join_touching.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-// A moment at which bytes that are already assigned are taken or released.
-using PartEnd = std::pair<Moment, PackingId>;
+// A moment at which a buffer takes or releases its bytes.
+using SpanEnd = std::pair<Moment, PackingId>;
+
+enum class SweepKind : std::uint8_t {
+  with_reservations,
+  solid,  // ignores gaps and stays above the highest fixed end, so that there are no reservations
+};
 
 class Sweep {
  public:
-  // `solid`: gaps are ignored and nothing goes below the highest fixed end; there are no reservations.
-  Sweep(const CompressedProblem& problem, bool solid)
+  Sweep(const CompressedProblem& problem, SweepKind kind)
       : problem_(problem),
-        solid_(solid),
-        free_(solid ? highest_fixed_end(problem) : 0),
+        is_solid_(kind == SweepKind::solid),
+        free_(is_solid_ ? highest_fixed_end(problem) : 0),
         ranges_(problem.buffers.size()) {
     collect_movable();
-    if (!solid) collect_fixed();
+    if (!is_solid_) collect_fixed();
     std::sort(begins_.begin(), begins_.end());
     std::sort(ends_.begin(), ends_.end());
-    if (!reserved_.empty()) index_.emplace(problem, reserved_);
-    if (!solid) {
-      for (PackingId id : problem.fixed) index_->insert(id);
-    }
+    if (reserved_.empty()) return;
+    index_.emplace(problem, reserved_);
+    for (PackingId id : problem.fixed) index_->insert(id);
   }
 
   [[nodiscard]] bool has_reservations() const { return !reserved_.empty(); }
@@ -46,9 +51,9 @@ class Sweep {
     };
     std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) { return key(a) < key(b); });
     for (PackingId id : order) {
-      if (!reserved_.empty() && effort.exhausted()) return std::nullopt;
+      if (has_reservations() && effort.exhausted()) return std::nullopt;
       advance_to(problem_.buffers[id].hull.begin);
-      place(id, effort);
+      assign(id, effort);
     }
     return placements_of(problem_, ranges_);
   }
@@ -62,17 +67,19 @@ class Sweep {
     return end;
   }
 
+  [[nodiscard]] bool is_reserved(PackingId id) const { return !is_solid_ && problem_.buffers[id].span_count > 1; }
+
   void collect_movable() {
     for (PackingId id : problem_.movable) {
       const CompressedProblem::Buffer& buffer = problem_.buffers[id];
-      if (solid_ || buffer.part_count == 1) {
+      if (!is_reserved(id)) {
         ends_.emplace_back(buffer.hull.end, id);
         continue;
       }
       reserved_.push_back(id);
-      for (const MomentSpan& part : problem_.parts_of(id)) {
-        if (part.begin != buffer.hull.begin) begins_.emplace_back(part.begin, id);  // the first is taken by `place`
-        ends_.emplace_back(part.end, id);
+      for (const MomentSpan& span : problem_.spans_of(id)) {
+        if (span.begin != buffer.hull.begin) begins_.emplace_back(span.begin, id);  // `assign` takes the first span
+        ends_.emplace_back(span.end, id);
       }
     }
   }
@@ -82,14 +89,14 @@ class Sweep {
       const CompressedProblem::Buffer& buffer = problem_.buffers[id];
       ranges_[id] = {buffer.fixed_offset, buffer.fixed_offset + buffer.size};
       reserved_.push_back(id);
-      for (const MomentSpan& part : problem_.parts_of(id)) {
-        begins_.emplace_back(part.begin, id);
-        ends_.emplace_back(part.end, id);
+      for (const MomentSpan& span : problem_.spans_of(id)) {
+        begins_.emplace_back(span.begin, id);
+        ends_.emplace_back(span.end, id);
       }
     }
   }
 
-  // Ends before begins, moment by moment: spans are half-open.
+  // At each moment, ends come before begins, because spans are half-open.
   void advance_to(Moment moment) {
     while (next_begin_ < begins_.size() && begins_[next_begin_].first <= moment) {
       const auto [begin, id] = begins_[next_begin_++];
@@ -105,60 +112,50 @@ class Sweep {
     }
   }
 
-  void place(PackingId id, Effort& effort) {
+  void assign(PackingId id, Effort& effort) {
     const CompressedProblem::Buffer& buffer = problem_.buffers[id];
-    const bool reserved = !solid_ && buffer.part_count > 1;
     forbidden_.clear();
-    if (!reserved_.empty()) collect_forbidden(id, effort);
-    const std::int64_t offset = free_.choose(buffer.size, buffer.alignment, forbidden_, effort);
+    if (has_reservations()) collect_forbidden(id, effort);
+    const std::int64_t offset = free_.find_offset(buffer.size, buffer.alignment, forbidden_, effort);
     ranges_[id] = {offset, offset + buffer.size};
     free_.take(ranges_[id]);
-    if (reserved) index_->insert(id);
+    if (is_reserved(id)) index_->insert(id);
   }
 
-  // Bytes that reservations want at some moment of this buffer, joined and sorted.
+  // The bytes of the reservations that are in conflict with this buffer.
   void collect_forbidden(PackingId id, Effort& effort) {
     const CompressedProblem::Buffer& buffer = problem_.buffers[id];
-    index_->for_each_meeting(buffer.hull, effort, [&](PackingId other) {
-      effort.spend(buffer.part_count + problem_.buffers[other].part_count);
-      if (share_a_moment(problem_, id, other)) forbidden_.push_back(ranges_[other]);
+    index_->for_each_overlapping(buffer.hull, effort, [&](PackingId other) {
+      effort.spend(buffer.span_count + problem_.buffers[other].span_count);
+      if (are_live_together(problem_, id, other)) forbidden_.push_back(ranges_[other]);
     });
-    std::sort(forbidden_.begin(), forbidden_.end());
-    std::size_t kept = 0;
-    for (const AddressRange& range : forbidden_) {
-      if (kept > 0 && range.begin <= forbidden_[kept - 1].end) {
-        forbidden_[kept - 1].end = std::max(forbidden_[kept - 1].end, range.end);
-      } else {
-        forbidden_[kept++] = range;
-      }
-    }
-    forbidden_.resize(kept);
+    join_touching(forbidden_);
   }
 
   const CompressedProblem& problem_;
-  bool solid_;
+  bool is_solid_;
   FreeList free_;
   IdVector<PackingId, AddressRange> ranges_;
-  std::vector<PartEnd> begins_;  // of parts whose bytes are assigned beforehand; sorted
-  std::vector<PartEnd> ends_;    // of all parts; sorted
+  std::vector<SpanEnd> begins_;  // of spans whose bytes are assigned beforehand; sorted
+  std::vector<SpanEnd> ends_;    // of all spans; sorted
   std::size_t next_begin_ = 0;
   std::size_t next_end_ = 0;
-  std::vector<PackingId> reserved_;      // fixed ones, and those with gaps
-  std::optional<PlacedIndex> index_;     // of reserved_
-  std::vector<AddressRange> forbidden_;  // kept for its memory
+  std::vector<PackingId> reserved_;      // fixed buffers, and those with gaps
+  std::optional<OverlapIndex> index_;    // of the reserved buffers that have offsets
+  std::vector<AddressRange> forbidden_;  // scratch of `assign`
 };
 
 }  // namespace
 
 Placements best_fit(const CompressedProblem& problem, Effort& effort) {
-  Sweep sweep(problem, false);
-  std::optional<Placements> exact = sweep.run(effort);
-  if (exact && !sweep.has_reservations()) return *std::move(exact);
-  // Also where the effort was enough: reservations cut the arena into pieces, and more effort must not give a higher
+  Sweep sweep(problem, SweepKind::with_reservations);
+  std::optional<Placements> reserved = sweep.run(effort);
+  if (reserved && !sweep.has_reservations()) return *std::move(reserved);
+  // It is tried even if the effort sufficed: reservations fragment the arena, and more effort must not give a higher
   // answer.
-  std::optional<Placements> solid = Sweep(problem, true).run(effort);
+  std::optional<Placements> solid = Sweep(problem, SweepKind::solid).run(effort);
   LOWTIDE_CHECK(solid.has_value(), "a sweep without reservations always ends");
-  return exact && exact->height <= solid->height ? *std::move(exact) : *std::move(solid);
+  return reserved && reserved->height <= solid->height ? *std::move(reserved) : *std::move(solid);
 }
 
 }  // namespace lowtide::allocate_internal

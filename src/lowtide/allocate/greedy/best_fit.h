@@ -3,23 +3,24 @@
 
 #pragma once
 
-#include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
+#include "lowtide/allocate/problem/placements.h"
 
 namespace lowtide::allocate_internal {
 
-// Sweeps over time as an allocator at run time would, but knowing all sizes: what ends is released, what begins goes
-// to the tightest free stretch, the largest first among those that begin together.
+// Best fit over time: sweeps over the moments as an allocator at run time would, but knows all sizes. It releases the
+// buffers that end, and gives each buffer that begins the tightest free range. Of buffers that begin together, the
+// largest goes first.
 //
-// A placed buffer with gaps is a reservation for those that come later, like a fixed one: its parts are taken when they
-// begin, and who is placed while it pauses keeps away from it if they meet again. Reservations that meet a span are
-// looked up by time, one unit of effort each. Where there are any, the sweep is also done without them: gaps are
-// ignored, and everything lies above the highest fixed end; the lower of the two counts, or this one if reservations
-// use up the effort. So it always answers, in O((n + parts) log n).
+// Fixed buffers and buffers with gaps are reservations. Their bytes are taken at each begin of an active span. A buffer
+// that is assigned during a gap must not overlap a reservation that is active during its own life. These reservations
+// are looked up by time, for one unit of effort each. If there are any, a second sweep ignores the gaps and stays above
+// the highest fixed end. The lower result counts, or the second one if reservations use up the effort. So there is
+// always an answer, in O((n + spans) log n).
 //
-// Optimal on chains and stacks of lifespans; poor where long buffers begin one by one among short ones, since each
-// stays where there was room when it began.
+// Optimal on chains and stacks of lifespans. Poor if long buffers begin one by one among short ones, because each of
+// them keeps the offset that was free when it began.
 [[nodiscard]] Placements best_fit(const CompressedProblem& problem, Effort& effort);
 
 }  // namespace lowtide::allocate_internal

@@ -6,40 +6,39 @@
 #include <algorithm>
 #include <iterator>
 
+#include "lowtide/allocate/problem/align.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-// The lowest aligned offset from `begin` on whose `size` bytes meet no forbidden range.
+// The lowest aligned offset at or above `begin` at which `size` bytes overlap no forbidden range.
 std::int64_t lowest_allowed(std::int64_t begin, std::int64_t size, std::int64_t alignment,
                             std::span<const AddressRange> forbidden) {
-  std::int64_t offset = (begin + alignment - 1) & -alignment;
+  std::int64_t offset = aligned_up(begin, alignment);
   auto next = std::upper_bound(forbidden.begin(), forbidden.end(), offset,
                                [](std::int64_t at, const AddressRange& range) { return at < range.end; });
-  for (; next != forbidden.end() && next->begin < offset + size; ++next) {
-    offset = (next->end + alignment - 1) & -alignment;
-  }
+  for (; next != forbidden.end() && next->begin < offset + size; ++next) offset = aligned_up(next->end, alignment);
   return offset;
 }
 
 }  // namespace
 
-std::int64_t FreeList::choose(std::int64_t size, std::int64_t alignment, std::span<const AddressRange> forbidden,
-                              Effort& effort) const {
+std::int64_t FreeList::find_offset(std::int64_t size, std::int64_t alignment, std::span<const AddressRange> forbidden,
+                                   Effort& effort) const {
   effort.spend(1);
-  int looked_at = 0;
-  for (auto stretch = by_size_.lower_bound({size, 0});
-       stretch != by_size_.end() && looked_at < tuning::kFreeListMostStretches; ++stretch, ++looked_at) {
+  int tried = 0;
+  for (auto free = by_size_.lower_bound({size, 0}); free != by_size_.end() && tried < tuning::kFreeListMostRanges;
+       ++free, ++tried) {
     effort.spend(1);
-    const auto [length, begin] = *stretch;
+    const auto [length, begin] = *free;
     const std::int64_t offset = lowest_allowed(begin, size, alignment, forbidden);
     if (offset + size <= begin + length) return offset;
   }
-  const bool open_below_peak = !by_address_.empty() && std::prev(by_address_.end())->second == peak_;
-  const std::int64_t open = open_below_peak ? std::prev(by_address_.end())->first : peak_;
-  return lowest_allowed(open, size, alignment, forbidden);
+  const bool is_free_below_peak = !by_address_.empty() && std::prev(by_address_.end())->second == peak_;
+  const std::int64_t begin = is_free_below_peak ? std::prev(by_address_.end())->first : peak_;
+  return lowest_allowed(begin, size, alignment, forbidden);
 }
 
 void FreeList::take(AddressRange range) {
@@ -48,12 +47,12 @@ void FreeList::take(AddressRange range) {
     peak_ = range.end;
     release({old_peak, peak_});
   }
-  auto stretch = by_address_.upper_bound(range.begin);
-  LOWTIDE_CHECK(stretch != by_address_.begin(), "bytes that are taken are free");
-  --stretch;
-  const AddressRange whole{stretch->first, stretch->second};
+  auto free = by_address_.upper_bound(range.begin);
+  LOWTIDE_CHECK(free != by_address_.begin(), "bytes that are taken are free");
+  --free;
+  const AddressRange whole{free->first, free->second};
   LOWTIDE_CHECK(whole.contains(range), "bytes that are taken are free");
-  remove(stretch);
+  remove(free);
   add({whole.begin, range.begin});
   add({range.end, whole.end});
 }
@@ -72,15 +71,15 @@ void FreeList::release(AddressRange range) {
   add(joined);
 }
 
-void FreeList::add(AddressRange stretch) {
-  if (stretch.empty()) return;
-  by_address_.emplace(stretch.begin, stretch.end);
-  by_size_.emplace(stretch.end - stretch.begin, stretch.begin);
+void FreeList::add(AddressRange free) {
+  if (free.empty()) return;
+  by_address_.emplace(free.begin, free.end);
+  by_size_.emplace(free.end - free.begin, free.begin);
 }
 
-void FreeList::remove(std::map<std::int64_t, std::int64_t>::iterator stretch) {
-  by_size_.erase({stretch->second - stretch->first, stretch->first});
-  by_address_.erase(stretch);
+void FreeList::remove(std::map<std::int64_t, std::int64_t>::iterator free) {
+  by_size_.erase({free->second - free->first, free->first});
+  by_address_.erase(free);
 }
 
 }  // namespace lowtide::allocate_internal

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -15,39 +14,39 @@
 
 namespace lowtide::allocate_internal {
 
-// The free stretches of the arena at one moment, by address and by size. The arena is as high as it ever was, so
-// its last stretch, if free, is a stretch like the others; above it everything is free.
+// The free ranges of the arena at one moment, by address and by size. The arena ends at the highest end so far, the
+// peak. Everything above the peak is free.
 //
 //   peak  +------+
-//         | free |   by address: 0..4, 6..9 ; by size: (3, 6), (4, 0)
+//         | free |   by address: [0, 4), [6, 9); by size: (3 bytes at 6), (4 bytes at 0)
 //      6  +------+
-//         | used |   release joins with the free neighbours, take splits
+//         | used |   release joins a range with its free neighbours, take splits it
 //      4  +------+
 //         | free |
 //      0  +------+
 class FreeList {
  public:
-  // Bytes below `floor` are never free.
-  explicit FreeList(std::int64_t floor) : floor_(floor), peak_(floor) {}
+  // No bytes below `floor` are ever free.
+  explicit FreeList(std::int64_t floor) : peak_(floor) {}
 
-  // Where `size` bytes go: the smallest free stretch that holds them, aligned and away from `forbidden` (sorted,
-  // disjoint, not touching each other). If none does among the kMostStretches smallest that are large enough: the
-  // lowest place that reaches into the open end. O(kMostStretches x log); one unit of effort a stretch.
-  [[nodiscard]] std::int64_t choose(std::int64_t size, std::int64_t alignment, std::span<const AddressRange> forbidden,
-                                    Effort& effort) const;
+  // An offset for `size` bytes, aligned and without a byte in `forbidden` (sorted and disjoint, with space between the
+  // ranges). It is in the smallest free range that holds them. Only the smallest ranges of at least `size` bytes are
+  // tried, as many as tuning.h allows. If none of them holds the bytes, the offset is the lowest one from which they
+  // reach above the peak. O(ranges tried x log); one unit of effort per range.
+  [[nodiscard]] std::int64_t find_offset(std::int64_t size, std::int64_t alignment,
+                                         std::span<const AddressRange> forbidden, Effort& effort) const;
 
-  // Require: free.
+  // Requires: the range is free.
   void take(AddressRange range);
 
-  // Require: taken as a whole.
+  // Requires: the range was taken as a whole.
   void release(AddressRange range);
 
  private:
-  void add(AddressRange stretch);
-  void remove(std::map<std::int64_t, std::int64_t>::iterator stretch);
+  void add(AddressRange free);
+  void remove(std::map<std::int64_t, std::int64_t>::iterator free);
 
-  std::int64_t floor_;
-  std::int64_t peak_;                                        // end of the arena so far
+  std::int64_t peak_;
   std::map<std::int64_t, std::int64_t> by_address_;          // begin -> end
   std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // (end - begin, begin)
 };

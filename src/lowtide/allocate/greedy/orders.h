@@ -9,24 +9,24 @@
 
 namespace lowtide::allocate_internal {
 
-// Orders in which the greedy strategies place the movable buffers; every tie ends in the id. Which one wins differs
+// Orders in which the greedy strategies assign the movable buffers. Every tie ends in the id. Which order wins differs
 // from problem to problem, and one order costs little.
 //
-//   greedy_by_size      largest first: what is hard to fit goes while there is room (Pisarchyk and Lee, "Efficient
-//                       Memory Management for Deep Neural Net Inference", 2020). Poor where a long thin buffer comes
-//                       late and finds no stretch that stays free for so long.
-//   greedy_by_breadth   by the load of the busiest moment that the buffer sees: the crowded moments are packed while
-//                       they are still alone in the arena (same paper, moments in place of operators).
+//   greedy_by_size      Largest first, so that the buffers that are hard to fit go while there is space (Pisarchyk and
+//                       Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Poor if a long thin
+//                       buffer comes late and finds no range that is free for its whole life.
+//   greedy_by_breadth   By the load of the busiest moment in the life of the buffer, so that the busy moments are
+//                       packed while nothing else is in the arena (same paper, with moments for operators).
 //   greedy_by_breadth_last_end
-//                       as by breadth, and within a moment those that live on longest first: what backward steps free
-//                       last lies lowest, so training graphs become a stack. With the tightest gap it reaches the bound
-//                       on graphs where nested lifespans meet in one busy moment.
-//   greedy_by_lifespan  longest first, in moments: the long ones lie at the bottom, side by side in time with few.
-//                       Poor where many short large ones follow.
-//   greedy_by_area      largest size x lifespan first, between size and lifespan.
+//                       By breadth, and within a moment the buffers that end last first. So what backward steps free
+//                       last lies lowest, and a training graph becomes a stack. With the tightest range it reaches the
+//                       bound on graphs whose lifespans are nested around one busy moment.
+//   greedy_by_lifespan  Longest first, in moments. Long buffers lie at the bottom, and few of them are live together.
+//                       Poor if many short large buffers follow.
+//   greedy_by_area      Largest size x lifespan first: between size and lifespan.
 //   greedy_by_neighbours
-//                       by the bytes of those that pairs name: breadth where a relation replaces time. The orders above
-//                       but the first know nothing of it and end in that one.
+//                       By the bytes of the buffers that the relation puts in conflict: breadth without time. Without
+//                       time, the orders above other than greedy_by_size order buffers by size at best.
 
 [[nodiscard]] std::vector<PackingId> greedy_by_size(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem);

@@ -19,9 +19,9 @@
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/groups.h"
 #include "lowtide/allocate/problem/incumbent.h"
-#include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/allocate/problem/phases.h"
 #include "lowtide/allocate/problem/stopping_rule.h"
+#include "lowtide/allocate/problem/structure_bound.h"
 #include "lowtide/allocate/strategies/allocate_ungrouped.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
@@ -29,16 +29,16 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// Members of groups as they are, for the exact search.
-class Ordering {
+// The exact search over the members of groups.
+class MemberSearch {
  public:
-  Ordering(const PackingProblem& problem, PairOrderProblem blocks, const CompressedProblem& members,
-           const StoppingRule& stopping, int threads)
+  MemberSearch(const PackingProblem& problem, PairOrderProblem blocks, const CompressedProblem& members,
+               const StoppingRule& stopping, int threads)
       : blocks_(std::move(blocks)),
         task_(search_task(problem, blocks_)),
         descent_(members, task_, stopping.bound(), stopping.target(), threads) {}
-  Ordering(const Ordering&) = delete;
-  Ordering& operator=(const Ordering&) = delete;
+  MemberSearch(const MemberSearch&) = delete;
+  MemberSearch& operator=(const MemberSearch&) = delete;
 
   [[nodiscard]] Descent& descent() { return descent_; }
   [[nodiscard]] std::int64_t nodes() const { return descent_.nodes(); }
@@ -59,8 +59,8 @@ class GroupAllocation {
         members_(compress(problem)),
         effort_(options.effort) {
     const CompressedProblem pieces = compress(loosened(problem, groups_));
-    proof_ = structure_bound(pieces, named_conflicts(pieces, effort_));
-    proof_.clique.clear();  // pieces are no buffers of the problem
+    proof_ = structure_bound(pieces, facts_of_relation(pieces, effort_));
+    proof_.clique.clear();  // its members are pieces and not buffers of the problem
     for (const BufferGroups::Group& group : groups_.groups) {
       proof_.height = std::max(proof_.height, group.fixed_base.value_or(group.residue) + group.size);
     }
@@ -80,8 +80,8 @@ class GroupAllocation {
         are_blocks_done = pack_blocks(effort).proven_optimal;
         effort_.spend(effort);
       }
-      const bool is_ordered = !is_over() && order_members(limit);
-      return !is_over() && (!are_blocks_done || is_ordered);
+      const bool may_search = !is_over() && search_members(limit);
+      return !is_over() && (!are_blocks_done || may_search);
     });
     return finished();
   }
@@ -94,7 +94,7 @@ class GroupAllocation {
     return is_done || stopping_->is_infeasible() || effort_.exhausted();
   }
 
-  // What it found is in `best_`; the answer is that of the blocks.
+  // Returns the answer for the blocks, and offers it to `best_`.
   Packing pack_blocks(std::int64_t effort) {
     SolveOptions options{.effort = {.limit = effort, .stop = effort_.stop}, .threads = options_.threads};
     if (options_.on_improvement) {
@@ -128,22 +128,16 @@ class GroupAllocation {
     best_.emplace(std::move(placements), strategy, std::move(listener));
   }
 
-  // Returns false if there are too many pairs for that.
-  bool order_members(std::int64_t limit) {
-    if (!ordering_ && !is_unordered_) {
-      if (!pairs_) pairs_ = count_meeting_pairs(members_);
-      const auto buffers = static_cast<std::int64_t>(problem_.buffers.size());
-      if (*pairs_ <= tuning::kPairOrderMostPairs &&
-          *pairs_ > limit / std::max<std::int64_t>(buffers / tuning::kPairOrderShareOfRound, 1))
-        return true;
-      std::optional<ConflictGraph> graph;
-      if (*pairs_ <= tuning::kPairOrderMostPairs) graph = conflict_graph(members_, effort_);
-      is_unordered_ = !graph;
-      if (graph)
-        ordering_.emplace(problem_, order_problem(problem_, groups_, *graph), members_, *stopping_, options_.threads);
+  // Spends the limit on the search over the members. Returns false if they have too many pairs for it.
+  bool search_members(std::int64_t limit) {
+    if (!search_ && !is_too_large_) {
+      if (!pairs_) pairs_ = count_overlapping_pairs(members_);
+      const bool is_small = *pairs_ <= tuning::kPairOrderMostPairs;
+      if (is_small && *pairs_ > most_pairs(limit)) return true;  // in a later phase
+      make_search(is_small);
     }
-    if (!ordering_) return false;
-    Descent& descent = ordering_->descent();
+    if (!search_) return false;
+    Descent& descent = search_->descent();
     const std::int64_t last = effort_.spent + std::min(limit, effort_.left());
     descent.try_target(*best_, stopping_->has_capacity() ? limit : limit / 2, effort_);
     stopping_->raise(descent.bound());
@@ -151,15 +145,29 @@ class GroupAllocation {
       descent.step(*best_, effort_);
       stopping_->raise(descent.bound());
     }
-    // A phase that gives up at once costs something too: else there would be no end.
+    // A phase that gives up at once also costs its limit. Otherwise phases would not end.
     effort_.spend(std::max<std::int64_t>(last - effort_.spent, 0));
     return true;
+  }
+
+  // The pairs that a phase with this limit pays for.
+  [[nodiscard]] std::int64_t most_pairs(std::int64_t limit) const {
+    const auto buffers = static_cast<std::int64_t>(problem_.buffers.size());
+    return limit / std::max<std::int64_t>(buffers / tuning::kPairOrderShareOfRound, 1);
+  }
+
+  void make_search(bool is_small) {
+    std::optional<ConflictGraph> graph;
+    if (is_small) graph = conflict_graph(members_, effort_);
+    is_too_large_ = !graph;
+    if (!graph) return;
+    search_.emplace(problem_, pair_order_problem(problem_, groups_, *graph), members_, *stopping_, options_.threads);
   }
 
   [[nodiscard]] Packing finished() const {
     LOWTIDE_CHECK(best_->height() >= stopping_->bound(), "no packing is lower than the bound");
     Packing packing = answer_of(best_->placements(), best_->strategy(), proof_, *stopping_);
-    packing.decisions = decisions_ + (ordering_ ? ordering_->nodes() : 0);
+    packing.decisions = decisions_ + (search_ ? search_->nodes() : 0);
     return packing;
   }
 
@@ -171,11 +179,11 @@ class GroupAllocation {
   Effort effort_;
   StructureBound proof_;  // of the pieces
   std::optional<StoppingRule> stopping_;
-  std::set<std::string> strategies_;  // what names in `best_` refer to
+  std::set<std::string> strategies_;  // the characters of the names in `best_`
   std::optional<Incumbent> best_;
-  std::optional<Ordering> ordering_;
-  std::optional<std::int64_t> pairs_;  // of members that live together, once counted
-  bool is_unordered_ = false;          // there are too many pairs
+  std::optional<MemberSearch> search_;
+  std::optional<std::int64_t> pairs_;  // of members whose lives overlap, when they are counted
+  bool is_too_large_ = false;          // for the search over the members
   std::int64_t decisions_ = 0;         // for the blocks
 };
 

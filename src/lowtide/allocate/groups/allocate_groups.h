@@ -8,10 +8,10 @@
 
 namespace lowtide::allocate_internal {
 
-// A problem with groups. The groups become blocks (group_forms.h), and all strategies pack these. A block may be larger
-// than its members need; then an exact search over the members (pair_order_search.h) takes turns with the blocks,
-// lowers the answer, and proves it. The bound is that of the pieces, so it counts nothing that a block wastes.
-// Requires: `problem` is valid.
+// Solves a problem with groups. The groups become blocks (group_forms.h), and all strategies pack these. A block may be
+// larger than its members need. Then an exact search over the members (pair_order_search.h) takes turns with the
+// blocks, lowers the answer, and proves it. The bound is that of the pieces, so it counts no byte that a block wastes.
+// Requires: the problem is valid.
 [[nodiscard]] Packing allocate_groups(const PackingProblem& problem, const SolveOptions& options);
 
 }  // namespace lowtide::allocate_internal

@@ -4,52 +4,41 @@
 #include "lowtide/allocate/groups/group_forms.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "lowtide/allocate/problem/active_spans.h"
+#include "lowtide/allocate/problem/id_lists.h"
+#include "lowtide/allocate/problem/join_touching.h"
+
 namespace lowtide::allocate_internal {
 namespace {
 
-using Parts = std::vector<TimeSpan>;
-
-// When at least one of them lives; sorted, with a gap between neighbours.
-Parts united_parts(const PackingProblem& problem, std::span<const PackingId> ids) {
-  Parts parts;
+// The times at which at least one of these buffers has live bytes; sorted, with a gap between neighbours.
+std::vector<TimeSpan> united_spans(const PackingProblem& problem, std::span<const PackingId> ids) {
+  std::vector<TimeSpan> spans;
   for (PackingId id : ids) {
-    const PackingBuffer& buffer = problem.buffers[id];
-    if (buffer.size == Bytes(0)) continue;
-    std::int64_t from = buffer.lifespan.begin;
-    for (const TimeSpan& gap : buffer.gaps) {
-      if (gap.empty()) continue;
-      if (from < gap.begin) parts.push_back({from, gap.begin});
-      from = gap.end;
-    }
-    if (from < buffer.lifespan.end) parts.push_back({from, buffer.lifespan.end});
+    if (problem.buffers[id].size == Bytes(0)) continue;
+    for_each_active_span(problem.buffers[id], [&](const TimeSpan& span) { spans.push_back(span); });
   }
-  std::sort(parts.begin(), parts.end());
-  Parts united;
-  for (const TimeSpan& part : parts) {
-    if (united.empty() || united.back().end < part.begin) {
-      united.push_back(part);
-    } else {
-      united.back().end = std::max(united.back().end, part.end);
-    }
-  }
-  return united;
+  join_touching(spans);
+  return spans;
 }
 
-// Lifespan and gaps of a buffer that lives as its holders do; one that never lives rests all its life.
-PackingBuffer living(const PackingProblem& problem, std::span<const PackingId> holders) {
+// A buffer of 0 bytes that is active when one of its holders is. Without any active time, one gap covers its lifespan.
+PackingBuffer active_with(const PackingProblem& problem, std::span<const PackingId> holders) {
   if (problem.conflicts) return {.lifespan = {0, 1}, .gaps = {}, .size = Bytes(0)};
-  const Parts parts = united_parts(problem, holders);
-  if (parts.empty()) return {.lifespan = {0, 1}, .gaps = {{0, 1}}, .size = Bytes(0)};
-  PackingBuffer buffer{.lifespan = {parts.front().begin, parts.back().end}, .gaps = {}, .size = Bytes(0)};
-  for (std::size_t at = 1; at < parts.size(); ++at) buffer.gaps.push_back({parts[at - 1].end, parts[at].begin});
+  const std::vector<TimeSpan> spans = united_spans(problem, holders);
+  if (spans.empty()) return {.lifespan = {0, 1}, .gaps = {{0, 1}}, .size = Bytes(0)};
+  PackingBuffer buffer{.lifespan = {spans.front().begin, spans.back().end}, .gaps = {}, .size = Bytes(0)};
+  for (std::size_t at = 1; at < spans.size(); ++at) buffer.gaps.push_back({spans[at - 1].end, spans[at].begin});
   return buffer;
 }
 
-// New buffers stand for old ones: none, one or several for each.
+// Builds a problem whose buffers represent those of another one. Each old buffer may have none, one or several new
+// ones.
 class Rewriting {
  public:
   explicit Rewriting(const PackingProblem& problem) : problem_(problem), new_ids_(problem.buffers.size()) {
@@ -64,9 +53,10 @@ class Rewriting {
     return id;
   }
 
-  void add_pieces(const BufferGroups& groups, std::uint32_t group, std::optional<std::int64_t> base) {
+  void add_pieces(const BufferGroups& groups, GroupId group) {
+    const std::optional<std::int64_t> base = groups.groups[group].fixed_base;
     for (const GroupPiece& piece : pieces_of(problem_, groups, group)) {
-      PackingBuffer buffer = living(problem_, piece.holders);
+      PackingBuffer buffer = active_with(problem_, piece.holders);
       buffer.size = Bytes(piece.end - piece.begin);
       if (base) buffer.fixed_offset = Offset(*base + piece.begin);
       add(buffer, piece.holders);
@@ -85,8 +75,9 @@ class Rewriting {
     for (const PackingPair& pair : pairs) {
       if (groups.group[pair.first] == groups.group[pair.second]) continue;
       for (PackingId first : new_ids_[pair.first]) {
-        for (PackingId second : new_ids_[pair.second])
+        for (PackingId second : new_ids_[pair.second]) {
           out.push_back({std::min(first, second), std::max(first, second)});
+        }
       }
     }
     std::sort(out.begin(), out.end());
@@ -99,20 +90,22 @@ class Rewriting {
   IdVector<PackingId, std::vector<PackingId>> new_ids_;
 };
 
-// The pairs of each buffer, in both directions.
-IdVector<PackingId, std::vector<PackingId>> partners_of(const PackingProblem& problem) {
-  IdVector<PackingId, std::vector<PackingId>> partners(problem.buffers.size());
-  const auto add = [&](const PackingPair& pair) {
-    partners[pair.first].push_back(pair.second);
-    partners[pair.second].push_back(pair.first);
-  };
-  if (problem.conflicts) std::for_each(problem.conflicts->begin(), problem.conflicts->end(), add);
-  return partners;
+using Partners = IdLists<PackingId, PackingId>;
+
+// The buffers that the relation puts in conflict with each buffer.
+Partners partners_of(const PackingProblem& problem) {
+  return Partners(problem.buffers.size(), [&](const auto& visit) {
+    if (!problem.conflicts) return;
+    for (const PackingPair& pair : *problem.conflicts) {
+      visit(pair.first, pair.second);
+      visit(pair.second, pair.first);
+    }
+  });
 }
 
-// Whether the members that are as large as the group stand for the others too.
-bool is_filled(const PackingProblem& problem, const BufferGroups& groups, std::uint32_t group,
-               const IdVector<PackingId, std::vector<PackingId>>& partners) {
+// Whether the members that are as large as the group have all its conflicts (GroupBlocks::is_exact).
+bool is_exact_as_block(const PackingProblem& problem, const BufferGroups& groups, GroupId group,
+                       const Partners& partners) {
   const BufferGroups::Group& self = groups.groups[group];
   if (self.residue != 0) return false;
   std::vector<PackingId> full;
@@ -122,17 +115,16 @@ bool is_filled(const PackingProblem& problem, const BufferGroups& groups, std::u
     const Bytes size = problem.buffers[id].size;
     const bool is_full = size.count() == self.size;
     if (is_full) full.push_back(id);
-    std::vector<PackingId>& out = is_full ? of_full : of_others;
     if (size == Bytes(0)) continue;
-    std::copy_if(partners[id].begin(), partners[id].end(), std::back_inserter(out),
+    std::copy_if(partners[id].begin(), partners[id].end(), std::back_inserter(is_full ? of_full : of_others),
                  [&](PackingId other) { return groups.group[other] != group; });
   }
-  std::sort(of_full.begin(), of_full.end());
-  std::sort(of_others.begin(), of_others.end());
-  of_others.erase(std::unique(of_others.begin(), of_others.end()), of_others.end());
-  of_full.erase(std::unique(of_full.begin(), of_full.end()), of_full.end());
+  for (std::vector<PackingId>* list : {&of_full, &of_others}) {
+    std::sort(list->begin(), list->end());
+    list->erase(std::unique(list->begin(), list->end()), list->end());
+  }
   if (!std::includes(of_full.begin(), of_full.end(), of_others.begin(), of_others.end())) return false;
-  return problem.conflicts || united_parts(problem, full) == united_parts(problem, groups.members_of(group));
+  return problem.conflicts || united_spans(problem, full) == united_spans(problem, groups.members_of(group));
 }
 
 }  // namespace
@@ -142,17 +134,17 @@ GroupBlocks blocks_of(const PackingProblem& problem, const BufferGroups& groups)
   out.block = IdVector<PackingId, std::optional<PackingId>>(problem.buffers.size());
   out.shift = groups.shift;
   Rewriting rewriting(problem);
-  const IdVector<PackingId, std::vector<PackingId>> partners = partners_of(problem);
-  for (std::uint32_t at = 0; at < groups.groups.size(); ++at) {
+  const Partners partners = partners_of(problem);
+  for (GroupId at : all_ids<GroupId>(groups.groups.size())) {
     const BufferGroups::Group& group = groups.groups[at];
     const std::span<const PackingId> members = groups.members_of(at);
     if (group.fixed_base) {
-      rewriting.add_pieces(groups, at, group.fixed_base);
+      rewriting.add_pieces(groups, at);
       for (PackingId id : members) out.shift[id] += *group.fixed_base;
       continue;
     }
-    PackingBuffer buffer = group.count == 1 ? problem.buffers[members.front()] : living(problem, members);
-    // Bytes below the base bring it to a multiple of the alignment.
+    PackingBuffer buffer = group.count == 1 ? problem.buffers[members.front()] : active_with(problem, members);
+    // The block begins `residue` bytes below the base, at a multiple of the alignment.
     buffer.size = Bytes(group.residue + group.size);
     buffer.alignment = Bytes(group.alignment);
     const PackingId block = rewriting.add(buffer, members);
@@ -160,7 +152,7 @@ GroupBlocks blocks_of(const PackingProblem& problem, const BufferGroups& groups)
       out.block[id] = block;
       out.shift[id] += group.residue;
     }
-    if (group.count > 1) out.is_exact = out.is_exact && is_filled(problem, groups, at, partners);
+    if (group.count > 1) out.is_exact = out.is_exact && is_exact_as_block(problem, groups, at, partners);
   }
   out.problem = std::move(rewriting).finish(groups);
   return out;
@@ -168,12 +160,12 @@ GroupBlocks blocks_of(const PackingProblem& problem, const BufferGroups& groups)
 
 PackingProblem loosened(const PackingProblem& problem, const BufferGroups& groups) {
   Rewriting rewriting(problem);
-  for (std::uint32_t at = 0; at < groups.groups.size(); ++at) {
+  for (GroupId at : all_ids<GroupId>(groups.groups.size())) {
     const std::span<const PackingId> members = groups.members_of(at);
     if (groups.groups[at].count == 1) {
       rewriting.add(problem.buffers[members.front()], members);
     } else {
-      rewriting.add_pieces(groups, at, groups.groups[at].fixed_base);
+      rewriting.add_pieces(groups, at);
     }
   }
   return std::move(rewriting).finish(groups);

@@ -9,6 +9,7 @@
 #include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
+
 Descent::Descent(const CompressedProblem& problem, const SearchTask& task, std::int64_t bound, std::int64_t target,
                  int threads)
     : problem_(problem),
@@ -33,7 +34,7 @@ bool Descent::try_target(Incumbent& best, std::int64_t share, Effort& effort) {
     if (outcome == SearchOutcome::undecided) continue;
     const bool is_bound = target_ == bound_;
     refute(target_);
-    if (!is_bound) break;  // what was asked for from outside does not rise
+    if (!is_bound) break;  // a target that the caller has chosen does not rise
     target_ = bound_;
     at_target_.set_capacity(target_);
   }
@@ -72,10 +73,10 @@ void Descent::refute(std::int64_t capacity) { bound_ = std::max(bound_, (capacit
 
 bool Descent::take(const CapacitySearch& search, Incumbent& best) const {
   Placements found{.offsets = best.placements().offsets, .height = 0};
-  for (std::uint32_t at = 0; at < task_.buffers.size(); ++at) {
-    found.offsets[task_.buffers[at].id] = search.offset(at);
+  for (SearchBuffer buffer : all_ids<SearchBuffer>(task_.buffers.size())) {
+    found.offsets[task_.buffers[buffer].id] = search.offset(buffer);
   }
-  // Buffers that are in no clique, because they conflict with no other, count too.
+  // Buffers without a conflict are in no clique, but count for the height.
   for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {
     found.height = std::max(found.height, found.offsets[id] + problem_.buffers[id].size);
   }

@@ -12,26 +12,27 @@
 
 namespace lowtide::allocate_internal {
 
-// Lowers the best placements by asking, again and again, whether a lower capacity holds the buffers. Lowest first: on
-// real problems the bound itself is often the easiest question, because nothing may be wasted at the busiest cliques
-// and few options are left. Where it stays open, capacities between the bound and the best follow, each with more
-// effort than the last one that failed.
+// Lowers the best placements by asking an exact search whether a lower capacity holds the buffers. It asks for the
+// lowest capacity first. On real problems that is often the easiest question, because nothing may be wasted at the
+// busiest cliques and few options are left. If it stays undecided, capacities between the target and the best height
+// follow, and each of them gets more effort than the last one that stayed undecided.
 class Descent {
  public:
-  // `problem` and `task`, which is of it, must outlive the descent. `bound`: no packing is lower. `target`: nothing
-  // lower is asked for. Require: bound <= target.
+  // `problem` and its `task` must outlive the descent. No packing is lower than `bound`, and no capacity below `target`
+  // is asked for. Requires: bound <= target.
   Descent(const CompressedProblem& problem, const SearchTask& task, std::int64_t bound, std::int64_t target,
           int threads = 1);
 
-  // Whether the target can be reached, until that is decided or the effort ends, or `share` of it and the round after
-  // that; goes on where the last call stopped. A target that is the bound rises with it. True if `best` has changed;
-  // `bound` may have risen.
+  // Asks whether the target can be reached, until that is decided or the effort ends. Spends at most `share` and one
+  // more round. Continues where the last call stopped. A target that is the bound rises with it. Returns true if `best`
+  // has become lower. `bound` may have risen.
   bool try_target(Incumbent& best, std::int64_t share, Effort& effort);
 
-  // One capacity between target and best. True if `best` has changed; `bound` may have risen.
+  // Asks for one capacity between the target and the best height. Returns true if `best` has become lower. `bound` may
+  // have risen.
   bool step(Incumbent& best, Effort& effort);
 
-  // No packing is lower: as given, or the search has refuted everything below.
+  // The given bound, or a higher one if the search has refuted the capacities below.
   [[nodiscard]] std::int64_t bound() const { return bound_; }
   [[nodiscard]] std::int64_t nodes() const { return at_target_.nodes() + between_.nodes(); }
 
@@ -43,11 +44,11 @@ class Descent {
   const SearchTask& task_;
   CapacitySearch at_target_;
   CapacitySearch between_;
-  std::int64_t grain_ = 1;  // every height of a packing that rests is a multiple
+  std::int64_t grain_ = 1;  // SearchTask::grain
   std::int64_t bound_ = 0;
   std::int64_t target_ = 0;
-  std::int64_t divisor_ = 2;  // of the gap: how much is asked for
-  std::int64_t rounds_ = 1;   // of the search, before a question counts as open
+  std::int64_t divisor_ = 2;  // the share of the gap between target and best that the next step asks for
+  std::int64_t rounds_ = 1;   // of the search, before a step counts as undecided
 };
 
 }  // namespace lowtide::allocate_internal

@@ -12,28 +12,30 @@
 
 namespace lowtide::allocate_internal {
 
-struct EjectionTurn {
-  std::int64_t bound = 0;  // the turn ends there
+struct EjectionOptions {
+  std::int64_t bound = 0;  // the height at which it stops
   std::uint64_t seed = 0;  // of the generator that breaks ties
 };
 
-// Lowers `best` step by step towards the bound. A step sets a target below the present height and takes out the buffers
-// that end above it. Each of them goes back where the buffers in its way weigh the least, and these are taken out in
-// turn. A buffer that pushed others out grows heavier, so that hard buffers stay in place and the search does not go
-// round in circles. When no buffer is left outside, all are dropped to the ground, and the next target is set.
+// Lowers `best` step by step towards the bound. A step sets a target below the present height, and takes out the
+// buffers that end above it. Each of them is assigned the offset at which the buffers in its way weigh the least, and
+// these are taken out in turn. A buffer that pushes others out becomes heavier, so that hard buffers stay in place and
+// the search does not repeat itself. When no buffer is left outside, all of them are dropped to the ground, and the
+// next target is set.
 //
-//   target ------+-----+--------       a ends above: its best place is on b's bytes,
-//                |  a  |               b is lighter than c + d: b leaves, a enters,
-//      +-----+   |     | +----+        b looks for a place next
+//   target ------+-----+--------       a ends above the target. Its best offset is that of b, because b is lighter than
+//                |  a  |               c and d together. So b is taken out, a takes its bytes, and b looks for another
+//      +-----+   |     | +----+        offset next.
 //      |  b  |   +-----+ | c  |
 //
 // The idea is guided ejection search (Nagata and Braysy, "A powerful route minimization heuristic for the vehicle
-// routing problem with time windows", 2009), carried over to addresses. A move costs the neighbours of one buffer, not
-// a whole order, and that is why it reaches further than climbing over orders. It proves nothing when it fails.
-// `graph` may be null: neighbours are then found by time, and no memory is used per pair.
-// Deterministic. Fixed buffers stay. Stops at the bound, when the effort
-// ends, or after several failed steps in a row. Returns true if `best` became lower.
+// routing problem with time windows", 2009), applied to addresses. A move costs the neighbours of one buffer and not a
+// whole order, so it reaches further than a local search over orders. It proves nothing if it fails.
+//
+// `graph` may be null. Then neighbours are found by time, and no memory is used per pair of buffers. Fixed buffers stay
+// where they are. Deterministic. Stops at the bound, when the effort ends, or after several failed steps in a row.
+// Returns true if `best` has become lower.
 [[nodiscard]] bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* graph,
-                                     const EjectionTurn& turn, Incumbent& best, Effort& effort);
+                                     const EjectionOptions& options, Incumbent& best, Effort& effort);
 
 }  // namespace lowtide::allocate_internal

@@ -5,34 +5,33 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <set>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "lowtide/allocate/problem/align.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-std::vector<PackingId> participants(const CompressedProblem& problem) {
-  std::vector<PackingId> all = problem.movable;
-  all.insert(all.end(), problem.fixed.begin(), problem.fixed.end());
-  return all;
-}
+// A participant of the problem, by its rank in size: the largest is 0.
+using SizeRank = Id<struct SizeRankTag>;
 
-// A bit for each ordered pair of `count` things.
+// A symmetric matrix with a bit for each two ranks.
 class PairBits {
  public:
   explicit PairBits(std::size_t count) : words_((count + 63) / 64), bits_(count * words_, 0) {}
-  void set(std::size_t a, std::size_t b) {
-    row(a)[b / 64] |= std::uint64_t{1} << (b % 64);
-    row(b)[a / 64] |= std::uint64_t{1} << (a % 64);
+  void set(SizeRank a, SizeRank b) {
+    row(a)[b.index() / 64] |= std::uint64_t{1} << (b.index() % 64);
+    row(b)[a.index() / 64] |= std::uint64_t{1} << (a.index() % 64);
   }
-  [[nodiscard]] bool has(std::size_t a, std::size_t b) const {
-    return ((bits_[a * words_ + b / 64] >> (b % 64)) & 1U) != 0;
+  [[nodiscard]] bool has(SizeRank a, SizeRank b) const {
+    return ((bits_[a.index() * words_ + b.index() / 64] >> (b.index() % 64)) & 1U) != 0;
   }
-  [[nodiscard]] std::span<std::uint64_t> row(std::size_t a) { return {bits_.data() + a * words_, words_}; }
+  [[nodiscard]] std::span<std::uint64_t> row(SizeRank a) { return {bits_.data() + a.index() * words_, words_}; }
   [[nodiscard]] std::size_t words() const { return words_; }
 
  private:
@@ -40,52 +39,51 @@ class PairBits {
   std::vector<std::uint64_t> bits_;
 };
 
-std::optional<std::size_t> first_bit(std::span<const std::uint64_t> bits) {
+std::optional<SizeRank> first_bit(std::span<const std::uint64_t> bits) {
   for (std::size_t word = 0; word < bits.size(); ++word) {
-    if (bits[word] != 0) return word * 64 + static_cast<std::size_t>(std::countr_zero(bits[word]));
+    if (bits[word] == 0) continue;
+    return SizeRank(static_cast<std::uint32_t>(word * 64) + static_cast<std::uint32_t>(std::countr_zero(bits[word])));
   }
   return std::nullopt;
 }
 
-}  // namespace
-
 class CoverBuilder {
  public:
-  CoverBuilder(const CompressedProblem& problem, std::size_t most_members, Effort& effort)
-      : problem_(problem), most_members_(most_members), effort_(effort), is_fixed_(problem.buffers.size()) {
+  CoverBuilder(const CompressedProblem& problem, Effort& effort)
+      : problem_(problem), effort_(effort), is_fixed_(problem.buffers.size()) {
     for (PackingId id : problem.fixed) is_fixed_.set(id);
   }
 
   std::optional<CliqueCover> run(const ConflictGraph* graph) && {
-    if (!add_moments()) return std::nullopt;
-    if (!problem_.pairs.empty() && !add_pairs(*graph)) return std::nullopt;
+    if (!add_cliques_of_time()) return std::nullopt;
+    if (!problem_.pairs.empty() && !add_cliques_of_pairs(*graph)) return std::nullopt;
     return without_subsets();
   }
 
  private:
-  // Returns false if the cover has no space for it. Sorts it.
-  bool add(std::vector<PackingId>& clique) {
+  // Returns false if the cover would become too large, or if the effort ends.
+  bool add(std::vector<PackingId> clique) {
     if (std::all_of(clique.begin(), clique.end(), [&](PackingId id) { return is_fixed_.test(id); })) return true;
-    if (cover_.members_.size() + clique.size() > most_members_ || effort_.exhausted()) return false;
+    const bool is_too_large = cover_.total_members() + clique.size() > tuning::kCoverMostMembers;
+    if (is_too_large || effort_.exhausted()) return false;
     effort_.spend(static_cast<std::int64_t>(clique.size()));
     std::sort(clique.begin(), clique.end());
-    cover_.members_.insert(cover_.members_.end(), clique.begin(), clique.end());
-    cover_.first_.push_back(cover_.members_.size());
+    cover_.append(clique);
     return true;
   }
 
-  // Sweeps over time. Where something ends after something has begun, the set that ends there is within no neighbour.
-  bool add_moments() {
+  // Sweeps over time. If an end follows a begin, no neighbouring moment has all of the buffers that are active there.
+  bool add_cliques_of_time() {
     struct End {
       Moment moment;
-      bool begins;  // ends come first at the same moment: spans are half-open
+      bool begins;  // false < true: at the same moment ends come first, because spans are half-open
       PackingId id;
     };
     std::vector<End> ends;
-    for (PackingId id : participants(problem_)) {
-      for (const MomentSpan& part : problem_.parts_of(id)) {
-        ends.push_back({part.begin, true, id});
-        ends.push_back({part.end, false, id});
+    for (PackingId id : problem_.participants()) {
+      for (const MomentSpan& span : problem_.spans_of(id)) {
+        ends.push_back({span.begin, true, id});
+        ends.push_back({span.end, false, id});
       }
     }
     std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) {
@@ -99,8 +97,7 @@ class CoverBuilder {
         position[end.id] = active.size();
         active.push_back(end.id);
       } else {
-        std::vector<PackingId> clique = active;
-        if (has_begun && !add(clique)) return false;
+        if (has_begun && !add(active)) return false;
         const std::size_t at = position[end.id];
         active[at] = active.back();
         position[active[at]] = at;
@@ -111,101 +108,105 @@ class CoverBuilder {
     return true;
   }
 
-  bool add_pairs(const ConflictGraph& graph) {
-    // The largest first: the first bit of a row is then the largest neighbour.
-    std::vector<PackingId> order = participants(problem_);
-    std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) {
+  bool add_cliques_of_pairs(const ConflictGraph& graph) {
+    std::vector<PackingId> by_size = problem_.participants();
+    std::sort(by_size.begin(), by_size.end(), [&](PackingId a, PackingId b) {
       return std::tuple(-problem_.buffers[a].size, a) < std::tuple(-problem_.buffers[b].size, b);
     });
-    if (order.size() > tuning::kCoverMostPaired) return false;
-    IdVector<PackingId, std::size_t> rank(problem_.buffers.size());
-    for (std::size_t at = 0; at < order.size(); ++at) rank[order[at]] = at;
-    PairBits conflicts(order.size());
-    for (PackingId id : order) {
+    if (by_size.size() > tuning::kCoverMostPaired) return false;
+    IdVector<PackingId, SizeRank> rank(problem_.buffers.size());
+    for (SizeRank at : all_ids<SizeRank>(by_size.size())) rank[by_size[at.index()]] = at;
+    PairBits conflicts(by_size.size());
+    for (PackingId id : by_size) {
       for (PackingId other : graph.neighbours(id)) conflicts.set(rank[id], rank[other]);
     }
-    std::vector<std::tuple<std::size_t, std::size_t>> open;
-    open.reserve(problem_.pairs.size());
+    std::vector<std::pair<SizeRank, SizeRank>> pairs;
+    pairs.reserve(problem_.pairs.size());
     for (const PackingPair& pair : problem_.pairs) {
-      open.push_back(std::minmax(rank[pair.first], rank[pair.second]));
+      pairs.push_back(std::minmax(rank[pair.first], rank[pair.second]));
     }
-    std::sort(open.begin(), open.end());
-    PairBits covered(order.size());
-    std::vector<std::uint64_t> common(conflicts.words());
-    for (const auto& [first, second] : open) {
+    std::sort(pairs.begin(), pairs.end());
+    PairBits covered(by_size.size());
+    for (const auto& [first, second] : pairs) {
       if (covered.has(first, second)) continue;
-      std::vector<std::size_t> clique = {first, second};
-      for (std::size_t word = 0; word < common.size(); ++word) {
-        common[word] = conflicts.row(first)[word] & conflicts.row(second)[word];
-      }
-      while (const std::optional<std::size_t> next = first_bit(common)) {
-        clique.push_back(*next);
-        for (std::size_t word = 0; word < common.size(); ++word) common[word] &= conflicts.row(*next)[word];
-      }
+      const std::vector<SizeRank> clique = grown(conflicts, first, second);
       std::vector<PackingId> members;
-      for (std::size_t at : clique) {
-        members.push_back(order[at]);
-        for (std::size_t other : clique) covered.set(at, other);
+      for (SizeRank at : clique) {
+        members.push_back(by_size[at.index()]);
+        for (SizeRank other : clique) covered.set(at, other);
       }
-      effort_.spend(static_cast<std::int64_t>(clique.size() * (clique.size() + common.size())) / 8);
-      if (!add(members)) return false;
+      if (!add(std::move(members))) return false;
     }
     return true;
   }
 
-  // A clique within another one says nothing of its own. Looked for among the cliques of its member that has fewest.
+  // A maximal clique with these two. Adds the largest common neighbour, which is the first bit, while there is one.
+  std::vector<SizeRank> grown(PairBits& conflicts, SizeRank first, SizeRank second) {
+    std::vector<std::uint64_t> common(conflicts.words());
+    for (std::size_t word = 0; word < common.size(); ++word) {
+      common[word] = conflicts.row(first)[word] & conflicts.row(second)[word];
+    }
+    std::vector<SizeRank> clique = {first, second};
+    while (const std::optional<SizeRank> next = first_bit(common)) {
+      clique.push_back(*next);
+      for (std::size_t word = 0; word < common.size(); ++word) common[word] &= conflicts.row(*next)[word];
+    }
+    effort_.spend(static_cast<std::int64_t>(clique.size() * (clique.size() + common.size())) / 8);
+    return clique;
+  }
+
+  // Leaves out each clique that is a part of another one. A clique that contains it is among those of its member that
+  // is in the fewest cliques.
   std::optional<CliqueCover> without_subsets() {
-    IdVector<PackingId, std::vector<std::size_t>> cliques_of(problem_.buffers.size());
-    for (std::size_t clique = 0; clique < cover_.cliques(); ++clique) {
+    IdVector<PackingId, std::vector<CliqueId>> cliques_of(problem_.buffers.size());
+    for (CliqueId clique : all_ids<CliqueId>(cover_.cliques())) {
       for (PackingId id : cover_.members(clique)) cliques_of[id].push_back(clique);
     }
     CliqueCover out;
-    for (std::size_t clique = 0; clique < cover_.cliques(); ++clique) {
+    for (CliqueId clique : all_ids<CliqueId>(cover_.cliques())) {
       const std::span<const PackingId> members = cover_.members(clique);
       const PackingId rarest = *std::min_element(members.begin(), members.end(), [&](PackingId a, PackingId b) {
         return cliques_of[a].size() < cliques_of[b].size();
       });
-      const bool is_within = std::any_of(cliques_of[rarest].begin(), cliques_of[rarest].end(), [&](std::size_t other) {
+      const bool is_subset = std::any_of(cliques_of[rarest].begin(), cliques_of[rarest].end(), [&](CliqueId other) {
         const std::span<const PackingId> others = cover_.members(other);
         if (other == clique || others.size() < members.size()) return false;
-        if (others.size() == members.size() && other > clique) return false;  // of two alike the first stays
+        if (others.size() == members.size() && other > clique) return false;  // of two equal cliques, the first stays
         effort_.spend(static_cast<std::int64_t>(others.size()) / 8 + 1);
         return std::includes(others.begin(), others.end(), members.begin(), members.end());
       });
       if (effort_.exhausted()) return std::nullopt;
-      if (is_within) continue;
-      out.members_.insert(out.members_.end(), members.begin(), members.end());
-      out.first_.push_back(out.members_.size());
+      if (!is_subset) out.append(members);
     }
     return out;
   }
 
   const CompressedProblem& problem_;
-  const std::size_t most_members_;
   Effort& effort_;
   Flags<PackingId> is_fixed_;
   CliqueCover cover_;
 };
 
-std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph,
-                                        std::size_t most_members, Effort& effort) {
-  return CoverBuilder(problem, most_members, effort).run(graph);
+}  // namespace
+
+std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph, Effort& effort) {
+  return CoverBuilder(problem, effort).run(graph);
 }
 
 CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& cover) {
   CliqueBound bound;
-  std::set<std::int64_t> levels;
-  for (PackingId id : participants(problem)) levels.insert(problem.buffers[id].alignment);
-  for (std::size_t clique = 0; clique < cover.cliques(); ++clique) {
-    for (std::int64_t level : levels) {
+  std::set<std::int64_t> alignments;
+  for (PackingId id : problem.participants()) alignments.insert(problem.buffers[id].alignment);
+  for (CliqueId clique : all_ids<CliqueId>(cover.cliques())) {
+    for (std::int64_t alignment : alignments) {
       std::int64_t sum = 0;
       std::int64_t most_padding = 0;
       for (PackingId id : cover.members(clique)) {
         const CompressedProblem::Buffer& buffer = problem.buffers[id];
-        if (buffer.alignment < level) continue;
-        const std::int64_t rounded = (buffer.size + level - 1) & -level;
-        sum += rounded;
-        most_padding = std::max(most_padding, rounded - buffer.size);
+        if (buffer.alignment < alignment) continue;
+        const std::int64_t padded = aligned_up(buffer.size, alignment);
+        sum += padded;
+        most_padding = std::max(most_padding, padded - buffer.size);
       }
       if (sum - most_padding > bound.height) bound = {sum - most_padding, clique};
     }

@@ -7,49 +7,50 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "lowtide/allocate/problem/clique_id.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/effort.h"
+#include "lowtide/allocate/problem/id_lists.h"
 
 namespace lowtide::allocate_internal {
 
-// An edge clique cover of the conflicts: cliques (sets of buffers any two of which are in conflict) such that every
-// conflict is in one of them. It replaces the time of a problem: a buffer is the set of its cliques, and two buffers
-// may share bytes exactly if they share no clique.
+// An edge clique cover of the conflicts: cliques such that both buffers of every conflict are in at least one of them.
+// It replaces the time of a problem. A buffer is the set of its cliques, and two buffers may share bytes exactly if
+// they have no clique in common.
 //
-//   a |==|    |==|       moments with most buffers: {a, b}, {b, c}, {a, c};
-//   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: no order of the cliques
-//   c       |====|       makes all three into intervals
+//   a |==|    |==|       the largest sets that are live at one moment: {a, b}, {b, c}, {a, c};
+//   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: in no order of the cliques
+//   c       |====|       are all three buffers intervals
 class CliqueCover {
  public:
-  [[nodiscard]] std::size_t cliques() const { return first_.size() - 1; }
-  // By id.
-  [[nodiscard]] std::span<const PackingId> members(std::size_t clique) const {
-    return {members_.data() + first_[clique], first_[clique + 1] - first_[clique]};
-  }
+  [[nodiscard]] std::size_t cliques() const { return members_.size(); }
+  // Sorted by id.
+  [[nodiscard]] std::span<const PackingId> members(CliqueId clique) const { return members_[clique]; }
+  // Members of all cliques together.
+  [[nodiscard]] std::size_t total_members() const { return members_.total(); }
+
+  void append(std::span<const PackingId> members) { members_.append(members); }
 
  private:
-  friend class CoverBuilder;
-  std::vector<std::size_t> first_ = {0};
-  std::vector<PackingId> members_;
+  IdLists<CliqueId, PackingId> members_;
 };
 
-// What time says: the largest sets of buffers active at one moment; those within another one are left out. What pairs
-// say: one pair after the other that is not covered yet grows into a clique, the largest common neighbour first (so
-// that cliques are heavy, and their bound is high). Finding a cover with the fewest cliques is hard (Kou, Stockmeyer
-// and Wong, 1978), and nothing here needs it. Only sets with a buffer that can be moved count.
-// `graph` is of the problem; it is only read where there are pairs, and may be null where there are none.
-// Returns nullopt if the effort ends first, or if the cliques would have more than `most_members` members together, or
-// if pairs are among more than 8,192 buffers (a bit for each two of them).
+// From time: the largest sets of buffers that are active at one moment, without those that are a part of another set.
+// From the pairs of a relation: each pair that is not covered yet grows into a clique by adding the largest common
+// neighbour again and again, so that cliques are heavy and their bound is high. To find a cover with the fewest cliques
+// is NP-hard (Kou, Stockmeyer and Wong, 1978), and nothing here needs one. Sets of only fixed buffers are left out.
+//
+// `graph` is of the problem. It is read only if there are pairs, and may be null otherwise.
+// Returns nullopt if the effort ends first, or if the cover or the relation is larger than tuning.h allows.
 [[nodiscard]] std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph,
-                                                      std::size_t most_members, Effort& effort);
+                                                      Effort& effort);
 
-// The heaviest clique, sizes rounded up as far as alignments prove (load_bound.h, with a clique for a moment).
+// The heaviest clique. Sizes count as rounded up as far as alignments prove (load_bound.h, with cliques for moments).
 struct CliqueBound {
   std::int64_t height = 0;
-  std::size_t clique = 0;
+  CliqueId clique;
 };
 [[nodiscard]] CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& cover);
 

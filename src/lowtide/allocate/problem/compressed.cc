@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lowtide/allocate/problem/active_spans.h"
 #include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
@@ -31,18 +32,7 @@ Moment moment_of(std::int64_t time, const std::vector<std::int64_t>& times) {
   return static_cast<Moment>(std::lower_bound(times.begin(), times.end(), time) - times.begin());
 }
 
-// What is left of the lifespan without its gaps.
-void append_parts(const PackingBuffer& buffer, const std::vector<std::int64_t>& times, std::vector<MomentSpan>& parts) {
-  std::int64_t from = buffer.lifespan.begin;
-  for (const TimeSpan& gap : buffer.gaps) {
-    if (gap.empty()) continue;
-    if (from < gap.begin) parts.push_back({moment_of(from, times), moment_of(gap.begin, times)});
-    from = gap.end;
-  }
-  if (from < buffer.lifespan.end) parts.push_back({moment_of(from, times), moment_of(buffer.lifespan.end, times)});
-}
-
-// Of buffers with bytes.
+// The conflicts between buffers with bytes.
 std::vector<PackingPair> pairs_of(const PackingProblem& problem, const CompressedProblem& compressed) {
   std::vector<PackingPair> pairs;
   if (!problem.conflicts) return pairs;
@@ -57,19 +47,29 @@ std::vector<PackingPair> pairs_of(const PackingProblem& problem, const Compresse
 
 }  // namespace
 
+std::vector<PackingId> CompressedProblem::participants() const {
+  std::vector<PackingId> all = movable;
+  all.insert(all.end(), fixed.begin(), fixed.end());
+  return all;
+}
+
 CompressedProblem compress(const PackingProblem& problem) {
   CompressedProblem out;
   out.times = times_of(problem);
   out.buffers.reserve(problem.buffers.size());
-  if (!problem.conflicts) out.parts.reserve(problem.buffers.size());
+  if (!problem.conflicts) out.spans.reserve(problem.buffers.size());
   for (const PackingBuffer& buffer : problem.buffers) {
-    CompressedProblem::Buffer compressed{.first_part = static_cast<std::uint32_t>(out.parts.size()),
+    CompressedProblem::Buffer compressed{.first_span = static_cast<std::uint32_t>(out.spans.size()),
                                          .size = buffer.size.count(),
                                          .alignment = buffer.alignment.count()};
-    if (!problem.conflicts) append_parts(buffer, out.times, out.parts);
-    compressed.part_count = static_cast<std::uint32_t>(out.parts.size()) - compressed.first_part;
-    if (compressed.part_count > 0) {
-      compressed.hull = {out.parts[compressed.first_part].begin, out.parts.back().end};
+    if (!problem.conflicts) {
+      for_each_active_span(buffer, [&](const TimeSpan& span) {
+        out.spans.push_back({moment_of(span.begin, out.times), moment_of(span.end, out.times)});
+      });
+    }
+    compressed.span_count = static_cast<std::uint32_t>(out.spans.size()) - compressed.first_span;
+    if (compressed.span_count > 0) {
+      compressed.hull = {out.spans[compressed.first_span].begin, out.spans.back().end};
     } else if (!problem.conflicts) {
       const Moment begin = moment_of(buffer.lifespan.begin, out.times);
       compressed.hull = {begin, begin};
@@ -85,22 +85,22 @@ CompressedProblem compress(const PackingProblem& problem) {
   }
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const CompressedProblem::Buffer& buffer = out.buffers[id];
-    if (buffer.size == 0 || (buffer.part_count == 0 && !is_paired.test(id))) continue;
+    if (buffer.size == 0 || (buffer.span_count == 0 && !is_paired.test(id))) continue;
     (problem.buffers[id].fixed_offset ? out.fixed : out.movable).push_back(id);
   }
   return out;
 }
 
-bool share_a_moment(const CompressedProblem& problem, PackingId first, PackingId second) {
+bool are_live_together(const CompressedProblem& problem, PackingId first, PackingId second) {
   const CompressedProblem::Buffer& a = problem.buffers[first];
   const CompressedProblem::Buffer& b = problem.buffers[second];
   if (!a.hull.overlaps(b.hull)) return false;
-  if (a.part_count == 1 && b.part_count == 1) return true;
-  const std::span<const MomentSpan> first_parts = problem.parts_of(first);
-  const std::span<const MomentSpan> second_parts = problem.parts_of(second);
-  for (std::size_t i = 0, j = 0; i < first_parts.size() && j < second_parts.size();) {
-    if (first_parts[i].overlaps(second_parts[j])) return true;
-    if (first_parts[i].end <= second_parts[j].begin) {
+  if (a.span_count == 1 && b.span_count == 1) return true;
+  const std::span<const MomentSpan> spans_of_a = problem.spans_of(first);
+  const std::span<const MomentSpan> spans_of_b = problem.spans_of(second);
+  for (std::size_t i = 0, j = 0; i < spans_of_a.size() && j < spans_of_b.size();) {
+    if (spans_of_a[i].overlaps(spans_of_b[j])) return true;
+    if (spans_of_a[i].end <= spans_of_b[j].begin) {
       ++i;
     } else {
       ++j;

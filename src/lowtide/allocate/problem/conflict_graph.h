@@ -10,33 +10,30 @@
 
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
+#include "lowtide/allocate/problem/id_lists.h"
 
 namespace lowtide::allocate_internal {
 
-// For each buffer that takes part, the others that are active at some moment when it is, or that a pair names with it:
-// exactly those that it may not share bytes with. 8 bytes a pair, so only for problems of a size where many orders are
-// tried.
+// For each movable or fixed buffer, its neighbours: the buffers that it is in conflict with, because both are active at
+// some moment or because a pair of the relation names them. It takes 8 bytes per pair, which pays only where many
+// greedy orders are tried.
 class ConflictGraph {
  public:
-  [[nodiscard]] std::span<const PackingId> neighbours(PackingId buffer) const {
-    return {neighbours_.data() + first_[buffer.index()], first_[buffer.index() + 1] - first_[buffer.index()]};
-  }
-  [[nodiscard]] std::size_t pairs() const { return neighbours_.size() / 2; }
+  // Requires: each pair is listed once, in one of its two orders.
+  ConflictGraph(std::size_t buffers, const std::vector<PackingPair>& pairs);
+
+  [[nodiscard]] std::span<const PackingId> neighbours(PackingId buffer) const { return neighbours_[buffer]; }
+  [[nodiscard]] std::size_t pairs() const { return neighbours_.total() / 2; }
 
  private:
-  friend ConflictGraph graph_of(std::size_t buffers, const std::vector<PackingPair>& pairs);
-  std::vector<std::size_t> first_;  // buffer -> index into neighbours_; one more at the end
-  std::vector<PackingId> neighbours_;
+  IdLists<PackingId, PackingId> neighbours_;
 };
 
-// Of exactly these pairs. Require: each is there once, in one order.
-[[nodiscard]] ConflictGraph graph_of(std::size_t buffers, const std::vector<PackingPair>& pairs);
-
-// Returns nullopt if the effort ends before the last pair.
+// The graph of all conflicts. Returns nullopt if the effort ends before the last pair.
 [[nodiscard]] std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Effort& effort);
 
-// Pairs of buffers whose hulls meet, and those that are named: an upper bound of the pairs in conflict, and exact
-// without gaps. O(n log n): no pair is looked at.
-[[nodiscard]] std::int64_t count_meeting_pairs(const CompressedProblem& problem);
+// The number of pairs of buffers whose hulls overlap, plus the pairs of the relation. This is an upper bound of the
+// number of conflicts, and equal to it without gaps. O(n log n), because it looks at no pair.
+[[nodiscard]] std::int64_t count_overlapping_pairs(const CompressedProblem& problem);
 
 }  // namespace lowtide::allocate_internal

@@ -9,63 +9,44 @@
 #include <utility>
 
 #include "lowtide/allocate/problem/describe_buffer.h"
+#include "lowtide/allocate/problem/id_lists.h"
 #include "lowtide/base/checked.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
-
-// `other` lies `delta` above; negative: below.
+// A colocation as one of its buffers sees it.
 struct Link {
   PackingId other;
-  std::int64_t delta = 0;
+  std::int64_t delta = 0;  // `other` lies this much above; below 0: below
 };
 
-// The links of each buffer, in both directions.
-class Links {
- public:
-  explicit Links(const PackingProblem& problem) : first_(problem.buffers.size() + 1, 0) {
-    for (const PackingTogether& pair : problem.together) {
-      ++first_[pair.first.index() + 1];
-      ++first_[pair.second.index() + 1];
+IdLists<PackingId, Link> links_of(const PackingProblem& problem) {
+  return IdLists<PackingId, Link>(problem.buffers.size(), [&](const auto& visit) {
+    for (const PackingColocation& pair : problem.colocations) {
+      visit(pair.first, Link{pair.second, pair.delta.count()});
+      visit(pair.second, Link{pair.first, -pair.delta.count()});
     }
-    for (std::size_t at = 1; at < first_.size(); ++at) first_[at] += first_[at - 1];
-    links_.resize(2 * problem.together.size());
-    std::vector<std::size_t> next(first_.begin(), first_.end() - 1);
-    for (const PackingTogether& pair : problem.together) {
-      links_[next[pair.first.index()]++] = {pair.second, pair.delta.count()};
-      links_[next[pair.second.index()]++] = {pair.first, -pair.delta.count()};
-    }
-  }
-  [[nodiscard]] std::span<const Link> of(PackingId id) const {
-    return {links_.data() + first_[id.index()], first_[id.index() + 1] - first_[id.index()]};
-  }
-
- private:
-  std::vector<std::size_t> first_;
-  std::vector<Link> links_;
-};
-
-Error invalid_link(const PackingProblem& problem, PackingId buffer, std::string message) {
-  return Error{ErrorCode::invalid, std::move(message), describe_buffer(problem, buffer)};
+  });
 }
 
 class Grouping {
  public:
-  explicit Grouping(const PackingProblem& problem) : problem_(problem), links_(problem) {
-    out_.group = IdVector<PackingId, std::uint32_t>(problem.buffers.size(), kNoGroup);
+  explicit Grouping(const PackingProblem& problem)
+      : problem_(problem), links_(links_of(problem)), is_grouped_(problem.buffers.size()) {
+    out_.group = IdVector<PackingId, GroupId>(problem.buffers.size());
     out_.shift = IdVector<PackingId, std::int64_t>(problem.buffers.size(), 0);
     out_.members.reserve(problem.buffers.size());
   }
 
   Result<BufferGroups> run() && {
     for (PackingId id : all_ids<PackingId>(problem_.buffers.size())) {
-      if (out_.group[id] != kNoGroup) continue;
-      out_.groups.push_back({.first = static_cast<std::uint32_t>(out_.members.size())});
+      if (is_grouped_.test(id)) continue;
+      now_ = out_.groups.push_back({.first = static_cast<std::uint32_t>(out_.members.size())});
       LOWTIDE_RETURN_IF_ERROR(gather(id));
-      LOWTIDE_RETURN_IF_ERROR(normalise());
+      LOWTIDE_RETURN_IF_ERROR(shift_to_base());
       LOWTIDE_RETURN_IF_ERROR(fix());
       LOWTIDE_RETURN_IF_ERROR(align());
     }
@@ -73,126 +54,132 @@ class Grouping {
   }
 
  private:
-  [[nodiscard]] std::uint32_t now() const { return static_cast<std::uint32_t>(out_.groups.size() - 1); }
-  [[nodiscard]] std::span<const PackingId> members() const { return out_.members_of(now()); }
+  [[nodiscard]] BufferGroups::Group& group() { return out_.groups[now_]; }
+  [[nodiscard]] std::span<const PackingId> members() const { return out_.members_of(now_); }
+  [[nodiscard]] std::int64_t alignment_of(PackingId id) const { return problem_.buffers[id].alignment.count(); }
+  [[nodiscard]] Error error(ErrorCode code, PackingId buffer, std::string message) const {
+    return Error{code, std::move(message), describe_buffer(problem_, buffer)};
+  }
+  void add_member(PackingId id, std::int64_t shift) {
+    is_grouped_.set(id);
+    out_.group[id] = now_;
+    out_.shift[id] = shift;
+    out_.members.push_back(id);
+  }
 
-  // All buffers that pairs join to `root`, and how far above or below it each lies.
+  // Collects all buffers that colocations join to `root`, with their distances from it.
   Result<void> gather(PackingId root) {
-    BufferGroups::Group& group = out_.groups.back();
-    out_.members.push_back(root);
-    out_.group[root] = now();
-    for (std::size_t at = group.first; at < out_.members.size(); ++at) {
+    add_member(root, 0);
+    for (std::size_t at = group().first; at < out_.members.size(); ++at) {
       const PackingId id = out_.members[at];
-      for (const Link& link : links_.of(id)) {
+      for (const Link& link : links_[id]) {
         const std::int64_t shift = out_.shift[id] + link.delta;  // both below 2^62
         if (shift > limits::kMaxTotalBytes || shift < -limits::kMaxTotalBytes) {
-          return Error{ErrorCode::over_limit,
-                       "the pairs in `together` put it more than kMaxTotalBytes = " +
-                           std::to_string(limits::kMaxTotalBytes) + " bytes from " + describe_buffer(problem_, root),
-                       describe_buffer(problem_, link.other)};
+          return error(ErrorCode::over_limit, link.other,
+                       "colocations put it more than kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes) +
+                           " bytes from " + describe_buffer(problem_, root));
         }
-        if (out_.group[link.other] == kNoGroup) {
-          out_.group[link.other] = now();
-          out_.shift[link.other] = shift;
-          out_.members.push_back(link.other);
+        if (!is_grouped_.test(link.other)) {
+          add_member(link.other, shift);
         } else if (out_.shift[link.other] != shift) {
-          return invalid_link(problem_, link.other,
-                         "the pairs in `together` put it at " +
-                             std::to_string(out_.shift[link.other] - out_.shift[id]) + " and at " +
-                             std::to_string(link.delta) + " bytes from " + describe_buffer(problem_, id) +
-                             "; leave one of them out");
+          return error(ErrorCode::invalid, link.other,
+                       "colocations put it both " + std::to_string(out_.shift[link.other] - out_.shift[id]) + " and " +
+                           std::to_string(link.delta) + " bytes from " + describe_buffer(problem_, id) +
+                           "; remove one of them");
         }
       }
     }
-    group.count = static_cast<std::uint32_t>(out_.members.size()) - group.first;
-    std::sort(out_.members.begin() + group.first, out_.members.end());
+    group().count = static_cast<std::uint32_t>(out_.members.size()) - group().first;
+    std::sort(out_.members.begin() + group().first, out_.members.end());
     return {};
   }
 
-  Result<void> normalise() {
+  // Counts the distances from the lowest member, and adds up the size.
+  Result<void> shift_to_base() {
     std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
     for (PackingId id : members()) lowest = std::min(lowest, out_.shift[id]);
-    BufferGroups::Group& group = out_.groups.back();
     for (PackingId id : members()) {
       out_.shift[id] -= lowest;  // at most 2^63 - 2
       const std::optional<std::int64_t> end = checked_add(out_.shift[id], problem_.buffers[id].size.count());
       if (!end || *end > limits::kMaxTotalBytes) {
-        return Error{
-            ErrorCode::over_limit,
-            "its group in `together` is larger than kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes),
-            describe_buffer(problem_, id)};
+        return error(ErrorCode::over_limit, id,
+                     "the group that colocations make of it is larger than kMaxTotalBytes = " +
+                         std::to_string(limits::kMaxTotalBytes));
       }
-      group.size = std::max(group.size, *end);
+      group().size = std::max(group().size, *end);
     }
     return {};
   }
 
+  // The base that the fixed offsets of members ask for. Checks that all of them ask for the same one.
   Result<void> fix() {
-    BufferGroups::Group& group = out_.groups.back();
     std::optional<PackingId> first;
     for (PackingId id : members()) {
       if (!problem_.buffers[id].fixed_offset) continue;
-      const std::int64_t base = problem_.buffers[id].fixed_offset->position() - out_.shift[id];
-      if (first && base != *group.fixed_base) {
-        return invalid_link(problem_, id,
-                       "it is fixed at " + std::to_string(problem_.buffers[id].fixed_offset->position()) + ", but " +
-                           describe_buffer(problem_, *first) + " is fixed at " +
-                           std::to_string(problem_.buffers[*first].fixed_offset->position()) +
-                           ", and so `together` puts it at " + std::to_string(*group.fixed_base + out_.shift[id]));
+      const std::int64_t offset = problem_.buffers[id].fixed_offset->position();
+      const std::int64_t base = offset - out_.shift[id];
+      if (first && base != *group().fixed_base) {
+        return error(ErrorCode::invalid, id,
+                     "it is fixed at " + std::to_string(offset) + ", but colocations put it at " +
+                         std::to_string(*group().fixed_base + out_.shift[id]) + because_of(*first));
       }
-      group.fixed_base = base;
+      group().fixed_base = base;
       first = id;
     }
-    if (!first) return {};
-    const auto because = [&] {
-      return ", because `together` joins it to " + describe_buffer(problem_, *first) + ", fixed at " +
-             std::to_string(problem_.buffers[*first].fixed_offset->position());
-    };
+    return first ? check_fixed(*first) : Result<void>{};
+  }
+
+  [[nodiscard]] std::string because_of(PackingId fixed) const {
+    return ", because " + describe_buffer(problem_, fixed) + " is fixed at " +
+           std::to_string(problem_.buffers[fixed].fixed_offset->position());
+  }
+
+  Result<void> check_fixed(PackingId first) {
     for (PackingId id : members()) {
-      const std::int64_t offset = *group.fixed_base + out_.shift[id];
-      const std::int64_t alignment = problem_.buffers[id].alignment.count();
-      if (offset < 0)
-        return invalid_link(problem_, id, "it would be at " + std::to_string(offset) + ", below 0" + because());
-      if (offset % alignment != 0) {
-        return invalid_link(problem_, id,
-                       "it would be at " + std::to_string(offset) + ", not a multiple of its alignment " +
-                           std::to_string(alignment) + because());
+      const std::int64_t offset = *group().fixed_base + out_.shift[id];
+      const std::string put = "colocations put it at " + std::to_string(offset);
+      if (offset < 0) return error(ErrorCode::invalid, id, put + ", which is below 0" + because_of(first));
+      if (offset % alignment_of(id) != 0) {
+        return error(
+            ErrorCode::invalid, id,
+            put + ", which is not a multiple of its alignment " + std::to_string(alignment_of(id)) + because_of(first));
       }
       const std::optional<std::int64_t> end = checked_add(offset, problem_.buffers[id].size.count());
       if (!end || *end > limits::kMaxTotalBytes) {
-        return Error{ErrorCode::over_limit,
-                     "it would end above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes) + because(),
-                     describe_buffer(problem_, id)};
+        return error(
+            ErrorCode::over_limit, id,
+            put + ", so it ends above kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes) + because_of(first));
       }
     }
     return {};
   }
 
-  // The member with the largest alignment says which bases there are; the others agree with one of them or with none,
-  // since their alignments divide it.
+  // The member with the largest alignment determines the residue. The alignments of the other members divide it, so
+  // each of them is aligned at all of these bases or at none.
   Result<void> align() {
-    BufferGroups::Group& group = out_.groups.back();
     const PackingId strictest = *std::max_element(members().begin(), members().end(), [&](PackingId a, PackingId b) {
-      return problem_.buffers[a].alignment < problem_.buffers[b].alignment;
+      return alignment_of(a) < alignment_of(b);
     });
-    group.alignment = problem_.buffers[strictest].alignment.count();
-    group.residue = -out_.shift[strictest] & (group.alignment - 1);
+    group().alignment = alignment_of(strictest);
+    group().residue = -out_.shift[strictest] & (group().alignment - 1);
     for (PackingId id : members()) {
-      const std::int64_t alignment = problem_.buffers[id].alignment.count();
-      if (((group.residue + out_.shift[id]) & (alignment - 1)) == 0) continue;
-      return invalid_link(problem_, id,
-                     "`together` puts it " + std::to_string(out_.shift[id] - out_.shift[strictest]) + " bytes from " +
-                         describe_buffer(problem_, strictest) + "; with alignments of " + std::to_string(alignment) +
-                         " and " + std::to_string(group.alignment) + " no offsets suit both");
+      if (((group().residue + out_.shift[id]) & (alignment_of(id) - 1)) == 0) continue;
+      return error(ErrorCode::invalid, id,
+                   "colocations put it " + std::to_string(out_.shift[id] - out_.shift[strictest]) + " bytes from " +
+                       describe_buffer(problem_, strictest) + ", and no offsets suit both of their alignments, " +
+                       std::to_string(alignment_of(id)) + " and " + std::to_string(group().alignment));
     }
     return {};
   }
 
   const PackingProblem& problem_;
-  const Links links_;
+  const IdLists<PackingId, Link> links_;
+  Flags<PackingId> is_grouped_;
+  GroupId now_;  // the group that is being made
   BufferGroups out_;
 };
 
+// The begin or the end of a member, from the base.
 struct Edge {
   std::int64_t at = 0;
   bool begins = false;
@@ -200,7 +187,7 @@ struct Edge {
   friend auto operator<=>(const Edge&, const Edge&) = default;
 };
 
-std::vector<Edge> edges_of(const PackingProblem& problem, const BufferGroups& groups, std::uint32_t group) {
+std::vector<Edge> edges_of(const PackingProblem& problem, const BufferGroups& groups, GroupId group) {
   std::vector<Edge> edges;
   for (PackingId id : groups.members_of(group)) {
     const std::int64_t size = problem.buffers[id].size.count();
@@ -216,7 +203,7 @@ std::vector<Edge> edges_of(const PackingProblem& problem, const BufferGroups& gr
 
 Result<BufferGroups> group_buffers(const PackingProblem& problem) { return Grouping(problem).run(); }
 
-std::vector<GroupPiece> pieces_of(const PackingProblem& problem, const BufferGroups& groups, std::uint32_t group) {
+std::vector<GroupPiece> pieces_of(const PackingProblem& problem, const BufferGroups& groups, GroupId group) {
   std::vector<GroupPiece> pieces;
   std::vector<PackingId> holders;
   std::int64_t from = 0;
@@ -235,7 +222,7 @@ std::vector<GroupPiece> pieces_of(const PackingProblem& problem, const BufferGro
 IdVector<PackingId, std::uint32_t> count_pieces(const PackingProblem& problem, const BufferGroups& groups) {
   IdVector<PackingId, std::uint32_t> count(problem.buffers.size(), 0);
   std::vector<std::int64_t> edges;
-  for (std::uint32_t group = 0; group < groups.groups.size(); ++group) {
+  for (GroupId group : all_ids<GroupId>(groups.groups.size())) {
     edges.clear();
     for (const Edge& edge : edges_of(problem, groups, group)) edges.push_back(edge.at);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,11 +14,13 @@
 
 namespace lowtide::allocate_internal {
 
-// The groups that `PackingProblem::together` makes, each a rigid block: one number, its base, places all its members. A
-// buffer that no pair names is a group of its own.
+using GroupId = Id<struct GroupTag>;
+
+// The groups that the colocations of a problem make. A group is a rigid block: one number, its base, gives the offsets
+// of all its members. A buffer that no colocation names is a group of its own.
 //
-//       y  +----+ 12            together = {x, y, 8}, {x, z, 2}: base = offset of x,
-//   x +----+    |    z          shifts 0, 8, 2; size 12
+//       y  +----+ 12            colocations = {x, y, 8}, {x, z, 2}: the base is the offset of x,
+//   x +----+    |    z          the shifts are 0, 8 and 2, and the size is 12
 //     |    |    | +----+ 6
 //   0 +----+  8 +-+----+ 2
 struct BufferGroups {
@@ -27,38 +28,38 @@ struct BufferGroups {
     std::uint32_t first = 0;  // index into `members`
     std::uint32_t count = 0;
     std::int64_t size = 0;                   // from the base to the highest end of a member
-    std::int64_t alignment = 1;              // base = residue, modulo alignment: exactly then every member is aligned
-    std::int64_t residue = 0;                // >= 0, < alignment; so also the lowest base there is
-    std::optional<std::int64_t> fixed_base;  // if a member is fixed
+    std::int64_t alignment = 1;              // every member is aligned exactly if base = residue, modulo alignment
+    std::int64_t residue = 0;                // 0 <= residue < alignment; also the lowest base
+    std::optional<std::int64_t> fixed_base;  // if a member has a fixed offset
   };
-  std::vector<Group> groups;                 // by the lowest id of a member
-  std::vector<PackingId> members;            // of one group after another; by id within each
-  IdVector<PackingId, std::uint32_t> group;  // of each buffer
-  IdVector<PackingId, std::int64_t> shift;   // of its offset from the base; the least of a group is 0
+  IdVector<GroupId, Group> groups;          // sorted by the lowest id of a member
+  std::vector<PackingId> members;           // of one group after another; sorted by id within each
+  IdVector<PackingId, GroupId> group;       // of each buffer
+  IdVector<PackingId, std::int64_t> shift;  // from the base of the group to the offset of the buffer; >= 0
 
-  [[nodiscard]] std::span<const PackingId> members_of(std::uint32_t at) const {
-    return {members.data() + groups[at].first, groups[at].count};
+  [[nodiscard]] std::span<const PackingId> members_of(GroupId id) const {
+    return {members.data() + groups[id].first, groups[id].count};
   }
 };
 
-// Require: buffers and pairs are each what packing.h says (validate.h looks at them first).
-// Errors: invalid, if two pairs disagree, or a pair and two fixed offsets, or if no base suits the alignments or the
-// floor; over_limit, for a member that would end above limits::kMaxTotalBytes. They name the buffers. O(buffers +
-// pairs).
+// Requires: buffers and colocations are each what packing.h says (validate.h looks at them first).
+// Errors: invalid, if colocations contradict each other or the fixed offsets, or if no base suits all alignments;
+// over_limit, for a member that would end above limits::kMaxTotalBytes. Messages name the buffers.
+// O(buffers + colocations).
 [[nodiscard]] Result<BufferGroups> group_buffers(const PackingProblem& problem);
 
-// Ranges of bytes of one group between which nothing changes: every member holds all bytes of a piece or none.
+// A range of bytes of one group that each member either holds as a whole or not at all.
 struct GroupPiece {
   std::int64_t begin = 0;  // from the base
   std::int64_t end = 0;
-  std::vector<PackingId> holders;  // never empty; members with bytes
+  std::vector<PackingId> holders;  // members with bytes; never empty
 };
 
-// By begin. O(members log members + holders).
+// The pieces of a group, by begin. O(members log members + holders).
 [[nodiscard]] std::vector<GroupPiece> pieces_of(const PackingProblem& problem, const BufferGroups& groups,
-                                                std::uint32_t group);
+                                                GroupId group);
 
-// How many pieces hold each buffer, without making them: 0 without bytes, 1 in a group of one.
+// The number of pieces that each buffer holds: 0 without bytes, 1 in a group of one. Makes no piece.
 // O(members log members).
 [[nodiscard]] IdVector<PackingId, std::uint32_t> count_pieces(const PackingProblem& problem,
                                                               const BufferGroups& groups);

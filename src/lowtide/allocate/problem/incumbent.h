@@ -11,12 +11,12 @@
 
 namespace lowtide::allocate_internal {
 
-// The lowest placements so far and the strategy that found them. Reports each improvement.
+// The lowest placements so far, and the strategy that found them.
 class Incumbent {
  public:
   using Listener = std::function<void(const Placements&, std::string_view strategy)>;
 
-  // `listener` may be empty; it is told the first placements too.
+  // `listener` may be empty. It is called with the first placements and with every lower ones.
   Incumbent(Placements first, std::string_view strategy, Listener listener = {})
       : placements_(std::move(first)), strategy_(strategy), listener_(std::move(listener)) {
     if (listener_) listener_(placements_, strategy_);
@@ -26,7 +26,7 @@ class Incumbent {
   [[nodiscard]] std::int64_t height() const { return placements_.height; }
   [[nodiscard]] std::string_view strategy() const { return strategy_; }
 
-  // Keeps `found` if it is lower, and says whether it was. `strategy` is a literal.
+  // Keeps `found` and returns true if it is lower. The characters of `strategy` must outlive the incumbent.
   bool offer(Placements found, std::string_view strategy) {
     if (found.height >= placements_.height) return false;
     placements_ = std::move(found);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <set>
 
+#include "lowtide/allocate/problem/align.h"
+
 namespace lowtide::allocate_internal {
 namespace {
 
-std::int64_t rounded(std::int64_t size, std::int64_t alignment) { return (size + alignment - 1) & -alignment; }
-
-// One end of an active part.
+// The begin or the end of an active span.
 struct Event {
   Moment moment;
   PackingId buffer;
@@ -21,8 +21,9 @@ void raise(HeightBound& bound, std::int64_t height, Moment witness) {
   if (height > bound.height) bound = {height, witness};
 }
 
-// Largest padding among the active ones, over time. Most levels have no padding at all, and then this costs nothing.
-class ActivePadding {
+// The paddings of the active buffers. Paddings of 0 are left out: most alignments need none, and then this costs
+// nothing.
+class ActivePaddings {
  public:
   void add(std::int64_t padding) {
     if (padding > 0) active_.insert(padding);
@@ -36,38 +37,38 @@ class ActivePadding {
   std::multiset<std::int64_t> active_;
 };
 
-// The bound of one level: buffers whose alignment is at least `level`, sizes rounded up to it.
-void raise_by_level(const CompressedProblem& problem, std::int64_t level, HeightBound& bound) {
+// Raises the bound by the loads of the buffers whose alignment is at least this one, with sizes rounded up to it.
+void raise_by_alignment(const CompressedProblem& problem, std::int64_t alignment, HeightBound& bound) {
   std::vector<Event> begins;
   std::vector<Event> ends;
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
-    if (buffer.alignment < level || buffer.size == 0) continue;
-    for (const MomentSpan& part : problem.parts_of(id)) {
-      begins.push_back({part.begin, id});
-      ends.push_back({part.end, id});
+    if (buffer.alignment < alignment || buffer.size == 0) continue;
+    for (const MomentSpan& span : problem.spans_of(id)) {
+      begins.push_back({span.begin, id});
+      ends.push_back({span.end, id});
     }
   }
-  const auto earlier = [](const Event& a, const Event& b) { return a.moment < b.moment; };
-  std::sort(begins.begin(), begins.end(), earlier);
-  std::sort(ends.begin(), ends.end(), earlier);
+  const auto is_earlier = [](const Event& a, const Event& b) { return a.moment < b.moment; };
+  std::sort(begins.begin(), begins.end(), is_earlier);
+  std::sort(ends.begin(), ends.end(), is_earlier);
 
-  ActivePadding padding;
+  ActivePaddings paddings;
   std::int64_t load = 0;
   std::size_t ended = 0;
   for (std::size_t begun = 0; begun < begins.size();) {
     const Moment moment = begins[begun].moment;
     for (; ended < ends.size() && ends[ended].moment <= moment; ++ended) {
       const std::int64_t size = problem.buffers[ends[ended].buffer].size;
-      load -= rounded(size, level);
-      padding.remove(rounded(size, level) - size);
+      load -= aligned_up(size, alignment);
+      paddings.remove(aligned_up(size, alignment) - size);
     }
     for (; begun < begins.size() && begins[begun].moment == moment; ++begun) {
       const std::int64_t size = problem.buffers[begins[begun].buffer].size;
-      load += rounded(size, level);
-      padding.add(rounded(size, level) - size);
+      load += aligned_up(size, alignment);
+      paddings.add(aligned_up(size, alignment) - size);
     }
-    raise(bound, load - padding.largest(), moment);
+    raise(bound, load - paddings.largest(), moment);
   }
 }
 
@@ -76,9 +77,9 @@ void raise_by_level(const CompressedProblem& problem, std::int64_t level, Height
 std::vector<std::int64_t> load_profile(const CompressedProblem& problem) {
   std::vector<std::int64_t> load(problem.moments(), 0);
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
-    for (const MomentSpan& part : problem.parts_of(id)) {
-      load[part.begin] += problem.buffers[id].size;
-      load[part.end] -= problem.buffers[id].size;
+    for (const MomentSpan& span : problem.spans_of(id)) {
+      load[span.begin] += problem.buffers[id].size;
+      load[span.end] -= problem.buffers[id].size;
     }
   }
   for (std::size_t moment = 1; moment < load.size(); ++moment) load[moment] += load[moment - 1];
@@ -87,13 +88,13 @@ std::vector<std::int64_t> load_profile(const CompressedProblem& problem) {
 
 HeightBound height_bound(const CompressedProblem& problem) {
   HeightBound bound;
-  std::set<std::int64_t> levels;
+  std::set<std::int64_t> alignments;
   for (const CompressedProblem::Buffer& buffer : problem.buffers) {
-    if (buffer.size > 0 && buffer.part_count > 0) levels.insert(buffer.alignment);
+    if (buffer.size > 0 && buffer.span_count > 0) alignments.insert(buffer.alignment);
   }
-  for (std::int64_t level : levels) raise_by_level(problem, level, bound);
+  for (std::int64_t alignment : alignments) raise_by_alignment(problem, alignment, bound);
   for (const CompressedProblem::Buffer& buffer : problem.buffers) {
-    raise(bound, buffer.fixed_offset + buffer.size, buffer.hull.begin);  // fixed_offset is 0 for movable ones
+    raise(bound, buffer.fixed_offset + buffer.size, buffer.hull.begin);  // fixed_offset is 0 for movable buffers
   }
   return bound;
 }

@@ -10,34 +10,34 @@
 
 namespace lowtide::allocate_internal {
 
-// A height that no packing can undercut, and a moment that shows it.
+// A lower bound of the height of every packing, and a moment that proves it.
 struct HeightBound {
   std::int64_t height = 0;
   Moment witness = 0;
 };
 
-// Sizes active at each moment, summed. O((n + parts) + moments).
+// The sum of the active sizes at each moment. O(n + spans + moments).
 [[nodiscard]] std::vector<std::int64_t> load_profile(const CompressedProblem& problem);
 
 // The largest of
-//   - the load of a moment, sizes rounded as far as alignment proves (see below);
-//   - the end of each fixed buffer, and the size of each other one, since no offset is below 0.
+//   - the load of any moment, with sizes rounded up as far as alignments prove (see below);
+//   - the end of each fixed buffer, and the size of each other buffer, because no offset is below 0.
 //
-// How far may a size count as rounded up? Take one moment, a power of two A, and the buffers that are active there
-// and whose alignment is at least A. Each starts at a multiple of A. Sorted by address, the next one starts at or after
-// the end of this one, and at a multiple of A, so at or after (start of this one + its size rounded up to A). Hence the
-// last one starts no lower than the sum of the other rounded sizes, and the highest end is at least
+// By how much may sizes be rounded up? Take one moment, a power of two A, and the buffers that are active then and have
+// an alignment of at least A. Each of them starts at a multiple of A. In the order of their addresses, each one starts
+// at or above the end of the one before, rounded up to A. So the last one starts at or above the sum of the other
+// rounded sizes. The padding of the last one costs nothing, because nothing lies above it, but any of them may be the
+// last one. So the highest end is at least
 //
-//     sum of rounded sizes  -  the largest padding (rounded size - size) of any of them,
-//
-// since we do not know which one is last: its own padding is not below anything.
+//     sum of the rounded sizes  -  largest padding (rounded size - size) of any of them.
 //
 //     A = 64                 +----+ 74        two buffers of 10 bytes: 64 + 64 - 54 = 74, not 128 and not 20
 //          |padding          | 10 |
 //       0  +----+ 10         +----+ 64
 //
-// A = the smallest alignment covers all buffers; a larger A covers fewer and rounds more, because buffers with a
-// smaller alignment may lie in the padding. Every A that occurs is tried: O(levels x (n + parts) log n), levels <= 31.
+// The smallest alignment as A counts all buffers. A larger A counts fewer buffers, because those with a smaller
+// alignment may lie in the padding, and rounds the others up further. Every alignment of the problem is tried.
+// O(alignments x (n + spans) log n), with at most 31 alignments.
 [[nodiscard]] HeightBound height_bound(const CompressedProblem& problem);
 
 }  // namespace lowtide::allocate_internal

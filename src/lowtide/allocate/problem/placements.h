@@ -10,17 +10,16 @@
 
 namespace lowtide::allocate_internal {
 
-// Bytes [begin, end) of the arena. Empty: the buffer has no place.
+// Bytes [begin, end) of the arena. The range of a buffer that has no offset yet is empty.
 using AddressRange = Interval<std::int64_t>;
 
-// An offset for each buffer, and the highest end.
+// An offset for each buffer, and the highest end of a buffer.
 struct Placements {
   IdVector<PackingId, std::int64_t> offsets;
   std::int64_t height = 0;
 };
 
-// The offsets at which the ranges begin. A buffer without a range conflicts with no other one: it gets its fixed
-// offset, or 0.
+// The offsets at which the ranges begin. A buffer without a range is in no conflict. It gets its fixed offset, or 0.
 [[nodiscard]] Placements placements_of(const CompressedProblem& problem,
                                        const IdVector<PackingId, AddressRange>& ranges);
 

@@ -10,8 +10,7 @@
 
 namespace lowtide::allocate_internal {
 
-// What a caller of the room grants to a solver inside it: AllocateOptions, with effort and stop as the Effort that the
-// solver spends.
+// AllocateOptions for the solvers of the room: effort and stop flag are the Effort that the solver spends.
 struct SolveOptions {
   Effort effort;
   int threads = 1;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lowtide/allocate/problem/align.h"
 #include "lowtide/base/limits.h"
 
 namespace lowtide::allocate_internal {
@@ -17,7 +18,7 @@ StoppingRule::StoppingRule(const CompressedProblem& problem, std::int64_t bound,
 
 bool StoppingRule::stops_at(std::int64_t height) const {
   if (capacity_ && bound_ <= *capacity_) return height <= *capacity_;
-  return (height + unit_ - 1) / unit_ <= (bound_ + unit_ - 1) / unit_;
+  return aligned_up(height, unit_) <= aligned_up(bound_, unit_);
 }
 
 }  // namespace lowtide::allocate_internal

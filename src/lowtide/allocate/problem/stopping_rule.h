@@ -12,12 +12,13 @@
 
 namespace lowtide::allocate_internal {
 
-// Says at which height a search stops. With a capacity, that is any height that fits it. Without one, it is any height
-// in the same unit of the smallest alignment as the bound: offsets are multiples of that unit, and so are the sizes of
-// arenas, so the bytes between bound and height are the padding of the topmost buffer and cost nothing.
+// Decides at which height a solver may stop. With a capacity, that is any height within it. Without one, it is any
+// height that has as many units of the smallest alignment as the bound, rounded up. Offsets are multiples of that unit,
+// and so are the sizes of arenas. So the bytes between the bound and such a height are padding above the topmost
+// buffer.
 class StoppingRule {
  public:
-  // `bound`: no packing is lower.
+  // Requires: no packing is lower than `bound`.
   StoppingRule(const CompressedProblem& problem, std::int64_t bound, std::optional<Bytes> capacity);
 
   [[nodiscard]] bool stops_at(std::int64_t height) const;
@@ -25,14 +26,15 @@ class StoppingRule {
   [[nodiscard]] std::optional<Bytes> capacity() const {
     return capacity_ ? std::optional(Bytes(*capacity_)) : std::nullopt;
   }
-  // Proven: nothing fits the capacity. The lowest height is of little use then, and not worth a long search.
+  // It is proven that no packing fits the capacity. Then the lowest height is of little use, and not worth a long
+  // search.
   [[nodiscard]] bool is_infeasible() const { return capacity_ && bound_ > *capacity_; }
   [[nodiscard]] std::int64_t bound() const { return bound_; }
-  // The height that a search asks for.
+  // The height that an exact search is asked for first.
   [[nodiscard]] std::int64_t target() const {
     return is_infeasible() ? bound_ : std::max(bound_, capacity_.value_or(0));
   }
-  // A search has proven a higher bound.
+  // Call it when a search has proven a higher bound.
   void raise(std::int64_t bound) { bound_ = std::max(bound_, bound); }
 
  private:

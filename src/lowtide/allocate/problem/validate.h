@@ -8,17 +8,15 @@
 
 namespace lowtide::allocate_internal {
 
-// Refuses what PackingBuffer does not allow (invalid) and what could overflow later (over_limit).
-// Ensures, for everything behind the door:
-//   - lifespans are not empty; gaps lie inside, sorted and disjoint (not looked at where a relation replaces time);
-//   - alignments are powers of two <= limits::kMaxAlignment;
-//   - the sum over all buffers, and over all groups, of size + twice the padding for alignment, and every fixed end, is
-//     <= limits::kMaxTotalBytes, so any stack of buffers on top of fixed ones ends below 2^63: plain 64-bit arithmetic
-//     on addresses cannot wrap;
-//   - pairs name two different buffers that exist; the groups of `together` hold together (groups.h), and their pieces
-//   and
-//     the pairs of pieces are not too many to be written down;
-//   - fixed offsets, also those that follow from a group, are >= 0 and aligned, and no two fixed buffers that are in
+// Refuses what packing.h does not allow (invalid), and what could overflow later (over_limit). If it succeeds:
+//   - Lifespans are not empty. Gaps are inside, sorted and disjoint. (Neither is checked if a relation replaces time.)
+//   - Alignments are powers of two, and at most limits::kMaxAlignment.
+//   - The sum of all sizes, each with twice the padding for its alignment, is at most limits::kMaxTotalBytes. So is the
+//     same sum over groups, and the end of every fixed buffer. So a stack of all buffers above the fixed ones ends
+//     below 2^63, and 64-bit arithmetic on addresses cannot overflow.
+//   - Conflicts and colocations name two different buffers that exist. The colocations of a group do not contradict
+//     each other, and there are few enough pieces and pairs of pieces (groups.h) to list them.
+//   - Fixed offsets, and those that follow from them in a group, are >= 0 and aligned. No two fixed buffers that are in
 //     conflict share a byte.
 // O((n + gaps + pairs) log n).
 [[nodiscard]] Result<void> validate_packing_problem(const PackingProblem& problem);

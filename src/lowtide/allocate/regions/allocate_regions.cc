@@ -1,8 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/regions.h"
-
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -13,6 +11,7 @@
 
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/phases.h"
+#include "lowtide/allocate/regions.h"
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_candidates.h"
 #include "lowtide/allocate/regions/region_choice.h"
@@ -28,13 +27,24 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// A choice with offsets for the regions that have capacities.
+using PackedRegions = IdVector<RegionId, PackedRegion>;
+
+// A complete choice with offsets for the regions that have capacities.
 struct Answer {
-  std::vector<std::uint8_t> region;  // of each item
-  std::vector<PackedRegion> packed;  // by region; empty without capacity
+  IdVector<GroupId, RegionId> region;
+  PackedRegions packed;  // empty for regions without a capacity
   LevelCost cost;
   std::string strategy;
 };
+
+template <typename Region>
+std::vector<GroupId> groups_in(RegionId region, const IdVector<GroupId, Region>& of) {
+  std::vector<GroupId> groups;
+  for (GroupId group : all_ids<GroupId>(of.size())) {
+    if (of[group] == region) groups.push_back(group);
+  }
+  return groups;
+}
 
 class RegionAllocation {
  public:
@@ -46,7 +56,7 @@ class RegionAllocation {
         packer_(problem, model, effort_, options.threads) {}
 
   Result<RegionPacking> run() {
-    for (std::size_t level = 0; level < model_.levels(); ++level) bounds_.emplace_back(model_, level);
+    for (LevelId level : model_.levels()) bounds_.push_back(RegionBound(model_, level));
     witness_ = model_.overload();
     candidates_ = collect_candidates(model_, bounds_, effort_);
     if (witness_) {
@@ -60,15 +70,14 @@ class RegionAllocation {
   }
 
  private:
-  // One row of the table of strategies. Each spends some multiple of the phase's limit, which is that of one
-  // packing.
+  // One row of the table of strategies. `limit` is that of the phase, which is the effort of one packing. A strategy
+  // spends some multiple of it.
   struct StrategyRow {
     std::string_view name;
     std::string_view does;
     void (RegionAllocation::*run)(std::int64_t limit);
   };
   static const StrategyRow kStrategies[4];
-
   void run_strategies();
   [[nodiscard]] std::int64_t first_limit() const {
     return std::max(tuning::kRegionFirstLimit,
@@ -83,21 +92,19 @@ class RegionAllocation {
     return best_ && (is_searched_ || model_.as_region_cost(best_->cost) <= bound());
   }
   [[nodiscard]] bool is_over() const { return is_optimal() || is_searched_ || effort_.exhausted() || packer_.error(); }
-  [[nodiscard]] std::vector<std::size_t> items_in(std::size_t region, const std::vector<std::uint8_t>& of) const {
-    std::vector<std::size_t> items;
-    for (std::size_t item = 0; item < of.size(); ++item) {
-      if (of[item] == region) items.push_back(item);
-    }
-    return items;
-  }
 
   void commit_candidates(std::int64_t limit);
   bool commit(const RegionCandidate& candidate, std::int64_t limit);
-  void move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region, std::span<const std::size_t> items,
-                  std::int64_t limit);
-  void keep_attempt(const RegionCandidate& candidate, RegionChoice choice, std::vector<PackedRegion> packed);
+  void move_above(RegionChoice& choice, PackedRegion& packed, RegionId region, std::int64_t limit);
+  [[nodiscard]] std::vector<GroupId> groups_above(const PackedRegion& packed, RegionId region,
+                                                  const RegionChoice& choice) const;
+  [[nodiscard]] PackedRegion without(const PackedRegion& packed, std::span<const GroupId> leaving) const;
+  void keep_attempt(const RegionCandidate& candidate, RegionChoice choice, PackedRegions packed);
+  [[nodiscard]] RegionId last_resort(GroupId group) const;
   bool offer(Answer answer);
   void move_with_offsets(std::int64_t limit);
+  [[nodiscard]] std::optional<PackedRegions> pack_changed(const Flags<RegionId>& has_changed,
+                                                          const RegionChoice& choice, std::int64_t limit);
   void sweep(std::int64_t limit);
   void search(std::int64_t limit);
   void lower_heights(Answer& answer);
@@ -108,15 +115,15 @@ class RegionAllocation {
   const RegionOptions& options_;
   Effort effort_;
   RegionPacker packer_;
-  std::vector<RegionBound> bounds_;
-  std::vector<RegionCandidate> candidates_;  // complete choices before others, then the cheapest first
+  IdVector<LevelId, RegionBound> bounds_;
+  std::vector<RegionCandidate> candidates_;  // in the order of add_candidate
   std::optional<RegionWitness> witness_;
   std::optional<Answer> best_;
-  std::optional<Answer> attempt_;  // what comes nearest while nothing fits
+  std::optional<Answer> attempt_;  // while nothing fits, the one with the least excess
   Bytes attempt_excess_;
   std::optional<LevelCost> swept_;  // no choice whose loads fit costs less
   std::optional<RegionSearch> search_;
-  bool is_searched_ = false;
+  bool is_searched_ = false;  // all possibilities were tried
   std::int64_t decisions_ = 0;
 };
 
@@ -126,121 +133,150 @@ bool RegionAllocation::offer(Answer answer) {
   return true;
 }
 
-// Items that end above the capacity go to the next region with enough space, the one with the most weight first, or
-// stay unassigned. Then promotable items fill the gaps that they leave.
-void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, std::size_t region,
-                                  std::span<const std::size_t> items, std::int64_t limit) {
-  const std::int64_t capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity->count();
+// The groups with a member that ends above the capacity.
+std::vector<GroupId> RegionAllocation::groups_above(const PackedRegion& packed, RegionId region,
+                                                    const RegionChoice& choice) const {
   Flags<PackingId> is_above(problem_.packing.buffers.size());
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
-    const PackingId id = packed.ids[at];
-    if ((packed.offsets[at] + problem_.packing.buffers[id].size).position() > capacity) is_above.set(id);
+    const Offset end = packed.offsets[at] + problem_.packing.buffers[packed.ids[at]].size;
+    if (end.position() > problem_.regions[region].capacity->count()) is_above.set(packed.ids[at]);
   }
-  std::vector<std::size_t> leaving;
-  for (std::size_t item : items) {
-    const std::span<const PackingId> members = model_.members_of(item);
-    if (std::none_of(members.begin(), members.end(), [&](PackingId id) { return is_above.test(id); })) continue;
-    for (PackingId id : members) is_above.set(id);  // a group goes together
-    leaving.push_back(item);
+  std::vector<GroupId> above;
+  for (GroupId group : groups_in(region, choice.regions())) {
+    const std::span<const PackingId> members = model_.members_of(group);
+    if (std::any_of(members.begin(), members.end(), [&](PackingId id) { return is_above.test(id); })) {
+      above.push_back(group);
+    }
+  }
+  return above;
+}
+
+PackedRegion RegionAllocation::without(const PackedRegion& packed, std::span<const GroupId> leaving) const {
+  Flags<PackingId> leaves(problem_.packing.buffers.size());
+  for (GroupId group : leaving) {
+    for (PackingId id : model_.members_of(group)) leaves.set(id);
   }
   PackedRegion kept{
       .outcome = PackingOutcome::found, .ids = {}, .offsets = {}, .height = Bytes(0), .strategy = packed.strategy};
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
-    if (is_above.test(packed.ids[at])) continue;
-    kept.ids.push_back(packed.ids[at]);
+    const PackingId id = packed.ids[at];
+    if (leaves.test(id)) continue;
+    kept.ids.push_back(id);
     kept.offsets.push_back(packed.offsets[at]);
-    const Offset end = packed.offsets[at] + problem_.packing.buffers[packed.ids[at]].size;
+    const Offset end = packed.offsets[at] + problem_.packing.buffers[id].size;
     kept.height = std::max(kept.height, Bytes(end.position()));
   }
-  packed = std::move(kept);
+  return kept;
+}
+
+// Takes groups that end above the capacity out of the region. Promotable groups fill the free bytes that they leave.
+// Then each of the others goes to the next region that it fits into, the one with the most weighted bytes first, or
+// stays unassigned.
+void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, RegionId region, std::int64_t limit) {
+  std::vector<GroupId> leaving = groups_above(packed, region, choice);
+  packed = without(packed, leaving);
   std::stable_sort(leaving.begin(), leaving.end(),
-                   [&](std::size_t a, std::size_t b) { return model_.weighted(a) > model_.weighted(b); });
-  for (std::size_t item : leaving) choice.take(item);
-  for (std::size_t item :
-       packer_.fill(region, packed, items_in(region, choice.regions()), promotable(model_, choice, region), limit)) {
-    if (choice.region_of(item) != RegionChoice::kNowhere) choice.take(item);
-    choice.put(item, region);
+                   [&](GroupId a, GroupId b) { return model_.weighted_bytes(a) > model_.weighted_bytes(b); });
+  for (GroupId group : leaving) choice.take(group);
+  const std::vector<GroupId> candidates = promotable(model_, choice, region);
+  for (GroupId group : packer_.fill(region, packed, groups_in(region, choice.regions()), candidates, limit)) {
+    if (choice.region_of(group)) choice.take(group);
+    choice.put(group, region);
   }
-  std::erase_if(leaving, [&](std::size_t item) { return choice.region_of(item) == region; });
-  for (std::size_t item : leaving) {
-    std::size_t target = region + 1;
-    while (target < model_.regions() && !choice.fits(item, target)) ++target;
-    if (target < model_.regions()) choice.put(item, target);
+  for (GroupId group : leaving) {
+    if (choice.is_in(group, region)) continue;
+    for (RegionId target : model_.regions()) {
+      if (target <= region || !choice.fits(group, target)) continue;
+      choice.put(group, target);
+      break;
+    }
   }
 }
 
-// Offsets for the regions with capacities, in order of preference. True: it fits, and is the best so far.
+// Finds offsets for the regions with capacities, in order of preference. Returns true if they fit and are the best so
+// far.
 bool RegionAllocation::commit(const RegionCandidate& candidate, std::int64_t limit) {
   RegionChoice choice = candidate.choice;
-  std::vector<PackedRegion> packed(model_.regions());
-  for (std::size_t region = 0; region < model_.regions(); ++region) {
+  PackedRegions packed(model_.region_count());
+  for (RegionId region : model_.regions()) {
     if (!model_.is_bounded(region)) continue;
-    const std::vector<std::size_t> items = items_in(region, choice.regions());
-    packed[region] = packer_.pack(region, items, limit);
-    if (packed[region].outcome != PackingOutcome::found) move_above(choice, packed[region], region, items, limit);
+    packed[region] = packer_.pack(region, groups_in(region, choice.regions()), limit);
+    if (packed[region].outcome != PackingOutcome::found) move_above(choice, packed[region], region, limit);
   }
-  if (choice.unassigned() == 0) return offer({choice.regions(), std::move(packed), choice.cost(), candidate.strategy});
+  if (choice.unassigned() == 0) return offer({choice.complete(), std::move(packed), choice.cost(), candidate.strategy});
   if (!best_) keep_attempt(candidate, std::move(choice), std::move(packed));
   return false;
 }
 
-// Unassigned items go to the last region that is not forbidden to them, which then ends above its capacity.
-void RegionAllocation::keep_attempt(const RegionCandidate& candidate, RegionChoice choice,
-                                    std::vector<PackedRegion> packed) {
-  Flags<std::size_t> is_over(model_.regions());
-  for (std::size_t item = 0; item < model_.items(); ++item) {
-    if (choice.region_of(item) != RegionChoice::kNowhere) continue;
-    std::size_t target = 0;
-    for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (((model_.not_forbidden(item) >> region) & 1U) == 0) continue;
-      target = region;
-      if (model_.is_fixed(item)) break;
-    }
-    choice.put(item, target);
-    is_over.set(target);
+// The last region that is not forbidden to the group. A fixed group goes to the first one.
+RegionId RegionAllocation::last_resort(GroupId group) const {
+  const RegionSet not_forbidden = model_.not_forbidden(group);
+  if (not_forbidden.empty()) return RegionId(0);
+  RegionId last = not_forbidden.first();
+  if (model_.is_fixed(group)) return last;
+  for (RegionId region : model_.regions()) {
+    if (not_forbidden.has(region)) last = region;
+  }
+  return last;
+}
+
+// Completes a choice by putting unassigned groups into a region that then ends above its capacity. Keeps the answer if
+// it exceeds the capacities by fewer bytes than the attempt before.
+void RegionAllocation::keep_attempt(const RegionCandidate& candidate, RegionChoice choice, PackedRegions packed) {
+  Flags<RegionId> has_changed(model_.region_count());
+  for (GroupId group : model_.groups()) {
+    if (choice.region_of(group)) continue;
+    const RegionId target = last_resort(group);
+    choice.put(group, target);
+    has_changed.set(target);
   }
   Bytes excess;
-  for (std::size_t region = 0; region < model_.regions(); ++region) {
-    if (!is_over.test(region)) continue;
-    packed[region] = packer_.pack_low(region, items_in(region, choice.regions()), first_limit());
-    const std::optional<Bytes> capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity;
+  for (RegionId region : model_.regions()) {
+    if (!has_changed.test(region)) continue;
+    packed[region] = packer_.pack_low(region, groups_in(region, choice.regions()), first_limit());
+    const std::optional<Bytes> capacity = problem_.regions[region].capacity;
     if (capacity && packed[region].height > *capacity) excess += packed[region].height - *capacity;
   }
   if (attempt_ && attempt_excess_ <= excess) return;
-  attempt_ = Answer{choice.regions(), std::move(packed), choice.cost(), candidate.strategy};
+  attempt_ = Answer{choice.complete(), std::move(packed), choice.cost(), candidate.strategy};
   attempt_excess_ = excess;
 }
 
-// Moves from the best answer, each with new offsets for the regions that it concerns.
+// New offsets for the regions that have changed. Returns nullopt if one of them has none below its capacity.
+std::optional<PackedRegions> RegionAllocation::pack_changed(const Flags<RegionId>& has_changed,
+                                                            const RegionChoice& choice, std::int64_t limit) {
+  PackedRegions packed(model_.region_count());
+  for (RegionId region : model_.regions()) {
+    if (!has_changed.test(region) || !model_.is_bounded(region)) continue;
+    packed[region] = packer_.pack(region, groups_in(region, choice.regions()), limit);
+    if (packed[region].outcome != PackingOutcome::found) return std::nullopt;
+  }
+  return packed;
+}
+
+// Makes moves from the best answer, each with new offsets for the regions that it changes.
 void RegionAllocation::move_with_offsets(std::int64_t limit) {
   if (!best_) return;
-  RegionChoice choice(model_);
-  for (std::size_t item = 0; item < model_.items(); ++item) choice.put(item, best_->region[item]);
+  RegionChoice choice(model_, best_->region);
   Answer now = *best_;
   now.strategy = "moves";
   Effort effort = effort_.share(tuning::kRegionLimitsPerPass * limit);
   const std::int64_t spent_before = effort_.spent;
   std::int64_t spent_on_packing = 0;
-  const bool has_improved = improve_by_moves(model_, choice, effort, [&](std::span<const std::size_t> moved) {
-    std::vector<PackedRegion> packed(model_.regions());
-    Flags<std::size_t> is_concerned(model_.regions());
-    for (std::size_t item : moved) {
-      is_concerned.set(choice.region_of(item));
-      is_concerned.set(now.region[item]);
+  const bool has_improved = improve_by_moves(model_, choice, effort, [&](std::span<const GroupId> moved) {
+    Flags<RegionId> has_changed(model_.region_count());
+    for (GroupId group : moved) {
+      has_changed.set(*choice.region_of(group));
+      has_changed.set(now.region[group]);
     }
-    bool fits = true;
-    for (std::size_t region = 0; region < model_.regions() && fits; ++region) {
-      if (!is_concerned.test(region) || !model_.is_bounded(region)) continue;
-      packed[region] = packer_.pack(region, items_in(region, choice.regions()), limit);
-      fits = packed[region].outcome == PackingOutcome::found;
-    }
+    std::optional<PackedRegions> packed = pack_changed(has_changed, choice, limit);
     effort.spend(effort_.spent - spent_before - spent_on_packing);
     spent_on_packing = effort_.spent - spent_before;
-    if (!fits) return false;
-    for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (is_concerned.test(region)) now.packed[region] = std::move(packed[region]);
+    if (!packed) return false;
+    for (RegionId region : model_.regions()) {
+      if (has_changed.test(region)) now.packed[region] = std::move((*packed)[region]);
     }
-    now.region = choice.regions();
+    for (GroupId group : moved) now.region[group] = *choice.region_of(group);
     return true;
   });
   effort_.spend(effort.spent - spent_on_packing);
@@ -248,42 +284,42 @@ void RegionAllocation::move_with_offsets(std::int64_t limit) {
   if (has_improved) offer(std::move(now));
 }
 
-// Runs until it has completed once; then loads have nothing more to tell.
+// Runs in each phase until it has completed once. After that, it would find the same.
 void RegionAllocation::sweep(std::int64_t limit) {
   if (swept_) return;
   RegionSweep sweep(model_, bounds_);
   const std::optional<LevelCost> below = best_ ? std::optional(best_->cost) : std::nullopt;
   if (!sweep.run(below, tuning::kRegionLimitsPerPass * limit, effort_)) return;
-  if (sweep.best().empty()) {
+  if (!sweep.best()) {
     swept_ = below;
-    is_searched_ = !below;  // no choice at all
+    is_searched_ = !below;  // no choice fits
     return;
   }
-  RegionChoice choice(model_);
-  for (std::size_t item = 0; item < model_.items(); ++item) choice.put(item, sweep.best()[item]);
+  RegionChoice choice(model_, *sweep.best());
   swept_ = choice.cost();
   commit({choice, "sweep"}, limit);
   add_candidate(candidates_, std::move(choice), "sweep");
 }
 
 void RegionAllocation::search(std::int64_t limit) {
-  if (model_.items() * model_.regions() * std::max<std::size_t>(model_.levels(), 1) > tuning::kRegionSearchMostSize)
-    return;
+  const std::size_t size =
+      model_.group_count() * model_.region_count() * std::max<std::size_t>(model_.level_count(), 1);
+  if (size > tuning::kRegionSearchMostSize) return;
   if (!search_) search_.emplace(model_, bounds_, packer_, effort_, RegionRules{});
   if (best_) search_->set_best(best_->cost);
   const bool is_complete = search_->run(tuning::kRegionLimitsPerPass * limit, limit);
   decisions_ = search_->decisions();
-  if (!search_->best().empty()) {
-    RegionCandidate found{RegionChoice(model_), "search"};
-    for (std::size_t item = 0; item < model_.items(); ++item) found.choice.put(item, search_->best()[item]);
+  if (search_->best()) {
+    const RegionCandidate found{RegionChoice(model_, *search_->best()), "search"};
     const LevelCost cost = found.choice.cost();
     commit(found, limit);
-    if (!best_ || best_->cost > cost) return;  // a packing that was found once and is not any more: nothing is proven
+    if (!best_ || best_->cost > cost) return;  // a packing found in the search was not found again: proves nothing
   }
   is_searched_ = is_complete;
 }
 
-// Those that could still be better than the best. In the first phase all of them are tried, whatever the effort.
+// Tries the candidates that could be better than the best answer. The first phase tries all of them, whatever the
+// effort.
 void RegionAllocation::commit_candidates(std::int64_t limit) {
   for (const RegionCandidate& candidate : candidates_) {
     if (limit > first_limit() && is_over()) return;
@@ -297,9 +333,9 @@ const RegionAllocation::StrategyRow RegionAllocation::kStrategies[4] = {
     {"all_preferred, greedy_by_...", "finds offsets for choices that were made by looking at loads",
      &RegionAllocation::commit_candidates},
     {"sweep", "finds the cheapest choice whose loads fit, exactly, and then its offsets", &RegionAllocation::sweep},
-    {"moves", "moves and exchanges single buffers, with new offsets for the regions concerned",
+    {"moves", "moves and exchanges single groups, with new offsets for the regions that change",
      &RegionAllocation::move_with_offsets},
-    {"search", "tries all choices, and cuts off those that cannot be cheaper or cannot have offsets",
+    {"search", "tries all choices, except those that cannot be cheaper or cannot have offsets",
      &RegionAllocation::search},
 };
 
@@ -313,10 +349,10 @@ void RegionAllocation::run_strategies() {
   });
 }
 
-// Heights do not count in the cost, so they come last; regions without capacity get their offsets here.
+// Heights are not part of the cost, so they come last. Regions without a capacity get their offsets here.
 void RegionAllocation::lower_heights(Answer& answer) {
-  for (std::size_t region = 0; region < model_.regions(); ++region) {
-    PackedRegion low = packer_.pack_low(region, items_in(region, answer.region), options_.effort);
+  for (RegionId region : model_.regions()) {
+    PackedRegion low = packer_.pack_low(region, groups_in(region, answer.region), options_.effort);
     if (!model_.is_bounded(region) || low.height < answer.packed[region].height) answer.packed[region] = std::move(low);
   }
 }
@@ -330,10 +366,11 @@ RegionPacking RegionAllocation::finish() {
                 : witness_ || is_searched_ ? PackingOutcome::infeasible
                                            : PackingOutcome::not_found;
   out.placements = IdVector<PackingId, Placement>(problem_.packing.buffers.size());
-  for (RegionId region : all_ids<RegionId>(model_.regions())) {
-    const PackedRegion& packed = answer.packed[region.index()];
-    for (std::size_t at = 0; at < packed.ids.size(); ++at)
+  for (RegionId region : model_.regions()) {
+    const PackedRegion& packed = answer.packed[region];
+    for (std::size_t at = 0; at < packed.ids.size(); ++at) {
       out.placements[packed.ids[at]] = {region, packed.offsets[at]};
+    }
     out.fills.push_back({packed.height, packed.strategy});
   }
   out.cost = model_.as_region_cost(answer.cost);

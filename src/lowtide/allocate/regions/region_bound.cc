@@ -8,60 +8,65 @@
 #include <limits>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "lowtide/allocate/tuning.h"
-#include "lowtide/base/flags.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
-// With at most 2^24 cliques, 2^4 regions and 2^62 bytes everything below stays within 127 bits.
+// With at most 2^24 cliques, 2^4 regions and 2^62 bytes, all sums and products below stay within 127 bits.
 constexpr std::int64_t kMostPrice = std::int64_t{1} << 34;
 constexpr int kMostShift = 20;
+constexpr int kStepBits = 30;  // of an overload in a subgradient step
 
 int bits_of(std::int64_t number) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))); }
 
 }  // namespace
 
-RegionBound::RegionBound(const RegionModel& model, std::size_t level) : model_(model), level_(level) {
-  // As fine as the largest sensible price allows: a byte never pays more than it could save.
+RegionBound::RegionBound(const RegionModel& model, LevelId level) : model_(model), level_(level) {
+  // A byte never pays more than it could save. The fixed point is as fine as this highest price allows.
   std::int64_t most = 1;
-  for (std::size_t item = 0; item < model.items(); ++item) {
+  for (GroupId group : model.groups()) {
     std::int64_t bytes = 0;
-    for (const RegionModel::Part& part : model.parts_of(item)) bytes = std::max(bytes, part.bytes);
-    if (bytes == 0) continue;
-    most = std::max(most, model.weighted(item) / bytes);
+    for (const RegionModel::Demand& demand : model.demands_of(group)) bytes = std::max(bytes, demand.bytes);
+    if (bytes > 0) most = std::max(most, model.weighted_bytes(group) / bytes);
   }
   shift_ = std::clamp(bits_of(kMostPrice) - bits_of(most) - 1, 0, kMostShift);
   set_joined();
-  best_.prices.resize(model.regions());
-  for (std::size_t region = 0; region < model.regions(); ++region) {
-    if (model.is_bounded(region)) best_.prices[region].assign(model.cliques(), 0);
-  }
+  best_.prices = zeros(model.clique_count());
   best_.sums = sums_of(best_.prices);
-  best_.value = choose(best_.prices, best_.sums).value;
+  best_.value = choose(best_.sums).value;
 }
 
-// For each clique, how far items reach that begin before it, and that end behind it.
+RegionBound::Prices RegionBound::zeros(std::size_t count) const {
+  Prices out(model_.region_count());
+  for (RegionId region : model_.regions()) {
+    if (model_.is_bounded(region)) out[region] = IdVector<CliqueId, std::int64_t>(count, 0);
+  }
+  return out;
+}
+
+// Finds how far the groups reach that begin at or before each clique, and those that end at or after it.
 void RegionBound::set_joined() {
-  for (std::uint32_t clique = 0; clique < model_.cliques(); ++clique) joined_.push_back({clique, clique + 1});
-  for (std::size_t item = 0; item < model_.items(); ++item) {
-    const std::span<const RegionModel::Part> parts = model_.parts_of(item);
-    if (parts.empty()) continue;
-    RegionModel::CliqueSpan hull = parts.front().cliques;
-    for (const RegionModel::Part& part : parts) {
-      hull = {std::min(hull.begin, part.cliques.begin), std::max(hull.end, part.cliques.end)};
+  for (CliqueId clique : model_.cliques()) joined_.push_back({clique, next(clique)});
+  for (GroupId group : model_.groups()) {
+    const std::span<const RegionModel::Demand> demands = model_.demands_of(group);
+    if (demands.empty()) continue;
+    CliqueSpan hull = demands.front().cliques;
+    for (const RegionModel::Demand& demand : demands) {
+      hull = {std::min(hull.begin, demand.cliques.begin), std::max(hull.end, demand.cliques.end)};
     }
     joined_[hull.begin].end = std::max(joined_[hull.begin].end, hull.end);
-    joined_[hull.end - 1].begin = std::min(joined_[hull.end - 1].begin, hull.begin);
+    joined_[previous(hull.end)].begin = std::min(joined_[previous(hull.end)].begin, hull.begin);
   }
-  for (std::size_t clique = 1; clique < joined_.size(); ++clique) {
-    joined_[clique].end = std::max(joined_[clique].end, joined_[clique - 1].end);
+  if (joined_.empty()) return;
+  const CliqueId end(static_cast<std::uint32_t>(joined_.size()));
+  for (CliqueId clique : cliques_in({CliqueId(1), end})) {
+    joined_[clique].end = std::max(joined_[clique].end, joined_[previous(clique)].end);
   }
-  for (std::size_t clique = joined_.size(); clique-- > 1;) {
-    joined_[clique - 1].begin = std::min(joined_[clique - 1].begin, joined_[clique].begin);
+  for (CliqueId clique = previous(end); clique > CliqueId(0); clique = previous(clique)) {
+    joined_[previous(clique)].begin = std::min(joined_[previous(clique)].begin, joined_[clique].begin);
   }
 }
 
@@ -72,58 +77,55 @@ std::int64_t RegionBound::to_cost(Int128 value) const {
 }
 
 std::int64_t RegionBound::round_work() const {
-  return static_cast<std::int64_t>((model_.parts() + model_.items() + 2 * model_.cliques()) * model_.regions()) + 1;
+  const std::size_t per_region = model_.demand_count() + model_.group_count() + 2 * model_.clique_count();
+  return static_cast<std::int64_t>(per_region * model_.region_count()) + 1;
 }
 
 RegionBound::Prices RegionBound::sums_of(const Prices& prices) const {
-  Prices sums(prices.size());
-  for (std::size_t region = 0; region < prices.size(); ++region) {
+  Prices sums = zeros(model_.clique_count() + 1);
+  for (RegionId region : model_.regions()) {
     if (!model_.is_bounded(region)) continue;
-    sums[region].assign(1, 0);
-    std::partial_sum(prices[region].begin(), prices[region].end(), std::back_inserter(sums[region]));
+    std::partial_sum(prices[region].begin(), prices[region].end(), sums[region].begin() + 1);
   }
   return sums;
 }
 
-Int128 RegionBound::value_of(std::size_t item, std::size_t region, const Prices& sums) const {
-  Int128 value = model_.cost_at(level_, item, region);
+Int128 RegionBound::value_of(GroupId group, RegionId region, const Prices& sums) const {
+  Int128 value = model_.cost_at(level_, group, region);
   value <<= shift_;
   if (!model_.is_bounded(region)) return value;
-  for (const RegionModel::Part& part : model_.parts_of(item)) {
-    value += Int128{model_.demand(part, region)} * (sums[region][part.cliques.end] - sums[region][part.cliques.begin]);
+  for (const RegionModel::Demand& demand : model_.demands_of(group)) {
+    value += Int128{model_.bytes_in(demand, region)} *
+             (sums[region][demand.cliques.end] - sums[region][demand.cliques.begin]);
   }
   return value;
 }
 
-RegionBound::Choice RegionBound::choose(const Prices& prices, const Prices& sums) const {
-  Choice out;
-  out.region.assign(model_.items(), 0);
-  out.load.resize(prices.size());
-  for (std::size_t region = 0; region < prices.size(); ++region) {
-    if (model_.is_bounded(region)) out.load[region].assign(model_.cliques() + 1, 0);
-  }
-  for (std::size_t item = 0; item < model_.items(); ++item) {
+RegionBound::Choice RegionBound::choose(const Prices& sums) const {
+  Choice out{.load = zeros(model_.clique_count() + 1)};
+  for (GroupId group : model_.groups()) {
     std::optional<Int128> least;
-    for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (!model_.may(item, region)) continue;
-      const Int128 value = value_of(item, region, sums);
+    RegionId cheapest;
+    for (RegionId region : model_.regions()) {
+      if (!model_.is_allowed(group, region)) continue;
+      const Int128 value = value_of(group, region, sums);
       if (least && *least <= value) continue;
       least = value;
-      out.region[item] = static_cast<std::uint8_t>(region);
+      cheapest = region;
     }
-    if (!least) continue;  // it fits nowhere
+    if (!least) continue;  // no region allows it
     out.value += *least;
-    const std::size_t region = out.region[item];
-    if (!model_.is_bounded(region)) continue;
-    for (const RegionModel::Part& part : model_.parts_of(item)) {
-      out.load[region][part.cliques.begin] += model_.demand(part, region);
-      out.load[region][part.cliques.end] -= model_.demand(part, region);
+    if (!model_.is_bounded(cheapest)) continue;
+    for (const RegionModel::Demand& demand : model_.demands_of(group)) {
+      out.load[cheapest][demand.cliques.begin] += model_.bytes_in(demand, cheapest);
+      out.load[cheapest][demand.cliques.end] -= model_.bytes_in(demand, cheapest);
     }
   }
-  for (std::size_t region = 0; region < prices.size(); ++region) {
-    std::vector<std::int64_t>& load = out.load[region];
-    std::partial_sum(load.begin(), load.end(), load.begin());
-    if (model_.is_bounded(region)) out.value -= Int128{model_.room(region)} * sums[region].back();
+  const CliqueId end(static_cast<std::uint32_t>(model_.clique_count()));
+  for (RegionId region : model_.regions()) {
+    if (!model_.is_bounded(region)) continue;
+    std::partial_sum(out.load[region].begin(), out.load[region].end(), out.load[region].begin());
+    out.value -= Int128{model_.capacity(region)} * sums[region][end];
   }
   return out;
 }
@@ -133,20 +135,23 @@ void RegionBound::offer(const Choice& choice, const Prices& prices, const Prices
   best_ = {choice.value, prices, sums};
 }
 
-// The fullest cliques that no item joins: a price of one does not change what is best for another.
-std::vector<RegionBound::RegionClique> RegionBound::separate_cliques(const Choice& choice,
-                                                                     const Prices& settled) const {
-  std::vector<std::pair<std::int64_t, RegionClique>> full;
-  for (std::size_t region = 0; region < choice.load.size(); ++region) {
-    for (std::uint32_t at = 0; at + 1 < choice.load[region].size(); ++at) {
-      const std::int64_t above = choice.load[region][at] - model_.room(region);
-      if (above > 0 && settled[region][at] == 0) full.push_back({above, {region, at}});
+// The most overloaded cliques, such that no group joins any two of them. So a price of one of them does not change the
+// best price of another one.
+std::vector<RegionBound::RegionClique> RegionBound::separate_cliques(
+    const Choice& choice, const IdVector<RegionId, Flags<CliqueId>>& is_priced) const {
+  std::vector<std::pair<std::int64_t, RegionClique>> overloaded;
+  for (RegionId region : model_.regions()) {
+    if (!model_.is_bounded(region)) continue;
+    for (CliqueId clique : model_.cliques()) {
+      const std::int64_t overload = choice.load[region][clique] - model_.capacity(region);
+      if (overload > 0 && !is_priced[region].test(clique)) overloaded.push_back({overload, {region, clique}});
     }
   }
-  std::stable_sort(full.begin(), full.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  Flags<std::uint32_t> is_joined(model_.cliques());
+  std::stable_sort(overloaded.begin(), overloaded.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  Flags<CliqueId> is_joined(model_.clique_count());
   std::vector<RegionClique> cliques;
-  for (const auto& [above, clique] : full) {
+  for (const auto& [overload, clique] : overloaded) {
     if (is_joined.test(clique.clique)) continue;
     cliques.push_back(clique);
     is_joined.set_range(joined_[clique.clique].begin, joined_[clique.clique].end);
@@ -156,39 +161,37 @@ std::vector<RegionBound::RegionClique> RegionBound::separate_cliques(const Choic
   return cliques;
 }
 
-// The items of each of these cliques. No item is in two.
-std::vector<std::vector<std::size_t>> RegionBound::items_of(std::span<const RegionClique> cliques) const {
-  std::vector<std::vector<std::size_t>> items(cliques.size());
-  for (std::size_t item = 0; item < model_.items(); ++item) {
-    for (const RegionModel::Part& part : model_.parts_of(item)) {
+// The groups of each of these cliques. No group is in two of them.
+std::vector<std::vector<GroupId>> RegionBound::groups_of(std::span<const RegionClique> cliques) const {
+  std::vector<std::vector<GroupId>> groups(cliques.size());
+  for (GroupId group : model_.groups()) {
+    for (const RegionModel::Demand& demand : model_.demands_of(group)) {
       const auto at = std::partition_point(cliques.begin(), cliques.end(), [&](const RegionClique& clique) {
-        return clique.clique < part.cliques.begin;
+        return clique.clique < demand.cliques.begin;
       });
-      if (at == cliques.end() || at->clique >= part.cliques.end) continue;
-      std::vector<std::size_t>& own = items[static_cast<std::size_t>(at - cliques.begin())];
-      if (own.empty() || own.back() != item) own.push_back(item);
+      if (at == cliques.end() || at->clique >= demand.cliques.end) continue;
+      std::vector<GroupId>& own = groups[static_cast<std::size_t>(at - cliques.begin())];
+      if (own.empty() || own.back() != group) own.push_back(group);
     }
   }
-  return items;
+  return groups;
 }
 
-// The value is concave in one price, and bends where an item changes its mind: the best price is the one at which those
-// who stay just fit.
+// The bound is concave in one price. It bends at the prices at which a group becomes cheaper in another region. At the
+// best price, the groups that stay just fit.
 std::int64_t RegionBound::best_price(const Prices& prices, const Prices& sums, RegionClique clique,
-                                     std::span<const std::size_t> items) const {
-  std::vector<std::pair<std::int64_t, std::int64_t>> leaving;  // price from which on it is elsewhere, bytes
+                                     std::span<const GroupId> groups) const {
+  std::vector<std::pair<std::int64_t, std::int64_t>> leaving;  // the price from which a group leaves, and its bytes
   std::int64_t load = 0;
-  for (std::size_t item : items) {
-    if (!model_.may(item, clique.region)) continue;
-    std::int64_t bytes = 0;
-    for (const RegionModel::Part& part : model_.parts_of(item)) {
-      if (part.cliques.contains(clique.clique)) bytes += model_.demand(part, clique.region);
-    }
+  for (GroupId group : groups) {
+    if (!model_.is_allowed(group, clique.region)) continue;
+    const std::int64_t bytes = model_.bytes_in(group, clique.region, clique.clique);
     if (bytes == 0) continue;
-    const Int128 own = value_of(item, clique.region, sums) - Int128{bytes} * prices[clique.region][clique.clique];
+    const Int128 own = value_of(group, clique.region, sums) - Int128{bytes} * prices[clique.region][clique.clique];
     Int128 other = own + Int128{bytes} * kMostPrice;
-    for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (region != clique.region && model_.may(item, region)) other = std::min(other, value_of(item, region, sums));
+    for (RegionId region : model_.regions()) {
+      if (region == clique.region || !model_.is_allowed(group, region)) continue;
+      other = std::min(other, value_of(group, region, sums));
     }
     if (other <= own) continue;
     leaving.emplace_back(static_cast<std::int64_t>((other - own) / bytes), bytes);
@@ -197,68 +200,69 @@ std::int64_t RegionBound::best_price(const Prices& prices, const Prices& sums, R
   std::sort(leaving.begin(), leaving.end());
   std::int64_t price = 0;
   for (const auto& [at, bytes] : leaving) {
-    if (load <= model_.room(clique.region)) break;
+    if (load <= model_.capacity(clique.region)) break;
     price = at;
     load -= bytes;
   }
   return price;
 }
 
-// Along the overload of each clique, as far as it takes to gain `distance` if the value were linear. False: there is no
-// overload that a price could change.
+// Changes the prices in proportion to the overload of each clique. If the bound were linear in them, it would rise by
+// `distance`. Returns false if there is no overload that a price could change.
 bool RegionBound::step(Prices& prices, const Choice& choice, Int128 distance) const {
   std::int64_t largest = 1;
-  const auto for_each_row = [&](const auto& visit) {
-    for (std::size_t region = 0; region < prices.size(); ++region) {
-      for (std::size_t clique = 0; clique < prices[region].size(); ++clique) {
-        const std::int64_t over = choice.load[region][clique] - model_.room(region);
-        if (over > 0 || prices[region][clique] > 0) visit(prices[region][clique], over);
+  const auto for_each_priced = [&](const auto& visit) {
+    for (RegionId region : model_.regions()) {
+      if (!model_.is_bounded(region)) continue;
+      for (CliqueId clique : model_.cliques()) {
+        const std::int64_t overload = choice.load[region][clique] - model_.capacity(region);
+        if (overload > 0 || prices[region][clique] > 0) visit(prices[region][clique], overload);
       }
     }
   };
-  for_each_row([&](std::int64_t, std::int64_t over) { largest = std::max(largest, over < 0 ? -over : over); });
-  const int coarse = std::max(0, bits_of(largest) - 30);
+  for_each_priced(
+      [&](std::int64_t, std::int64_t overload) { largest = std::max(largest, overload < 0 ? -overload : overload); });
+  const int coarse = std::max(0, bits_of(largest) - kStepBits);
   Int128 norm = 0;
-  for_each_row([&](std::int64_t, std::int64_t over) {
-    const std::int64_t scaled = over / (std::int64_t{1} << coarse);
+  for_each_priced([&](std::int64_t, std::int64_t overload) {
+    const std::int64_t scaled = overload / (std::int64_t{1} << coarse);
     norm += Int128{scaled} * scaled;
   });
   if (norm == 0) return false;
-  // distance x over / |over|^2, with both sides of the fraction divided by 2^coarse twice.
+  // distance x overload / |overload|^2, with both sides of the fraction divided by 2^coarse twice.
   const Int128 numerator = distance >> coarse;
-  for_each_row([&](std::int64_t& price, std::int64_t over) {
-    const std::int64_t scaled = over / (std::int64_t{1} << coarse);
+  for_each_priced([&](std::int64_t& price, std::int64_t overload) {
+    const std::int64_t scaled = overload / (std::int64_t{1} << coarse);
     const Int128 change = numerator * scaled / norm;
     price = static_cast<std::int64_t>(std::clamp<Int128>(price + change, 0, kMostPrice));
   });
   return true;
 }
 
-// An item to whom two regions cost the same may still be where it is too full: such a clique has its price, and is
-// settled until one is changed that an item joins with it.
+// If two regions cost the same for a group, it may stay in a clique that is too full although the clique has its best
+// price. Such a clique is not priced again until the price of a clique changes that a group joins with it.
 std::int64_t RegionBound::price_cliques(std::int64_t target, std::int64_t work) {
   std::int64_t spent = 0;
   Prices prices = best_.prices;
-  Prices settled = prices;
-  for (std::vector<std::int64_t>& cliques : settled) std::fill(cliques.begin(), cliques.end(), 0);
-  for (int steps = 0; steps < tuning::kRegionMostPricings && spent < work && bound() < target; ++steps) {
+  IdVector<RegionId, Flags<CliqueId>> is_priced(model_.region_count(), Flags<CliqueId>(model_.clique_count()));
+  for (int round = 0; round < tuning::kRegionMostPricings && spent < work && bound() < target; ++round) {
     spent += 2 * round_work();
     const Prices sums = sums_of(prices);
-    const Choice choice = choose(prices, sums);
+    const Choice choice = choose(sums);
     offer(choice, prices, sums);
-    const std::vector<RegionClique> cliques = separate_cliques(choice, settled);
+    const std::vector<RegionClique> cliques = separate_cliques(choice, is_priced);
     if (cliques.empty()) break;
-    const std::vector<std::vector<std::size_t>> items = items_of(cliques);
+    const std::vector<std::vector<GroupId>> groups = groups_of(cliques);
     for (std::size_t at = 0; at < cliques.size(); ++at) {
       const auto [region, clique] = cliques[at];
-      const std::int64_t price = best_price(prices, sums, cliques[at], items[at]);
+      const std::int64_t price = best_price(prices, sums, cliques[at], groups[at]);
       if (price != prices[region][clique]) {
-        for (std::vector<std::int64_t>& other : settled) {
-          if (!other.empty()) std::fill(other.begin() + joined_[clique].begin, other.begin() + joined_[clique].end, 0);
+        for (Flags<CliqueId>& of_region : is_priced) {
+          for (CliqueId other : cliques_in(joined_[clique])) of_region.reset(other);
         }
       }
       prices[region][clique] = price;
-      settled[region][clique] = 1;
+      is_priced[region].set(clique);
     }
   }
   return spent;
@@ -274,7 +278,7 @@ std::int64_t RegionBound::follow_subgradients(std::int64_t target, std::int64_t 
        ++steps) {
     spent += round_work();
     const Prices sums = sums_of(prices);
-    const Choice choice = choose(prices, sums);
+    const Choice choice = choose(sums);
     since_better = choice.value > best_.value ? 0 : since_better + 1;
     offer(choice, prices, sums);
     if (since_better > tuning::kRegionPatience) {
@@ -294,18 +298,18 @@ std::int64_t RegionBound::raise(std::int64_t target, std::int64_t work) {
   return spent + follow_subgradients(target, work - spent);
 }
 
-Int128 RegionBound::extra(std::size_t item, std::size_t region) const {
+Int128 RegionBound::extra(GroupId group, RegionId region) const {
   std::optional<Int128> least;
-  for (std::size_t other = 0; other < model_.regions(); ++other) {
-    if (!model_.may(item, other)) continue;
-    const Int128 value = value_of(item, other, best_.sums);
+  for (RegionId other : model_.regions()) {
+    if (!model_.is_allowed(group, other)) continue;
+    const Int128 value = value_of(group, other, best_.sums);
     least = least ? std::min(*least, value) : value;
   }
-  return value_of(item, region, best_.sums) - least.value_or(0);
+  return value_of(group, region, best_.sums) - least.value_or(0);
 }
 
-double RegionBound::price(std::size_t item, std::size_t region) const {
-  return static_cast<double>(value_of(item, region, best_.sums));
+double RegionBound::priced_cost(GroupId group, RegionId region) const {
+  return static_cast<double>(value_of(group, region, best_.sums));
 }
 
 }  // namespace lowtide::allocate_internal

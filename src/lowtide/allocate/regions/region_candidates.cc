@@ -12,28 +12,26 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// Towards the cheapest choice whose loads fit. If none is known, towards the costliest choice there is.
-void raise_bounds(const RegionModel& model, const RegionChoice& cheapest, std::vector<RegionBound>& bounds,
+// Raises the bounds towards the cost of the cheapest choice. If it is not complete, towards the highest cost possible.
+void raise_bounds(const RegionModel& model, const RegionChoice& cheapest, IdVector<LevelId, RegionBound>& bounds,
                   Effort& effort) {
-  for (std::size_t level = 0; level < bounds.size(); ++level) {
-    std::int64_t target = cheapest.cost().level[level];
+  for (LevelId level : model.levels()) {
+    std::int64_t target = cheapest.cost()[level];
     if (cheapest.unassigned() > 0) {
       target = 0;
-      for (std::size_t item = 0; item < model.items(); ++item) target += model.weighted(item);
+      for (GroupId group : model.groups()) target += model.weighted_bytes(group);
     }
     effort.spend(bounds[level].raise(target, tuning::kRegionBoundWork));
   }
 }
 
-// Every item in the cheapest region that may hold it. Unassigned if the load does not fit there.
+// Each group in the cheapest region that allows it, or unassigned if it does not fit there.
 RegionChoice relaxed_choice(const RegionModel& model) {
   RegionChoice relaxed(model);
-  for (std::size_t item = 0; item < model.items(); ++item) {
-    for (std::size_t region = 0; region < model.regions(); ++region) {
-      if (!model.may(item, region)) continue;
-      if (relaxed.fits(item, region)) relaxed.put(item, region);
-      break;
-    }
+  for (GroupId group : model.groups()) {
+    if (model.allowed(group).empty()) continue;
+    const RegionId cheapest = model.allowed(group).first();
+    if (relaxed.fits(group, cheapest)) relaxed.put(group, cheapest);
   }
   return relaxed;
 }
@@ -52,7 +50,7 @@ void add_candidate(std::vector<RegionCandidate>& candidates, RegionChoice choice
   candidates.insert(at, std::move(candidate));
 }
 
-std::vector<RegionCandidate> collect_candidates(const RegionModel& model, std::vector<RegionBound>& bounds,
+std::vector<RegionCandidate> collect_candidates(const RegionModel& model, IdVector<LevelId, RegionBound>& bounds,
                                                 Effort& effort) {
   std::vector<RegionCandidate> candidates;
   add_candidate(candidates, relaxed_choice(model), "all_preferred");
@@ -60,7 +58,7 @@ std::vector<RegionCandidate> collect_candidates(const RegionModel& model, std::v
     const auto add_greedy = [&](KeepRule rule) {
       RegionChoice choice = choose_greedily(model, bounds, rule);
       Effort moves{.limit = tuning::kRegionLoadMovesEffort, .stop = effort.stop};
-      (void)improve_by_moves(model, choice, moves, [](std::span<const std::size_t>) { return true; });
+      (void)improve_by_moves(model, choice, moves, [](std::span<const GroupId>) { return true; });
       effort.spend(moves.spent);
       add_candidate(candidates, std::move(choice), name_of(rule));
     };

@@ -20,12 +20,13 @@ struct RegionCandidate {
   std::string strategy;
 };
 
-// Complete choices before others, then the cheapest first. A choice that is listed already is not added.
+// Inserts a candidate in the order of the list: first by the number of unassigned groups, then by cost. Does nothing if
+// the choice is listed already.
 void add_candidate(std::vector<RegionCandidate>& candidates, RegionChoice choice, std::string_view strategy);
 
-// Every item in the cheapest region that may hold it, if loads fit; otherwise also what greedy rules choose, improved
-// by moves. Both look at loads only. Raises `bounds` (one per level) on the way, because one rule needs their prices.
+// Each group in the cheapest region that allows it. If loads do not fit there, also the choices of the greedy rules,
+// improved by moves. All of them look only at loads. Raises the bounds on the way, because one rule needs their prices.
 [[nodiscard]] std::vector<RegionCandidate> collect_candidates(const RegionModel& model,
-                                                              std::vector<RegionBound>& bounds, Effort& effort);
+                                                              IdVector<LevelId, RegionBound>& bounds, Effort& effort);
 
 }  // namespace lowtide::allocate_internal

@@ -3,139 +3,125 @@
 
 #pragma once
 
-#include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "lowtide/allocate/problem/align.h"
+#include "lowtide/allocate/problem/clique_id.h"
 #include "lowtide/allocate/problem/groups.h"
-#include "lowtide/base/int128.h"
-#include "lowtide/base/interval.h"
-#include "lowtide/base/limits.h"
+#include "lowtide/allocate/regions/level_cost.h"
+#include "lowtide/allocate/regions/region_set.h"
 #include "lowtide/base/result.h"
 #include "lowtide/plan/region_packing.h"
 
 namespace lowtide::allocate_internal {
 
-// A clique of costs as RegionCost, without its allocation; the levels behind those of the problem are 0.
-struct LevelCost {
-  static constexpr std::size_t kMostLevels = limits::kMaxRegions - 1;
-  std::array<std::int64_t, kMostLevels> level = {};
-
-  LevelCost& operator+=(const LevelCost& other) {
-    for (std::size_t at = 0; at < kMostLevels; ++at) level[at] += other.level[at];
-    return *this;
-  }
-  LevelCost& operator-=(const LevelCost& other) {
-    for (std::size_t at = 0; at < kMostLevels; ++at) level[at] -= other.level[at];
-    return *this;
-  }
-  friend auto operator<=>(const LevelCost&, const LevelCost&) = default;
-};
-
-// What choosing a region for each buffer has to know.
+// The facts from which a region is chosen for each group. A buffer without a colocation is a group of its own, and a
+// group goes to one region as a whole.
 //
-// An *item* is what goes to one region as a whole: a buffer, or a group of `together`. A *clique* is a set of parts of
-// items that all conflict with each other: a moment at which a largest set lives, or, where a relation replaces time, a
-// clique. So the load of each region in each clique must not exceed its room. What fits every clique may still have no
-// offsets; what does not has none for certain.
+// A clique is a set of ranges of bytes of groups that all conflict with each other: those of a fullest moment, or those
+// of a clique of the relation. So in each clique, the load of a region must not exceed its capacity. If loads fit in
+// every clique, there may still be no offsets. If they do not, there are none.
 //
-// In a region all of whose items have alignment A, sizes and the capacity count as rounded up to A: sorted by address,
-// each next item starts at a multiple of A above the last one's end, so the last rounded end is at most the rounded
-// capacity.
+// If all groups of a region have alignment A, sizes and the capacity count as rounded up to A. Sorted by address, each
+// group starts at a multiple of A above the end of the one before. So the rounded end of the last one is at most the
+// rounded capacity.
 class RegionModel {
  public:
-  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-  using CliqueSpan = Interval<std::uint32_t>;
-
-  struct Part {
+  // The bytes of a group in some neighbouring cliques.
+  struct Demand {
     CliqueSpan cliques;  // never empty
     std::int64_t bytes = 0;
   };
 
-  // Require: the problem is valid (regions.cc looks at it first).
+  // Requires: validate_region_problem accepts the problem, which must outlive the model.
   [[nodiscard]] static Result<RegionModel> build(const RegionProblem& problem);
 
-  [[nodiscard]] std::size_t items() const { return items_.size(); }
-  [[nodiscard]] std::size_t cliques() const { return cliques_; }
-  [[nodiscard]] std::size_t regions() const { return problem_->regions.size(); }
-  // Of the cost: one for each region except the last.
-  [[nodiscard]] std::size_t levels() const { return regions() - 1; }
-  [[nodiscard]] std::size_t parts() const { return parts_.size(); }
+  [[nodiscard]] IdRange<GroupId> groups() const { return all_ids<GroupId>(facts_.size()); }
+  [[nodiscard]] IdRange<CliqueId> cliques() const { return all_ids<CliqueId>(clique_count_); }
+  [[nodiscard]] IdRange<RegionId> regions() const { return all_ids<RegionId>(region_count()); }
+  // One level for each region except the last.
+  [[nodiscard]] IdRange<LevelId> levels() const { return all_ids<LevelId>(level_count()); }
+  [[nodiscard]] std::size_t group_count() const { return facts_.size(); }
+  [[nodiscard]] std::size_t clique_count() const { return clique_count_; }
+  [[nodiscard]] std::size_t region_count() const { return problem_->regions.size(); }
+  [[nodiscard]] std::size_t level_count() const { return region_count() - 1; }
+  [[nodiscard]] std::size_t demand_count() const { return demands_.size(); }
 
-  [[nodiscard]] std::span<const Part> parts_of(std::size_t item) const {
-    return {parts_.data() + items_[item].first_part, items_[item].part_count};
+  [[nodiscard]] std::span<const Demand> demands_of(GroupId group) const {
+    return {demands_.data() + facts_[group].first_demand, facts_[group].demand_count};
   }
-  [[nodiscard]] std::span<const PackingId> members_of(std::size_t item) const {
-    return groups_.members_of(static_cast<std::uint32_t>(item));
-  }
-  // Not forbidden, and it fits there alone.
-  [[nodiscard]] std::uint32_t allowed(std::size_t item) const { return items_[item].allowed; }
-  [[nodiscard]] bool may(std::size_t item, std::size_t region) const {
-    return ((items_[item].allowed >> region) & 1U) != 0;
-  }
-  [[nodiscard]] std::uint32_t not_forbidden(std::size_t item) const { return items_[item].not_forbidden; }
-  // The region's alignment suits all members, or could.
-  [[nodiscard]] bool is_alignable(std::size_t item, std::size_t region) const {
-    return ((items_[item].alignable >> region) & 1U) != 0;
-  }
-  [[nodiscard]] bool is_fixed(std::size_t item) const { return items_[item].is_fixed; }
+  [[nodiscard]] std::span<const PackingId> members_of(GroupId group) const { return groups_.members_of(group); }
+  // The regions that are not forbidden to the group, and that it fits into alone.
+  [[nodiscard]] RegionSet allowed(GroupId group) const { return facts_[group].allowed; }
+  [[nodiscard]] bool is_allowed(GroupId group, RegionId region) const { return facts_[group].allowed.has(region); }
+  [[nodiscard]] RegionSet not_forbidden(GroupId group) const { return facts_[group].not_forbidden; }
+  // Whether some base of the group suits the alignment of the region.
+  [[nodiscard]] bool is_alignable(GroupId group, RegionId region) const { return facts_[group].alignable.has(region); }
+  [[nodiscard]] bool is_fixed(GroupId group) const { return facts_[group].is_fixed; }
 
   // Bytes times weights.
-  [[nodiscard]] std::int64_t weighted(std::size_t item) const { return items_[item].weighted; }
-  // What the item costs in the region at one level: its weighted bytes, if it lies outside the first level + 1 regions.
-  [[nodiscard]] std::int64_t cost_at(std::size_t level, std::size_t item, std::size_t region) const {
-    return region > level ? items_[item].weighted : 0;
+  [[nodiscard]] std::int64_t weighted_bytes(GroupId group) const { return facts_[group].weighted_bytes; }
+  // The cost of the group in the region at one level: its weighted bytes, or 0 if the level does not count the region.
+  [[nodiscard]] std::int64_t cost_at(LevelId level, GroupId group, RegionId region) const {
+    return region.value() > level.value() ? facts_[group].weighted_bytes : 0;
   }
-  [[nodiscard]] LevelCost cost(std::size_t item, std::size_t region) const;
+  [[nodiscard]] LevelCost cost(GroupId group, RegionId region) const;
   [[nodiscard]] RegionCost as_region_cost(const LevelCost& cost) const;
 
-  [[nodiscard]] std::int64_t unit(std::size_t region) const { return unit_[region]; }
-  [[nodiscard]] bool is_bounded(std::size_t region) const { return room_[region] != kNoLimit; }
-  [[nodiscard]] std::int64_t room(std::size_t region) const { return room_[region]; }
-  [[nodiscard]] std::int64_t demand(const Part& part, std::size_t region) const {
-    return (part.bytes + unit_[region] - 1) & -unit_[region];
+  [[nodiscard]] bool is_bounded(RegionId region) const { return capacity_[region] != kNoLimit; }
+  // Rounded up as far as the alignments of the groups prove.
+  [[nodiscard]] std::int64_t capacity(RegionId region) const { return capacity_[region]; }
+  // The bytes of a demand in the region, rounded up likewise.
+  [[nodiscard]] std::int64_t bytes_in(const Demand& demand, RegionId region) const {
+    return aligned_up(demand.bytes, unit_[region]);
   }
+  // The bytes of the group in one clique of the region.
+  [[nodiscard]] std::int64_t bytes_in(GroupId group, RegionId region, CliqueId clique) const;
 
-  // Whether two items may take each other's place in everything.
-  [[nodiscard]] bool are_interchangeable(std::size_t a, std::size_t b) const;
+  // Whether two groups may swap their regions and offsets.
+  [[nodiscard]] bool are_interchangeable(GroupId a, GroupId b) const;
 
-  // A set of items that cannot lie in the only regions that they fit in.
+  // A set of groups that do not fit the only regions that allow them, if there is one.
   [[nodiscard]] std::optional<RegionWitness> overload() const;
 
  private:
-  struct Item {
-    std::uint32_t first_part = 0;
-    std::uint32_t part_count = 0;
-    std::uint32_t allowed = 0;
-    std::uint32_t not_forbidden = 0;
-    std::uint32_t alignable = 0;
-    std::int64_t weighted = 0;
+  static constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+  struct GroupFacts {
+    std::uint32_t first_demand = 0;
+    std::uint32_t demand_count = 0;
+    RegionSet allowed;
+    RegionSet not_forbidden;
+    RegionSet alignable;
+    std::int64_t weighted_bytes = 0;
     std::int64_t alignment = 1;
     bool is_fixed = false;
-    bool has_pairs = false;
+    bool has_pairs = false;  // of a relation
   };
 
   RegionModel(const RegionProblem& problem, BufferGroups groups) : problem_(&problem), groups_(std::move(groups)) {}
-  void set_items();
-  void set_allowed(std::size_t item);
-  [[nodiscard]] std::optional<std::int64_t> lowest_base(std::size_t item, std::int64_t alignment) const;
-  void set_cliques();
+  void set_facts();
+  void set_allowed(GroupId group);
+  [[nodiscard]] std::optional<std::int64_t> lowest_base(GroupId group, std::int64_t alignment) const;
+  void set_demands();
   void set_units();
-  [[nodiscard]] std::optional<RegionWitness> overload_of(std::uint32_t regions) const;
+  static std::int64_t whole_units(std::int64_t bytes, std::int64_t unit);
+  [[nodiscard]] std::optional<RegionWitness> overload_of(RegionSet regions) const;
 
   const RegionProblem* problem_;
   BufferGroups groups_;
-  std::vector<Item> items_;
-  std::vector<Part> parts_;
-  std::size_t cliques_ = 0;
-  std::vector<std::int64_t> clique_times_;  // a moment of each clique; empty where a relation replaces time
-  std::vector<std::int64_t> unit_;
-  std::vector<std::int64_t> room_;
+  IdVector<GroupId, GroupFacts> facts_;
+  std::vector<Demand> demands_;
+  std::size_t clique_count_ = 0;
+  IdVector<CliqueId, std::int64_t> clique_times_;  // a time of each clique; empty if a relation replaces time
+  IdVector<RegionId, std::int64_t> unit_;
+  IdVector<RegionId, std::int64_t> capacity_;  // kNoLimit if there is none
 };
 
 }  // namespace lowtide::allocate_internal

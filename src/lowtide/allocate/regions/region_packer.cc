@@ -4,10 +4,9 @@
 #include "lowtide/allocate/regions/region_packer.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "lowtide/allocate/allocate.h"
-#include "lowtide/allocate/greedy/placer.h"
+#include "lowtide/allocate/greedy/greedy_allocator.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/flags.h"
@@ -15,19 +14,22 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// `allocate` does not say what it spent: what its answer shows, and where it found none, all that it was given.
-std::int64_t spent_on(const Packing& packing, std::int64_t limit) {
+// An estimate of the effort of a packing, because `allocate` does not report it. A packing that found nothing has spent
+// its limit.
+std::int64_t effort_of(const Packing& packing, std::int64_t limit) {
   const auto count = static_cast<std::int64_t>(packing.offsets.size()) + 1;
-  const std::int64_t sweep = 8 * count;
+  const std::int64_t sweep = tuning::kRegionSweepEffort * count;
   if (packing.outcome == PackingOutcome::not_found) return std::max(limit, sweep);
   if (packing.strategy == "best_fit" && packing.decisions == 0) return sweep;
-  if (count > (std::int64_t{1} << 20)) return std::max(limit, sweep);
-  return std::max(sweep, std::min(limit, 8 * count * count + 4 * count * std::min(packing.decisions, limit)));
+  if (count > (std::int64_t{1} << 20)) return std::max(limit, sweep);  // its square could overflow
+  const std::int64_t orders = tuning::kRegionOrdersEffort * count * count;
+  const std::int64_t searches = tuning::kRegionDecisionEffort * count * std::min(packing.decisions, limit);
+  return std::max(sweep, std::min(limit, orders + searches));
 }
 
 }  // namespace
 
-std::vector<PackingPair> RegionPacker::kept(const std::vector<PackingPair>& pairs) const {
+std::vector<PackingPair> RegionPacker::with_new_ids(const std::vector<PackingPair>& pairs) const {
   std::vector<PackingPair> out;
   for (const PackingPair& pair : pairs) {
     if (new_ids_[pair.first] && new_ids_[pair.second]) out.push_back({*new_ids_[pair.first], *new_ids_[pair.second]});
@@ -35,38 +37,36 @@ std::vector<PackingPair> RegionPacker::kept(const std::vector<PackingPair>& pair
   return out;
 }
 
-PackingProblem RegionPacker::problem_of(std::size_t region, std::span<const std::size_t> items,
-                                        std::vector<PackingId>& ids) {
-  for (std::size_t item : items) {
-    ids.insert(ids.end(), model_.members_of(item).begin(), model_.members_of(item).end());
+PackingProblem RegionPacker::problem_of(RegionId region, std::span<const GroupId> groups, std::vector<PackingId>& ids) {
+  for (GroupId group : groups) {
+    ids.insert(ids.end(), model_.members_of(group).begin(), model_.members_of(group).end());
   }
   std::sort(ids.begin(), ids.end());
   const PackingProblem& all = problem_.packing;
   PackingProblem out;
   out.buffers.reserve(ids.size());
   for (PackingId id : ids) new_ids_[id] = out.buffers.push_back(all.buffers[id]);
-  const Bytes alignment = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].alignment;
-  for (std::size_t item : items) {
-    if (!model_.is_alignable(item, region)) continue;  // only in an attempt that does not fit anyway
-    for (PackingId id : model_.members_of(item)) {
+  for (GroupId group : groups) {
+    if (!model_.is_alignable(group, region)) continue;  // only in an attempt that does not fit
+    for (PackingId id : model_.members_of(group)) {
       PackingBuffer& buffer = out.buffers[*new_ids_[id]];
-      buffer.alignment = std::max(buffer.alignment, alignment);
+      buffer.alignment = std::max(buffer.alignment, problem_.regions[region].alignment);
     }
   }
-  if (all.conflicts) out.conflicts = kept(*all.conflicts);
-  for (const PackingTogether& pair : all.together) {
+  if (all.conflicts) out.conflicts = with_new_ids(*all.conflicts);
+  for (const PackingColocation& pair : all.colocations) {
     if (!new_ids_[pair.first]) continue;
-    out.together.push_back({*new_ids_[pair.first], *new_ids_[pair.second], pair.delta});
+    out.colocations.push_back({*new_ids_[pair.first], *new_ids_[pair.second], pair.delta});
   }
   for (PackingId id : ids) new_ids_[id].reset();
   return out;
 }
 
-PackedRegion RegionPacker::solve(std::size_t region, std::span<const std::size_t> items, std::int64_t limit,
-                                 bool is_capped) {
+PackedRegion RegionPacker::solve(RegionId region, std::span<const GroupId> groups, std::int64_t limit,
+                                 std::optional<Bytes> capacity) {
   PackedRegion packed;
-  PackingProblem problem = problem_of(region, items, packed.ids);
-  if (is_capped) problem.capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity;
+  PackingProblem problem = problem_of(region, groups, packed.ids);
+  problem.capacity = capacity;
   const Result<Packing> answer =
       allocate(problem, {.effort = limit, .threads = threads_, .on_improvement = {}, .stop = effort_.stop});
   if (!answer) {
@@ -75,7 +75,7 @@ PackedRegion RegionPacker::solve(std::size_t region, std::span<const std::size_t
     packed.offsets.assign(packed.ids.size(), Offset(0));
     return packed;
   }
-  effort_.spend(spent_on(*answer, limit));
+  effort_.spend(effort_of(*answer, limit));
   packed.outcome = answer->outcome;
   packed.offsets.assign(answer->offsets.begin(), answer->offsets.end());
   packed.height = answer->height;
@@ -83,32 +83,31 @@ PackedRegion RegionPacker::solve(std::size_t region, std::span<const std::size_t
   return packed;
 }
 
-const PackedRegion& RegionPacker::pack(std::size_t region, std::span<const std::size_t> items, std::int64_t limit) {
-  if (items.size() > tuning::kRegionMostKnownSize) {
-    last_ = solve(region, items, limit, true);
+const PackedRegion& RegionPacker::pack(RegionId region, std::span<const GroupId> groups, std::int64_t limit) {
+  const std::optional<Bytes> capacity = problem_.regions[region].capacity;
+  if (groups.size() > tuning::kRegionMostStoredSize) {
+    last_ = solve(region, groups, limit, capacity);
     return last_;
   }
-  std::vector<std::size_t> key(items.begin(), items.end());
-  std::sort(key.begin(), key.end());
-  key.push_back(region);
-  const auto known = known_.find(key);
-  effort_.spend(static_cast<std::int64_t>(items.size()) + 1);
-  if (known != known_.end()) return known->second;
-  last_ = solve(region, items, limit, true);
-  if (last_.outcome == PackingOutcome::not_found || known_.size() >= tuning::kRegionMostKnown) return last_;
-  return known_.emplace(std::move(key), last_).first->second;
+  std::pair<RegionId, std::vector<GroupId>> key{region, {groups.begin(), groups.end()}};
+  std::sort(key.second.begin(), key.second.end());
+  const auto stored = stored_.find(key);
+  effort_.spend(static_cast<std::int64_t>(groups.size()) + 1);
+  if (stored != stored_.end()) return stored->second;
+  last_ = solve(region, groups, limit, capacity);
+  if (last_.outcome == PackingOutcome::not_found || stored_.size() >= tuning::kRegionMostStored) return last_;
+  return stored_.emplace(std::move(key), last_).first->second;
 }
 
-PackedRegion RegionPacker::pack_low(std::size_t region, std::span<const std::size_t> items, std::int64_t limit) {
-  return solve(region, items, limit, false);
+PackedRegion RegionPacker::pack_low(RegionId region, std::span<const GroupId> groups, std::int64_t limit) {
+  return solve(region, groups, limit, std::nullopt);
 }
 
-std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& packed,
-                                            std::span<const std::size_t> items, std::span<const std::size_t> promotable,
-                                            std::int64_t limit) {
-  std::vector<std::size_t> filled;
-  if (!problem_.packing.together.empty()) return filled;
-  std::vector<std::size_t> all(items.begin(), items.end());
+std::vector<GroupId> RegionPacker::fill(RegionId region, PackedRegion& packed, std::span<const GroupId> groups,
+                                        std::span<const GroupId> promotable, std::int64_t limit) {
+  std::vector<GroupId> filled;
+  if (!problem_.packing.colocations.empty()) return filled;
+  std::vector<GroupId> all(groups.begin(), groups.end());
   all.insert(all.end(), promotable.begin(), promotable.end());
   std::vector<PackingId> ids;
   const CompressedProblem compressed = compress(problem_of(region, all, ids));
@@ -117,26 +116,26 @@ std::vector<std::size_t> RegionPacker::fill(std::size_t region, PackedRegion& pa
   };
   Flags<PackingId> is_movable(ids.size());
   for (PackingId id : compressed.movable) is_movable.set(id);
-  Placer placer(compressed, nullptr);
+  GreedyAllocator allocator(compressed, nullptr);
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
     const PackingId id = new_id(packed.ids[at]);
-    if (is_movable.test(id)) placer.put(id, packed.offsets[at].position());
+    if (is_movable.test(id)) allocator.assign(id, packed.offsets[at].position());
   }
-  const std::int64_t capacity = problem_.regions[RegionId(static_cast<std::uint32_t>(region))].capacity->count();
+  const std::int64_t capacity = problem_.regions[region].capacity->count();
   Effort effort = effort_.share(limit);
-  for (std::size_t item : promotable) {
+  for (GroupId group : promotable) {
     if (effort.exhausted()) break;
-    const PackingId own = model_.members_of(item).front();
+    const PackingId own = model_.members_of(group).front();
     const PackingId id = new_id(own);
-    if (!is_movable.test(id) || !model_.may(item, region)) continue;
-    const std::int64_t offset = placer.choose(id, GapRule::tightest, effort);
+    if (!is_movable.test(id) || !model_.is_allowed(group, region)) continue;
+    const std::int64_t offset = allocator.find_offset_for(id, FitRule::tightest, effort);
     const std::int64_t end = offset + compressed.buffers[id].size;
     if (end > capacity) continue;
-    placer.put(id, offset);
+    allocator.assign(id, offset);
     packed.ids.push_back(own);
     packed.offsets.push_back(Offset(offset));
     packed.height = std::max(packed.height, Bytes(end));
-    filled.push_back(item);
+    filled.push_back(group);
   }
   effort_.spend(effort.spent);
   return filled;

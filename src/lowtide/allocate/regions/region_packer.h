@@ -3,13 +3,12 @@
 
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/allocate/problem/effort.h"
@@ -18,19 +17,19 @@
 
 namespace lowtide::allocate_internal {
 
-// Offsets for what lies in one region.
+// The offsets of the buffers in one region.
 struct PackedRegion {
   PackingOutcome outcome = PackingOutcome::found;
   std::vector<PackingId> ids;
-  std::vector<Offset> offsets;  // of each of these
+  std::vector<Offset> offsets;  // in the order of `ids`
   Bytes height;
   std::string strategy;
 };
 
-// Asks `allocate` for offsets of some of the buffers in one region.
+// Asks `allocate` for the offsets of some of the buffers in one region.
 class RegionPacker {
  public:
-  // References must outlive it.
+  // All references must outlive the packer.
   RegionPacker(const RegionProblem& problem, const RegionModel& model, Effort& effort, int threads)
       : problem_(problem),
         model_(model),
@@ -38,33 +37,33 @@ class RegionPacker {
         threads_(threads),
         new_ids_(problem.packing.buffers.size()) {}
 
-  // With this effort at most, below the capacity if there is one. What is proven stays known for small sets.
-  const PackedRegion& pack(std::size_t region, std::span<const std::size_t> items, std::int64_t limit);
+  // With at most this effort, below the capacity if there is one. Proven answers for small sets are stored.
+  const PackedRegion& pack(RegionId region, std::span<const GroupId> groups, std::int64_t limit);
   // As low as this effort finds, whatever the capacity.
-  PackedRegion pack_low(std::size_t region, std::span<const std::size_t> items, std::int64_t limit);
+  PackedRegion pack_low(RegionId region, std::span<const GroupId> groups, std::int64_t limit);
 
-  // One after the other, those of `promotable` that find a gap below the capacity are put there; returns them. None
-  // with groups.
-  [[nodiscard]] std::vector<std::size_t> fill(std::size_t region, PackedRegion& packed,
-                                              std::span<const std::size_t> items,
-                                              std::span<const std::size_t> promotable, std::int64_t limit);
+  // Assigns offsets below the capacity to one promotable group after another, and returns those that found one.
+  // `groups` are in the region already. Returns none if the problem has colocations.
+  [[nodiscard]] std::vector<GroupId> fill(RegionId region, PackedRegion& packed, std::span<const GroupId> groups,
+                                          std::span<const GroupId> promotable, std::int64_t limit);
 
-  // What `allocate` refused: sizes so large that they pass the limit with the region's alignment. Everything found
-  // since then is of no use.
+  // What `allocate` has refused: sizes so large that they exceed the limit with the alignment of the region. Then no
+  // answer since is of any use.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  [[nodiscard]] PackingProblem problem_of(std::size_t region, std::span<const std::size_t> items,
+  [[nodiscard]] PackingProblem problem_of(RegionId region, std::span<const GroupId> groups,
                                           std::vector<PackingId>& ids);
-  [[nodiscard]] std::vector<PackingPair> kept(const std::vector<PackingPair>& pairs) const;
-  PackedRegion solve(std::size_t region, std::span<const std::size_t> items, std::int64_t limit, bool is_capped);
+  [[nodiscard]] std::vector<PackingPair> with_new_ids(const std::vector<PackingPair>& pairs) const;
+  PackedRegion solve(RegionId region, std::span<const GroupId> groups, std::int64_t limit,
+                     std::optional<Bytes> capacity);
 
   const RegionProblem& problem_;
   const RegionModel& model_;
   Effort& effort_;
   int threads_;
-  IdVector<PackingId, std::optional<PackingId>> new_ids_;   // in the problem under way
-  std::map<std::vector<std::size_t>, PackedRegion> known_;  // by region and items
+  IdVector<PackingId, std::optional<PackingId>> new_ids_;  // scratch of problem_of
+  std::map<std::pair<RegionId, std::vector<GroupId>>, PackedRegion> stored_;
   PackedRegion last_;
   std::optional<Error> error_;
 };

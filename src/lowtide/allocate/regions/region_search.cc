@@ -5,230 +5,236 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "lowtide/allocate/tuning.h"
 
 namespace lowtide::allocate_internal {
-RegionSearch::RegionSearch(const RegionModel& model, std::span<const RegionBound> bounds, RegionPacker& packer,
+
+RegionSearch::RegionSearch(const RegionModel& model, const IdVector<LevelId, RegionBound>& bounds, RegionPacker& packer,
                            Effort& effort, const RegionRules& rules)
     : model_(model), bounds_(bounds), packer_(packer), effort_(effort), rules_(rules) {
-  order_items(bounds);
+  order_groups(bounds);
   if (rules.interchangeable) join_interchangeable();
-  refuted_of_.resize(levels_.size() * model.regions());
+  nogoods_of_ = IdVector<Depth, IdVector<RegionId, std::vector<NogoodId>>>(
+      model.group_count(), IdVector<RegionId, std::vector<NogoodId>>(model.region_count()));
 }
 
-// Those first for whom the second best region is far worse than the best: the bound decides for them, so they open no
+// Groups whose second best region is much worse than the best one come first. The bound decides them, so they open no
 // branches.
-void RegionSearch::order_items(std::span<const RegionBound> bounds) {
-  std::vector<std::pair<std::vector<Int128>, std::size_t>> regrets;
-  levels_.resize(model_.items());
-  for (std::size_t item = 0; item < model_.items(); ++item) {
-    Level& level = levels_[item];
-    level.item = item;
-    level.extras.assign(model_.regions() * bounds.size(), 0);
-    const auto extra_of = [&](std::uint8_t region) {
-      const auto begin = level.extras.begin() + static_cast<std::ptrdiff_t>(region * bounds.size());
-      return std::vector<Int128>(begin, begin + static_cast<std::ptrdiff_t>(bounds.size()));
-    };
-    for (std::size_t region = 0; region < model_.regions(); ++region) {
-      if (!model_.may(item, region)) continue;
-      level.options.push_back(static_cast<std::uint8_t>(region));
-      for (std::size_t at = 0; at < bounds.size(); ++at) {
-        level.extras[region * bounds.size() + at] = bounds[at].extra(item, region);
-      }
+void RegionSearch::order_groups(const IdVector<LevelId, RegionBound>& bounds) {
+  struct Ranked {
+    std::vector<Int128> regret;
+    Decision decision;
+  };
+  std::vector<Ranked> ranked;
+  for (GroupId group : model_.groups()) {
+    Decision decision{.group = group, .options = {}, .extras = IdVector<RegionId, Extras>(model_.region_count())};
+    for (RegionId region : model_.regions()) {
+      if (!model_.is_allowed(group, region)) continue;
+      decision.options.push_back(region);
+      for (const RegionBound& bound : bounds) decision.extras[region].push_back(bound.extra(group, region));
     }
-    std::stable_sort(level.options.begin(), level.options.end(),
-                     [&](std::uint8_t a, std::uint8_t b) { return extra_of(a) < extra_of(b); });
+    const auto extras_in = [&](RegionId region) {
+      const Extras& extras = decision.extras[region];
+      return std::vector<Int128>(extras.begin(), extras.end());
+    };
+    std::stable_sort(decision.options.begin(), decision.options.end(),
+                     [&](RegionId a, RegionId b) { return extras_in(a) < extras_in(b); });
     std::vector<Int128> regret(bounds.size(), std::numeric_limits<std::int64_t>::max());
-    if (level.options.size() > 1) regret = extra_of(level.options[1]);
-    regrets.emplace_back(std::move(regret), item);
+    if (decision.options.size() > 1) regret = extras_in(decision.options[1]);
+    ranked.push_back({std::move(regret), std::move(decision)});
   }
-  std::sort(regrets.begin(), regrets.end(),
-            [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  std::vector<Level> ordered;
-  for (const auto& [regret, item] : regrets) ordered.push_back(std::move(levels_[item]));
-  levels_ = std::move(ordered);
+  std::stable_sort(ranked.begin(), ranked.end(), [](const Ranked& a, const Ranked& b) { return a.regret > b.regret; });
+  for (Ranked& one : ranked) decisions_by_depth_.push_back(std::move(one.decision));
 }
 
 void RegionSearch::join_interchangeable() {
-  std::vector<std::size_t> depths(levels_.size());
-  std::iota(depths.begin(), depths.end(), std::size_t{0});
-  const auto looks = [&](std::size_t depth) {
-    const std::size_t item = levels_[depth].item;
-    const auto parts = model_.parts_of(item);
-    return std::tuple(model_.weighted(item), model_.allowed(item), parts.size(),
-                      parts.empty() ? 0 : parts[0].cliques.begin, parts.empty() ? 0 : parts[0].cliques.end,
-                      parts.empty() ? 0 : parts[0].bytes, depth);  // depth: last
+  std::vector<Depth> depths;
+  for (Depth depth : all_ids<Depth>(decisions_by_depth_.size())) depths.push_back(depth);
+  // Interchangeable groups have equal keys except for the depth.
+  const auto key = [&](Depth depth) {
+    const GroupId group = decisions_by_depth_[depth].group;
+    const std::span<const RegionModel::Demand> demands = model_.demands_of(group);
+    const RegionModel::Demand first = demands.empty() ? RegionModel::Demand{} : demands.front();
+    return std::tuple(model_.weighted_bytes(group), model_.allowed(group), demands.size(), first.cliques, first.bytes,
+                      depth);
   };
-  std::sort(depths.begin(), depths.end(), [&](std::size_t a, std::size_t b) { return looks(a) < looks(b); });
+  std::sort(depths.begin(), depths.end(), [&](Depth a, Depth b) { return key(a) < key(b); });
   for (std::size_t at = 1; at < depths.size(); ++at) {
-    if (!model_.are_interchangeable(levels_[depths[at - 1]].item, levels_[depths[at]].item)) continue;
-    levels_[depths[at]].earlier = depths[at - 1];
+    Decision& later = decisions_by_depth_[depths[at]];
+    if (!model_.are_interchangeable(decisions_by_depth_[depths[at - 1]].group, later.group)) continue;
+    later.earlier = depths[at - 1];
   }
 }
 
 void RegionSearch::reset() {
-  loads_.assign(model_.regions(), std::vector<std::int64_t>(model_.cliques(), 0));
-  region_.assign(levels_.size(), 0);
-  extra_.assign(bounds_.size(), 0);
+  loads_ = IdVector<RegionId, IdVector<CliqueId, std::int64_t>>(
+      model_.region_count(), IdVector<CliqueId, std::int64_t>(model_.clique_count(), 0));
+  region_ = IdVector<Depth, RegionId>(decisions_by_depth_.size());
+  extra_ = Extras(bounds_.size(), 0);
   cost_ = LevelCost{};
-  for (Level& level : levels_) level.next = 0;
-  std::erase_if(refuted_, [](const Refuted& set) { return !set.is_proven; });
-  for (std::vector<std::size_t>& list : refuted_of_) list.clear();
-  for (std::size_t at = 0; at < refuted_.size(); ++at) {
-    refuted_[at].present = 0;
-    index_refuted(at);
+  for (Decision& decision : decisions_by_depth_) decision.next_option = 0;
+  std::erase_if(nogoods_, [](const Nogood& nogood) { return !nogood.is_proven; });
+  for (IdVector<RegionId, std::vector<NogoodId>>& by_region : nogoods_of_) {
+    for (std::vector<NogoodId>& list : by_region) list.clear();
+  }
+  for (NogoodId id : all_ids<NogoodId>(nogoods_.size())) {
+    nogoods_[id.index()].present = 0;
+    index_nogood(id);
   }
   is_exact_ = true;
 }
 
-void RegionSearch::index_refuted(std::size_t at) {
-  const Refuted& set = refuted_[at];
-  for (std::size_t depth : set.depths) refuted_of_[depth * model_.regions() + set.region].push_back(at);
+void RegionSearch::index_nogood(NogoodId id) {
+  const Nogood& nogood = nogoods_[id.index()];
+  for (Depth depth : nogood.depths) nogoods_of_[depth][nogood.region].push_back(id);
 }
 
-bool RegionSearch::add_loads(std::size_t depth, std::uint8_t region, int sign) {
+bool RegionSearch::add_loads(Depth depth, RegionId region, int sign) {
   bool fits = true;
-  for (const RegionModel::Part& part : model_.parts_of(levels_[depth].item)) {
-    const std::int64_t bytes = sign * model_.demand(part, region);
-    for (std::uint32_t clique = part.cliques.begin; clique < part.cliques.end; ++clique) {
+  for (const RegionModel::Demand& demand : model_.demands_of(decisions_by_depth_[depth].group)) {
+    const std::int64_t bytes = sign * model_.bytes_in(demand, region);
+    for (CliqueId clique : cliques_in(demand.cliques)) {
       loads_[region][clique] += bytes;
-      if (rules_.loads && loads_[region][clique] > model_.room(region)) fits = false;
+      if (rules_.loads && loads_[region][clique] > model_.capacity(region)) fits = false;
     }
-    effort_.spend(part.cliques.end - part.cliques.begin);
+    effort_.spend(length(demand.cliques));
   }
   return fits;
 }
 
-bool RegionSearch::count_refuted(std::size_t depth, std::uint8_t region, int sign) {
+bool RegionSearch::count_nogoods(Depth depth, RegionId region, int sign) {
   bool is_free = true;
-  for (std::size_t at : refuted_of_[depth * model_.regions() + region]) {
-    refuted_[at].present += static_cast<std::size_t>(sign);
-    is_free = is_free && refuted_[at].present < refuted_[at].depths.size();
+  for (NogoodId id : nogoods_of_[depth][region]) {
+    Nogood& nogood = nogoods_[id.index()];
+    nogood.present += static_cast<std::size_t>(sign);
+    is_free = is_free && nogood.present < nogood.depths.size();
   }
   return is_free;
 }
 
 bool RegionSearch::is_below_best() const {
   if (!best_cost_ || !rules_.bounds) return true;
-  for (std::size_t at = 0; at < bounds_.size(); ++at) {
-    const std::int64_t least = bounds_[at].bound_with(extra_[at]);
-    if (least != best_cost_->level[at]) return least < best_cost_->level[at];
+  for (LevelId level : model_.levels()) {
+    const std::int64_t least = bounds_[level].bound_with(extra_[level]);
+    if (least != (*best_cost_)[level]) return least < (*best_cost_)[level];
   }
   return false;
 }
 
-// An interchangeable item before it lies in a costlier region: the two could change places.
-bool RegionSearch::breaks_symmetry(std::size_t depth, std::uint8_t region) const {
-  const std::optional<std::size_t> earlier = levels_[depth].earlier;
+// An interchangeable group that was decided before is in a costlier region, so the two could swap.
+bool RegionSearch::breaks_symmetry(Depth depth, RegionId region) const {
+  const std::optional<Depth> earlier = decisions_by_depth_[depth].earlier;
   return earlier && region_[*earlier] > region;
 }
 
-// Returns false if nothing below this choice can be better. The choice stands nevertheless, until it is popped.
-bool RegionSearch::push(std::size_t depth, std::uint8_t region) {
+// Returns false if no choice below this one can be better. The decision stays until it is popped.
+bool RegionSearch::push(Depth depth, RegionId region) {
+  const Decision& decision = decisions_by_depth_[depth];
   ++decisions_;
   effort_.spend(1 + static_cast<std::int64_t>(bounds_.size()));
   region_[depth] = region;
-  cost_ += model_.cost(levels_[depth].item, region);
-  for (std::size_t at = 0; at < bounds_.size(); ++at) {
-    extra_[at] += levels_[depth].extras[region * bounds_.size() + at];
-  }
-  const bool is_free = count_refuted(depth, region, 1);
+  cost_ += model_.cost(decision.group, region);
+  for (LevelId level : model_.levels()) extra_[level] += decision.extras[region][level];
+  const bool is_free = count_nogoods(depth, region, 1);
   const bool fits = add_loads(depth, region, 1);
   return is_free && fits && is_below_best();
 }
 
-void RegionSearch::pop(std::size_t depth) {
-  const std::uint8_t region = region_[depth];
-  cost_ -= model_.cost(levels_[depth].item, region);
-  for (std::size_t at = 0; at < bounds_.size(); ++at) {
-    extra_[at] -= levels_[depth].extras[region * bounds_.size() + at];
-  }
-  count_refuted(depth, region, -1);
+void RegionSearch::pop(Depth depth) {
+  const Decision& decision = decisions_by_depth_[depth];
+  const RegionId region = region_[depth];
+  cost_ -= model_.cost(decision.group, region);
+  for (LevelId level : model_.levels()) extra_[level] -= decision.extras[region][level];
+  count_nogoods(depth, region, -1);
   add_loads(depth, region, -1);
 }
 
-// Remembers that these do not fit `region`; returns the deepest of them.
-std::size_t RegionSearch::refute(std::uint8_t region, std::vector<std::size_t> depths, bool is_proven,
-                                 std::int64_t pack_limit) {
-  if (rules_.shrink && is_proven && depths.size() <= tuning::kRegionMostToShrink) {
-    // From the last decision on, so that the rest is decided early.
-    for (std::size_t at = depths.size(); at-- > 0 && depths.size() > 1;) {
-      std::vector<std::size_t> items;
-      for (std::size_t other = 0; other < depths.size(); ++other) {
-        if (other != at) items.push_back(levels_[depths[other]].item);
-      }
-      if (packer_.pack(region, items, pack_limit).outcome != PackingOutcome::infeasible) continue;
-      depths.erase(depths.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-  }
-  const std::size_t deepest = depths.back();
-  if (!rules_.refuted) return deepest;
-  refuted_.push_back({region, std::move(depths), 0, is_proven});
-  refuted_.back().present = refuted_.back().depths.size();  // all are there now
-  index_refuted(refuted_.size() - 1);
-  return deepest;
+std::vector<GroupId> RegionSearch::groups_at(const std::vector<Depth>& depths) const {
+  std::vector<GroupId> groups;
+  for (Depth depth : depths) groups.push_back(decisions_by_depth_[depth].group);
+  return groups;
 }
 
-// All items have a region. Returns nullopt if the choice is the new best, or not below the best. Otherwise some region
-// has no offsets: returns the depth to go back to.
-std::optional<std::size_t> RegionSearch::visit_leaf(std::int64_t pack_limit) {
-  if (best_cost_ && cost_ >= *best_cost_) return std::nullopt;
-  for (std::size_t region = 0; region < model_.regions(); ++region) {
-    if (!model_.is_bounded(region)) continue;
-    std::vector<std::size_t> depths;
-    std::vector<std::size_t> items;
-    for (std::size_t depth = 0; depth < levels_.size(); ++depth) {
-      if (region_[depth] != region) continue;
-      depths.push_back(depth);
-      items.push_back(levels_[depth].item);
+// Leaves out one group after another that the proof does not need. Begins with the last decision, so that the groups
+// that remain are decided early.
+void RegionSearch::minimize(RegionId region, std::vector<Depth>& depths, std::int64_t pack_limit) {
+  for (std::size_t at = depths.size(); at-- > 0 && depths.size() > 1;) {
+    std::vector<Depth> others = depths;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+    if (packer_.pack(region, groups_at(others), pack_limit).outcome == PackingOutcome::infeasible) {
+      depths = std::move(others);
     }
-    if (items.empty()) continue;
-    const PackingOutcome outcome = packer_.pack(region, items, pack_limit).outcome;
+  }
+}
+
+// Requires: all groups of the nogood are in the region now.
+void RegionSearch::store(Nogood nogood) {
+  nogood.present = nogood.depths.size();
+  nogoods_.push_back(std::move(nogood));
+  index_nogood(NogoodId(static_cast<std::uint32_t>(nogoods_.size() - 1)));
+}
+
+// All groups have a region. If a region has no offsets, stores a nogood and returns the last depth of it, to which the
+// search goes back. Otherwise returns nullopt: the choice is the new best, or it is not below the best.
+std::optional<RegionSearch::Depth> RegionSearch::visit_leaf(std::int64_t pack_limit) {
+  if (best_cost_ && cost_ >= *best_cost_) return std::nullopt;
+  for (RegionId region : model_.regions()) {
+    if (!model_.is_bounded(region)) continue;
+    std::vector<Depth> depths;
+    for (Depth depth : all_ids<Depth>(region_.size())) {
+      if (region_[depth] == region) depths.push_back(depth);
+    }
+    if (depths.empty()) continue;
+    const PackingOutcome outcome = packer_.pack(region, groups_at(depths), pack_limit).outcome;
     if (outcome == PackingOutcome::found) continue;
     const bool is_proven = outcome == PackingOutcome::infeasible;
     is_exact_ = is_exact_ && is_proven;
-    return refute(static_cast<std::uint8_t>(region), std::move(depths), is_proven, pack_limit);
+    if (rules_.minimize && is_proven && depths.size() <= tuning::kRegionMostToMinimize) {
+      minimize(region, depths, pack_limit);
+    }
+    const Depth deepest = depths.back();
+    if (rules_.nogoods) store({.region = region, .depths = std::move(depths), .is_proven = is_proven});
+    return deepest;
   }
   best_cost_ = cost_;
-  best_.assign(levels_.size(), 0);
-  for (std::size_t depth = 0; depth < levels_.size(); ++depth) best_[levels_[depth].item] = region_[depth];
+  best_ = IdVector<GroupId, RegionId>(region_.size());
+  for (Depth depth : all_ids<Depth>(region_.size())) (*best_)[decisions_by_depth_[depth].group] = region_[depth];
   return std::nullopt;
 }
 
 bool RegionSearch::run(std::int64_t work, std::int64_t pack_limit) {
   reset();
-  best_.clear();
-  if (levels_.empty()) return false;
+  best_.reset();
+  const auto count = static_cast<std::uint32_t>(decisions_by_depth_.size());
+  if (count == 0) return false;
   const std::int64_t last = effort_.spent + work;
-  std::size_t depth = 0;  // to be decided next
+  std::uint32_t decided = 0;  // the groups at smaller depths have a region
   while (true) {
     if (effort_.spent >= last || effort_.exhausted()) return false;
-    if (depth == levels_.size()) {
-      const std::size_t back = visit_leaf(pack_limit).value_or(depth - 1);
-      pop(--depth);
-      while (depth > back) {
-        levels_[depth].next = 0;
-        pop(--depth);
-      }
+    if (decided == count) {
+      const Depth back = visit_leaf(pack_limit).value_or(Depth(count - 1));
+      pop(Depth(--decided));
+      for (; decided > back.value(); pop(Depth(--decided))) decisions_by_depth_[Depth(decided)].next_option = 0;
     }
-    Level& level = levels_[depth];
+    const Depth depth(decided);
+    Decision& decision = decisions_by_depth_[depth];
     bool is_pushed = false;
-    while (!is_pushed && level.next < level.options.size()) {
-      const std::uint8_t region = level.options[level.next++];
+    while (!is_pushed && decision.next_option < decision.options.size()) {
+      const RegionId region = decision.options[decision.next_option++];
       if (breaks_symmetry(depth, region)) continue;
       is_pushed = push(depth, region);
       if (!is_pushed) pop(depth);
     }
     if (is_pushed) {
-      ++depth;
+      ++decided;
       continue;
     }
-    level.next = 0;
-    if (depth == 0) return is_exact_;
-    pop(--depth);
+    decision.next_option = 0;
+    if (decided == 0) return is_exact_;
+    pop(Depth(--decided));
   }
 }
 

@@ -6,88 +6,96 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_model.h"
 #include "lowtide/allocate/regions/region_packer.h"
+#include "lowtide/base/int128.h"
 
 namespace lowtide::allocate_internal {
 
-// What may cut branches off. None changes the answer.
+// Rules that cut branches off. Tests switch them off in all combinations, to show that no rule changes an answer and
+// that each rule saves decisions.
 struct RegionRules {
-  bool loads = true;            // a clique above the room of a region
-  bool bounds = true;           // cost so far and extra costs of the bound: not below the best
-  bool interchangeable = true;  // of items alike in everything, the first lies cheapest
-  bool refuted = true;          // a set that was proven not to fit a region never goes there together again
-  bool shrink = true;           // such a set is reduced to a minimal one
+  bool loads = true;            // no clique may exceed the capacity of its region
+  bool bounds = true;           // the bound with what is decided must be below the best cost
+  bool interchangeable = true;  // of interchangeable groups, the first one is in the cheapest region
+  bool nogoods = true;          // a set that does not fit a region is not tried there again
+  bool minimize = true;         // a nogood is reduced to a minimal set
 };
 
-// Exact: every item to every region, depth first, where the bound has most to say first, and asks `allocate` whether
-// what a region got has offsets. It says no to few sets, so these are remembered, cut down, and jumped back over. No
-// recursion; memory O(items x regions + cliques x regions) and the sets.
+// Exact search by branch and bound. It assigns a region to one group after another, depth first. The groups about which
+// the bound says most come first. At each complete choice it asks `allocate` for the offsets of each region. It refutes
+// few sets, so each of them is minimized to a nogood (a set of groups that do not fit a region together, although no
+// group can be left out), stored, and used for backjumping. It does not recurse. Memory: O((groups + cliques) x
+// regions), and the nogoods.
 class RegionSearch {
  public:
-  // References must outlive it. `bounds`: one a level.
-  RegionSearch(const RegionModel& model, std::span<const RegionBound> bounds, RegionPacker& packer, Effort& effort,
-               const RegionRules& rules);
+  // All references must outlive the search.
+  RegionSearch(const RegionModel& model, const IdVector<LevelId, RegionBound>& bounds, RegionPacker& packer,
+               Effort& effort, const RegionRules& rules);
 
-  // From the start, for a choice that costs less than `best` (nothing: for any), until about `work` is spent; each
-  // question to `allocate` may cost `pack_limit`. A better one replaces `best`. True: all was tried, so there is none
-  // below `best`, or none at all.
+  // Searches from the start for choices that cost less than the best cost so far, until about `work` is spent. Each
+  // packing may cost `pack_limit`. Returns true if all possibilities were tried.
   bool run(std::int64_t work, std::int64_t pack_limit);
 
+  // A cost that is known to be reached. Without one, any cost is searched for.
   void set_best(const LevelCost& cost) { best_cost_ = cost; }
-  // The best that this search found; empty if none.
-  [[nodiscard]] const std::vector<std::uint8_t>& best() const { return best_; }
+  // The best choice of the last run. nullopt if it found none.
+  [[nodiscard]] const std::optional<IdVector<GroupId, RegionId>>& best() const { return best_; }
   [[nodiscard]] std::int64_t decisions() const { return decisions_; }
 
  private:
-  struct Level {
-    std::size_t item = 0;
-    std::vector<std::uint8_t> options;   // regions, the cheapest by the bound first
-    std::vector<Int128> extras;          // by region and level of the cost
-    std::optional<std::size_t> earlier;  // the level of an interchangeable item before it
-    std::size_t next = 0;
+  // Groups are decided in the order of their depths.
+  using Depth = Id<struct SearchDepthTag>;
+  using NogoodId = Id<struct RegionNogoodTag>;
+  using Extras = IdVector<LevelId, Int128>;
+  struct Decision {
+    GroupId group;
+    std::vector<RegionId> options;      // the cheapest by the bound first
+    IdVector<RegionId, Extras> extras;  // RegionBound::extra
+    std::optional<Depth> earlier;       // an interchangeable group that is decided before
+    std::size_t next_option = 0;
   };
-  // Items that do not fit a region together.
-  struct Refuted {
-    std::uint8_t region = 0;
-    std::vector<std::size_t> depths;  // ascending
-    std::size_t present = 0;
+  struct Nogood {
+    RegionId region;
+    std::vector<Depth> depths;  // ascending
+    std::size_t present = 0;    // how many of them are in the region now
     bool is_proven = true;
   };
 
-  void order_items(std::span<const RegionBound> bounds);
+  void order_groups(const IdVector<LevelId, RegionBound>& bounds);
   void join_interchangeable();
   void reset();
-  bool push(std::size_t depth, std::uint8_t region);
-  void pop(std::size_t depth);
-  bool add_loads(std::size_t depth, std::uint8_t region, int sign);
-  bool count_refuted(std::size_t depth, std::uint8_t region, int sign);
+  bool push(Depth depth, RegionId region);
+  void pop(Depth depth);
+  bool add_loads(Depth depth, RegionId region, int sign);
+  bool count_nogoods(Depth depth, RegionId region, int sign);
   [[nodiscard]] bool is_below_best() const;
-  [[nodiscard]] bool breaks_symmetry(std::size_t depth, std::uint8_t region) const;
-  std::optional<std::size_t> visit_leaf(std::int64_t pack_limit);
-  std::size_t refute(std::uint8_t region, std::vector<std::size_t> depths, bool is_proven, std::int64_t pack_limit);
-  void index_refuted(std::size_t at);
+  [[nodiscard]] bool breaks_symmetry(Depth depth, RegionId region) const;
+  std::optional<Depth> visit_leaf(std::int64_t pack_limit);
+  [[nodiscard]] std::vector<GroupId> groups_at(const std::vector<Depth>& depths) const;
+  void minimize(RegionId region, std::vector<Depth>& depths, std::int64_t pack_limit);
+  void store(Nogood nogood);
+  void index_nogood(NogoodId id);
 
   const RegionModel& model_;
-  std::span<const RegionBound> bounds_;
+  const IdVector<LevelId, RegionBound>& bounds_;
   RegionPacker& packer_;
   Effort& effort_;
   RegionRules rules_;
-  std::vector<Level> levels_;
-  std::vector<std::vector<std::int64_t>> loads_;  // by region, clique
-  std::vector<std::uint8_t> region_;              // by depth
-  std::vector<Int128> extra_;                     // by level of the cost, of what is decided
-  LevelCost cost_;                                // of what is decided
-  std::vector<Refuted> refuted_;
-  std::vector<std::vector<std::size_t>> refuted_of_;  // by depth and region
+  IdVector<Depth, Decision> decisions_by_depth_;
+  IdVector<RegionId, IdVector<CliqueId, std::int64_t>> loads_;
+  IdVector<Depth, RegionId> region_;
+  Extras extra_;    // of what is decided
+  LevelCost cost_;  // of what is decided
+  std::vector<Nogood> nogoods_;
+  IdVector<Depth, IdVector<RegionId, std::vector<NogoodId>>> nogoods_of_;
   std::optional<LevelCost> best_cost_;
-  std::vector<std::uint8_t> best_;
-  bool is_exact_ = true;
+  std::optional<IdVector<GroupId, RegionId>> best_;
+  bool is_exact_ = true;  // every set that was refuted is proven not to fit
   std::int64_t decisions_ = 0;
 };
 

@@ -7,78 +7,80 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/regions/region_bound.h"
 #include "lowtide/allocate/regions/region_model.h"
-#include "lowtide/allocate/tuning.h"
+#include "lowtide/base/int128.h"
 
 namespace lowtide::allocate_internal {
 
-// The cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques: what matters of everything
-// before a clique is only where those lie that live on. So of all choices that agree in these the cheapest is kept, and
-// a state is dropped when the bound, or what it costs so far with the least of the rest, says that it cannot end below
-// what is known. (Dynamic programming over a path decomposition, the cliques; Bodlaender, 1988.) Fast where few live at
-// once, as in most networks; exponential in their number where the bound does not help.
+// Finds the cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques. Of all choices before a
+// clique, it only matters where those groups are that live on. So of all choices that agree in this, the cheapest is
+// kept. A state is dropped if it cannot end below the best cost so far, by the bound or by its cost with the least cost
+// of the rest. This is dynamic programming over a path decomposition, whose bags are the cliques (Bodlaender, "Dynamic
+// programming on graphs with bounded treewidth", 1988). It is fast if few groups are live at once, as in most networks,
+// and exponential in their number if the bound does not help.
 //
-// Nothing below that cost has offsets either, so it is a bound, and usually a better one than that of prices: it knows
-// that buffers are whole.
+// No choice below the cost that it finds has offsets, so that cost is a bound. Usually it is better than the bound by
+// prices, because it knows that buffers are whole.
 class RegionSweep {
  public:
-  // References must outlive it. `bounds`: one a level.
-  RegionSweep(const RegionModel& model, std::span<const RegionBound> bounds);
+  // Both references must outlive the sweep.
+  RegionSweep(const RegionModel& model, const IdVector<LevelId, RegionBound>& bounds);
 
-  // The cheapest choice below `below` (nothing: of all). False: it takes more work, or room, than allowed.
+  // Searches for the cheapest choice below `below`, or of all if there is none. Returns false if it takes more than
+  // `work`, or more memory than tuning.h allows.
   bool run(const std::optional<LevelCost>& below, std::int64_t work, Effort& effort);
 
-  // After run() said true: a region of each item; empty if there is no choice (below `below`).
-  [[nodiscard]] const std::vector<std::uint8_t>& best() const { return best_; }
+  // After run() has returned true: the choice; nullopt if there is none below.
+  [[nodiscard]] const std::optional<IdVector<GroupId, RegionId>>& best() const { return best_; }
 
  private:
-  static constexpr std::uint32_t kNoHistory = ~std::uint32_t{0};
-
-  using Key = std::array<std::uint64_t, 4>;  // where those lie that live on: some bits each
+  using DecisionId = Id<struct SweepDecisionTag>;
+  // A place in the key of a state, for the region of one live group.
+  using KeySlot = Id<struct SweepKeySlotTag>;
+  using Key = std::array<std::uint64_t, 4>;
   struct State {
     Key key = {};
-    std::uint32_t history = kNoHistory;
+    std::optional<DecisionId> last_decision;
     LevelCost cost;
-    std::vector<Int128> extra;       // by level, as RegionBound::extra
-    std::vector<std::int64_t> load;  // by region, in the present clique
+    IdVector<LevelId, Int128> extra;        // RegionBound::extra of all decisions
+    IdVector<RegionId, std::int64_t> load;  // in the present clique
   };
   struct Decision {
-    std::uint32_t before;
-    std::uint32_t item;
-    std::uint8_t region;
+    std::optional<DecisionId> before;
+    GroupId group;
+    RegionId region;
   };
-  struct Living {
-    std::size_t item;
-    std::size_t slot;
+  struct LiveGroup {
+    GroupId group;
+    KeySlot slot;
   };
 
-  [[nodiscard]] LevelCost least_of(std::size_t item) const;  // by level, where it costs least
-  [[nodiscard]] bool is_below(const State& state, const LevelCost& below) const;
-  [[nodiscard]] std::uint8_t region_in(const Key& key, std::size_t slot) const;
-  void set_region(Key& key, std::size_t slot, std::uint64_t region) const;
+  [[nodiscard]] LevelCost least_cost(GroupId group) const;  // the least at each level
+  [[nodiscard]] bool may_end_below(const State& state, const LevelCost& below) const;
+  [[nodiscard]] RegionId region_in(const Key& key, KeySlot slot) const;
+  void set_region(Key& key, KeySlot slot, RegionId region) const;
+  void decide(State& state, GroupId group, RegionId region);
   void assign_unconstrained(State& state);
-  void drop_ended(std::uint32_t clique);
-  void enter_clique(std::uint32_t clique);
-  bool add_item(std::size_t item, std::uint32_t clique, const std::optional<LevelCost>& below);
-  [[nodiscard]] std::int64_t bytes_in(std::size_t item, std::size_t region, std::uint32_t clique) const;
+  void drop_ended(CliqueId clique);
+  void enter_clique(CliqueId clique);
+  bool add_group(GroupId group, CliqueId clique, const std::optional<LevelCost>& below);
   void trace(const State& last);
 
   const RegionModel& model_;
-  std::span<const RegionBound> bounds_;
-  std::size_t bits_ = 1;                         // of a slot in a key
-  std::vector<std::uint32_t> last_clique_;       // of each item: behind its last clique
-  std::vector<std::vector<std::size_t>> begin_;  // items by first clique
-  std::vector<Living> living_;
-  std::vector<std::size_t> free_slots_;
+  const IdVector<LevelId, RegionBound>& bounds_;
+  std::size_t bits_ = 1;                            // of a slot in a key
+  IdVector<GroupId, std::optional<CliqueId>> end_;  // after its last clique; nullopt if it is in none
+  IdVector<CliqueId, std::vector<GroupId>> begin_;  // the groups by their first clique
+  std::vector<LiveGroup> live_;
+  std::vector<KeySlot> free_slots_;
   std::vector<State> states_;
-  LevelCost least_of_rest_;  // of the items that are not in the states yet, each by itself
-  std::vector<Decision> history_;
-  std::vector<std::uint8_t> best_;
+  LevelCost least_of_rest_;  // the least costs of the groups that are not decided yet
+  IdVector<DecisionId, Decision> history_;
+  std::optional<IdVector<GroupId, RegionId>> best_;
   std::int64_t spent_ = 0;
 };
 

@@ -50,17 +50,19 @@ Result<void> validate_use(const RegionProblem& problem, PackingId id) {
   for (RegionId region : use.forbidden) {
     if (problem.regions.contains(region)) continue;
     return refuse(ErrorCode::invalid,
-                  "region " + std::to_string(region.value()) + " is forbidden to it, and there are only " +
-                      std::to_string(problem.regions.size()),
+                  "region " + std::to_string(region.value()) + " is forbidden to it, but there are only " +
+                      std::to_string(problem.regions.size()) + " regions",
                   place);
   }
   const std::set<RegionId> forbidden(use.forbidden.begin(), use.forbidden.end());
   if (forbidden.size() == problem.regions.size())
-    return refuse(ErrorCode::invalid, "every region is forbidden to it", place);
+    return refuse(ErrorCode::invalid,
+                  "all " + std::to_string(forbidden.size()) + " regions are forbidden to it; allow at least one",
+                  place);
   return {};
 }
 
-// The weighted bytes, which bound every number of the cost.
+// The sum of the weighted bytes is an upper bound of every number of the cost.
 Result<void> validate_cost(const RegionProblem& problem) {
   std::optional<std::int64_t> total = 0;
   for (PackingId id : all_ids<PackingId>(problem.packing.buffers.size())) {
@@ -69,14 +71,14 @@ Result<void> validate_cost(const RegionProblem& problem) {
     if (cost) total = checked_add(*total, *cost);
     if (cost && total && *total <= limits::kMaxTotalBytes) continue;
     return refuse(ErrorCode::over_limit,
-                  "sizes x weights add up to more than kMaxTotalBytes = " + std::to_string(limits::kMaxTotalBytes) +
-                      "; give smaller weights",
+                  "the products of size and weight up to this buffer add up to more than kMaxTotalBytes = " +
+                      std::to_string(limits::kMaxTotalBytes) + "; use smaller weights",
                   describe_buffer(problem.packing, id));
   }
   return {};
 }
 
-// Sums with the alignment of the strictest region.
+// Checks the sum of the sizes with the padding of the region that has the largest alignment.
 Result<void> validate_padded_sizes(const RegionProblem& problem) {
   Bytes alignment(1);
   for (const PackingRegion& region : problem.regions) alignment = std::max(alignment, region.alignment);
@@ -97,21 +99,25 @@ Result<void> validate_padded_sizes(const RegionProblem& problem) {
 Result<void> validate_region_problem(const RegionProblem& problem) {
   LOWTIDE_RETURN_IF_ERROR(validate_packing_problem(problem.packing));
   if (problem.packing.capacity) {
-    return refuse(ErrorCode::invalid, "a packing over regions has no capacity of its own; give it to the regions", "");
+    return refuse(ErrorCode::invalid,
+                  "the packing problem has a capacity of " + std::to_string(problem.packing.capacity->count()) +
+                      "; give capacities to the regions instead",
+                  "");
   }
   const auto regions = static_cast<std::int64_t>(problem.regions.size());
-  if (regions == 0) return refuse(ErrorCode::invalid, "there is no region; give at least one", "");
+  if (regions == 0) return refuse(ErrorCode::invalid, "there are no regions; give at least one", "");
   if (regions > limits::kMaxRegions) {
     return refuse(
         ErrorCode::over_limit,
-        std::to_string(regions) + " regions are more than kMaxRegions = " + std::to_string(limits::kMaxRegions), "");
+        "there are " + std::to_string(regions) + " regions, above kMaxRegions = " + std::to_string(limits::kMaxRegions),
+        "");
   }
   for (RegionId id : all_ids<RegionId>(problem.regions.size())) LOWTIDE_RETURN_IF_ERROR(validate_region(problem, id));
   const std::size_t buffers = problem.packing.buffers.size();
   if (!problem.uses.empty() && problem.uses.size() != buffers) {
     return refuse(ErrorCode::invalid,
-                  std::to_string(problem.uses.size()) + " uses for " + std::to_string(buffers) +
-                      " buffers; give one for each, or none at all",
+                  "there are " + std::to_string(problem.uses.size()) + " uses for " + std::to_string(buffers) +
+                      " buffers; give one per buffer, or none at all",
                   "");
   }
   for (PackingId id : all_ids<PackingId>(problem.uses.size())) LOWTIDE_RETURN_IF_ERROR(validate_use(problem, id));

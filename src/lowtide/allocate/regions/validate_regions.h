@@ -8,12 +8,14 @@
 
 namespace lowtide::allocate_internal {
 
-// Refuses what region_packing.h does not allow, and what could overflow later. Ensures, besides what
-// validate_packing_problem does:
-//   - 1 to limits::kMaxRegions regions; capacities >= 0; alignments are powers of two <= limits::kMaxAlignment; the
-//     packing has no capacity of its own;
-//   - one use for each buffer or none at all; weights >= 0; forbidden regions exist, and are not all there are;
-//   - the sum of weight x size is <= limits::kMaxTotalBytes, and so is the sum of sizes with any region's padding.
+// Refuses what region_packing.h does not allow, and what could overflow later. If it succeeds, besides what
+// validate_packing_problem ensures:
+//   - There are 1 to limits::kMaxRegions regions. Their capacities are >= 0, and their alignments are powers of two and
+//     at most limits::kMaxAlignment. The packing problem has no capacity of its own.
+//   - There is one use per buffer, or none at all. Weights are >= 0. Forbidden regions exist, and each buffer has a
+//     region that is not forbidden.
+//   - The sum of weight x size is at most limits::kMaxTotalBytes. So is the sum of the sizes with the padding of any
+//     region.
 [[nodiscard]] Result<void> validate_region_problem(const RegionProblem& problem);
 
 }  // namespace lowtide::allocate_internal

@@ -11,8 +11,8 @@
 #include "lowtide/allocate/problem/answer.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/incumbent.h"
-#include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/allocate/problem/stopping_rule.h"
+#include "lowtide/allocate/problem/structure_bound.h"
 #include "lowtide/allocate/strategies/portfolio.h"
 #include "lowtide/allocate/strategies/table.h"
 #include "lowtide/base/check.h"
@@ -20,13 +20,13 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-Incumbent first_answer(const CompressedProblem& problem, const NamedConflicts& conflicts, Incumbent::Listener listener,
+Incumbent first_answer(const CompressedProblem& problem, const ConflictFacts& facts, Incumbent::Listener listener,
                        Effort& effort) {
   const std::span<const FirstAnswerRow> rows = first_answers();
   const auto row =
       std::find_if(rows.begin(), rows.end(), [&](const FirstAnswerRow& one) { return one.is_suitable(problem); });
   LOWTIDE_CHECK(row != rows.end(), "some first answer suits every problem");
-  return {row->run(problem, conflicts, effort), row->name, std::move(listener)};
+  return {row->run(problem, facts, effort), row->name, std::move(listener)};
 }
 
 void run_last_strategies(StrategyContext& context) {
@@ -41,8 +41,8 @@ void run_last_strategies(StrategyContext& context) {
 Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& options) {
   const CompressedProblem compressed = compress(problem);
   Effort effort = options.effort;
-  NamedConflicts conflicts = named_conflicts(compressed, effort);
-  const StructureBound proof = structure_bound(compressed, conflicts);
+  ConflictFacts facts = facts_of_relation(compressed, effort);
+  const StructureBound proof = structure_bound(compressed, facts);
   StoppingRule stopping(compressed, proof.height, problem.capacity);
   Incumbent::Listener listener;
   if (options.on_improvement) {
@@ -50,14 +50,14 @@ Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& op
       options.on_improvement(answer_of(placements, strategy, proof, stopping));
     };
   }
-  Incumbent best = first_answer(compressed, conflicts, std::move(listener), effort);
+  Incumbent best = first_answer(compressed, facts, std::move(listener), effort);
 
   StrategyContext context{.problem = compressed,
                           .stopping = stopping,
                           .best = best,
                           .effort = effort,
                           .threads = options.threads,
-                          .conflicts = std::move(conflicts)};
+                          .facts = std::move(facts)};
   run_portfolio(context, strategies());
   run_last_strategies(context);
   LOWTIDE_CHECK(best.height() >= stopping.bound(), "no packing is lower than the bound");

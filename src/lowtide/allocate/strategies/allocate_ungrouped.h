@@ -8,8 +8,8 @@
 
 namespace lowtide::allocate_internal {
 
-// Solves a problem without groups with the strategies of the table (table.h), as `allocate` says.
-// Requires: `problem` is valid and `together` is empty.
+// Solves a problem without groups by the strategies of the table (table.h), as `allocate` promises.
+// Requires: the problem is valid and has no colocations.
 [[nodiscard]] Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& options);
 
 }  // namespace lowtide::allocate_internal

@@ -21,14 +21,15 @@ bool is_worth_a_graph(const CompressedProblem& problem, std::int64_t pairs) {
 }  // namespace
 
 void StrategyContext::prepare() {
-  pairs = count_meeting_pairs(problem);
-  if (!conflicts.graph && is_worth_a_graph(problem, pairs)) conflicts.graph = conflict_graph(problem, effort);
-  if (const SearchTask* task = exact_task())
+  pairs = count_overlapping_pairs(problem);
+  if (!facts.graph && is_worth_a_graph(problem, pairs)) facts.graph = conflict_graph(problem, effort);
+  if (const SearchTask* task = exact_task()) {
     descent.emplace(problem, *task, stopping.bound(), stopping.target(), threads);
+  }
 }
 
 const SearchTask* StrategyContext::exact_task() {
-  if (!exact) exact.emplace(problem, std::move(conflicts.cover), effort);
+  if (!exact) exact.emplace(problem, std::move(facts.cover), effort);
   return exact->task();
 }
 

@@ -11,8 +11,8 @@
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/incumbent.h"
-#include "lowtide/allocate/problem/named_conflicts.h"
 #include "lowtide/allocate/problem/stopping_rule.h"
+#include "lowtide/allocate/problem/structure_bound.h"
 
 namespace lowtide::allocate_internal {
 
@@ -24,25 +24,25 @@ struct StrategyContext {
   Incumbent& best;
   Effort& effort;
   int threads = 1;
-  NamedConflicts conflicts;    // the cover moves into `exact`, which makes one itself if there is none
-  std::int64_t pairs = 0;      // that live together or are named; counted by `prepare`
+  ConflictFacts facts;         // the cover moves into `exact`, which makes one itself if there is none
+  std::int64_t pairs = 0;      // an upper bound of the number of conflicts; counted by `prepare`
   std::int64_t decisions = 0;  // of all exact searches
   std::optional<ExactProblem> exact = std::nullopt;  // made by `exact_task`
-  std::optional<Descent> descent = std::nullopt;     // of `exact`, if a search can reach anything there
+  std::optional<Descent> descent = std::nullopt;     // of `exact`, if the problem is not too large for a search
 
-  // Counts the pairs, keeps the conflicts if they fit into memory, and sets up the exact search.
+  // Counts the pairs, makes a graph of the conflicts if it is small enough, and sets up the exact search.
   void prepare();
 
-  // The problem as the exact search wants it. Null if there is nothing to search for, or too much.
+  // The problem in the form of the exact search. Null if there is nothing to search for, or if it is too large.
   const SearchTask* exact_task();
 
-  // Asks a descent for the target, and for heights between target and best. Null does nothing. A bound that the descent
-  // raises goes to the stopping rule.
+  // Asks a descent for the target, or for heights between the target and the best. Does nothing if the descent is null.
+  // Passes a bound that the descent has raised on to the stopping rule.
   void search_target(Descent* with, std::int64_t limit);
   void search_between(Descent* with, std::int64_t limit);
 
-  // Null where there is no space for a graph: conflicts are then found by time.
-  [[nodiscard]] const ConflictGraph* graph() const { return conflicts.graph ? &*conflicts.graph : nullptr; }
+  // Null if the graph would be too large. Then conflicts are found by time.
+  [[nodiscard]] const ConflictGraph* graph() const { return facts.graph ? &*facts.graph : nullptr; }
   [[nodiscard]] bool is_over() const { return stopping.stops_at(best.height()) || effort.exhausted(); }
 };
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/allocate/greedy/greedy_allocator.h"
 #include "lowtide/allocate/greedy/orders.h"
-#include "lowtide/allocate/greedy/placer.h"
 #include "lowtide/base/parallel.h"
 
 namespace lowtide::allocate_internal {
@@ -20,28 +20,28 @@ namespace {
 struct GreedyOrder {
   std::string_view name;
   std::vector<PackingId> (*order)(const CompressedProblem&);
-  GapRule rule;
+  FitRule rule;
 };
 
-// Lowest gap before tightest, because it wins more often on hard problems. The first two come first for the same
-// reason, and because a problem with many pairs may leave effort for no more.
+// The lowest range comes before the tightest one, because it wins more often on hard problems. The first two orders win
+// most often of all, and a problem with many pairs may leave no effort for more than two.
 constexpr std::array<GreedyOrder, 9> kOrders = {{
-    {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, GapRule::tightest},
-    {"greedy_by_size", greedy_by_size, GapRule::lowest},
-    {"greedy_by_breadth", greedy_by_breadth, GapRule::lowest},
-    {"greedy_by_size_tightest", greedy_by_size, GapRule::tightest},
-    {"greedy_by_breadth_tightest", greedy_by_breadth, GapRule::tightest},
-    {"greedy_by_lifespan", greedy_by_lifespan, GapRule::lowest},
-    {"greedy_by_lifespan_tightest", greedy_by_lifespan, GapRule::tightest},
-    {"greedy_by_area", greedy_by_area, GapRule::lowest},
-    {"greedy_by_area_tightest", greedy_by_area, GapRule::tightest},
+    {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, FitRule::tightest},
+    {"greedy_by_size", greedy_by_size, FitRule::lowest},
+    {"greedy_by_breadth", greedy_by_breadth, FitRule::lowest},
+    {"greedy_by_size_tightest", greedy_by_size, FitRule::tightest},
+    {"greedy_by_breadth_tightest", greedy_by_breadth, FitRule::tightest},
+    {"greedy_by_lifespan", greedy_by_lifespan, FitRule::lowest},
+    {"greedy_by_lifespan_tightest", greedy_by_lifespan, FitRule::tightest},
+    {"greedy_by_area", greedy_by_area, FitRule::lowest},
+    {"greedy_by_area_tightest", greedy_by_area, FitRule::tightest},
 }};
 
-// For a relation in place of time. greedy_by_size was the first answer there.
+// If a relation replaces time. greedy_by_size is missing because it is the first answer there.
 constexpr std::array<GreedyOrder, 3> kOrdersWithoutTime = {{
-    {"greedy_by_neighbours", greedy_by_neighbours, GapRule::lowest},
-    {"greedy_by_size_tightest", greedy_by_size, GapRule::tightest},
-    {"greedy_by_neighbours_tightest", greedy_by_neighbours, GapRule::tightest},
+    {"greedy_by_neighbours", greedy_by_neighbours, FitRule::lowest},
+    {"greedy_by_size_tightest", greedy_by_size, FitRule::tightest},
+    {"greedy_by_neighbours_tightest", greedy_by_neighbours, FitRule::tightest},
 }};
 
 std::span<const GreedyOrder> orders_for(const CompressedProblem& problem) {
@@ -53,8 +53,8 @@ class GreedyOrders final : public Strategy {
  public:
   explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context.problem)) {}
 
-  // The answer is that of one order after another until one meets the stopping. With threads, later ones may run in
-  // vain.
+  // The answer is that of one order after another, until one of them meets the stopping rule. With several threads,
+  // orders after that one may run for nothing.
   void run(std::int64_t limit) override {
     const auto most = static_cast<std::size_t>(limit / std::max<std::int64_t>(context_.pairs, 1));
     const std::size_t count = std::min(std::max<std::size_t>(most, 1), orders_.size() - next_);
@@ -68,8 +68,8 @@ class GreedyOrders final : public Strategy {
     std::vector<Effort> efforts(count, context_.effort.share(context_.effort.limit));
     for_each_in_parallel(count, context_.threads, [&](std::size_t at) {
       const GreedyOrder& order = orders_[next_ + at];
-      Placer placer(context_.problem, context_.graph());
-      found[at] = place_in_order(placer, order.order(context_.problem), order.rule, efforts[at]);
+      GreedyAllocator allocator(context_.problem, context_.graph());
+      found[at] = allocate_in_order(allocator, order.order(context_.problem), order.rule, efforts[at]);
     });
     for (std::size_t at = 0; at < count && !context_.is_over(); ++at) {
       const std::string_view name = orders_[next_++].name;

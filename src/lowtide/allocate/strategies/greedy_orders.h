@@ -10,8 +10,8 @@
 
 namespace lowtide::allocate_internal {
 
-// The greedy orders (orders.h), each with a rule for gaps, one after another. Each is tried once: a turn tries as many
-// of them as its limit has room for, and at least one.
+// The greedy orders (orders.h), each with a fit rule, one after another. Each is tried once. A run tries at least one,
+// and as many as its limit allows.
 [[nodiscard]] std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span<const StrategyRow> rows);
 
 }  // namespace lowtide::allocate_internal

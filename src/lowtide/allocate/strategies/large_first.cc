@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "lowtide/allocate/greedy/best_fit.h"
+#include "lowtide/allocate/greedy/greedy_allocator.h"
 #include "lowtide/allocate/greedy/orders.h"
-#include "lowtide/allocate/greedy/placer.h"
+#include "lowtide/allocate/problem/align.h"
 #include "lowtide/allocate/problem/load_bound.h"
 #include "lowtide/allocate/strategies/portfolio.h"
 #include "lowtide/allocate/tuning.h"
@@ -25,22 +26,23 @@ constexpr std::string_view kName = "large_first";
 
 struct SmallOrder {
   std::vector<PackingId> (*order)(const CompressedProblem&);
-  GapRule rule;
+  FitRule rule;
 };
 constexpr std::array<SmallOrder, 3> kSmallOrders = {{
-    {greedy_by_breadth_last_end, GapRule::tightest},
-    {greedy_by_size, GapRule::lowest},
-    {greedy_by_lifespan, GapRule::lowest},
+    {greedy_by_breadth_last_end, FitRule::tightest},
+    {greedy_by_size, FitRule::lowest},
+    {greedy_by_lifespan, FitRule::lowest},
 }};
 
-// The problem with only the fixed buffers, and those of at least `threshold` bytes.
+// The problem with only the fixed buffers and the large ones, of at least `threshold` bytes.
 CompressedProblem large_of(const CompressedProblem& problem, std::int64_t threshold) {
   CompressedProblem large = problem;
   std::erase_if(large.movable, [&](PackingId id) { return problem.buffers[id].size < threshold; });
   return large;
 }
 
-// The problem with only the small buffers. The others are fixed at their place in `large`, `shift` bytes higher.
+// The problem with only the small buffers movable. The large ones are fixed, `shift` bytes above their offsets in
+// `large`.
 CompressedProblem small_of(const CompressedProblem& problem, std::int64_t threshold, const Placements& large,
                            std::int64_t shift) {
   CompressedProblem small = problem;
@@ -54,12 +56,12 @@ CompressedProblem small_of(const CompressedProblem& problem, std::int64_t thresh
   return small;
 }
 
-// The bytes by which the large buffers can be pushed up. 0 if some buffer is fixed.
-std::int64_t room_below(const CompressedProblem& large, std::int64_t height, std::int64_t target) {
+// The bytes by which all large buffers can be pushed up together. 0 if a buffer is fixed.
+std::int64_t space_below(const CompressedProblem& large, std::int64_t height, std::int64_t target) {
   if (!large.fixed.empty() || height >= target) return 0;
   std::int64_t alignment = 1;
   for (PackingId id : large.movable) alignment = std::max(alignment, large.buffers[id].alignment);
-  return (target - height) & -alignment;
+  return aligned_down(target - height, alignment);
 }
 
 class LargeFirst final : public Strategy {
@@ -70,7 +72,7 @@ class LargeFirst final : public Strategy {
                  [](const StrategyRow& row) { return row.make != make_large_first; });
   }
 
-  // The next division.
+  // Tries the next division into large and small buffers.
   void run(std::int64_t limit) override {
     divide();
     if (divisions_.empty()) return;
@@ -79,7 +81,7 @@ class LargeFirst final : public Strategy {
 
     const CompressedProblem large = large_of(problem_, division.threshold);
     StoppingRule stopping(large, height_bound(large).height, std::nullopt);
-    Effort share = context_.effort.share(limit / 2);
+    Effort share = context_.effort.share(limit / tuning::kLargeFirstInnerShare);
     Incumbent found(best_fit(large, share), kName);
     StrategyContext inner{
         .problem = large, .stopping = stopping, .best = found, .effort = share, .threads = context_.threads};
@@ -87,20 +89,22 @@ class LargeFirst final : public Strategy {
     context_.effort.spend(share.spent);
     division.is_done = stopping.stops_at(found.height());
 
-    for (std::int64_t shift = room_below(large, found.height(), context_.stopping.target());; shift = 0) {
-      if (is_over() || found.height() + shift >= context_.best.height()) break;
-      add_small(small_of(problem_, division.threshold, found.placements(), shift));
-      if (shift == 0) break;
-    }
+    // First with the large buffers pushed up, then where they are.
+    const std::int64_t shift = space_below(large, found.height(), context_.stopping.target());
+    if (!may_improve(found.height() + shift)) return;
+    add_small(small_of(problem_, division.threshold, found.placements(), shift));
+    if (shift == 0 || !may_improve(found.height())) return;
+    add_small(small_of(problem_, division.threshold, found.placements(), 0));
   }
 
  private:
   struct Division {
     std::int64_t threshold = 0;  // sizes below are small
-    bool is_done = false;        // more effort gives nothing else
+    bool is_done = false;        // more effort would change nothing
   };
 
   [[nodiscard]] bool is_over() const { return context_.stopping.stops_at(context_.best.height()); }
+  [[nodiscard]] bool may_improve(std::int64_t height) const { return !is_over() && height < context_.best.height(); }
   void divide();
   [[nodiscard]] std::int64_t threshold_for(std::int64_t most) const;
   [[nodiscard]] std::int64_t load_below(std::int64_t threshold) const;
@@ -125,7 +129,7 @@ void LargeFirst::divide() {
   }
 }
 
-// The largest size such that at most `most` bytes of smaller buffers live at any moment. 0 if too few are smaller.
+// The largest size such that at most `most` bytes of smaller buffers are live at any moment. 0 if too few are smaller.
 std::int64_t LargeFirst::threshold_for(std::int64_t most) const {
   std::vector<std::int64_t> all;
   all.reserve(problem_.movable.size());
@@ -146,9 +150,9 @@ std::int64_t LargeFirst::load_below(std::int64_t threshold) const {
   for (PackingId id : problem_.movable) {
     const std::int64_t size = problem_.buffers[id].size;
     if (size >= threshold) continue;
-    for (const MomentSpan& part : problem_.parts_of(id)) {
-      change[part.begin] += size;
-      change[part.end] -= size;
+    for (const MomentSpan& span : problem_.spans_of(id)) {
+      change[span.begin] += size;
+      change[span.end] -= size;
     }
   }
   std::int64_t load = 0;
@@ -160,10 +164,11 @@ std::int64_t LargeFirst::load_below(std::int64_t threshold) const {
 void LargeFirst::add_small(const CompressedProblem& small) {
   for (const SmallOrder& strategy : kSmallOrders) {
     if (is_over()) return;
-    Placer placer(small, context_.graph());
-    std::optional<Placements> placed = place_in_order(placer, strategy.order(small), strategy.rule, context_.effort);
-    if (!placed) return;
-    context_.best.offer(*std::move(placed), kName);
+    GreedyAllocator allocator(small, context_.graph());
+    std::optional<Placements> found =
+        allocate_in_order(allocator, strategy.order(small), strategy.rule, context_.effort);
+    if (!found) return;
+    context_.best.offer(*std::move(found), kName);
   }
 }
 

@@ -78,8 +78,8 @@ class EjectionStrategy final : public Strategy {
 
   void run(std::int64_t limit) override {
     Effort share = context_.effort.share(limit);
-    const EjectionTurn turn{.bound = context_.stopping.target(), .seed = ++seed_};
-    (void)lower_by_ejection(context_.problem, context_.graph(), turn, context_.best, share);
+    const EjectionOptions options{.bound = context_.stopping.target(), .seed = ++seed_};
+    (void)lower_by_ejection(context_.problem, context_.graph(), options, context_.best, share);
     context_.effort.spend(share.spent);
   }
 

@@ -12,7 +12,7 @@
 
 namespace lowtide::allocate_internal {
 
-// A way to lower the best answer. It lives through all phases of one run and continues where its last turn ended.
+// A way to lower the best answer. It lives through all phases of one problem, and continues where its last run ended.
 class Strategy {
  public:
   Strategy() = default;
@@ -20,12 +20,12 @@ class Strategy {
   Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
-  // One turn, which spends about `limit` of the context's effort. Offers what it finds to the context's best.
+  // Spends about `limit` of the context's effort. Offers what it finds to the context's best.
   virtual void run(std::int64_t limit) = 0;
 };
 
 struct Phase {
-  std::int64_t limit = 0;  // of its effort; the strategies' shares may add up to more
+  std::int64_t limit = 0;  // its effort; the shares of the strategies may add up to more
   bool is_first = false;
 };
 
@@ -35,7 +35,7 @@ struct StrategyRow {
   std::string_view does;
   bool (*is_tried)(const StrategyContext& context, const Phase& phase);
   std::int64_t (*effort)(const StrategyContext& context, const Phase& phase);
-  // `rows`: the table that the row stands in, for a strategy that solves a smaller problem with the other strategies.
+  // `rows` is the table with this row. A strategy may solve a smaller problem with the other strategies.
   std::unique_ptr<Strategy> (*make)(StrategyContext& context, std::span<const StrategyRow> rows);
 };
 

@@ -94,14 +94,14 @@ class PackingCheck {
       check(pair.second);
     };
     if (problem_.conflicts) std::for_each(problem_.conflicts->begin(), problem_.conflicts->end(), check_both);
-    std::for_each(problem_.together.begin(), problem_.together.end(), check_both);
+    std::for_each(problem_.colocations.begin(), problem_.colocations.end(), check_both);
     return lines_.size() == before;
   }
 
   // Checks the distance of each pair, and finds the groups.
   void check_groups() {
     for (PackingId id : all_ids<PackingId>(offsets_.size())) group_.push_back(id);
-    for (const PackingTogether& pair : problem_.together) {
+    for (const PackingColocation& pair : problem_.colocations) {
       const std::optional<std::int64_t> distance =
           checked_subtract(offsets_[pair.second].position(), offsets_[pair.first].position());
       if (distance != pair.delta.count()) {

@@ -22,20 +22,20 @@ bool is_live(const PackingBuffer& buffer, std::int64_t time) {
 class Groups {
  public:
   explicit Groups(const PackingProblem& problem) : group_(problem.buffers.size(), kNone), position_(group_.size(), 0) {
-    std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> others(problem.together.empty() ? 0 : group_.size());
-    for (const PackingTogether& pair : problem.together) {
+    std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> others(problem.colocations.empty() ? 0 : group_.size());
+    for (const PackingColocation& pair : problem.colocations) {
       others[pair.first.index()].emplace_back(pair.second.index(), pair.delta.count());
       others[pair.second.index()].emplace_back(pair.first.index(), -pair.delta.count());
     }
     for (std::size_t root = 0; root < group_.size(); ++root) {
       if (group_[root] == kNone) spread(root, others);
     }
-    if (!problem.together.empty()) find_least_bases(problem);
+    if (!problem.colocations.empty()) find_least_bases(problem);
   }
 
   // The least offset of the buffer in any packing. The buffer may be fixed, or stand above others of its group.
   [[nodiscard]] std::int64_t least_offset(const PackingProblem& problem, PackingId id) const {
-    if (problem.together.empty()) {
+    if (problem.colocations.empty()) {
       return problem.buffers[id].fixed_offset ? problem.buffers[id].fixed_offset->position() : 0;
     }
     return base_[of(id)] + position(id);
@@ -239,7 +239,7 @@ PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claim
   sort_by_size(problem, check.live);
   const Groups groups(problem);
   add_load(problem, groups, check);
-  const bool is_any_time = problem.conflicts || !problem.together.empty();
+  const bool is_any_time = problem.conflicts || !problem.colocations.empty();
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     if (is_any_time || problem.buffers[id].lifespan.contains(time)) add_alone(problem, groups, id, check);
   }

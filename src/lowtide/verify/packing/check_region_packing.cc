@@ -36,7 +36,7 @@ class RegionPackingCheck {
     }
     for (PackingId id : all_ids<PackingId>(buffers)) check_region_of(id);
     if (!lines_.empty()) return std::move(lines_);
-    for (const PackingTogether& pair : problem_.packing.together) {
+    for (const PackingColocation& pair : problem_.packing.colocations) {
       if (region_of(pair.first) == region_of(pair.second)) continue;
       add(name(pair.first) + " is in region " + std::to_string(region_of(pair.first).value()) + " and " +
           name(pair.second) + " in region " + std::to_string(region_of(pair.second).value()) +
@@ -69,7 +69,7 @@ class RegionPackingCheck {
     std::set<PackingId> group = {id};
     for (std::size_t before = 0; before != group.size();) {
       before = group.size();
-      for (const PackingTogether& pair : problem_.packing.together) {
+      for (const PackingColocation& pair : problem_.packing.colocations) {
         if (group.contains(pair.first)) group.insert(pair.second);
         if (group.contains(pair.second)) group.insert(pair.first);
       }
@@ -123,9 +123,9 @@ class RegionPackingCheck {
       return out;
     };
     if (problem_.packing.conflicts) alone.conflicts = kept(*problem_.packing.conflicts);
-    for (const PackingTogether& pair : problem_.packing.together) {
+    for (const PackingColocation& pair : problem_.packing.colocations) {
       if (!inside[pair.first] || !inside[pair.second]) continue;
-      alone.together.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
+      alone.colocations.push_back({*inside[pair.first], *inside[pair.second], pair.delta});
     }
     if (fits()) alone.capacity = self.capacity;
     const std::string prefix = "region " + std::to_string(region.value()) + ": ";
@@ -182,7 +182,7 @@ class RegionPackingCheck {
   // A witness of a problem with groups is not checked, because members of a group share bytes.
   void check_witness(const RegionWitness& witness) {
     if (packing_.outcome != PackingOutcome::infeasible) add("a witness, though nothing is said to be impossible");
-    if (!problem_.packing.together.empty()) return;
+    if (!problem_.packing.colocations.empty()) return;
     const std::set<RegionId> regions(witness.regions.begin(), witness.regions.end());
     const std::int64_t unit = witness.unit.count();
     const auto rounded = [&](Bytes bytes) { return (bytes.count() + unit - 1) / unit * unit; };

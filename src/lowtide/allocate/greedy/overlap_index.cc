@@ -1,13 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/allocate/greedy/placed_index.h"
+#include "lowtide/allocate/greedy/overlap_index.h"
 
 #include <tuple>
 
 namespace lowtide::allocate_internal {
 
-PlacedIndex::PlacedIndex(const CompressedProblem& problem, std::span<const PackingId> members)
+OverlapIndex::OverlapIndex(const CompressedProblem& problem, std::span<const PackingId> members)
     : members_(members.begin(), members.end()), position_(problem.buffers.size()) {
   std::sort(members_.begin(), members_.end(), [&](PackingId a, PackingId b) {
     return std::tuple(problem.buffers[a].hull.begin, a) < std::tuple(problem.buffers[b].hull.begin, b);
@@ -20,24 +20,24 @@ PlacedIndex::PlacedIndex(const CompressedProblem& problem, std::span<const Packi
     ends_of_members_.push_back(problem.buffers[member].hull.end);
   }
   std::size_t width = members_.size();
-  levels_.emplace_back(width, 0);
+  rows_.emplace_back(width, 0);
   while (width > kFan) {
     width = (width + kFan - 1) / kFan;
-    levels_.emplace_back(width, 0);
+    rows_.emplace_back(width, 0);
   }
 }
 
-void PlacedIndex::insert(PackingId buffer) {
+void OverlapIndex::insert(PackingId buffer) {
   std::size_t at = position_[buffer];
-  const Moment end = ends_of_members_[at];  // >= 1: hulls of members are not empty
-  for (std::vector<Moment>& level : levels_) {
-    level[at] = std::max(level[at], end);
+  const Moment end = ends_of_members_[at];  // >= 1, because hulls of members are not empty
+  for (std::vector<Moment>& row : rows_) {
+    row[at] = std::max(row[at], end);
     at /= kFan;
   }
 }
 
-void PlacedIndex::clear() {
-  for (std::vector<Moment>& level : levels_) std::fill(level.begin(), level.end(), 0);
+void OverlapIndex::clear() {
+  for (std::vector<Moment>& row : rows_) std::fill(row.begin(), row.end(), 0);
 }
 
 }  // namespace lowtide::allocate_internal

@@ -1,0 +1,138 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/allocate/greedy/orders.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "lowtide/allocate/problem/load_bound.h"
+#include "lowtide/base/checked.h"
+
+namespace lowtide::allocate_internal {
+namespace {
+
+using Buffer = CompressedProblem::Buffer;
+
+// The movable buffers by ascending key(id, buffer). The last element of each key is the id.
+template <typename Key>
+std::vector<PackingId> movable_by(const CompressedProblem& problem, const Key& key) {
+  std::vector<PackingId> order = problem.movable;
+  std::sort(order.begin(), order.end(),
+            [&](PackingId a, PackingId b) { return key(a, problem.buffers[a]) < key(b, problem.buffers[b]); });
+  return order;
+}
+
+std::int64_t length_of(const Buffer& buffer) { return buffer.hull.end - buffer.hull.begin; }
+
+// The rank of each moment by load: the busiest is 0, and of equal loads the earlier comes first.
+std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
+  std::vector<Moment> moments(load.size());
+  std::iota(moments.begin(), moments.end(), Moment{0});
+  std::stable_sort(moments.begin(), moments.end(), [&](Moment a, Moment b) { return load[a] > load[b]; });
+  std::vector<Moment> rank(load.size());
+  for (std::size_t at = 0; at < moments.size(); ++at) rank[moments[at]] = static_cast<Moment>(at);
+  return rank;
+}
+
+// Finds the smallest value of any range, after O(n) preparation. Row k of a sparse table holds the minimum of 2^k
+// blocks from each block on. The values of a range outside of whole blocks are read one by one. A table over single
+// values instead of blocks would take ten times the memory.
+class RangeMinimum {
+ public:
+  explicit RangeMinimum(std::vector<Moment> values) : values_(std::move(values)) {
+    rows_.emplace_back();
+    for (std::size_t begin = 0; begin < values_.size(); begin += kBlock) {
+      rows_[0].push_back(least(begin, std::min(begin + kBlock, values_.size())));
+    }
+    for (std::size_t width = 2; width <= rows_[0].size(); width *= 2) {
+      const std::vector<Moment>& half = rows_.back();
+      std::vector<Moment> row(rows_[0].size() - width + 1);
+      for (std::size_t at = 0; at < row.size(); ++at) row[at] = std::min(half[at], half[at + width / 2]);
+      rows_.push_back(std::move(row));
+    }
+  }
+  // Requires: the span is not empty.
+  [[nodiscard]] Moment of(MomentSpan span) const {
+    const std::size_t first = (span.begin + kBlock - 1) / kBlock;
+    const std::size_t last = span.end / kBlock;  // blocks [first, last) are inside the span
+    if (first >= last) return least(span.begin, span.end);
+    const auto row = static_cast<std::size_t>(std::bit_width(last - first) - 1);
+    const Moment blocks = std::min(rows_[row][first], rows_[row][last - (std::size_t{1} << row)]);
+    return std::min({blocks, least(span.begin, first * kBlock), least(last * kBlock, span.end)});
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 16;
+
+  [[nodiscard]] Moment least(std::size_t begin, std::size_t end) const {
+    Moment result = std::numeric_limits<Moment>::max();
+    for (std::size_t at = begin; at < end; ++at) result = std::min(result, values_[at]);
+    return result;
+  }
+
+  std::vector<Moment> values_;
+  std::vector<std::vector<Moment>> rows_;
+};
+
+// The rank of the busiest moment of each buffer.
+IdVector<PackingId, Moment> breadth_ranks(const CompressedProblem& problem) {
+  const RangeMinimum busiest(ranks_by_load(load_profile(problem)));
+  IdVector<PackingId, Moment> rank(problem.buffers.size());
+  for (PackingId id : problem.movable) {
+    rank[id] = std::numeric_limits<Moment>::max();
+    for (const MomentSpan& span : problem.spans_of(id)) rank[id] = std::min(rank[id], busiest.of(span));
+  }
+  return rank;
+}
+
+}  // namespace
+
+std::vector<PackingId> greedy_by_size(const CompressedProblem& problem) {
+  return movable_by(problem,
+                    [](PackingId id, const Buffer& buffer) { return std::tuple(-buffer.size, buffer.hull.begin, id); });
+}
+
+std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem) {
+  const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
+  return movable_by(problem,
+                    [&](PackingId id, const Buffer& buffer) { return std::tuple(rank[id], -buffer.size, id); });
+}
+
+std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& problem) {
+  const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
+  return movable_by(problem, [&](PackingId id, const Buffer& buffer) {
+    return std::tuple(rank[id], -std::int64_t{buffer.hull.end}, buffer.hull.begin, id);
+  });
+}
+
+std::vector<PackingId> greedy_by_lifespan(const CompressedProblem& problem) {
+  return movable_by(
+      problem, [](PackingId id, const Buffer& buffer) { return std::tuple(-length_of(buffer), -buffer.size, id); });
+}
+
+std::vector<PackingId> greedy_by_area(const CompressedProblem& problem) {
+  return movable_by(problem, [](PackingId id, const Buffer& buffer) {
+    // Areas above 63 bits count as equal, and the size decides between them.
+    const std::int64_t area =
+        checked_multiply(buffer.size, length_of(buffer)).value_or(std::numeric_limits<std::int64_t>::max());
+    return std::tuple(-area, -buffer.size, id);
+  });
+}
+
+std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem) {
+  // All sizes together are below 2^62, and a buffer counts once per neighbour.
+  IdVector<PackingId, std::int64_t> bytes(problem.buffers.size(), 0);
+  for (const PackingPair& pair : problem.pairs) {
+    bytes[pair.first] += problem.buffers[pair.second].size;
+    bytes[pair.second] += problem.buffers[pair.first].size;
+  }
+  return movable_by(problem,
+                    [&](PackingId id, const Buffer& buffer) { return std::tuple(-bytes[id], -buffer.size, id); });
+}
+
+}  // namespace lowtide::allocate_internal
