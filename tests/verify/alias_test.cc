@@ -48,10 +48,17 @@ std::string unary(const std::string& type, Extents from, Extents to, std::vector
   return describe(alias_meaning(maker.make({y}), node));
 }
 
-std::string slice(Extents from, Extents to, Extents starts, Extents ends, Extents axes, Extents steps,
-                  DType dtype = DType::u8) {
+struct SliceInputs {
+  Extents starts;
+  Extents ends;
+  Extents axes;
+  Extents steps;
+};
+
+std::string slice(Extents from, Extents to, SliceInputs inputs, DType dtype = DType::u8) {
   return unary("Slice", std::move(from), std::move(to), {},
-               {std::move(starts), std::move(ends), std::move(axes), std::move(steps)}, dtype);
+               {std::move(inputs.starts), std::move(inputs.ends), std::move(inputs.axes), std::move(inputs.steps)},
+               dtype);
 }
 
 TEST(AliasMeaning, WholeViewsKeepAllBytes) {
@@ -94,37 +101,37 @@ TEST(AliasMeaning, DropoutComputesInTrainingAndWhereItsMaskIsWanted) {
 
 // x[4,6] of f32: a row has 24 bytes.
 TEST(AliasMeaning, SliceOfConsecutiveElementsIsARun) {
-  EXPECT_EQ(slice({4, 6}, {2, 6}, {1}, {3}, {0}, {1}, DType::f32), "24+48 -> 0");             // rows 1, 2
-  EXPECT_EQ(slice({4, 6}, {1, 2}, {2, 1}, {3, 3}, {0, 1}, {1, 1}, DType::f32), "52+8 -> 0");  // 2 * 24 + 1 * 4
-  EXPECT_EQ(slice({4, 6}, {1, 6}, {-1}, {100}, {-2}, {1}, DType::f32), "72+24 -> 0");         // the last row
-  EXPECT_EQ(slice({4, 6}, {1, 6}, {3}, {1}, {0}, {-5}, DType::f32), "72+24 -> 0");  // one row, whatever the step
-  EXPECT_EQ(slice({4, 6}, {4, 6}, {0}, {4}, {0}, {1}, DType::f32), "0+96 -> 0");    // all
-  EXPECT_EQ(slice({1, 6, 5}, {1, 2, 5}, {2}, {4}, {1}, {1}), "10+10 -> 0");         // below an extent of 1
-  EXPECT_EQ(slice({4, 6}, {0, 6}, {3}, {2}, {0}, {1}), "");                         // nothing
+  EXPECT_EQ(slice({4, 6}, {2, 6}, {{1}, {3}, {0}, {1}}, DType::f32), "24+48 -> 0");             // rows 1, 2
+  EXPECT_EQ(slice({4, 6}, {1, 2}, {{2, 1}, {3, 3}, {0, 1}, {1, 1}}, DType::f32), "52+8 -> 0");  // 2 * 24 + 1 * 4
+  EXPECT_EQ(slice({4, 6}, {1, 6}, {{-1}, {100}, {-2}, {1}}, DType::f32), "72+24 -> 0");         // the last row
+  EXPECT_EQ(slice({4, 6}, {1, 6}, {{3}, {1}, {0}, {-5}}, DType::f32), "72+24 -> 0");  // one row, whatever the step
+  EXPECT_EQ(slice({4, 6}, {4, 6}, {{0}, {4}, {0}, {1}}, DType::f32), "0+96 -> 0");    // all
+  EXPECT_EQ(slice({1, 6, 5}, {1, 2, 5}, {{2}, {4}, {1}, {1}}), "10+10 -> 0");         // below an extent of 1
+  EXPECT_EQ(slice({4, 6}, {0, 6}, {{3}, {2}, {0}, {1}}), "");                         // nothing
 }
 
 TEST(AliasMeaning, SliceOfScatteredElementsComputes) {
-  EXPECT_EQ(slice({4, 6}, {4, 2}, {1}, {3}, {1}, {1}), "its elements are not consecutive");  // columns of all rows
-  EXPECT_EQ(slice({4, 6}, {2, 6}, {0}, {4}, {0}, {2}), "its elements are not consecutive");  // every other row
-  EXPECT_EQ(slice({4}, {4}, {3}, {-9}, {0}, {-1}), "its elements are not consecutive");      // backwards
-  EXPECT_EQ(slice({2, 2, 2}, {2, 1, 2}, {0}, {1}, {1}, {1}), "its elements are not consecutive");
+  EXPECT_EQ(slice({4, 6}, {4, 2}, {{1}, {3}, {1}, {1}}), "its elements are not consecutive");  // columns of all rows
+  EXPECT_EQ(slice({4, 6}, {2, 6}, {{0}, {4}, {0}, {2}}), "its elements are not consecutive");  // every other row
+  EXPECT_EQ(slice({4}, {4}, {{3}, {-9}, {0}, {-1}}), "its elements are not consecutive");      // backwards
+  EXPECT_EQ(slice({2, 2, 2}, {2, 1, 2}, {{0}, {1}, {1}, {1}}), "its elements are not consecutive");
 }
 
 TEST(AliasMeaning, SliceWithBoundsThatSayNothingComputes) {
   constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
-  EXPECT_EQ(slice({4}, {4}, {kLowest}, {kHighest}, {0}, {1}), "0+4 -> 0");  // clamped
-  EXPECT_EQ(slice({4}, {1}, {kHighest}, {kLowest}, {0}, {kLowest}), "3+1 -> 0");
-  EXPECT_EQ(slice({4}, {2}, {0}, {3}, {0}, {1}), "its bounds and the shape of its output disagree");
-  EXPECT_EQ(slice({4}, {4}, {0}, {4}, {0}, {0}), "a step is 0");
-  EXPECT_EQ(slice({4}, {4}, {0}, {4}, {1}, {1}), "an axis is not one of the input's");
-  EXPECT_EQ(slice({4}, {4}, {0}, {4}, {kLowest}, {1}), "an axis is not one of the input's");
-  EXPECT_EQ(slice({4, 4}, {2, 4}, {0, 0}, {4, 2}, {0, -2}, {1, 1}), "an axis is given twice");
-  EXPECT_EQ(slice({4, 4}, {2, 4}, {0, 0}, {4, 2}, {0}, {1, 1}),
+  EXPECT_EQ(slice({4}, {4}, {{kLowest}, {kHighest}, {0}, {1}}), "0+4 -> 0");  // clamped
+  EXPECT_EQ(slice({4}, {1}, {{kHighest}, {kLowest}, {0}, {kLowest}}), "3+1 -> 0");
+  EXPECT_EQ(slice({4}, {2}, {{0}, {3}, {0}, {1}}), "its bounds and the shape of its output disagree");
+  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {0}, {0}}), "a step is 0");
+  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {1}, {1}}), "an axis is not one of the input's");
+  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {kLowest}, {1}}), "an axis is not one of the input's");
+  EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0, -2}, {1, 1}}), "an axis is given twice");
+  EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0}, {1, 1}}),
             "its starts, ends, axes and steps are not equally many");
   EXPECT_EQ(unary("Slice", {4}, {2}), "its bounds are not known before the run");
   // Extents whose product is nothing, although parts of it overflow.
-  EXPECT_EQ(slice({0, kHighest, 2}, {0, kHighest, 2}, {0}, {0}, {0}, {1}), "");
+  EXPECT_EQ(slice({0, kHighest, 2}, {0, kHighest, 2}, {{0}, {0}, {0}, {1}}), "");
 }
 
 TEST(AliasMeaning, SliceTakesItsBoundsFromAttributesBeforeOpset10) {
@@ -144,10 +151,10 @@ TEST(AliasMeaning, SliceWithABoundThatIsNotKnownComputes) {
 }
 
 TEST(AliasMeaning, PartsOfHalfBytesMustLieOnWholeBytes) {
-  EXPECT_EQ(slice({8}, {4}, {2}, {6}, {0}, {1}, DType::i4), "1+2 -> 0");
-  EXPECT_EQ(slice({8}, {4}, {1}, {5}, {0}, {1}, DType::i4), "the part does not lie on whole bytes");
-  EXPECT_EQ(slice({8}, {3}, {2}, {5}, {0}, {1}, DType::i4), "the part does not lie on whole bytes");
-  EXPECT_EQ(slice({7}, {3}, {4}, {7}, {0}, {1}, DType::i4), "2+2 -> 0");  // ends where the input does
+  EXPECT_EQ(slice({8}, {4}, {{2}, {6}, {0}, {1}}, DType::i4), "1+2 -> 0");
+  EXPECT_EQ(slice({8}, {4}, {{1}, {5}, {0}, {1}}, DType::i4), "the part does not lie on whole bytes");
+  EXPECT_EQ(slice({8}, {3}, {{2}, {5}, {0}, {1}}, DType::i4), "the part does not lie on whole bytes");
+  EXPECT_EQ(slice({7}, {3}, {{4}, {7}, {0}, {1}}, DType::i4), "2+2 -> 0");  // ends where the input does
 }
 
 std::string split(Extents from, std::vector<Extents> to, std::vector<Attribute> attributes,

@@ -257,24 +257,33 @@ TEST(HostilePlan, SizesThatOnlyTogetherOverflow) {
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed; malformed");
 }
 
-// n values in one place, n buffers in one place, a concat of n parts read n times: linear work, not n * n.
-TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
-  constexpr int kMany = 20'000;
+constexpr int kMany = 20'000;
+
+// kMany nodes whose results a concat joins, and kMany nodes that read the concat.
+struct ManyParts {
   GraphMaker maker;
-  const TensorId x = maker.input("x", {1});
+  TensorId x = maker.input("x", {1});
   std::vector<std::optional<TensorId>> parts;
-  for (int at = 0; at < kMany; ++at) {
-    parts.emplace_back(maker.tensor("p" + std::to_string(at), {1}));
-    maker.node("Gemm", {x}, {parts.back()});
-  }
-  const TensorId all = maker.tensor("all", {kMany});
-  maker.node("Concat", parts, {all}, {testing::integer("axis", 0)});
+  TensorId all;
   std::vector<TensorId> last;
+};
+
+Graph graph_of(ManyParts& many) {
   for (int at = 0; at < kMany; ++at) {
-    last.push_back(maker.tensor("r" + std::to_string(at), {1}));
-    maker.node("Gemm", {all}, {last.back()});
+    many.parts.emplace_back(many.maker.tensor("p" + std::to_string(at), {1}));
+    many.maker.node("Gemm", {many.x}, {many.parts.back()});
   }
-  const Graph graph = maker.make({last.back()});
+  many.all = many.maker.tensor("all", {kMany});
+  many.maker.node("Concat", many.parts, {many.all}, {testing::integer("axis", 0)});
+  for (int at = 0; at < kMany; ++at) {
+    many.last.push_back(many.maker.tensor("r" + std::to_string(at), {1}));
+    many.maker.node("Gemm", {many.all}, {many.last.back()});
+  }
+  return many.maker.make({many.last.back()});
+}
+
+// All parts in one row of bytes, and all results in one byte.
+Plan plan_of(const Graph& graph, const ManyParts& many) {
   const std::uint32_t steps = 2 * kMany + 1;
   const Lifespan always{StepId(0), StepId(steps)};
   Plan plan;
@@ -295,16 +304,16 @@ TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
     plan.program.steps.push_back({.work = work, .reads = std::move(reads), .writes = {write}});
     plan.layout.steps.push_back({});
   };
-  const ValueId first = add_value(x, std::nullopt, given, 0);
+  const ValueId first = add_value(many.x, std::nullopt, given, 0);
   std::vector<ValueId> row_of_parts;
   for (std::uint32_t at = 0; at < kMany; ++at) {
-    row_of_parts.push_back(add_value(*parts[at], StepId(at), row, at));
+    row_of_parts.push_back(add_value(*many.parts[at], StepId(at), row, at));
     add_step(Compute{NodeId(at), KernelId(0)}, {first}, row_of_parts.back());
   }
-  const ValueId concat = add_value(all, StepId(kMany), row, 0);
+  const ValueId concat = add_value(many.all, StepId(kMany), row, 0);
   add_step(Alias{NodeId(kMany)}, row_of_parts, concat);
   for (std::uint32_t at = 0; at < kMany; ++at) {
-    const ValueId value = add_value(last[at], StepId(kMany + 1 + at), one, 0);
+    const ValueId value = add_value(many.last[at], StepId(kMany + 1 + at), one, 0);
     add_step(Compute{NodeId(kMany + 1 + at), KernelId(0)}, {concat}, value);
     plan.program.outputs = {value};
   }
@@ -312,12 +321,20 @@ TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
   plan.claims.load = Bytes(kMany + 1);
   // As given: the parts and their concat at once; no result has readers, and the last one is an output.
   plan.claims.load_as_given = Bytes(2 * kMany);
+  return plan;
+}
+
+// n values in one place, n buffers in one place, a concat of n parts read n times: linear work, not n * n.
+TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
+  ManyParts many;
+  const Graph graph = graph_of(many);
+  Plan plan = plan_of(graph, many);
   EXPECT_EQ(messages(verify(graph, plan)), "");
 
-  // Now everybody writes into one byte, and 20,000 empty buffers and 20,000 scratch bytes lie there too.
+  // Now all steps write into one byte, where 20,000 empty buffers are as well.
   for (ValuePlace& place : plan.layout.values) place.offset = Offset(0);
   for (int at = 0; at < kMany; ++at) {
-    plan.layout.buffers.push_back({BufferKind::temporary, Bytes(0), {StepId(0), StepId(steps)}, Placement{}});
+    plan.layout.buffers.push_back({BufferKind::temporary, Bytes(0), {StepId(0), StepId(2 * kMany + 1)}, Placement{}});
   }
   const auto found = verify(graph, plan);
   EXPECT_EQ(found.size(), 100U);
