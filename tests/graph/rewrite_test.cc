@@ -125,6 +125,25 @@ TEST(Rewrite, LaterNodesMayReadAReplacedTensor) {
   EXPECT_THAT(rewritten.origins.nodes[NodeId(1)], IsEmpty());
 }
 
+TEST(Rewrite, OutputsAndStateUpdatesAreUses) {
+  const Graph graph = parsed(R"(graph "g" {
+    input x : f32[4]
+    state s : f32[4]
+    y = Add(x, s) : f32[4]
+    output y, x, y
+    update s = y
+  })");
+  GraphRewriter rewriter(graph);
+  const TensorId y = tensor(graph, "y");
+  const TensorId copy = rewriter.add_tensor(floats("copy"), {y});
+  rewriter.replace_uses(y, copy);
+  rewriter.add_node({.type = "Identity", .inputs = {y}, .outputs = {copy}}, {});
+  const Graph rewritten = std::move(rewriter).finish().value().graph;
+  EXPECT_THAT(rewritten.outputs(), ElementsAre(copy, tensor(graph, "x"), copy));
+  EXPECT_THAT(rewritten.state_updates(), ElementsAre(StateUpdate{tensor(graph, "s"), copy}));
+  EXPECT_EQ(rewritten.tensor(y).role, Role::temporary);
+}
+
 TEST(Rewrite, InvalidGraphsAreRefused) {
   const Graph graph = chain();
   const auto relu = [](TensorId from, TensorId to) {

@@ -54,7 +54,7 @@ struct Tensor {
   std::string name;  // as in the source file, any bytes; unique in its graph, not empty
   DType dtype = DType::f32;
   Role role = Role::temporary;
-  bool is_captured = false;    // stands in a body for a tensor of an enclosing graph
+  bool is_captured = false;    // stands in a body for a tensor of an outer graph
   bool is_next_state = false;  // a state tensor has its content after the run (StateUpdate)
   Shape shape;
   Bytes size;                      // dense row-major; an upper bound where shape.has_upper_bounds()
@@ -65,7 +65,7 @@ struct Tensor {
 struct Body {
   std::string name;  // name of the attribute: "then_branch", "body"
   std::shared_ptr<const Graph> graph;
-  // Tensors of the enclosing graph that the body, or a body inside it, reads: (outer, inner). Sorted.
+  // Tensors of the outer graph that the body, or a body inside it, reads: (outer, inner). Sorted.
   std::vector<std::pair<TensorId, TensorId>> captures;
 };
 

@@ -65,7 +65,7 @@ bool GraphParser::read_captures() {
     NameUse outer = inner;
     if (reader_.accept("=")) {
       outer.at = reader_.peek().at;
-      if (!reader_.read_name("the name of a tensor of the enclosing graph", outer.name)) return false;
+      if (!reader_.read_name("the name of a tensor of the outer graph", outer.name)) return false;
     }
     captures_.emplace_back(std::move(inner), std::move(outer));
   } while (reader_.accept(","));
