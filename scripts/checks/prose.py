@@ -30,7 +30,7 @@ PHRASES = [
     (r"so many", "the number, or N"),
     (r"all the same", "nevertheless"),
     (r"(?:comes?|came|coming) to lie", "end up"),
-    (r"but for", "except"),
+    (r"but for(?! which)", "except"),
     (r"anew", "again"),
     (r"nobody", "nothing, no buffer, no step"),
     (r"somebody|whoever", "the thing itself: a buffer, a step, a caller"),

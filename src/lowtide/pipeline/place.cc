@@ -45,8 +45,7 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
   RegionProblem problem;
   for (RegionId id : regions) {
     const Region& region = plan.machine.regions[id.index()];
-    problem.regions.push_back({.capacity = region.capacity,
-                               .alignment = std::max(alignment, region.alignment)});
+    problem.regions.push_back({.capacity = region.capacity, .alignment = std::max(alignment, region.alignment)});
   }
   const IdVector<BufferId, std::int64_t> uses = accesses(plan);
   for (BufferId id : buffers) {

@@ -24,6 +24,7 @@ class ExactProblem {
 
   // As sets of cliques, also for plain lifespans.
   static std::unique_ptr<ExactProblem> of_sets(const CompressedProblem& problem, Effort& effort);
+  ~ExactProblem() = default;
   ExactProblem(const ExactProblem&) = delete;
   ExactProblem& operator=(const ExactProblem&) = delete;
 

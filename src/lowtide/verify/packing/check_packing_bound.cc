@@ -22,7 +22,8 @@ bool is_live(const PackingBuffer& buffer, std::int64_t time) {
 class Groups {
  public:
   explicit Groups(const PackingProblem& problem) : group_(problem.buffers.size(), kNone), position_(group_.size(), 0) {
-    std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> others(problem.colocations.empty() ? 0 : group_.size());
+    std::vector<std::vector<std::pair<std::size_t, std::int64_t>>> others(problem.colocations.empty() ? 0
+                                                                                                      : group_.size());
     for (const PackingColocation& pair : problem.colocations) {
       others[pair.first.index()].emplace_back(pair.second.index(), pair.delta.count());
       others[pair.second.index()].emplace_back(pair.first.index(), -pair.delta.count());
