@@ -82,6 +82,13 @@ class TextOutput(ProgramTest):
                             (("--run", "dataflow", "--stream-room", "9"), "--stream-room")):
             self.assertIn(told, self.expect(USAGE, "plan", "model.onnx", *words).stderr)
 
+    def test_stages_are_skipped_and_dumped_by_name(self):
+        self.write("parallel.onnx", small_models.parallel())
+        said = self.expect(DONE, "plan", "parallel.onnx", "--skip", "search", "--dump-after", "order", "--verify-each")
+        self.assertIn("# after stage order of graph", said.stderr)
+        refused = self.expect(USAGE, "plan", "parallel.onnx", "--skip", "kernels").stderr
+        self.assertIn("--skip is one of search, refine, check_bound, parallelize, verify, not 'kernels'", refused)
+
     def test_a_curve_needs_streams(self):
         said = self.expect(USAGE, "plan", "model.onnx", "--curve").stderr
         self.assertIn("--streams N", said)

@@ -6,22 +6,15 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/base/random.h"
-#include "lowtide/pipeline/place.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/schedule/other_order.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::pipeline_internal {
 namespace {
 
 using testing::dense_kernels;
 using testing::graph_of;
-
-Plan must_place(const detail::PlaceInput& input, const Schedule& schedule) {
-  Plan plan = detail::assemble(input, schedule, input.aliases);
-  EXPECT_TRUE(detail::place(plan, schedule.aliases, input.aliases, input.effort).ok());
-  return plan;
-}
 
 struct Arenas {
   Bytes load;
@@ -33,15 +26,16 @@ struct Arenas {
 Arenas arenas_of(const Graph& graph) {
   const ChosenKernels kernels = dense_kernels(graph);
   const AliasOptions aliases{.alignment = Bytes(4)};
-  const Schedule schedule = lowtide::schedule(graph, kernels, {.aliases = aliases}).value();
-  const std::vector<detail::PlannedBodies> bodies;
+  const OrderChoice choice = schedule(graph, kernels, {.aliases = aliases}).value();
+  const std::vector<PlannedBodies> bodies;
   const Machine machine{
       .regions = {{.name = "arena", .alignment = Bytes(4)}}, .links = {}, .workers = {{.name = "cpu"}}};
-  detail::PlaceInput input{{graph, kernels, bodies, machine}, aliases, 2'000'000};
-  Arenas arenas{.load = schedule.load, .plain = arena_bytes(must_place(input, schedule))};
-  arenas.same = arena_bytes(detail::place_schedule(input, schedule)->plan);
+  PlaceInput input{{graph, kernels, bodies, machine}, aliases, 2'000'000};
+  const PlacedSchedule first = place_schedule(input, choice.best).value();
+  Arenas arenas{.load = choice.best.load, .plain = arena_bytes(first.plan)};
+  arenas.same = arena_bytes(refine_placement(input, first, choice.runners_up)->plan);
   input.may_reorder = true;
-  const detail::PlacedSchedule placed = detail::place_schedule(input, schedule).value();
+  const PlacedSchedule placed = refine_placement(input, first, choice.runners_up).value();
   EXPECT_TRUE(testing::is_topological(graph, placed.schedule.order));
   EXPECT_LE(placed.schedule.load, arena_bytes(placed.plan));
   arenas.reordered = arena_bytes(placed.plan);
@@ -107,7 +101,7 @@ TEST(PlanGraphParts, LiveOnSeveralStreamsToo) {
   int with_parts = 0;
   for (int round = 0; round < 300; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 16)));
-    const PlannedGraph planned = plan_graph(graph, dense_target(), {.streams = 2, .stream_room = 100}).value();
+    const PlannedGraph planned = plan_graph(graph, dense_target(), {.streams = 2, .arena_slack_percent = 100}).value();
     ASSERT_TRUE(planned.violations.empty()) << planned.violations.front().message;
     for (const Buffer& buffer : planned.plan.layout.buffers) {
       with_parts += planned.plan.program.streams.size() > 1 && !buffer.parts.empty() ? 1 : 0;
@@ -117,4 +111,4 @@ TEST(PlanGraphParts, LiveOnSeveralStreamsToo) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::pipeline_internal

@@ -106,8 +106,8 @@ TEST(PlanLimits, ABudgetIsAtMostTheLargestArena) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid);
   EXPECT_EQ(refused.error().message,
-            "a budget of 36028797018963968 bytes is above the limit of 36028797018963967 (kMaxArenaBytes); without one "
-            "there is no limit");
+            "a budget of 36028797018963968 bytes is above the limit of 36028797018963967 (kMaxArenaBytes); omit the budget "
+            "for no limit");
 }
 
 // Sizes, capacities and budgets at, below and above powers of two up to the limits.

@@ -15,7 +15,9 @@ namespace lowtide::testing {
 // Plans, and fails the test if that is refused or the verifier finds anything.
 inline PlannedGraph must_plan(const Graph& graph, const PlanOptions& options = {},
                               const Target& target = dense_target()) {
-  Result<PlannedGraph> planned = plan_graph(graph, target, options);
+  PlanOptions checked = options;
+  checked.verify_each = true;
+  Result<PlannedGraph> planned = plan_graph(graph, target, checked);
   EXPECT_TRUE(planned.ok()) << planned.error().describe();
   for (const Violation& violation : planned->violations) {
     ADD_FAILURE() << violation.message << "\n" << print_graph(graph);

@@ -143,7 +143,7 @@ constexpr const char* kBranches = R"(graph "g" {
 TEST(StateUpdates, WaitForAllReadersOfTheOldContent) {
   const Graph graph = graph_of(kBranches);
   for (ExecutionModel run : {ExecutionModel::streams, ExecutionModel::waves, ExecutionModel::dataflow}) {
-    const PlannedGraph planned = must_plan(graph, {.streams = 2, .run = run, .stream_room = 400});
+    const PlannedGraph planned = must_plan(graph, {.streams = 2, .run = run, .arena_slack_percent = 400});
     EXPECT_EQ(planned.plan.execution, run);
     EXPECT_EQ(planned.plan.program.steps.size(), 6U);
     EXPECT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << to_string(run);

@@ -34,19 +34,19 @@ TEST(PlanGraphStreams, MoreRoomMakesItFaster) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2});
   EXPECT_LE(arena_bytes(tight.plan), Bytes(3 * 64 * 115 / 100));
-  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .stream_room = 40});
+  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .arena_slack_percent = 40});
   EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
   EXPECT_EQ(roomy.plan.program.streams.size(), 2U);
   EXPECT_EQ(roomy.plan.execution, ExecutionModel::streams);
   const auto time_of = [](const PlannedGraph& planned) {
-    return std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; })
+    return std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(), [](const auto& one) { return one.is_chosen; })
         ->picoseconds;
   };
   EXPECT_LT(time_of(roomy), time_of(tight));
-  EXPECT_EQ(roomy.points[0].streams, 1U);
+  EXPECT_EQ(roomy.trade_offs[0].streams, 1U);
   // 1 us to start and 0.1 ns a byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of
   // its 16 products. Five kernels in a row, or three.
-  EXPECT_EQ(roomy.points[0].picoseconds, 4 * 1'012'800 + 1'019'840);
+  EXPECT_EQ(roomy.trade_offs[0].picoseconds, 4 * 1'012'800 + 1'019'840);
   EXPECT_EQ(time_of(roomy), 2 * 1'012'800 + 1'019'840);
 }
 
@@ -55,7 +55,7 @@ TEST(PlanGraphStreams, OneStreamPlansAsBefore) {
   const Plan one = must_plan(graph, {.streams = 1}).plan;
   const Plan none = must_plan(graph, {}).plan;
   EXPECT_EQ(write_plan_json(one, labels_of(graph)), write_plan_json(none, labels_of(graph)));
-  EXPECT_TRUE(must_plan(graph, {}).points.empty());
+  EXPECT_TRUE(must_plan(graph, {}).trade_offs.empty());
 }
 
 TEST(PlanGraphStreams, AChainStaysOnOneStream) {
@@ -80,27 +80,27 @@ TEST(PlanGraphStreams, AStreamCountOutOfRangeIsRefused) {
 // A budget that only one stream meets is met on one stream.
 TEST(PlanGraphStreams, ABudgetComesBeforeSpeed) {
   const PlannedGraph planned =
-      must_plan(graph_of(kBranches), {.budget = Bytes(3 * 64), .streams = 2, .stream_room = 100});
+      must_plan(graph_of(kBranches), {.budget = Bytes(3 * 64), .streams = 2, .arena_slack_percent = 100});
   EXPECT_TRUE(planned.fits());
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(3 * 64));
 }
 
 // Of its own form, or a sequence: which is one of streams and of waves, too.
 TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
-  const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .curve = true});
-  const auto points = planned.points;
-  EXPECT_EQ(std::count_if(points.begin(), points.end(), [](const auto& one) { return one.is_chosen; }), 1);
-  for (const StreamPoint& one : points) {
-    const bool is_beaten = std::any_of(points.begin(), points.end(), [&](const StreamPoint& other) {
+  const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .pareto_front = true});
+  const auto trade_offs = planned.trade_offs;
+  EXPECT_EQ(std::count_if(trade_offs.begin(), trade_offs.end(), [](const auto& one) { return one.is_chosen; }), 1);
+  for (const TradeOff& one : trade_offs) {
+    const bool is_beaten = std::any_of(trade_offs.begin(), trade_offs.end(), [&](const TradeOff& other) {
       return (other.run == one.run || other.run == ExecutionModel::sequence) && other.arena <= one.arena &&
              other.picoseconds <= one.picoseconds &&
              (other.arena < one.arena || other.picoseconds < one.picoseconds || &other < &one);
     });
-    EXPECT_NE(one.is_on_frontier, is_beaten);
+    EXPECT_NE(one.is_pareto_optimal, is_beaten);
   }
   for (ExecutionModel run : {ExecutionModel::streams, ExecutionModel::waves}) {
-    EXPECT_TRUE(std::any_of(points.begin(), points.end(), [&](const auto& one) {
-      return one.run == run && one.arena == Bytes(256) && one.is_on_frontier;
+    EXPECT_TRUE(std::any_of(trade_offs.begin(), trade_offs.end(), [&](const auto& one) {
+      return one.run == run && one.arena == Bytes(256) && one.is_pareto_optimal;
     }));
   }
 }
@@ -114,14 +114,14 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
     Random random(seed);
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 16)));
     const PlannedGraph planned = must_plan(graph, {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
-                                                   .stream_room = static_cast<int>(random.between(0, 60)),
-                                                   .curve = random.chance(30)});
-    ASSERT_FALSE(planned.points.empty());
+                                                   .arena_slack_percent = static_cast<int>(random.between(0, 60)),
+                                                   .pareto_front = random.chance(30)});
+    ASSERT_FALSE(planned.trade_offs.empty());
     const auto chosen =
-        std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; });
-    ASSERT_LE(chosen->picoseconds, planned.points[0].picoseconds) << seed;
+        std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(), [](const auto& one) { return one.is_chosen; });
+    ASSERT_LE(chosen->picoseconds, planned.trade_offs[0].picoseconds) << seed;
     ASSERT_EQ(chosen->arena, arena_bytes(planned.plan)) << seed;
-    if (chosen->picoseconds < planned.points[0].picoseconds) ++faster;
+    if (chosen->picoseconds < planned.trade_offs[0].picoseconds) ++faster;
     if (planned.plan.program.streams.size() > 1 && graph.nodes().size() <= 16) {
       ++small;
       ASSERT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << seed;
@@ -150,8 +150,8 @@ TEST(PlanGraphStreams, ShareInOtherWaysWhereOffsetsLeaveAGap) {
   for (int round = 0; round < 12; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(60, 120)));
     const PlannedGraph planned =
-        must_plan(graph, {.order_effort = 10'000'000, .allocate_effort = 2'000'000, .streams = 2, .curve = true});
-    for (const StreamPoint& point : planned.points) gaps += point.arena - point.load;
+        must_plan(graph, {.order_effort = 10'000'000, .allocate_effort = 2'000'000, .streams = 2, .pareto_front = true});
+    for (const TradeOff& point : planned.trade_offs) gaps += point.arena - point.load;
   }
   EXPECT_LE(gaps, Bytes(10'500));  // measured: 9,600, and 11,776 without other ways
 }

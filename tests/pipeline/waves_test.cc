@@ -17,8 +17,8 @@ namespace {
 using testing::graph_of;
 using testing::must_plan;
 
-const StreamPoint& chosen(const PlannedGraph& planned) {
-  return *std::find_if(planned.points.begin(), planned.points.end(), [](const auto& one) { return one.is_chosen; });
+const TradeOff& chosen(const PlannedGraph& planned) {
+  return *std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(), [](const auto& one) { return one.is_chosen; });
 }
 
 // Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
@@ -37,7 +37,7 @@ TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves});
   EXPECT_EQ(arena_bytes(tight.plan), Bytes(3 * 64));
-  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves, .stream_room = 40});
+  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves, .arena_slack_percent = 40});
   EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
   EXPECT_EQ(chosen(roomy).run, ExecutionModel::waves);
   EXPECT_EQ(roomy.plan.execution, ExecutionModel::waves);
@@ -89,14 +89,14 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
     const PlannedGraph planned = must_plan(graph,
                                            {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
                                             .run = ExecutionModel::waves,
-                                            .stream_room = room,
-                                            .curve = random.chance(30)},
+                                            .arena_slack_percent = room,
+                                            .pareto_front = random.chance(30)},
                                            testing::random_target(random));
-    const StreamPoint& one = planned.points[0];
+    const TradeOff& one = planned.trade_offs[0];
     ASSERT_LE(chosen(planned).picoseconds, one.picoseconds) << seed;
     ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + room) / 100) << seed;
     ASSERT_EQ(chosen(planned).arena, arena_bytes(planned.plan)) << seed;
-    for (const StreamPoint& point : planned.points) {
+    for (const TradeOff& point : planned.trade_offs) {
       if (point.run != ExecutionModel::waves || !point.cap) continue;
       ASSERT_LE(point.load, std::max(*point.cap, one.load)) << seed;
     }

@@ -91,7 +91,7 @@ TEST(Dataflow, AGraphThatIsTooWideIsRefused) {
   ASSERT_FALSE(flow.ok());
   EXPECT_EQ(flow.error().code, ErrorCode::over_limit);
   EXPECT_EQ(flow.error().message,
-            "dataflow needs 1025 chains, more than the limit of 1024 streams (kMaxStreams); plan for streams or "
+            "dataflow needs 1025 chains, above the limit of 1024 streams (kMaxStreams); plan for streams or "
             "waves instead");
 }
 

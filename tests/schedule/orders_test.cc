@@ -170,17 +170,17 @@ TEST(BestOf, IsTheBestOfItsThree) {
   for (int round = 0; round < 100; ++round) {
     const Graph graph = testing::random_graph(random, 20);
     for (const auto& [choice, strategies] : choices) {
-      const Result<Schedule> best = schedule(graph, dense_kernels(graph), {.order = choice});
+      const Result<OrderChoice> best = schedule(graph, dense_kernels(graph), {.order = choice});
       ASSERT_TRUE(best.ok());
-      EXPECT_EQ(std::count(strategies.begin(), strategies.end(), best->strategy), 1) << best->strategy;
+      EXPECT_EQ(std::count(strategies.begin(), strategies.end(), best->best.strategy), 1) << best->best.strategy;
       Bytes least(std::int64_t{1} << 60);
       Bytes most;
       for (const std::string& strategy : strategies) {
-        const Bytes load = schedule(graph, dense_kernels(graph), {.order = strategy})->load;
+        const Bytes load = schedule(graph, dense_kernels(graph), {.order = strategy})->best.load;
         least = std::min(least, load);
         most = std::max(most, load);
       }
-      EXPECT_EQ(best->load, least) << choice;
+      EXPECT_EQ(best->best.load, least) << choice;
       EXPECT_EQ(best->tried.size(), 3U);
       if (least != most) ++differ;
     }

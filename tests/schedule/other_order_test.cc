@@ -46,7 +46,7 @@ TEST(OtherOrder, IsAnOrderWithinTheLoadOnRandomGraphs) {
   for (int round = 0; round < 300; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 20)));
     const ChosenKernels kernels = dense_kernels(graph);
-    const Schedule best = schedule(graph, kernels).value();
+    const Schedule best = schedule(graph, kernels)->best;
     const std::optional<Schedule> other = other_order(graph, kernels, {}, best.load, 7, kWork);
     if (!other) continue;
     ++found;

@@ -22,11 +22,11 @@ namespace {
 using testing::AnswerHash;
 
 void add_schedule(AnswerHash& hash, const Graph& graph, const ScheduleOptions& options) {
-  const Result<Schedule> found = schedule(graph, testing::dense_kernels(graph), options);
+  const Result<OrderChoice> found = schedule(graph, testing::dense_kernels(graph), options);
   ASSERT_TRUE(found.ok());
-  for (NodeId node : found->order) hash.add(node.value());
-  hash.add(found->strategy);
-  hash.add(found->load.count());
+  for (NodeId node : found->best.order) hash.add(node.value());
+  hash.add(found->best.strategy);
+  hash.add(found->best.load.count());
   hash.add(found->bound.count());
   hash.add(found->searched_sets);
   for (const auto& [name, load] : found->tried) {

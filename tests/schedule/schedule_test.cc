@@ -18,8 +18,8 @@ namespace {
 using testing::dense_kernels;
 using testing::graph_of;
 
-Schedule must_schedule(const Graph& graph, const ScheduleOptions& options = {}) {
-  Result<Schedule> result = schedule(graph, dense_kernels(graph), options);
+OrderChoice must_schedule(const Graph& graph, const ScheduleOptions& options = {}) {
+  Result<OrderChoice> result = schedule(graph, dense_kernels(graph), options);
   EXPECT_TRUE(result.ok());
   return *std::move(result);
 }
@@ -44,15 +44,15 @@ constexpr const char* kTwoBranches = R"(graph "g" {
 
 TEST(DepthFirst, FinishesABranchBeforeTheNext) {
   const Graph graph = graph_of(kTwoBranches);
-  const Schedule result = must_schedule(graph, {.order = "depth_first"});
-  EXPECT_EQ(names(graph, result.order), "acbde");
-  EXPECT_EQ(result.load, Bytes(4 * (1 + 100 + 1)));  // c, b and d
+  const OrderChoice result = must_schedule(graph, {.order = "depth_first"});
+  EXPECT_EQ(names(graph, result.best.order), "acbde");
+  EXPECT_EQ(result.best.load, Bytes(4 * (1 + 100 + 1)));  // c, b and d
 }
 
 TEST(GreedyByFreedBytes, PrefersTheNodeThatFreesMost) {
   const Graph graph = graph_of(kTwoBranches);
-  const Schedule result = must_schedule(graph, {.order = "greedy_by_freed_bytes"});
-  EXPECT_EQ(names(graph, result.order), "acbde");
+  const OrderChoice result = must_schedule(graph, {.order = "greedy_by_freed_bytes"});
+  EXPECT_EQ(names(graph, result.best.order), "acbde");
 }
 
 // b is small and feeds nothing yet; the greedy order takes it before a, which adds 100.
@@ -64,27 +64,27 @@ TEST(GreedyByFreedBytes, PrefersTheSmallestAddition) {
     c = Conv(a, b) : f32[1]
     output c
   })");
-  EXPECT_EQ(names(graph, must_schedule(graph, {.order = "greedy_by_freed_bytes"}).order), "bac");
+  EXPECT_EQ(names(graph, must_schedule(graph, {.order = "greedy_by_freed_bytes"}).best.order), "bac");
 }
 
 TEST(Schedule, KeepsTheBestAndNamesWhatItTried) {
-  const Schedule result = must_schedule(graph_of(kTwoBranches));
-  EXPECT_EQ(result.strategy, "depth_first");
+  const OrderChoice result = must_schedule(graph_of(kTwoBranches));
+  EXPECT_EQ(result.best.strategy, "depth_first");
   ASSERT_EQ(result.tried.size(), 8U);
-  EXPECT_EQ(result.bound, result.load);
+  EXPECT_EQ(result.bound, result.best.load);
   EXPECT_TRUE(result.is_bound_searched);  // no bound was given, so the search looked too, and found nothing lower
   EXPECT_EQ(result.tried[0], std::pair(std::string("as_given"), Bytes(4 * (100 + 100 + 1))));
 }
 
 TEST(Schedule, StopsAtAProvenOptimum) {
-  const Schedule result = must_schedule(graph_of(kTwoBranches), {.bound = Bytes(4 * 201)});
+  const OrderChoice result = must_schedule(graph_of(kTwoBranches), {.bound = Bytes(4 * 201)});
   EXPECT_EQ(result.tried.size(), 1U);
-  EXPECT_EQ(result.strategy, "as_given");
+  EXPECT_EQ(result.best.strategy, "as_given");
 }
 
 TEST(Schedule, UnknownOrderIsRefusedWithTheKnownOnes) {
   const Graph graph = graph_of(kTwoBranches);
-  Result<Schedule> result = schedule(graph, dense_kernels(graph), {.order = "best"});
+  const Result<OrderChoice> result = schedule(graph, dense_kernels(graph), {.order = "best"});
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().message.find("greedy_by_freed_bytes"), std::string::npos);
 }
@@ -98,7 +98,7 @@ TEST(Schedule, HonoursControlEdges) {
     output c
   })");
   for (const std::string& name : schedule_strategies()) {
-    EXPECT_EQ(names(graph, must_schedule(graph, {.order = name}).order), "abc") << name;
+    EXPECT_EQ(names(graph, must_schedule(graph, {.order = name}).best.order), "abc") << name;
   }
 }
 
@@ -108,11 +108,11 @@ TEST(Schedule, EveryStrategyGivesATopologicalOrderOfAllNodes) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 40)));
     Bytes given;
     for (const std::string& name : schedule_strategies()) {
-      const Schedule one = must_schedule(graph, {.order = name});
+      const Schedule one = must_schedule(graph, {.order = name}).best;
       ASSERT_TRUE(testing::is_topological(graph, one.order)) << name << "\n" << print_graph(graph);
       if (name == "as_given") given = one.load;
     }
-    EXPECT_LE(must_schedule(graph).load, given);
+    EXPECT_LE(must_schedule(graph).best.load, given);
   }
 }
 
@@ -128,7 +128,7 @@ TEST(Schedule, ReachesTheOptimumOnMostSmallGraphs) {
     testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
       best = std::min(best, largest(load_profile(alias_classes(graph, kernels, order), kernels, order)));
     });
-    const Bytes found = must_schedule(graph).load;
+    const Bytes found = must_schedule(graph).best.load;
     ASSERT_GE(found, best);
     if (found == best) ++optimal;
   }
@@ -153,10 +153,10 @@ TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
       ASSERT_LE(peak_of(problem, indices), load.count()) << "round " << round;
       least = std::min(least, load);
     });
-    const Schedule result = must_schedule(graph, {.aliases = aliases});
+    const OrderChoice result = must_schedule(graph, {.aliases = aliases});
     ASSERT_LE(result.bound, least) << "round " << round;
-    ASSERT_GE(result.load, least) << "round " << round;
-    met += result.bound == result.load ? 1 : 0;
+    ASSERT_GE(result.best.load, least) << "round " << round;
+    met += result.bound == result.best.load ? 1 : 0;
     raised += result.is_bound_searched ? 1 : 0;
   }
   EXPECT_GT(met, 200);
@@ -175,7 +175,7 @@ TEST(Schedule, AChainOfManyNodesNeedsNoStack) {
   Result<Graph> graph = std::move(builder).build();
   ASSERT_TRUE(graph.ok());
   for (const std::string& name : schedule_strategies()) {
-    EXPECT_EQ(must_schedule(*graph, {.order = name}).load, Bytes(16)) << name;
+    EXPECT_EQ(must_schedule(*graph, {.order = name}).best.load, Bytes(16)) << name;
   }
 }
 

@@ -4,7 +4,9 @@
 #include "lowtide/cli/commands.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "lowtide/cli/stage_options.h"
 #include "lowtide/cli/verbs.h"
 #include "lowtide/schedule/schedule.h"
 
@@ -100,7 +102,7 @@ VerbSpec inspect_verb() {
 }
 
 VerbSpec plan_verb() {
-  return {.name = "plan",
+  VerbSpec verb = {.name = "plan",
           .summary = "decide when each operator runs and where each tensor lies, and prove it",
           .description =
               "Chooses the order of the operators and a place for every tensor so that the arena is small, replays the "
@@ -156,6 +158,8 @@ VerbSpec plan_verb() {
                        {"lowtide plan model.onnx --run dataflow -o plan.json",
                         "For a runtime that starts every node as soon as its inputs are there."}},
           .run = run_plan};
+  for (OptionSpec& option : stage_options()) verb.options.push_back(std::move(option));
+  return verb;
 }
 
 VerbSpec explain_verb() {

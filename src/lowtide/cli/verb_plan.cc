@@ -7,11 +7,13 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/help.h"
+#include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/cli/stage_options.h"
 #include "lowtide/cli/verbs.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
@@ -40,9 +42,9 @@ struct Seconds {
 // Streams, waves or dataflow. Words that would have no effect are refused.
 void read_run(const Arguments& arguments, PlanOptions& options) {
   options.streams = static_cast<std::uint32_t>(read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1));
-  options.stream_room =
-      static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(options.stream_room));
-  options.curve = arguments.has("--curve");
+  options.arena_slack_percent =
+      static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(options.arena_slack_percent));
+  options.pareto_front = arguments.has("--curve");
   options.run = *from_string<ExecutionModel>(arguments.value("--run").value_or("streams"));
   for (const char* name : {"--streams", "--stream-room", "--curve"}) {
     if (options.run == ExecutionModel::dataflow && arguments.has(name)) {
@@ -106,8 +108,8 @@ void check_verified(const PlannedGraph& planned) {
 
 Seconds seconds_of(const PlannedGraph& planned, double import, double all) {
   Seconds seconds{.import = import, .plan = all};
-  for (const PassTime& time : planned.times) {
-    if (time.pass != "verify") continue;
+  for (const StageTime& time : planned.times) {
+    if (time.stage != PlanStage::verify) continue;
     seconds.verify += time.seconds;
     seconds.plan -= time.seconds;
   }
@@ -132,7 +134,7 @@ Json json_of_budget(const PlannedGraph& planned) {
 // Empty for a plan that was asked for as a sequence.
 Json json_of_points(const PlannedGraph& planned) {
   Json points = Json::array();
-  for (const StreamPoint& point : planned.points) {
+  for (const TradeOff& point : planned.trade_offs) {
     points.push_back({{"run", std::string(to_string(point.run))},
                       {"streams", point.streams},
                       {"cap_bytes", point.cap ? Json(point.cap->count()) : Json(nullptr)},
@@ -143,7 +145,7 @@ Json json_of_points(const PlannedGraph& planned) {
                       {"estimated_picoseconds", point.picoseconds},
                       {"waits", point.waits},
                       {"waves", point.run == ExecutionModel::waves ? Json(point.waves) : Json(nullptr)},
-                      {"on_frontier", point.is_on_frontier},
+                      {"on_frontier", point.is_pareto_optimal},
                       {"chosen", point.is_chosen}});
   }
   return points;
@@ -206,14 +208,18 @@ void write_files(const Request& request, const NamedPlan& named, const OutputFil
 
 ExitCode run_plan(const Arguments& arguments, Console& console) {
   Request request = read_request(arguments);
+  read_stage_options(arguments, console, request.options);
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 
   const LoadedModel loaded = load_model(arguments.place("MODEL"), request.bindings, console);
   request.options.model_sha256 = loaded.model.sha256;
   const Stopwatch watch;
+  const Interrupt interrupt;
+  request.options.stop = interrupt.flag();
   const PlannedGraph planned = [&] {
-    const Progress progress(console, "planning");
+    Progress progress(console, "planning");
+    request.options.on_stage = [&](PlanStage stage) { progress.note(std::string(to_string(stage))); };
     return take(plan_graph(loaded.model.graph, request.target, request.options), arguments.place("MODEL"));
   }();
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
@@ -232,11 +238,14 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .capacity = planned.capacity,
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
-                              .points = planned.points,
-                              .shows_curve = request.options.curve,
+                              .points = planned.trade_offs,
+                              .shows_curve = request.options.pareto_front,
                               .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed};
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
     remark_seconds(seconds, console);
+  }
+  if (interrupt.was_asked()) {
+    console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
   if (planned.fits()) return ExitCode::done;
   if (request.plan_file || request.page_file)

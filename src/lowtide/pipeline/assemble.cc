@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 namespace {
 
 class Assembly {
@@ -146,4 +146,4 @@ std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& al
   return buffers;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -12,7 +12,7 @@
 #include "lowtide/share/alias_classes.h"
 #include "lowtide/verify/check_bound.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 // Plans of a node's bodies, in the order of Node::bodies; sparse, most nodes have none.
 struct PlannedBodies {
@@ -47,4 +47,4 @@ void set_streams(Program& program, std::size_t count);
 [[nodiscard]] std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& aliases,
                                                       const AliasOptions& options);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -10,7 +10,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/assemble.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases) {
   ChosenKernels kernels;
@@ -44,4 +44,4 @@ Alignments alignments_of(const Target& target) {
   return all;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -9,7 +9,7 @@
 #include "lowtide/share/alias_classes.h"
 #include "lowtide/target/target.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 // The first kernel that the catalogue offers for each node, without what the options forbid (permitted).
 [[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases = {});
@@ -25,4 +25,4 @@ struct Alignments {
 };
 [[nodiscard]] Alignments alignments_of(const Target& target);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -20,10 +20,10 @@ class Level {
         plan_(plan),
         target_(target),
         options_(options),
-        bound_options_{.alignment = detail::alignments_of(target).least, .inputs_live_throughout = is_body},
-        kernels_(detail::choose_kernels(graph, target, {.views = options.views, .in_place = options.in_place})) {
+        bound_options_{.alignment = pipeline_internal::alignments_of(target).least, .inputs_live_throughout = is_body},
+        kernels_(pipeline_internal::choose_kernels(graph, target, {.views = options.views, .in_place = options.in_place})) {
     // As the bound counts them: views as aliases, bodies by what is proven of the largest.
-    for (NodeId id : detail::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);
+    for (NodeId id : pipeline_internal::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);
     IdVector<NodeId, char> is_listed(graph.nodes().size(), 0);
     for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
       const std::optional<NodeId> node = node_of(plan.program.steps[id]);
@@ -54,7 +54,7 @@ class Level {
       find_refusals(told);
       find_largest_touched(told);
     }
-    told.buffers = detail::peak_buffers({graph_, plan_, told.step, profile_, told.must});
+    told.buffers = pipeline_internal::peak_buffers({graph_, plan_, told.step, profile_, told.must});
     return told;
   }
 

@@ -17,11 +17,11 @@ namespace lowtide {
 
 struct OrderOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // Of ScheduleOptions; more than there, since the order is all that is asked for: up to some 15 seconds.
+  // Of ScheduleOptions, but larger, because only the order is requested: up to 15 seconds.
   std::int64_t effort = 30'000'000'000;
 };
 
-// An order and how good it is.
+// An order, its load and a bound.
 struct OrderedGraph {
   std::vector<NodeId> order;
   std::string strategy;
@@ -29,13 +29,13 @@ struct OrderedGraph {
   Bytes load;
   Bytes bound;  // no order has a lower load
   std::string bound_name;
-  std::vector<std::pair<std::string, Bytes>> tried;  // every strategy that was tried, and its load
+  std::vector<std::pair<std::string, Bytes>> tried;  // strategies and their loads
 
   [[nodiscard]] bool is_optimal() const { return load == bound; }
 };
 
-// Only the first half of plan_graph: the order, without offsets, of a graph without bodies. Errors (invalid): an
-// unknown order, bodies.
+// The first half of plan_graph: the order without offsets, of a graph without bodies. Errors (invalid): an unknown order,
+// bodies.
 [[nodiscard]] Result<OrderedGraph> order_graph(const Graph& graph, const Target& target,
                                                const OrderOptions& options = {});
 

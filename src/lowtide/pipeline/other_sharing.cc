@@ -5,7 +5,7 @@
 
 #include "lowtide/share/load.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 std::vector<NodeId> partial_aliases(const Graph& graph, const Schedule& schedule) {
   std::vector<NodeId> nodes;
@@ -33,4 +33,4 @@ Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule 
   return schedule;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -9,7 +9,7 @@
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/share/alias_classes.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 // Slices, splits and concats that are aliases, in the order of the schedule: what they share cannot move apart, and
 // that is what leaves gaps between offsets.
@@ -23,4 +23,4 @@ namespace lowtide::detail {
 [[nodiscard]] Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule schedule,
                                    const AliasOptions& options);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 namespace {
 
 constexpr std::size_t kMostWithout = 64;  // buffers for which load_without is found
@@ -275,4 +275,4 @@ class Buffers {
 
 std::vector<PeakBuffer> peak_buffers(const PeakMoment& moment) { return Buffers(moment).all(); }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

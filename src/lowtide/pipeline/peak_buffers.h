@@ -11,7 +11,7 @@
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/plan/plan.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 // One step of a plan. Of a program without steps, its one moment: `step` means nothing then.
 struct PeakMoment {
@@ -26,4 +26,4 @@ struct PeakMoment {
 // largest that are kept.
 [[nodiscard]] std::vector<PeakBuffer> peak_buffers(const PeakMoment& moment);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/pipeline/assign_offsets.h"
+#include "lowtide/pipeline/capacity.h"
 #include "lowtide/pipeline/other_sharing.h"
-#include "lowtide/pipeline/place.h"
 #include "lowtide/schedule/other_order.h"
 #include "lowtide/share/load.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 namespace {
 
 constexpr std::int64_t kShares = 100;            // of the effort
@@ -21,15 +22,24 @@ constexpr std::size_t kLargestDistance = 16;     // of spaced copies
 constexpr std::size_t kMostNodes = 2'000;        // of graphs whose rivals are placed with copies
 constexpr std::size_t kMostCopiesOfRivals = 8;
 
+Result<PlacedSchedule> placed(const PlaceInput& input, const Schedule& schedule, const AliasOptions& aliases,
+                              std::int64_t effort) {
+  PlacedSchedule made{.schedule = schedule, .plan = assemble(input, schedule, aliases), .strategy = {}};
+  Result<std::string> strategy =
+      assign_offsets(made.plan, schedule.aliases, aliases, {.effort = effort, .stop = input.stop});
+  if (!strategy) return strategy.error();
+  made.strategy = *std::move(strategy);
+  return made;
+}
+
 class Placing {
  public:
-  Placing(const PlaceInput& input, Schedule given)
-      : input_(input), rivals_(std::exchange(given.rivals, {})), given_(std::move(given)) {}
+  Placing(const PlaceInput& input, PlacedSchedule first, std::vector<Schedule> runners_up)
+      : input_(input), rivals_(std::move(runners_up)), given_(first.schedule), best_(std::move(first)) {
+    count_try();
+  }
 
   Result<PlacedSchedule> run() && {
-    Result<PlacedSchedule> first = placed(given_, input_.aliases, input_.effort);
-    if (!first) return first;
-    best_ = *std::move(first);
     const bool is_settled = addressable_regions(input_.machine, kWorker).size() > 1 && overflow(best_.plan) == Bytes(0);
     if (!is_settled) LOWTIDE_RETURN_IF_ERROR(look_further());
     return std::move(best_);
@@ -63,20 +73,12 @@ class Placing {
     return {};
   }
 
-  Result<PlacedSchedule> placed(const Schedule& schedule, const AliasOptions& aliases, std::int64_t effort) {
-    count_try();
-    PlacedSchedule made{.schedule = schedule, .plan = assemble(input_, schedule, aliases), .strategy = {}};
-    Result<Placed> offsets = place(made.plan, schedule.aliases, aliases, effort);
-    if (!offsets) return offsets.error();
-    made.strategy = std::move(offsets->strategy);
-    return made;
-  }
-
   // Each try looks at all nodes some times: aliases are chosen, a plan is made, or an order is searched.
   void count_try() { nodes_tried_ += input_.graph.nodes().size(); }
 
   [[nodiscard]] bool is_done() const {
-    return arena_bytes(best_.plan) == best_.schedule.load || nodes_tried_ >= kMostNodesTried;
+    const bool is_stopped = input_.stop != nullptr && input_.stop->load();
+    return is_stopped || arena_bytes(best_.plan) == best_.schedule.load || nodes_tried_ >= kMostNodesTried;
   }
 
   Result<void> copy_some(const Schedule& schedule, std::size_t most) {
@@ -147,7 +149,8 @@ class Placing {
 
   Result<void> look_at(const Schedule& other, const AliasOptions& aliases) {
     if (other.load >= arena_bytes(best_.plan)) return {};
-    Result<PlacedSchedule> made = placed(other, aliases, input_.effort / kShares);
+    count_try();
+    Result<PlacedSchedule> made = placed(input_, other, aliases, input_.effort / kShares);
     if (!made) return made.error();
     if (rank(made->plan) < rank(best_.plan)) best_ = *std::move(made);
     return {};
@@ -164,8 +167,13 @@ class Placing {
 
 }  // namespace
 
-Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule) {
-  return Placing(input, std::move(schedule)).run();
+Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule) {
+  return placed(input, schedule, input.aliases, input.effort);
 }
 
-}  // namespace lowtide::detail
+Result<PlacedSchedule> refine_placement(const PlaceInput& input, PlacedSchedule first,
+                                        std::vector<Schedule> runners_up) {
+  return Placing(input, std::move(first), std::move(runners_up)).run();
+}
+
+}  // namespace lowtide::pipeline_internal

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,12 +15,13 @@
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/share/alias_classes.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 
 struct PlaceInput : PlanParts {
   const AliasOptions& aliases;
-  std::int64_t effort = 0;   // of allocate
-  bool may_reorder = false;  // orders of the same load will do
+  std::int64_t effort = 0;                  // of allocate
+  bool may_reorder = false;                 // orders of the same load will do
+  const std::atomic<bool>* stop = nullptr;  // ends the search with the best plan so far; nullptr: nothing does
 };
 
 struct PlacedSchedule {
@@ -28,10 +30,13 @@ struct PlacedSchedule {
   std::string strategy;  // of allocate, in the first region of kWorker
 };
 
-// The plan of an order, with offsets. Where these need more than the load, other plans are placed too, and the one with
-// the smallest arena is kept, the first among equals:
+// The plan of an order, with offsets. Errors: those of allocate_regions.
+[[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule);
+
+// If the offsets of a plan need more than its load, places other plans too, and keeps the one with the smallest arena,
+// the first among equals:
 //   - whole buffers: the parts of a buffer, which cannot move apart, may be in each other's way;
-//   - the other orders that were measured (Schedule::rivals), if their load is below the arena so far;
+//   - the other orders that were measured (`runners_up`), if their load is below the arena so far;
 //   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder), or fewer where the search misses
 //     that load again and again;
 //   - of the slices, splits and concats that can copy with the load as it is every sixteenth, eighth ... or all do;
@@ -40,10 +45,11 @@ struct PlacedSchedule {
 // Where several regions hold the plan, none: then the arenas' sum is not what counts. And only until the graphs of all
 // tries together have kMostNodesTried nodes.
 // Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
-[[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, Schedule schedule);
+[[nodiscard]] Result<PlacedSchedule> refine_placement(const PlaceInput& input, PlacedSchedule first,
+                                                      std::vector<Schedule> runners_up);
 
 inline constexpr int kOtherOrders = 12;
 inline constexpr std::size_t kMostCopies = 24;
 inline constexpr std::size_t kMostNodesTried = 600'000;
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

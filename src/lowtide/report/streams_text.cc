@@ -26,29 +26,29 @@ std::string time_text(std::int64_t picoseconds) {
   return number < 1e12 ? decimal(number / 1e9, " ms") : decimal(number / 1e12, " s");
 }
 
-std::string speed_text(const StreamPoint& one, const StreamPoint& other) {
+std::string speed_text(const TradeOff& one, const TradeOff& other) {
   if (other.picoseconds == 0) return "1.00x";
   return decimal(static_cast<double>(one.picoseconds) / static_cast<double>(other.picoseconds), "x");
 }
 
 // "+7.1 %", "+0.0 %", "-1.2 %": the arena beside that of one stream.
-std::string room_text(const StreamPoint& one, const StreamPoint& other) {
+std::string room_text(const TradeOff& one, const TradeOff& other) {
   const std::int64_t more = (other.arena - one.arena).count();
   return (more < 0 ? "-" : "+") + percent(more < 0 ? -more : more, one.arena.count());
 }
 
-const StreamPoint& chosen(const std::vector<StreamPoint>& points) {
-  return *std::find_if(points.begin(), points.end(), [](const StreamPoint& one) { return one.is_chosen; });
+const TradeOff& chosen(const std::vector<TradeOff>& points) {
+  return *std::find_if(points.begin(), points.end(), [](const TradeOff& one) { return one.is_chosen; });
 }
 
-std::string name_of(const StreamPoint& plan) {
+std::string name_of(const TradeOff& plan) {
   if (plan.run == ExecutionModel::waves) return "Waves of " + std::to_string(plan.streams);
   if (plan.run == ExecutionModel::dataflow) return "Dataflow";
   return std::to_string(plan.streams) + " streams";
 }
 
 // What keeps steps apart.
-std::string order_text(const StreamPoint& plan) {
+std::string order_text(const TradeOff& plan) {
   if (plan.run == ExecutionModel::waves) return counted(plan.waves, "wave");
   if (plan.run == ExecutionModel::dataflow) return counted(plan.streams, "chain") + ", " + counted(plan.waits, "wait");
   return counted(plan.waits, "wait");
@@ -56,11 +56,11 @@ std::string order_text(const StreamPoint& plan) {
 
 }  // namespace
 
-StyledText streams_line(const std::vector<StreamPoint>& points) {
+StyledText streams_line(const std::vector<TradeOff>& points) {
   StyledText out;
   if (points.empty()) return out;
-  const StreamPoint& one = points.front();
-  const StreamPoint& plan = chosen(points);
+  const TradeOff& one = points.front();
+  const TradeOff& plan = chosen(points);
   if (plan.run == ExecutionModel::sequence) {
     return out.add("  One stream: several are not faster within the room they may take.").end_line();
   }
@@ -70,15 +70,15 @@ StyledText streams_line(const std::vector<StreamPoint>& points) {
   return out.end_line();
 }
 
-StyledText streams_curve(const std::vector<StreamPoint>& points) {
+StyledText streams_curve(const std::vector<TradeOff>& points) {
   StyledText out;
   if (points.empty()) return out;
-  const StreamPoint& one = points.front();
-  std::vector<const StreamPoint*> shown;
-  for (const StreamPoint& point : points) {
-    if (point.is_on_frontier || point.is_chosen) shown.push_back(&point);
+  const TradeOff& one = points.front();
+  std::vector<const TradeOff*> shown;
+  for (const TradeOff& point : points) {
+    if (point.is_pareto_optimal || point.is_chosen) shown.push_back(&point);
   }
-  std::stable_sort(shown.begin(), shown.end(), [](const StreamPoint* a, const StreamPoint* b) {
+  std::stable_sort(shown.begin(), shown.end(), [](const TradeOff* a, const TradeOff* b) {
     return std::tuple(a->run, a->arena, -a->picoseconds) < std::tuple(b->run, b->arena, -b->picoseconds);
   });
   out.end_line().add("Memory against estimated time", Style::heading).end_line();
@@ -90,7 +90,7 @@ StyledText streams_curve(const std::vector<StreamPoint>& points) {
     head.emplace_back(title, Style::dim);
   }
   table.add_row(head);
-  for (const StreamPoint* point : shown) {
+  for (const TradeOff* point : shown) {
     table.add_row({StyledText(std::string(to_string(point->run))), StyledText(exact(point->arena)),
                    StyledText(room_text(one, *point)), StyledText(time_text(point->picoseconds)),
                    StyledText(speed_text(one, *point)), StyledText(std::to_string(point->streams)),

@@ -46,7 +46,7 @@ struct PlanVerdict {
   std::optional<Bytes> capacity;
   Bytes shortfall;
   bool proven_infeasible = false;
-  std::vector<StreamPoint> points;
+  std::vector<TradeOff> points;
   bool shows_curve = false;
   bool is_bound_verified = false;  // by code that shares none with what found it
 };

@@ -14,29 +14,29 @@
 
 namespace lowtide {
 
-// Dataflow: a node may start once those have ended that the graph names, by data or control, any number at once.
-// Things are positions in a sequential order.
+// Dataflow: a node may start when all nodes have ended that the graph puts before it, by data or control. Any number of
+// nodes runs at the same time. The partial orders are over positions in a sequential order.
 struct Dataflow {
   std::vector<NodeId> order;
-  PartialOrder edges;   // on chains that order nothing which the edges do not
-  HappensBefore known;  // of these edges
+  PartialOrder edges;   // on chains that order nothing beyond what the edges order
+  HappensBefore known;  // follows from these edges
 };
 
 // O((nodes + edges) x chains) time, nodes x chains numbers.
-// Errors (over_limit): more chains than limits::kMaxStreams; or clocks that would take too much memory.
+// Errors (over_limit): more chains than limits::kMaxStreams, or clocks that need too much memory.
 [[nodiscard]] Result<Dataflow> dataflow(const Graph& graph, const std::vector<NodeId>& order);
 
-// The aliases of `sequential`, which has the order of `flow`, if they ask for no order that the graph does not have.
-// Else new ones in which these kernels do not write over an operand: a kernel does so only where everyone else who
-// touches these bytes happens before it in the graph. Each round forbids at least one kernel; after kMostRounds, all.
+// Returns `sequential`, which has the order of `flow`, if its aliases need no order beyond the edges of the graph.
+// Otherwise chooses new aliases: a kernel overwrites an operand only if all other nodes that touch these bytes happen
+// before it by the edges. Each round forbids at least one kernel to write in place; after kMostRounds, all kernels.
 //
-//   a = Conv(x), s = Conv(a), r = Relu(a): r may not take the bytes of a, since s may still read them. On one stream it
-//   may, if s comes first there.
+//   a = Conv(x), s = Conv(a), r = Relu(a): r may not overwrite a, since s may still read it. On one stream it may, if s
+//   comes first there.
 inline constexpr int kMostRounds = 8;
 [[nodiscard]] Schedule share_in_dataflow(const Graph& graph, const Dataflow& flow, const Schedule& sequential,
                                          const ChosenKernels& kernels, const AliasOptions& options);
 
-// How long it runs if each node starts as soon as it may: the longest path. Aliases take no time.
+// The time of a run in which each node starts as soon as it may: the longest path. Aliases take no time.
 [[nodiscard]] std::int64_t longest_path(const Dataflow& flow, const AliasClasses& aliases,
                                         const IdVector<NodeId, std::int64_t>& costs);
 

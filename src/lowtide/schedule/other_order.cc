@@ -22,7 +22,7 @@ using schedule_internal::search_order;
 
 using Index = OrderProblem::Index;
 
-// A random topological order: of the nodes that are ready, any.
+// A random topological order: each next node is drawn from those that are ready.
 std::vector<Index> drawn_order(const OrderProblem& problem, Random& random) {
   const auto count = static_cast<Index>(problem.nodes.size());
   std::vector<std::vector<Index>> after(count);
@@ -47,7 +47,7 @@ std::vector<Index> drawn_order(const OrderProblem& problem, Random& random) {
   return order;
 }
 
-// The same problem; node i is what was node order[i].
+// The same problem, in which node i is the old node order[i].
 OrderProblem renumbered(const OrderProblem& problem, const std::vector<Index>& order) {
   std::vector<Index> place(order.size());
   for (Index at = 0; at < order.size(); ++at) place[order[at]] = at;

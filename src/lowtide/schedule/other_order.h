@@ -12,10 +12,10 @@
 
 namespace lowtide {
 
-// An order of a load of at most `most`, as the search finds it when the nodes come to it in another order, drawn by the
-// seed: for callers who want more than a low load of an order, such as offsets that fit without a gap. Nothing where
-// the work ends first, or the order shares less than the search hoped for. Deterministic for a seed. O(nodes + edges),
-// and the work (OrderSearchOptions::work).
+// An order whose load is at most `most`, found by the search on nodes that are renumbered at random by the seed. For
+// callers that need more of an order than a low load, such as offsets without a gap. Returns nullopt if the work ends
+// first, or if the order shares fewer bytes than the search assumes. Deterministic for a seed. O(nodes + edges) and
+// `work` units of the search, about 1 ns each.
 [[nodiscard]] std::optional<Schedule> other_order(const Graph& graph, const ChosenKernels& kernels,
                                                   const AliasOptions& aliases, Bytes most, std::uint64_t seed,
                                                   std::int64_t work);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,57 +16,77 @@
 
 namespace lowtide {
 
-struct ScheduleOptions {
-  std::string order = "auto";  // "auto" tries all and keeps the lowest load; or the name of one strategy
-  AliasOptions aliases;        // how the load of an order is counted
-  Bytes bound;                 // a proven lower bound: no further order is tried once it is met; 0 if none is known
-  // What kernels take in every plan, where the bodies of a node may need less than was found for them; null: the same.
-  const ChosenKernels* least = nullptr;
-  // For the search: nodes, values and words looked at, about 1 ns each. Its tables take up to 256 MiB, and where the
-  // effort is above the default a byte per 32 units.
-  std::int64_t effort = 5'000'000'000;
-  const struct Schedule* start = nullptr;  // one that was measured before with the same options: not tried again
-};
-
-// An order of all nodes, topological, and what it costs.
+// An order of all nodes and what it costs.
 struct Schedule {
-  std::vector<NodeId> order;
-  std::string strategy;
-  Bytes load;                                        // largest load, alias classes and scratch counted
-  AliasClasses aliases;                              // for this order
-  std::vector<std::pair<std::string, Bytes>> tried;  // every strategy tried and its load, in the order tried
-  Bytes bound;                     // no order has a lower load: as given, or what the search has shown
-  bool is_bound_searched = false;  // the search has shown more than was given
-  // Of graphs of at most 20,000 nodes: the other orders that were measured, the lowest load first. Offsets may suit one of
-  // them better.
-  std::vector<Schedule> rivals = {};
-  std::int64_t searched_sets = 0;  // of nodes that can have run: how many the search looked at; 0: none was needed
+  std::vector<NodeId> order;  // topological
+  std::string strategy;       // the one that found it
+  Bytes load;                 // peak of live bytes, alias classes and scratch included
+  AliasClasses aliases;       // for this order
 };
 
-// Names that ScheduleOptions::order understands besides "auto", in the order they are tried:
-//   as_given               the order of the graph
-//   depth_first            post-order from the outputs: a branch is finished before the next one begins
-//   greedy_by_freed_bytes  of the nodes that are ready, the one that adds the fewest bytes (or frees the most)
-//   reverse_post_order     depth-first from the sources, the last to be finished first
-//   breadth_first          by distance from the sources
-//   longest_path           depth_first; of the inputs of a node, the one with the longest path behind it first
-//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with the most readers and bytes behind it first
-//   least_peak_first       of the nodes that do not raise the peak so far, the one that adds the fewest bytes
-//   search                 among all orders, exact where the effort allows (order_search.h): on the problem that bounds all
-//                          choices of aliases, and on those where slices, splits and concats share everything or
-//                          nothing; tried only where the others do not meet the bound
+// What is scheduled. The members must outlive every use.
+struct ScheduleInput {
+  const Graph& graph;
+  const ChosenKernels& kernels;  // as planned
+  // What the kernels need in every plan, which bounds count. The bodies of a node may need less than what was found for
+  // them. The same as `kernels` if no node has bodies.
+  const ChosenKernels& least_kernels;
+};
+
+struct ScheduleOptions {
+  std::string order = "auto";  // "auto" tries all strategies and keeps the lowest load; otherwise the name of one
+  AliasOptions aliases;        // how the load of an order is counted
+  Bytes bound;                 // a proven lower bound: no more orders are tried once one meets it; 0 if none is known
+  // Work units of the search: nodes, values and words looked at, about 1 ns each. The tables of the search take up to
+  // 256 MiB, and above the default effort one byte per 32 units.
+  std::int64_t effort = 5'000'000'000;
+};
+
+// The best of the orders that were measured.
+struct OrderChoice {
+  Schedule best;
+  std::vector<std::pair<std::string, Bytes>> tried;  // each strategy and its load, in the order in which they were tried
+  // The other measured orders, the lowest load first; empty in graphs of more than 20,000 nodes. Allocation may suit one
+  // of them better.
+  std::vector<Schedule> runners_up;
+  Bytes bound;                     // no order has a lower load: the given bound, or what the search has shown
+  bool is_bound_searched = false;  // the search has raised the bound
+  std::int64_t searched_sets = 0;  // sets of nodes that the search looked at; 0 if there was no search
+};
+
+// Names that ScheduleOptions::order understands besides "auto", in the order in which they are tried:
+//   as_given                the order of the graph
+//   depth_first             post-order from the outputs: a branch ends before the next one begins
+//   greedy_by_freed_bytes   of the ready nodes, the one that adds the fewest bytes (or frees the most)
+//   reverse_post_order      depth-first from the sources; the last node to finish comes first
+//   breadth_first           by distance from the sources
+//   longest_path            depth_first; of the inputs of a node, the one with the longest path before it comes first
+//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with the most readers and bytes before it comes
+//                           first
+//   least_peak_first        of the nodes that do not raise the peak so far, the one that adds the fewest bytes
+//   search                  searches all orders; exact if the effort suffices
 // and, for comparison, the best of three as two compilers choose:
-//   best_of_xla            depth_first, greedy_by_freed_bytes, depth_first_by_fan_out
-//   best_of_inductor       depth_first, breadth_first, least_peak_first
+//   best_of_xla             depth_first, greedy_by_freed_bytes, depth_first_by_fan_out
+//   best_of_inductor        depth_first, breadth_first, least_peak_first
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
-// With a bound, orders that do not meet it are measured without parts, in-place results or views too, in graphs of at
-// most 20,000 nodes: the rules that give an order its aliases are no search.
-//
-// Chooses the order of the nodes that gives the lowest load; among equals the first in the list above, so the order as
-// given unless another is better. Errors (invalid): a strategy of another name. O((nodes + edges) log nodes),
-// and the effort of the search.
-[[nodiscard]] Result<Schedule> schedule(const Graph& graph, const ChosenKernels& kernels,
-                                        const ScheduleOptions& options = {});
+// Measures the orders of all heuristics that `options.order` allows, and keeps the one with the lowest load; among equals
+// the first in the list above. If `options.order` is "search", the best is the order as given. With a bound, orders that
+// do not meet it are measured without parts, results in place and views too, in graphs of at most 20,000 nodes, because
+// the rules that choose aliases are heuristics as well.
+// `as_given`: the order of the graph, if it was measured before.
+// Errors (invalid): an unknown strategy. O((nodes + edges) log nodes).
+[[nodiscard]] Result<OrderChoice> try_heuristics(const ScheduleInput& input, const ScheduleOptions& options,
+                                                 std::optional<Schedule> as_given = std::nullopt);
+
+// Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search or the best
+// meets the bound. The first problem that is searched bounds every choice of aliases. If its order shares less than that
+// problem assumes, two more are searched, in which slices, splits and concats share everything or nothing.
+// Costs options.effort.
+[[nodiscard]] OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known);
+
+// Both, one after the other.
+[[nodiscard]] Result<OrderChoice> schedule(const Graph& graph, const ChosenKernels& kernels,
+                                           const ScheduleOptions& options = {});
 
 }  // namespace lowtide

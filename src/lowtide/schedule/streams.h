@@ -16,8 +16,8 @@ namespace lowtide {
 
 // Which of the nodes that could start goes first.
 enum class StreamPriority : std::uint8_t {
-  longest_path,  // the one with the longest way to the end after it: fast
-  given_order,   // the one that comes first in the sequential order: close to its load
+  longest_path,  // the one with the longest path from it to the end: fast
+  given_order,   // the one that comes first in the sequential order: close to the load of that order
 };
 
 [[nodiscard]] std::string_view to_string(StreamPriority priority);
@@ -25,33 +25,32 @@ enum class StreamPriority : std::uint8_t {
 struct StreamOptions {
   std::uint32_t streams = 2;
   StreamPriority priority = StreamPriority::longest_path;
-  Bytes cap;  // of the load; the sequential order's own load, where that is more
+  Bytes cap;  // on the load; raised to the load of the sequential order if that is larger
   AliasOptions aliases;
 };
 
-// A sequential order spread over streams, as a run in which each node takes as long as its cost says. Vectors are
-// indexed by position in `order`.
+// A sequential order scheduled onto streams: the simulated run in which each node takes as long as its cost says. Vectors
+// are indexed by position in `order`.
 struct StreamSchedule {
   std::vector<NodeId> order;  // by start
   std::vector<std::uint32_t> stream;
   std::vector<std::uint32_t> started_by_end;  // how many nodes had started when this one ended
-  // Of each class, and of its parts if it has some; plan.h says what they mean where several streams run.
+  // By class: its lifespan, or one for each of its parts. layout.h says what they mean for several streams.
   IdVector<AliasClassId, std::vector<Lifespan>> lifespans;
   Bytes load;                    // largest sum over lifespans, scratch included
   std::int64_t picoseconds = 0;  // until everything has ended
 };
 
-// List scheduling (Graham 1966) with a cap on memory: whenever a stream is free, of the nodes whose predecessors have
-// ended the first by priority starts that keeps within the cap. A node starts early only if, once what runs has ended,
-// the rest can still run one by one in the sequential order within the cap (the safe states of Dijkstra's banker): so it
-// never gets stuck, and the load stays below the larger of the cap and the sequential load.
+// List scheduling (Graham 1966) with a cap on memory. Whenever a stream is free, the first node by priority starts whose
+// predecessors have ended and that keeps within the cap. A node starts early only if, when the running nodes have ended,
+// the rest can still run one by one in the sequential order within the cap. These are the safe states of Dijkstra's
+// banker. So the run never gets stuck, and its load is at most the larger of the cap and the sequential load.
 //
-// Alias classes stay as they are in the sequential order. A node that writes over an operand waits for everyone who
-// touched these bytes before it there. What the lifespans say holds in this run only; that it holds in every run is for
-// the waits to see to (waits.h).
+// Alias classes are those of the sequential order. A node that overwrites an operand waits for all nodes that touched
+// these bytes before it there. Lifespans hold in this run only. Waits make them hold in every run (synchronize/waits.h).
 //
-// `costs`: by node, at least 1, all together below 2^62. Looks at the best kMostLookedAt ready nodes only.
-// O((nodes + edges) x log nodes x kMostLookedAt), and for in-place results in large classes (concats) writers x users.
+// `costs`: by node, at least 1; their sum is below 2^62. Only the 32 first ready nodes by priority are considered.
+// O((nodes + edges) log nodes), times 32; for results in place in large classes (concats) also writers x users.
 [[nodiscard]] StreamSchedule schedule_streams(const Graph& graph, const Schedule& sequential,
                                               const ChosenKernels& kernels, const IdVector<NodeId, std::int64_t>& costs,
                                               const StreamOptions& options);

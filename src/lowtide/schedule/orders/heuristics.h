@@ -9,24 +9,24 @@
 
 namespace lowtide::schedule_internal {
 
-// Each gives a topological order of all nodes, the same on every machine. Those of others' systems are here by name, so
-// that users can compare. O((nodes + edges) log nodes) each.
+// Each function returns a topological order of all nodes, the same on every machine. Some are rules of other systems, for
+// comparison. O((nodes + edges) log nodes) each.
 [[nodiscard]] std::vector<NodeId> as_given(const Graph& graph);
 
-// Depth-first post-order from the outputs, then from what nothing reads; inputs in the order of the node. Iterative.
-// Good where branches are long and their ends small; poor where a late branch needs what an early one made.
+// Depth-first post-order from the outputs, then from nodes whose results nothing reads; inputs in the order of the node.
+// Good if branches are long and their results small; poor if a late branch needs a result of an early one.
 // (XLA's post-order, ONNX Runtime's reversed depth-first walk.)
 [[nodiscard]] std::vector<NodeId> depth_first(const Graph& graph);
 
-// The same, but of the inputs of a node the one with the longest path behind it comes first (Caffe2's order by longest
-// paths): what is quickly made is made late.
+// The same, but of the inputs of a node, the one with the longest path before it comes first (Caffe2's order by longest
+// paths). Results that need few nodes are computed late.
 [[nodiscard]] std::vector<NodeId> longest_path(const Graph& graph);
 
-// The same, but inputs behind which there are more readers come first, then those behind which there are more bytes
+// The same, but inputs with more readers before them come first, then those with more bytes before them
 // (XLA's depth-first scheduler).
 [[nodiscard]] std::vector<NodeId> depth_first_by_fan_out(const Graph& graph);
 
-// Depth-first from the sources along the readers, the last to be finished first (Relay's, TFLite's and most compilers').
+// Depth-first from the sources along the readers; the last node to finish comes first (Relay, TFLite and most compilers).
 [[nodiscard]] std::vector<NodeId> reverse_post_order(const Graph& graph);
 
 // By distance from the sources (Kahn's generations; Inductor's breadth-first order).
@@ -41,8 +41,8 @@ namespace lowtide::schedule_internal {
 // raise it, the one that raises it least (Inductor's least-peak-first order).
 [[nodiscard]] std::vector<NodeId> least_peak_first(const Graph& graph);
 
-// Nodes that must run before a node: producers of what it reads in the order in which it reads, then those it waits for.
-// May repeat a node.
+// Nodes that must run before a node: producers of what it reads, in that order, then its control inputs. A node may appear
+// several times.
 [[nodiscard]] std::vector<NodeId> nodes_before(const Graph& graph, NodeId id);
 
 }  // namespace lowtide::schedule_internal

@@ -42,7 +42,7 @@ Error too_wide(std::string what) {
   return {ErrorCode::over_limit, std::move(what) + "; plan for streams or waves instead", ""};
 }
 
-// Kernels that write over bytes of somebody whom the graph does not put before them.
+// Nodes that overwrite bytes of nodes that the graph does not put before them.
 std::vector<NodeId> writers_too_early(const Graph& graph, const Dataflow& flow, const Schedule& schedule) {
   const IdVector<NodeId, Index> position = positions_of(flow.order);
   const IdVector<NodeId, std::vector<NodeId>> before = schedule_internal::predecessors(graph, schedule);
@@ -61,7 +61,7 @@ std::vector<NodeId> writers_too_early(const Graph& graph, const Dataflow& flow, 
 Result<Dataflow> dataflow(const Graph& graph, const std::vector<NodeId>& order) {
   PartialOrder edges = chains_of(edges_of(graph, order));
   if (edges.chains > limits::kMaxStreams) {
-    return too_wide("dataflow needs " + std::to_string(edges.chains) + " chains, more than the limit of " +
+    return too_wide("dataflow needs " + std::to_string(edges.chains) + " chains, above the limit of " +
                     std::to_string(limits::kMaxStreams) + " streams (kMaxStreams)");
   }
   Result<HappensBefore> known = HappensBefore::make(edges);
@@ -78,7 +78,7 @@ Schedule share_in_dataflow(const Graph& graph, const Dataflow& flow, const Sched
   ChosenKernels allowed = kernels;
   std::vector<NodeId> early = writers_too_early(graph, flow, schedule);
   for (int round = 0; !early.empty(); ++round) {
-    LOWTIDE_CHECK(round < kMostRounds, "where nothing is written over, the edges of the graph are order enough");
+    LOWTIDE_CHECK(round < kMostRounds, "without results in place, the edges of the graph order all accesses");
     for (NodeId id : early) allowed[id].in_place.clear();
     AliasOptions narrowed = options;
     narrowed.in_place = options.in_place && round + 1 < kMostRounds;

@@ -10,7 +10,7 @@
 namespace lowtide::schedule_internal {
 namespace {
 
-// Who touched which bytes of an alias class, as long as nobody has written over them.
+// A node that touched bytes of an alias class which no later node has overwritten.
 struct Touch {
   std::int64_t begin;
   std::int64_t end;
@@ -61,7 +61,7 @@ class Collector {
       for (const Touch& other : others) {
         if (other.node != id && other.begin < own.end && own.begin < other.end) before.push_back(other.node);
       }
-      std::erase_if(others, is_over);  // whoever comes later waits for this node, and so for them
+      std::erase_if(others, is_over);  // later nodes wait for this one, and so for them
       others.push_back(own);
     }
     for (TensorId read : graph_.reads(id)) {

@@ -15,17 +15,18 @@
 
 namespace lowtide::schedule_internal {
 
-// The nodes of a sequential order whose predecessors (streams.h) have ended and that have not started, by priority.
-// Nodes are named by their position in that order, too. O((nodes + edges) log nodes) for a whole run.
+// The nodes whose predecessors (predecessors.h) have ended and that have not started, by priority. Nodes also have a
+// position, that in the sequential order. O((nodes + edges) log nodes) for a whole run.
 class ReadyNodes {
  public:
-  // Less is first: aliases, since they take no time and others wait for them; then by priority, then by position.
+  // The smallest key comes first. Aliases come before others, since they take no time and other nodes wait for them; then
+  // the priority decides, then the position.
   using Key = std::pair<std::int64_t, std::uint32_t>;
 
   ReadyNodes(const Graph& graph, const Schedule& sequential, const IdVector<NodeId, std::int64_t>& costs,
              StreamPriority priority);
 
-  // The position is the second of each.
+  // The second part of a key is the position.
   [[nodiscard]] const std::set<Key>& keys() const { return keys_; }
   [[nodiscard]] bool contains(std::uint32_t position) const;
 
@@ -46,9 +47,9 @@ class ReadyNodes {
   const StreamPriority priority_;
   const IdVector<NodeId, std::vector<NodeId>> before_;
   IdVector<NodeId, std::vector<NodeId>> after_;
-  IdVector<NodeId, std::uint32_t> waiting_;   // of those before, how many have not ended
+  IdVector<NodeId, std::uint32_t> waiting_;   // how many predecessors have not ended
   IdVector<NodeId, std::uint32_t> position_;  // in the sequential order
-  IdVector<NodeId, std::int64_t> urgency_;    // longest way to the end, its own cost included
+  IdVector<NodeId, std::int64_t> urgency_;    // longest path to the end, including its own cost
   std::set<Key> keys_;
 };
 

@@ -26,67 +26,67 @@ std::vector<std::int64_t> counts(const std::vector<Bytes>& profile) {
 StreamLoads::StreamLoads(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                          const AliasOptions& options, Bytes cap)
     : touched_(sequential.order.size()),
-      has_started_(sequential.order.size(), 0),
+      has_started_(sequential.order.size()),
       rest_(counts(load_profile(sequential.aliases, kernels, sequential.order, options))),
       cap_(std::max(cap, sequential.load).count()) {
   const AliasClasses& aliases = sequential.aliases;
   const auto steps = static_cast<std::uint32_t>(sequential.order.size());
-  for (const AliasClass& alias : aliases.classes) add_pieces(alias, options, steps);
-  first_piece_.push_back(static_cast<PieceIndex>(pieces_.size()));
+  for (const AliasClass& alias : aliases.classes) add_parts(alias, options, steps);
+  first_part_.push_back(static_cast<PartIndex>(parts_.size()));
   for (std::size_t at = 0; at < sequential.order.size(); ++at) {
     const NodeId id = sequential.order[at];
     scratch_.push_back(round_up(scratch_of(aliases, kernels, id), options.alignment).count());
-    std::vector<PieceIndex>& touched = touched_[at];
+    std::vector<PartIndex>& touched = touched_[at];
     for (TensorId read : graph.reads(id)) touch(aliases, graph.tensor(read), read, touched);
     for (const std::optional<TensorId>& output : graph.node(id).outputs) {
       if (output) touch(aliases, graph.tensor(*output), *output, touched);
     }
     std::sort(touched.begin(), touched.end());
     touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    for (PieceIndex one : touched) {
-      ++pieces_[one].to_start;
-      ++pieces_[one].to_end;
+    for (PartIndex one : touched) {
+      ++parts_[one].to_start;
+      ++parts_[one].to_end;
     }
   }
 }
 
-void StreamLoads::add_pieces(const AliasClass& alias, const AliasOptions& options, std::uint32_t steps) {
-  first_piece_.push_back(static_cast<PieceIndex>(pieces_.size()));
+void StreamLoads::add_parts(const AliasClass& alias, const AliasOptions& options, std::uint32_t steps) {
+  first_part_.push_back(static_cast<PartIndex>(parts_.size()));
   std::int64_t end = 0;
   for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
     ends_.push_back(end += size.count());
     const bool is_last = alias.is_kept && lifespan.end.value() == steps;
-    pieces_.push_back({.size = takes_room(alias, options) ? size.count() : 0,
+    parts_.push_back({.size = takes_room(alias, options) ? size.count() : 0,
                        .begin = lifespan.begin.value(),
                        .end = lifespan.end.value(),
                        .is_kept = !is_placed(alias.kind) || is_last,
                        .lifespan = {StepId(0), StepId(steps)}});
     if (is_placed(alias.kind)) return;
-    // What is there before the run is there throughout.
-    pieces_.back().has_begun = true;
-    live_ += pieces_.back().size;
+    // What exists before the run is live throughout.
+    parts_.back().has_begun = true;
+    live_ += parts_.back().size;
   });
 }
 
 void StreamLoads::touch(const AliasClasses& aliases, const Tensor& tensor, TensorId id,
-                        std::vector<PieceIndex>& touched) const {
+                        std::vector<PartIndex>& touched) const {
   const AliasClassId in = aliases.class_of[id];
-  const PieceIndex first = first_piece_[in];
-  const PieceIndex end = first_piece_[AliasClassId(in.value() + 1)];
+  const PartIndex first = first_part_[in];
+  const PartIndex end = first_part_[AliasClassId(in.value() + 1)];
   if (end == first + 1) return touched.push_back(first);
-  // One without bytes counts as one byte (AliasClass::parts).
+  // A tensor without bytes counts as one byte (AliasClass::parts).
   const std::int64_t begin_byte = std::min(aliases.offset_in_class[id].position(), ends_[end - 1] - 1);
   const std::int64_t end_byte = begin_byte + std::max<std::int64_t>(tensor.size.count(), 1);
-  auto piece =
-      static_cast<PieceIndex>(std::upper_bound(ends_.begin() + first, ends_.begin() + end, begin_byte) - ends_.begin());
-  for (; piece < end && (piece == first ? 0 : ends_[piece - 1]) < end_byte; ++piece) touched.push_back(piece);
+  auto part =
+      static_cast<PartIndex>(std::upper_bound(ends_.begin() + first, ends_.begin() + end, begin_byte) - ends_.begin());
+  for (; part < end && (part == first ? 0 : ends_[part - 1]) < end_byte; ++part) touched.push_back(part);
 }
 
-// Out of turn, what begins with it is there for all that comes in between.
+// If the node starts early, what begins with it is live during all positions in between.
 bool StreamLoads::may_start_early(std::uint32_t position) {
   const auto change = [&](int sign) {
-    for (PieceIndex index : touched_[position]) {
-      const Piece& one = pieces_[index];
+    for (PartIndex index : touched_[position]) {
+      const Part& one = parts_[index];
       if (!one.has_begun) rest_.add(first_left_, std::max(one.begin, first_left_), sign * one.size);
     }
     rest_.add(position, position + 1, sign * kNothing);
@@ -99,7 +99,7 @@ bool StreamLoads::may_start_early(std::uint32_t position) {
 
 bool StreamLoads::start_if_it_fits(std::uint32_t position) {
   std::int64_t added = scratch_[position];
-  for (PieceIndex one : touched_[position]) added += pieces_[one].has_begun ? 0 : pieces_[one].size;
+  for (PartIndex one : touched_[position]) added += parts_[one].has_begun ? 0 : parts_[one].size;
   if (live_ + added > cap_) return false;
   if (position == first_left_) {
     rest_.add(position, position + 1, kNothing);
@@ -113,9 +113,9 @@ bool StreamLoads::start_if_it_fits(std::uint32_t position) {
 }
 
 void StreamLoads::mark_started(std::uint32_t position) {
-  has_started_[position] = 1;
-  for (PieceIndex index : touched_[position]) {
-    Piece& one = pieces_[index];
+  has_started_.set(position);
+  for (PartIndex index : touched_[position]) {
+    Part& one = parts_[index];
     if (!one.has_begun) {
       one.has_begun = true;
       one.begin = std::min(one.begin, first_left_);
@@ -124,13 +124,13 @@ void StreamLoads::mark_started(std::uint32_t position) {
     if (--one.to_start == 0 && !one.is_kept) rest_.add(std::max(one.begin, first_left_), one.end, -one.size);
   }
   ++started_;
-  while (first_left_ < has_started_.size() && has_started_[first_left_] != 0) ++first_left_;
+  while (first_left_ < has_started_.size() && has_started_.test(first_left_)) ++first_left_;
 }
 
 void StreamLoads::end(std::uint32_t position) {
   live_ -= scratch_[position];
-  for (PieceIndex index : touched_[position]) {
-    Piece& one = pieces_[index];
+  for (PartIndex index : touched_[position]) {
+    Part& one = parts_[index];
     if (--one.to_end > 0 || one.is_kept) continue;
     live_ -= one.size;
     one.lifespan.end = StepId(started_);
@@ -138,10 +138,10 @@ void StreamLoads::end(std::uint32_t position) {
 }
 
 IdVector<AliasClassId, std::vector<Lifespan>> StreamLoads::lifespans() const {
-  IdVector<AliasClassId, std::vector<Lifespan>> lifespans(first_piece_.size() - 1);
+  IdVector<AliasClassId, std::vector<Lifespan>> lifespans(first_part_.size() - 1);
   for (AliasClassId id : all_ids<AliasClassId>(lifespans.size())) {
-    const PieceIndex end = first_piece_[AliasClassId(id.value() + 1)];
-    for (PieceIndex at = first_piece_[id]; at < end; ++at) lifespans[id].push_back(pieces_[at].lifespan);
+    const PartIndex end = first_part_[AliasClassId(id.value() + 1)];
+    for (PartIndex at = first_part_[id]; at < end; ++at) lifespans[id].push_back(parts_[at].lifespan);
   }
   return lifespans;
 }

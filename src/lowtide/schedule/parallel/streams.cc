@@ -15,7 +15,7 @@
 namespace lowtide {
 namespace {
 
-constexpr int kMostLookedAt = 32;
+constexpr int kMostCandidates = 32;
 
 class Simulation {
  public:
@@ -55,7 +55,7 @@ class Simulation {
   bool start_one() {
     const bool has_free = std::any_of(running_.begin(), running_.end(), [](const auto& one) { return !one; });
     if (!has_free) return false;
-    int left = kMostLookedAt;
+    int left = kMostCandidates;
     for (const schedule_internal::ReadyNodes::Key& key : ready_.keys()) {
       if (left-- == 0) break;
       if (start_if_it_fits(key.second)) return true;
@@ -79,7 +79,7 @@ class Simulation {
     return true;
   }
 
-  // A free one whose last node this one waits for anyway, so that fewer waits are needed; else the first free one.
+  // A free stream whose last node this one waits for anyway, so that fewer waits are needed; otherwise the first free one.
   [[nodiscard]] std::uint32_t stream_for(NodeId id) const {
     const std::vector<NodeId>& before = ready_.before(id);
     std::optional<std::uint32_t> first;
@@ -91,7 +91,7 @@ class Simulation {
     return *first;
   }
 
-  // Everything that ends at the next moment at which something does.
+  // Ends all nodes that end at the next moment at which any node does.
   void end_next() {
     std::int64_t next = std::numeric_limits<std::int64_t>::max();
     for (const auto& one : running_) {
@@ -129,7 +129,7 @@ std::string_view to_string(StreamPriority priority) {
 
 StreamSchedule schedule_streams(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                                 const IdVector<NodeId, std::int64_t>& costs, const StreamOptions& options) {
-  LOWTIDE_CHECK(options.streams >= 1, "something runs somewhere");
+  LOWTIDE_CHECK(options.streams >= 1, "a run needs at least one stream");
   return Simulation(graph, sequential, kernels, costs, options).run();
 }
 

@@ -16,7 +16,7 @@
 namespace lowtide {
 namespace {
 
-constexpr std::size_t kLeastLookedAt = 64;
+constexpr std::size_t kLeastCandidates = 64;
 
 class Grouping {
  public:
@@ -48,11 +48,11 @@ class Grouping {
     end_wave();
   }
 
-  // The first ready ones by priority, and the next of the sequential order, which always may.
-  [[nodiscard]] std::vector<std::uint32_t> looked_at() const {
+  // The first ready nodes by priority, and the next node of the sequential order, which may always start.
+  [[nodiscard]] std::vector<std::uint32_t> candidates() const {
     std::vector<std::uint32_t> positions;
     for (const schedule_internal::ReadyNodes::Key& key : ready_.keys()) {
-      if (positions.size() >= std::max(kLeastLookedAt, std::size_t{options_.most} * 2)) break;
+      if (positions.size() >= std::max(kLeastCandidates, std::size_t{options_.most} * 2)) break;
       positions.push_back(key.second);
     }
     const std::uint32_t next = loads_.first_left();
@@ -62,14 +62,14 @@ class Grouping {
   }
 
   std::optional<NodeId> start_first() {
-    for (std::uint32_t position : looked_at()) {
+    for (std::uint32_t position : candidates()) {
       if (start_if_it_fits(position)) return sequential_.order[position];
     }
     return std::nullopt;
   }
 
   void fill_beside(NodeId first) {
-    std::vector<std::uint32_t> others = looked_at();
+    std::vector<std::uint32_t> others = candidates();
     std::erase_if(others, [&](std::uint32_t position) { return ready_.is_alias(sequential_.order[position]); });
     if (options_.fill == WaveFill::by_cost) {
       const std::int64_t cost = ready_.cost_of(first);
@@ -98,7 +98,7 @@ class Grouping {
     return true;
   }
 
-  // One whose last node made what this one reads; else the first that is free.
+  // A stream whose last node this one waits for anyway; otherwise the first free one.
   [[nodiscard]] std::uint32_t stream_for(NodeId id) const {
     const std::vector<NodeId>& before = ready_.before(id);
     std::optional<std::uint32_t> first;
@@ -143,7 +143,7 @@ std::string_view to_string(WaveFill fill) { return fill == WaveFill::by_priority
 
 WaveSchedule schedule_waves(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                             const IdVector<NodeId, std::int64_t>& costs, const WaveOptions& options) {
-  LOWTIDE_CHECK(options.most >= 1, "a wave has a node");
+  LOWTIDE_CHECK(options.most >= 1, "a wave holds at least one node");
   return Grouping(graph, sequential, kernels, costs, options).run();
 }
 

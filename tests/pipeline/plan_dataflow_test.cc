@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/dataflow_plan.h"
+#include "lowtide/pipeline/plan_dataflow.h"
 
 #include <gtest/gtest.h>
 
@@ -136,11 +136,11 @@ constexpr const char* kBranches = R"(graph "g" {
 TEST(DataflowPlan, BuffersShareWhereTheGraphOrdersThem) {
   const PlannedGraph planned = must_plan(graph_of(kBranches));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(4 * 64));
-  ASSERT_EQ(planned.points.size(), 2U);
+  ASSERT_EQ(planned.trade_offs.size(), 2U);
   EXPECT_EQ(planned.plan.execution, ExecutionModel::dataflow);
-  EXPECT_EQ(planned.points[0].run, ExecutionModel::sequence);
-  EXPECT_EQ(planned.points[0].arena, Bytes(3 * 64));
-  const StreamPoint& point = planned.points[1];
+  EXPECT_EQ(planned.trade_offs[0].run, ExecutionModel::sequence);
+  EXPECT_EQ(planned.trade_offs[0].arena, Bytes(3 * 64));
+  const TradeOff& point = planned.trade_offs[1];
   EXPECT_TRUE(point.is_chosen);
   EXPECT_EQ(point.run, ExecutionModel::dataflow);
   // x to a to c to e on one chain, b and d on another; e waits for d.
@@ -161,7 +161,7 @@ TEST(DataflowPlan, AChainNeedsNoMoreThanASequence) {
   })"));
   EXPECT_EQ(planned.plan.program.streams.size(), 1U);
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(2 * 64));
-  EXPECT_EQ(planned.points[1].run, ExecutionModel::dataflow);
+  EXPECT_EQ(planned.trade_offs[1].run, ExecutionModel::dataflow);
 }
 
 // 255 bytes are enough for a sequence, not for dataflow: a sequence is not an answer to what was asked.
@@ -175,7 +175,7 @@ TEST(DataflowPlan, ABudgetThatOnlyASequenceMeetsIsNotMet) {
 TEST(DataflowPlan, TooManyBuffersAreRefused) {
   GraphBuilder builder("many");
   TensorId last = builder.add_tensor({.name = "x", .shape = Shape({4})}, Role::input);
-  for (std::size_t at = 0; at <= detail::kMostDataflowPieces; ++at) {
+  for (std::size_t at = 0; at <= pipeline_internal::kMostDataflowParts; ++at) {
     const TensorId next = builder.add_tensor({.name = "t" + std::to_string(at), .shape = Shape({4})});
     builder.add_node({.type = "Conv", .inputs = {last}, .outputs = {next}});
     last = next;
@@ -188,8 +188,8 @@ TEST(DataflowPlan, TooManyBuffersAreRefused) {
   EXPECT_EQ(planned.error().code, ErrorCode::over_limit);
   EXPECT_EQ(
       planned.error().message,
-      "dataflow of 8193 buffers and parts, more than the limit of 8192 (kMostDataflowPieces); plan for streams or "
-      "waves instead");
+      "dataflow of 8193 buffers and parts is above the limit of 8192 (kMostDataflowParts); plan for streams or waves "
+      "instead");
 }
 
 // The plan's streams and waits order what the graph orders, and nothing else; every run of it is right; and where
@@ -209,7 +209,7 @@ TEST(DataflowPlan, RandomGraphsArePlannedRight) {
       ++parallel;
       ASSERT_EQ(testing::fault_of_some_run(graph, plan), "") << seed;
     }
-    if (planned.points[1].arena > planned.points[0].arena) ++larger;
+    if (planned.trade_offs[1].arena > planned.trade_offs[0].arena) ++larger;
     const std::vector<Block> blocks = blocks_of(plan);
     const bool has_parts = std::any_of(plan.layout.buffers.begin(), plan.layout.buffers.end(),
                                        [](const Buffer& one) { return !one.parts.empty(); });

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/place.h"
+#include "lowtide/pipeline/assign_offsets.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,17 +11,17 @@
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/plan/region_packing.h"
 
-namespace lowtide::detail {
+namespace lowtide::pipeline_internal {
 namespace {
 
-// A program without steps has one moment, in which everything lives.
+// A program without steps has one moment, in which all buffers live.
 TimeSpan time_of(const Plan& plan, const Lifespan& lifespan) {
   if (plan.program.steps.empty()) return {0, 1};
   return {lifespan.begin.value(), lifespan.end.value()};
 }
 
-// How often each buffer is read, written or used as scratch in a run. A kernel reads each value once, even if it is two
-// of its operands.
+// How often a run reads or writes each buffer, or uses it as scratch. A kernel reads each value once, even if the value is
+// two of its operands.
 IdVector<BufferId, std::int64_t> accesses(const Plan& plan) {
   IdVector<BufferId, std::int64_t> count(plan.layout.buffers.size(), 0);
   std::vector<ValueId> reads;
@@ -38,8 +38,7 @@ IdVector<BufferId, std::int64_t> accesses(const Plan& plan) {
   return count;
 }
 
-// The buffers as a packing problem over the regions: in order of preference, what is used most first. The parts of a
-// buffer lie one above the other.
+// The buffers as a packing problem over the regions. The parts of a buffer are colocated, one above another.
 RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers, const std::vector<RegionId>& regions,
                          Bytes alignment) {
   RegionProblem problem;
@@ -66,35 +65,26 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
 
 }  // namespace
 
-Result<Placed> place(Plan& plan, const AliasClasses& aliases, const AliasOptions& options, std::int64_t effort,
-                     std::optional<std::vector<PackingPair>> conflicts) {
+Result<std::string> assign_offsets(Plan& plan, const AliasClasses& classes, const AliasOptions& aliases,
+                                   OffsetOptions options) {
   const std::vector<RegionId> regions = addressable_regions(plan.machine, kWorker);
-  const std::vector<BufferId> buffers = buffers_with_room(plan, aliases, options);
-  RegionProblem problem = problem_of(plan, buffers, regions, options.alignment);
-  problem.packing.conflicts = std::move(conflicts);
-  const Result<RegionPacking> packed = allocate_regions(problem, {.effort = effort});
+  const std::vector<BufferId> buffers = buffers_with_room(plan, classes, aliases);
+  RegionProblem problem = problem_of(plan, buffers, regions, aliases.alignment);
+  problem.packing.conflicts = std::move(options.conflicts);
+  const Result<RegionPacking> packed = allocate_regions(problem, {.effort = options.effort, .stop = options.stop});
   if (!packed) return packed.error();
   plan.layout.arena.assign(plan.machine.regions.size(), Bytes(0));
   for (RegionId id : all_ids<RegionId>(packed->fills.size())) {
     plan.layout.arena[regions[id.index()].index()] = packed->fills[id].height;
   }
-  std::uint32_t at = 0;  // the first part of the next buffer
+  std::uint32_t first_part = 0;  // of the next buffer
   for (BufferId id : buffers) {
     Buffer& buffer = plan.layout.buffers[id];
-    const Placement& placement = packed->placements[PackingId(at)];
+    const Placement& placement = packed->placements[PackingId(first_part)];
     buffer.placement = Placement{regions[placement.region.index()], placement.offset};
-    at += static_cast<std::uint32_t>(std::max<std::size_t>(buffer.parts.size(), 1));
+    first_part += static_cast<std::uint32_t>(std::max<std::size_t>(buffer.parts.size(), 1));
   }
-  return Placed{.strategy = packed->fills[RegionId(0)].strategy};
+  return packed->fills[RegionId(0)].strategy;
 }
 
-RegionId last_region(const Machine& machine) { return addressable_regions(machine, kWorker).back(); }
-
-Bytes overflow(const Plan& plan) {
-  const RegionId last = last_region(plan.machine);
-  const std::optional<Bytes>& capacity = plan.machine.regions[last.index()].capacity;
-  const Bytes arena = plan.layout.arena[last.index()];
-  return capacity && arena > *capacity ? arena - *capacity : Bytes(0);
-}
-
-}  // namespace lowtide::detail
+}  // namespace lowtide::pipeline_internal

@@ -1,0 +1,28 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/pipeline/assemble.h"
+#include "lowtide/pipeline/task.h"
+
+namespace lowtide::pipeline_internal {
+
+// Plans one body.
+using PlanBody = std::function<Result<PlannedGraph>(const Graph& body)>;
+
+// Plans the bodies of all nodes, and lays out the arenas of each node's bodies in one block: exclusive bodies (branches
+// of an If) share its bytes, others lie one after another.
+// Errors: those of `plan_body`; over_limit if the bodies of a node need more than kMaxArenaBytes together.
+[[nodiscard]] Result<std::vector<PlannedBodies>> plan_bodies(const Task& task, const PlanBody& plan_body);
+
+// A body's arena begins at a multiple of the alignment of the region in which its node's scratch lies. Inside it,
+// everything is aligned at least as coarsely. So `alignment`, or that of the region if it is finer, becomes the alignment
+// of the bodies, and of the bodies in them.
+void align_bodies(Plan& plan, Bytes alignment);
+
+}  // namespace lowtide::pipeline_internal

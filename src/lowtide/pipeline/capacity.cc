@@ -1,0 +1,59 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/capacity.h"
+
+#include <algorithm>
+
+#include "lowtide/pipeline/assemble.h"
+
+namespace lowtide::pipeline_internal {
+
+Machine capped_machine(Machine machine, std::optional<Bytes> budget) {
+  if (!budget) return machine;
+  Bytes left = *budget;
+  for (RegionId id : addressable_regions(machine, kWorker)) {
+    Region& region = machine.regions[id.index()];
+    region.capacity = std::min(region.capacity.value_or(left), left);
+    left -= *region.capacity;
+  }
+  return machine;
+}
+
+std::optional<Bytes> total_capacity(const Machine& machine) {
+  Bytes total;
+  for (RegionId id : addressable_regions(machine, kWorker)) {
+    const std::optional<Bytes>& capacity = machine.regions[id.index()].capacity;
+    if (!capacity) return std::nullopt;
+    total += *capacity;
+  }
+  return total;
+}
+
+RegionId last_region(const Machine& machine) { return addressable_regions(machine, kWorker).back(); }
+
+Bytes overflow(const Machine& machine, const Layout& layout) {
+  const std::size_t last = last_region(machine).index();
+  const std::optional<Bytes>& capacity = machine.regions[last].capacity;
+  const Bytes arena = layout.arena[last];
+  return capacity && arena > *capacity ? arena - *capacity : Bytes(0);
+}
+
+Bytes shortfall(const Plan& plan, const Target& target, std::optional<Bytes> budget) {
+  const std::size_t last = last_region(target.machine).index();
+  const std::optional<Bytes>& capacity = target.machine.regions[last].capacity;
+  const Bytes arena = plan.layout.arena[last];
+  Bytes missing;
+  if (capacity && arena > *capacity) missing = arena - *capacity;
+  if (budget && arena_bytes(plan) > *budget) missing = std::max(missing, arena_bytes(plan) - *budget);
+  return missing;
+}
+
+void relax_last_region(Plan& plan, const Target& target, std::optional<Bytes> budget) {
+  if (overflow(plan) == Bytes(0)) return;
+  const std::size_t last = last_region(plan.machine).index();
+  const bool fits = shortfall(plan, target, budget) == Bytes(0);
+  plan.machine.regions[last].capacity = fits ? target.machine.regions[last].capacity : std::nullopt;
+}
+
+}  // namespace lowtide::pipeline_internal

@@ -1,0 +1,36 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/pipeline/task.h"
+#include "lowtide/plan/plan.h"
+
+namespace lowtide::pipeline_internal {
+
+// The machine under a budget for all arenas together: each region that holds buffers may use what the regions before it
+// leave of the budget.
+[[nodiscard]] Machine capped_machine(Machine machine, std::optional<Bytes> budget);
+
+// The capacity of all regions that the worker addresses; nullopt if one of them has none.
+[[nodiscard]] std::optional<Bytes> total_capacity(const Machine& machine);
+
+// The last region that the worker addresses. Only this one may end above its capacity.
+[[nodiscard]] RegionId last_region(const Machine& machine);
+
+// By how many bytes a layout exceeds the capacity of that region.
+[[nodiscard]] Bytes overflow(const Machine& machine, const Layout& layout);
+[[nodiscard]] inline Bytes overflow(const Plan& plan) { return overflow(plan.machine, plan.layout); }
+
+// How many bytes a plan needs beyond the target's own capacities and the budget; 0 if it fits. The overflow alone does
+// not say so, because a budget left to the last region is no limit if other regions did not use up theirs.
+[[nodiscard]] Bytes shortfall(const Plan& plan, const Target& target, std::optional<Bytes> budget);
+
+// Makes a plan that overflows its last region valid. If it fits after all, the region keeps the target's own capacity.
+// Otherwise the plan is one for a machine with more memory, and the region has no capacity.
+void relax_last_region(Plan& plan, const Target& target, std::optional<Bytes> budget);
+
+}  // namespace lowtide::pipeline_internal

@@ -1,0 +1,57 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/pipeline/assemble.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/task.h"
+#include "lowtide/schedule/parallel_runs.h"
+
+namespace lowtide::pipeline_internal {
+
+// What a plan for several streams is made from: what the plan on one stream was made from, and its schedule.
+struct ParallelizeInput : PlanParts {
+  const Task& task;
+  const Schedule& sequential;
+  const AliasOptions& aliases;
+};
+
+// A complete plan, its bytes and its time, and by how much it overflowed the last region before that was relaxed.
+struct ParallelPlan {
+  Plan plan;
+  TradeOff trade_off;
+  Bytes overflow;
+};
+
+// Whether the options ask for more than a sequence, of a graph that has nodes and is no body.
+[[nodiscard]] bool asks_for_parallel(const Task& task);
+
+// Plans the runs that the options ask for: on streams and in waves with several caps on the load and several priorities,
+// as dataflow one. Each plan has offsets and waits. If offsets leave a gap, plans the same run with whole buffers, and
+// with slices, splits and concats that copy, and keeps these if they take fewer bytes and at most 1 % longer. Chooses,
+// of the plans that have the requested execution model and the plan on one stream, the fastest whose arena exceeds that
+// of the latter by at most `arena_slack_percent`; plans that fit come before others, and among equals the one with the
+// smallest arena wins. So the choice is never slower than the plan on one stream. For dataflow there is one plan.
+//
+// Cost: per run, what a plan costs after its order is known. Errors: those of with_barriers and plan_dataflow.
+// `sequence`: the outcome for one stream. Its plan is replaced by the chosen one, and trade-offs and violations of all
+// plans are added; those that are not chosen are verified here, because later stages do not see them.
+[[nodiscard]] Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence);
+
+// Completes a plan with the claims of the plan on one stream, except its load and the strategy that gave its offsets.
+[[nodiscard]] Plan complete_parallel_plan(const Task& task, const Claims& sequential, Plan draft, Bytes load,
+                                          std::string allocate);
+
+[[nodiscard]] std::int64_t count_waits(const Program& program);
+
+// Marks the plans that no sequence and no other plan of their execution model beats: less time for no more bytes, or
+// fewer bytes for no more time. Of equal plans the first is marked. O(trade-offs^2).
+void mark_pareto_front(std::vector<TradeOff>& trade_offs);
+
+}  // namespace lowtide::pipeline_internal

@@ -1,0 +1,42 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/place_schedule.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/machine.h"
+#include "lowtide/schedule/schedule.h"
+#include "lowtide/share/alias_classes.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide::pipeline_internal {
+
+// One graph to plan: the model's, or the body of a node. The graph, the target and the options must outlive the task.
+struct Task {
+  const Graph& graph;
+  const Target& target;
+  const PlanOptions& options;
+  AliasOptions aliases;
+  Machine machine;  // of the plan; of a body, one region without a limit
+  int depth = 0;    // 0: the model's graph; 1: the body of a node in it, and so on
+
+  [[nodiscard]] bool is_body() const { return depth > 0; }
+};
+
+// Refuses options and targets that plan_graph refuses.
+[[nodiscard]] Result<void> check_options(const Target& target, const PlanOptions& options);
+
+// The model's graph. A budget caps the capacities of the regions (capacity.h).
+[[nodiscard]] Task model_task(const Graph& graph, const Target& target, const PlanOptions& options);
+
+// A body owns its inputs, except the captured ones, so they are placed in its arena. That arena is scratch of a node and
+// may lie in any region, so the body uses the coarsest alignment.
+[[nodiscard]] Task body_task(const Task& outer, const Graph& body);
+
+[[nodiscard]] ScheduleOptions schedule_options(const Task& task);
+[[nodiscard]] PlaceInput place_input(const Task& task, const PlanParts& parts);
+
+}  // namespace lowtide::pipeline_internal

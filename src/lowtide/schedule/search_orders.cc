@@ -1,0 +1,135 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "lowtide/schedule/measure.h"
+#include "lowtide/schedule/orders/order_problem.h"
+#include "lowtide/schedule/orders/order_search.h"
+#include "lowtide/schedule/schedule.h"
+
+namespace lowtide {
+namespace {
+
+using schedule_internal::FoundOrder;
+using schedule_internal::OrderProblem;
+using schedule_internal::OrderSearch;
+using schedule_internal::OrderSearchOptions;
+using schedule_internal::Sharing;
+
+// Work of the first phase of a search. Each later phase has kPhaseGrowth times the work of the one before.
+constexpr std::int64_t kFirstPhase = 10'000'000;
+constexpr std::int64_t kPhaseGrowth = 8;
+
+// With more effort than the default, the search may use more memory too.
+constexpr std::int64_t kWorkPerByte = 32;
+
+constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+// Searches problems that were made from one graph, and measures the orders that they give.
+class GraphSearch {
+ public:
+  // `rival`: an order that is known; only lower loads are of use.
+  GraphSearch(const ScheduleInput& input, const ScheduleOptions& options, std::optional<Bytes> rival)
+      : input_(input), options_(options), rival_(rival), bound_(options.bound) {}
+
+  void run() {
+    const bool has_parts = shares_in_part();
+    const std::int64_t work = has_parts ? options_.effort / 3 : options_.effort;
+    const std::int64_t limit = rival_ ? rival_->count() : kNoLimit;
+    const std::int64_t shown =
+        search(schedule_internal::order_problem(input_.graph, input_.least_kernels, options_.aliases),
+               {.bound = bound_.count(), .limit = limit, .work = work});
+    bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment()), best_load()));
+    // If no node shares bytes in part, the three problems are the same.
+    if (!has_parts) return;
+    for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
+      if (best_load() <= bound_) return;
+      // There is no limit: a measured order may be better than in the problem, because each node may choose for itself.
+      (void)search(schedule_internal::order_problem(input_.graph, input_.kernels, options_.aliases, sharing),
+                   {.work = work});
+    }
+  }
+
+  [[nodiscard]] Bytes bound() const { return bound_; }
+  [[nodiscard]] std::int64_t sets() const { return sets_; }
+  // The measured order with the lowest load; nullopt if none was below the load of the rival.
+  [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
+
+ private:
+  // Returns a lower bound of the problem. Searches in phases, because an order that is better in the problem may be worse
+  // when it is measured: so the orders that less work finds count as well.
+  std::int64_t search(const OrderProblem& problem, OrderSearchOptions options) {
+    const OrderSearch prepared(problem);
+    const bool has_limit = options.limit < kNoLimit;
+    std::int64_t left = options.work;
+    options.bytes = std::max(options.bytes, options.work / kWorkPerByte);
+    for (std::int64_t work = kFirstPhase;; work = work > left / kPhaseGrowth ? left : work * kPhaseGrowth) {
+      options.work = work > left / 2 ? left : work;
+      left -= options.work;
+      const FoundOrder order = run_phase(prepared, options);
+      options.bound = std::max(options.bound, order.bound);
+      if (order.is_final || left == 0 || order.bound >= std::min(order.peak, options.limit)) return options.bound;
+      if (has_limit && found_) options.limit = std::min(options.limit, found_->load.count());
+    }
+  }
+
+  FoundOrder run_phase(const OrderSearch& problem, const OrderSearchOptions& options) {
+    FoundOrder order = problem.run(options);
+    sets_ += order.sets;
+    if (order.peak >= options.limit) return order;
+    std::vector<NodeId> nodes;
+    for (OrderProblem::Index node : order.order) nodes.push_back(NodeId(node));
+    Schedule next = schedule_internal::measured(input_, options_, "search", std::move(nodes));
+    if (!found_ || next.load < found_->load) found_ = std::move(next);
+    return order;
+  }
+
+  [[nodiscard]] Bytes best_load() const {
+    if (!rival_) return found_->load;
+    return found_ ? std::min(*rival_, found_->load) : *rival_;
+  }
+
+  [[nodiscard]] bool shares_in_part() const {
+    if (!options_.aliases.views) return false;
+    for (NodeId id : all_ids<NodeId>(input_.graph.nodes().size())) {
+      if (is_partial_view(input_.graph.op(id).traits.view) && input_.kernels[id].may_alias_views) return true;
+    }
+    return false;
+  }
+
+  const ScheduleInput& input_;
+  const ScheduleOptions& options_;
+  const std::optional<Bytes> rival_;
+  Bytes bound_;
+  std::int64_t sets_ = 0;
+  std::optional<Schedule> found_;
+};
+
+}  // namespace
+
+OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known) {
+  const bool is_only_one = options.order == "search";
+  if (!is_only_one && (options.order != "auto" || known.best.load <= options.bound)) return known;
+  GraphSearch search(input, options, is_only_one ? std::nullopt : std::optional(known.best.load));
+  search.run();
+  known.bound = search.bound();
+  known.is_bound_searched = known.bound > options.bound;
+  known.searched_sets = search.sets();
+  if (std::optional<Schedule> found = search.take_found()) {
+    if (is_only_one) {
+      known.best = *std::move(found);
+      known.tried = {{known.best.strategy, known.best.load}};
+    } else {
+      schedule_internal::take(input, *std::move(found), known);
+      std::stable_sort(known.runners_up.begin(), known.runners_up.end(),
+                       [](const Schedule& a, const Schedule& b) { return a.load < b.load; });
+    }
+  }
+  return known;
+}
+
+}  // namespace lowtide

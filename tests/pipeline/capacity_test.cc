@@ -1,0 +1,113 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/plan_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/pipeline/planned.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+using testing::must_plan;
+
+// x -> a(256) -> b(256, in place) -> c(64) -> out; floats are 4 bytes, alignment 64.
+constexpr const char* kChain = R"(graph "g" {
+  input x : f32[16]
+  a = Conv(x) : f32[64]
+  b = Relu(a) : f32[64]
+  c = Conv(b) : f32[16]
+  output c
+})";
+
+TEST(Capacity, ABudgetThatIsMetIsKeptInThePlan) {
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(320)});
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.machine.regions[0].capacity, Bytes(320));
+}
+
+TEST(Capacity, AMissedBudgetReportsTheShortfallAndTheProof) {
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(319)});
+  EXPECT_FALSE(planned.fits());
+  EXPECT_EQ(planned.shortfall, Bytes(1));
+  EXPECT_TRUE(planned.proven_infeasible);
+}
+
+TEST(Capacity, TheSmallerOfBudgetAndCapacityCounts) {
+  Target target = dense_target();
+  target.machine.regions[0].capacity = Bytes(100);
+  EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(1000)}, target).capacity, Bytes(100));
+  EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(50)}, target).capacity, Bytes(50));
+}
+
+// 256 + 64 bytes live at the same time. Of them, 64 fit into the 128 bytes of the first region.
+TEST(Capacity, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
+  Target target = dense_target();
+  target.machine.regions = {Region{.name = "sram", .capacity = Bytes(128)},
+                            Region{.name = "dram", .alignment = Bytes(16)}};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
+}
+
+// The worker does not address the first region, so no buffer lies there and its alignment does not count.
+TEST(Capacity, BuffersLieInRegionsThatTheWorkerAddresses) {
+  Target target = dense_target();
+  target.machine.regions = {
+      Region{.name = "host", .alignment = Bytes(256)}, Region{.name = "sram", .capacity = Bytes(128)},
+      Region{.name = "dram", .capacity = Bytes(256)}, Region{.name = "disk", .capacity = Bytes(1)}};
+  target.machine.workers[WorkerId(0)].addressable = {RegionId(1), RegionId(2)};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(0), Bytes(64), Bytes(256), Bytes(0)}));
+  EXPECT_EQ(planned.plan.machine, target.machine);
+  EXPECT_EQ(planned.capacity, Bytes(128 + 256));
+  const PlannedGraph tight = must_plan(graph_of(kChain), {.budget = Bytes(300)}, target);
+  EXPECT_EQ(tight.shortfall, Bytes(20));
+}
+
+TEST(Capacity, TheLastRegionReportsTheShortfall) {
+  Target target = dense_target();
+  target.machine.regions = {Region{.name = "sram", .capacity = Bytes(128)},
+                            Region{.name = "dram", .capacity = Bytes(200)}};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
+  EXPECT_EQ(planned.shortfall, Bytes(56));
+  EXPECT_EQ(planned.capacity, Bytes(328));
+  EXPECT_FALSE(planned.proven_infeasible);  // 320 bytes would fit into one region of 328
+}
+
+Target two_regions(Bytes first, Bytes second, std::optional<Bytes> capacity) {
+  Target target = dense_target();
+  target.machine.regions = {{.name = "a", .capacity = capacity, .alignment = first},
+                            {.name = "b", .alignment = second}};
+  return target;
+}
+
+// 4 floats are 16 bytes. They are rounded up to 64 in the first region, which is too small, but not in the second.
+TEST(Capacity, ABoundKnowsTheFinestRegion) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    a = Conv(x) : f32[4]
+    output a
+  })");
+  const PlannedGraph planned = must_plan(graph, {}, two_regions(Bytes(64), Bytes(4), Bytes(8)));
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(16));
+}
+
+// A budget limits the sum over all regions. 320 bytes are needed in any of them.
+TEST(Capacity, ABudgetCountsAllRegions) {
+  const Target target = two_regions(Bytes(64), Bytes(64), Bytes(128));
+  const PlannedGraph met = must_plan(graph_of(kChain), {.budget = Bytes(320)}, target);
+  EXPECT_TRUE(met.fits());
+  EXPECT_EQ(arena_bytes(met.plan), Bytes(320));
+  const PlannedGraph missed = must_plan(graph_of(kChain), {.budget = Bytes(300)}, target);
+  EXPECT_FALSE(missed.fits());
+  EXPECT_EQ(missed.shortfall, Bytes(20));
+  EXPECT_TRUE(missed.proven_infeasible);
+}
+
+}  // namespace
+}  // namespace lowtide
