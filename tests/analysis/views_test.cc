@@ -169,8 +169,9 @@ TEST(Views, ConcatPutsItsInputsInItsSlices) {
       views_of_last("input a : f32[2,2]\n input b : f32[2,3]\n c = Concat(a, b) {axis = 1} : f32[2,5]\n output c"), "");
 }
 
-TEST(Views, ConcatOfATensorWithItselfCopies) {
-  EXPECT_EQ(views_of_last("input a : f32[2]\n c = Concat(a, a) {axis = 0} : f32[4]\n output c"), "");
+TEST(Views, OfAConcatMayNameOneInputTwice) {
+  EXPECT_EQ(views_of_last("input a : f32[2]\n c = Concat(a, a) {axis = 0} : f32[4]\n output c"),
+            "a in c at 0\na in c at 8\n");
 }
 
 TEST(Views, ExpandIsItsInputWhereNothingRepeats) {

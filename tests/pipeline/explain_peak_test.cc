@@ -232,6 +232,7 @@ std::vector<Bytes> loads_of(const Plan& plan) {
 
 bool is_live(const Graph& graph, const IdVector<NodeId, std::size_t>& position, TensorId id, NodeId node) {
   const Tensor& tensor = graph.tensor(id);
+  if (!tensor.producer) return false;  // the copy of an input, in the bytes of a concat
   if (position[*tensor.producer] > position[node]) return false;
   const auto readers = graph.readers(id);
   return tensor.role == Role::output || tensor.producer == node ||

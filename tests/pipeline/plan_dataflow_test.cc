@@ -24,13 +24,23 @@ PlannedGraph must_plan(const Graph& graph, PlanOptions options = {}, const Targe
   return testing::must_plan(graph, options, target);
 }
 
-// Who happens before whom by edges of the graph alone, step by step.
+// The steps of nodes, without the copies before them.
+std::vector<StepId> steps_of_nodes(const Plan& plan) {
+  std::vector<StepId> steps;
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    if (!is_copy(plan.program.steps[id])) steps.push_back(id);
+  }
+  return steps;
+}
+
+// Which node happens before which by edges of the graph alone, in the order of their steps.
 std::vector<std::vector<char>> ancestors_of(const Graph& graph, const Plan& plan) {
-  const std::size_t steps = plan.program.steps.size();
+  const std::vector<StepId> listed = steps_of_nodes(plan);
+  const std::size_t steps = listed.size();
   IdVector<NodeId, std::size_t> step_of(steps);
   std::vector<std::vector<char>> is_before(steps, std::vector<char>(steps, 0));
   for (std::size_t at = 0; at < steps; ++at) {
-    const NodeId node = *node_of(plan.program.steps[StepId(static_cast<std::uint32_t>(at))]);
+    const NodeId node = *node_of(plan.program.steps[listed[at]]);
     step_of[node] = at;
     std::vector<NodeId> before = {graph.node(node).control_inputs.begin(), graph.node(node).control_inputs.end()};
     for (TensorId read : graph.reads(node)) {
@@ -58,7 +68,12 @@ std::vector<std::vector<char>> order_of(const Plan& plan) {
       for (std::size_t one = 0; one < other; ++one) is_before[at][one] |= is_before[other][one];
     }
   }
-  return is_before;
+  const std::vector<StepId> listed = steps_of_nodes(plan);
+  std::vector<std::vector<char>> nodes(listed.size());
+  for (std::size_t at = 0; at < listed.size(); ++at) {
+    for (StepId other : listed) nodes[at].push_back(is_before[listed[at].index()][other.index()]);
+  }
+  return nodes;
 }
 
 struct Block {
@@ -73,11 +88,13 @@ std::vector<Block> blocks_of(const Plan& plan) {
   for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
     blocks[id.index()] = {plan.layout.buffers[id].size.count(), {}, plan.layout.buffers[id].kind == BufferKind::output};
   }
+  std::size_t node = 0;  // a copy belongs to the node that comes after it
   for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
-    const auto use = [&](BufferId buffer) { blocks[buffer.index()].users.push_back(id.index()); };
+    const auto use = [&](BufferId buffer) { blocks[buffer.index()].users.push_back(node); };
     for (ValueId value : plan.program.steps[id].reads) use(plan.layout.values[value].buffer);
     for (ValueId value : plan.program.steps[id].writes) use(plan.layout.values[value].buffer);
     if (plan.layout.steps[id].scratch) use(*plan.layout.steps[id].scratch);
+    node += is_copy(plan.program.steps[id]) ? 0 : 1;
   }
   std::vector<Block> placed;
   for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {

@@ -220,7 +220,7 @@ TEST(InPlace, NotAPartThatIsReadLaterThroughAnotherView) {
 }
 
 TEST(Aliases, NodesThatAreToCopyDo) {
-  Decided d = decide(kConcatAroundAPeak, {.copies = {NodeId(4)}});
+  Decided d = decide(kConcatAroundAPeak, {.computing = {NodeId(4)}});
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.aliases.step_kinds[NodeId(4)], StepKind::compute);
 }

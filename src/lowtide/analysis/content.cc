@@ -12,25 +12,15 @@
 #include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide {
-std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id) {
-  if (!kernel.may_alias_views || graph.op(id).traits.view == ViewKind::none) return {};
-  std::vector<View> views = views_of(graph, id);
-  for (const View& view : views) {
-    const Tensor& part = graph.tensor(view.part);
-    const Tensor& whole = graph.tensor(view.whole);
-    const bool is_handed_out = part.role == Role::output && (!whole.producer || whole.role == Role::output);
-    if (!part.producer || is_handed_out) return {};
-  }
-  return views;
-}
-
 Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room)
     : graph_(graph),
       alignment_(alignment),
       is_rounded_(graph.tensors().size(), 1),
       segments_(graph.tensors().size()),
-      is_brought_(graph.tensors().size(), 0) {
-  find_rounded(kernels);
+      is_brought_(graph.tensors().size(), 0),
+      has_copy_(graph.tensors().size(), 0) {
+  const ViewTable views(graph, kernels);
+  find_rounded(views, kernels);
   IdVector<TensorId, char> takes_room(graph.tensors().size(), 1);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
@@ -38,7 +28,7 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     if (!tensor.producer) add_origin(id, !is_placed);
     if (!tensor.producer && !is_placed) takes_room[id] = 0;
   }
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(kernels[id], id);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(views, id);
   mark_next_states();
 
   std::vector<std::vector<Held>> held(origins_.size());
@@ -62,12 +52,17 @@ void Content::add_origin(TensorId id, bool is_outside) {
 }
 
 // Nodes come in topological order, so what a view holds is known from what it is a view of.
-void Content::fill(const Kernel& kernel, NodeId id) {
-  const std::vector<View> views = possible_views(graph_, kernel, id);
-  for (const View& view : views) hold(graph_.op(id).traits.view, view);
+void Content::fill(const ViewTable& views, NodeId id) {
+  for (const TableView& view : views.of(id)) {
+    if (views.is_concat(id)) {
+      hold_part(view);
+    } else {
+      hold_view(view, !views.is_partial(id));
+    }
+  }
   for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
     if (!output) continue;
-    if (views.empty()) {
+    if (views.of(id).empty()) {
       add_origin(*output, false);
     } else if (!stays_outside(*output)) {
       bring_in(*output);
@@ -75,18 +70,33 @@ void Content::fill(const Kernel& kernel, NodeId id) {
   }
 }
 
-void Content::hold(ViewKind kind, const View& view) {
-  if (kind == ViewKind::concat) {
-    for (Segment segment : segments_[view.part]) {
+// bring_in() counts the copies of what is outside; here are those of other parts.
+void Content::hold_part(const TableView& view) {
+  const std::vector<Segment>& part = segments_[view.part];
+  const bool is_outside = std::any_of(part.begin(), part.end(),
+                                      [&](const Segment& segment) { return origins_[segment.origin].is_outside; });
+  const bool is_input = !graph_.tensor(view.part).producer;
+  if (is_outside || !view.must_copy || (!is_input && !view.is_repeated)) {
+    for (Segment segment : part) {
       segment.at += view.offset.count();
       add_segment(view.whole, segment);
     }
-    return;
   }
+  const std::int64_t size = graph_.tensor(view.part).size.count();
+  // An input that is all of the concat may be the concat.
+  const bool has_copy = view.must_copy && (!is_input || size < graph_.tensor(view.whole).size.count());
+  if (!has_copy || is_outside || size == 0 || std::exchange(has_copy_[view.part], 1) != 0) return;
+  add_segment(view.whole, {.origin = static_cast<std::uint32_t>(origins_.size()),
+                           .length = size,
+                           .at = is_input ? view.offset.count() : kSomewhere});
+  origins_.push_back({.tensor = view.whole, .size = size});
+}
+
+void Content::hold_view(const View& view, bool is_whole) {
   const Interval<std::int64_t> part{view.offset.count(), view.offset.count() + graph_.tensor(view.part).size.count()};
   for (const Segment& segment : segments_[view.whole]) {
-    const std::int64_t begin = std::max(segment.at, part.begin);
-    const std::int64_t end = std::min(segment.at + segment.length, part.end);
+    const std::int64_t begin = is_whole ? segment.at : std::max(segment.at, part.begin);
+    const std::int64_t end = is_whole ? segment.at + segment.length : std::min(segment.at + segment.length, part.end);
     if (begin >= end) continue;
     add_segment(view.part, {segment.origin, segment.begin + begin - segment.at, end - begin, begin - part.begin});
   }
@@ -198,13 +208,13 @@ void Content::keep_whole(const std::vector<Held>& held) {
 
 // A buffer holds several tensors at once only through a slice, split or concat; everything that can come into such a
 // buffer, also by in-place writes, counts at its plain size.
-void Content::find_rounded(const ChosenKernels& kernels) {
+void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels) {
   DisjointSets<TensorId> groups(graph_.tensors().size());  // what may come to lie in one buffer, whoever decides
   std::vector<TensorId> with_parts;
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-    for (const View& view : possible_views(graph_, kernels[id], id)) {
-      groups.join(view.part, view.whole);
-      if (is_partial_view(graph_.op(id).traits.view)) with_parts.push_back(view.whole);
+    for (const TableView& view : views.of(id)) {
+      if (!view.must_copy) groups.join(view.part, view.whole);
+      if (views.is_partial(id)) with_parts.push_back(view.whole);
     }
     const Node& node = graph_.node(id);
     for (const auto& [input, output] : kernels[id].in_place) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lowtide/analysis/chosen_kernels.h"
-#include "lowtide/analysis/views.h"
+#include "lowtide/analysis/view_table.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
@@ -77,17 +77,20 @@ class Content {
     std::uint32_t origin = 0;
     std::int64_t begin = 0;  // in the origin
     std::int64_t length = 0;
-    std::int64_t at = 0;  // in the tensor
+    std::int64_t at = 0;  // in the tensor, or kSomewhere
   };
+  // Beyond all bytes of a tensor: it is open where in the tensor a copy lies, so no slice has a certain byte of it.
+  static constexpr std::int64_t kSomewhere = std::int64_t{1} << 60;
   struct Held {
     Interval<std::int64_t> bytes;
     Holding holder;  // of all these bytes
   };
 
-  void find_rounded(const ChosenKernels& kernels);
+  void find_rounded(const ViewTable& views, const ChosenKernels& kernels);
   void add_origin(TensorId id, bool is_outside);
-  void fill(const Kernel& kernel, NodeId node);
-  void hold(ViewKind kind, const View& view);
+  void fill(const ViewTable& views, NodeId node);
+  void hold_part(const TableView& view);
+  void hold_view(const View& view, bool is_whole);
   void add_segment(TensorId id, const Segment& segment);
   [[nodiscard]] bool stays_outside(TensorId id) const;
   void bring_in(TensorId id);
@@ -101,14 +104,11 @@ class Content {
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Origin> origins_;
   IdVector<TensorId, char> is_brought_;  // of what is outside: some tensor has brought it in
+  IdVector<TensorId, char> has_copy_;    // of the part of a concat: some concat has counted a copy of it
   std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
   std::int64_t further_left_ = kMostFurther;
   std::int64_t touched_left_ = kMostTouched;
 };
-
-// The views of a node that could ever be joined: none if its kernel may not alias. A concat of something that must stay where it is (an input, a
-// constant) copies, and so does a view of such a thing, or of an output, that is handed out: no two outputs share bytes.
-[[nodiscard]] std::vector<View> possible_views(const Graph& graph, const Kernel& kernel, NodeId id);
 
 }  // namespace lowtide

@@ -168,7 +168,6 @@ bool is_piece(const Tensor& part, const Tensor& whole, int axis) {
 std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
                               const std::vector<std::optional<TensorId>>& parts) {
   std::vector<View> views;
-  std::vector<TensorId> seen;
   std::int64_t elements = 0;
   std::int64_t extent = 0;
   for (const std::optional<TensorId>& part : parts) {
@@ -176,13 +175,10 @@ std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
     const std::optional<Bytes> offset = bytes_before(graph.tensor(whole), elements);
     if (!offset) return {};
     views.push_back({*part, whole, *offset});
-    seen.push_back(*part);
     const Shape& shape = graph.tensor(*part).shape;
     elements = must_add(elements, product(shape, 0, shape.rank()));
     extent = must_add(extent, shape[axis]);
   }
-  std::sort(seen.begin(), seen.end());
-  if (std::adjacent_find(seen.begin(), seen.end()) != seen.end()) return {};
   if (extent != graph.tensor(whole).shape[axis]) return {};
   const std::optional<Bytes> end = bytes_before(graph.tensor(whole), elements);
   if (!end || *end != graph.tensor(whole).size) return {};

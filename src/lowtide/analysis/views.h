@@ -30,7 +30,7 @@ struct View {
 //           upper-bound extents
 //   split   every axis before the split one has extent 1; the parts add up to the whole along it, as long as stated, and
 //           agree with it along all others; no upper-bound extents
-//   concat  the same, and no input twice
+//   concat  the same; an input may come twice, and then has two views
 //   expand  as many elements after as before: only extents of 1 are added. A dense layout cannot repeat without a copy
 // A node with bodies computes. Parts of types below 8 bits must start on a whole byte, and end on one or with the
 // whole. O(rank + inputs + outputs).

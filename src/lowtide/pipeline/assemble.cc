@@ -16,7 +16,11 @@ namespace {
 class Assembly {
  public:
   Assembly(const PlanParts& parts, const Schedule& schedule, const AliasOptions& options)
-      : parts_(parts), graph_(parts.graph), schedule_(schedule), options_(options) {}
+      : parts_(parts),
+        graph_(parts.graph),
+        schedule_(schedule),
+        options_(options),
+        first_(first_steps(schedule.order, schedule.aliases)) {}
 
   Plan make() && {
     plan_.machine = parts_.machine;
@@ -32,14 +36,17 @@ class Assembly {
   }
 
  private:
-  [[nodiscard]] std::size_t steps() const { return schedule_.order.size() + graph_.state_updates().size(); }
-  [[nodiscard]] static ValueId value_of(TensorId id) { return ValueId(id.value()); }  // before updates are added
+  [[nodiscard]] std::size_t steps() const { return first_.back().index() + graph_.state_updates().size(); }
+  // What a node writes. Copies have later ids.
+  [[nodiscard]] static ValueId value_of(TensorId id) { return ValueId(id.value()); }
   [[nodiscard]] StepId next_step() const { return StepId(static_cast<std::uint32_t>(plan_.program.steps.size())); }
 
-  // What lives to the end of the nodes lives through the copies too, if it is needed at the end of the run.
-  [[nodiscard]] Lifespan with_updates(const AliasClass& alias, const Lifespan& lifespan) const {
-    if (!alias.is_kept || lifespan.end.index() != schedule_.order.size()) return lifespan;
-    return {lifespan.begin, StepId(static_cast<std::uint32_t>(steps()))};
+  // A lifespan in positions of the order, as one in steps of the program. What lives to the end of the nodes also lives
+  // through the state updates, if it is needed at the end of the run.
+  [[nodiscard]] Lifespan in_steps(const AliasClass& alias, const Lifespan& lifespan) const {
+    const bool is_last = alias.is_kept && lifespan.end.index() == schedule_.order.size();
+    const StepId end = is_last ? StepId(static_cast<std::uint32_t>(steps())) : first_[lifespan.end.index()];
+    return {first_[lifespan.begin.index()], end};
   }
 
   void add_buffers() {
@@ -49,22 +56,23 @@ class Assembly {
       const BufferId id =
           plan_.layout.buffers.push_back({.kind = alias.kind,
                                           .size = is_rounded ? round_up(alias.size, options_.alignment) : alias.size,
-                                          .lifespan = with_updates(alias, alias.lifespan),
+                                          .lifespan = in_steps(alias, alias.lifespan),
                                           .placement = std::nullopt,
                                           .parts = alias.parts});
-      for (BufferPart& part : plan_.layout.buffers[id].parts) part.lifespan = with_updates(alias, part.lifespan);
+      for (BufferPart& part : plan_.layout.buffers[id].parts) part.lifespan = in_steps(alias, part.lifespan);
     }
   }
 
-  // One value per tensor: no node runs twice here.
+  // One value per tensor, since no node runs twice here, and one per copy.
   void add_values() {
     IdVector<NodeId, StepId> step_of(graph_.nodes().size());
-    for (std::size_t step = 0; step < schedule_.order.size(); ++step) {
-      step_of[schedule_.order[step]] = StepId(static_cast<std::uint32_t>(step));
+    for (std::size_t at = 0; at < schedule_.order.size(); ++at) {
+      step_of[schedule_.order[at]] = StepId(first_[at + 1].value() - 1);
     }
     const AliasClasses& aliases = schedule_.aliases;
-    plan_.program.values.reserve(graph_.tensors().size() + graph_.state_updates().size());
-    plan_.layout.values.reserve(graph_.tensors().size() + graph_.state_updates().size());
+    const std::size_t count = graph_.tensors().size() + aliases.copies.size() + graph_.state_updates().size();
+    plan_.program.values.reserve(count);
+    plan_.layout.values.reserve(count);
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const std::optional<NodeId>& producer = graph_.tensor(id).producer;
       plan_.program.values.push_back(
@@ -75,9 +83,10 @@ class Assembly {
   }
 
   void add_node(NodeId id) {
-    const bool is_alias = schedule_.aliases.step_kinds[id] == StepKind::alias;
-    Step step{.work = is_alias ? Work(Alias{id}) : Work(Compute{id, kernel_named(parts_.kernels[id].name)})};
+    const bool computes = schedule_.aliases.step_kinds[id] == StepKind::compute;
+    Step step{.work = computes ? Work(Compute{id, kernel_named(parts_.kernels[id].name)}) : Work(Alias{id})};
     for (TensorId tensor : graph_.operands(id)) step.reads.push_back(value_of(tensor));
+    for (const PartCopy& copy : schedule_.aliases.copies_of(id)) step.reads[copy.operand] = add_copy(copy);
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (output) step.writes.push_back(value_of(*output));
     }
@@ -91,6 +100,22 @@ class Assembly {
     }
     plan_.program.steps.push_back(std::move(step));
     plan_.layout.steps.push_back(std::move(space));
+  }
+
+  // Copies the operand into the result of its concat, and returns the new value.
+  ValueId add_copy(const PartCopy& copy) {
+    const TensorId result = *graph_.node(copy.concat).outputs[0];
+    const BufferId buffer(schedule_.aliases.class_of[result].value());
+    return add_copy(value_of(copy.tensor), copy.tensor, {.buffer = buffer, .offset = copy.offset});
+  }
+
+  ValueId add_copy(ValueId from, TensorId tensor, const ValuePlace& place) {
+    const ValueId to = plan_.program.values.push_back({.tensor = tensor, .written = next_step()});
+    plan_.layout.values.push_back(place);
+    plan_.program.steps.push_back(
+        {.work = Copy{{0, graph_.tensor(tensor).size.count()}}, .reads = {from}, .writes = {to}});
+    plan_.layout.steps.push_back({});
+    return to;
   }
 
   KernelId kernel_named(const std::string& name) {
@@ -111,23 +136,30 @@ class Assembly {
 
   // The last reader of the old content has run by now: all nodes have.
   void add_update(const StateUpdate& update) {
-    const ValueId to = plan_.program.values.push_back({.tensor = update.next, .written = next_step()});
-    plan_.layout.values.push_back(plan_.layout.values[value_of(update.state)]);
-    plan_.program.steps.push_back(
-        {.work = Copy{{0, graph_.tensor(update.next).size.count()}}, .reads = {value_of(update.next)}, .writes = {to}});
-    plan_.layout.steps.push_back({});
-    plan_.program.updates.push_back(to);
+    const ValuePlace state = plan_.layout.values[value_of(update.state)];
+    plan_.program.updates.push_back(add_copy(value_of(update.next), update.next, state));
   }
 
   const PlanParts& parts_;
   const Graph& graph_;
   const Schedule& schedule_;
   const AliasOptions& options_;
+  const std::vector<StepId> first_;  // step of each position of the order, and of the first update
   std::map<std::string, KernelId> kernels_;
   Plan plan_;
 };
 
 }  // namespace
+
+std::vector<StepId> first_steps(const std::vector<NodeId>& order, const AliasClasses& aliases) {
+  std::vector<StepId> first(1, StepId(0));
+  first.reserve(order.size() + 1);
+  for (NodeId id : order) {
+    const auto copies = static_cast<std::uint32_t>(aliases.copies_of(id).size());
+    first.push_back(StepId(first.back().value() + copies + 1));
+  }
+  return first;
+}
 
 Plan assemble(const PlanParts& parts, const Schedule& schedule, const AliasOptions& options) {
   return Assembly(parts, schedule, options).make();

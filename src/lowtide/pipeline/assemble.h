@@ -34,9 +34,13 @@ struct PlanParts {
 // Kernels and copies run on the first worker, and all that they touch lies in regions that it can address.
 inline constexpr WorkerId kWorker = WorkerId(0);
 
+// The first step of the program for each position of an order, and at the end the number of steps of all nodes. A node
+// has one step, after one step per operand that is copied into its result (AliasClasses::copies).
+[[nodiscard]] std::vector<StepId> first_steps(const std::vector<NodeId>& order, const AliasClasses& aliases);
+
 // A plan with everything but placements, arenas, provenance and claims. Its program is a sequence on one stream: the
-// nodes in their order (step i is that of schedule.order[i]), then one copy per state update. Sizes of placed buffers are
-// whole multiples of the alignment.
+// steps of the nodes in their order (first_steps), then one copy per state update. Value i is what a node writes to tensor
+// i; copies come after these. Sizes of placed buffers are whole multiples of the alignment.
 [[nodiscard]] Plan assemble(const PlanParts& parts, const Schedule& schedule, const AliasOptions& options);
 
 // Gives the program `count` streams of kWorker.

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowtide/analysis/content.h"
+#include "lowtide/analysis/view_table.h"
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/assemble.h"
 
@@ -24,10 +24,10 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target, const Ali
 }
 
 std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels) {
+  const ViewTable views(graph, kernels);
   std::vector<NodeId> nodes;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Kernel& kernel = kernels[id];
-    if (kernel.scratch > Bytes(0) && !possible_views(graph, kernel, id).empty()) nodes.push_back(id);
+    if (kernels[id].scratch > Bytes(0) && !views.of(id).empty()) nodes.push_back(id);
   }
   return nodes;
 }

@@ -10,7 +10,7 @@ namespace lowtide::pipeline_internal {
 std::vector<NodeId> partial_aliases(const Graph& graph, const Schedule& schedule) {
   std::vector<NodeId> nodes;
   for (NodeId id : schedule.order) {
-    const bool is_alias = schedule.aliases.step_kinds[id] == StepKind::alias;
+    const bool is_alias = schedule.aliases.step_kinds[id] != StepKind::compute;
     if (is_alias && is_partial_view(graph.op(id).traits.view)) nodes.push_back(id);
   }
   return nodes;
@@ -22,7 +22,7 @@ std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedul
   ways.front().parts = false;
   ways.back().parts = options.parts;
   for (NodeId id : schedule.order) {
-    if (is_partial_view(graph.op(id).traits.view)) ways.back().copies.push_back(id);
+    if (is_partial_view(graph.op(id).traits.view)) ways.back().computing.push_back(id);
   }
   return ways;
 }

@@ -35,16 +35,34 @@ ParallelRun simulated(const ParallelizeInput& input, const Costs& costs, const P
 Plan assembled(const ParallelizeInput& input, const StreamSchedule& run) {
   Plan draft = assemble(input, with_lifespans(input.sequential, run), input.aliases);
   set_streams(draft.program, input.task.options.streams);
-  for (StepId id : all_ids<StepId>(run.order.size())) {
-    draft.program.steps[id].stream = StreamId(run.stream[id.index()]);
-    const std::optional<BufferId>& scratch = draft.layout.steps[id].scratch;
-    if (scratch) draft.layout.buffers[*scratch].lifespan.end = StepId(run.started_by_end[id.index()]);
+  const std::vector<StepId> first = first_steps(run.order, input.sequential.aliases);
+  for (std::size_t at = 0; at < run.order.size(); ++at) {
+    for (StepId id = first[at]; id < first[at + 1]; id = StepId(id.value() + 1)) {
+      draft.program.steps[id].stream = StreamId(run.stream[at]);
+      const std::optional<BufferId>& scratch = draft.layout.steps[id].scratch;
+      if (scratch) draft.layout.buffers[*scratch].lifespan.end = first[run.started_by_end[at]];
+    }
   }
   return draft;
 }
 
+// The wave of each step. A node with copies is alone in its wave, and each of its steps becomes a wave.
+std::vector<std::uint32_t> waves_of_steps(const WaveSchedule& waves, const std::vector<StepId>& first) {
+  std::vector<std::uint32_t> by_step;
+  for (std::size_t at = 0; at < waves.wave.size(); ++at) {
+    for (StepId id = first[at]; id < first[at + 1]; id = StepId(id.value() + 1)) {
+      const bool shares_wave = id == first[at] && at > 0 && waves.wave[at] == waves.wave[at - 1];
+      by_step.push_back(by_step.empty() ? 0 : by_step.back() + (shares_wave ? 0 : 1));
+    }
+  }
+  return by_step;
+}
+
 Result<Program> synchronized(const ParallelizeInput& input, const ParallelRun& found, Plan& draft) {
-  if (found.request.run == ExecutionModel::waves) return with_barriers(std::move(draft.program), found.waves.wave);
+  if (found.request.run == ExecutionModel::waves) {
+    const std::vector<StepId> first = first_steps(found.waves.run.order, input.sequential.aliases);
+    return with_barriers(std::move(draft.program), waves_of_steps(found.waves, first));
+  }
   return with_waits(input.graph, std::move(draft.program), draft.layout);
 }
 

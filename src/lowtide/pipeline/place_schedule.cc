@@ -53,6 +53,11 @@ class Placing {
       whole.parts = false;
       LOWTIDE_RETURN_IF_ERROR(share_otherwise(given_, whole));
     }
+    if (!given_.aliases.copies.empty() && !is_done()) {
+      AliasOptions complete = input_.aliases;
+      complete.copy_parts = false;
+      LOWTIDE_RETURN_IF_ERROR(share_otherwise(given_, complete));
+    }
     for (const Schedule& rival : rivals_) {
       if (is_done() || !input_.may_reorder) break;
       LOWTIDE_RETURN_IF_ERROR(look_at(rival, input_.aliases));
@@ -90,20 +95,20 @@ class Placing {
   // Those of `nodes` that can copy, all at once, with the load as it is; nothing if that cannot be had.
   [[nodiscard]] std::vector<NodeId> free_copies(const Schedule& schedule, const std::vector<NodeId>& nodes) {
     AliasOptions aliases = input_.aliases;
-    aliases.copies = nodes;
+    aliases.computing = nodes;
     IdVector<NodeId, std::size_t> position(input_.graph.nodes().size(), 0);
     for (std::size_t at = 0; at < schedule.order.size(); ++at) position[schedule.order[at]] = at;
-    while (!aliases.copies.empty()) {
+    while (!aliases.computing.empty()) {
       if (is_done()) return {};
       count_try();
       const AliasClasses classes = alias_classes(input_.graph, input_.kernels, schedule.order, aliases);
       const std::vector<Bytes> profile = load_profile(classes, input_.kernels, schedule.order, aliases);
       if (largest(profile) <= schedule.load) break;
       const std::size_t dropped =
-          std::erase_if(aliases.copies, [&](NodeId id) { return profile[position[id]] > schedule.load; });
+          std::erase_if(aliases.computing, [&](NodeId id) { return profile[position[id]] > schedule.load; });
       if (dropped == 0) return {};
     }
-    return aliases.copies;
+    return aliases.computing;
   }
 
   // Buffers that lie beside each other one after the other, as those of a chain of cells, may each push the next one
@@ -112,9 +117,9 @@ class Placing {
     std::size_t last = 0;
     for (std::size_t distance = kLargestDistance; distance > 0 && !is_done(); distance /= 2) {
       AliasOptions aliases = input_.aliases;
-      for (std::size_t at = distance - 1; at < nodes.size(); at += distance) aliases.copies.push_back(nodes[at]);
-      if (aliases.copies.size() == last) continue;
-      last = aliases.copies.size();
+      for (std::size_t at = distance - 1; at < nodes.size(); at += distance) aliases.computing.push_back(nodes[at]);
+      if (aliases.computing.size() == last) continue;
+      last = aliases.computing.size();
       LOWTIDE_RETURN_IF_ERROR(share_otherwise(schedule, aliases));
     }
     return {};
@@ -126,10 +131,10 @@ class Placing {
                      [&](NodeId a, NodeId b) { return largest_buffer(schedule, a) > largest_buffer(schedule, b); });
     AliasOptions aliases = input_.aliases;
     for (std::size_t at = 0; at < std::min(nodes.size(), most) && !is_done(); ++at) {
-      aliases.copies.push_back(nodes[at]);
+      aliases.computing.push_back(nodes[at]);
       const Bytes before = arena_bytes(best_.plan);
       LOWTIDE_RETURN_IF_ERROR(share_otherwise(schedule, aliases));
-      if (arena_bytes(best_.plan) == before) aliases.copies.pop_back();
+      if (arena_bytes(best_.plan) == before) aliases.computing.pop_back();
     }
     return {};
   }

@@ -40,25 +40,28 @@ class PartUsers {
 
   [[nodiscard]] std::size_t size() const { return users_.size(); }
 
-  std::vector<BufferUsers> collect() {
-    for (StepId id : all_ids<StepId>(graph_.nodes().size())) {
-      const Step& step = plan_.program.steps[id];
-      for (ValueId value : step.reads) touch(id, value);
-      for (ValueId value : step.writes) touch(id, value);
-      if (const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch) add(id, *first_[*scratch]);
+  // Users are positions in the order. `first` has the first step of each.
+  std::vector<BufferUsers> collect(const std::vector<StepId>& first) {
+    for (PartialOrder::Index at = 0; at + 1 < first.size(); ++at) {
+      for (StepId id = first[at]; id < first[at + 1]; id = StepId(id.value() + 1)) {
+        const Step& step = plan_.program.steps[id];
+        for (ValueId value : step.reads) touch(at, value);
+        for (ValueId value : step.writes) touch(at, value);
+        if (const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch) add(at, *first_[*scratch]);
+      }
     }
     for (BufferUsers& part : users_) part.firsts = part.users;
     return std::move(users_);
   }
 
  private:
-  void add(StepId step, std::size_t part) {
+  void add(PartialOrder::Index user, std::size_t part) {
     std::vector<PartialOrder::Index>& users = users_[part].users;
-    if (users.empty() || users.back() != step.value()) users.push_back(step.value());
+    if (users.empty() || users.back() != user) users.push_back(user);
   }
 
   // A value without bytes counts as one byte, as in AliasClass::parts.
-  void touch(StepId step, ValueId value) {
+  void touch(PartialOrder::Index user, ValueId value) {
     const ValuePlace& place = plan_.layout.values[value];
     if (!first_[place.buffer]) return;
     const Buffer& buffer = plan_.layout.buffers[place.buffer];
@@ -67,7 +70,7 @@ class PartUsers {
     const std::int64_t end = begin + std::max<std::int64_t>(size.count(), 1);
     std::size_t part = *first_[place.buffer];
     for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan&) {
-      if (buffer.parts.empty() || (bytes.begin < end && begin < bytes.end)) add(step, part);
+      if (buffer.parts.empty() || (bytes.begin < end && begin < bytes.end)) add(user, part);
       ++part;
     });
   }
@@ -88,7 +91,7 @@ Result<std::vector<PackingPair>> conflicts_of(const ParallelizeInput& input, con
                  ""};
   }
   std::vector<PackingPair> conflicts;
-  for (const auto& [first, second] : buffer_conflicts(flow.known, parts.collect())) {
+  for (const auto& [first, second] : buffer_conflicts(flow.known, parts.collect(first_steps(flow.order, schedule.aliases)))) {
     conflicts.push_back({PackingId(first), PackingId(second)});
   }
   return conflicts;
@@ -99,8 +102,11 @@ Result<ParallelPlan> plan_of(const ParallelizeInput& input, const IdVector<NodeI
   Plan draft = assemble(input, schedule, input.aliases);
   draft.execution = ExecutionModel::dataflow;
   set_streams(draft.program, flow.edges.chains);
-  for (StepId id : all_ids<StepId>(flow.order.size())) {
-    draft.program.steps[id].stream = StreamId(flow.edges.chain_of[id.index()]);
+  const std::vector<StepId> first = first_steps(flow.order, schedule.aliases);
+  for (std::size_t at = 0; at < flow.order.size(); ++at) {
+    for (StepId id = first[at]; id < first[at + 1]; id = StepId(id.value() + 1)) {
+      draft.program.steps[id].stream = StreamId(flow.edges.chain_of[at]);
+    }
   }
   Result<std::vector<PackingPair>> conflicts = conflicts_of(input, flow, schedule, draft);
   if (!conflicts) return conflicts.error();

@@ -34,7 +34,7 @@ struct WaveOptions {
 //   stream 0 | a  | c  | e |
 //   stream 1 | b  | d  |         what a wave touches lives throughout it, so the order within it does not matter
 //
-// A node that runs nothing (StepKind::alias) is a wave of its own that takes no time.
+// A node without a kernel is a wave by itself. If it is an alias, the wave takes no time.
 struct WaveSchedule {
   StreamSchedule run;               // picoseconds: the sum over waves of their longest nodes
   std::vector<std::uint32_t> wave;  // by position in run.order; counted from 0, ascending by at most 1

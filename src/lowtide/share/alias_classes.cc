@@ -7,26 +7,16 @@
 #include <map>
 #include <utility>
 
-#include "lowtide/analysis/views.h"
 #include "lowtide/base/range_max.h"
 #include "lowtide/share/alias_forest.h"
 #include "lowtide/share/class_parts.h"
+#include "lowtide/share/in_place.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide {
 namespace {
 
 using share_internal::AliasForest;
-
-// How many tensors the rule of in-place results may look at.
-constexpr std::int64_t kLooksPerTensor = 32;
-constexpr std::int64_t kFurtherLooks = 1'000'000;
-
-// A node whose views cover only a part of a tensor: joining them may lift the load.
-struct PartialView {
-  NodeId node;
-  std::vector<View> views;
-};
 
 // One way to decide all aliases, on the way to AliasClasses.
 struct Candidate {
@@ -36,20 +26,21 @@ struct Candidate {
 
 class Decision {
  public:
-  Decision(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
+  Decision(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views, const std::vector<NodeId>& order,
            const AliasOptions& options)
       : graph_(graph),
         kernels_(kernels),
+        views_(views),
         order_(order),
         options_(options),
         position_(graph.nodes().size()),
-        is_to_copy_(graph.nodes().size(), 0) {
-    for (NodeId id : options.copies) is_to_copy_[id] = 1;
+        is_computing_(graph.nodes().size(), 0) {
+    for (NodeId id : options.computing) is_computing_[id] = 1;
     for (std::size_t step = 0; step < order.size(); ++step) position_[order[step]] = static_cast<std::uint32_t>(step);
     const AliasForest alone(graph_, position_);
-    own_.reserve(graph.tensors().size());
+    lives_.reserve(graph.tensors().size());
     for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-      own_.push_back({StepId(alone.root(id).begin), StepId(alone.root(id).end)});
+      lives_.push_back({StepId(alone.root(id).begin), StepId(alone.root(id).end)});
     }
   }
 
@@ -57,80 +48,111 @@ class Decision {
     Candidate base{AliasForest(graph_, position_),
                    IdVector<NodeId, StepKind>(graph_.nodes().size(), StepKind::compute)};
     join_whole_views(base);
-    AliasClasses none = finish(join_all(base, false));
+    AliasClasses none = finish(base);
     if (partial_.empty()) return none;
-    AliasClasses best = finish(join_all(base, true));
     std::vector<Bytes> profile = load_profile(none, kernels_, order_, options_);
-    Bytes best_load = largest(load_profile(best, kernels_, order_, options_));
+    AliasClasses best = join_all(base);
+    Bytes best_load = load_of(best);
     const Bytes none_load = largest(profile);
     keep_lower(best, best_load, one_by_one(base, profile, std::min(best_load, none_load)));
+    // A part in one concat cannot be in another: so also the first concat first, and concats that copy no part.
+    if (has_copied_parts_) {
+      std::reverse(partial_.begin(), first_other());
+      keep_lower(best, best_load, join_all(base));
+      std::reverse(partial_.begin(), first_other());
+      may_copy_parts_ = false;
+      keep_lower(best, best_load, join_all(base));
+      keep_lower(best, best_load, one_by_one(base, profile, std::min(best_load, none_load)));
+    }
     keep_lower(best, best_load, std::move(none));
     return best;
   }
 
  private:
+  using Joins = AliasForest::Joins;
+
   [[nodiscard]] std::int64_t rounded(std::int64_t size) const {
     return round_up(Bytes(size), options_.alignment).count();
   }
 
-  void join(Candidate& candidate, NodeId node, const std::vector<AliasForest::Join>& joins) {
-    for (const AliasForest::Join& one : joins) candidate.forest.hang(one.part, one.whole, one.offset);
-    candidate.step_kinds[node] = StepKind::alias;
+  void join(Candidate& candidate, NodeId node, const Joins& plan) {
+    for (const AliasForest::Join& one : plan.joins) candidate.forest.hang(one.part, one.whole, one.offset);
+    candidate.step_kinds[node] = plan.has_copies ? StepKind::copy : StepKind::alias;
+  }
+
+  // Returns nullopt if the node must compute.
+  std::optional<Joins> plan_joins(Candidate& candidate, NodeId node) {
+    std::optional<Joins> plan = candidate.forest.plan_joins(graph_, views_.of(node), views_.is_concat(node));
+    if (!plan || !plan->has_copies) return plan;
+    has_copied_parts_ = has_copied_parts_ || may_copy_parts_;
+    return may_copy_parts_ ? plan : std::nullopt;
   }
 
   // Whole views, and partial ones of what is not in the arena: these only take bytes away.
   void join_whole_views(Candidate& candidate) {
+    may_copy_parts_ = options_.copy_parts;
     if (!options_.views) return;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-      if (graph_.op(id).traits.view == ViewKind::none || !kernels_[id].may_alias_views) continue;
-      std::vector<View> views = views_of(graph_, id);
-      if (views.empty()) continue;
-      const ViewKind kind = graph_.op(id).traits.view;
+      if (views_.of(id).empty()) continue;
+      const TensorId whole = views_.of(id)[0].whole;
       const bool is_of_external =
-          kind != ViewKind::concat && candidate.forest.root(candidate.forest.find(views[0].whole).root).is_external;
-      if (is_whole_view(kind) || is_of_external) {
-        if (const auto joins = candidate.forest.plan_joins(graph_, views)) join(candidate, id, *joins);
-      } else if (is_to_copy_[id] == 0) {
-        partial_.push_back({id, std::move(views)});
+          !views_.is_concat(id) && candidate.forest.root(candidate.forest.find(whole).root).is_external;
+      if (!views_.is_partial(id) || is_of_external) {
+        if (const auto plan = plan_joins(candidate, id)) join(candidate, id, *plan);
+      } else if (is_computing_[id] == 0) {
+        partial_.push_back(id);
       }
     }
     // Concats first and the last one first: it gathers most, and an earlier concat of some of its parts may then lie
     // in it. (Concats of ever more of the same tensors are what dense networks consist of.)
-    std::stable_partition(partial_.begin(), partial_.end(),
-                          [&](const PartialView& view) { return is_concat(view.node); });
-    const auto others = std::find_if_not(partial_.begin(), partial_.end(),
-                                         [&](const PartialView& view) { return is_concat(view.node); });
-    std::reverse(partial_.begin(), others);
+    std::stable_partition(partial_.begin(), partial_.end(), [&](NodeId id) { return views_.is_concat(id); });
+    std::reverse(partial_.begin(), first_other());
   }
 
-  [[nodiscard]] bool is_concat(NodeId id) const { return graph_.op(id).traits.view == ViewKind::concat; }
+  // The end of the concats in `partial_`.
+  [[nodiscard]] std::vector<NodeId>::iterator first_other() {
+    return std::find_if_not(partial_.begin(), partial_.end(), [&](NodeId id) { return views_.is_concat(id); });
+  }
 
-  Candidate join_all(const Candidate& base, bool partial_too) {
+  AliasClasses join_all(const Candidate& base) {
     Candidate candidate = base;
-    for (const PartialView& view : partial_) {
-      const auto joins = partial_too ? candidate.forest.plan_joins(graph_, view.views) : std::nullopt;
-      if (joins) join(candidate, view.node, *joins);
+    for (NodeId id : partial_) {
+      if (const auto plan = plan_joins(candidate, id)) join(candidate, id, *plan);
     }
-    return candidate;
+    return finish(std::move(candidate));
   }
 
-  // Joins where nowhere the load rises above `limit`. The profile is that of no partial joins, changed as they are
-  // made; in-place merges shift it a little, so the result is measured again by the caller.
+  // Joins what nowhere raises the load above `limit`. The profile is that of no partial joins, changed as joins are made.
+  // Results in place shift it a little, so the caller measures the result.
   AliasClasses one_by_one(const Candidate& base, const std::vector<Bytes>& profile, Bytes limit) {
     std::vector<std::int64_t> row;
     row.reserve(profile.size());
     for (Bytes load : profile) row.push_back(load.count());
     RangeMax load(row);
     Candidate candidate = base;
-    for (const PartialView& view : partial_) {
-      const auto joins = candidate.forest.plan_joins(graph_, view.views);
-      if (joins && raise_stays_below(candidate.forest, *joins, load, limit)) join(candidate, view.node, *joins);
+    for (NodeId id : partial_) {
+      std::optional<Joins> plan = plan_joins(candidate, id);
+      if (!plan) continue;
+      if (raise_stays_below(candidate.forest, plan->joins, load, limit)) {
+        join(candidate, id, *plan);
+      } else if (may_copy_parts_ && views_.is_concat(id)) {
+        join_some_parts(candidate, id, *plan, load, limit);
+      }
     }
     return finish(std::move(candidate));
   }
 
-  // The change of load over the steps by a join, as pieces between the moments where one of the sets begins or ends.
-  // Applies it to `load` and says yes, or leaves it alone.
+  // The parts of a concat that each raise the load nowhere above `limit`. The others are copied.
+  void join_some_parts(Candidate& candidate, NodeId id, const Joins& plan, RangeMax& load, Bytes limit) {
+    for (const AliasForest::Join& one : plan.joins) {
+      if (!raise_stays_below(candidate.forest, {one}, load, limit)) continue;
+      has_copied_parts_ = true;
+      join(candidate, id, {.joins = {one}, .has_copies = true});
+    }
+  }
+
+  // Applies to `load` what a join changes, in pieces between the steps where one of the sets begins or ends, and returns
+  // true. Returns false, and changes nothing, if the load would rise above `limit`.
   bool raise_stays_below(AliasForest& forest, const std::vector<AliasForest::Join>& joins, RangeMax& load,
                          Bytes limit) const {
     std::map<std::uint32_t, std::int64_t> change;
@@ -163,92 +185,22 @@ class Decision {
     return true;
   }
 
+  [[nodiscard]] Bytes load_of(const AliasClasses& aliases) const {
+    return largest(load_profile(aliases, kernels_, order_, options_));
+  }
+
   void keep_lower(AliasClasses& best, Bytes& best_load, AliasClasses other) const {
-    const Bytes load = largest(load_profile(other, kernels_, order_, options_));
-    if (load < best_load) {
-      best = std::move(other);
-      best_load = load;
-    }
-  }
-
-  // The bytes of an input, as they are looked at by a node that may overwrite them.
-  struct Overwriting {
-    NodeId node;
-    std::pair<int, int> pair;  // of Kernel::in_place
-    TensorId root;             // of the input's set
-    Interval<std::int64_t> bytes;
-    std::uint32_t step = 0;
-  };
-
-  // No other input of the node may lie in the bytes that are overwritten, but as the same elements.
-  bool has_only_permitted_inputs(AliasForest& forest, const Overwriting& what) const {
-    const Node& node = graph_.node(what.node);
-    const std::vector<std::pair<int, int>>& permitted = kernels_[what.node].in_place;
-    for (std::size_t at = 0; at < node.inputs.size(); ++at) {
-      if (!node.inputs[at]) continue;
-      const AliasForest::Place place = forest.find(*node.inputs[at]);
-      if (place.root != what.root) continue;
-      const Interval<std::int64_t> bytes{place.offset, place.offset + graph_.tensor(*node.inputs[at]).size.count()};
-      if (!bytes.overlaps(what.bytes)) continue;
-      const std::pair pair(static_cast<int>(at), what.pair.second);
-      if (bytes != what.bytes || std::find(permitted.begin(), permitted.end(), pair) == permitted.end()) return false;
-    }
-    return node.bodies.empty();
-  }
-
-  // Nobody needs these bytes after the step. Looks at every tensor of the set; no more, once too many were looked at.
-  bool dies(AliasForest& forest, const Overwriting& what, std::int64_t& looks) const {
-    const std::int64_t most = kLooksPerTensor * static_cast<std::int64_t>(graph_.tensors().size()) + kFurtherLooks;
-    bool is_free = true;
-    forest.for_each_member(what.root, [&](TensorId member) {
-      const std::int64_t begin = forest.find(member).offset;
-      const Interval<std::int64_t> bytes{begin, begin + graph_.tensor(member).size.count()};
-      const bool is_needed = own_[member].end.value() > what.step + 1 || graph_.is_needed_at_end(member);
-      if (++looks > most || (is_needed && bytes.overlaps(what.bytes))) is_free = false;
-      return is_free;
-    });
-    return is_free;
-  }
-
-  bool take_over(AliasForest& forest, NodeId id, const std::pair<int, int>& pair, std::uint32_t step,
-                 std::int64_t& looks) const {
-    const Node& node = graph_.node(id);
-    const TensorId input = *node.inputs[static_cast<std::size_t>(pair.first)];
-    const TensorId output = *node.outputs[static_cast<std::size_t>(pair.second)];
-    const AliasForest::Place from = forest.find(input);
-    const AliasForest::Place to = forest.find(output);
-    if (from.root == to.root) return false;
-    const AliasForest::Root& dying = forest.root(from.root);
-    const AliasForest::Root& result = forest.root(to.root);
-    const std::int64_t size = graph_.tensor(output).size.count();
-    if (dying.is_external || graph_.tensor(input).size.count() != size) return false;
-    const Overwriting what{id, pair, from.root, {from.offset, from.offset + size}, step};
-    if (dying.size == size && !dying.is_kept && dying.end == step + 1) {
-      if (!has_only_permitted_inputs(forest, what)) return false;
-      const bool result_begins_here = result.begin == step && result.size == size && to.offset == 0;
-      // Without parts it would keep a larger buffer for longer.
-      if (!options_.parts && !result_begins_here && dying.begin < result.begin) return false;
-      forest.hang(from.root, to.root, to.offset);
-      return true;
-    }
-    if (!options_.parts || dying.size == size || result.size != size || size == 0) return false;
-    if (result.is_kept && dying.is_kept) return false;
-    if (!has_only_permitted_inputs(forest, what) || !dies(forest, what, looks)) return false;
-    forest.hang(to.root, from.root, from.offset);
-    return true;
+    const Bytes load = load_of(other);
+    if (load >= best_load) return;
+    best = std::move(other);
+    best_load = load;
   }
 
   AliasClasses finish(Candidate candidate) const {
     AliasForest& forest = candidate.forest;
-    std::int64_t looks = 0;
     if (options_.in_place) {
-      for (std::size_t step = 0; step < order_.size(); ++step) {
-        const NodeId id = order_[step];
-        if (candidate.step_kinds[id] == StepKind::alias) continue;
-        for (const std::pair<int, int>& pair : kernels_[id].in_place) {
-          if (take_over(forest, id, pair, static_cast<std::uint32_t>(step), looks)) break;
-        }
-      }
+      share_internal::take_over_inputs({graph_, kernels_, order_, options_.parts, lives_}, candidate.step_kinds,
+                                       forest);
     }
     AliasClasses out;
     const std::size_t count = graph_.tensors().size();
@@ -269,8 +221,26 @@ class Decision {
       out.class_of[id] = *class_of_root[place.root];
       out.offset_in_class[id] = Offset(place.offset);
     }
+    list_copies(out);
     if (options_.parts && !order_.empty()) divide(out);
     return out;
+  }
+
+  // The operands that do not lie where the result of their concat has them.
+  void list_copies(AliasClasses& out) const {
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      if (out.step_kinds[id] != StepKind::copy) continue;
+      const std::span<const TableView> views = views_.of(id);
+      for (std::uint32_t operand = 0; operand < views.size(); ++operand) {
+        const TableView& view = views[operand];
+        const Offset wanted = out.offset_in_class[view.whole] + view.offset;
+        const bool is_there =
+            out.class_of[view.part] == out.class_of[view.whole] && out.offset_in_class[view.part] == wanted;
+        if (!is_there && graph_.tensor(view.part).size > Bytes(0))
+          out.copies.push_back({id, operand, view.part, wanted});
+      }
+      if (out.copies_of(id).empty()) out.step_kinds[id] = StepKind::alias;
+    }
   }
 
   // Finds the parts of classes that hold tensors of different sizes.
@@ -285,7 +255,7 @@ class Decision {
       const AliasClassId in = out.class_of[id];
       if (has_smaller[in] == 0) continue;
       const std::int64_t begin = out.offset_in_class[id].position();
-      covers[in].push_back({{begin, begin + graph_.tensor(id).size.count()}, own_[id]});
+      covers[in].push_back({{begin, begin + graph_.tensor(id).size.count()}, lives_[id]});
     }
     for (AliasClassId id : all_ids<AliasClassId>(out.classes.size())) {
       if (has_smaller[id] != 0)
@@ -295,15 +265,25 @@ class Decision {
 
   const Graph& graph_;
   const ChosenKernels& kernels_;
+  const ViewTable& views_;
   const std::vector<NodeId>& order_;
   const AliasOptions& options_;
   IdVector<NodeId, std::uint32_t> position_;
-  IdVector<NodeId, char> is_to_copy_;
-  IdVector<TensorId, Lifespan> own_;  // of each tensor for itself
-  std::vector<PartialView> partial_;
+  IdVector<NodeId, char> is_computing_;
+  IdVector<TensorId, Lifespan> lives_;  // of each tensor for itself
+  std::vector<NodeId> partial_;         // nodes whose views cover a part of a tensor: joining them may raise the load
+  bool may_copy_parts_ = true;
+  bool has_copied_parts_ = false;  // some candidate so far copies parts
 };
 
 }  // namespace
+
+std::span<const PartCopy> AliasClasses::copies_of(NodeId node) const {
+  const auto first = std::lower_bound(copies.begin(), copies.end(), node,
+                                      [](const PartCopy& copy, NodeId id) { return copy.concat < id; });
+  const auto end = std::find_if(first, copies.end(), [&](const PartCopy& copy) { return copy.concat != node; });
+  return {first, end};
+}
 
 ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options) {
   for (Kernel& kernel : kernels) {
@@ -315,7 +295,12 @@ ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options) {
 
 AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                            const AliasOptions& options) {
-  return Decision(graph, kernels, order, options).decide();
+  return alias_classes(graph, kernels, ViewTable(graph, kernels), order, options);
+}
+
+AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views,
+                           const std::vector<NodeId>& order, const AliasOptions& options) {
+  return Decision(graph, kernels, views, order, options).decide();
 }
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #include "lowtide/share/alias_forest.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace lowtide::share_internal {
@@ -71,11 +72,9 @@ bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& pa
   return !below.is_kept || (!above.is_external && !above.is_kept);
 }
 
-// A concat whose inputs lie one after the other already (they are the first parts of a larger concat, say) is these
-// bytes.
-std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, const std::vector<View>& views) {
-  if (views.size() < 2 || views[0].whole != views[1].whole || !graph.tensor(views[0].part).producer)
-    return std::nullopt;
+// A concat whose parts lie one after another already is these bytes. They are the first parts of a larger concat, say, or
+// consecutive slices of a constant.
+std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, std::span<const TableView> views) {
   const Place first = find(views[0].part);
   const Place result = find(views[0].whole);
   const Root& whole = roots_[result.root];
@@ -90,23 +89,25 @@ std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& grap
   return Join{result.root, first.root, first.offset};
 }
 
-std::optional<std::vector<AliasForest::Join>> AliasForest::plan_joins(const Graph& graph,
-                                                                      const std::vector<View>& views) {
-  if (const std::optional<Join> inside = plan_join_inside(graph, views)) return std::vector<Join>{*inside};
-  std::vector<Join> joins;
+std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, std::span<const TableView> views,
+                                                          bool is_concat) {
+  if (const std::optional<Join> inside = is_concat ? plan_join_inside(graph, views) : std::nullopt) {
+    return Joins{.joins = {*inside}};
+  }
+  Joins plan;
+  std::set<TensorId> parts;  // a set is in one place, though two parts of a concat may be of one set
   for (const View& view : views) {
     const Place part = find(view.part);
     const Place whole = find(view.whole);
-    if (!may_hang(graph, view, part, whole)) return std::nullopt;
-    joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
+    if (may_hang(graph, view, part, whole) && parts.insert(part.root).second) {
+      plan.joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
+    } else if (is_concat) {
+      plan.has_copies = plan.has_copies || graph.tensor(view.part).size > Bytes(0);
+    } else {
+      return std::nullopt;
+    }
   }
-  // Two inputs of a concat may be one set already (a tensor and its reshape): it cannot be in two places.
-  std::vector<TensorId> parts;
-  parts.reserve(joins.size());
-  for (const Join& join : joins) parts.push_back(join.part);
-  std::sort(parts.begin(), parts.end());
-  if (std::adjacent_find(parts.begin(), parts.end()) != parts.end()) return std::nullopt;
-  return joins;
+  return plan.joins.empty() ? std::nullopt : std::optional(std::move(plan));
 }
 
 }  // namespace lowtide::share_internal

@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "lowtide/analysis/views.h"
+#include "lowtide/analysis/view_table.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
@@ -54,16 +55,21 @@ class AliasForest {
     } while (member != root);
   }
 
-  // Whether all views of a node can be joined (all or none), and which sets that takes; nothing if not.
   struct Join {
     TensorId part;   // a root
     TensorId whole;  // a root
     std::int64_t offset = 0;
   };
-  [[nodiscard]] std::optional<std::vector<Join>> plan_joins(const Graph& graph, const std::vector<View>& views);
+  struct Joins {
+    std::vector<Join> joins;  // at least one
+    bool has_copies = false;  // of a concat: other parts cannot be joined
+  };
+  // The sets to join for the views of a node. Returns nullopt if the node must compute: some view cannot be joined, or, of
+  // a concat, no view can.
+  [[nodiscard]] std::optional<Joins> plan_joins(const Graph& graph, std::span<const TableView> views, bool is_concat);
 
  private:
-  [[nodiscard]] std::optional<Join> plan_join_inside(const Graph& graph, const std::vector<View>& views);
+  [[nodiscard]] std::optional<Join> plan_join_inside(const Graph& graph, std::span<const TableView> views);
   [[nodiscard]] bool may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const;
 
   IdVector<TensorId, TensorId> parent_;

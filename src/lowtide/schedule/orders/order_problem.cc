@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "lowtide/analysis/content.h"
-#include "lowtide/analysis/views.h"
+#include "lowtide/analysis/view_table.h"
 #include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide::schedule_internal {
@@ -41,13 +41,14 @@ class FromGraph {
   OrderProblem make(Sharing sharing) && {
     IdVector<TensorId, std::vector<TensorId>> members(graph_.tensors().size());
     DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that share bytes
+    const ViewTable views(graph_, *kernels_);
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-      const ViewKind kind = graph_.op(id).traits.view;
-      if (kind == ViewKind::none) continue;
-      if (is_partial_view(kind) && sharing == Sharing::nothing) continue;
-      const std::vector<View> views = possible_views(graph_, (*kernels_)[id], id);
-      for (const View& view : views) groups.join(view.part, view.whole);
-      if (!views.empty()) problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs
+      if (views.is_partial(id) && sharing == Sharing::nothing) continue;
+      for (const TableView& view : views.of(id)) {
+        if (view.must_copy) continue;
+        groups.join(view.part, view.whole);
+        problem_.nodes[id.index()].steps[0].scratch = 0;  // no kernel runs
+      }
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) members[groups.find(id)].push_back(id);
     for (const std::vector<TensorId>& group : members) add_group(group);

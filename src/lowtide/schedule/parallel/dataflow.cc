@@ -96,7 +96,7 @@ std::int64_t longest_path(const Dataflow& flow, const AliasClasses& aliases,
   for (std::size_t at = 0; at < ends.size(); ++at) {
     const NodeId id = flow.order[at];
     for (Index before : flow.edges.before[at]) ends[at] = std::max(ends[at], ends[before]);
-    if (aliases.step_kinds[id] == StepKind::compute) ends[at] += costs[id];
+    if (aliases.step_kinds[id] != StepKind::alias) ends[at] += costs[id];
     longest = std::max(longest, ends[at]);
   }
   return longest;

@@ -78,7 +78,7 @@ IdVector<NodeId, std::int64_t> node_costs(const Graph& graph, const ChosenKernel
 std::int64_t time_on_one_stream(const Schedule& sequential, const IdVector<NodeId, std::int64_t>& costs) {
   std::int64_t sum = 0;
   for (NodeId id : all_ids<NodeId>(costs.size())) {
-    if (sequential.aliases.step_kinds[id] == StepKind::compute) sum += costs[id];
+    if (sequential.aliases.step_kinds[id] != StepKind::alias) sum += costs[id];
   }
   return sum;
 }

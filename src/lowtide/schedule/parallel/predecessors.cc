@@ -51,18 +51,23 @@ class Collector {
     return is_placed(sequential_.aliases.classes[sequential_.aliases.class_of[tensor]].kind);
   }
 
+  void write(const Touch& own, std::vector<Touch>& others, std::vector<NodeId>& before) {
+    for (const Touch& other : others) {
+      if (other.node != own.node && other.begin < own.end && own.begin < other.end) before.push_back(other.node);
+    }
+    // What comes later waits for this node, and so for those that it waits for.
+    std::erase_if(others, [&](const Touch& other) { return own.begin <= other.begin && other.end <= own.end; });
+    others.push_back(own);
+  }
+
   void touch(NodeId id, std::vector<NodeId>& before) {
     const bool computes = sequential_.aliases.step_kinds[id] == StepKind::compute;
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
-      if (!output || !computes) continue;
-      const Touch own = place_of(*output, id);
-      std::vector<Touch>& others = touches(*output);
-      const auto is_over = [&](const Touch& other) { return own.begin <= other.begin && other.end <= own.end; };
-      for (const Touch& other : others) {
-        if (other.node != id && other.begin < own.end && own.begin < other.end) before.push_back(other.node);
-      }
-      std::erase_if(others, is_over);  // later nodes wait for this one, and so for them
-      others.push_back(own);
+      if (output && computes) write(place_of(*output, id), touches(*output), before);
+    }
+    for (const PartCopy& copy : sequential_.aliases.copies_of(id)) {
+      const std::int64_t begin = copy.offset.position();
+      write({begin, begin + graph_.tensor(copy.tensor).size.count(), id}, touches(*graph_.node(id).outputs[0]), before);
     }
     for (TensorId read : graph_.reads(id)) {
       if (is_written(read)) touches(read).push_back(place_of(read, id));

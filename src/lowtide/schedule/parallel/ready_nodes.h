@@ -36,6 +36,7 @@ class ReadyNodes {
   [[nodiscard]] const std::vector<NodeId>& before(NodeId id) const { return before_[id]; }
   [[nodiscard]] std::uint32_t position_of(NodeId id) const { return position_[id]; }
   [[nodiscard]] bool is_alias(NodeId id) const { return sequential_.aliases.step_kinds[id] == StepKind::alias; }
+  [[nodiscard]] bool has_kernel(NodeId id) const { return sequential_.aliases.step_kinds[id] == StepKind::compute; }
   [[nodiscard]] std::int64_t cost_of(NodeId id) const { return is_alias(id) ? 0 : costs_[id]; }
 
  private:

@@ -41,10 +41,8 @@ class Grouping {
     begin_ = made_.run.order.size();
     const std::optional<NodeId> first = start_first();
     LOWTIDE_CHECK(first.has_value(), "the next node of the sequential order may start where nothing runs");
-    if (!ready_.is_alias(*first)) {
-      fill_beside(*first);
-      ++made_.computing;
-    }
+    if (ready_.has_kernel(*first)) fill_beside(*first);
+    if (!ready_.is_alias(*first)) ++made_.computing;
     end_wave();
   }
 
@@ -70,7 +68,7 @@ class Grouping {
 
   void fill_beside(NodeId first) {
     std::vector<std::uint32_t> others = candidates();
-    std::erase_if(others, [&](std::uint32_t position) { return ready_.is_alias(sequential_.order[position]); });
+    std::erase_if(others, [&](std::uint32_t position) { return !ready_.has_kernel(sequential_.order[position]); });
     if (options_.fill == WaveFill::by_cost) {
       const std::int64_t cost = ready_.cost_of(first);
       const auto rank = [&](std::uint32_t position) {

@@ -59,27 +59,37 @@ class Counting {
  private:
   static constexpr std::size_t kMostSegments = 1 << 22;  // in all tensors together
   static constexpr std::int64_t kMostHoldings = 50'000'000;
+  static constexpr std::int64_t kSomewhere = std::int64_t{1} << 60;  // beyond all bytes of a tensor
 
   [[nodiscard]] bool is_placed_input(TensorId id) const {
     const Tensor& tensor = graph_.tensor(id);
     return facts_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
   }
 
-  // Empty: the node computes in every plan. A concat of what must stay where it is copies, or of what would have to be in
-  // two places; so does a view of what must stay, or is handed out, that is handed out itself.
-  [[nodiscard]] std::vector<SameBytes> usable_meaning(NodeId id) const {
+  // Bytes of an output that are bytes of an operand. Of a concat, some operands lie in the result in no plan: what must
+  // stay where it is, what comes in the same concat before, and an output of the graph if the result is one too.
+  struct Part : SameBytes {
+    bool must_copy = false;
+    bool is_repeated = false;
+  };
+
+  // Empty: the node computes in every plan. So does a view of what must stay, or is handed out, that is handed out itself.
+  [[nodiscard]] std::vector<Part> usable_meaning(NodeId id) const {
     if (facts_.copies.size() > 0 && facts_.copies.test(id)) return {};
     const AliasMeaning meaning = alias_meaning(graph_, id);
     if (!meaning.obstacle.empty()) return {};
     const bool is_concat = graph_.op(id).traits.view == ViewKind::concat;
     std::set<TensorId> inputs;
+    std::vector<Part> parts;
     for (const SameBytes& part : meaning.parts) {
       const bool is_given = !graph_.tensor(part.input).producer;
       const bool is_kept = is_given || graph_.tensor(part.input).role == Role::output;
-      if ((is_given && is_concat) || (is_kept && graph_.tensor(part.output).role == Role::output)) return {};
-      if (is_concat && !inputs.insert(part.input).second) return {};
+      const bool are_handed_out = is_kept && graph_.tensor(part.output).role == Role::output;
+      if (are_handed_out && !is_concat) return {};
+      const bool is_repeated = is_concat && !inputs.insert(part.input).second;
+      parts.push_back({part, is_concat && (is_given || are_handed_out || is_repeated), is_repeated});
     }
-    return meaning.parts;
+    return parts;
   }
 
   TensorId group_of(TensorId id) {
@@ -94,11 +104,11 @@ class Counting {
     std::vector<TensorId> partial;
     const auto join = [&](TensorId a, TensorId b) { group_[group_of(a)] = group_of(b); };
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
-      for (const SameBytes& part : meanings_[id]) {
-        join(part.input, part.output);
+      for (const Part& part : meanings_[id]) {
+        if (!part.must_copy) join(part.input, part.output);
         const bool is_all = part.length == graph_.tensor(part.input).size.count() &&
                             part.length == graph_.tensor(part.output).size.count();
-        if (!is_all) partial.push_back(part.input);
+        if (!is_all) partial.push_back(part.length < graph_.tensor(part.input).size.count() ? part.input : part.output);
       }
       if (facts_.in_place.empty()) continue;
       for (const auto& [input, output] : facts_.in_place[id]) join(input, output);
@@ -122,19 +132,41 @@ class Counting {
       }
       return;
     }
-    for (const SameBytes& part : meanings_[id]) copy_part(part);
+    for (const Part& part : meanings_[id]) {
+      const bool is_given = !graph_.tensor(part.input).producer;
+      const bool is_outside = has_outside(part.input);
+      if (is_outside || !part.must_copy || (!is_given && !part.is_repeated)) copy_part(part);
+      if (part.must_copy && !is_outside) add_copy(part, is_given);
+    }
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (output && !is_free(*output)) bring_in(*output);
     }
   }
 
+  [[nodiscard]] bool has_outside(TensorId id) const {
+    return std::any_of(content_[id].begin(), content_[id].end(),
+                       [&](const Segment& segment) { return atoms_[segment.atom].is_outside; });
+  }
+
+  // The result has bytes of its own for this operand, which only other concats may share: the first of them counts. A
+  // slice of the result has no certain byte of them, unless the operand is given: then they are where it is in the result.
+  void add_copy(const Part& part, bool is_given) {
+    if (is_given && part.length == graph_.tensor(part.output).size.count()) return;  // it may be all of the result
+    if (!copied_.insert(part.input).second) return;
+    atoms_.push_back({.size = part.length, .is_outside = false, .is_alone = false});
+    content_[part.output].push_back(
+        {static_cast<Index>(atoms_.size() - 1), 0, part.length, is_given ? part.output_begin : kSomewhere});
+  }
+
   void copy_part(const SameBytes& part) {
+    const bool is_all = part.input_begin == 0 && part.length == graph_.tensor(part.input).size.count();
     std::vector<Segment>& to = content_[part.output];
     // By index: a tensor is never a part of itself, but reserve nothing on that.
     for (std::size_t at = 0; at < content_[part.input].size(); ++at) {
       const Segment from = content_[part.input][at];
-      const std::int64_t begin = std::max(from.at, part.input_begin);
-      const std::int64_t end = std::min(from.at + from.length, part.input_begin + part.length);
+      const std::int64_t begin = is_all ? from.at : std::max(from.at, part.input_begin);
+      const std::int64_t end =
+          is_all ? from.at + from.length : std::min(from.at + from.length, part.input_begin + part.length);
       if (begin >= end) continue;
       const Segment copy{from.atom, from.begin + begin - from.at, end - begin,
                          part.output_begin + begin - part.input_begin};
@@ -279,13 +311,14 @@ class Counting {
 
   const Graph& graph_;
   const OrderFacts& facts_;
-  IdVector<NodeId, std::vector<SameBytes>> meanings_;
+  IdVector<NodeId, std::vector<Part>> meanings_;
   IdVector<TensorId, TensorId> group_;
   IdVector<TensorId, char> is_alone_;
   IdVector<TensorId, std::vector<Segment>> content_;
   IdVector<TensorId, std::vector<Index>> pieces_of_;
   std::vector<Atom> atoms_;
   std::map<Index, TensorId> brought_by_;
+  std::set<TensorId> copied_;  // operands of which some concat has a copy
   std::size_t segments_ = 0;
   std::int64_t holdings_ = 0;
   OrderCount count_;

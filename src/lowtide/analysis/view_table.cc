@@ -1,0 +1,57 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/view_table.h"
+
+#include <set>
+
+namespace lowtide {
+namespace {
+
+bool is_output(const Graph& graph, TensorId id) { return graph.tensor(id).role == Role::output; }
+
+// The views of a concat, with those that no plan can use.
+std::vector<TableView> parts_of_concat(const Graph& graph, const std::vector<View>& views) {
+  std::vector<TableView> parts;
+  std::set<TensorId> seen;
+  for (const View& view : views) {
+    const bool is_external = !graph.tensor(view.part).producer;
+    const bool are_outputs = is_output(graph, view.part) && is_output(graph, view.whole);
+    const bool is_repeated = !seen.insert(view.part).second;
+    parts.push_back({view, is_external || are_outputs || is_repeated, is_repeated});
+  }
+  return parts;
+}
+
+// The views of any other node: all of them or none.
+std::vector<TableView> other_views(const Graph& graph, const std::vector<View>& views) {
+  std::vector<TableView> table;
+  for (const View& view : views) {
+    const bool stays = !graph.tensor(view.whole).producer || is_output(graph, view.whole);
+    if (is_output(graph, view.part) && stays) return {};
+    table.push_back({view});
+  }
+  return table;
+}
+
+}  // namespace
+
+ViewTable::ViewTable(const Graph& graph, const ChosenKernels& kernels)
+    : is_partial_(graph.nodes().size(), 0), is_concat_(graph.nodes().size(), 0) {
+  begin_.reserve(graph.nodes().size() + 1);
+  begin_.push_back(0);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const ViewKind kind = graph.op(id).traits.view;
+    is_partial_[id] = is_partial_view(kind) ? 1 : 0;
+    is_concat_[id] = kind == ViewKind::concat ? 1 : 0;
+    if (kind != ViewKind::none && kernels[id].may_alias_views) {
+      const std::vector<View> views = views_of(graph, id);
+      const std::vector<TableView> possible =
+          kind == ViewKind::concat ? parts_of_concat(graph, views) : other_views(graph, views);
+      views_.insert(views_.end(), possible.begin(), possible.end());
+    }
+    begin_.push_back(static_cast<std::uint32_t>(views_.size()));
+  }
+}
+
+}  // namespace lowtide

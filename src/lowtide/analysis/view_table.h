@@ -1,0 +1,52 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lowtide/analysis/chosen_kernels.h"
+#include "lowtide/analysis/views.h"
+#include "lowtide/base/id.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// One view of a node, and whether some plan can use it.
+struct TableView : View {
+  // The part of a concat lies in the result in no plan, because
+  //   - it is an input, a constant or a state, whose bytes stay where they are, or
+  //   - it comes earlier in the same concat, and a tensor has one place, or
+  //   - both it and the result are outputs of the graph, which never share bytes.
+  // Such a part is copied into the result. The other parts of the concat may lie there.
+  bool must_copy = false;
+  bool is_repeated = false;  // it comes earlier in the same concat
+};
+
+// The views of every node of a graph, computed once. A node has views here only if some plan can do without its kernel.
+//
+//   c = Concat(x, a) with an input x      views (x, c; must_copy) and (a, c)
+//   r = Reshape(x) that is an output      none: an output never shares bytes with an input, so the kernel runs
+class ViewTable {
+ public:
+  // O(nodes + edges).
+  ViewTable(const Graph& graph, const ChosenKernels& kernels);
+
+  // The views of a node in the order of views_of(). Empty if its kernel runs in every plan. Valid as long as the table.
+  [[nodiscard]] std::span<const TableView> of(NodeId node) const {
+    return {views_.data() + begin_[node.index()], views_.data() + begin_[node.index() + 1]};
+  }
+  // Whether the node has views, and they are slices, splits or concats: the part covers only some bytes of the whole.
+  [[nodiscard]] bool is_partial(NodeId node) const { return !of(node).empty() && is_partial_[node] != 0; }
+  [[nodiscard]] bool is_concat(NodeId node) const { return !of(node).empty() && is_concat_[node] != 0; }
+
+ private:
+  std::vector<TableView> views_;      // of all nodes, in their order
+  std::vector<std::uint32_t> begin_;  // of each node's, and the end
+  IdVector<NodeId, char> is_partial_;
+  IdVector<NodeId, char> is_concat_;
+};
+
+}  // namespace lowtide

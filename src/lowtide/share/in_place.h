@@ -1,0 +1,32 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lowtide/analysis/chosen_kernels.h"
+#include "lowtide/base/interval.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/share/alias_classes.h"
+#include "lowtide/share/alias_forest.h"
+
+namespace lowtide::share_internal {
+
+// What results in place rest on, for one order.
+struct InPlaceInput {
+  const Graph& graph;
+  const ChosenKernels& kernels;
+  const std::vector<NodeId>& order;
+  bool parts = true;                          // AliasOptions::parts
+  const IdVector<TensorId, Lifespan>& lives;  // from each tensor's write to its last use, as if it shared nothing
+};
+
+// Joins, along the order, the result of each node that computes with an input that its kernel may overwrite and that dies
+// there. Looks at a limited number of tensors, and joins nothing after that.
+// O(order log tensors), and at most kLooksPerTensor looks per tensor.
+void take_over_inputs(const InPlaceInput& input, const IdVector<NodeId, StepKind>& step_kinds, AliasForest& forest);
+
+}  // namespace lowtide::share_internal

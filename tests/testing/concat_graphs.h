@@ -1,0 +1,89 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/random.h"
+#include "lowtide/graph/builder.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide::testing {
+
+// A random graph that consists mostly of concats. Their operands are inputs, constants, outputs, results of kernels, of
+// slices and of other concats; often one tensor is in several concats, or several times in one. Sizes are multiples of one
+// row of four floats.
+inline Graph random_concat_graph(Random& random, int nodes) {
+  GraphBuilder builder("concats");
+  struct Made {
+    TensorId id;
+    std::int64_t rows;
+    bool is_given;
+  };
+  std::vector<Made> made;
+  int names = 0;
+  const auto result = [&](std::int64_t rows, Role role = Role::temporary) {
+    const TensorId id = builder.add_tensor({.name = "t" + std::to_string(names++), .shape = Shape({rows, 4})}, role);
+    made.push_back({id, rows, role != Role::temporary});
+    return id;
+  };
+  const auto any = [&] {
+    const std::size_t back = std::min<std::size_t>(made.size() - 1, random.below(5));
+    return random.chance(60) ? made[made.size() - 1 - back] : made[random.below(made.size())];
+  };
+  result(random.between(1, 3), Role::input);
+  result(random.between(1, 3), Role::constant);
+  for (int at = 0; at < nodes; ++at) {
+    const Made first = any();
+    switch (random.below(8)) {
+      case 0:
+        builder.add_node({.type = "Relu", .inputs = {first.id}, .outputs = {result(first.rows)}});
+        break;
+      case 1:
+      case 2:
+        builder.add_node({.type = "Conv", .inputs = {first.id}, .outputs = {result(random.between(1, 4))}});
+        break;
+      case 3:
+        builder.add_node({.type = "Reshape", .inputs = {first.id}, .outputs = {result(first.rows)}});
+        break;
+      case 4:
+        builder.add_node({.type = "Slice",
+                          .inputs = {first.id},
+                          .outputs = {result(1)},
+                          .attributes = {{"starts", std::vector<std::int64_t>{0}},
+                                         {"ends", std::vector<std::int64_t>{1}},
+                                         {"axes", std::vector<std::int64_t>{0}}}});
+        break;
+      default: {
+        std::vector<std::optional<TensorId>> operands;
+        std::int64_t rows = 0;
+        const auto count = random.between(1, 3);
+        for (std::int64_t operand = 0; operand < count; ++operand) {
+          const Made one = any();
+          operands.emplace_back(one.id);
+          rows += one.rows;
+        }
+        builder.add_node({.type = "Concat",
+                          .inputs = std::move(operands),
+                          .outputs = {result(rows)},
+                          .attributes = {{"axis", std::int64_t{0}}}});
+      }
+    }
+  }
+  std::vector<TensorId> outputs;
+  for (const Made& one : made) {
+    if (!one.is_given && random.chance(15)) outputs.push_back(one.id);
+  }
+  if (outputs.empty()) outputs.push_back(made.back().id);
+  builder.set_outputs(std::move(outputs));
+  return std::move(builder).build().value();
+}
+
+}  // namespace lowtide::testing
