@@ -11,7 +11,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 using ::testing::ElementsAre;
@@ -118,4 +118,4 @@ TEST(Bindings, ThatAreNoneAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -36,6 +36,11 @@ def ints(name, numbers):
     return field(1, name) + b"".join(field(8, n) for n in numbers) + field(20, 7)
 
 
+def axis(number):
+    """The attribute `axis` of a Concat."""
+    return field(1, "axis") + field(3, number) + field(20, 2)
+
+
 def body(name, graph):
     """An attribute that is a graph."""
     return field(1, name) + field(6, graph) + field(20, 5)
@@ -117,7 +122,7 @@ def branches():
 
 def stale_branch(declared=9):
     """The else branch joins x three times, 192 elements, declares what comes of that as it likes, and sums it up."""
-    join = node("Concat", ["x", "x", "x"], ["big"], "join", [field(1, "axis") + field(3, 0) + field(20, 2)])
+    join = node("Concat", ["x", "x", "x"], ["big"], "join", [axis(0)])
     nodes = [join, node("Exp", ["big"], ["e"], "exp"), node("ReduceMax", ["e"], ["r"], "most")]
     branch = {
         "then_branch": graph([node("ReduceMax", ["x"], ["t"])], [], [value_info("t", [1])], name="then"),
@@ -135,7 +140,7 @@ def dead_branch(where):
     """
 
     def join(count, source, name):
-        return node("Concat", [source] * count, [name], name, [field(1, "axis") + field(3, 0) + field(20, 2)])
+        return node("Concat", [source] * count, [name], name, [axis(0)])
 
     def most(source, name):
         return graph([node("ReduceMax", [source], [name], name)], [], [value_info(name, [1])], name=name)

@@ -37,12 +37,12 @@ class TextOutput(ProgramTest):
 
     def test_explain_has_words_for_odd_models(self):
         self.write("nothing.onnx", small_models.without_nodes())
-        self.assertIn("nothing runs", self.expect(DONE, "explain", "nothing.onnx").stdout)
+        self.assertIn("no step runs", self.expect(DONE, "explain", "nothing.onnx").stdout)
         self.write("branches.onnx", small_models.branches())
-        self.assertIn("every output is there, in any order: y (64 B)", self.expect(DONE, "explain", "branches.onnx").stdout)
+        self.assertIn("all outputs are in memory, in every order: y (64 B)", self.expect(DONE, "explain", "branches.onnx").stdout)
         self.write("stale.onnx", small_models.stale_branch())
         shown = self.expect(DONE, "explain", "stale.onnx").stdout
-        self.assertIn("(what runs inside)", shown)
+        self.assertIn("(scratch)", shown)
         self.assertIn("inside else_branch of If choose", shown)
 
     def test_streams_look_as_they_should(self):

@@ -19,7 +19,7 @@
 #include "lowtide/cli/read_file.h"
 #include "lowtide/cli/temporary_file.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 class WriteFile : public ::testing::Test {
@@ -93,12 +93,8 @@ TEST_F(WriteFile, WritersWithOneProcessIdTakeDifferentNames) {
 TEST_F(WriteFile, LeftoversAreThoseOfTheSameNameThatAreNotLocked) {
   const std::string digits = "0123456789abcdef";
   const std::vector<std::string> others = {".a.json." + digits,  // of a.json
-                                           ".a.json.7",
-                                           ".a.7",
-                                           ".a." + digits + "0",
-                                           ".a.0123456789ABCDEF",
-                                           ".b." + digits,
-                                           ".a." + digits + "x"};
+                                           ".a.json.7",           ".a.7",         ".a." + digits + "0",
+                                           ".a.0123456789ABCDEF", ".b." + digits, ".a." + digits + "x"};
   for (const std::string& other : others) std::ofstream(path(other + ".lowtide-tmp")) << "half";
   const std::string living = path(".a.ffffffffffffffff.lowtide-tmp");
   std::ofstream(living) << "half";
@@ -167,4 +163,4 @@ TEST_F(WriteFile, ReadingIsBoundedAndTakesRegularFilesOnly) {
 }
 
 }  // namespace
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -20,7 +20,8 @@ struct Explained {
   explicit Explained(Graph made, const PlanOptions& options = {})
       : graph(std::move(made)),
         planned(plan_graph(graph, dense_target(), options).value()),
-        levels(explain_peak(graph, dense_target(), options, planned.plan)) {}
+        labels(labels_of(graph)),
+        levels(explain_peak(graph, labels, dense_target(), options, planned.plan)) {}
   explicit Explained(const char* text, const PlanOptions& options = {}) : Explained(graph_of(text), options) {}
   Explained(const Explained&) = delete;
   Explained& operator=(const Explained&) = delete;
@@ -28,15 +29,17 @@ struct Explained {
   [[nodiscard]] const PeakExplanation& top() const { return levels.front(); }
   [[nodiscard]] const PeakBuffer& buffer(std::string_view name) const {
     for (const PeakBuffer& one : top().buffers) {
-      if (one.name && graph.tensor(tensor_of(*one.name)).name == name) return one;
+      const std::optional<ValueId>& named = top().peak.uses[one.live.buffer].name;
+      if (named && graph.tensor(tensor_of(*named)).name == name) return one;
     }
-    throw std::runtime_error("nothing is called " + std::string(name));
+    throw std::runtime_error("no buffer has the name " + std::string(name));
   }
   [[nodiscard]] TensorId tensor_of(ValueId value) const { return planned.plan.program.values[value].tensor; }
-  [[nodiscard]] Bytes size(const PeakBuffer& one) const { return planned.plan.layout.buffers[one.buffer].size; }
+  [[nodiscard]] Bytes size(const PeakBuffer& one) const { return planned.plan.layout.buffers[one.live.buffer].size; }
 
   Graph graph;
   PlannedGraph planned;
+  Labels labels;
   std::vector<PeakExplanation> levels;
 };
 
@@ -53,10 +56,10 @@ constexpr const char* kSkip = R"(graph "g" {
 TEST(ExplainPeak, SaysWhereTheLoadIsAndWhatEveryOrderHasThere) {
   const Explained told(kSkip);
   const PeakExplanation& top = told.top();
-  EXPECT_EQ(top.load, Bytes(64 * 16));
-  ASSERT_EQ(top.peaks.size(), 1U);
-  EXPECT_EQ(top.peaks[0], (Interval<StepId>{StepId(2), StepId(3)}));
-  EXPECT_EQ(top.step, StepId(2));
+  EXPECT_EQ(top.peak.bytes, Bytes(64 * 16));
+  ASSERT_EQ(top.ranges.size(), 1U);
+  EXPECT_EQ(top.ranges[0], (Interval<StepId>{StepId(2), StepId(3)}));
+  EXPECT_EQ(*top.peak.step, StepId(2));
   EXPECT_EQ(top.next_load, Bytes(64 * 11));
   EXPECT_EQ(top.next_step, StepId(1));
   EXPECT_EQ(top.witness_node, NodeId(2));
@@ -96,7 +99,7 @@ TEST(ExplainPeak, TellsWhatLivesByChoiceOfTheOrder) {
     output d
   })",
                        {.order = "as_given"});
-  EXPECT_EQ(told.top().load, Bytes(64 * 10));
+  EXPECT_EQ(told.top().peak.bytes, Bytes(64 * 10));
   EXPECT_EQ(told.buffer("p").freedom, PeakFreedom::written_later);
   EXPECT_EQ(told.buffer("p").must, Bytes(0));
   EXPECT_EQ(told.buffer("a").freedom, PeakFreedom::none);
@@ -117,7 +120,7 @@ TEST(ExplainPeak, TellsWhatMayBeReadEarlier) {
     output y
   })",
                        {.order = "as_given"});
-  EXPECT_EQ(told.top().load, Bytes(64 * (4 + 1 + 10)));  // a f g, and then a g h
+  EXPECT_EQ(told.top().peak.bytes, Bytes(64 * (4 + 1 + 10)));  // a f g, and then a g h
   EXPECT_EQ(told.buffer("a").freedom, PeakFreedom::read_earlier);
 }
 
@@ -132,7 +135,7 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
     output d
   })";
   const Explained told(text);
-  ASSERT_EQ(*node_of(told.planned.plan.program.steps[told.top().step]), NodeId(2));
+  ASSERT_EQ(*node_of(told.planned.plan.program.steps[*told.top().peak.step]), NodeId(2));
   ASSERT_EQ(told.top().refusals.size(), 1U);
   const InPlaceRefusal& refusal = told.top().refusals[0];
   EXPECT_EQ(refusal.input, tensor_named(told.graph, "a"));
@@ -157,14 +160,14 @@ TEST(ExplainPeak, CountsPartsThatLive) {
     output y
   })",
                        {.order = "as_given"});
-  EXPECT_EQ(told.top().load, Bytes(64 * 13));
-  EXPECT_EQ(told.top().step, StepId(2));
+  EXPECT_EQ(told.top().peak.bytes, Bytes(64 * 13));
+  EXPECT_EQ(*told.top().peak.step, StepId(2));
   EXPECT_EQ(told.size(told.buffer("c")), Bytes(64 * 8));
-  EXPECT_EQ(told.buffer("c").living, Bytes(64 * 4));
+  EXPECT_EQ(told.buffer("c").live.bytes, Bytes(64 * 4));
   EXPECT_EQ(told.buffer("c").held, Bytes(64 * 4));
   EXPECT_EQ(told.buffer("c").must, Bytes(64 * 4));
-  ASSERT_EQ(told.buffer("c").values.size(), 1U);
-  EXPECT_EQ(told.tensor_of(told.buffer("c").values[0]), tensor_named(told.graph, "a"));
+  ASSERT_EQ(told.buffer("c").live.values.size(), 1U);
+  EXPECT_EQ(told.tensor_of(told.buffer("c").live.values[0]), tensor_named(told.graph, "a"));
 }
 
 TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
@@ -190,10 +193,10 @@ TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
     output w
   })");
   // y, z and two of p, q, r, of which r is written over one.
-  EXPECT_EQ(told.top().load, Bytes(4 * 256));
+  EXPECT_EQ(told.top().peak.bytes, Bytes(4 * 256));
   ASSERT_EQ(told.levels.size(), 2U);
-  EXPECT_EQ(told.levels[1].inside, "then_branch");
-  EXPECT_EQ(told.levels[1].load, Bytes(2 * 256));
+  EXPECT_EQ(told.levels[1].peak.body, "then_branch");
+  EXPECT_EQ(told.levels[1].peak.bytes, Bytes(2 * 256));
   EXPECT_EQ(told.top().buffers[0].use, PeakUse::scratch);
   EXPECT_EQ(told.top().buffers[0].must, Bytes(2 * 256));
 }
@@ -203,15 +206,15 @@ TEST(ExplainPeak, HasAnAnswerWhereNothingRunsOrNothingTakesBytes) {
     input x : f32[4]
     output x
   })");
-  EXPECT_EQ(empty.top().load, Bytes(0));
-  EXPECT_TRUE(empty.top().peaks.empty());
+  EXPECT_EQ(empty.top().peak.bytes, Bytes(0));
+  EXPECT_TRUE(empty.top().ranges.empty());
   EXPECT_TRUE(empty.top().buffers.empty());
   const Explained zero(R"(graph "g" {
     input x : f32[0]
     y = Relu(x) : f32[0]
     output y
   })");
-  EXPECT_EQ(zero.top().load, Bytes(0));
+  EXPECT_EQ(zero.top().peak.bytes, Bytes(0));
   EXPECT_EQ(zero.top().witness.bytes, Bytes(0));
 }
 
@@ -242,21 +245,21 @@ bool is_live(const Graph& graph, const IdVector<NodeId, std::size_t>& position, 
 void check_figures(const Explained& told) {
   const PeakExplanation& top = told.top();
   const std::vector<Bytes> loads = loads_of(told.planned.plan);
-  EXPECT_EQ(top.load, told.planned.plan.claims.load);
-  EXPECT_EQ(top.load, loads[top.step.index()]);
+  EXPECT_EQ(top.peak.bytes, told.planned.plan.claims.load);
+  EXPECT_EQ(top.peak.bytes, loads[top.peak.step->index()]);
   Bytes sum;
   Bytes must = top.must.scratch;
   for (const PeakBuffer& one : top.buffers) {
-    sum += one.living;
+    sum += one.live.bytes;
     must += one.use == PeakUse::scratch ? Bytes(0) : one.must;
-    EXPECT_LE(one.held, one.living);
+    EXPECT_LE(one.held, one.live.bytes);
     EXPECT_EQ(one.load_without.has_value(), one.use == PeakUse::kept);
-    EXPECT_LE(one.load_without.value_or(Bytes(0)), top.load);
+    EXPECT_LE(one.load_without.value_or(Bytes(0)), top.peak.bytes);
     EXPECT_EQ(one.must == Bytes(0), one.freedom != PeakFreedom::none);
   }
-  EXPECT_EQ(sum, top.load);
+  EXPECT_EQ(sum, top.peak.bytes);
   EXPECT_EQ(round_up(must, Bytes(64)), top.must.bytes);
-  EXPECT_LE(top.largest_touched, top.load);
+  EXPECT_LE(top.largest_touched, top.peak.bytes);
   EXPECT_LE(top.must.bytes, top.witness.bytes);
   if (bound_of(told.planned.plan).name == "must_be_live") {
     EXPECT_EQ(top.witness.bytes, bound_of(told.planned.plan).bytes);
@@ -267,19 +270,19 @@ void check_figures(const Explained& told) {
 
 // What is said about all orders, held against all orders.
 void check_orders(const Explained& told, int& free_seen) {
-  const NodeId node = *node_of(told.planned.plan.program.steps[told.top().step]);
+  const NodeId node = *node_of(told.planned.plan.program.steps[*told.top().peak.step]);
   IdVector<TensorId, char> always(told.graph.tensors().size(), 1);
   testing::for_every_order(told.graph, [&](const std::vector<NodeId>& order) {
     IdVector<NodeId, std::size_t> position(order.size());
     for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
     for (const PeakBuffer& one : told.top().buffers) {
-      for (ValueId value : one.values) {
+      for (ValueId value : one.live.values) {
         if (!is_live(told.graph, position, told.tensor_of(value), node)) always[told.tensor_of(value)] = 0;
       }
     }
   });
   for (const PeakBuffer& one : told.top().buffers) {
-    const bool has_always = std::any_of(one.values.begin(), one.values.end(),
+    const bool has_always = std::any_of(one.live.values.begin(), one.live.values.end(),
                                         [&](ValueId value) { return always[told.tensor_of(value)] != 0; });
     const bool is_free = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
     EXPECT_EQ(has_always, !is_free);
@@ -294,7 +297,7 @@ TEST(ExplainPeak, IsTrueOfAllOrdersOfRandomGraphs) {
     SCOPED_TRACE("round " + std::to_string(round));
     const Explained told(testing::random_graph(random, static_cast<int>(random.between(3, 7))),
                          {.order = random.chance(50) ? "auto" : "breadth_first"});
-    if (told.top().load == Bytes(0)) continue;
+    if (told.top().peak.bytes == Bytes(0)) continue;
     check_figures(told);
     check_orders(told, free_seen);
     if (HasFailure()) return;

@@ -23,7 +23,8 @@ using ::testing::Not;
 std::string explanation(const Graph& graph, const PlanOptions& options = {}, const std::string& forbidden = "",
                         const Target& target = dense_target()) {
   const PlannedGraph planned = plan_graph(graph, target, options).value();
-  const std::vector<PeakExplanation> levels = explain_peak(graph, target, options, planned.plan);
+  const Labels labels = labels_of(graph);
+  const std::vector<PeakExplanation> levels = explain_peak(graph, labels, target, options, planned.plan);
   const ExplanationFacts facts{.plain = planned.plain,
                                .order = options.order,
                                .searched_sets = planned.searched_sets,
@@ -47,13 +48,17 @@ TEST(Explanation, NamesWhatEveryOrderHolds) {
     y = Conv(k, s) "last" : f32[16]
     output y
   })"));
-  EXPECT_THAT(text, HasSubstr("1,024 B (1.00 KiB) live at once at 1 of 4 steps, counted from 0: step 2  Conv narrow"));
-  EXPECT_THAT(text, HasSubstr("The highest of the other steps: 704 B at step 1, Conv wide."));
+  EXPECT_THAT(
+      text,
+      HasSubstr("1,024 B (1.00 KiB) are live at the same time at 1 of 4 steps (the first is step 0): step 2  Conv "
+                "narrow"));
+  EXPECT_THAT(text, HasSubstr("The highest of the other steps has 704 B at step 1, Conv wide."));
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 1,024 B (1.00 KiB)"));
-  EXPECT_THAT(text, HasSubstr("While Conv narrow runs, 1,024 B (1.00 KiB) live in every order: it reads h (640 B), and "
-                              "writes k (320 B). Meanwhile s (64 B) is kept"));
-  EXPECT_THAT(text, HasSubstr("s (64 B) is kept here for step 3, Conv last. If it were computed again for that, or "
-                              "swapped out meanwhile, the load would be 960 B."));
+  EXPECT_THAT(text,
+              HasSubstr("While Conv narrow runs, 1,024 B (1.00 KiB) are live in every order: it reads h (640 B), and "
+                        "writes k (320 B). Besides, s (64 B) is kept"));
+  EXPECT_THAT(text, HasSubstr("s (64 B) is kept for step 3, Conv last. If it were recomputed for that step, or swapped "
+                              "out until then, the peak would be 960 B."));
 }
 
 TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
@@ -65,8 +70,8 @@ TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
     output y
   })"));
   EXPECT_THAT(text, HasSubstr("Conv second alone needs 512 B: it reads a (256 B), and writes b (256 B)."));
-  EXPECT_THAT(text, HasSubstr("Nothing is only kept at step 1, Conv second"));
-  EXPECT_THAT(text, HasSubstr("At best down to the 320 B of the other steps."));
+  EXPECT_THAT(text, HasSubstr("At step 1, Conv second, every live byte is read or written by the step itself."));
+  EXPECT_THAT(text, HasSubstr("The other steps need up to 320 B."));
 }
 
 // Each branch makes 4 x 64 bytes of which 1 is left, so one after the other takes 4 + 1 + 1.
@@ -83,11 +88,12 @@ constexpr const char* kTwoBranches = R"(graph "g" {
 // As given, both branches at once.
 TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
   const std::string text = explanation(graph_of(kTwoBranches), {.order = "as_given"}, "--no-views");
-  EXPECT_THAT(text, HasSubstr("Not proven: this order needs 576 B, and every order at least 320 B"));
-  EXPECT_THAT(text, HasSubstr("Between the two lie 256 B, 80.0 % of the bound: it is open whether another order needs "
-                              "less"));
-  EXPECT_THAT(text, HasSubstr("for plans, too, that --no-views rules out. Only --order as_given was asked for"));
-  EXPECT_THAT(text, HasSubstr("no, may be written later"));
+  EXPECT_THAT(text, HasSubstr("Not proven: this order needs 576 B, and every order needs at least 320 B"));
+  EXPECT_THAT(text,
+              HasSubstr("The difference is 256 B, 80.0 % of the bound. Whether another order needs less than this "
+                        "one is not known."));
+  EXPECT_THAT(text, HasSubstr("for plans that --no-views rules out. Only --order as_given was tried"));
+  EXPECT_THAT(text, HasSubstr("no, could be written later"));
   EXPECT_THAT(text, Not(HasSubstr("Proven")));
 }
 
@@ -95,9 +101,10 @@ TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
 TEST(Explanation, SaysWhatASearchHasShown) {
   const std::string text = explanation(graph_of(kTwoBranches));
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 384 B"));
-  EXPECT_THAT(text, HasSubstr("shows that each has a step that needs 384 B or more. No single step shows as much"));
+  EXPECT_THAT(text,
+              HasSubstr("shows that every order has a step with at least 384 B live. No single node proves that"));
   EXPECT_THAT(text, HasSubstr("alone needs 320 B"));
-  EXPECT_THAT(text, HasSubstr("live by choice of this order (no above)"));
+  EXPECT_THAT(text, HasSubstr("are live only in some orders (\"no\" in the table)"));
 }
 
 // `both` holds x: of the 64 + 128 bytes that the last node reads, 128 may be enough.
@@ -112,17 +119,18 @@ TEST(Explanation, SaysWhatOfATensorIsCountedWithAnother) {
   })"));
   EXPECT_THAT(text,
               HasSubstr("Conv last alone needs 192 B: it reads x (64 B) and both (64 of 128 B), and writes y (64 B). "
-                        "In any order all of that is there while it runs. Of what can share bytes with another "
-                        "tensor, only the part that it adds is counted."));
+                        "All of these must be in memory while it runs, in any order. A tensor that can share bytes "
+                        "with another one is counted only with the bytes that it adds."));
 }
 
 // 98 columns and the blanks in front are 100; a size stays whole, whatever it takes.
 TEST(Paragraph, BreaksAtBlanksButNotWithinSizes) {
   const std::string wide(97, 'w');
-  EXPECT_EQ(detail::paragraph(wide + "w a").render(false), "  " + wide + "w\n  a\n");
-  EXPECT_EQ(detail::paragraph("a " + wide).render(false), "  a\n  " + wide + "\n");
-  EXPECT_EQ(detail::paragraph(wide + " 1 B (2 KiB) x", "- ").render(false), "  - " + wide + "\n    1 B (2 KiB) x\n");
-  EXPECT_EQ(detail::paragraph("a Big b").render(false), "  a Big b\n");
+  EXPECT_EQ(report_internal::paragraph(wide + "w a").render(false), "  " + wide + "w\n  a\n");
+  EXPECT_EQ(report_internal::paragraph("a " + wide).render(false), "  a\n  " + wide + "\n");
+  EXPECT_EQ(report_internal::paragraph(wide + " 1 B (2 KiB) x", "- ").render(false),
+            "  - " + wide + "\n    1 B (2 KiB) x\n");
+  EXPECT_EQ(report_internal::paragraph("a Big b").render(false), "  a Big b\n");
 }
 
 // p waits for the caller while k is made: p 4 units, h 10, k 5 of 64 bytes each.
@@ -134,7 +142,8 @@ TEST(Explanation, SaysWhatIsKeptForTheCaller) {
     k = Conv(h) "late" : f32[80]
     output p, k
   })"));
-  EXPECT_THAT(text, HasSubstr("p (256 B) is kept here for the caller. Handed over before, the load would be 960 B."));
+  EXPECT_THAT(text,
+              HasSubstr("p (256 B) is kept for the caller. If the caller took it earlier, the peak would be 960 B."));
   EXPECT_THAT(text, Not(HasSubstr("scratch of the kernel")));
 }
 
@@ -160,15 +169,15 @@ TEST(Explanation, CountsTheScratchOfAKernel) {
     output c
   })"),
                                        {}, "", target);
-  EXPECT_THAT(text, HasSubstr("and takes 640 B of scratch"));
+  EXPECT_THAT(text, HasSubstr("and needs 640 B of scratch"));
   EXPECT_THAT(text,
-              HasSubstr("640 B are scratch of the kernel, as the target describes it. Without any, the load would "
-                        "be 960 B."));
+              HasSubstr("640 B are scratch of the kernel, as the target states. Without scratch, the peak would be "
+                        "960 B."));
 }
 
 TEST(Explanation, HasWordsWhereNothingRuns) {
   EXPECT_THAT(explanation(graph_of("graph \"g\" {\n input x : f32[4]\n output x\n}")),
-              HasSubstr("Nothing lives in the arena: nothing runs."));
+              HasSubstr("The arena is empty, because no step runs."));
 }
 
 }  // namespace

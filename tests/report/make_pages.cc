@@ -65,7 +65,6 @@ bool write_all(const std::filesystem::path& folder) {
          write_packing(folder / "packing_hostile.html", hostile_packing()) &&
          write_packing(folder / "packing_empty.html", empty_packing(), false) &&
          write_packing(folder / "packing_far.html", far_packing()) &&
-         write_packing(folder / "packing_related.html", related_packing()) &&
          write_packing(folder / "packing_20k.html", generated_packing(20'000, 7));
 }
 

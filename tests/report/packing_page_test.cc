@@ -124,17 +124,6 @@ TEST(PackingPage, NamesEndNothing) {
   EXPECT_TRUE(is_utf8(html));
 }
 
-// a and b, b and c are in conflict, d with nobody: columns {a b} {b c} {d}. The bound is that of b and c.
-TEST(PackingPage, DrawsCliquesWhereThereIsNoTime) {
-  const Json sheet = sheet_of(related_packing());
-  EXPECT_EQ(sheet["columns"], "cliques");
-  EXPECT_EQ(sheet["time"]["bounds"], (Json{0, 1, 2, 3}));
-  EXPECT_EQ(sheet["whole"]["begin"], (Json{0, 0, 1, 2}));
-  EXPECT_EQ(sheet["whole"]["end"], (Json{1, 2, 2, 3}));
-  EXPECT_EQ(sheet["facts"]["witness"], 1);
-  EXPECT_EQ(sheet_of(small_packing())["columns"], "time");
-}
-
 TEST(PackingPage, WantsOneOffsetABuffer) {
   PackingSketch sketch = small_packing();
   sketch.problem.buffers.push_back({.lifespan = {0, 1}});

@@ -61,16 +61,6 @@ PackingSketch far_packing() {
   return packed(std::move(problem));
 }
 
-PackingSketch related_packing() {
-  PackingProblem problem;
-  for (const std::string name : {"a", "b", "c", "d"}) {
-    const auto kib = static_cast<std::int64_t>(problem.buffers.size()) + 1;
-    add(problem, name, {.size = Bytes(kib * kKib)});
-  }
-  problem.conflicts = {{PackingId(0), PackingId(1)}, {PackingId(1), PackingId(2)}};
-  return packed(std::move(problem));
-}
-
 PackingSketch generated_packing(std::uint32_t buffers, std::uint64_t seed) {
   Random random(seed);
   PackingProblem problem;

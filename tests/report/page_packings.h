@@ -29,8 +29,6 @@ struct PackingSketch {
 [[nodiscard]] PackingSketch empty_packing();
 // Two buffers as far apart as a clock of 64 bits allows, and one between them.
 [[nodiscard]] PackingSketch far_packing();
-// No time, but pairs: a 1 KiB and b 2 KiB, b and c 3 KiB, and d 4 KiB with nobody. 5 KiB, for b and c.
-[[nodiscard]] PackingSketch related_packing();
 // Random lives and a few sizes, packed by best fit.
 [[nodiscard]] PackingSketch generated_packing(std::uint32_t buffers, std::uint64_t seed);
 

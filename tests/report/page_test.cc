@@ -140,6 +140,8 @@ TEST(Page, HoldsProgramValuesAndBuffers) {
   EXPECT_EQ(sheet["buffer"]["end"], Json({9, 9, 4, 6, 3, 8, 9, 9}));
   EXPECT_EQ(sheet["buffer"]["region"], Json({-1, -1, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(sheet["buffer"]["offset"], Json({-1, -1, 0, 262144, 524288, 0, 65536, 69632}));
+  // b is written over a and read later; cat holds c and d; scratch has no value.
+  EXPECT_EQ(sheet["buffer"]["name"], Json({0, 1, 3, 6, -1, 8, 9, 10}));
 }
 
 TEST(Page, HoldsPartsWhereThereAreSome) {
@@ -155,21 +157,12 @@ TEST(Page, HoldsPartsWhereThereAreSome) {
   EXPECT_FALSE(embedded_json(page_of(small_plan()))["sheets"][0].contains("part"));
 }
 
-TEST(Page, PartsStayWithinTheProgram) {
-  PlanSketch sketch = parts_plan();
-  std::vector<BufferPart>& parts = sketch.plan.layout.buffers[BufferId(1)].parts;
-  parts[1].lifespan = {StepId(3), StepId(99)};
-  parts[2].lifespan = {StepId(5), StepId(2)};
-  const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
-  EXPECT_EQ(sheet["part"]["begin"], Json({0, 3, 5}));
-  EXPECT_EQ(sheet["part"]["end"], Json({7, 7, 5}));  // seven steps; backwards: empty, where it begins
-}
-
 TEST(Page, HoldsPartsOfBothPlansAndOfBodies) {
   PlanSketch outer = small_plan();
   Plan& plan = outer.plan;
   PlanSketch inner = parts_plan();
   plan.layout.steps[StepId(2)].bodies = {{.body = "then_branch", .plan = std::make_shared<Plan>(inner.plan)}};
+  outer.labels.bodies = {{*node_of(plan.program.steps[StepId(2)]), "then_branch", inner.labels}};
   const PlanSketch against = parts_plan();
   const Json sheets = embedded_json(page_of(outer, &against))["sheets"];
   ASSERT_EQ(sheets.size(), 3U);
@@ -214,8 +207,9 @@ TEST(Page, HoldsClaimsRegionsAndProvenance) {
   sketch.plan.provenance.model_sha256 = "abc123";
   const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
   // sram: [0, 32 KiB) and [32, 48 KiB); dram: [0, 192 KiB). Load at steps 0 and 1: 32 + 192 = 224 KiB.
-  EXPECT_EQ(sheet["regions"], Json::parse(R"([{"name":"sram","capacity":65536,"alignment":16,"arena":49152},
-                                              {"name":"dram","capacity":null,"alignment":64,"arena":196608}])"));
+  EXPECT_EQ(sheet["regions"], Json::parse(R"([
+      {"name":"sram","capacity":65536,"alignment":16,"arena":49152,"peak":0},
+      {"name":"dram","capacity":null,"alignment":64,"arena":196608,"peak":0}])"));
   EXPECT_EQ(sheet["facts"]["load"], 224 * 1024);
   EXPECT_EQ(sheet["facts"]["bound"], 200 * 1024);
   EXPECT_EQ(sheet["facts"]["bound_name"], "must_be_live");
@@ -257,32 +251,6 @@ TEST(Page, ShowsAnEmptyPlan) {
   EXPECT_EQ(embedded_json(page_of(nothing))["sheets"][0]["regions"], Json::array());
 }
 
-TEST(Page, GivesNoIdThatIsOutOfRange) {
-  PlanSketch sketch = small_plan();
-  Plan& plan = sketch.plan;
-  plan.program.steps[StepId(0)].work = Compute{NodeId(99), KernelId(0)};
-  plan.layout.steps[StepId(1)].scratch = BufferId(99);
-  plan.program.steps[StepId(1)].reads = {ValueId(99)};
-  plan.program.values[ValueId(2)].tensor = TensorId(99);
-  plan.program.values[ValueId(3)].written = StepId(99);
-  plan.layout.values[ValueId(4)].buffer = BufferId(99);
-  plan.layout.buffers[BufferId(2)].lifespan = {StepId(5), StepId(99)};
-  plan.layout.buffers[BufferId(3)].lifespan = {StepId(6), StepId(2)};
-  plan.layout.buffers[BufferId(4)].placement = Placement{RegionId(9), Offset(64)};
-  const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
-  EXPECT_EQ(sheet["step"]["node"][0], -1);
-  EXPECT_EQ(sheet["step"]["scratch"][1], -1);
-  EXPECT_EQ(sheet["step"]["read"][2], -1);
-  EXPECT_EQ(sheet["value"]["tensor"][2], -1);
-  EXPECT_EQ(sheet["value"]["written"][3], -1);
-  EXPECT_EQ(sheet["value"]["buffer"][4], -1);
-  EXPECT_EQ(sheet["buffer"]["end"][2], 9);    // the program has nine steps
-  EXPECT_EQ(sheet["buffer"]["begin"][3], 6);  // backwards: empty, where it begins
-  EXPECT_EQ(sheet["buffer"]["end"][3], 6);
-  EXPECT_EQ(sheet["buffer"]["region"][4], -1);
-  EXPECT_EQ(sheet["buffer"]["offset"][4], -1);
-}
-
 TEST(Page, HostileNamesStayNames) {
   const std::string clean = page_of(small_plan());
   const std::string html = page_of(hostile_plan());
@@ -302,7 +270,8 @@ TEST(Page, HostileNamesAreShownAsTheyAre) {
   const std::vector<std::string> names = hostile_names();
   const Json& shown = sheet["tensor"]["name"];
   ASSERT_EQ(shown.size(), names.size());
-  for (std::size_t at = 0; at < names.size(); ++at) EXPECT_EQ(shown[at], detail::name_in_page(names[at])) << at;
+  for (std::size_t at = 0; at < names.size(); ++at)
+    EXPECT_EQ(shown[at], report_internal::name_in_page(names[at])) << at;
   EXPECT_EQ(shown[0], names[0]);
   EXPECT_EQ(shown[1], names[1]);
   EXPECT_EQ(sheet["node"]["name"], shown);
@@ -318,7 +287,10 @@ TEST(Page, NestingOfBodiesTakesNoStack) {
     outer.program.steps.push_back({.work = Compute{NodeId(0), KernelId(0)}});
     outer.layout.steps.push_back(
         {.bodies = {{.body = "body", .plan = std::make_shared<Plan>(std::move(sketch.plan))}}});
-    sketch = {.plan = std::move(outer), .labels = {}};
+    Labels labels;
+    labels.nodes.push_back({.name = "", .op = "If"});
+    labels.bodies.push_back({NodeId(0), "body", std::move(sketch.labels)});
+    sketch = {.plan = std::move(outer), .labels = std::move(labels)};
   }
   EXPECT_EQ(embedded_json(page_of(sketch))["sheets"].size(), 2001U);
 }
@@ -333,31 +305,33 @@ TEST(Page, GrowsWithThePlanInProportion) {
 }
 
 TEST(PageText, ShowsWhatWouldActOtherwise) {
-  EXPECT_EQ(detail::name_in_page("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
-  EXPECT_EQ(detail::name_in_page("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
-  EXPECT_EQ(detail::name_in_page(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(detail::name_in_page("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"), "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
-  EXPECT_EQ(detail::name_in_page("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
+  EXPECT_EQ(report_internal::name_in_page("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
+  EXPECT_EQ(report_internal::name_in_page("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
+  EXPECT_EQ(report_internal::name_in_page(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(report_internal::name_in_page("\xFFz\xC0\xAF\xED\xA0\x80\xE2\x80"),
+            "\\xffz\\xc0\\xaf\\xed\\xa0\\x80\\xe2\\x80");
+  EXPECT_EQ(report_internal::name_in_page("\xE2\x80\xAE.\xE2\x80\xA8.\xEF\xBB\xBF.\xC2\x85"),
             "\\u{202e}.\\u{2028}.\\u{feff}.\\u{85}");
-  EXPECT_EQ(detail::name_in_page("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
-  EXPECT_EQ(detail::name_in_page("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"), "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
+  EXPECT_EQ(report_internal::name_in_page("\xEF\xBF\xBE\xF3\xA0\x81\x81"), "\\u{fffe}\\u{e0041}");
+  EXPECT_EQ(report_internal::name_in_page("\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A"),
+            "\xC3\xA9 \xE6\xBD\xAE \xF0\x9F\x8C\x8A");
 }
 
 TEST(PageText, LeavesOutTheMiddleOfALongName) {
-  const std::string shown = detail::name_in_page(std::string(5000, 'a') + std::string(5000, 'b'));
+  const std::string shown = report_internal::name_in_page(std::string(5000, 'a') + std::string(5000, 'b'));
   EXPECT_EQ(shown, std::string(2048, 'a') + "..." + std::string(2048, 'b'));
-  EXPECT_EQ(detail::name_in_page(std::string(4096, 'a')).size(), 4096U);
+  EXPECT_EQ(report_internal::name_in_page(std::string(4096, 'a')).size(), 4096U);
 }
 
 TEST(PageText, JsonStringsEndNeitherScriptNorLine) {
   std::string out;
-  detail::append_json_string(out, "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
+  report_internal::append_json_string(out, "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
   EXPECT_EQ(out, "\"\\u003c/script\\u003e\\u0026\\\"\\\\\\u000a\\u2028\\u2029\xE2\x80\xAA\"");
   EXPECT_EQ(Json::parse(out), "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
 }
 
 TEST(PageText, EscapesTextBetweenTags) {
-  EXPECT_EQ(detail::html_escaped("<a b='c' d=\"&\">"), "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;");
+  EXPECT_EQ(report_internal::html_escaped("<a b='c' d=\"&\">"), "&lt;a b=&#39;c&#39; d=&quot;&amp;&quot;&gt;");
 }
 
 }  // namespace

@@ -70,65 +70,23 @@ std::string summary(const Graph& graph, const PlannedGraph& planned, const std::
       .render(false);
 }
 
-TEST(Peak, AsGivenIsWhatPlainFiguresSay) {
+// c is written over a and read later, so the buffer has the name of c, also while it holds a.
+TEST(PlanSummary, ListsWhatIsLiveAtThePeak) {
   const Graph graph = graph_of(kSmall);
-  const std::vector<Peak> peaks = peak_as_given(graph);
-  ASSERT_EQ(peaks.size(), 1U);
-  EXPECT_EQ(peaks[0].load, Bytes(3 * 256));
-  EXPECT_EQ(peaks[0].load, plain_figures(graph).load_as_given);
-  EXPECT_EQ(peaks[0].step, 2);  // the Add
-  ASSERT_EQ(peaks[0].holders.size(), 3U);
-  EXPECT_EQ(peaks[0].holders[0].tensor, "a");
-  EXPECT_EQ(peaks[0].holders[0].producer.name, "relu");
-  EXPECT_EQ(peaks[0].holders[0].last_reader.name, "add");
-  EXPECT_EQ(peaks[0].holders[0].steps, (Interval<std::int64_t>{0, 3}));
+  const std::string text = summary(graph, planned(graph));
+  EXPECT_THAT(text, HasSubstr("Peak: 512 B at step 1 of 4, Sigmoid sigmoid"));
+  EXPECT_THAT(text, HasSubstr("c +1    f32[64]  [0,4)  Relu relu -> ReduceSum sum"));
+  EXPECT_THAT(text, HasSubstr("b       f32[64]  [1,3)  Sigmoid sigmoid -> Add add"));
 }
 
-TEST(Peak, OfAPlanIsItsLoadAndNamesWhatLivesThere) {
-  const Graph graph = graph_of(kSmall);
-  const PlannedGraph plan = planned(graph);
-  const Labels labels = labels_of(graph);
-  const std::vector<Peak> peaks = peak_of({plan.plan, labels});
-  ASSERT_EQ(peaks.size(), 1U);
-  EXPECT_EQ(peaks[0].load, plan.plan.claims.load);
-  EXPECT_EQ(peaks[0].load, Bytes(2 * 256));
-  ASSERT_EQ(peaks[0].holders.size(), 2U);
-  EXPECT_EQ(peaks[0].node.name, "sigmoid");  // the first of the steps where a and b live
-  // c takes over the bytes of a and is read later: the buffer is called after c, also while it holds a.
-  EXPECT_EQ(peaks[0].holders[0].tensor, "c");
-  EXPECT_EQ(peaks[0].holders[0].sharing, 1);
-  EXPECT_EQ(peaks[0].holders[0].producer.name, "relu");  // the first that writes there
-  EXPECT_EQ(peaks[0].holders[0].last_reader.name, "sum");
-  EXPECT_EQ(peaks[0].holders[1].tensor, "b");
-  EXPECT_EQ(peaks[0].holders[1].sharing, 0);
-}
-
-TEST(Peak, GoesIntoTheLargestBody) {
+TEST(PlanSummary, ShowsThePeakInsideABody) {
   const Graph graph = graph_of(kBranches);
-  const std::vector<Peak> given = peak_as_given(graph);
-  ASSERT_EQ(given.size(), 2U);
-  // y and z of 256 each, and p, q, r inside; r is the branch's result.
-  EXPECT_EQ(given[0].load, Bytes(5 * 256));
-  EXPECT_EQ(given[0].load, plain_figures(graph).load_as_given);
-  EXPECT_EQ(given[0].holders[0].kind, BufferKind::scratch);
-  EXPECT_EQ(given[0].holders[0].size, Bytes(3 * 256));
-  EXPECT_EQ(given[1].inside, "then_branch");
-  EXPECT_EQ(given[1].load, Bytes(3 * 256));
-
-  const PlannedGraph plan = planned(graph);
-  ASSERT_TRUE(plan.violations.empty());
-  const Labels labels = labels_of(graph);
-  const std::vector<Peak> peaks = peak_of({plan.plan, labels});
-  EXPECT_EQ(peaks[0].load, plan.plan.claims.load);
-  ASSERT_EQ(peaks.size(), 2U);
-  EXPECT_EQ(peaks[1].load, Bytes(2 * 256));
+  EXPECT_THAT(summary(graph, planned(graph)), HasSubstr("Peak inside then_branch: 512 B at step 1 of 3"));
 }
 
-TEST(Peak, OfNothingIsEmpty) {
+TEST(PlanSummary, HasAnEmptyArenaWithoutNodes) {
   const Graph graph = graph_of("graph \"empty\" {\n  input x : f32[4]\n  output x\n}");
-  EXPECT_EQ(peak_as_given(graph)[0].steps, 0);
-  const PlannedGraph plan = planned(graph);
-  EXPECT_THAT(summary(graph, plan), HasSubstr("arena           0 B"));
+  EXPECT_THAT(summary(graph, planned(graph)), HasSubstr("arena           0 B"));
 }
 
 TEST(Inspection, CountsOperatorsAlsoInsideBodies) {

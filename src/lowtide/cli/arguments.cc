@@ -10,7 +10,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 const std::vector<std::string> kNone;
@@ -193,4 +193,4 @@ Arguments parse_arguments(const VerbSpec& verb, const std::vector<std::string>& 
   return arguments;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

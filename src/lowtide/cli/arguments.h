@@ -11,7 +11,7 @@
 
 #include "lowtide/cli/commands.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // What stood on the command line of one verb.
 class Arguments {
@@ -38,4 +38,4 @@ class Arguments {
 // ", did you mean '--budget'?" for the nearest of `known`, or nothing if none is near. Names in `known` are ours.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -10,7 +10,7 @@
 #include "lowtide/cli/verbs.h"
 #include "lowtide/schedule/schedule.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 OptionSpec dim_option() {
@@ -389,4 +389,4 @@ const std::vector<ExitCodeSpec>& exit_codes() {
   return codes;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -12,7 +12,7 @@
 
 // Every verb and option is declared once, in commands.cc. Parsing, --help, the man page and the completions of three
 // shells are made from that declaration, so they cannot disagree.
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 class Arguments;
 class Console;
@@ -75,4 +75,4 @@ struct ExitCodeSpec {
 // One sentence, true for every way to end.
 inline constexpr std::string_view kOutputsStayWhole = "However the program ends, no output file is left half written.";
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -7,7 +7,7 @@
 
 #include "lowtide/cli/help.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 std::string joined(const std::vector<std::string>& words, std::string_view between) {
@@ -153,4 +153,4 @@ std::string fish_completion() {
   return out;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

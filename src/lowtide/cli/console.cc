@@ -12,7 +12,7 @@
 #include "lowtide/cli/descriptor.h"
 #include "lowtide/cli/outcome.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 std::string_view environment(const char* name) {
@@ -74,4 +74,4 @@ bool Console::shows_progress() const {
   return !is_quiet_ && isatty(STDERR_FILENO) == 1 && environment("TERM") != "dumb";
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -8,7 +8,7 @@
 
 #include "lowtide/report/styled_text.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 enum class ColorChoice : std::uint8_t { automatic, always, never };
 
@@ -40,4 +40,4 @@ class Console {
   bool is_stdout_taken_ = false;
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

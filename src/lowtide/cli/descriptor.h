@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // Owns an open file descriptor, or none.
 class Descriptor {
@@ -40,4 +40,4 @@ class Descriptor {
 // The system's words for an errno. Not std::strerror: the progress line has a thread of its own.
 [[nodiscard]] inline std::string reason_of(int error) { return std::generic_category().message(error); }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::size_t kColumns = 88;
@@ -100,4 +100,4 @@ StyledText verb_help(const VerbSpec& verb) {
   return out;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -9,7 +9,7 @@
 #include "lowtide/report/styled_text.h"
 
 // Texts made from the declaration of the verbs (cli/commands.h).
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 [[nodiscard]] StyledText general_help();
 [[nodiscard]] StyledText verb_help(const VerbSpec& verb);
@@ -31,4 +31,4 @@ namespace lowtide::detail {
 // "-o, --output FILE"
 [[nodiscard]] std::string option_names(const OptionSpec& option);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -3,7 +3,7 @@
 
 #include "lowtide/cli/interrupt.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 // A signal handler reaches nothing but globals.
@@ -42,4 +42,4 @@ Interrupt::~Interrupt() {
 
 const std::atomic<bool>* Interrupt::flag() const { return &is_asked; }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <csignal>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // While it lives, the first SIGINT or SIGTERM only raises a flag, so that a search may end with what it has; a second
 // one ends the process as if nobody had listened. A signal that was ignored before stays ignored. One at a time.
@@ -25,4 +25,4 @@ class Interrupt {
   struct sigaction before_terminate_ {};
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -8,27 +8,25 @@
 #include "lowtide/cli/help.h"
 #include "lowtide/base/json_writer.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
-Json json_of_node(const ShownNode& node) {
-  if (node.op.empty()) return nullptr;
-  return {{"name", json_text(node.name)}, {"op", json_text(node.op)}};
-}
-
-Json json_of_holder(const PeakHolder& holder) {
-  Json json{{"kind", std::string(to_string(holder.kind))}, {"bytes", holder.size.count()}};
-  if (holder.tensor.empty()) {
-    json["tensor"] = nullptr;
-  } else {
-    json["tensor"] = {{"name", json_text(holder.tensor)},
-                      {"dtype", std::string(to_string(holder.dtype))},
-                      {"shape", holder.shape.extents()}};
+Json json_of_buffer(const Peak& peak, const LiveBuffer& live) {
+  const Buffer& buffer = peak.plan->layout.buffers[live.buffer];
+  const BufferUse& use = peak.uses[live.buffer];
+  Json json{{"kind", std::string(to_string(buffer.kind))}, {"bytes", live.bytes.count()}};
+  json["tensor"] = nullptr;
+  if (use.name) {
+    const TensorLabel& label = peak.labels->tensors[peak.plan->program.values[*use.name].tensor];
+    json["tensor"] = {{"name", json_text(label.name)},
+                      {"dtype", std::string(to_string(label.dtype))},
+                      {"shape", label.shape.extents()}};
   }
-  json["sharing"] = holder.sharing;
-  json["steps"] = {{"begin", holder.steps.begin}, {"end", holder.steps.end}};
-  json["producer"] = json_of_node(holder.producer);
-  json["last_reader"] = json_of_node(holder.last_reader);
+  const bool is_read = buffer.kind != BufferKind::output;
+  json["sharing"] = peak.other_values(live);
+  json["steps"] = {{"begin", buffer.lifespan.begin.value()}, {"end", buffer.lifespan.end.value()}};
+  json["producer"] = json_of(shown_step(*peak.plan, *peak.labels, use.first_write));
+  json["last_reader"] = is_read ? json_of(shown_step(*peak.plan, *peak.labels, use.last_read)) : Json(nullptr);
   return json;
 }
 
@@ -53,20 +51,25 @@ Json json_of(const ModelFacts& model) {
           {"tensors", model.tensors}};
 }
 
+Json json_of(const ShownStep& step) {
+  if (step.op.empty()) return nullptr;
+  return {{"name", json_text(step.name)}, {"op", json_text(step.op)}};
+}
+
 Json json_of(const std::vector<Peak>& peaks, std::size_t top) {
   Json levels = Json::array();
   for (const Peak& peak : peaks) {
-    if (peak.steps == 0) continue;
-    Json holders = Json::array();
-    for (std::size_t at = 0; at < std::min(top, peak.holders.size()); ++at)
-      holders.push_back(json_of_holder(peak.holders[at]));
-    levels.push_back({{"inside", peak.inside.empty() ? Json(nullptr) : Json(json_text(peak.inside))},
-                      {"bytes", peak.load.count()},
-                      {"step", peak.step},
-                      {"steps", peak.steps},
-                      {"node", json_of_node(peak.node)},
-                      {"holders", holders},
-                      {"holders_total", peak.holders.size()}});
+    if (!peak.step) continue;
+    Json buffers = Json::array();
+    for (std::size_t at = 0; at < std::min(top, peak.buffers.size()); ++at)
+      buffers.push_back(json_of_buffer(peak, peak.buffers[at]));
+    levels.push_back({{"inside", peak.body.empty() ? Json(nullptr) : Json(json_text(peak.body))},
+                      {"bytes", peak.bytes.count()},
+                      {"step", peak.step->value()},
+                      {"steps", peak.plan->program.steps.size()},
+                      {"node", json_of(shown_step(*peak.plan, *peak.labels, peak.step))},
+                      {"holders", buffers},
+                      {"holders_total", peak.buffers.size()}});
   }
   return levels;
 }
@@ -84,4 +87,4 @@ Json json_of_gap(Bytes achieved, Bytes bound) {
 
 void print_json(Console& console, const Json& json) { console.write_stdout(json.dump(2) + "\n"); }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -9,13 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/analysis/peak.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/plan/packing.h"
-#include "lowtide/report/peak.h"
+#include "lowtide/report/shown_step.h"
 #include "lowtide/report/summary.h"
 
 // What --json prints; docs/json-output.md says what each key means. Keys stay in the order written, bytes are integers.
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 using Json = nlohmann::ordered_json;
 
@@ -28,6 +29,8 @@ inline constexpr int kJsonSchemaVersion = 1;
 [[nodiscard]] std::string json_text(std::string_view name);
 
 [[nodiscard]] Json json_of(const ModelFacts& model);
+// null if there is no step.
+[[nodiscard]] Json json_of(const ShownStep& step);
 [[nodiscard]] Json json_of(const std::vector<Peak>& peaks, std::size_t top);
 [[nodiscard]] Json json_of(const std::vector<std::string>& notes);
 // null where nothing can be said.
@@ -36,4 +39,4 @@ inline constexpr int kJsonSchemaVersion = 1;
 // Two blanks of indentation and a line end.
 void print_json(Console& console, const Json& json);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -3,4 +3,4 @@
 
 #include "lowtide/cli/run.h"
 
-int main(int count, char** words) { return lowtide::detail::run({words + (count > 0 ? 1 : 0), words + count}); }
+int main(int count, char** words) { return lowtide::cli_internal::run({words + (count > 0 ? 1 : 0), words + count}); }

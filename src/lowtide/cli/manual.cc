@@ -6,7 +6,7 @@
 
 #include "lowtide/cli/help.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 // A line that begins with a dot or quote would be a command; a plain dash would become a hyphen.
@@ -84,4 +84,4 @@ std::string manual_page() {
   return out;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -6,7 +6,7 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/progress.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
   const Stopwatch watch;
@@ -32,4 +32,4 @@ LoadedModel load_model(const std::string& path, const ImportOptions& bindings, C
   return take(try_load_model(path, bindings, console));
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

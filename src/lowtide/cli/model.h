@@ -12,7 +12,7 @@
 #include "lowtide/import/import.h"
 #include "lowtide/report/summary.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // Wall clock since it was made; for people, nothing is decided by it.
 class Stopwatch {
@@ -37,4 +37,4 @@ struct LoadedModel {
 // The same, and stops where that fails.
 [[nodiscard]] LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -11,7 +11,7 @@
 #include "lowtide/cli/read_file.h"
 #include "lowtide/target/description.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 // Digits alone that parse_number did not take: a number beyond all measure.
@@ -183,4 +183,4 @@ Target read_target(const Arguments& arguments) {
   return take(parse_target(text, *path));
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -16,7 +16,7 @@
 #include "lowtide/target/target.h"
 
 // Values of options as what they mean. Whatever is wrong stops with a usage error that shows what is right.
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // "64MiB"; nothing if the option was not given.
 [[nodiscard]] std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option);
@@ -40,4 +40,4 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 // --target FILE, or the built-in one.
 [[nodiscard]] Target read_target(const Arguments& arguments);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -10,7 +10,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/base/result.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 enum class ExitCode : int {
   done = 0,       // done and verified
@@ -51,4 +51,4 @@ template <typename T>
 
 [[noreturn]] inline void stop_usage(const std::string& message) { throw Stop(ExitCode::usage, message); }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

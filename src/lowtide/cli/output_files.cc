@@ -11,7 +11,7 @@
 #include "lowtide/cli/write_file.h"
 #include "lowtide/report/summary.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 // Whether two names are one file, also when it is not there yet.
@@ -51,4 +51,4 @@ void OutputFiles::write(const std::string& destination, std::string_view bytes, 
                      .end_line());
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -10,7 +10,7 @@
 
 #include "lowtide/cli/console.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // The files that a command was told to write. Destinations are checked before the work begins, so that an hour of
 // planning does not end at a folder that is not there.
@@ -28,4 +28,4 @@ class OutputFiles {
   bool uses_stdout_ = false;
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -14,7 +14,7 @@
 #include "lowtide/plan/packing.h"
 
 // `pack` has two answers to the same file: offsets (pack_offsets.cc), or slots (pack_slots.cc).
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 struct PackRequest {
   std::string path;
@@ -34,4 +34,4 @@ struct PackRequest {
 // Stops with an internal error if there is something wrong with what was found: nothing of it is shown or written.
 void stop_if_wrong(const std::vector<std::string>& wrong, const std::string& what);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

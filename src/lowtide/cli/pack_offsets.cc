@@ -16,7 +16,7 @@
 #include "lowtide/report/packing_summary.h"
 #include "lowtide/verify/check_packing.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::size_t kMostWitnesses = 1000;  // listed in JSON
@@ -165,4 +165,4 @@ ExitCode pack_offsets(const PackRequest& request, const PackingProblem& problem,
   return ExitCode::no;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -13,7 +13,7 @@
 #include "lowtide/report/packing_summary.h"
 #include "lowtide/verify/check_packing.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::size_t kMostSizes = 1000;  // listed in JSON
@@ -122,4 +122,4 @@ ExitCode pack_slots(const PackRequest& request, const PackingProblem& problem, c
   return ExitCode::no;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

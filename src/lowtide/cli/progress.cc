@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 // One write for one line; what a terminal does not take is not worth an error.
@@ -47,4 +47,4 @@ void Progress::show() {
   if (seconds > 0) put("\r\x1b[K");
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -10,7 +10,7 @@
 
 #include "lowtide/cli/console.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // "planning ... 3 s" on a terminal's stderr while the object lives, after the first second; wiped away at its end. With
 // a note: "packing ... 3 s, best 1.02 MiB".
@@ -35,4 +35,4 @@ class Progress {
   std::thread thread_;
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -14,7 +14,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/descriptor.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 Error io_error(const std::string& path, const std::string& what) {
@@ -57,4 +57,4 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most_by
   return read_to_end(file.number(), path, most_bytes);
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -15,7 +15,7 @@
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/verbs.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::string_view kReport =
@@ -89,4 +89,4 @@ int run(const std::vector<std::string>& words) noexcept {
   }
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // The command line without the program's name. Returns the exit code; nothing is thrown.
 [[nodiscard]] int run(const std::vector<std::string>& words) noexcept;
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

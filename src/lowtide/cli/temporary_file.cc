@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::string_view kSuffix = ".lowtide-tmp";
@@ -129,4 +129,4 @@ bool write_all(int file, std::string_view bytes) {
   return true;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -10,7 +10,7 @@
 
 #include "lowtide/cli/descriptor.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // A temporary file that becomes the destination file by a rename. Its name is
 //
@@ -66,4 +66,4 @@ void remove_abandoned_files(int folder, std::string_view destination);
 // Writes all the bytes to an open file. False with errno set.
 [[nodiscard]] bool write_all(int file, std::string_view bytes);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -12,7 +12,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/comparison.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 [[noreturn]] void stop_wrong(const std::string& what, const std::string& why) {
@@ -153,4 +153,4 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -4,7 +4,7 @@
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/verbs.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 ExitCode run_completion(const Arguments& arguments, Console& console) {
   const std::string& shell = arguments.place("SHELL");
@@ -18,4 +18,4 @@ ExitCode run_completion(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

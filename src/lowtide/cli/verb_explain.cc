@@ -13,7 +13,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 PlanOptions read_plan_options(const Arguments& arguments) {
@@ -27,7 +27,7 @@ PlanOptions read_plan_options(const Arguments& arguments) {
   return options;
 }
 
-// What the bound does not know of.
+// The options that rule out plans which the bound covers.
 std::string forbidden_text(const PlanOptions& options) {
   std::string text;
   for (const auto& [is_allowed, name] :
@@ -38,91 +38,91 @@ std::string forbidden_text(const PlanOptions& options) {
   return text.empty() ? text : text.substr(1);
 }
 
-Json json_of_step_node(const ShownNode& node) { return {{"name", json_text(node.name)}, {"op", json_text(node.op)}}; }
-
-Json json_of_step(const PeakExplanation& told, std::optional<StepId> step) {
+Json json_of_step(const PeakExplanation& level, std::optional<StepId> step) {
   if (!step) return nullptr;
-  return {{"step", step->value()}, {"node", json_of_step_node(shown_node(told, *step))}};
+  return {{"step", step->value()}, {"node", json_of(shown_step(*level.peak.plan, *level.peak.labels, step))}};
 }
 
-std::string name_of(const PeakExplanation& told, TensorId tensor) { return json_text(told.graph->tensor(tensor).name); }
-
-std::string name_of(const PeakExplanation& told, ValueId value) {
-  return name_of(told, told.plan->program.values[value].tensor);
+std::string name_of(const PeakExplanation& level, TensorId tensor) {
+  return json_text(level.peak.labels->tensors[tensor].name);
 }
 
-Json json_of_buffer(const PeakExplanation& told, const PeakBuffer& one) {
-  const Buffer& buffer = told.plan->layout.buffers[one.buffer];
+std::string name_of(const PeakExplanation& level, ValueId value) {
+  return name_of(level, level.peak.plan->program.values[value].tensor);
+}
+
+Json json_of_buffer(const PeakExplanation& level, const PeakBuffer& one) {
+  const Buffer& buffer = level.peak.plan->layout.buffers[one.live.buffer];
+  const std::optional<ValueId>& name = level.peak.uses[one.live.buffer].name;
   Json json{{"kind", std::string(to_string(buffer.kind))},
-            {"bytes", one.living.count()},
+            {"bytes", one.live.bytes.count()},
             {"of_bytes", buffer.size.count()},
             {"held_bytes", one.held.count()},
             {"must_bytes", one.must.count()},
-            {"name", one.name ? Json(name_of(told, *one.name)) : Json(nullptr)}};
+            {"name", name ? Json(name_of(level, *name)) : Json(nullptr)}};
   json["tensors"] = Json::array();
-  for (ValueId value : one.values) json["tensors"].push_back(name_of(told, value));
+  for (ValueId value : one.live.values) json["tensors"].push_back(name_of(level, value));
   json["use"] = std::string(to_string(one.use));
   json["freedom"] = one.freedom == PeakFreedom::none ? Json(nullptr) : Json(std::string(to_string(one.freedom)));
-  json["written"] = json_of_step(told, one.written);
-  json["next_read"] = json_of_step(told, one.next_read);
+  json["written"] = json_of_step(level, one.written);
+  json["next_read"] = json_of_step(level, one.next_read);
   json["load_without_bytes"] = one.load_without ? Json(one.load_without->count()) : Json(nullptr);
   return json;
 }
 
-Json json_of_witness(const PeakExplanation& told, std::size_t top) {
+Json json_of_witness(const PeakExplanation& level, std::size_t top) {
   Json json;
-  json["node"] = told.witness_node ? json_of_step_node(shown_node(*told.graph, *told.witness_node)) : Json(nullptr);
-  json["bytes"] = told.witness.bytes.count();
-  json["scratch_bytes"] = told.witness.scratch.count();
+  json["node"] = level.witness_node ? json_of(shown_node(*level.peak.labels, *level.witness_node)) : Json(nullptr);
+  json["bytes"] = level.witness.bytes.count();
+  json["scratch_bytes"] = level.witness.scratch.count();
   json["tensors"] = Json::array();
-  for (std::size_t at = 0; at < std::min(top, told.witness.tensors.size()); ++at) {
-    const MustBeLiveSet::Part& part = told.witness.tensors[at];
-    json["tensors"].push_back({{"name", name_of(told, part.tensor)}, {"bytes", part.bytes.count()}});
+  for (std::size_t at = 0; at < std::min(top, level.witness.tensors.size()); ++at) {
+    const MustBeLiveSet::Part& part = level.witness.tensors[at];
+    json["tensors"].push_back({{"name", name_of(level, part.tensor)}, {"bytes", part.bytes.count()}});
   }
-  json["tensors_total"] = told.witness.tensors.size();
+  json["tensors_total"] = level.witness.tensors.size();
   return json;
 }
 
-Json json_of_refusals(const PeakExplanation& told) {
+Json json_of_refusals(const PeakExplanation& level) {
   Json list = Json::array();
-  for (const InPlaceRefusal& one : told.refusals) {
-    list.push_back({{"input", name_of(told, one.input)},
-                    {"output", name_of(told, one.output)},
+  for (const InPlaceRefusal& one : level.refusals) {
+    list.push_back({{"input", name_of(level, one.input)},
+                    {"output", name_of(level, one.output)},
                     {"bytes", one.bytes.count()},
                     {"reason", std::string(to_string(one.reason))},
-                    {"reader", json_of_step(told, one.reader)}});
+                    {"reader", json_of_step(level, one.reader)}});
   }
   return list;
 }
 
-Json json_of_level(const PeakExplanation& told, std::size_t top) {
-  const bool has_steps = !told.plan->program.steps.empty();
-  const Bound bound = bound_of(*told.plan);
+Json json_of_level(const PeakExplanation& level, std::size_t top) {
+  const Bound bound = bound_of(*level.peak.plan);
   Json json;
-  json["inside"] = told.inside.empty() ? Json(nullptr) : Json(json_text(told.inside));
-  json["steps"] = told.plan->program.steps.size();
-  json["load_bytes"] = told.load.count();
+  json["inside"] = level.peak.body.empty() ? Json(nullptr) : Json(json_text(level.peak.body));
+  json["steps"] = level.peak.plan->program.steps.size();
+  json["load_bytes"] = level.peak.bytes.count();
   json["bound_bytes"] = bound.bytes.count();
   json["bound_name"] = bound.name;
   json["bound_scope"] = std::string(to_string(bound.scope));
-  json["proven_optimal"] = told.load == bound.bytes;
+  json["proven_optimal"] = level.peak.bytes == bound.bytes;
   json["peaks"] = Json::array();
-  for (const Interval<StepId>& range : told.peaks) {
+  for (const Interval<StepId>& range : level.ranges) {
     json["peaks"].push_back({{"begin", range.begin.value()}, {"end", range.end.value()}});
   }
-  json["highest_other"] = json_of_step(told, told.next_step);
-  json["highest_other_bytes"] = told.next_load.count();
-  json["explained"] = has_steps ? json_of_step(told, told.step) : Json(nullptr);
-  json["must_bytes"] = told.must.bytes.count();
+  json["highest_other"] = json_of_step(level, level.next_step);
+  json["highest_other_bytes"] = level.next_load.count();
+  json["explained"] = json_of_step(level, level.peak.step);
+  json["must_bytes"] = level.must.bytes.count();
   json["buffers"] = Json::array();
-  for (std::size_t at = 0; at < std::min(top, told.buffers.size()); ++at) {
-    json["buffers"].push_back(json_of_buffer(told, told.buffers[at]));
+  for (std::size_t at = 0; at < std::min(top, level.buffers.size()); ++at) {
+    json["buffers"].push_back(json_of_buffer(level, level.buffers[at]));
   }
-  json["buffers_total"] = told.buffers.size();
-  json["witness"] = json_of_witness(told, top);
-  json["largest_touched"] = has_steps ? json_of_step(told, told.largest_touched_step) : Json(nullptr);
-  json["largest_touched_bytes"] = told.largest_touched.count();
-  json["not_in_place"] = json_of_refusals(told);
+  json["buffers_total"] = level.buffers.size();
+  json["witness"] = json_of_witness(level, top);
+  json["largest_touched"] = level.peak.step ? json_of_step(level, level.largest_touched_step) : Json(nullptr);
+  json["largest_touched_bytes"] = level.largest_touched.count();
+  json["not_in_place"] = json_of_refusals(level);
   return json;
 }
 
@@ -146,7 +146,8 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
                                        "\nThis is a bug in lowtide. Please report it with the command line, and the "
                                        "model if you can.");
   }
-  const std::vector<PeakExplanation> levels = explain_peak(loaded.model.graph, target, options, planned.plan);
+  const Labels labels = labels_of(loaded.model.graph);
+  const std::vector<PeakExplanation> levels = explain_peak(loaded.model.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
     console.result(explanation_summary(loaded.facts, levels,
@@ -168,11 +169,11 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   json["order"] = planned.plan.claims.schedule;
   json["searched_sets"] = planned.searched_sets;
   json["levels"] = Json::array();
-  for (const PeakExplanation& told : levels) json["levels"].push_back(json_of_level(told, top));
+  for (const PeakExplanation& level : levels) json["levels"].push_back(json_of_level(level, top));
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"explain", watch.seconds()}};
   print_json(console, json);
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

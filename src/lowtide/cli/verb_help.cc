@@ -5,7 +5,7 @@
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/verbs.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 ExitCode run_help(const Arguments& arguments, Console& console) {
   if (arguments.has("--man")) {
@@ -20,4 +20,4 @@ ExitCode run_help(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

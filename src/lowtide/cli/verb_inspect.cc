@@ -8,7 +8,7 @@
 #include "lowtide/cli/verbs.h"
 #include "lowtide/report/inspection.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 Json json_of_tensors(const Graph& graph, const std::vector<TensorId>& tensors) {
@@ -41,7 +41,7 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
   for (const OperatorBytes& op : inspection.operators) {
     json["operators"].push_back({{"op", json_text(op.op)}, {"nodes", op.nodes}, {"bytes", op.outputs.count()}});
   }
-  json["peak"] = json_of(inspection.peaks, top);
+  json["peak"] = json_of(peaks_of(inspection.as_given, inspection.labels), top);
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"inspect", seconds}};
   return json;
@@ -68,4 +68,4 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -9,7 +9,7 @@
 #include "lowtide/pipeline/order_graph.h"
 #include "lowtide/report/order_summary.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 // Sizes of the file as they are.
@@ -66,4 +66,4 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -6,7 +6,7 @@
 #include "lowtide/cli/pack.h"
 #include "lowtide/cli/verbs.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::int64_t kMostThreads = 256;
@@ -56,4 +56,4 @@ ExitCode run_pack(const Arguments& arguments, Console& console) {
   return pack(request, problem, files, console);
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

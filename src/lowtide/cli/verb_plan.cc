@@ -19,7 +19,7 @@
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/page.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::int64_t kBoundCheckEffort = 10'000'000'000;  // some 20 seconds at most
@@ -229,7 +229,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const NamedPlan named{planned.plan, labels};
   if (planned.fits()) write_files(request, named, files, console);
   if (arguments.has("--json")) {
-    Json json = json_of_plan(loaded, planned, peak_of(named), request.top);
+    Json json = json_of_plan(loaded, planned, peaks_of(named.plan, named.labels), request.top);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
@@ -253,4 +253,4 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   return ExitCode::no;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -15,7 +15,7 @@
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/verify/verify.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 std::string shown_plan(const std::string& path) { return path == "-" ? "the plan" : shown_name(path, 60); }
@@ -170,4 +170,4 @@ ExitCode run_verify(const Arguments& arguments, Console& console) {
   return checked.violations.empty() ? ExitCode::done : ExitCode::no;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -9,7 +9,7 @@
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/page.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 PlanFile read_plan(const std::string& path) {
@@ -40,4 +40,4 @@ ExitCode run_view(const Arguments& arguments, Console& console) {
   return ExitCode::done;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

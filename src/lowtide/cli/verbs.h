@@ -8,7 +8,7 @@
 #include "lowtide/cli/outcome.h"
 
 // One function a verb, each in its own file. They end by returning or with a Stop.
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 [[nodiscard]] ExitCode run_inspect(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_plan(const Arguments& arguments, Console& console);
@@ -21,4 +21,4 @@ namespace lowtide::detail {
 [[nodiscard]] ExitCode run_completion(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_help(const Arguments& arguments, Console& console);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -18,7 +18,7 @@
 #include "lowtide/cli/descriptor.h"
 #include "lowtide/cli/temporary_file.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 Error write_error(const std::string& path, const std::string& what) {
@@ -159,4 +159,4 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   return {};
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

@@ -9,7 +9,7 @@
 
 #include "lowtide/base/result.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // Whether a file may be written there, as far as that can be told before the work begins: its folder exists, it is not
 // a folder, disk, socket or symbolic link, and it is none of `inputs` under another name. "-" (stdout) always may.
@@ -32,4 +32,4 @@ namespace lowtide::detail {
 // Errors: io.
 [[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

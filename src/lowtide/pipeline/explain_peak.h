@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/analysis/bounds.h"
+#include "lowtide/analysis/peak.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
@@ -18,46 +19,40 @@
 
 namespace lowtide {
 
-// What a step has to do with a buffer that lives then.
+// What a step does with a buffer that is live then.
 enum class PeakUse : std::uint8_t {
   read,
   written,
   rewritten,  // read and written: in place, or a part of it
   scratch,
-  kept,  // no kernel touches it: somebody reads it later, or the caller gets it
+  kept,  // no kernel touches it: a later step reads it, or the caller gets it
 };
 
-// Why a buffer need not live at that step in another plan.
+// Why a buffer need not be live at that step in another plan.
 enum class PeakFreedom : std::uint8_t {
-  none,           // it must
+  none,           // it must be
   written_later,  // its writer need not run before the step
-  read_earlier,   // nobody who reads it need run after the step
-  shared,         // it must live, but may share the bytes of something else that does
+  read_earlier,   // none of its readers need run after the step
+  shared,         // it must be live, but may share the bytes of another buffer that is
 };
 
 [[nodiscard]] std::string_view to_string(PeakUse use);
 [[nodiscard]] std::string_view to_string(PeakFreedom freedom);
 
 struct PeakBuffer {
-  BufferId buffer;
-  // What the buffer is called after: of all that it ever holds an output before others, then the largest, then what
-  // lives in it now, then the first. Nothing of scratch.
-  std::optional<ValueId> name;
-  std::vector<ValueId> values;  // that live in it then, the largest first
-  Bytes living;                 // of the buffer then: all of it, or of its parts those that live
-  // Living bytes that hold them; of the rest, nothing is written yet, or nobody needs it any more.
-  Bytes held;
-  Bytes must;  // what of it must live while the node runs, by MustBeLiveSet
+  LiveBuffer live;
+  Bytes held;  // of the live bytes, those that hold a value. The others are not written yet, or no longer needed
+  Bytes must;  // of the live bytes, those that must be live while the node runs, by MustBeLiveSet
   PeakUse use = PeakUse::kept;
   PeakFreedom freedom = PeakFreedom::none;
-  std::optional<StepId> written;    // the last that wrote one of `values`, up to here; nothing: there before the run
-  std::optional<StepId> next_read;  // the first kernel after the step that reads bytes of `values`; nothing: none
-  // Only of what is kept: the largest load of this order if the buffer took no bytes from the last kernel before the step
-  // that touches it to the next one after it. Of a buffer that no kernel touches any more, to the end.
+  std::optional<StepId> written;    // the last step up to here that wrote one of the values; nullopt: before the run
+  std::optional<StepId> next_read;  // the first kernel after the step that reads bytes of the values; nullopt: none
+  // Only for a buffer that is kept: the largest load of this order if the buffer occupied no bytes between the kernels
+  // that touch it before and after the step. If no kernel touches it any more, to the end.
   std::optional<Bytes> load_without;
 };
 
-// An output that could lie in an input's bytes, by the node's kernel, and does not.
+// An output that the node's kernel could write over an input, although the plan does not.
 struct InPlaceRefusal {
   enum class Reason : std::uint8_t {
     switched_off,  // PlanOptions::in_place
@@ -74,36 +69,29 @@ struct InPlaceRefusal {
 
 [[nodiscard]] std::string_view to_string(InPlaceRefusal::Reason reason);
 
-// Where the largest load of a plan is, what lives there, and what of it every order has.
+// The peak of one graph, with what each buffer is for, and what every order must hold.
 struct PeakExplanation {
-  const Graph* graph = nullptr;  // what the ids below are of; both must outlive the explanation
-  const Plan* plan = nullptr;
-  IdVector<ValueId, std::uint32_t> ordinals;  // ordinals_of(plan->program)
-  std::string inside;                         // "then_branch" for a body, empty for the graph itself
-  Bytes load;                                 // the largest
-  std::vector<Interval<StepId>> peaks;  // all steps that reach it, in ascending runs; none for a program without steps
-  std::optional<StepId> next_step;      // the highest of all other steps, the first of equals
-  Bytes next_load;                      // there
-  // The step that is explained: the one whose node shows the bound, if the load is reached there; else the first that
-  // reaches it and runs a kernel, or is of a node.
-  StepId step;
-  std::vector<PeakBuffer> buffers;       // with bytes that live then, the most first, then by id; together the load
-  std::vector<InPlaceRefusal> refusals;  // at that step, the largest first
-  // What a step touches itself: with nothing that is only kept, the largest of these is the load. Of equals `step`, else
-  // the first.
+  const Graph* graph = nullptr;  // of the plan; must outlive the explanation
+  Peak peak;
+  std::vector<Interval<StepId>> ranges;  // all steps that reach the peak, in ascending runs; none without steps
+  std::optional<StepId> next_step;       // of all other steps, the one with the largest load, the first of equals
+  Bytes next_load;                       // there
+  std::vector<PeakBuffer> buffers;       // one per entry of peak.buffers, in the same order
+  std::vector<InPlaceRefusal> refusals;  // at the step, the largest first
+  // The most bytes that one step reads, writes and has as scratch. If nothing were kept, this would be the peak.
   Bytes largest_touched;
-  StepId largest_touched_step;
-  // The most that must live at one node in every order, and that node; nothing: at the end of the run. Its bytes are
-  // the bound of the plan, unless that was found by search (Bound::name) and is more.
+  StepId largest_touched_step;  // of equals the step of the peak, otherwise the first
+  // The largest set of bytes that must be live at one node in every order, and that node; nullopt: at the end of the run.
+  // Its bytes are the bound of the plan, unless a search found a larger one (Bound::name).
   MustBeLiveSet witness;
   std::optional<NodeId> witness_node;
-  MustBeLiveSet must;  // of the step's node; empty for a copy
+  MustBeLiveSet must;  // of the node of the peak's step; empty for a copy
 };
 
-// The graph first. Where the node of its step has bodies that take bytes, the one that takes most follows, and so on
-// inwards. `planned` is of this graph, target and options, on one stream. O(nodes + edges) a level, the effort of
+// Explains the peaks of a plan (peaks_of): the graph first, then the bodies inwards. `plan` is of this graph, target and
+// options, on one stream; graph, labels and plan must outlive the result. O(nodes + edges) per level, the effort of
 // load_bound, and O(steps) for each of the 64 largest buffers that are kept.
-[[nodiscard]] std::vector<PeakExplanation> explain_peak(const Graph& graph, const Target& target,
+[[nodiscard]] std::vector<PeakExplanation> explain_peak(const Graph& graph, const Labels& labels, const Target& target,
                                                         const PlanOptions& options, const Plan& plan);
 
 }  // namespace lowtide

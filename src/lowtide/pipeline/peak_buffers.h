@@ -6,24 +6,14 @@
 #include <vector>
 
 #include "lowtide/analysis/bounds.h"
-#include "lowtide/base/bytes.h"
+#include "lowtide/analysis/peak.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/explain_peak.h"
-#include "lowtide/plan/plan.h"
 
 namespace lowtide::pipeline_internal {
 
-// One step of a plan. Of a program without steps, its one moment: `step` means nothing then.
-struct PeakMoment {
-  const Graph& graph;
-  const Plan& plan;
-  StepId step;
-  const std::vector<Bytes>& profile;  // load of each step
-  const MustBeLiveSet& must;          // of the step's node; empty for a copy
-};
-
-// The placed buffers that live then, the largest first, then by id. O(nodes + edges), and O(steps) for each of the
-// largest that are kept.
-[[nodiscard]] std::vector<PeakBuffer> peak_buffers(const PeakMoment& moment);
+// Explains each of peak.buffers, in the same order. `must` is of the node of the peak's step; empty for a copy.
+// O(nodes + edges), and O(steps) for each of the 64 largest buffers that are kept.
+[[nodiscard]] std::vector<PeakBuffer> peak_buffers(const Graph& graph, const Peak& peak, const MustBeLiveSet& must);
 
 }  // namespace lowtide::pipeline_internal

@@ -3,6 +3,8 @@
 
 #include "lowtide/plan/labels.h"
 
+#include <algorithm>
+
 namespace lowtide {
 
 // Recursion over bodies only, whose nesting is bounded by limits::kMaxBodyNesting.
@@ -19,6 +21,15 @@ Labels labels_of(const Graph& graph) {
     labels.tensors.push_back({tensor.name, tensor.dtype, tensor.role, tensor.shape, tensor.size});
   }
   return labels;
+}
+
+const Labels* body_labels(const Labels& labels, NodeId node, std::size_t position) {
+  const auto first = std::lower_bound(labels.bodies.begin(), labels.bodies.end(), node,
+                                      [](const Labels::BodyLabels& body, NodeId id) { return body.node < id; });
+  const auto left = static_cast<std::size_t>(labels.bodies.end() - first);
+  if (position >= left) return nullptr;
+  const Labels::BodyLabels& found = *(first + static_cast<std::ptrdiff_t>(position));
+  return found.node == node ? &found.labels : nullptr;
 }
 
 }  // namespace lowtide

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -43,5 +44,8 @@ struct Labels::BodyLabels {
 
 // The labels of a graph and of all bodies inside it. O(graph). Recursion only over bodies.
 [[nodiscard]] Labels labels_of(const Graph& graph);
+
+// The labels of the body at `position` among those of the node; nullptr if there are none. O(log bodies).
+[[nodiscard]] const Labels* body_labels(const Labels& labels, NodeId node, std::size_t position);
 
 }  // namespace lowtide

@@ -144,10 +144,6 @@ void for_each_part(const Buffer& buffer, Function function) {
 // The bytes of a buffer that are live in a step. O(parts).
 [[nodiscard]] Bytes living_bytes(const Buffer& buffer, StepId step);
 
-// The bytes of placed buffers, including scratch, that are live in each step. A program without steps has one entry.
-// O(steps + buffers + parts).
-[[nodiscard]] std::vector<Bytes> load_by_step(const Layout& layout);
-
 // The sum of the arenas of all regions.
 [[nodiscard]] Bytes arena_bytes(const Layout& layout);
 

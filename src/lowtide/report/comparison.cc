@@ -12,7 +12,7 @@ namespace lowtide {
 namespace {
 
 using Align = TextTable::Align;
-using detail::exact;
+using report_internal::exact;
 
 std::string times(Bytes bytes, Bytes arena) {
   if (arena == Bytes(0)) return bytes == arena ? "1.00x" : "-";
@@ -54,7 +54,7 @@ StyledText verdict(const Comparison& comparison) {
 }  // namespace
 
 StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison) {
-  StyledText out(shown_name(model.path, detail::kPathColumns), Style::heading);
+  StyledText out(shown_name(model.path, report_internal::kPathColumns), Style::heading);
   out.add("  " + counted(model.nodes, "node") + ", " + counted(model.tensors, "tensor"));
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim).end_line().end_line();
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});

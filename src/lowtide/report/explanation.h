@@ -18,20 +18,16 @@ namespace lowtide {
 // What is known of the plan besides what explain_peak finds.
 struct ExplanationFacts {
   PlainFigures plain;
-  std::string order = "auto";      // what was asked for
+  std::string order = "auto";      // the requested scheduling strategy
   std::int64_t searched_sets = 0;  // PlannedGraph::searched_sets
-  bool is_bound_verified = false;  // by code that shares none with what found it
-  std::string forbidden = {};      // "--no-in-place": options that rule out plans which the bound is for, too
+  bool is_bound_verified = false;  // by an independent search
+  std::string forbidden = {};      // "--no-in-place": options that rule out some of the plans that the bound holds for
 };
 
-// For somebody who has never seen the planner: where the largest load is, what lives there and for whom, why no order
-// needs less (or that nobody knows), and what would lower it. A section a level.
-// Require: levels of explain_peak, at least one.
+// For readers who do not know the planner: where the peak is, which buffers are live there and why, the proof that no
+// order needs less (or that this is open), and what would lower the peak. One section per level.
+// Requires: the levels come from explain_peak, at least one.
 [[nodiscard]] StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakExplanation>& levels,
                                              const ExplanationFacts& facts, const SummaryOptions& options = {});
-
-// What runs in a step: a node, or a copy.
-[[nodiscard]] ShownNode shown_node(const PeakExplanation& told, StepId step);
-[[nodiscard]] ShownNode shown_node(const Graph& graph, NodeId id);
 
 }  // namespace lowtide

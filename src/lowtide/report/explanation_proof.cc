@@ -8,23 +8,23 @@
 
 #include "lowtide/report/figures.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 namespace {
 
 constexpr std::size_t kMostRemedies = 3;
 
-std::string tensor_text(const PeakExplanation& told, TensorId tensor) {
-  return shown_name(told.graph->tensor(tensor).name, kTensorColumns);
+std::string tensor_text(const PeakExplanation& level, TensorId tensor) {
+  return shown_name(level.peak.labels->tensors[tensor].name, kTensorColumns);
 }
 
-// "64 B", or "16 of 64 B" where another tensor has the rest.
-std::string counted_bytes(const PeakExplanation& told, const MustBeLiveSet::Part& part) {
-  const Bytes size = told.graph->tensor(part.tensor).size;
+// "64 B", or "16 of 64 B" if the rest is counted with another tensor.
+std::string counted_bytes(const PeakExplanation& level, const MustBeLiveSet::Part& part) {
+  const Bytes size = level.peak.labels->tensors[part.tensor].size;
   return part.bytes < size ? with_thousands(part.bytes.count()) + " of " + exact(size) : exact(part.bytes);
 }
 
 // "a (64 B), b (32 B) and 3 more (20 B)"
-std::string listed(const PeakExplanation& told, const std::vector<MustBeLiveSet::Part>& parts, std::size_t top) {
+std::string listed(const PeakExplanation& level, const std::vector<MustBeLiveSet::Part>& parts, std::size_t top) {
   std::string text;
   Bytes rest;
   const std::size_t shown = std::min(std::max<std::size_t>(top, 1), parts.size());
@@ -34,32 +34,32 @@ std::string listed(const PeakExplanation& told, const std::vector<MustBeLiveSet:
       continue;
     }
     if (at > 0) text += at + 1 == parts.size() ? " and " : ", ";
-    text += tensor_text(told, parts[at].tensor) + " (" + counted_bytes(told, parts[at]) + ")";
+    text += tensor_text(level, parts[at].tensor) + " (" + counted_bytes(level, parts[at]) + ")";
   }
   if (shown < parts.size()) text += " and " + std::to_string(parts.size() - shown) + " more (" + exact(rest) + ")";
   return text;
 }
 
-// For the reader who adds up sizes.
-std::string shared_text(const PeakExplanation& told) {
-  const bool is_whole =
-      std::none_of(told.witness.tensors.begin(), told.witness.tensors.end(),
-                   [&](const MustBeLiveSet::Part& part) { return part.bytes < told.graph->tensor(part.tensor).size; });
-  return is_whole ? "" : " Of what can share bytes with another tensor, only the part that it adds is counted.";
+// Why the counted bytes may be fewer than the sizes of the tensors.
+std::string shared_text(const PeakExplanation& level) {
+  const bool is_whole = std::none_of(
+      level.witness.tensors.begin(), level.witness.tensors.end(),
+      [&](const MustBeLiveSet::Part& part) { return part.bytes < level.peak.labels->tensors[part.tensor].size; });
+  return is_whole ? "" : " A tensor that can share bytes with another one is counted only with the bytes that it adds.";
 }
 
-// What must live at one node, divided by what the node has to do with it.
+// The tensors that must be live at one node, by what the node does with them.
 struct WitnessParts {
   std::vector<MustBeLiveSet::Part> read;
   std::vector<MustBeLiveSet::Part> written;
   std::vector<MustBeLiveSet::Part> kept;
 };
 
-WitnessParts parts_of(const PeakExplanation& told, NodeId node) {
+WitnessParts parts_of(const PeakExplanation& level, NodeId node) {
   WitnessParts parts;
-  const auto reads = told.graph->reads(node);
-  for (const MustBeLiveSet::Part& part : told.witness.tensors) {
-    if (told.graph->tensor(part.tensor).producer == node) {
+  const auto reads = level.graph->reads(node);
+  for (const MustBeLiveSet::Part& part : level.witness.tensors) {
+    if (level.graph->tensor(part.tensor).producer == node) {
       parts.written.push_back(part);
     } else if (std::binary_search(reads.begin(), reads.end(), part.tensor)) {
       parts.read.push_back(part);
@@ -70,14 +70,14 @@ WitnessParts parts_of(const PeakExplanation& told, NodeId node) {
   return parts;
 }
 
-// "it reads a (64 B) and b (64 B), writes c (32 B) and takes 128 B of scratch"
-std::string touched_text(const PeakExplanation& told, const WitnessParts& parts, std::size_t top) {
+// "it reads a (64 B) and b (64 B), writes c (32 B), and needs 128 B of scratch"
+std::string touched_text(const PeakExplanation& level, const WitnessParts& parts, std::size_t top) {
   std::vector<std::string> clauses;
-  if (!parts.read.empty()) clauses.push_back("reads " + listed(told, parts.read, top));
-  if (!parts.written.empty()) clauses.push_back("writes " + listed(told, parts.written, top));
-  if (told.witness.scratch > Bytes(0)) {
-    const bool has_bodies = !told.graph->node(*told.witness_node).bodies.empty();
-    clauses.push_back("takes " + exact(told.witness.scratch) + (has_bodies ? " for what runs inside" : " of scratch"));
+  if (!parts.read.empty()) clauses.push_back("reads " + listed(level, parts.read, top));
+  if (!parts.written.empty()) clauses.push_back("writes " + listed(level, parts.written, top));
+  if (level.witness.scratch > Bytes(0)) {
+    const bool has_bodies = !level.graph->node(*level.witness_node).bodies.empty();
+    clauses.push_back("needs " + exact(level.witness.scratch) + (has_bodies ? " for the graph inside" : " of scratch"));
   }
   std::string text = clauses.empty() ? "" : "it ";
   for (std::size_t at = 0; at < clauses.size(); ++at) {
@@ -87,208 +87,217 @@ std::string touched_text(const PeakExplanation& told, const WitnessParts& parts,
   return text;
 }
 
-// The witness in words: which bytes live together in every order, and why.
-StyledText witness_text(const PeakExplanation& told, const SummaryOptions& options) {
-  const std::string sum = format_bytes(told.witness.bytes);
-  if (!told.witness_node) {
-    return paragraph(std::string("When the run ends, every output is there") +
-                     (told.inside.empty() ? "" : " and all that was given") +
-                     ", in any order: " + listed(told, told.witness.tensors, options.top) + "." + shared_text(told));
+// The witness in words: the bytes that are live at the same time in every order, and the reason.
+StyledText witness_text(const PeakExplanation& level, const SummaryOptions& options) {
+  const std::string sum = format_bytes(level.witness.bytes);
+  if (!level.witness_node) {
+    return paragraph(std::string("At the end of the run, all outputs") +
+                     (level.peak.body.empty() ? "" : " and inputs") + " are in memory, in every order: " +
+                     listed(level, level.witness.tensors, options.top) + "." + shared_text(level));
   }
-  const std::string node = node_text(shown_node(*told.graph, *told.witness_node), "");
-  const WitnessParts parts = parts_of(told, *told.witness_node);
-  const std::string touched = touched_text(told, parts, options.top);
+  const std::string node = node_text(shown_node(*level.peak.labels, *level.witness_node), "");
+  const WitnessParts parts = parts_of(level, *level.witness_node);
+  const std::string touched = touched_text(level, parts, options.top);
   if (parts.kept.empty()) {
     return paragraph(node + " alone needs " + sum + ": " + touched +
-                     ". In any order all of that is there while it runs." + shared_text(told));
+                     ". All of these must be in memory while it runs, in any order." + shared_text(level));
   }
   const bool is_one = parts.kept.size() == 1;
-  return paragraph("While " + node + " runs, " + sum + " live in every order" +
-                   (touched.empty() ? "" : ": " + touched) + ". Meanwhile " + listed(told, parts.kept, options.top) +
+  return paragraph("While " + node + " runs, " + sum + " are live in every order" +
+                   (touched.empty() ? "" : ": " + touched) + ". Besides, " + listed(level, parts.kept, options.top) +
                    (is_one ? " is kept: it is" : " are kept: each is") +
-                   " written by a node that must run before, and read by one that must run after, or handed out." +
-                   shared_text(told));
+                   " written by a node that must run earlier, and read by a node that must run later, or it is an "
+                   "output." +
+                   shared_text(level));
 }
 
-// The bound rests on no single step.
-StyledText search_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
-  std::string text = "A search of all orders";
-  if (told.inside.empty() && facts.searched_sets > 0) {
-    text += ", by " + counted(facts.searched_sets, "set") + " of nodes that can have run,";
+// A bound that no single step shows.
+StyledText search_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
+  std::string text = "A search over all orders";
+  if (level.peak.body.empty() && facts.searched_sets > 0) {
+    text += " (" + counted(facts.searched_sets, "set") + " of nodes that can have run)";
   }
-  text += " shows that each has a step that needs " + format_bytes(bound_of(*told.plan).bytes) +
-          " or more. No single step shows as much; the most is this:";
-  return paragraph(text).append(witness_text(told, options));
+  text += " shows that every order has a step with at least " + format_bytes(bound_of(*level.peak.plan).bytes) +
+          " live. No single node proves that; the node that proves most is this:";
+  return paragraph(text).append(witness_text(level, options));
 }
 
-StyledText proven_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
-  const auto op_of = [&](NodeId id) -> const std::string& { return told.graph->op(id).type; };
-  const BoundScope scope = *proven_scope(*told.plan, told.load);
-  StyledText out = paragraph(std::string(no_plan_text(scope)) + " needs less than " + format_bytes(told.load) +
-                                 ", however tensors share bytes" +
-                                 (copies_views(*told.plan, op_of) ? ", " + std::string(kAllOrCopies) : std::string()) +
-                                 (facts.is_bound_verified ? "; confirmed by code of its own." : "."),
-                             StyledText("Proven", Style::good).add(": "));
-  if (bound_of(*told.plan).name != "search") return out.append(witness_text(told, options));
-  out.append(search_text(told, facts, options));
+StyledText proven_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
+  const auto op_of = [&](NodeId id) -> const std::string& { return level.graph->op(id).type; };
+  const BoundScope scope = *proven_scope(*level.peak.plan, level.peak.bytes);
+  StyledText out =
+      paragraph(std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
+                    ", however tensors share bytes" +
+                    (copies_views(*level.peak.plan, op_of) ? ", " + std::string(kAllOrCopies) : std::string()) +
+                    (facts.is_bound_verified ? ". An independent search confirms it." : "."),
+                StyledText("Proven", Style::good).add(": "));
+  const bool is_searched = bound_of(*level.peak.plan).name == "search";
+  out.append(is_searched ? search_text(level, facts, options) : witness_text(level, options));
   Bytes by_choice;
-  for (const PeakBuffer& one : told.buffers) {
+  for (const PeakBuffer& one : level.buffers) {
     const bool may_move = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
-    if (may_move) by_choice += one.living;
+    if (may_move) by_choice += one.live.bytes;
   }
   if (by_choice > Bytes(0)) {
-    out.append(paragraph("At " + step_text(told, told.step) + ", " + format_bytes(by_choice) +
-                         " live by choice of this order (no above). Another order may have any of them elsewhere; then "
-                         "another of its steps is as high."));
+    out.append(paragraph("At " + step_text(level, *level.peak.step) + ", " + format_bytes(by_choice) +
+                         " are live only in some orders (\"no\" in the table). An order without them there has another "
+                         "step that is as high."));
   }
   return out;
 }
 
-StyledText gap_between_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
-  const Bytes bound = bound_of(*told.plan).bytes;
+StyledText gap_between_text(const PeakExplanation& level, const ExplanationFacts& facts,
+                            const SummaryOptions& options) {
+  const Bytes bound = bound_of(*level.peak.plan).bytes;
   StyledText out =
-      paragraph("this order needs " + format_bytes(told.load) + ", and every order at least " + format_bytes(bound) +
-                    (facts.is_bound_verified ? ", confirmed by code of its own." : "."),
+      paragraph("this order needs " + format_bytes(level.peak.bytes) + ", and every order needs at least " +
+                    format_bytes(bound) + (facts.is_bound_verified ? ", as an independent search confirms." : "."),
                 StyledText("Not proven", Style::bad).add(": "));
-  const bool is_searched = bound_of(*told.plan).name == "search";
-  out.append(is_searched ? search_text(told, facts, options) : witness_text(told, options));
-  std::string text = "Between the two lie " + format_bytes(told.load - bound) + ", " + gap_text(told.load, bound) +
-                     " of the bound: it is open whether another order needs less than this one.";
-  if (!facts.forbidden.empty()) text += " The bound is for plans, too, that " + facts.forbidden + " rules out.";
+  const bool is_searched = bound_of(*level.peak.plan).name == "search";
+  out.append(is_searched ? search_text(level, facts, options) : witness_text(level, options));
+  std::string text = "The difference is " + format_bytes(level.peak.bytes - bound) + ", " +
+                     gap_text(level.peak.bytes, bound) +
+                     " of the bound. Whether another order needs less than this one is not known.";
+  if (!facts.forbidden.empty()) text += " The bound also holds for plans that " + facts.forbidden + " rules out.";
   if (facts.order != "auto") {
-    text += " Only --order " + facts.order + " was asked for; auto tries all, and searches.";
-  } else if (told.inside.empty()) {
-    text += " More work for the search (--order-effort) may find one, or prove that there is none, or neither.";
+    text += " Only --order " + facts.order + " was tried; --order auto tries every strategy and searches.";
+  } else if (level.peak.body.empty()) {
+    text += " A longer search (a larger --order-effort) may find one or prove that there is none.";
   }
   return out.append(paragraph(text));
 }
 
-// The buffers that are kept, and lower the load to `below` or less by being away, the best first. What a body was given
-// is its own throughout.
-std::vector<const PeakBuffer*> best_away(const PeakExplanation& told, Bytes below) {
+// The kept buffers whose absence lowers the peak to `below` or less, the best first. The inputs of a body do not count,
+// since it must keep them throughout.
+std::vector<const PeakBuffer*> best_away(const PeakExplanation& level, Bytes below) {
   std::vector<const PeakBuffer*> found;
-  for (const PeakBuffer& one : told.buffers) {
-    const bool is_for_somebody = one.next_read || told.plan->layout.buffers[one.buffer].kind == BufferKind::output;
-    if (one.load_without && *one.load_without <= below && one.name && is_for_somebody) found.push_back(&one);
+  for (const PeakBuffer& one : level.buffers) {
+    const bool is_needed_later =
+        one.next_read || level.peak.plan->layout.buffers[one.live.buffer].kind == BufferKind::output;
+    if (one.load_without && *one.load_without <= below && is_needed_later) found.push_back(&one);
   }
   std::stable_sort(found.begin(), found.end(), [](const PeakBuffer* a, const PeakBuffer* b) {
-    return std::pair(*a->load_without, a->buffer) < std::pair(*b->load_without, b->buffer);
+    return std::pair(*a->load_without, a->live.buffer) < std::pair(*b->load_without, b->live.buffer);
   });
   return found;
 }
 
-StyledText item(const std::string& text) { return paragraph(text, "- "); }
+StyledText list_item(const std::string& text) { return paragraph(text, "- "); }
 
-StyledText away_text(const PeakExplanation& told, const PeakBuffer& one) {
-  const Bytes size = one.living;
-  const TensorId tensor = told.plan->program.values[*one.name].tensor;
-  std::string name = value_text(told.graph->tensor(tensor).name, told.ordinals[*one.name]) + " (" + exact(size);
-  if (size - one.held >= first_alignment(*told.plan)) name += ", of which " + exact(one.held) + " hold something";
-  const std::string left = "the load would be " + format_bytes(*one.load_without) + ".";
-  if (!one.next_read) return item(name + ") is kept here for the caller. Handed over before, " + left);
-  return item(name + ") is kept here for " + step_text(told, *one.next_read) +
-              ". If it were computed again for that, or swapped out meanwhile, " + left);
+StyledText away_text(const PeakExplanation& level, const PeakBuffer& one) {
+  const Bytes size = one.live.bytes;
+  const ValueId named = *level.peak.uses[one.live.buffer].name;
+  const TensorId tensor = level.peak.plan->program.values[named].tensor;
+  std::string name =
+      value_text(level.peak.labels->tensors[tensor].name, level.peak.ordinals[named]) + " (" + exact(size);
+  if (size - one.held >= first_alignment(*level.peak.plan)) name += ", of which " + exact(one.held) + " are in use";
+  const std::string left = "the peak would be " + format_bytes(*one.load_without) + ".";
+  if (!one.next_read) return list_item(name + ") is kept for the caller. If the caller took it earlier, " + left);
+  return list_item(name + ") is kept for " + step_text(level, *one.next_read) +
+                   ". If it were recomputed for that step, or swapped out until then, " + left);
 }
 
-// What is worth less than a hundredth of the load is not worth a line.
-StyledText kept_text(const PeakExplanation& told) {
-  const Bytes little(told.load.count() / 100);
+// Mentions only what lowers the peak by at least a hundredth.
+StyledText kept_text(const PeakExplanation& level) {
+  const Bytes little(level.peak.bytes.count() / 100);
   Bytes kept;
-  for (const PeakBuffer& one : told.buffers) {
-    if (one.use == PeakUse::kept) kept += one.living;
+  for (const PeakBuffer& one : level.buffers) {
+    if (one.use == PeakUse::kept) kept += one.live.bytes;
   }
   if (kept <= little) return {};
-  const std::vector<const PeakBuffer*> best = best_away(told, told.load - little - Bytes(1));
+  const std::vector<const PeakBuffer*> best = best_away(level, level.peak.bytes - little - Bytes(1));
   StyledText out;
-  for (std::size_t at = 0; at < std::min(kMostRemedies, best.size()); ++at) out.append(away_text(told, *best[at]));
+  for (std::size_t at = 0; at < std::min(kMostRemedies, best.size()); ++at) out.append(away_text(level, *best[at]));
   if (!best.empty()) return out;
-  return item(format_bytes(kept) +
-              " are only kept here, but no single tensor would lower the load by 1 % if it were away meanwhile: other "
-              "steps are as high, or nearly.");
+  return list_item(
+      format_bytes(kept) +
+      " are kept for later steps. But removing any single one of these buffers would lower the peak by less "
+      "than 1 %, because other steps are as high or almost as high.");
 }
 
-bool is_one_step(const PeakExplanation& told) {
-  return told.peaks.size() == 1 && told.peaks[0].end.value() == told.peaks[0].begin.value() + 1;
+bool is_one_step(const PeakExplanation& level) {
+  return level.ranges.size() == 1 && level.ranges[0].end.value() == level.ranges[0].begin.value() + 1;
 }
 
-StyledText touched_remedy_text(const PeakExplanation& told) {
-  const std::string step = step_text(told, told.largest_touched_step);
-  if (told.largest_touched < told.load) {
-    return item("If nothing were kept that no kernel touches, " + step +
-                ", would be the highest: it reads and writes " + format_bytes(told.largest_touched) +
-                ". No recomputation and no swap gets below that with these buffers.");
+StyledText touched_remedy_text(const PeakExplanation& level) {
+  const std::string step = step_text(level, level.largest_touched_step);
+  if (level.largest_touched < level.peak.bytes) {
+    return list_item("No recomputation or swap of these buffers gets below " + format_bytes(level.largest_touched) +
+                     ", which is what " + step + " reads and writes.");
   }
-  const StepSpace& space = told.plan->layout.steps[told.largest_touched_step];
+  const StepSpace& space = level.peak.plan->layout.steps[level.largest_touched_step];
   if (!space.bodies.empty() && space.scratch) {
-    return item(format_bytes(told.plan->layout.buffers[*space.scratch].size) + " are what runs inside " + step +
-                (told.largest_touched_step == told.step ? "; the next section is about that." : "."));
+    return list_item(format_bytes(level.peak.plan->layout.buffers[*space.scratch].size) + " are for the graph inside " +
+                     step +
+                     (level.largest_touched_step == *level.peak.step ? ", which the next section explains." : "."));
   }
-  std::string text = "Nothing is only kept at " + step +
-                     ": it reads or writes every byte that lives then. Only what the step itself needs can become "
-                     "less: a smaller input, a smaller element type, the operator in parts.";
-  if (is_one_step(told) && told.next_step) {
-    text += " At best down to the " + format_bytes(told.next_load) + " of the other steps.";
+  std::string text = "At " + step +
+                     ", every live byte is read or written by the step itself. Only a smaller input, a smaller element "
+                     "type or an operator split into parts would need less.";
+  if (is_one_step(level) && level.next_step) {
+    text += " The other steps need up to " + format_bytes(level.next_load) + ".";
   }
-  return item(text);
+  return list_item(text);
 }
 
-// What a kernel takes besides its tensors, as the target says; nothing where other steps are as high.
-StyledText scratch_text(const PeakExplanation& told) {
-  const StepSpace& space = told.plan->layout.steps[told.step];
-  if (!space.scratch || !space.bodies.empty() || !is_one_step(told)) return {};
-  const Bytes scratch = told.plan->layout.buffers[*space.scratch].size;
-  if (scratch.count() <= told.load.count() / 100) return {};
-  return item(exact(scratch) +
-              " are scratch of the kernel, as the target describes it. Without any, the load would be " +
-              format_bytes(std::max(told.load - scratch, told.next_load)) + ".");
+// The scratch of the kernel at the peak; empty if other steps are as high.
+StyledText scratch_text(const PeakExplanation& level) {
+  const StepSpace& space = level.peak.plan->layout.steps[*level.peak.step];
+  if (!space.scratch || !space.bodies.empty() || !is_one_step(level)) return {};
+  const Bytes scratch = level.peak.plan->layout.buffers[*space.scratch].size;
+  if (scratch.count() <= level.peak.bytes.count() / 100) return {};
+  return list_item(exact(scratch) +
+                   " are scratch of the kernel, as the target states. Without scratch, the peak would be " +
+                   format_bytes(std::max(level.peak.bytes - scratch, level.next_load)) + ".");
 }
 
-StyledText refusal_text(const PeakExplanation& told, const InPlaceRefusal& one) {
-  const std::string text = tensor_text(told, one.output) + " (" + exact(one.bytes) + ") could be written over " +
-                           tensor_text(told, one.input) + ", but ";
+StyledText refusal_text(const PeakExplanation& level, const InPlaceRefusal& one) {
+  const std::string text = tensor_text(level, one.output) + " (" + exact(one.bytes) + ") could be written over " +
+                           tensor_text(level, one.input) + ", but ";
   switch (one.reason) {
     case InPlaceRefusal::Reason::switched_off:
-      return item(text + "--no-in-place forbids it.");
+      return list_item(text + "--no-in-place forbids it.");
     case InPlaceRefusal::Reason::not_ours:
-      return item(text + "that is the caller's, or a constant.");
+      return list_item(text + "that tensor belongs to the caller or is a constant.");
     case InPlaceRefusal::Reason::handed_out:
-      return item(text + "the caller gets that.");
+      return list_item(text + "that tensor is an output.");
     case InPlaceRefusal::Reason::read_later:
-      return item(text + "those bytes are read again at " + step_text(told, *one.reader) + ".");
+      return list_item(text + "that tensor is read again at " + step_text(level, *one.reader) + ".");
   }
   return {};
 }
 
 }  // namespace
 
-std::string step_text(const PeakExplanation& told, StepId step) {
-  return "step " + with_thousands(step.value()) + ", " + node_text(shown_node(told, step), "");
+std::string step_text(const PeakExplanation& level, StepId step) {
+  return "step " + with_thousands(step.value()) + ", " + node_text(shown_step(level, step), "");
 }
 
-StyledText proof_text(const PeakExplanation& told, const ExplanationFacts& facts, const SummaryOptions& options) {
+StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
   StyledText out;
-  const bool is_proven = proven_scope(*told.plan, told.load).has_value();
+  const bool is_proven = proven_scope(*level.peak.plan, level.peak.bytes).has_value();
   out.end_line()
-      .add(is_proven ? "Why no order needs less" : "What is known of other orders", Style::heading)
+      .add(is_proven ? "Why no order needs less" : "What is known about other orders", Style::heading)
       .end_line();
-  return out.append(is_proven ? proven_text(told, facts, options) : gap_between_text(told, facts, options));
+  return out.append(is_proven ? proven_text(level, facts, options) : gap_between_text(level, facts, options));
 }
 
-StyledText remedies_text(const PeakExplanation& told) {
+StyledText remedies_text(const PeakExplanation& level) {
   StyledText out;
-  out.end_line().add("What would lower it", Style::heading).end_line();
-  out.append(kept_text(told)).append(touched_remedy_text(told)).append(scratch_text(told));
-  for (std::size_t at = 0; at < std::min(kMostRemedies, told.refusals.size()); ++at) {
-    if (told.refusals[at].bytes.count() > told.load.count() / 100) out.append(refusal_text(told, told.refusals[at]));
+  out.end_line().add("What would lower the peak", Style::heading).end_line();
+  out.append(kept_text(level)).append(touched_remedy_text(level)).append(scratch_text(level));
+  for (std::size_t at = 0; at < std::min(kMostRemedies, level.refusals.size()); ++at) {
+    if (level.refusals[at].bytes.count() > level.peak.bytes.count() / 100)
+      out.append(refusal_text(level, level.refusals[at]));
   }
-  const Bytes arena = arena_bytes(*told.plan);
-  if (arena > told.load) {
-    out.append(item("The arena is " + format_bytes(arena) + ": " + format_bytes(arena - told.load) +
-                    " more than what lives at once, lost between the buffers" +
-                    (told.plan->machine.regions.size() > 1 ? " and between the memories." : ".")));
+  const Bytes arena = arena_bytes(*level.peak.plan);
+  if (arena > level.peak.bytes) {
+    out.append(list_item("The arena of " + format_bytes(arena) + " exceeds the peak by " +
+                         format_bytes(arena - level.peak.bytes) + ", which is lost in gaps between buffers" +
+                         (level.peak.plan->machine.regions.size() > 1 ? " and between regions." : ".")));
   }
-  if (!told.inside.empty()) return out;
-  return out.append(paragraph("Lowtide itself plans no recomputation, no swap and no operator in parts."));
+  if (!level.peak.body.empty()) return out;
+  return out.append(paragraph("Lowtide does not yet plan recomputation, swaps or split operators."));
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

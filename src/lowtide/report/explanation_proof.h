@@ -7,18 +7,24 @@
 
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/report/explanation.h"
+#include "lowtide/report/shown_step.h"
 #include "lowtide/report/styled_text.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
+
+// What runs in a step of the level.
+[[nodiscard]] inline ShownStep shown_step(const PeakExplanation& level, StepId step) {
+  return lowtide::shown_step(*level.peak.plan, *level.peak.labels, step);
+}
 
 // "step 12, Conv conv1"
-[[nodiscard]] std::string step_text(const PeakExplanation& told, StepId step);
+[[nodiscard]] std::string step_text(const PeakExplanation& level, StepId step);
 
-// Why no order needs less, or what is known where that is not proven.
-[[nodiscard]] StyledText proof_text(const PeakExplanation& told, const ExplanationFacts& facts,
+// Why no order needs less, or what is known if that is not proven.
+[[nodiscard]] StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts,
                                     const SummaryOptions& options);
 
-// What would lower the load, each with its figure; or that only the step itself can.
-[[nodiscard]] StyledText remedies_text(const PeakExplanation& told);
+// What would lower the peak, and to which figure.
+[[nodiscard]] StyledText remedies_text(const PeakExplanation& level);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

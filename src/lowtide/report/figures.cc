@@ -8,11 +8,11 @@
 #include <optional>
 #include <set>
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 namespace {
 
 // Exporters name a node by its path and end that in the operator: "/layer1/conv1/Conv" needs no "Conv" before it.
-bool tells_operator(const ShownNode& node) {
+bool tells_operator(const ShownStep& node) {
   const std::size_t slash = node.name.rfind('/');
   return slash != std::string::npos && node.name.compare(slash + 1, node.op.size(), node.op) == 0;
 }
@@ -44,7 +44,7 @@ StyledText model_title(const ModelFacts& model) {
   return out.end_line();
 }
 
-std::string node_text(const ShownNode& node, std::string_view none) {
+std::string node_text(const ShownStep& node, std::string_view none) {
   if (node.op.empty()) return std::string(none);
   if (tells_operator(node)) return shown_name(node.name, kNodeColumns);
   std::string text = shown_name(node.op, kNodeColumns);
@@ -148,4 +148,4 @@ StyledText with_proof(std::string_view strategy, bool is_optimal) {
   return note;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

@@ -13,12 +13,12 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/plan/plan.h"
-#include "lowtide/report/peak.h"
+#include "lowtide/report/shown_step.h"
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
 
 // The table of figures that all summaries have, a line each: name, bytes, the same for the eye, share, note.
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 inline constexpr std::size_t kPathColumns = 72;
 inline constexpr std::size_t kTensorColumns = 36;
@@ -26,8 +26,8 @@ inline constexpr std::size_t kNodeColumns = 30;
 
 // "model.onnx  4 nodes, 5 tensors  onnx, sha256 a028affa56bf"
 [[nodiscard]] StyledText model_title(const ModelFacts& model);
-// "Conv conv1"; `none` for a node that is not there.
-[[nodiscard]] std::string node_text(const ShownNode& node, std::string_view none);
+// "Conv conv1", "copy x to dram"; `none` if there is no step.
+[[nodiscard]] std::string node_text(const ShownStep& step, std::string_view none);
 
 [[nodiscard]] std::string exact(Bytes size);
 
@@ -78,4 +78,4 @@ inline constexpr std::string_view kAllOrCopies = "where a Slice, Split or Concat
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

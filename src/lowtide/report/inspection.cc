@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "lowtide/analysis/as_given.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide {
@@ -78,7 +79,8 @@ Inspection inspect_graph(const Graph& graph, const Target& target) {
           .largest_step = bounds.largest_step,
           .bound = bounds.load,
           .operators = operators_by_bytes(graph),
-          .peaks = peak_as_given(graph)};
+          .as_given = plan_as_given(graph),
+          .labels = labels_of(graph)};
 }
 
 }  // namespace lowtide

@@ -11,7 +11,8 @@
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/report/peak.h"
+#include "lowtide/plan/labels.h"
+#include "lowtide/plan/plan.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
@@ -29,7 +30,8 @@ struct Inspection {
   Bytes largest_step;                    // the largest node alone
   LoadBound bound;                       // no plan of the graph on this target has a smaller arena
   std::vector<OperatorBytes> operators;  // of all bodies too; by bytes, then by name
-  std::vector<Peak> peaks;               // of the order as given, level by level
+  Plan as_given;                         // plan_as_given(graph), with its peaks
+  Labels labels;                         // of the graph
 };
 
 // Require: the target has a region and a catalogue. Near linear in the graph (analysis/bounds.h).

@@ -8,17 +8,17 @@
 
 namespace lowtide {
 
-using detail::add_figure;
-using detail::gap_text;
-using detail::with_proof;
+using report_internal::add_figure;
+using report_internal::gap_text;
+using report_internal::with_proof;
 
 StyledText order_summary(const std::string& path, const Graph& graph, const OrderedGraph& ordered) {
-  StyledText out(shown_name(path, detail::kPathColumns), Style::heading);
+  StyledText out(shown_name(path, report_internal::kPathColumns), Style::heading);
   out.add("  " + counted(static_cast<std::int64_t>(graph.nodes().size()), "node")).end_line().end_line();
   Bytes sum;
   for (const Tensor& tensor : graph.tensors()) sum += tensor.size;
   const auto share = [&](Bytes bytes) { return percent(bytes.count(), sum.count()); };
-  TextTable table = detail::figures_table();
+  TextTable table = report_internal::figures_table();
   add_figure(table, "no reuse", sum, share(sum), "all nodes in bytes of their own");
   add_figure(table, "load as given", ordered.load_as_given, share(ordered.load_as_given), "in the file's order");
   add_figure(table, "load", ordered.load, share(ordered.load),
@@ -32,8 +32,8 @@ StyledText order_summary(const std::string& path, const Graph& graph, const Orde
   tried.add_row(
       {StyledText("strategy", Style::dim), StyledText("load", Style::dim), StyledText("of best", Style::dim)});
   for (const auto& [name, load] : ordered.tried) {
-    tried.add_row(
-        {StyledText(name), StyledText(detail::exact(load)), StyledText(percent(load.count(), ordered.load.count()))});
+    tried.add_row({StyledText(name), StyledText(report_internal::exact(load)),
+                   StyledText(percent(load.count(), ordered.load.count()))});
   }
   return out.append(tried.text());
 }

@@ -10,20 +10,20 @@
 namespace lowtide {
 
 std::string packing_page(const PackingProblem& problem, const Packing& packing, const PackingPageOptions& options) {
-  const detail::PageSource& source = detail::page_source();
-  const std::string name = detail::name_in_page(options.name);
+  const report_internal::PageSource& source = report_internal::page_source();
+  const std::string name = report_internal::name_in_page(options.name);
   std::string out;
   out += source.before_title;
-  out += detail::html_escaped(name.empty() ? "Packing" : name + " - packing");
+  out += report_internal::html_escaped(name.empty() ? "Packing" : name + " - packing");
   out += source.before_sheets;
   out += "{\"kinds\":[\"movable\",\"fixed\"],\"roles\":[\"temporary\"]";
-  detail::append_flag_member(out, "verified", options.is_verified);
-  detail::append_integer_member(out, "shown", 0);
-  detail::append_json_key(out, "against");
+  report_internal::append_flag_member(out, "verified", options.is_verified);
+  report_internal::append_integer_member(out, "shown", 0);
+  report_internal::append_json_key(out, "against");
   out += "null";
-  detail::append_json_key(out, "sheets");
+  report_internal::append_json_key(out, "sheets");
   out += '[';
-  detail::append_packing_sheet_json(out, problem, packing, options);
+  report_internal::append_packing_sheet_json(out, problem, packing, options);
   out += "]}";
   out += source.after_sheets;
   return out;

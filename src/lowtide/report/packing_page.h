@@ -16,11 +16,9 @@ struct PackingPageOptions {
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = time, to scale, y = address.
-// The page of a plan (page.h) with the words of a packing; a buffer with gaps is drawn in pieces. Where a relation
-// (`conflicts`) replaces time, a column is a set of buffers any two of which are in conflict, and every pair in conflict
-// has a column; where these would be too many, a buffer. The page says so.
-// Deterministic. O((n + gaps) log n); with a relation, and up to a fixed amount of work for its columns.
-// Require: one offset a buffer.
+// The page is that of a plan (page.h) with the words of a packing. A buffer with gaps is drawn in pieces.
+// Deterministic. O((n + gaps) log n). Requires: one offset per buffer, and lifespans (no PackingProblem::conflicts), as
+// in every problem from a file.
 [[nodiscard]] std::string packing_page(const PackingProblem& problem, const Packing& packing,
                                        const PackingPageOptions& options = {});
 

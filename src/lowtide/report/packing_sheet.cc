@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
-#include "lowtide/report/conflict_columns.h"
 #include "lowtide/report/page_columns.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 namespace {
 
 constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;  // beyond, a script's numbers have holes
@@ -145,18 +144,17 @@ void append_pieces(std::string& out, const PackingProblem& problem, const Clock&
   out += '}';
 }
 
-// What columns the page has in place of time.
-enum class ColumnKind : std::uint8_t { time, cliques, buffers };
+}  // namespace
 
-void append_sheet(std::string& out, const PackingProblem& problem, const Packing& packing,
-                  const PackingPageOptions& options, ColumnKind columns) {
+void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
+                               const PackingPageOptions& options) {
+  LOWTIDE_CHECK(packing.offsets.size() == problem.buffers.size(), "a packing has one offset per buffer");
+  LOWTIDE_CHECK(!problem.conflicts, "a drawn packing has lifespans, not named conflicts");
   const Clock clock(problem);
   out += '{';
   append_flag_member(out, "packing", true);
   append_json_key(out, "parent");
   out += "null";
-  append_json_key(out, "columns");
-  out += columns == ColumnKind::time ? "\"time\"" : columns == ColumnKind::cliques ? "\"cliques\"" : "\"buffers\"";
   append_facts(out, problem, packing, options, clock);
   clock.append_json(out);
   append_wholes(out, problem, packing, clock);
@@ -164,18 +162,4 @@ void append_sheet(std::string& out, const PackingProblem& problem, const Packing
   out += '}';
 }
 
-}  // namespace
-
-void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
-                               const PackingPageOptions& options) {
-  LOWTIDE_CHECK(packing.offsets.size() == problem.buffers.size(), "a packing has one offset a buffer");
-  if (!problem.conflicts) return append_sheet(out, problem, packing, options, ColumnKind::time);
-  const ConflictColumns columns = conflict_columns(problem, packing.witness_buffers);
-  Packing drawn = packing;
-  drawn.witness_time.reset();
-  if (columns.witness) drawn.witness_time = static_cast<std::int64_t>(*columns.witness);
-  append_sheet(out, with_columns_as_time(problem, columns), drawn, options,
-               columns.are_cliques ? ColumnKind::cliques : ColumnKind::buffers);
-}
-
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

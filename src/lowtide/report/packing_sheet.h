@@ -7,12 +7,11 @@
 
 #include "lowtide/report/packing_page.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 // Appends a packing as a JSON object of columns, beside append_sheet_json. What the page reads:
 //   packing   true: tells it from a plan
 //   parent    null
-//   columns   time; where a relation replaces it cliques, or buffers (conflict_columns.h), as times 0, 1, 2, ...
 //   facts     name, tool, and what is known of height and bound
 //   regions   one, with the capacity and the height
 //   time      {origin, start, bounds, names}: the times at which something begins or ends, ascending, counted from the
@@ -24,4 +23,4 @@ namespace lowtide::detail {
 void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
                                const PackingPageOptions& options);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

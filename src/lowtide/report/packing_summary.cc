@@ -12,17 +12,17 @@ namespace lowtide {
 namespace {
 
 using Align = TextTable::Align;
-using detail::add_figure;
-using detail::exact;
-using detail::figures_table;
-using detail::gap_text;
-using detail::with_proof;
+using report_internal::add_figure;
+using report_internal::exact;
+using report_internal::figures_table;
+using report_internal::gap_text;
+using report_internal::with_proof;
 
 constexpr std::size_t kNameColumns = 40;
 constexpr std::size_t kMostListed = 10;
 
 StyledText packing_title(const std::string& path, const PackingProblem& problem) {
-  StyledText out(shown_name(path, detail::kPathColumns), Style::heading);
+  StyledText out(shown_name(path, report_internal::kPathColumns), Style::heading);
   return out.add("  " + counted(static_cast<std::int64_t>(problem.buffers.size()), "buffer")).end_line().end_line();
 }
 

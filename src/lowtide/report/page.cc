@@ -23,32 +23,32 @@ template <typename Values>
 void append_enumeration(std::string& out, std::string_view key, const Values& values) {
   std::vector<std::string> names(values.size());
   for (const auto value : values) names[static_cast<std::size_t>(value)] = std::string(to_string(value));
-  detail::append_json_key(out, key);
-  detail::append_json_strings(out, names);
+  report_internal::append_json_key(out, key);
+  report_internal::append_json_strings(out, names);
 }
 
 // {"kinds":[...],"roles":[...],"verified":true,"shown":0,"against":null or the index of a sheet,"sheets":[...]}
 void append_page_json(std::string& out, const NamedPlan& shown, const PageOptions& options) {
   const NamedPlan* const against = options.against;
-  std::vector<detail::Sheet> sheets;
-  detail::append_sheets(sheets, shown.plan, shown.labels);
+  std::vector<report_internal::Sheet> sheets;
+  report_internal::append_sheets(sheets, shown.plan, shown.labels);
   const std::size_t against_at = sheets.size();
-  if (against != nullptr) detail::append_sheets(sheets, against->plan, against->labels);
+  if (against != nullptr) report_internal::append_sheets(sheets, against->plan, against->labels);
 
   out += '{';
   append_enumeration(out, "kinds", kBufferKinds);
   append_enumeration(out, "roles", kRoles);
-  detail::append_json_key(out, "verified");
+  report_internal::append_json_key(out, "verified");
   out += options.is_verified ? "true" : "false";
-  detail::append_json_key(out, "shown");
+  report_internal::append_json_key(out, "shown");
   out += '0';
-  detail::append_json_key(out, "against");
+  report_internal::append_json_key(out, "against");
   out += against != nullptr ? std::to_string(against_at) : "null";
-  detail::append_json_key(out, "sheets");
+  report_internal::append_json_key(out, "sheets");
   out += '[';
   for (std::size_t at = 0; at < sheets.size(); ++at) {
     if (at != 0) out += ",\n";
-    detail::append_sheet_json(out, sheets[at]);
+    report_internal::append_sheet_json(out, sheets[at]);
   }
   out += "]}";
 }
@@ -56,11 +56,11 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
 }  // namespace
 
 std::string page(const NamedPlan& shown, const PageOptions& options) {
-  const detail::PageSource& source = detail::page_source();
-  const std::string graph = detail::name_in_page(shown.plan.provenance.graph);
+  const report_internal::PageSource& source = report_internal::page_source();
+  const std::string graph = report_internal::name_in_page(shown.plan.provenance.graph);
   std::string out;
   out += source.before_title;
-  out += detail::html_escaped(graph.empty() ? "Memory plan" : graph + " - memory plan");
+  out += report_internal::html_escaped(graph.empty() ? "Memory plan" : graph + " - memory plan");
   out += source.before_sheets;
   append_page_json(out, shown, options);
   out += source.after_sheets;

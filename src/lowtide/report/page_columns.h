@@ -14,7 +14,7 @@
 #include "lowtide/report/page_text.h"
 
 // Members of the JSON that the page reads: columns, one list an attribute, and single values.
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 // "key":[...], where `at` gives one row's number.
 template <typename Function>
@@ -70,4 +70,4 @@ class SharedTexts {
   std::vector<std::string> texts_;
 };
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

@@ -3,17 +3,18 @@
 
 #include "lowtide/report/page_sheet.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lowtide/analysis/peak.h"
+#include "lowtide/base/check.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
 #include "lowtide/report/page_text.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 namespace {
 
 constexpr std::int64_t kNone = -1;
@@ -24,25 +25,21 @@ const T& row_of(const IdVector<IdType, T>& table, std::size_t row) {
   return table[IdType(static_cast<std::uint32_t>(row))];
 }
 
-template <typename IdType, typename T>
-std::int64_t id_or_none(IdType id, const IdVector<IdType, T>& table) {
-  return table.contains(id) ? static_cast<std::int64_t>(id.value()) : kNone;
-}
-template <typename IdType, typename T>
-std::int64_t id_or_none(const std::optional<IdType>& id, const IdVector<IdType, T>& table) {
-  return id ? id_or_none(*id, table) : kNone;
+template <typename IdType>
+std::int64_t id_or_none(const std::optional<IdType>& id) {
+  return id ? static_cast<std::int64_t>(id->value()) : kNone;
 }
 
 void append_parent(std::string& out, const Sheet& sheet) {
   append_json_key(out, "parent");
-  if (sheet.parent < 0) {
+  if (!sheet.parent) {
     out += "null";
     return;
   }
   out += '[';
-  append_json_integer(out, sheet.parent);
+  append_json_integer(out, static_cast<std::int64_t>(sheet.parent->sheet));
   out += ',';
-  append_json_integer(out, sheet.parent_step);
+  append_json_integer(out, sheet.parent->step.value());
   out += ',';
   append_json_string(out, name_in_page(sheet.body));
   out += ',';
@@ -82,15 +79,13 @@ void append_facts(std::string& out, const Plan& plan) {
 // What runs each stream; a link by the regions at its ends.
 void append_streams(std::string& out, const Plan& plan) {
   if (plan.program.streams.size() < 2) return;
-  const auto name_of = [&](RegionId id) {
-    return id.index() < plan.machine.regions.size() ? name_in_page(plan.machine.regions[id.index()].name) : "?";
-  };
+  const auto name_of = [&](RegionId id) { return name_in_page(plan.machine.regions[id.index()].name); };
   append_json_key(out, "streams");
   out += '[';
   bool is_first = true;
   for (const Stream& stream : plan.program.streams) {
     if (!std::exchange(is_first, false)) out += ',';
-    if (!stream.link || !plan.machine.links.contains(*stream.link)) {
+    if (!stream.link) {
       out += "null";
       continue;
     }
@@ -114,7 +109,9 @@ void append_regions(std::string& out, const Plan& plan) {
       out += "null";
     }
     append_integer_member(out, "alignment", plan.machine.regions[region].alignment.count());
-    append_integer_member(out, "arena", region < plan.layout.arena.size() ? plan.layout.arena[region].count() : 0);
+    append_integer_member(out, "arena", plan.layout.arena[region].count());
+    const RegionId id(static_cast<std::uint32_t>(region));
+    append_integer_member(out, "peak", id_or_none(peak_step(plan, load_by_step(plan.layout, id))));
     out += '}';
   }
   out += ']';
@@ -147,29 +144,21 @@ void append_labels(std::string& out, const Labels& labels) {
   append_json_strings(out, types.texts());
 }
 
-std::optional<RegionId> region_of(const Plan& plan, ValueId value) {
-  if (!plan.layout.values.contains(value) || !plan.layout.buffers.contains(plan.layout.values[value].buffer)) return {};
-  const Buffer& buffer = plan.layout.buffers[plan.layout.values[value].buffer];
-  const std::optional<RegionId> region = buffer.placement ? std::optional(buffer.placement->region) : buffer.home;
-  return region && region->index() < plan.machine.regions.size() ? region : std::nullopt;
-}
-
 std::int64_t destination_of(const Plan& plan, const Step& step) {
-  if (!is_copy(step) || step.reads.empty() || step.writes.empty()) return kNone;
+  if (!is_copy(step)) return kNone;
   const std::optional<RegionId> to = region_of(plan, step.writes[0]);
   return to && to != region_of(plan, step.reads[0]) ? static_cast<std::int64_t>(to->value()) : kNoMove;
 }
 
-void append_program(std::string& out, const Plan& plan, const Labels& labels) {
+void append_program(std::string& out, const Plan& plan) {
   const std::size_t steps = plan.program.steps.size();
   const auto step_at = [&](std::size_t row) -> const Step& { return row_of(plan.program.steps, row); };
   append_json_key(out, "step");
   out += '{';
-  append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(node_of(step_at(row)), labels.nodes); });
+  append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(node_of(step_at(row))); });
   append_column(out, "alias", steps, [&](std::size_t row) { return is_alias(step_at(row)) ? 1 : 0; });
-  append_column(out, "scratch", steps, [&](std::size_t row) {
-    return id_or_none(row_of(plan.layout.steps, row).scratch, plan.layout.buffers);
-  });
+  append_column(out, "scratch", steps,
+                [&](std::size_t row) { return id_or_none(row_of(plan.layout.steps, row).scratch); });
   if (plan.program.streams.size() > 1) {
     append_column(out, "stream", steps, [&](std::size_t row) { return std::int64_t{step_at(row).stream.value()}; });
   }
@@ -180,39 +169,29 @@ void append_program(std::string& out, const Plan& plan, const Labels& labels) {
                 [&](std::size_t row) { return static_cast<std::int64_t>(step_at(row).reads.size()); });
   std::vector<std::int64_t> reads;
   for (const Step& step : plan.program.steps) {
-    for (ValueId value : step.reads) reads.push_back(id_or_none(value, plan.program.values));
+    for (ValueId value : step.reads) reads.push_back(value.value());
   }
   append_json_key(out, "read");
   append_json_integers(out, reads);
   out += '}';
 }
 
-void append_values(std::string& out, const Plan& plan, const Labels& labels) {
+void append_values(std::string& out, const Plan& plan) {
   const auto at = [&](std::size_t row) -> const Value& { return row_of(plan.program.values, row); };
   const auto place_at = [&](std::size_t row) -> const ValuePlace& { return row_of(plan.layout.values, row); };
   const std::size_t count = plan.program.values.size();
   append_json_key(out, "value");
   out += '{';
-  append_column(out, "tensor", count, [&](std::size_t row) { return id_or_none(at(row).tensor, labels.tensors); });
-  append_column(out, "written", count,
-                [&](std::size_t row) { return id_or_none(at(row).written, plan.program.steps); });
-  append_column(out, "buffer", count,
-                [&](std::size_t row) { return id_or_none(place_at(row).buffer, plan.layout.buffers); });
+  append_column(out, "tensor", count, [&](std::size_t row) { return std::int64_t{at(row).tensor.value()}; });
+  append_column(out, "written", count, [&](std::size_t row) { return id_or_none(at(row).written); });
+  append_column(out, "buffer", count, [&](std::size_t row) { return std::int64_t{place_at(row).buffer.value()}; });
   append_column(out, "offset", count, [&](std::size_t row) { return place_at(row).offset.position(); });
   out += '}';
   append_column(out, "outputs", plan.program.outputs.size(),
-                [&](std::size_t row) { return id_or_none(plan.program.outputs[row], plan.program.values); });
+                [&](std::size_t row) { return std::int64_t{plan.program.outputs[row].value()}; });
 }
 
-// Of a lifespan, within the program.
-std::int64_t begin_of(const Lifespan& lifespan, const Plan& plan) {
-  return static_cast<std::int64_t>(std::min(lifespan.begin.index(), plan.program.steps.size()));
-}
-std::int64_t end_of(const Lifespan& lifespan, const Plan& plan) {
-  return static_cast<std::int64_t>(std::min(std::max(lifespan.begin, lifespan.end).index(), plan.program.steps.size()));
-}
-
-// Nothing, where no buffer has parts.
+// Nothing if no buffer has parts.
 void append_parts(std::string& out, const Plan& plan) {
   std::vector<std::int64_t> whose;
   std::vector<const BufferPart*> parts;
@@ -227,46 +206,36 @@ void append_parts(std::string& out, const Plan& plan) {
   out += '{';
   append_column(out, "buffer", parts.size(), [&](std::size_t row) { return whose[row]; });
   append_column(out, "size", parts.size(), [&](std::size_t row) { return parts[row]->size.count(); });
-  append_column(out, "begin", parts.size(), [&](std::size_t row) { return begin_of(parts[row]->lifespan, plan); });
-  append_column(out, "end", parts.size(), [&](std::size_t row) { return end_of(parts[row]->lifespan, plan); });
+  append_column(out, "begin", parts.size(),
+                [&](std::size_t row) { return std::int64_t{parts[row]->lifespan.begin.value()}; });
+  append_column(out, "end", parts.size(),
+                [&](std::size_t row) { return std::int64_t{parts[row]->lifespan.end.value()}; });
   out += '}';
 }
 
-void append_buffers(std::string& out, const Plan& plan) {
+void append_buffers(std::string& out, const Plan& plan, const Labels& labels) {
   const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.layout.buffers, row); };
-  const auto is_placed = [&](std::size_t row) {
-    return at(row).placement && at(row).placement->region.index() < plan.machine.regions.size();
-  };
+  const IdVector<BufferId, BufferUse> uses = buffer_uses(plan, labels);
   const std::size_t count = plan.layout.buffers.size();
   append_json_key(out, "buffer");
   out += '{';
   append_column(out, "kind", count, [&](std::size_t row) { return static_cast<int>(at(row).kind); });
   append_column(out, "size", count, [&](std::size_t row) { return at(row).size.count(); });
-  append_column(out, "begin", count, [&](std::size_t row) { return begin_of(at(row).lifespan, plan); });
-  append_column(out, "end", count, [&](std::size_t row) { return end_of(at(row).lifespan, plan); });
+  append_column(out, "begin", count, [&](std::size_t row) { return std::int64_t{at(row).lifespan.begin.value()}; });
+  append_column(out, "end", count, [&](std::size_t row) { return std::int64_t{at(row).lifespan.end.value()}; });
   append_column(out, "region", count, [&](std::size_t row) {
-    return is_placed(row) ? static_cast<std::int64_t>(at(row).placement->region.value()) : kNone;
+    return at(row).placement ? std::int64_t{at(row).placement->region.value()} : kNone;
   });
   append_column(out, "offset", count,
-                [&](std::size_t row) { return is_placed(row) ? at(row).placement->offset.position() : kNone; });
+                [&](std::size_t row) { return at(row).placement ? at(row).placement->offset.position() : kNone; });
+  append_column(out, "name", count, [&](std::size_t row) { return id_or_none(row_of(uses, row).name); });
   out += '}';
   append_parts(out, plan);
-}
-
-// Labels of the body at `position` among those of `node`; nullptr if there are none.
-const Labels* body_labels(const Labels& labels, NodeId node, std::size_t position) {
-  const auto first = std::lower_bound(labels.bodies.begin(), labels.bodies.end(), node,
-                                      [](const Labels::BodyLabels& body, NodeId id) { return body.node < id; });
-  const auto left = static_cast<std::size_t>(labels.bodies.end() - first);
-  if (position >= left) return nullptr;
-  const Labels::BodyLabels& found = *(first + static_cast<std::ptrdiff_t>(position));
-  return found.node == node ? &found.labels : nullptr;
 }
 
 }  // namespace
 
 void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels) {
-  static const Labels no_labels;
   std::size_t at = sheets.size();
   sheets.push_back({.plan = &plan, .labels = &labels});
   for (; at < sheets.size(); ++at) {
@@ -276,12 +245,11 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
       const std::vector<BodyPlan>& bodies = outer.plan->layout.steps[step].bodies;
       for (std::size_t position = 0; node && position < bodies.size(); ++position) {
         const BodyPlan& body = bodies[position];
-        if (!body.plan) continue;
         const Labels* inner = body_labels(*outer.labels, *node, position);
+        LOWTIDE_CHECK(inner != nullptr, "labels name every body of their plan");
         sheets.push_back({.plan = body.plan.get(),
-                          .labels = inner != nullptr ? inner : &no_labels,
-                          .parent = static_cast<std::ptrdiff_t>(at),
-                          .parent_step = static_cast<std::int64_t>(step.value()),
+                          .labels = inner,
+                          .parent = SheetParent{at, step},
                           .body = body.body,
                           .offset = body.offset});
       }
@@ -296,10 +264,10 @@ void append_sheet_json(std::string& out, const Sheet& sheet) {
   append_streams(out, *sheet.plan);
   append_regions(out, *sheet.plan);
   append_labels(out, *sheet.labels);
-  append_program(out, *sheet.plan, *sheet.labels);
-  append_values(out, *sheet.plan, *sheet.labels);
-  append_buffers(out, *sheet.plan);
+  append_program(out, *sheet.plan);
+  append_values(out, *sheet.plan);
+  append_buffers(out, *sheet.plan, *sheet.labels);
   out += '}';
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

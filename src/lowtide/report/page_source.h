@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 // The page without a plan, cut where a plan fills it in. Made of page/ when the library is built (page/embed.cmake).
 struct PageSource {
@@ -16,4 +16,4 @@ struct PageSource {
 
 [[nodiscard]] const PageSource& page_source();
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

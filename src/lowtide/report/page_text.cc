@@ -10,7 +10,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/utf8.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
@@ -171,4 +171,4 @@ std::string html_escaped(std::string_view text) {
   return out;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

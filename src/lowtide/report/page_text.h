@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 // A name as the page shows it: always well-formed UTF-8 without anything that acts instead of being seen. Invalid
 // bytes and control characters become "\x1b"; line separators, invisible marks and marks that reverse the direction of
@@ -30,4 +30,4 @@ void append_json_key(std::string& out, std::string_view key);
 // Text between tags.
 [[nodiscard]] std::string html_escaped(std::string_view text);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

@@ -11,7 +11,7 @@
 
 #include "lowtide/report/figures.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 namespace {
 
 std::string decimal(double number, const char* unit) {
@@ -108,4 +108,4 @@ StyledText streams_curve(const std::vector<TradeOff>& points) {
   return out;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

@@ -8,7 +8,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/styled_text.h"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 // What streams, waves or dataflow gain and take, in a line. Nothing for points of a plan that was asked for as a
 // sequence (none).
@@ -17,4 +17,4 @@ namespace lowtide::detail {
 // Memory against estimated time: the points that no other of their form beats, and the plan itself, by form and arena.
 [[nodiscard]] StyledText streams_curve(const std::vector<TradeOff>& points);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lowtide/analysis/peak.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
@@ -13,16 +14,16 @@ namespace lowtide {
 namespace {
 
 using Align = TextTable::Align;
-using detail::add_figure;
-using detail::exact;
-using detail::figures_table;
-using detail::gap_text;
-using detail::kNodeColumns;
-using detail::model_title;
-using detail::no_plan_text;
-using detail::node_text;
-using detail::value_text;
-using detail::with_proof;
+using report_internal::add_figure;
+using report_internal::exact;
+using report_internal::figures_table;
+using report_internal::gap_text;
+using report_internal::kNodeColumns;
+using report_internal::model_title;
+using report_internal::no_plan_text;
+using report_internal::node_text;
+using report_internal::value_text;
+using report_internal::with_proof;
 
 void add_outside_figures(TextTable& table, const PlainFigures& plain) {
   add_figure(table, "constants", plain.constants, "");
@@ -31,53 +32,60 @@ void add_outside_figures(TextTable& table, const PlainFigures& plain) {
   table.add_row({});
 }
 
-// Of a producer whose name begins the tensor's, which stands in the same row, the operator says the rest.
-std::string producer_text(const PeakHolder& holder) {
-  if (!holder.producer.name.empty() && holder.tensor.starts_with(holder.producer.name)) {
-    return shown_name(holder.producer.op, kNodeColumns);
-  }
-  return node_text(holder.producer, "-");
+// The producer of a tensor. If its name begins the tensor's name, which is in the same row, its operator is enough.
+std::string producer_text(const ShownStep& producer, const std::string& tensor) {
+  if (!producer.name.empty() && tensor.starts_with(producer.name)) return shown_name(producer.op, kNodeColumns);
+  return node_text(producer, "-");
 }
 
-void add_holder(TextTable& table, const PeakHolder& holder, Bytes load) {
-  const bool is_scratch = holder.tensor.empty();
-  StyledText tensor(is_scratch ? "(scratch)" : value_text(holder.tensor, holder.ordinal));
-  if (holder.sharing > 0) tensor.add(" +" + std::to_string(holder.sharing), Style::dim);
-  StyledText nodes(producer_text(holder));
-  if (!is_scratch) {
+void add_buffer(TextTable& table, const Peak& peak, const LiveBuffer& live) {
+  const Buffer& buffer = peak.plan->layout.buffers[live.buffer];
+  const BufferUse& use = peak.uses[live.buffer];
+  const ShownStep producer = shown_step(*peak.plan, *peak.labels, use.first_write);
+  StyledText tensor("(scratch)");
+  std::string type;
+  StyledText nodes(node_text(producer, "-"));
+  if (use.name) {
+    const TensorLabel& label = peak.labels->tensors[peak.plan->program.values[*use.name].tensor];
+    tensor = StyledText(value_text(label.name, peak.ordinals[*use.name]));
+    if (const std::size_t others = peak.other_values(live)) tensor.add(" +" + std::to_string(others), Style::dim);
+    type = std::string(to_string(label.dtype)) + to_string(label.shape);
+    nodes = StyledText(producer_text(producer, label.name));
     nodes.add(" -> ", Style::dim);
-    nodes.add(node_text(holder.last_reader, holder.kind == BufferKind::output ? "the caller" : "nobody"));
+    nodes.add(buffer.kind == BufferKind::output
+                  ? "the caller"
+                  : node_text(shown_step(*peak.plan, *peak.labels, use.last_read), "none"));
   }
-  const std::string type = is_scratch ? "" : std::string(to_string(holder.dtype)) + to_string(holder.shape);
-  table.add_row(
-      {StyledText(exact(holder.size)), StyledText(percent(holder.size.count(), load.count())), tensor,
-       StyledText(type, Style::dim),
-       StyledText("[" + std::to_string(holder.steps.begin) + "," + std::to_string(holder.steps.end) + ")", Style::dim),
-       nodes});
+  const std::string steps =
+      "[" + std::to_string(buffer.lifespan.begin.value()) + "," + std::to_string(buffer.lifespan.end.value()) + ")";
+  table.add_row({StyledText(exact(live.bytes)), StyledText(percent(live.bytes.count(), peak.bytes.count())), tensor,
+                 StyledText(type, Style::dim), StyledText(steps, Style::dim), nodes});
+}
+
+// A last row with the sum of what the table leaves out.
+void add_rest(TextTable& table, std::size_t count, Bytes rest, std::int64_t sum) {
+  table.add_row({StyledText(exact(rest), Style::dim), StyledText(percent(rest.count(), sum), Style::dim),
+                 StyledText("and " + std::to_string(count) + " more", Style::dim)});
 }
 
 StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::string_view what) {
   StyledText out;
-  if (peak.steps == 0 || peak.holders.empty()) return out;
+  if (!peak.step || peak.buffers.empty()) return out;
   out.end_line().add(what, Style::heading);
-  if (!peak.inside.empty()) out.add(" inside " + shown_name(peak.inside, kNodeColumns));
-  out.add(": " + format_bytes(peak.load) + " at step " + with_thousands(peak.step) + " of " +
-          with_thousands(peak.steps));
-  out.add(", " + node_text(peak.node, "")).end_line();
+  if (!peak.body.empty()) out.add(" inside " + shown_name(peak.body, kNodeColumns));
+  out.add(": " + format_bytes(peak.bytes) + " at step " + with_thousands(peak.step->value()) + " of " +
+          with_thousands(static_cast<std::int64_t>(peak.plan->program.steps.size())));
+  out.add(", " + node_text(shown_step(*peak.plan, *peak.labels, peak.step), "")).end_line();
 
   TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left});
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("tensor", Style::dim),
                  StyledText("type", Style::dim), StyledText("steps", Style::dim),
                  StyledText("produced by -> last read by", Style::dim)});
-  const std::size_t shown = std::min(options.top, peak.holders.size());
-  for (std::size_t at = 0; at < shown; ++at) add_holder(table, peak.holders[at], peak.load);
-  if (shown < peak.holders.size()) {
-    Bytes rest;
-    for (std::size_t at = shown; at < peak.holders.size(); ++at) rest += peak.holders[at].size;
-    table.add_row({StyledText(exact(rest), Style::dim),
-                   StyledText(percent(rest.count(), peak.load.count()), Style::dim),
-                   StyledText("and " + std::to_string(peak.holders.size() - shown) + " more", Style::dim)});
-  }
+  const std::size_t shown = std::min(options.top, peak.buffers.size());
+  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, peak, peak.buffers[at]);
+  Bytes rest;
+  for (std::size_t at = shown; at < peak.buffers.size(); ++at) rest += peak.buffers[at].bytes;
+  if (shown < peak.buffers.size()) add_rest(table, peak.buffers.size() - shown, rest, peak.bytes.count());
   return out.append(table.text());
 }
 
@@ -114,10 +122,11 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
   const Bytes arena = arena_bytes(plan);
   StyledText out;
-  if (const std::optional<BoundScope> scope = detail::proven_scope(plan, arena)) {
+  if (const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena)) {
     out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
-    if (detail::copies_views(plan, op_of)) out.add(",").end_line().add("  " + std::string(detail::kAllOrCopies));
+    if (report_internal::copies_views(plan, op_of))
+      out.add(",").end_line().add("  " + std::string(report_internal::kAllOrCopies));
     out.add(".").end_line();
   }
   if (!verdict.capacity) return out;
@@ -129,8 +138,9 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   out.add(format_bytes(verdict.shortfall), Style::strong).add(" too much.").end_line();
   if (verdict.proven_infeasible) {
     const Bytes certain = bound_of(plan).bytes - *verdict.capacity;
-    out.add("  Proven: " + std::string(no_plan_text(*detail::proven_scope(plan, *verdict.capacity + Bytes(1)))) +
-            " fits, because the bound alone is " + format_bytes(certain) + " too much.");
+    out.add(
+        "  Proven: " + std::string(no_plan_text(*report_internal::proven_scope(plan, *verdict.capacity + Bytes(1)))) +
+        " fits, because the bound alone is " + format_bytes(certain) + " too much.");
   } else {
     out.add("  Not proven: the bound would fit, so a better plan may exist.");
   }
@@ -174,7 +184,8 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
   add_figure(table, "largest step", inspection.largest_step, percent(inspection.largest_step.count(), sum),
              "the largest node alone");
   out.end_line().append(table.text()).append(operators_text(inspection, options));
-  for (const Peak& peak : inspection.peaks) out.append(peak_text(peak, options, "Peak as given"));
+  for (const Peak& peak : peaks_of(inspection.as_given, inspection.labels))
+    out.append(peak_text(peak, options, "Peak as given"));
   return out;
 }
 
@@ -205,11 +216,12 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
              bound.name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, bound.bytes));
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));
-  out.append(detail::streams_line(verdict.points));
-  if (const std::string extra = detail::extra_work_text(plan); !extra.empty()) out.add("  " + extra + ".").end_line();
+  out.append(report_internal::streams_line(verdict.points));
+  if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())
+    out.add("  " + extra + ".").end_line();
   out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
-  if (verdict.shows_curve) out.append(detail::streams_curve(verdict.points));
-  for (const Peak& peak : peak_of(shown)) out.append(peak_text(peak, options, "Peak"));
+  if (verdict.shows_curve) out.append(report_internal::streams_curve(verdict.points));
+  for (const Peak& peak : peaks_of(shown.plan, shown.labels)) out.append(peak_text(peak, options, "Peak"));
   return out;
 }
 

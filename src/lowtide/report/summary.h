@@ -15,7 +15,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
-#include "lowtide/report/peak.h"
+#include "lowtide/report/page.h"
 #include "lowtide/report/styled_text.h"
 
 // What a person reads after a command: short, aligned, the same bytes for the same facts. Every name from a file passes

@@ -56,16 +56,6 @@ def test_head_and_panel_speak_of_a_packing(open_page):
     assert opened.page.get_attribute("#search", "placeholder") == "Search buffers and sizes"
 
 
-def test_without_time_columns_are_cliques_and_the_page_says_so(open_page):
-    opened = open_page("packing_related.html")
-    head = opened.text("#metrics")
-    assert "Bound 5.00 KiB load at clique 1" in head or "Bound 5 KiB load at clique 1" in head
-    panel = opened.text("#panel")
-    assert "A column is a clique: buffers any two of which are such a pair." in panel
-    assert "From, to [0, 3)" in panel
-    assert opened.run("() => lowtide.state.shown.lifeText(1)") == "clique [0, 2)"
-
-
 def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     opened = open_page("packing.html")
     opened.page.mouse.click(*place(opened, 75, 150))
@@ -176,7 +166,7 @@ def test_twenty_thousand_buffers_cost_pixels(open_page):
 
 def test_clocks_without_measure_are_drawn_moment_by_moment(open_page):
     opened = open_page("packing_far.html")
-    assert "Axis not to scale: a unit from each moment to the next" in opened.text("#panel")
+    assert "Axis not to scale: one unit from each time to the next" in opened.text("#panel")
     assert "Load 7 B nothing lost to packing" in opened.text("#metrics")
     assert "In the peak, time 9,223,372,036,854,775,806" in opened.text("#tabs")
     opened.press("+", "+", "+", "ArrowLeft", "]", "[", "0", ".", "Enter", "Escape")

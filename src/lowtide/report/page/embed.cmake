@@ -73,7 +73,7 @@ set(literal_end ")lowtide_page\"")
 file(WRITE "${TO}" "// Made by page/embed.cmake; do not edit.
 #include \"lowtide/report/page_source.h\"
 
-namespace lowtide::detail {
+namespace lowtide::report_internal {
 
 const PageSource& page_source() {
   static constexpr PageSource kSource = {
@@ -83,5 +83,5 @@ const PageSource& page_source() {
   return kSource;
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::report_internal
 ")

@@ -47,7 +47,7 @@ class RegionFacts {
     this.load = this.loadCurve();
     this.maxima = new Maxima(this.load);
     this.largestLoad = this.load.reduce((most, load) => Math.max(most, load), 0);
-    this.peakStep = sheet.stepOfColumn(Math.max(0, this.load.indexOf(this.largestLoad)));
+    this.peakStep = sheet.peakStep(region, this.load.indexOf(this.largestLoad));
     const stated = sheet.regions[region]?.arena ?? 0;
     this.arena = this.placed.reduce(
       (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]),

@@ -9,19 +9,17 @@ const kMostGaps = 12; // listed
 function boundReason(sheet) {
   const {bound_searched: isSearched, decisions, witness} = sheet.facts;
   if (isSearched) {
-    const words = `a search of ${plural(decisions, 'decision')} has tried all offsets below it`;
+    const words = `a search of ${plural(decisions, 'decision')} ruled out all offsets below it`;
     return ['by search', words];
   }
   if (witness === null && sheet.facts.bound > 0)
-    return ['lower bound', 'the largest buffer, what is fixed, or buffers any two of which conflict need as much'];
+    return ['lower bound', 'the largest buffer or the fixed buffers need as much'];
   if (witness === null) return ['lower bound', 'there is nothing to place'];
-  const {axis} = sheet.words;
   const step = sheet.stepOfColumn(witness);
   const time = sheet.timeText(step);
   const isLoad = regionFacts(sheet, 0).loadAt(step) === sheet.facts.bound;
   const padding = isLoad ? '' : ', with the padding of alignment and what is fixed';
-  const who = sheet.hasTime ? `what lives at time ${time}` : `who is in ${axis} ${time}`;
-  return [`load at ${axis} ${time}`, `${who} needs as much${padding}`];
+  return [`load at time ${time}`, `the buffers live at time ${time} need as much${padding}`];
 }
 
 function packingMetrics(sheet) {
@@ -32,21 +30,21 @@ function packingMetrics(sheet) {
   const [reason, sentence] = boundReason(sheet);
   return [
     metric('Height', shortBytes(now.arena), capacity === null ? exactBytes(now.arena) : `of ${shortBytes(capacity)}`, {
-      title: `Bytes to reserve, the highest end of a buffer: ${bothBytes(now.arena)}`,
+      title: `Bytes to reserve, up to the highest end of a buffer: ${bothBytes(now.arena)}`,
       tone: 'main',
     }),
     metric('Load', shortBytes(now.load), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing', {
-      title: `Most bytes ${sheet.hasTime ? 'alive at once' : `in one ${sheet.words.axis}`}: ${bothBytes(now.load)}`,
+      title: `Largest number of live bytes at any time: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), reason, {
       title: `No offsets need less than ${bothBytes(now.bound)}: ${sentence}`,
     }),
     gapMetric(now),
     metric('No reuse', shortBytes(facts.sum), `height ${percentText(now.arena, facts.sum)} of it`, {
-      title: `All sizes together: ${bothBytes(facts.sum)}`,
+      title: `Sum of all sizes: ${bothBytes(facts.sum)}`,
     }),
-    metric('Buffers', countText(sheet.wholeCount), plural(sheet.columnCount, sheet.hasTime ? 'moment' : sheet.words.axis), {
-      title: sheet.hasTime ? 'A moment is a time at which a buffer begins or ends' : relationText(sheet),
+    metric('Buffers', countText(sheet.wholeCount), plural(sheet.columnCount, 'time'), {
+      title: 'Times at which a buffer begins or ends',
       tone: 'extra',
     }),
     metric('Offsets', facts.strategy || '-', facts.optimal ? 'proven optimal' : 'best found', {
@@ -54,19 +52,11 @@ function packingMetrics(sheet) {
     }),
     state.isVerified
       ? metric('Check', 'verified', facts.bound_searched ? 'offsets' : 'offsets and bound', {
-          title: 'Offsets and the load bound were checked by code that shares nothing with the search',
+          title: 'The offsets and the load bound were checked independently of the search',
           tone: 'good word',
         })
       : metric('Check', 'not verified', 'offsets as given', {tone: 'word'}),
   ];
-}
-
-// What columns are where there is no time.
-function relationText(sheet) {
-  const pairs = 'The problem names the pairs that must not share bytes; it has no time.';
-  return sheet.columnKind === 'cliques'
-    ? `${pairs} A column is a clique: buffers any two of which are such a pair. Every pair has a column with both.`
-    : `${pairs} They are too many to draw; a column is a buffer, and columns say nothing of who conflicts.`;
 }
 
 // Whether sizes with a colour of their own have most of the picture; where every buffer has another size they tell nothing.
@@ -93,11 +83,11 @@ function lifeRows(sheet, buffer) {
     shown.push(make('div', {class: 'muted'}, `and ${countText(gaps.length - kMostGaps)} more`));
   return [
     ...row(
-      sheet.hasTime ? 'Lives' : 'Drawn in',
+      'Lives',
       `${sheet.spanText(sheet.lifeBegin[whole], sheet.lifeEnd[whole])} `,
       make('span', {class: 'muted'}, `(${countText(sheet.lengthOf(buffer))} long)`),
     ),
-    ...(gaps.length > 0 ? row(sheet.hasTime ? 'Free in' : 'Not in', shown) : []),
+    ...(gaps.length > 0 ? row('Free in', shown) : []),
   ];
 }
 
@@ -131,9 +121,9 @@ function packedBufferPanel(sheet, buffer) {
       row('Alignment', exactBytes(sheet.alignment[sheet.wholeOf[buffer]])),
       packedPeakRow(sheet, buffer),
     ),
-    isFixed ? make('p', {class: 'why'}, 'The problem fixes its address; nothing else was possible.') : null,
-    gaps > 0 && sheet.hasTime
-      ? make('p', {class: 'why'}, 'What it holds need not survive its gaps: others may have its bytes then.')
+    isFixed ? make('p', {class: 'why'}, 'The problem fixes its address.') : null,
+    gaps > 0
+      ? make('p', {class: 'why'}, 'Its content need not survive its gaps, so other buffers may use its bytes then.')
       : null,
   ];
 }
@@ -161,7 +151,7 @@ function timeRows(sheet) {
     ...row('Largest load', `${shortBytes(largestLoad)} at `, timeButton(sheet, peakStep)),
     ...(isElsewhere ? row('Bound', 'shown at ', timeButton(sheet, sheet.stepOfColumn(witness))) : []),
     ...(sheet.origin === 0n ? [] : row('Axis', `counts from ${countText(sheet.origin)}`)),
-    ...(sheet.timeNames === null ? [] : row('Axis', 'not to scale: a unit from each moment to the next')),
+    ...(sheet.timeNames === null ? [] : row('Axis', 'not to scale: one unit from each time to the next')),
   ];
 }
 
@@ -173,9 +163,7 @@ function packingPanel(sheet) {
     make(
       'p',
       {class: 'muted'},
-      sheet.hasTime
-        ? 'Choose a buffer to see its size, life and address, or a time of the load curve to see who lives then.'
-        : `${relationText(sheet)} Choose a buffer to see its size and address, or a column of the load curve to see who is in it.`,
+      'Choose a buffer to see its size, life and address, or a time on the load curve to see the buffers live then.',
       make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
     ),
     make('h3', {}, 'The packing'),
@@ -193,7 +181,7 @@ function packingPanel(sheet) {
         make('span', {class: 'muted'}, facts.optimal ? '(proven optimal)' : '(best found)'),
       ),
     ),
-    make('h3', {}, sheet.hasTime ? 'Time' : 'Columns'),
+    make('h3', {}, 'Time'),
     make('dl', {class: 'facts'}, timeRows(sheet)),
     make('h3', {}, 'Buffers'),
     make('dl', {class: 'facts'}, kindRows(sheet)),

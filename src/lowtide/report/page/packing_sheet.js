@@ -20,18 +20,13 @@ const kPackingWords = {
   unplaced: 'There are no buffers.',
 };
 
-// Where a relation replaces time: a column is a clique of it, or a buffer.
-const kCliqueWords = {...kPackingWords, axis: 'clique'};
-const kSingleWords = {...kPackingWords, axis: 'column'};
-
 class PackingSheet extends Sheet {
   constructor(columns, index, names) {
     super(columns, index, names);
     this.stepCount = this.bounds.at(-1) ?? 0;
   }
 
-  readColumns({columns, time, whole, piece}) {
-    this.columnKind = columns;
+  readColumns({time, whole, piece}) {
     this.origin = BigInt(time.origin);
     this.start = time.start;
     this.bounds = Float64Array.from(time.bounds);
@@ -59,6 +54,7 @@ class PackingSheet extends Sheet {
         end: each(0),
         region: each(0),
         offset: ofWhole(whole.offset),
+        name: this.wholeOf.map((at, row) => row),
       },
     });
     this.bufferBegin = Float64Array.from(piece.begin, (at) => this.bounds[at]);
@@ -83,8 +79,7 @@ class PackingSheet extends Sheet {
   }
 
   // Buffers of one size share a colour, as those of one operator do in a plan.
-  nameBuffers() {
-    super.nameBuffers();
+  findOperators() {
     const indexOf = new Map();
     this.bufferOp = Int32Array.from(this.bufferSize, (size) => {
       const text = shortBytes(size);
@@ -94,16 +89,17 @@ class PackingSheet extends Sheet {
     this.ops = [...indexOf.keys()];
   }
 
+  // The first of the times with the largest load.
+  peakStep(region, column) {
+    return this.stepOfColumn(Math.max(0, column));
+  }
+
   get isPacking() {
     return true;
   }
 
   get words() {
-    return {time: kPackingWords, cliques: kCliqueWords, buffers: kSingleWords}[this.columnKind];
-  }
-
-  get hasTime() {
-    return this.columnKind === 'time';
+    return kPackingWords;
   }
 
   get columnCount() {

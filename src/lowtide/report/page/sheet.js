@@ -59,7 +59,7 @@ class Sheet {
     this.readColumns(columns);
     this.makeBlocks(columns.part);
     this.link();
-    this.nameBuffers();
+    this.findOperators();
     this.bodies = new Map(); // step -> sheets of the bodies that it runs
     this.prepared = new Map(); // facts of a region, made when first asked for
   }
@@ -96,6 +96,7 @@ class Sheet {
     this.bufferEnd = Int32Array.from(buffer.end);
     this.bufferRegion = Int32Array.from(buffer.region);
     this.bufferOffset = Float64Array.from(buffer.offset);
+    this.mainValue = Int32Array.from(buffer.name);
   }
 
   // Which value of its tensor each value is, counted from 1.
@@ -150,25 +151,12 @@ class Sheet {
     }
   }
 
-  // A buffer is called after the value that matters most in it: an output before others, then the largest, then the
-  // one read last. `bufferOp` is the operator that produces it.
-  nameBuffers() {
-    this.mainValue = new Int32Array(this.bufferCount).fill(kNone);
+  // The operator that produces the value by which a buffer is named; of scratch, the operator that uses it.
+  findOperators() {
     this.bufferOp = new Int32Array(this.bufferCount).fill(kNone);
     for (let buffer = 0; buffer < this.bufferCount; ++buffer) {
-      let best = kNone;
-      let bestWeight = -1;
-      let bestRead = kNone;
-      for (const value of this.valuesOfBuffer.of(buffer)) {
-        const tensor = this.valueTensor[value];
-        if (tensor === kNone) continue;
-        const weight = this.tensorSize[tensor] + (this.isHandedOut[value] !== 0 ? 2 ** 60 : 0);
-        const read = this.lastReadOf(value);
-        if (weight > bestWeight || (weight === bestWeight && read > bestRead))
-          [best, bestWeight, bestRead] = [value, weight, read];
-      }
-      this.mainValue[buffer] = best;
-      const step = best !== kNone ? this.valueWritten[best] : this.scratchStep[buffer];
+      const value = this.mainValue[buffer];
+      const step = value !== kNone ? this.valueWritten[value] : this.scratchStep[buffer];
       if (step !== kNone && this.stepNode[step] !== kNone) this.bufferOp[buffer] = this.nodeOp[this.stepNode[step]];
     }
   }
@@ -273,6 +261,11 @@ class Sheet {
     if (value !== kNone) return shortName(this.tensorNameOf(value), most);
     const step = this.scratchStep[buffer];
     return step === kNone ? `${this.kindOf(buffer)} ${buffer}` : `scratch of ${this.stepText(step, most)}`;
+  }
+
+  // The step that the page opens at.
+  peakStep(region) {
+    return Math.max(0, this.regions[region]?.peak ?? 0);
   }
 
   // Regions that hold a buffer; the first region where none does. Counted once.
