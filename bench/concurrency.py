@@ -36,7 +36,7 @@ def plan_row(lowtide, model, run, streams=None):
            "verified": answer["verified"], "seconds": round(plan.seconds, 2)}
     if streams is None:
         return row
-    curve = record.timed([*words, "--curve"])
+    curve = record.timed([*words, "--trade-offs"])
     front = [point for point in curve.json()["points"] if point["on_frontier"] and point["run"] in ("sequence", run)]
     front.sort(key=lambda point: (point["arena_bytes"], -point["estimated_picoseconds"]))
     return {**row, "curve_seconds": round(curve.seconds, 2), "curve": [row_of(point, one) for point in front]}

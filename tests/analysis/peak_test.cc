@@ -135,7 +135,8 @@ TEST(PeakStep, PrefersKernelsThenAliases) {
   EXPECT_EQ(peak_step(only_copies, load_by_step(only_copies.layout)), StepId(1));
 }
 
-// t0 is live to the end, so that 128 bytes are live at step 1 and 192 at steps 2 and 3, of which only 3 reads all of them.
+// t0 is live to the end, so that 128 bytes are live at step 1 and 192 at steps 2 and 3, of which only 3 reads all of
+// them.
 TEST(PeakStep, PrefersTheKernelThatTouchesMost) {
   Labels labels;
   Plan plan = chain_of(std::vector<Work>(4, Compute{NodeId(0), KernelId(0)}), labels);

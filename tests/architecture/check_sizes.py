@@ -19,8 +19,6 @@ FOLDERS = ("src", "tests", "bench", "fuzz", "examples", "scripts", ".ci")
 TO_DO = {
     "figures.cc",
     "other_order.cc",
-    "page_plans.cc",
-    "page_plans_large.cc",
     "plan_graph.cc",
     "plan_graph_test.cc",
     "small_plans.cc",

@@ -17,7 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Arguments parsed(const std::vector<std::string>& words) { return parse_arguments(*find_verb("plan"), words); }
+Arguments parsed(const std::vector<std::string>& words) { return parse_arguments(*find_command("plan"), words); }
 
 std::string refusal(const std::vector<std::string>& words) {
   try {
@@ -38,7 +38,7 @@ TEST(Arguments, AreReadInEverySpelling) {
                                                 {"-op.json", "m.onnx"},
                                                 {"-qo", "p.json", "--", "m.onnx"}}) {
     const Arguments arguments = parsed(words);
-    EXPECT_EQ(arguments.place("MODEL"), "m.onnx");
+    EXPECT_EQ(arguments.positional("MODEL"), "m.onnx");
     EXPECT_EQ(arguments.value("--output"), "p.json");
     EXPECT_FALSE(arguments.has("--json"));
   }
@@ -46,18 +46,18 @@ TEST(Arguments, AreReadInEverySpelling) {
 
 TEST(Arguments, AnOptionTakesOneWordAndLeavesTheNextToThePlace) {
   const Arguments arguments = parsed({"--dim", "a=1", "m.onnx", "--dim", "b=2"});
-  EXPECT_EQ(arguments.place("MODEL"), "m.onnx");
+  EXPECT_EQ(arguments.positional("MODEL"), "m.onnx");
   EXPECT_THAT(arguments.values("--dim"), ElementsAre("a=1", "b=2"));
 }
 
 TEST(Arguments, AValueMayBeginWithADash) {
-  EXPECT_THAT(refusal({"m.onnx", "--budget", "-1"}), HasSubstr("not negative"));
+  EXPECT_THAT(refusal({"m.onnx", "--budget", "-1"}), HasSubstr("cannot be negative"));
   EXPECT_EQ(parsed({"m.onnx", "-o", "-"}).value("--output"), "-");
 }
 
 TEST(Arguments, AVerbOrAnOptionAsTheNameOfAFileIsAFile) {
-  EXPECT_EQ(parsed({"plan"}).place("MODEL"), "plan");
-  EXPECT_EQ(parsed({"--", "--json"}).place("MODEL"), "--json");
+  EXPECT_EQ(parsed({"plan"}).positional("MODEL"), "plan");
+  EXPECT_EQ(parsed({"--", "--json"}).positional("MODEL"), "--json");
 }
 
 TEST(Suggestion, IsTheNearestWordAndNothingIfNoneIsNear) {
@@ -69,15 +69,16 @@ TEST(Suggestion, IsTheNearestWordAndNothingIfNoneIsNear) {
 }
 
 TEST(Commands, EveryNameAndLetterIsThereOnce) {
-  for (const VerbSpec& verb : verbs()) {
+  for (const CommandSpec& command : commands()) {
     std::set<std::string_view> names;
-    for (const OptionSpec* option : options_of(verb)) {
-      EXPECT_TRUE(names.insert(option->name).second) << verb.name << " " << option->name;
-      EXPECT_TRUE(option->letter.empty() || names.insert(option->letter).second) << verb.name << " " << option->letter;
-      EXPECT_EQ(option->value.empty(), option->kind == ArgumentKind::none) << verb.name << " " << option->name;
-      EXPECT_EQ(option->kind == ArgumentKind::choice, !option->choices.empty()) << verb.name << " " << option->name;
+    for (const OptionSpec* option : options_of(command)) {
+      EXPECT_TRUE(names.insert(option->name).second) << command.name << " " << option->name;
+      EXPECT_TRUE(option->letter.empty() || names.insert(option->letter).second)
+          << command.name << " " << option->letter;
+      EXPECT_EQ(option->value.empty(), option->kind == ArgumentKind::none) << command.name << " " << option->name;
+      EXPECT_EQ(option->kind == ArgumentKind::choice, !option->choices.empty()) << command.name << " " << option->name;
     }
-    EXPECT_GE(verb.examples.size(), 2U) << verb.name;
+    EXPECT_GE(command.examples.size(), 2U) << command.name;
   }
 }
 
@@ -107,10 +108,10 @@ TEST(Bindings, OfTheCommandLineComeBeforeThoseOfThePlan) {
 
 TEST(Bindings, ThatAreNoneAreRefused) {
   for (const char* word : {"batch", "batch=", "=8", "batch=-1", "batch=1.5", "batch= 8"}) {
-    EXPECT_THAT(refusal({"m.onnx", "--dim", word}), HasSubstr("is like batch=8")) << word;
+    EXPECT_THAT(refusal({"m.onnx", "--dim", word}), HasSubstr("must have the form batch=8")) << word;
   }
   for (const char* word : {"x", "x=", "=1x2", "x=1xx2", "x=1x", "x=x1", "x=1x-2", "x=axb"}) {
-    EXPECT_THAT(refusal({"m.onnx", "--shape", word}), HasSubstr("is like image=")) << word;
+    EXPECT_THAT(refusal({"m.onnx", "--shape", word}), HasSubstr("must have the form image=")) << word;
   }
   EXPECT_THAT(refusal({"m.onnx", "--dim", "batch=9223372036854775808"}), HasSubstr("too large"));
   EXPECT_THAT(refusal({"m.onnx", "--shape", "x=1x9223372036854775808"}), HasSubstr("too large"));

@@ -47,7 +47,7 @@ class ExitCodes(ProgramTest):
         result = self.expect(NO, "verify", "other.onnx", "plan.json")
         self.assertIn("wrong_model", result.stdout)
 
-    def test_a_plan_for_another_model_is_no_where_the_sizes_of_that_are_open(self):
+    def test_plan_for_another_model_with_open_sizes_is_refused(self):
         self.write("other.onnx", small_models.small("batch"))
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         self.assertIn("wrong_model", self.expect(NO, "verify", "other.onnx", "plan.json").stdout)
@@ -63,7 +63,7 @@ class ExitCodes(ProgramTest):
         self.expect(BAD_INPUT, "verify", "text.onnx", "plan.json")
         self.expect(BAD_INPUT, "verify", "missing.onnx", "plan.json")
 
-    def test_other_sizes_than_those_of_the_plan_are_the_first_thing_said(self):
+    def test_other_sizes_than_the_plan_are_reported_first(self):
         self.write("open.onnx", small_models.small("batch"))
         self.expect(DONE, "plan", "open.onnx", "--dim", "batch=2", "-o", "plan.json")
         self.expect(DONE, "verify", "open.onnx", "plan.json")
@@ -71,13 +71,14 @@ class ExitCodes(ProgramTest):
         report = self.json(NO, "verify", "open.onnx", "plan.json", "--dim", "batch=4")
         first, *rest = report["violations"]
         self.assertEqual(first["kind"], "wrong_model")
-        self.assertEqual(first["message"], "the plan was made for 'batch=2', and the command line gives 'batch=4'")
+        self.assertEqual(first["message"], "the plan was made for 'batch=2', but the command line sets 'batch=4'")
         self.assertTrue(rest)
         # Where the sizes given do not even let the model be read, too.
         self.assertRegex(self.expect(BAD_INPUT, "verify", "open.onnx", "plan.json", "--dim", "bach=4").stderr,
-                         "error: the plan was made for 'batch=2', and the command line gives 'bach=4': .*no symbol 'bach'")
+                         "error: the plan was made for 'batch=2', but the command line sets 'bach=4': .*"
+                          "no symbol 'bach'")
 
-    def test_what_is_suggested_for_open_sizes_works_when_it_is_followed(self):
+    def test_suggestions_for_open_sizes_work(self):
         for symbol in ("ba\ntch", "it's", "a b", 'say "n"', "back\\slash", "ba\u202etch", b"\xff", "n=m"):
             with self.subTest(symbol):
                 self.write("open.onnx", small_models.small(symbol))
@@ -123,7 +124,7 @@ class ExitCodes(ProgramTest):
             report = self.json(NO, "verify", "model.onnx", "plan.json")
             self.assertEqual([violation["kind"] for violation in report["violations"]], ["wrong_model"], before)
 
-    def test_usage_errors_are_one_line_with_the_nearest_right_spelling(self):
+    def test_usage_errors_suggest_the_nearest_spelling(self):
         for part, words in {
             "did you mean 'plan'": ["plna", "model.onnx"],
             "did you mean '--budget'": ["plan", "model.onnx", "--budjet", "1MiB"],
@@ -136,9 +137,9 @@ class ExitCodes(ProgramTest):
             "unexpected argument 'more'": ["plan", "model.onnx", "more"],
             "given 2 times": ["plan", "model.onnx", "--budget", "1MiB", "--budget", "2MiB"],
             "needs '-o FILE'": ["view", "plan.json"],
-            "twice, to 1 and to 2": ["plan", "model.onnx", "--dim", "a=1", "--dim", "a=2"],
-            "like batch=8": ["plan", "model.onnx", "--dim", "a=-1"],
-            "like image=": ["plan", "model.onnx", "--shape", "x=1xx3"],
+            "to both 1 and 2": ["plan", "model.onnx", "--dim", "a=1", "--dim", "a=2"],
+            "the form batch=8": ["plan", "model.onnx", "--dim", "a=-1"],
+            "the form image=": ["plan", "model.onnx", "--shape", "x=1xx3"],
             "two outputs": ["plan", "model.onnx", "-o", "same", "--html", "./same"],
             "both go to stdout": ["plan", "model.onnx", "-o", "-", "--json"],
             "which slots do not have": ["pack", "model.onnx", "--slots", "--html", "map.html"],
@@ -151,17 +152,17 @@ class ExitCodes(ProgramTest):
 
     def test_sizes_that_are_none_are_refused_with_a_hint(self):
         for size, part in {
-            "-1": "not negative", "18446744073709551616": "below 2^63",
+            "-1": "cannot be negative", "18446744073709551616": "below 2^63",
             "9223372036854775808": "below 2^63", "8388608TiB": "below 2^63", "64MB": "did you mean '64MiB'",
-            "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "1e6": "is a size such as", "": "needs a value",
-            "64 000": "is a size such as", "NaN": "is a size such as",
+            "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "1e6": "must be a size such as", "": "needs a value",
+            "64 000": "must be a size such as", "NaN": "must be a size such as",
         }.items():
             with self.subTest(size):
                 self.expect_one_line(USAGE, part, "plan", "model.onnx", f"--budget={size}")
                 self.expect_one_line(USAGE, part, "pack", "buffers.csv", f"--capacity={size}")
 
     def test_a_budget_of_nothing_is_refused_and_a_capacity_is_not(self):
-        self.expect_one_line(USAGE, "holds nothing", "plan", "model.onnx", "--budget=0")
+        self.expect_one_line(USAGE, "must be positive", "plan", "model.onnx", "--budget=0")
         self.write("small.csv", "id,lower,upper,size\na,0,2,8\nb,1,3,0\n")
         for words in ((), ("--slots",)):
             self.assertIn("Proven: no ", self.expect(NO, "pack", "small.csv", "--capacity=0", *words).stdout)
@@ -176,7 +177,7 @@ class ExitCodes(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "--budget", str(largest), "-o", "plan.json")
         self.expect(DONE, "verify", "model.onnx", "plan.json")
         for size in (largest + 1, 2**63 - 1):
-            self.expect_one_line(USAGE, f"'--budget' is at most {largest} bytes (kMaxArenaBytes)", "plan", "model.onnx",
+            self.expect_one_line(USAGE, f"'--budget' must be at most {largest} bytes (kMaxArenaBytes)", "plan", "model.onnx",
                                  "--budget", str(size), "-o", "other.json")
         self.assertFalse((self.folder / "other.json").exists())
 

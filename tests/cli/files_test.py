@@ -57,7 +57,7 @@ class Files(ProgramTest):
             self.expect(DONE, "plan", f"{name}.onnx", "-o", "plan.json", "--html", "plan.html")
             self.expect(DONE, "verify", f"{name}.onnx", "plan.json")
             self.expect(DONE, "view", "plan.json", "-o", "view.html")
-            # The same picture; but of a plan file alone nobody knows whether it is right.
+            # The same picture, except that a plan file alone does not show whether the plan is correct.
             viewed, planned = ((self.folder / page).read_text() for page in ("view.html", "plan.html"))
             self.assertEqual(viewed.replace('"verified":false', '"verified":true'), planned, name)
             self.assertNotEqual(viewed, planned)
@@ -84,7 +84,7 @@ class Files(ProgramTest):
             self.expect(DONE, "plan", "model.onnx", "-o", name)
             self.assertIn(other, self.listing())
 
-    def test_writers_of_one_destination_with_one_process_id_do_not_meet(self):
+    def test_writers_with_one_process_id_do_not_interfere(self):
         if subprocess.run(["unshare", "--pid", "--fork", "true"], capture_output=True).returncode:
             self.skipTest("no permission to make a process namespace")
         command = ["unshare", "--pid", "--fork", PROGRAM, "plan", "model.onnx", "-q", "-o", "plan.json"]
@@ -108,14 +108,14 @@ class Files(ProgramTest):
             for option in ("-o", "--html"):
                 self.expect_refused("is the input", "plan", "model.onnx", option, name)
 
-    def test_places_that_cannot_be_written_are_refused_before_the_work(self):
+    def test_bad_destinations_are_refused_before_the_work(self):
         (self.folder / "folder").mkdir()
         os.mkfifo(self.folder / "pipe")
         self.expect_refused("is a directory", "plan", "model.onnx", "-o", "folder")
         self.expect_refused("is a directory", "plan", "model.onnx", "-o", "folder/")
         self.expect_refused("there is no directory", "plan", "model.onnx", "-o", "missing/plan.json")
         self.expect_refused("Not a directory", "plan", "model.onnx", "-o", "model.onnx/plan.json")
-        self.expect_refused("nobody reads", "plan", "model.onnx", "-o", "pipe")
+        self.expect_refused("no process reads", "plan", "model.onnx", "-o", "pipe")
 
     def test_devices_and_pipes_are_written_straight_to(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "/dev/null", "--html", "/dev/null")
@@ -176,8 +176,8 @@ class Files(ProgramTest):
         for target in ("elsewhere/real.json", "nowhere", "link.json"):
             (self.folder / "link.json").symlink_to(target)
             for option in ("-o", "--html"):
-                self.expect_refused(f"'link.json': cannot write it: it is a symbolic link to '{target}', and outputs do "
-                                    "not follow links; name the file itself, or remove the link",
+                self.expect_refused(f"'link.json': cannot write the file: it is a symbolic link to '{target}', and "
+                                    "outputs do not follow links; name the file itself, or remove the link",
                                     "plan", "model.onnx", option, "link.json")
             self.assertEqual(os.readlink(self.folder / "link.json"), target)
             os.remove(self.folder / "link.json")
@@ -200,8 +200,8 @@ class Files(ProgramTest):
             with open(self.folder / "both", "wb") as both:
                 both.write(b"first\n")
                 both.flush()
-                subprocess.run([PROGRAM, "plan", "model.onnx", "-q", "-o", name], cwd=self.folder, env=PLAIN, stdout=both,
-                               check=True)
+                subprocess.run([PROGRAM, "plan", "model.onnx", "-q", "-o", name], cwd=self.folder, env=PLAIN,
+                               stdout=both, check=True)
             self.assertTrue((self.folder / "both").read_bytes().startswith(b"first\n"), name)
             self.assertIn(plan, (self.folder / "both").read_bytes(), name)
         os.remove(self.folder / "both")
@@ -230,7 +230,7 @@ class Files(ProgramTest):
         self.assertEqual((self.folder / "map.html").read_text(), "old")
         self.assertEqual(self.listing(), ["map.html", "model.onnx"])
 
-    def test_the_mode_of_a_file_is_kept_and_the_umask_rules_a_new_one(self):
+    def test_mode_of_a_file_is_kept_and_umask_rules_new_ones(self):
         self.write("plan.json", "old")
         (self.folder / "plan.json").chmod(0o640)
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
@@ -254,7 +254,8 @@ class Files(ProgramTest):
         for name in ("one", "two"):
             self.expect(DONE, "plan", "model.onnx", "-o", name + ".json", "--html", name + ".html")
         for ending in (".json", ".html"):
-            self.assertEqual((self.folder / ("one" + ending)).read_bytes(), (self.folder / ("two" + ending)).read_bytes())
+            one, two = (self.folder / (name + ending) for name in ("one", "two"))
+            self.assertEqual(one.read_bytes(), two.read_bytes())
 
     def test_view_compares_two_plans(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "new.json")

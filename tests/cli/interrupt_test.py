@@ -22,7 +22,8 @@ def hard_problem():
     lines = ["id,lower,upper,size,alignment"]
     for at in range(400):
         begin = draw.randrange(1000)
-        lines.append(f"b{at},{begin},{begin + draw.randrange(20, 400)},{draw.randrange(1, 100000)},{2 ** draw.randrange(6)}")
+        end, size, alignment = begin + draw.randrange(20, 400), draw.randrange(1, 100000), 2 ** draw.randrange(6)
+        lines.append(f"b{at},{begin},{end},{size},{alignment}")
     return "\n".join(lines) + "\n"
 
 

@@ -75,7 +75,7 @@ class JsonOutput(ProgramTest):
         self.assertEqual(report["model"]["path"], "model.onnx")
         self.assertTrue(all(isinstance(report["seconds"][key], float) for key in ("import", "plan", "verify")))
 
-    def test_what_only_a_dead_branch_inside_a_body_reads_costs_nothing(self):
+    def test_reads_of_a_dead_branch_inside_a_body_cost_nothing(self):
         reports = []
         for where in ("nowhere", "inside"):
             self.write(f"{where}.onnx", small_models.dead_branch(where))
@@ -87,7 +87,7 @@ class JsonOutput(ProgramTest):
 
     def test_streams(self):
         self.write("parallel.onnx", small_models.parallel())
-        report = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")
+        report = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-memory", "40", "--trade-offs")
         self.expect_documented("plan", report)
         self.assertEqual(report["streams"], 2)
         one, chosen = report["points"][0], next(point for point in report["points"] if point["chosen"])
@@ -104,7 +104,7 @@ class JsonOutput(ProgramTest):
 
     def test_waves_and_dataflow(self):
         self.write("parallel.onnx", small_models.parallel())
-        waves = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--run", "waves")
+        waves = self.json(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-memory", "40", "--run", "waves")
         dataflow = self.json(DONE, "plan", "parallel.onnx", "--run", "dataflow")
         for report, run, told in ((waves, "waves", 3), (dataflow, "dataflow", None)):
             self.expect_documented("plan", report)
@@ -255,7 +255,7 @@ class JsonOutput(ProgramTest):
         self.assertEqual((len(witness["buffers"]), witness["buffers_total"], witness["bytes"]), (1000, 1500, 1500))
 
     def test_a_bound_of_the_search_says_so(self):
-        # Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2: the padding proves 4 + 4 + 2 - 1 = 9, since the
+        # Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2. The padding proves 4 + 4 + 2 - 1 = 9: the
         # topmost needs none; but there are no 9, only 10.
         self.write("searched.csv", SEARCHED)
         report = self.json(NO, "pack", "searched.csv", "--capacity", "9")
@@ -273,12 +273,13 @@ class JsonOutput(ProgramTest):
             self.assertEqual(report, reports[0])
 
     def test_order(self):
-        # Two branches, 100 bytes that end in 1: one after the other 100 + 1 + 1, both at once 201.
-        self.write("graph.json", """{"nodes": [{"bytes": 100}, {"bytes": 100}, {"bytes": 1}, {"bytes": 1}, {"bytes": 1}],
+        # Two branches, 100 bytes that end in 1: one after another 100 + 1 + 1, both at once 201.
+        self.write("graph.json", """{"nodes": [{"bytes": 100}, {"bytes": 100}, {"bytes": 1}, {"bytes": 1},
+                                               {"bytes": 1}],
                                      "edges": [[0, 2], [1, 3], [2, 4], [3, 4]]}""")
         report = self.json(DONE, "order", "graph.json")
         self.expect_documented("order", report)
-        self.assertEqual((report["nodes"], report["load_as_given"], report["load"], report["bound"]), (5, 201, 102, 102))
+        self.assertEqual([report[key] for key in ("nodes", "load_as_given", "load", "bound")], [5, 201, 102, 102])
         self.assertEqual((report["gap"], report["proven_optimal"]), (0, True))
         self.assertEqual(sorted(report["order"]), [0, 1, 2, 3, 4])
         given = self.json(DONE, "order", "graph.json", "--order", "as_given")

@@ -40,7 +40,8 @@ class OnePeak(ProgramTest):
 
     def shown_by_json_of_explanation(self):
         level = self.json(DONE, "explain", "graph.onnx", "--top", "99")["levels"][0]
-        return level["explained"]["step"], sorted((one["name"] or "(scratch)", one["bytes"]) for one in level["buffers"])
+        rows = [(one["name"] or "(scratch)", one["bytes"]) for one in level["buffers"]]
+        return level["explained"]["step"], sorted(rows)
 
     def shown_by_page(self):
         html = self.expect(DONE, "plan", "graph.onnx", "-q", "--html", "-").stdout
@@ -81,9 +82,10 @@ class OnePeak(ProgramTest):
 
     def test_parts_of_a_concat(self):
         """The first half of `both` is live while w is read, the second is not written yet."""
-        nodes = [node("Softmax", ["x"], ["a"], "a"), node("Concat", ["a", "a", "a", "a"], ["w"], "w", [small_models.axis(0)]),
+        first = [small_models.axis(0)]
+        nodes = [node("Softmax", ["x"], ["a"], "a"), node("Concat", ["a", "a", "a", "a"], ["w"], "w", first),
                  node("ReduceMax", ["w"], ["v"], "v"), node("Softmax", ["x"], ["b"], "b"),
-                 node("Concat", ["a", "b"], ["both"], "both", [small_models.axis(0)])]
+                 node("Concat", ["a", "b"], ["both"], "both", first)]
         self.expect_one_peak(model(nodes, [value_info("x", [64])], [value_info("both", [128]), value_info("v", [1])]),
                              2, ["both", "v", "w"])
 

@@ -16,7 +16,7 @@ ESCAPE = "\x1b["
 
 class TextOutput(ProgramTest):
     def expect_golden(self, name, *words, code=DONE):
-        """UPDATE_GOLDEN=1 writes the files anew; look at the difference before you commit it."""
+        """UPDATE_GOLDEN=1 writes the files again; look at the difference before you commit it."""
         shown = self.expect(code, *words).stdout
         path = FILES / name
         if os.environ.get("UPDATE_GOLDEN"):
@@ -39,7 +39,8 @@ class TextOutput(ProgramTest):
         self.write("nothing.onnx", small_models.without_nodes())
         self.assertIn("no step runs", self.expect(DONE, "explain", "nothing.onnx").stdout)
         self.write("branches.onnx", small_models.branches())
-        self.assertIn("all outputs are in memory, in every order: y (64 B)", self.expect(DONE, "explain", "branches.onnx").stdout)
+        shown = self.expect(DONE, "explain", "branches.onnx").stdout
+        self.assertIn("all outputs are in memory, in every order: y (64 B)", shown)
         self.write("stale.onnx", small_models.stale_branch())
         shown = self.expect(DONE, "explain", "stale.onnx").stdout
         self.assertIn("(scratch)", shown)
@@ -47,11 +48,12 @@ class TextOutput(ProgramTest):
 
     def test_streams_look_as_they_should(self):
         self.write("parallel.onnx", small_models.parallel())
-        self.expect_golden("plan_streams.txt", "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "--curve")
+        self.expect_golden("plan_streams.txt", "plan", "parallel.onnx", "--streams", "2", "--stream-memory", "40",
+                           "--trade-offs")
 
     def test_a_plan_for_streams_is_verified_and_drawn(self):
         self.write("parallel.onnx", small_models.parallel())
-        self.expect(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-room", "40", "-o", "plan.json")
+        self.expect(DONE, "plan", "parallel.onnx", "--streams", "2", "--stream-memory", "40", "-o", "plan.json")
         self.expect(DONE, "verify", "parallel.onnx", "plan.json")
         self.expect(DONE, "view", "plan.json", "-o", "map.html")
         plan = json.loads((self.folder / "plan.json").read_text())
@@ -65,9 +67,10 @@ class TextOutput(ProgramTest):
 
     def test_waves_and_dataflow_are_told_verified_and_drawn(self):
         self.write("parallel.onnx", small_models.parallel())
-        waves = ("--streams", "2", "--run", "waves", "--stream-room", "40")
-        for words, told in ((waves, "Waves of 2: estimated 7.18 us, on one 10.82 us (1.51x); 3 waves; arena +33.3 %."),
-                            (("--run", "dataflow"), "Dataflow: estimated 7.18 us, on one 10.82 us (1.51x); "
+        waves = ("--streams", "2", "--run", "waves", "--stream-memory", "40")
+        for words, told in ((waves, "Waves of 2: estimated 7.18 us, on one stream 10.82 us (1.51x); 3 waves; "
+                                    "arena +33.3 %."),
+                            (("--run", "dataflow"), "Dataflow: estimated 7.18 us, on one stream 10.82 us (1.51x); "
                                                 "2 chains, 1 wait; arena +33.3 %.")):
             self.assertIn(told, self.expect(DONE, "plan", "parallel.onnx", *words, "-o", "plan.json").stdout)
             self.expect(DONE, "verify", "parallel.onnx", "plan.json")
@@ -78,8 +81,9 @@ class TextOutput(ProgramTest):
 
     def test_what_a_form_of_runs_does_not_know_is_refused(self):
         for words, told in ((("--run", "waves"), "--streams N"), (("--run", "dataflow", "--streams", "2"), "--streams"),
-                            (("--run", "dataflow", "--curve"), "--curve"), (("--run", "dataflo"), "did you mean 'dataflow'?"),
-                            (("--run", "dataflow", "--stream-room", "9"), "--stream-room")):
+                            (("--run", "dataflow", "--trade-offs"), "--trade-offs"),
+                            (("--run", "dataflo"), "did you mean 'dataflow'?"),
+                            (("--run", "dataflow", "--stream-memory", "9"), "--stream-memory")):
             self.assertIn(told, self.expect(USAGE, "plan", "model.onnx", *words).stderr)
 
     def test_stages_are_skipped_and_dumped_by_name(self):
@@ -90,7 +94,7 @@ class TextOutput(ProgramTest):
         self.assertIn("--skip is one of search, refine, check_bound, parallelize, verify, not 'kernels'", refused)
 
     def test_a_curve_needs_streams(self):
-        said = self.expect(USAGE, "plan", "model.onnx", "--curve").stderr
+        said = self.expect(USAGE, "plan", "model.onnx", "--trade-offs").stderr
         self.assertIn("--streams N", said)
 
     def test_verify_looks_as_it_should(self):
@@ -191,7 +195,8 @@ class TextOutput(ProgramTest):
 
     def test_names_cannot_act_on_the_terminal(self):
         self.write("hostile.onnx", small_models.hostile_names())
-        for words in (["inspect", "hostile.onnx"], ["explain", "hostile.onnx"], ["plan", "hostile.onnx", "-o", "plan.json"],
+        for words in (["inspect", "hostile.onnx"], ["explain", "hostile.onnx"],
+                      ["plan", "hostile.onnx", "-o", "plan.json"],
                       ["verify", "hostile.onnx", "plan.json"]):
             result = self.run_program(*words)
             for text in (result.stdout, result.stderr):

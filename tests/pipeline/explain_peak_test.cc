@@ -54,8 +54,8 @@ constexpr const char* kSkip = R"(graph "g" {
 })";
 
 TEST(ExplainPeak, SaysWhereTheLoadIsAndWhatEveryOrderHasThere) {
-  const Explained told(kSkip);
-  const PeakExplanation& top = told.top();
+  const Explained explained(kSkip);
+  const PeakExplanation& top = explained.top();
   EXPECT_EQ(top.peak.bytes, Bytes(64 * 16));
   ASSERT_EQ(top.ranges.size(), 1U);
   EXPECT_EQ(top.ranges[0], (Interval<StepId>{StepId(2), StepId(3)}));
@@ -65,31 +65,31 @@ TEST(ExplainPeak, SaysWhereTheLoadIsAndWhatEveryOrderHasThere) {
   EXPECT_EQ(top.witness_node, NodeId(2));
   EXPECT_EQ(top.witness.bytes, Bytes(64 * 16));
   ASSERT_EQ(top.buffers.size(), 3U);
-  EXPECT_EQ(told.buffer("h").use, PeakUse::read);
-  EXPECT_EQ(told.buffer("h").next_read, std::nullopt);
-  EXPECT_EQ(told.buffer("k").use, PeakUse::written);
-  EXPECT_EQ(told.buffer("s").use, PeakUse::kept);
-  EXPECT_EQ(told.buffer("s").written, StepId(0));
-  EXPECT_EQ(told.buffer("s").next_read, StepId(3));
+  EXPECT_EQ(explained.buffer("h").use, PeakUse::read);
+  EXPECT_EQ(explained.buffer("h").next_read, std::nullopt);
+  EXPECT_EQ(explained.buffer("k").use, PeakUse::written);
+  EXPECT_EQ(explained.buffer("s").use, PeakUse::kept);
+  EXPECT_EQ(explained.buffer("s").written, StepId(0));
+  EXPECT_EQ(explained.buffer("s").next_read, StepId(3));
   for (const PeakBuffer& one : top.buffers) {
-    EXPECT_EQ(one.must, told.size(one));
-    EXPECT_EQ(one.held, told.size(one));
+    EXPECT_EQ(one.must, explained.size(one));
+    EXPECT_EQ(one.held, explained.size(one));
     EXPECT_EQ(one.freedom, PeakFreedom::none);
   }
 }
 
 // s is last touched at 1 and next at 3: without it, step 2 has 15, and that is still the most.
 TEST(ExplainPeak, SaysWhatIsLeftWithoutWhatIsKept) {
-  const Explained told(kSkip);
-  EXPECT_EQ(told.buffer("s").load_without, Bytes(64 * 15));
-  EXPECT_EQ(told.buffer("h").load_without, std::nullopt);
-  EXPECT_EQ(told.top().largest_touched, Bytes(64 * 15));
-  EXPECT_EQ(told.top().largest_touched_step, StepId(2));
+  const Explained explained(kSkip);
+  EXPECT_EQ(explained.buffer("s").load_without, Bytes(64 * 15));
+  EXPECT_EQ(explained.buffer("h").load_without, std::nullopt);
+  EXPECT_EQ(explained.top().largest_touched, Bytes(64 * 15));
+  EXPECT_EQ(explained.top().largest_touched_step, StepId(2));
 }
 
 // As given: p 2, p a 6, p a b 10, p b c 7, p c d 4. Without p's 2, a b needs 8: written later, it would.
 TEST(ExplainPeak, TellsWhatLivesByChoiceOfTheOrder) {
-  const Explained told(R"(graph "g" {
+  const Explained explained(R"(graph "g" {
     input x : f32[1]
     p = Conv(x) : f32[32]
     a = Conv(x) : f32[64]
@@ -98,18 +98,18 @@ TEST(ExplainPeak, TellsWhatLivesByChoiceOfTheOrder) {
     d = Conv(c, p) : f32[16]
     output d
   })",
-                       {.order = "as_given"});
-  EXPECT_EQ(told.top().peak.bytes, Bytes(64 * 10));
-  EXPECT_EQ(told.buffer("p").freedom, PeakFreedom::written_later);
-  EXPECT_EQ(told.buffer("p").must, Bytes(0));
-  EXPECT_EQ(told.buffer("a").freedom, PeakFreedom::none);
-  EXPECT_EQ(told.top().must.bytes, Bytes(64 * 8));
-  EXPECT_EQ(told.buffer("p").load_without, Bytes(64 * 8));
+                            {.order = "as_given"});
+  EXPECT_EQ(explained.top().peak.bytes, Bytes(64 * 10));
+  EXPECT_EQ(explained.buffer("p").freedom, PeakFreedom::written_later);
+  EXPECT_EQ(explained.buffer("p").must, Bytes(0));
+  EXPECT_EQ(explained.buffer("a").freedom, PeakFreedom::none);
+  EXPECT_EQ(explained.top().must.bytes, Bytes(64 * 8));
+  EXPECT_EQ(explained.buffer("p").load_without, Bytes(64 * 8));
 }
 
-// a lives at f only because r, which nobody needs before the end, has not run.
+// a lives at f only because r, which no node needs before the end, has not run.
 TEST(ExplainPeak, TellsWhatMayBeReadEarlier) {
-  const Explained told(R"(graph "g" {
+  const Explained explained(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[64]
     f = Conv(a) : f32[16]
@@ -119,12 +119,12 @@ TEST(ExplainPeak, TellsWhatMayBeReadEarlier) {
     y = Conv(h, r) : f32[16]
     output y
   })",
-                       {.order = "as_given"});
-  EXPECT_EQ(told.top().peak.bytes, Bytes(64 * (4 + 1 + 10)));  // a f g, and then a g h
-  EXPECT_EQ(told.buffer("a").freedom, PeakFreedom::read_earlier);
+                            {.order = "as_given"});
+  EXPECT_EQ(explained.top().peak.bytes, Bytes(64 * (4 + 1 + 10)));  // a f g, and then a g h
+  EXPECT_EQ(explained.buffer("a").freedom, PeakFreedom::read_earlier);
 }
 
-// b cannot be written over a, which d reads again, and e is too small. While b is made: a 4, e 1, b 4; then d lies in b.
+// b cannot be written over a, which d reads again, and e is too small. While b is made: a 4, e 1, b 4. Then d is in b.
 TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
   const char* text = R"(graph "g" {
     input x : f32[1]
@@ -134,12 +134,12 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
     d = Add(b, a) : f32[64]
     output d
   })";
-  const Explained told(text);
-  ASSERT_EQ(*node_of(told.planned.plan.program.steps[*told.top().peak.step]), NodeId(2));
-  ASSERT_EQ(told.top().refusals.size(), 1U);
-  const InPlaceRefusal& refusal = told.top().refusals[0];
-  EXPECT_EQ(refusal.input, tensor_named(told.graph, "a"));
-  EXPECT_EQ(refusal.output, tensor_named(told.graph, "b"));
+  const Explained explained(text);
+  ASSERT_EQ(*node_of(explained.planned.plan.program.steps[*explained.top().peak.step]), NodeId(2));
+  ASSERT_EQ(explained.top().refusals.size(), 1U);
+  const InPlaceRefusal& refusal = explained.top().refusals[0];
+  EXPECT_EQ(refusal.input, tensor_named(explained.graph, "a"));
+  EXPECT_EQ(refusal.output, tensor_named(explained.graph, "b"));
   EXPECT_EQ(refusal.bytes, Bytes(256));
   EXPECT_EQ(refusal.reason, InPlaceRefusal::Reason::read_later);
   EXPECT_EQ(refusal.reader, StepId(3));
@@ -149,7 +149,7 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
 
 // In units of 64 bytes: a and b lie in c, 8, of which the half with a lives while v is made: 4, w 8, v 1.
 TEST(ExplainPeak, CountsPartsThatLive) {
-  const Explained told(R"(graph "g" {
+  const Explained explained(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[1,64]
     w = Conv(a) : f32[128]
@@ -159,19 +159,19 @@ TEST(ExplainPeak, CountsPartsThatLive) {
     y = Conv(c, v) : f32[16]
     output y
   })",
-                       {.order = "as_given"});
-  EXPECT_EQ(told.top().peak.bytes, Bytes(64 * 13));
-  EXPECT_EQ(*told.top().peak.step, StepId(2));
-  EXPECT_EQ(told.size(told.buffer("c")), Bytes(64 * 8));
-  EXPECT_EQ(told.buffer("c").live.bytes, Bytes(64 * 4));
-  EXPECT_EQ(told.buffer("c").held, Bytes(64 * 4));
-  EXPECT_EQ(told.buffer("c").must, Bytes(64 * 4));
-  ASSERT_EQ(told.buffer("c").live.values.size(), 1U);
-  EXPECT_EQ(told.tensor_of(told.buffer("c").live.values[0]), tensor_named(told.graph, "a"));
+                            {.order = "as_given"});
+  EXPECT_EQ(explained.top().peak.bytes, Bytes(64 * 13));
+  EXPECT_EQ(*explained.top().peak.step, StepId(2));
+  EXPECT_EQ(explained.size(explained.buffer("c")), Bytes(64 * 8));
+  EXPECT_EQ(explained.buffer("c").live.bytes, Bytes(64 * 4));
+  EXPECT_EQ(explained.buffer("c").held, Bytes(64 * 4));
+  EXPECT_EQ(explained.buffer("c").must, Bytes(64 * 4));
+  ASSERT_EQ(explained.buffer("c").live.values.size(), 1U);
+  EXPECT_EQ(explained.tensor_of(explained.buffer("c").live.values[0]), tensor_named(explained.graph, "a"));
 }
 
 TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
-  const Explained told(R"(graph "branches" {
+  const Explained explained(R"(graph "branches" {
     input condition : bool[]
     input x : f32[64]
     y = Relu(x) : f32[64]
@@ -193,12 +193,12 @@ TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
     output w
   })");
   // y, z and two of p, q, r, of which r is written over one.
-  EXPECT_EQ(told.top().peak.bytes, Bytes(4 * 256));
-  ASSERT_EQ(told.levels.size(), 2U);
-  EXPECT_EQ(told.levels[1].peak.body, "then_branch");
-  EXPECT_EQ(told.levels[1].peak.bytes, Bytes(2 * 256));
-  EXPECT_EQ(told.top().buffers[0].use, PeakUse::scratch);
-  EXPECT_EQ(told.top().buffers[0].must, Bytes(2 * 256));
+  EXPECT_EQ(explained.top().peak.bytes, Bytes(4 * 256));
+  ASSERT_EQ(explained.levels.size(), 2U);
+  EXPECT_EQ(explained.levels[1].peak.body, "then_branch");
+  EXPECT_EQ(explained.levels[1].peak.bytes, Bytes(2 * 256));
+  EXPECT_EQ(explained.top().buffers[0].use, PeakUse::scratch);
+  EXPECT_EQ(explained.top().buffers[0].must, Bytes(2 * 256));
 }
 
 TEST(ExplainPeak, HasAnAnswerWhereNothingRunsOrNothingTakesBytes) {
@@ -242,10 +242,10 @@ bool is_live(const Graph& graph, const IdVector<NodeId, std::size_t>& position, 
          std::any_of(readers.begin(), readers.end(), [&](NodeId one) { return position[one] >= position[node]; });
 }
 
-void check_figures(const Explained& told) {
-  const PeakExplanation& top = told.top();
-  const std::vector<Bytes> loads = loads_of(told.planned.plan);
-  EXPECT_EQ(top.peak.bytes, told.planned.plan.claims.load);
+void check_figures(const Explained& explained) {
+  const PeakExplanation& top = explained.top();
+  const std::vector<Bytes> loads = loads_of(explained.planned.plan);
+  EXPECT_EQ(top.peak.bytes, explained.planned.plan.claims.load);
   EXPECT_EQ(top.peak.bytes, loads[top.peak.step->index()]);
   Bytes sum;
   Bytes must = top.must.scratch;
@@ -261,29 +261,30 @@ void check_figures(const Explained& told) {
   EXPECT_EQ(round_up(must, Bytes(64)), top.must.bytes);
   EXPECT_LE(top.largest_touched, top.peak.bytes);
   EXPECT_LE(top.must.bytes, top.witness.bytes);
-  if (bound_of(told.planned.plan).name == "must_be_live") {
-    EXPECT_EQ(top.witness.bytes, bound_of(told.planned.plan).bytes);
+  if (bound_of(explained.planned.plan).name == "must_be_live") {
+    EXPECT_EQ(top.witness.bytes, bound_of(explained.planned.plan).bytes);
   } else {
-    EXPECT_LT(top.witness.bytes, bound_of(told.planned.plan).bytes);
+    EXPECT_LT(top.witness.bytes, bound_of(explained.planned.plan).bytes);
   }
 }
 
 // What is said about all orders, held against all orders.
-void check_orders(const Explained& told, int& free_seen) {
-  const NodeId node = *node_of(told.planned.plan.program.steps[*told.top().peak.step]);
-  IdVector<TensorId, char> always(told.graph.tensors().size(), 1);
-  testing::for_every_order(told.graph, [&](const std::vector<NodeId>& order) {
+void check_orders(const Explained& explained, int& free_seen) {
+  const NodeId node = *node_of(explained.planned.plan.program.steps[*explained.top().peak.step]);
+  IdVector<TensorId, char> always(explained.graph.tensors().size(), 1);
+  testing::for_every_order(explained.graph, [&](const std::vector<NodeId>& order) {
     IdVector<NodeId, std::size_t> position(order.size());
     for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
-    for (const PeakBuffer& one : told.top().buffers) {
+    for (const PeakBuffer& one : explained.top().buffers) {
       for (ValueId value : one.live.values) {
-        if (!is_live(told.graph, position, told.tensor_of(value), node)) always[told.tensor_of(value)] = 0;
+        if (!is_live(explained.graph, position, explained.tensor_of(value), node))
+          always[explained.tensor_of(value)] = 0;
       }
     }
   });
-  for (const PeakBuffer& one : told.top().buffers) {
+  for (const PeakBuffer& one : explained.top().buffers) {
     const bool has_always = std::any_of(one.live.values.begin(), one.live.values.end(),
-                                        [&](ValueId value) { return always[told.tensor_of(value)] != 0; });
+                                        [&](ValueId value) { return always[explained.tensor_of(value)] != 0; });
     const bool is_free = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
     EXPECT_EQ(has_always, !is_free);
     free_seen += is_free ? 1 : 0;
@@ -295,11 +296,11 @@ TEST(ExplainPeak, IsTrueOfAllOrdersOfRandomGraphs) {
   int free_seen = 0;
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    const Explained told(testing::random_graph(random, static_cast<int>(random.between(3, 7))),
-                         {.order = random.chance(50) ? "auto" : "breadth_first"});
-    if (told.top().peak.bytes == Bytes(0)) continue;
-    check_figures(told);
-    check_orders(told, free_seen);
+    const Explained explained(testing::random_graph(random, static_cast<int>(random.between(3, 7))),
+                              {.order = random.chance(50) ? "auto" : "breadth_first"});
+    if (explained.top().peak.bytes == Bytes(0)) continue;
+    check_figures(explained);
+    check_orders(explained, free_seen);
     if (HasFailure()) return;
   }
   EXPECT_GT(free_seen, 20);

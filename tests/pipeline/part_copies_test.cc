@@ -55,7 +55,7 @@ TEST(PartCopies, VerifyInEveryFormOfRun) {
     for (const Step& step : sequence.plan.program.steps) copies += is_copy(step) ? 1 : 0;
     options.bound_check_effort = 0;
     options.streams = 2;
-    options.curve = random.chance(30);
+    options.pareto_front = random.chance(30);
     (void)must_plan(graph, options);
     options.run = random.chance(50) ? ExecutionModel::waves : ExecutionModel::dataflow;
     (void)must_plan(graph, options);

@@ -74,7 +74,7 @@ TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
   EXPECT_THAT(text, HasSubstr("The other steps need up to 320 B."));
 }
 
-// Each branch makes 4 x 64 bytes of which 1 is left, so one after the other takes 4 + 1 + 1.
+// Each branch makes 4 x 64 bytes of which 1 is left, so one after another takes 4 + 1 + 1.
 constexpr const char* kTwoBranches = R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[64]
@@ -157,7 +157,8 @@ class ScratchForAll : public Catalogue {
   }
 };
 
-// a 256, then a b and scratch 256 + 256 + 640, then b c and scratch 256 + 64 + 640: without scratch at b, the last is left.
+// a 256, then a b and scratch 256 + 256 + 640, then b c and scratch 256 + 64 + 640: without scratch at b, the last is
+// left.
 TEST(Explanation, CountsTheScratchOfAKernel) {
   Target target = dense_target();
   target.catalogue = std::make_shared<ScratchForAll>();

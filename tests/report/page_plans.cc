@@ -21,10 +21,15 @@ Sketcher::Sketcher(const std::string& graph) {
 }
 
 BufferId Sketcher::buffer(BufferKind kind, std::int64_t size, std::uint32_t begin, std::uint32_t end,
-                          std::optional<std::int64_t> offset, std::uint32_t region) {
+                          std::optional<std::int64_t> offset) {
   Buffer made{.kind = kind, .size = Bytes(size), .lifespan = {StepId(begin), StepId(end)}};
-  if (offset) made.placement = Placement{RegionId(region), Offset(*offset)};
+  if (offset) made.placement = Placement{RegionId(0), Offset(*offset)};
   return sketch_.plan.layout.buffers.push_back(made);
+}
+
+void Sketcher::place_in(RegionId region) {
+  const BufferId last(static_cast<std::uint32_t>(sketch_.plan.layout.buffers.size() - 1));
+  sketch_.plan.layout.buffers[last].placement->region = region;
 }
 
 void Sketcher::parts(std::vector<BufferPart> parts) {
@@ -32,13 +37,12 @@ void Sketcher::parts(std::vector<BufferPart> parts) {
   sketch_.plan.layout.buffers[last].parts = std::move(parts);
 }
 
-ValueId Sketcher::value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
-                        bool is_written) {
+ValueId Sketcher::value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role) {
   const TensorId id = sketch_.labels.tensors.push_back(
       {.name = tensor, .dtype = DType::f32, .role = role, .shape = Shape({1, size / 4}), .size = Bytes(size)});
   const ValueId made = sketch_.plan.program.values.push_back({.tensor = id, .written = std::nullopt});
   sketch_.plan.layout.values.push_back({.buffer = buffer, .offset = Offset(offset)});
-  if (is_written) unwritten_.push_back(made);
+  if (role == Role::temporary || role == Role::output) unwritten_.push_back(made);
   if (role == Role::output) sketch_.plan.program.outputs.push_back(made);
   return made;
 }
@@ -125,8 +129,8 @@ PlanSketch small_plan() {
   const BufferId logits_at = to.buffer(BufferKind::output, 4 * kKiB, 7, 9, 64 * kKiB);
   const BufferId probs_at = to.buffer(BufferKind::output, 4 * kKiB, 8, 9, 68 * kKiB);
 
-  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input, false);
-  const ValueId w = to.value("conv1.weight", 36 * kKiB, weights, 0, Role::constant, false);
+  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input);
+  const ValueId w = to.value("conv1.weight", 36 * kKiB, weights, 0, Role::constant);
   const ValueId a = to.value("a", 256 * kKiB, first, 0, Role::temporary);
   to.step("conv1", "Conv", {x, w});
   const ValueId b = to.value("b", 256 * kKiB, first, 0, Role::temporary);
@@ -162,8 +166,8 @@ PlanSketch small_plan_before() {
   const BufferId logits_at = to.buffer(BufferKind::output, 4 * kKiB, 7, 9, 64 * kKiB);
   const BufferId probs_at = to.buffer(BufferKind::output, 4 * kKiB, 8, 9, 68 * kKiB);
 
-  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input, false);
-  const ValueId w = to.value("conv1.weight", 36 * kKiB, weights, 0, Role::constant, false);
+  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input);
+  const ValueId w = to.value("conv1.weight", 36 * kKiB, weights, 0, Role::constant);
   const ValueId a = to.value("a", 256 * kKiB, first, 0, Role::temporary);
   to.step("conv1", "Conv", {x, w});
   const ValueId b = to.value("b", 256 * kKiB, second, 0, Role::temporary);

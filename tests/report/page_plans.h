@@ -27,12 +27,13 @@ class Sketcher {
   explicit Sketcher(const std::string& graph);
 
   BufferId buffer(BufferKind kind, std::int64_t size, std::uint32_t begin, std::uint32_t end,
-                  std::optional<std::int64_t> offset = std::nullopt, std::uint32_t region = 0);
+                  std::optional<std::int64_t> offset = std::nullopt);
+  // Moves the buffer added last to another region; buffers are in region 0 otherwise. Requires: it has an offset.
+  void place_in(RegionId region);
   // The parts of the buffer added last, from its first byte on.
   void parts(std::vector<BufferPart> parts);
-  // A tensor of `size` bytes and the value that holds it; written by the step added next, if `is_written`.
-  ValueId value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role,
-                bool is_written = true);
+  // A tensor of `size` bytes and the value that holds it. The step added next writes it if it is temporary or an output.
+  ValueId value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role);
   // The step that wrote the values added since the one before.
   StepId step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads,
               StepKind kind = StepKind::compute, std::optional<BufferId> scratch = std::nullopt);
@@ -86,8 +87,8 @@ class Sketcher {
 // The same, with a buffer for each of a, b and c, and a copying concat.
 [[nodiscard]] PlanSketch parts_plan_before();
 // `count` buffers of eight parts, 4 KiB each, that begin a step after each other, and in the bytes of each part but the
-// first a buffer until then; so 32 KiB live. The next one begins in eight steps, above or below, and lives a step beside
-// the last one.
+// first a buffer until then; so 32 KiB live. The next one begins in eight steps, above or below, and lives a step
+// beside the last one.
 [[nodiscard]] PlanSketch staircases_plan(std::uint32_t count);
 // Two branches on two streams; the second waits for the first step, the last step for the second branch.
 [[nodiscard]] PlanSketch streams_plan();

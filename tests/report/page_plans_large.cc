@@ -88,14 +88,18 @@ class NetworkSketch {
  public:
   NetworkSketch(const std::string& graph, bool in_place) : to_(graph), in_place_(in_place) {}
 
+  // Scratch bytes of the node added next.
+  void scratch(std::int64_t size) { scratch_ = size; }
+
   ValueId node(const std::string& name, const std::string& op, std::int64_t size, std::vector<ValueId> reads,
-               std::int64_t scratch = 0, Role role = Role::temporary) {
+               Role role = Role::temporary) {
     const bool overwrites = in_place_ && op == "Relu";
     const std::size_t buffer = overwrites ? buffer_of_[reads[0].index()] : new_buffer(role, size);
     const ValueId value = to_.value(name + "_output_0", size, BufferId(static_cast<std::uint32_t>(buffer)), 0, role);
     buffer_of_.push_back(buffer);
     std::optional<BufferId> scratch_at;
-    if (scratch > 0) scratch_at = BufferId(static_cast<std::uint32_t>(new_buffer(Role::temporary, scratch, true)));
+    if (scratch_ > 0) scratch_at = BufferId(static_cast<std::uint32_t>(new_buffer(Role::temporary, scratch_, true)));
+    scratch_ = 0;
     for (ValueId read : reads) span_[buffer_of_[read.index()]].second = step_ + 1;
     span_[buffer].second = step_ + 1;
     to_.step(name, op, reads, StepKind::compute, scratch_at);
@@ -108,7 +112,7 @@ class NetworkSketch {
     span_.emplace_back(0, 1);
     to_.buffer(BufferKind::input, size, 0, 1);
     buffer_of_.push_back(buffer);
-    return to_.value(name, size, BufferId(static_cast<std::uint32_t>(buffer)), 0, Role::input, false);
+    return to_.value(name, size, BufferId(static_cast<std::uint32_t>(buffer)), 0, Role::input);
   }
 
   PlanSketch finish(std::int64_t bound, const std::string& schedule) && {
@@ -153,7 +157,8 @@ class NetworkSketch {
   Sketcher to_;
   bool in_place_;
   std::uint32_t step_ = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> span_;  // one a buffer
+  std::int64_t scratch_ = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> span_;  // one per buffer
   std::vector<std::size_t> buffer_of_;                         // one a value
 };
 
@@ -167,7 +172,8 @@ PlanSketch encoder_decoder_plan(int levels, bool in_place) {
   const auto convolve = [&](const std::string& prefix, int repeats) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
       const std::string name = prefix + "/conv" + std::to_string(repeat + 1);
-      last = net.node(name, "Conv", size, {last}, size / 8);
+      net.scratch(size / 8);
+      last = net.node(name, "Conv", size, {last});
       last = net.node(name + "/relu", "Relu", size, {last});
     }
   };
@@ -188,8 +194,8 @@ PlanSketch encoder_decoder_plan(int levels, bool in_place) {
     convolve(prefix, 2);
   }
   const ValueId logits = net.node("/head/conv", "Conv", 512 * kKiB, {last});
-  const ValueId classes = net.node("/head/softmax", "Softmax", 512 * kKiB, {logits}, 0, Role::output);
-  net.node("/head/argmax", "ArgMax", 128 * kKiB, {classes}, 0, Role::output);
+  const ValueId classes = net.node("/head/softmax", "Softmax", 512 * kKiB, {logits}, Role::output);
+  net.node("/head/argmax", "ArgMax", 128 * kKiB, {classes}, Role::output);
   return std::move(net).finish(7 * 1024 * kKiB, in_place ? "greedy_by_freed_bytes" : "as_given");
 }
 

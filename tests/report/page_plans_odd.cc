@@ -15,7 +15,7 @@ constexpr std::int64_t kKiB = 1024;
 // A chain of `steps` activations of `size` bytes, alternating between two places.
 PlanSketch chain(const std::string& graph, const std::string& prefix, std::uint32_t steps, std::int64_t size) {
   Sketcher to(graph);
-  ValueId last = to.value(prefix + "in", size, to.buffer(BufferKind::input, size, 0, steps, 0), 0, Role::input, false);
+  ValueId last = to.value(prefix + "in", size, to.buffer(BufferKind::input, size, 0, steps, 0), 0, Role::input);
   for (std::uint32_t step = 0; step < steps; ++step) {
     const bool is_last = step + 1 == steps;
     const BufferId at = to.buffer(is_last ? BufferKind::output : BufferKind::temporary, size, step,
@@ -44,7 +44,7 @@ PlanSketch bodies_plan() {
   const BufferId scratch = to.buffer(BufferKind::scratch, 24 * kKiB, 1, 2, 8 * kKiB);
   const BufferId chosen_at = to.buffer(BufferKind::temporary, 4 * kKiB, 1, 3, 32 * kKiB);
   const BufferId out_at = to.buffer(BufferKind::output, 4 * kKiB, 2, 3, 0);
-  const ValueId x = to.value("x", kKiB, caller, 0, Role::input, false);
+  const ValueId x = to.value("x", kKiB, caller, 0, Role::input);
   const ValueId feature = to.value("feature", 8 * kKiB, feature_at, 0, Role::temporary);
   to.step("embed", "Gemm", {x});
   const ValueId chosen = to.value("chosen", 4 * kKiB, chosen_at, 0, Role::temporary);
@@ -58,9 +58,10 @@ PlanSketch bodies_plan() {
 
 PlanSketch regions_plan() {
   Sketcher to("two_memories");
-  const BufferId fast = to.buffer(BufferKind::temporary, 32 * kKiB, 0, 2, 0, 0);
-  const BufferId slow = to.buffer(BufferKind::temporary, 192 * kKiB, 0, 3, 0, 1);
-  const BufferId out = to.buffer(BufferKind::output, 16 * kKiB, 2, 4, 32 * kKiB, 0);
+  const BufferId fast = to.buffer(BufferKind::temporary, 32 * kKiB, 0, 2, 0);
+  const BufferId slow = to.buffer(BufferKind::temporary, 192 * kKiB, 0, 3, 0);
+  to.place_in(RegionId(1));
+  const BufferId out = to.buffer(BufferKind::output, 16 * kKiB, 2, 4, 32 * kKiB);
   const ValueId a = to.value("a", 32 * kKiB, fast, 0, Role::temporary);
   const ValueId b = to.value("b", 192 * kKiB, slow, 0, Role::temporary);
   to.step("split", "Custom", {});
@@ -75,17 +76,18 @@ PlanSketch regions_plan() {
   return sketch;
 }
 
-//   step  0 conv1 x -> a    1 copy a to dram    2 conv2 x -> b    3 copy a to sram    4 conv1 x -> a again    5 add -> out
+//   step  0 conv1 x -> a   1 copy a to dram   2 conv2 x -> b   3 copy a to sram   4 conv1 x -> a again   5 add -> out
 PlanSketch transfers_plan() {
   Sketcher to("transfers");
   const BufferId caller = to.buffer(BufferKind::input, 4 * kKiB, 0, 6);
-  const BufferId first = to.buffer(BufferKind::temporary, 8 * kKiB, 0, 2, 0, 0);
-  const BufferId away = to.buffer(BufferKind::temporary, 8 * kKiB, 1, 4, 0, 1);
-  const BufferId large = to.buffer(BufferKind::temporary, 32 * kKiB, 2, 3, 0, 0);
-  const BufferId back = to.buffer(BufferKind::temporary, 8 * kKiB, 3, 6, 0, 0);
-  const BufferId second = to.buffer(BufferKind::temporary, 8 * kKiB, 4, 6, 8 * kKiB, 0);
-  const BufferId out_at = to.buffer(BufferKind::output, 8 * kKiB, 5, 6, 16 * kKiB, 0);
-  const ValueId x = to.value("x", 4 * kKiB, caller, 0, Role::input, false);
+  const BufferId first = to.buffer(BufferKind::temporary, 8 * kKiB, 0, 2, 0);
+  const BufferId away = to.buffer(BufferKind::temporary, 8 * kKiB, 1, 4, 0);
+  to.place_in(RegionId(1));
+  const BufferId large = to.buffer(BufferKind::temporary, 32 * kKiB, 2, 3, 0);
+  const BufferId back = to.buffer(BufferKind::temporary, 8 * kKiB, 3, 6, 0);
+  const BufferId second = to.buffer(BufferKind::temporary, 8 * kKiB, 4, 6, 8 * kKiB);
+  const BufferId out_at = to.buffer(BufferKind::output, 8 * kKiB, 5, 6, 16 * kKiB);
+  const ValueId x = to.value("x", 4 * kKiB, caller, 0, Role::input);
   const ValueId a = to.value("a", 8 * kKiB, first, 0, Role::temporary);
   const StepId conv = to.step("conv1", "Conv", {x});
   const ValueId stored = to.again(a, away, 0);
@@ -161,7 +163,7 @@ PlanSketch empty_plan() { return Sketcher("nothing").finish(0); }
 
 PlanSketch unplaced_plan() {
   Sketcher to("pass_through");
-  const ValueId x = to.value("x", 64, to.buffer(BufferKind::input, 64, 0, 1), 0, Role::input, false);
+  const ValueId x = to.value("x", 64, to.buffer(BufferKind::input, 64, 0, 1), 0, Role::input);
   to.step("check", "Custom", {x});
   return std::move(to).finish(0);
 }

@@ -29,7 +29,7 @@ PlanSketch parts_plan() {
   const BufferId scratch = to.buffer(BufferKind::scratch, 32 * kKiB, 3, 4, 96 * kKiB);
   const BufferId out_at = to.buffer(BufferKind::output, 32 * kKiB, 6, 7, 128 * kKiB);
 
-  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input, false);
+  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input);
   const ValueId a = to.value("a", 64 * kKiB, joined, 0, Role::temporary);
   to.step("conv1", "Conv", {x});
   const ValueId t = to.value("t", 64 * kKiB, t_at, 0, Role::temporary);
@@ -59,7 +59,7 @@ PlanSketch parts_plan_before() {
   const BufferId joined = to.buffer(BufferKind::temporary, 128 * kKiB, 5, 7, 128 * kKiB);
   const BufferId out_at = to.buffer(BufferKind::output, 32 * kKiB, 6, 7, 0);
 
-  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input, false);
+  const ValueId x = to.value("x", 64 * kKiB, input, 0, Role::input);
   const ValueId a = to.value("a", 64 * kKiB, a_at, 0, Role::temporary);
   to.step("conv1", "Conv", {x});
   const ValueId t = to.value("t", 64 * kKiB, t_at, 0, Role::temporary);
@@ -112,7 +112,7 @@ PlanSketch streams_plan() {
   const BufferId left_at = to.buffer(BufferKind::temporary, 16 * kKiB, 1, 4, 16 * kKiB);
   const BufferId right_at = to.buffer(BufferKind::temporary, 16 * kKiB, 2, 4, 32 * kKiB);
   const BufferId out_at = to.buffer(BufferKind::output, 16 * kKiB, 3, 4, 0);
-  const ValueId x = to.value("x", 16 * kKiB, input, 0, Role::input, false);
+  const ValueId x = to.value("x", 16 * kKiB, input, 0, Role::input);
   const ValueId stem = to.value("stem", 16 * kKiB, stem_at, 0, Role::temporary);
   const StepId first = to.step("conv1", "Conv", {x});
   const ValueId left = to.value("left", 16 * kKiB, left_at, 0, Role::temporary);

@@ -68,7 +68,7 @@ TEST(Page, IsOneHtmlDocument) {
 
 TEST(Page, RefersToNothingOutsideItself) {
   const std::string html = page_of(small_plan());
-  // The only address is the name of SVG's vocabulary, in a picture that the page saves; nobody fetches it.
+  // The only address is the name of SVG's vocabulary, in a picture that the page saves. The page does not fetch it.
   EXPECT_EQ(count_of(html, "http://www.w3.org/2000/svg"), 1U);
   EXPECT_EQ(count_of(html, "http:"), 1U);
   for (const char* reference : {"https:", "url(", "@import", "src=", "srcset", "fetch(", "XMLHttpRequest", "WebSocket",
@@ -321,13 +321,6 @@ TEST(PageText, LeavesOutTheMiddleOfALongName) {
   const std::string shown = report_internal::name_in_page(std::string(5000, 'a') + std::string(5000, 'b'));
   EXPECT_EQ(shown, std::string(2048, 'a') + "..." + std::string(2048, 'b'));
   EXPECT_EQ(report_internal::name_in_page(std::string(4096, 'a')).size(), 4096U);
-}
-
-TEST(PageText, JsonStringsEndNeitherScriptNorLine) {
-  std::string out;
-  report_internal::append_json_string(out, "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
-  EXPECT_EQ(out, "\"\\u003c/script\\u003e\\u0026\\\"\\\\\\u000a\\u2028\\u2029\xE2\x80\xAA\"");
-  EXPECT_EQ(Json::parse(out), "</script>&\"\\\n\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xAA");
 }
 
 TEST(PageText, EscapesTextBetweenTags) {

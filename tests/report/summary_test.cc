@@ -81,7 +81,7 @@ TEST(PlanSummary, ListsWhatIsLiveAtThePeak) {
 
 TEST(PlanSummary, ShowsThePeakInsideABody) {
   const Graph graph = graph_of(kBranches);
-  EXPECT_THAT(summary(graph, planned(graph)), HasSubstr("Peak inside then_branch: 512 B at step 1 of 3"));
+  EXPECT_THAT(summary(graph, planned(graph)), HasSubstr("Peak inside then_branch: 512 B at step 2 of 3"));
 }
 
 TEST(PlanSummary, HasAnEmptyArenaWithoutNodes) {
@@ -111,8 +111,8 @@ TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
   const Graph graph = graph_of(kSmall);
   EXPECT_THAT(summary(graph, planned(graph, Bytes(512))), HasSubstr("Fits 512 B; 0 B to spare."));
   const std::string missing = summary(graph, planned(graph, Bytes(448)));
-  EXPECT_THAT(missing, HasSubstr("Does not fit 448 B: 64 B too much."));
-  EXPECT_THAT(missing, HasSubstr("Proven: no plan fits, because the bound alone is 64 B too much."));
+  EXPECT_THAT(missing, HasSubstr("Does not fit 448 B: 64 B too large."));
+  EXPECT_THAT(missing, HasSubstr("Proven: no plan fits, because the lower bound is 64 B too large."));
 }
 
 TEST(PlanSummary, NamesCannotActOnATerminal) {

@@ -30,8 +30,8 @@ namespace lowtide {
 
 // What reports say of a buffer, whichever step they show.
 struct BufferUse {
-  // The value that gives the buffer its name. Of all values that the buffer ever holds, this is an output of the program
-  // if there is one, otherwise the largest. Of equals it is the one that is read last, then the first by id.
+  // The value that gives the buffer its name. Of all values that the buffer ever holds, this is an output of the
+  // program if there is one, otherwise the largest. Of equals it is the one that is read last, then the first by id.
   // nullopt for a buffer that holds no value (scratch).
   std::optional<ValueId> name;
   std::optional<StepId> first_write;  // nullopt: its bytes are there before the run. Of scratch: the step that uses it

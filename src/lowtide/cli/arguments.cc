@@ -32,39 +32,39 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return least[a.size()][b.size()];
 }
 
-std::string verb_text(const VerbSpec& verb) { return "'lowtide " + std::string(verb.name) + "'"; }
+std::string command_text(const CommandSpec& command) { return "'lowtide " + std::string(command.name) + "'"; }
 
-[[noreturn]] void stop_unknown_option(const VerbSpec& verb, const std::string& word) {
+[[noreturn]] void stop_unknown_option(const CommandSpec& command, const std::string& word) {
   std::vector<std::string> known;
-  for (const OptionSpec* option : options_of(verb)) {
+  for (const OptionSpec* option : options_of(command)) {
     known.emplace_back(option->name);
     if (!option->letter.empty()) known.emplace_back(option->letter);
   }
   const std::string name = word.substr(0, word.find('='));
   const std::string hint = suggestion(name, known);
-  const std::string help = hint.empty() ? "; see 'lowtide " + std::string(verb.name) + " --help'" : hint;
-  stop_usage("unknown option " + quoted(name, 60) + " for " + verb_text(verb) + help);
+  const std::string help = hint.empty() ? "; see 'lowtide " + std::string(command.name) + " --help'" : hint;
+  stop_usage("unknown option " + quoted(name, 60) + " for " + command_text(command) + help);
 }
 
-// What no option took: the places, and what has no place. After "--", a dash means nothing.
-std::vector<std::string> words_for_places(const VerbSpec& verb, const std::vector<std::string>& rest) {
+// The words that belong to no option. After "--", a dash has no special meaning.
+std::vector<std::string> positional_words(const CommandSpec& command, const std::vector<std::string>& rest) {
   std::vector<std::string> words;
   bool after_mark = false;
   for (const std::string& word : rest) {
     if (!after_mark && word == "--") {
       after_mark = true;
     } else {
-      if (!after_mark && word.size() > 1 && word[0] == '-') stop_unknown_option(verb, word);
+      if (!after_mark && word.size() > 1 && word[0] == '-') stop_unknown_option(command, word);
       words.push_back(word);
     }
   }
   return words;
 }
 
-// The parser only says that a value is missing or too much; this finds the option.
-[[noreturn]] void stop_wrong_value(const VerbSpec& verb, const std::vector<std::string>& words, const char* why) {
+// The parser only reports that a value is missing or superfluous; this finds the option.
+[[noreturn]] void stop_wrong_value(const CommandSpec& command, const std::vector<std::string>& words, const char* why) {
   const auto spelled = [&](const std::string& word) -> const OptionSpec* {
-    for (const OptionSpec* option : options_of(verb)) {
+    for (const OptionSpec* option : options_of(command)) {
       if (word == option->name || (word == option->letter && !word.empty())) return option;
     }
     return nullptr;
@@ -78,25 +78,25 @@ std::vector<std::string> words_for_places(const VerbSpec& verb, const std::vecto
       continue;
     }
     if (at + 1 == words.size() || spelled(words[at + 1]) != nullptr) {
-      stop_usage("option '" + std::string(option->name) + "' needs a value, " + std::string(option->value));
+      stop_usage("option '" + std::string(option->name) + "' needs a value: " + std::string(option->value));
     }
   }
-  stop_usage(quoted(why) + " in " + verb_text(verb));
+  stop_usage(quoted(why) + " in " + command_text(command));
 }
 
 void check_choice(std::string_view what, const std::vector<std::string>& choices, const std::string& word) {
   if (choices.empty() || std::find(choices.begin(), choices.end(), word) != choices.end()) return;
   std::string list;
   for (const std::string& choice : choices) list += (list.empty() ? "" : ", ") + choice;
-  stop_usage(std::string(what) + " is one of " + list + ", not " + quoted(word, 60) + suggestion(word, choices));
+  stop_usage(std::string(what) + " must be one of " + list + ", not " + quoted(word, 60) + suggestion(word, choices));
 }
 
-// Places are not declared: what the parser leaves over is shared out here, where it can be said better what is wrong.
-void declare(const VerbSpec& verb, std::map<std::string, std::vector<std::string>, std::less<>>& given,
+// Positional arguments are not declared to the parser. They are assigned below, where the messages are better.
+void declare(const CommandSpec& command, std::map<std::string, std::vector<std::string>, std::less<>>& given,
              std::map<std::string, bool, std::less<>>& flags, CLI::App& parser) {
   parser.set_help_flag();
   parser.allow_extras();
-  for (const OptionSpec* option : options_of(verb)) {
+  for (const OptionSpec* option : options_of(command)) {
     const std::string name(option->name);
     const std::string names = (option->letter.empty() ? "" : std::string(option->letter) + ",") + name;
     if (option->value.empty()) {
@@ -108,27 +108,28 @@ void declare(const VerbSpec& verb, std::map<std::string, std::vector<std::string
   }
 }
 
-void check_given(const VerbSpec& verb, const Arguments& arguments) {
-  for (const OptionSpec* option : options_of(verb)) {
+void check_given(const CommandSpec& command, const Arguments& arguments) {
+  for (const OptionSpec* option : options_of(command)) {
     const std::vector<std::string>& values = arguments.values(option->name);
     const std::string name = "'" + std::string(option->name) + "'";
     if (values.size() > 1 && !option->is_repeatable) {
-      stop_usage("option " + name + " is given " + std::to_string(values.size()) + " times; once is enough");
+      stop_usage("option " + name + " is given " + std::to_string(values.size()) + " times; give it once");
     }
     for (const std::string& value : values) check_choice(name, option->choices, value);
   }
-  for (const PlaceSpec& place : verb.places) {
-    const std::optional<std::string> word = arguments.optional_place(place.name);
-    if (word) check_choice(place.name, place.choices, *word);
-    if (word || place.is_optional || arguments.has("--help")) continue;
-    stop_usage(verb_text(verb) + " needs " + std::string(place.name) + ", " + std::string(place.summary));
+  for (const PositionalSpec& positional : command.positionals) {
+    const std::optional<std::string> word = arguments.optional_positional(positional.name);
+    if (word) check_choice(positional.name, positional.choices, *word);
+    if (word || positional.is_optional || arguments.has("--help")) continue;
+    stop_usage(command_text(command) + " needs " + std::string(positional.name) + ": " +
+               std::string(positional.summary));
   }
 }
 
 }  // namespace
 
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
-  // Of one letter any other is near.
+  // Almost every short word is near to another one.
   if (wrong.size() < 3 || wrong.size() > 60) return "";
   const std::string* nearest = nullptr;
   std::size_t least = 0;
@@ -139,7 +140,7 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
       least = letters;
     }
   }
-  // A third of the letters wrong is still a slip; more is another word.
+  // With more than a third of its letters wrong, it is another word.
   if (nearest == nullptr || least > std::max<std::size_t>(1, nearest->size() / 3)) return "";
   return "; did you mean '" + *nearest + "'?";
 }
@@ -156,22 +157,22 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
   return all.empty() ? std::nullopt : std::optional<std::string>(all.back());
 }
 
-std::optional<std::string> Arguments::optional_place(std::string_view name) const { return value(name); }
+std::optional<std::string> Arguments::optional_positional(std::string_view name) const { return value(name); }
 
-const std::string& Arguments::place(std::string_view name) const {
-  LOWTIDE_CHECK(!values(name).empty(), "a place that is not optional was checked to be there");
+const std::string& Arguments::positional(std::string_view name) const {
+  LOWTIDE_CHECK(!values(name).empty(), "a positional argument that is not optional was checked");
   return values(name).front();
 }
 
-Arguments parse_arguments(const VerbSpec& verb, const std::vector<std::string>& words) {
+Arguments parse_arguments(const CommandSpec& command, const std::vector<std::string>& words) {
   std::map<std::string, std::vector<std::string>, std::less<>> given;
   std::map<std::string, bool, std::less<>> flags;
   CLI::App parser;
-  declare(verb, given, flags, parser);
+  declare(command, given, flags, parser);
   try {
     parser.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    stop_wrong_value(verb, words, error.what());
+    stop_wrong_value(command, words, error.what());
   }
 
   Arguments arguments;
@@ -181,15 +182,15 @@ Arguments parse_arguments(const VerbSpec& verb, const std::vector<std::string>& 
   for (auto& [name, values] : given) {
     if (!values.empty()) arguments.given_[name] = std::move(values);
   }
-  std::vector<std::string> rest = words_for_places(verb, parser.remaining());
+  std::vector<std::string> rest = positional_words(command, parser.remaining());
   for (std::size_t at = 0; at < rest.size(); ++at) {
-    if (at >= verb.places.size()) {
-      stop_usage("unexpected argument " + quoted(rest[at], 60) + " for " + verb_text(verb) + "; see 'lowtide " +
-                 std::string(verb.name) + " --help'");
+    if (at >= command.positionals.size()) {
+      stop_usage("unexpected argument " + quoted(rest[at], 60) + " for " + command_text(command) + "; see 'lowtide " +
+                 std::string(command.name) + " --help'");
     }
-    arguments.given_[std::string(verb.places[at].name)] = {std::move(rest[at])};
+    arguments.given_[std::string(command.positionals[at].name)] = {std::move(rest[at])};
   }
-  check_given(verb, arguments);
+  check_given(command, arguments);
   return arguments;
 }
 

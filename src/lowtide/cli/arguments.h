@@ -13,29 +13,30 @@
 
 namespace lowtide::cli_internal {
 
-// What stood on the command line of one verb.
+// The arguments of one command.
 class Arguments {
  public:
   [[nodiscard]] bool has(std::string_view option) const;
-  // Of an option with a value that was given; nothing if it was not.
+  // The value of an option; nullopt if the option was not given.
   [[nodiscard]] std::optional<std::string> value(std::string_view option) const;
-  // In the order given.
+  // All values of a repeatable option, in the order given.
   [[nodiscard]] const std::vector<std::string>& values(std::string_view option) const;
-  // Of a place that must be there.
-  [[nodiscard]] const std::string& place(std::string_view name) const;
-  [[nodiscard]] std::optional<std::string> optional_place(std::string_view name) const;
+  // A positional argument that is not optional.
+  [[nodiscard]] const std::string& positional(std::string_view name) const;
+  [[nodiscard]] std::optional<std::string> optional_positional(std::string_view name) const;
 
  private:
-  friend Arguments parse_arguments(const VerbSpec& verb, const std::vector<std::string>& words);
+  friend Arguments parse_arguments(const CommandSpec& command, const std::vector<std::string>& words);
   std::map<std::string, std::vector<std::string>, std::less<>> given_;
 };
 
-// Reads what follows the verb: long and short options, "--name=value", "--" before places that begin with a dash.
-// Stops with a usage error: an option that is not declared (with the nearest one that is), given twice, without its
-// value; a value that is not one of the choices; too few or too many places. `--help` makes places optional.
-[[nodiscard]] Arguments parse_arguments(const VerbSpec& verb, const std::vector<std::string>& words);
+// Reads what follows the command: long and short options, "--name=value", and "--" before positional arguments that
+// begin with a dash. Stops with a usage error for an unknown option (and names the nearest one), for an option given
+// twice or without its value, for a value that is not one of the choices, and for too few or too many positional
+// arguments. `--help` makes positional arguments optional.
+[[nodiscard]] Arguments parse_arguments(const CommandSpec& command, const std::vector<std::string>& words);
 
-// ", did you mean '--budget'?" for the nearest of `known`, or nothing if none is near. Names in `known` are ours.
+// "; did you mean '--budget'?" for the nearest of `known`; empty if none is near. `known` holds no text from outside.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);
 
 }  // namespace lowtide::cli_internal

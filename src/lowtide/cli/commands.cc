@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/stage_options.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/schedule/schedule.h"
 
 namespace lowtide::cli_internal {
@@ -16,7 +16,7 @@ namespace {
 OptionSpec dim_option() {
   return {.name = "--dim",
           .value = "NAME=N",
-          .summary = "bind a symbolic extent of the model, such as batch=8; repeatable",
+          .summary = "set a symbolic extent of the model, such as batch=8; repeatable",
           .kind = ArgumentKind::text,
           .is_repeatable = true};
 }
@@ -24,7 +24,7 @@ OptionSpec dim_option() {
 OptionSpec shape_option() {
   return {.name = "--shape",
           .value = "INPUT=AxBxC",
-          .summary = "give an input its shape, such as image=1x3x224x224; ? keeps what the file says; repeatable",
+          .summary = "set the shape of an input, such as image=1x3x224x224; ? keeps an extent; repeatable",
           .kind = ArgumentKind::text,
           .is_repeatable = true};
 }
@@ -32,16 +32,25 @@ OptionSpec shape_option() {
 OptionSpec target_option() {
   return {.name = "--target",
           .value = "FILE",
-          .summary = "description of the machine (TOML); default: one memory without a limit, alignment 64",
+          .summary = "machine description (TOML); default: one unlimited memory, alignment 64",
           .kind = ArgumentKind::file};
 }
 
 OptionSpec top_option() {
-  return {.name = "--top", .value = "N", .summary = "lines of each table; default 8", .kind = ArgumentKind::text};
+  return {.name = "--top", .value = "N", .summary = "rows per table; default 8", .kind = ArgumentKind::text};
 }
 
-OptionSpec json_option() {
-  return {.name = "--json", .summary = "print one JSON object on stdout instead of the text"};
+OptionSpec json_option() { return {.name = "--json", .summary = "print one JSON object instead of text"}; }
+
+OptionSpec output_option(std::string_view summary) {
+  return {.name = "--output", .letter = "-o", .value = "FILE", .summary = summary, .kind = ArgumentKind::file};
+}
+
+OptionSpec html_option() {
+  return {.name = "--html",
+          .value = "FILE",
+          .summary = "write a drawing as one offline HTML page; - is stdout",
+          .kind = ArgumentKind::file};
 }
 
 std::vector<std::string> order_choices() {
@@ -53,7 +62,7 @@ std::vector<std::string> order_choices() {
 OptionSpec order_option() {
   return {.name = "--order",
           .value = "NAME",
-          .summary = "the strategy for the order; default auto: all, the lowest load is kept",
+          .summary = "scheduling strategy; default auto tries all of them and keeps the one with the lowest peak",
           .kind = ArgumentKind::choice,
           .choices = order_choices()};
 }
@@ -61,317 +70,307 @@ OptionSpec order_option() {
 OptionSpec order_effort_option() {
   return {.name = "--order-effort",
           .value = "N",
-          .summary = "work units for the search of orders; default 5000000000, up to some 10 seconds and 256 MiB",
+          .summary = "work units for the search over orders; default 5000000000 (about 10 seconds, up to 256 MiB)",
           .kind = ArgumentKind::text};
 }
 
-OptionSpec no_in_place_option() { return {.name = "--no-in-place", .summary = "no operator writes over its input"}; }
+OptionSpec no_in_place_option() { return {.name = "--no-in-place", .summary = "do not write results over inputs"}; }
 
 OptionSpec no_views_option() {
-  return {.name = "--no-views", .summary = "every Reshape, Slice, Split and Concat copies"};
+  return {.name = "--no-views", .summary = "copy in every Reshape, Slice, Split and Concat"};
 }
 
 OptionSpec no_parts_option() {
   return {.name = "--no-parts",
-          .summary = "all bytes of a buffer live as long as one of them, for runtimes that know no other buffers"};
+          .summary = "treat every buffer as live as a whole, for runtimes without partial lifetimes"};
+}
+
+OptionSpec streams_option() {
+  return {.name = "--streams",
+          .value = "N",
+          .summary = "schedule onto N streams, as fast as the memory limit permits; default 1",
+          .kind = ArgumentKind::text};
 }
 
 OptionSpec run_option() {
   return {.name = "--run",
           .value = "FORM",
           .summary =
-              "how steps run at once: streams with waits; waves of at most N steps, with barriers; or dataflow, each "
-              "step as soon as what it depends on has ended; default streams",
+              "streams (with waits), waves (N steps, then a barrier) or dataflow (steps start when their "
+              "inputs exist); default streams",
           .kind = ArgumentKind::choice,
           .choices = {"streams", "waves", "dataflow"}};
 }
 
-VerbSpec inspect_verb() {
+OptionSpec stream_memory_option() {
+  return {.name = "--stream-memory",
+          .value = "PERCENT",
+          .summary = "memory limit of --streams: how far the arena may exceed that of one stream; default 15",
+          .kind = ArgumentKind::text};
+}
+
+CommandSpec inspect_command() {
   return {
       .name = "inspect",
-      .summary = "what is in a model and what it needs, before any planning",
+      .summary = "show what a model contains and how much memory it needs before planning",
       .description =
-          "Reads a model, never its weights, and prints its constants, inputs and outputs, the sum of its temporaries, "
-          "the load in the order of the file, proven lower bounds, the operators by the bytes they produce, and the "
-          "tensors at the peak with their producers and last readers.",
-      .places = {{.name = "MODEL", .summary = "an ONNX file"}},
+          "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the sum of its "
+          "temporaries, the peak in the order of the file, and proven lower bounds. Two tables follow: the operators "
+          "by the bytes that they produce, and the tensors that are live at the peak.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
-      .examples = {{"lowtide inspect model.onnx", "What does it need?"},
-                   {"lowtide inspect model.onnx --dim batch=8 --json", "The same for a batch of 8, for a script."}},
+      .examples = {{"lowtide inspect model.onnx", "Show what the model needs."},
+                   {"lowtide inspect model.onnx --dim batch=8 --json", "Do so for a batch of 8, as JSON."}},
       .run = run_inspect};
 }
 
-VerbSpec plan_verb() {
-  VerbSpec verb = {.name = "plan",
-          .summary = "decide when each operator runs and where each tensor lies, and prove it",
-          .description =
-              "Chooses the order of the operators and a place for every tensor so that the arena is small, replays the "
-              "finished plan against the model to verify it, and prints what it needs beside a proven lower bound.\n"
-              "With --budget the answer may be no: then nothing is written, the shortfall and what holds the peak are "
-              "printed, and the exit code is 1.",
-          .places = {{.name = "MODEL", .summary = "an ONNX file"}},
-          .options = {{.name = "--output",
-                       .letter = "-o",
-                       .value = "FILE",
-                       .summary = "write the plan (JSON); - is stdout",
-                       .kind = ArgumentKind::file},
-                      {.name = "--html",
-                       .value = "FILE",
-                       .summary = "write the picture, one offline page; - is stdout",
-                       .kind = ArgumentKind::file},
-                      {.name = "--budget",
-                       .value = "SIZE",
-                       .summary = "the arena must fit, such as 64MiB; exit code 1 if it does not",
-                       .kind = ArgumentKind::text},
-                      dim_option(),
-                      shape_option(),
-                      target_option(),
-                      order_option(),
-                      order_effort_option(),
-                      {.name = "--streams",
-                       .value = "N",
-                       .summary = "run on N streams at once, as fast as the room allows; default 1",
-                       .kind = ArgumentKind::text},
-                      run_option(),
-                      {.name = "--stream-room",
-                       .value = "PERCENT",
-                       .summary = "how much larger than on one stream the arena may be; default 15",
-                       .kind = ArgumentKind::text},
-                      {.name = "--curve",
-                       .summary = "with --streams: plans with less and more room, streams beside waves, in a table"},
-                      {.name = "--check-bound",
-                       .summary = "confirm the lower bound with an independent search; seconds, some 20 at most"},
-                      no_in_place_option(),
-                      no_views_option(),
-                      no_parts_option(),
-                      {.name = "--effort",
-                       .value = "N",
-                       .summary = "work units for the search of offsets; default 200000000, some seconds",
-                       .kind = ArgumentKind::text},
-                      top_option(),
-                      json_option()},
-          .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Plan, keep the plan, draw it."},
-                       {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Does a batch of 8 fit 64 MiB?"},
-                       {"lowtide plan model.onnx --streams 2 --curve", "What would two streams gain?"},
-                       {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",
-                        "For a thread pool: at most 4 steps at once, then all wait."},
-                       {"lowtide plan model.onnx --run dataflow -o plan.json",
-                        "For a runtime that starts every node as soon as its inputs are there."}},
-          .run = run_plan};
-  for (OptionSpec& option : stage_options()) verb.options.push_back(std::move(option));
-  return verb;
+CommandSpec plan_command() {
+  CommandSpec command = {
+      .name = "plan",
+      .summary = "choose an order and an address for every tensor, and verify the plan",
+      .description =
+          "Chooses an order of the operators and an offset for every tensor such that the arena is small. Replays "
+          "the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
+          "If the plan does not fit the --budget, it writes no file, prints the missing bytes and the tensors at the "
+          "peak, and exits with code 1.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {output_option("write the plan (JSON); - is stdout"),
+                  html_option(),
+                  {.name = "--budget",
+                   .value = "SIZE",
+                   .summary = "largest arena allowed, such as 64MiB; exit code 1 if the plan does not fit",
+                   .kind = ArgumentKind::text},
+                  dim_option(),
+                  shape_option(),
+                  target_option(),
+                  order_option(),
+                  order_effort_option(),
+                  streams_option(),
+                  run_option(),
+                  stream_memory_option(),
+                  {.name = "--trade-offs",
+                   .summary = "with --streams: plan for several memory limits, in streams and in waves, and list "
+                              "time against memory"},
+                  {.name = "--check-bound",
+                   .summary = "confirm the lower bound with an independent search (up to about 20 seconds)"},
+                  no_in_place_option(),
+                  no_views_option(),
+                  no_parts_option(),
+                  {.name = "--effort",
+                   .value = "N",
+                   .summary = "work units for the search over offsets; default 200000000 (a few seconds)",
+                   .kind = ArgumentKind::text},
+                  top_option(),
+                  json_option()},
+      .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Write a plan and a drawing of it."},
+                   {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Check whether a batch of 8 fits 64 MiB."},
+                   {"lowtide plan model.onnx --streams 2 --trade-offs", "Show what two streams would gain."},
+                   {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",
+                    "Plan for a thread pool that runs up to 4 steps and then waits for all of them."},
+                   {"lowtide plan model.onnx --run dataflow -o plan.json",
+                    "Plan for a runtime that starts every node when its inputs exist."}},
+      .run = run_plan};
+  for (OptionSpec& option : stage_options()) command.options.push_back(std::move(option));
+  return command;
 }
 
-VerbSpec explain_verb() {
+CommandSpec explain_command() {
   return {
       .name = "explain",
-      .summary = "which steps hold the peak, what lives there, and why no order lowers it",
+      .summary = "explain where the peak is and why no order needs less",
       .description =
-          "Plans the model as 'plan' does and says in plain words where the largest load is: the steps, the buffers "
-          "that live then, largest first, who wrote them and who still reads them, and which of them live at that "
-          "step in every order. Then the proof that no order needs less, or, where there is none, what lies "
-          "between this order and the bound. Last, what would lower the load, with the figure that would be left: "
-          "tensors that wait, outputs that could not be written over an input, bytes between the buffers.\n"
-          "Nothing is written; the exit code is 0 whatever the model needs.",
-      .places = {{.name = "MODEL", .summary = "an ONNX file"}},
+          "Plans the model as 'plan' does and explains its peak: the steps that reach it, and the buffers that are "
+          "live there with their writers and next readers. Shows which of them are live at that step in every order. "
+          "Then follows the proof that no order needs less. Without a proof, it prints the difference between this "
+          "order and the bound. Finally it lists what would lower the peak, and to which figure.\n"
+          "Writes no file. The exit code is 0 for every model that can be planned.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), order_option(), order_effort_option(),
                   no_in_place_option(), no_views_option(), no_parts_option(), top_option(), json_option()},
-      .examples = {{"lowtide explain model.onnx", "Why does it need that much?"},
+      .examples = {{"lowtide explain model.onnx", "Explain the peak of the model."},
                    {"lowtide explain model.onnx --dim batch=8 --order as_given --top 20",
-                    "For a batch of 8 in the file's order, with longer tables."}},
+                    "Explain a batch of 8 in the order of the file, with longer tables."}},
       .run = run_explain};
 }
 
-VerbSpec verify_verb() {
-  return {
-      .name = "verify",
-      .summary = "check a plan against its model, step by step",
-      .description =
-          "Replays the plan from first principles, with nothing that the planner computed: data flow, bytes, "
-          "alignment, "
-          "capacity, aliases, roles, and the figures that the plan states about itself. Extents that the plan was made "
-          "for are taken from the plan.",
-      .places = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
-                 {.name = "PLAN", .summary = "a plan file; - is stdin"}},
-      .options = {dim_option(), shape_option(), json_option()},
-      .examples = {{"lowtide verify model.onnx plan.json", "Is the plan right?"},
-                   {"lowtide plan model.onnx -o - | lowtide verify model.onnx -", "The same without a file."}},
-      .run = run_verify};
+CommandSpec verify_command() {
+  return {.name = "verify",
+          .summary = "check a plan against its model, step by step",
+          .description =
+              "Replays the plan independently of the planner. Checks data flow, bytes, alignment, capacities, aliases, "
+              "roles, and the figures that the plan states about itself. Extents that the plan was made for come from "
+              "the plan file.",
+          .positionals = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
+                          {.name = "PLAN", .summary = "a plan file; - is stdin"}},
+          .options = {dim_option(), shape_option(), json_option()},
+          .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},
+                       {"lowtide plan model.onnx -o - | lowtide verify model.onnx -", "Do so without a file."}},
+          .run = run_verify};
 }
 
-VerbSpec view_verb() {
-  return {
-      .name = "view",
-      .summary = "draw a plan as one self-contained HTML page",
-      .description =
-          "The page works offline in any browser: steps to the right, addresses upwards, a rectangle a buffer, a "
-          "staircase where its bytes live part by part. With --against it compares two plans, the other one being the "
-          "before.",
-      .places = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
-      .options = {{.name = "--output",
-                   .letter = "-o",
-                   .value = "FILE",
-                   .summary = "where the page goes; - is stdout",
-                   .kind = ArgumentKind::file},
-                  {.name = "--against",
-                   .value = "PLAN",
-                   .summary = "a second plan to compare with",
-                   .kind = ArgumentKind::file}},
-      .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
-                   {"lowtide view new.json --against old.json -o change.html", "Draw what a change did."}},
-      .run = run_view};
+CommandSpec view_command() {
+  return {.name = "view",
+          .summary = "draw a plan as one self-contained HTML page",
+          .description =
+              "The page works offline in any browser. Steps run to the right and addresses upwards. Each buffer is a "
+              "rectangle, or a staircase if its parts have different lifetimes. With --against, the page compares "
+              "two plans.",
+          .positionals = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
+          .options = {output_option("write the page (required); - is stdout"),
+                      {.name = "--against",
+                       .value = "PLAN",
+                       .summary = "an older plan to compare with",
+                       .kind = ArgumentKind::file}},
+          .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
+                       {"lowtide view new.json --against old.json -o change.html", "Draw the effect of a change."}},
+          .run = run_view};
 }
 
-VerbSpec pack_verb() {
+CommandSpec pack_command() {
   return {
       .name = "pack",
-      .summary = "give offsets to the buffers of a CSV file",
+      .summary = "find offsets for the buffers of a CSV file",
       .description =
-          "The file has a header line and one buffer a line: id, lower, upper, size, and optionally alignment, offset "
-          "(fixed) and gaps. Lifespans are half-open: a buffer lives from lower up to upper, which is not part of it. "
-          "Gaps are times within them at which its bytes are free for others, such as '4-6 8-9', half-open too.\n"
-          "Offsets and the bound are checked by code that shares nothing with the search. If nothing fits, what "
-          "shows it is printed: the buffers of one moment, or that all possibilities were tried.\n"
-          "Ctrl-C ends the search; the best found until then is the answer. A second one ends the program.",
-      .places = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
-      .options = {{.name = "--output",
-                   .letter = "-o",
-                   .value = "FILE",
-                   .summary = "write the file with offsets (or slots); - is stdout",
-                   .kind = ArgumentKind::file},
-                  {.name = "--html",
-                   .value = "FILE",
-                   .summary = "write the picture, one offline page; - is stdout",
-                   .kind = ArgumentKind::file},
+          "The file has a header line and one buffer per line: id, lower, upper, size, and optionally alignment, "
+          "offset (fixed) and gaps. A buffer lives from time lower until just before time upper. Gaps are times in "
+          "between at which its bytes are free for other buffers, such as '4-6 8-9', also half-open.\n"
+          "Offsets and bounds are checked independently of the search. If nothing fits, the proof is printed: the "
+          "buffers live at one time, or the size of a search that tried all possibilities.\n"
+          "Ctrl-C ends the search, and the best answer so far is printed. A second Ctrl-C ends the program.",
+      .positionals = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
+      .options = {output_option("write the file with offsets, or with slots; - is stdout"),
+                  html_option(),
                   {.name = "--capacity",
                    .value = "SIZE",
-                   .summary = "the buffers must fit, such as 1MiB; exit code 1 if they do not",
+                   .summary = "largest height allowed, such as 1MiB; exit code 1 if the buffers do not fit",
                    .kind = ArgumentKind::text},
                   {.name = "--slots",
-                   .summary = "no offsets: share whole buffers, so that their slots are least in total"},
+                   .summary = "share whole buffers in slots instead of choosing offsets, with the least total size"},
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search; default 200000000, some seconds (20000000 for slots)",
+                   .summary = "work units for the search; default 200000000, a few seconds (20000000 for slots)",
                    .kind = ArgumentKind::text},
                   {.name = "--threads",
                    .value = "N",
-                   .summary = "search with up to N threads, 1 to 256; default 1; the answer is the same",
+                   .summary = "threads of the search, 1 to 256; default 1; the answer does not depend on it",
                    .kind = ArgumentKind::text},
                   json_option()},
-      .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and keep them."},
-                   {"lowtide pack buffers.csv --capacity 1MiB --json", "Do they fit 1 MiB? For a script."},
-                   {"lowtide pack buffers.csv --threads 4 --html map.html", "Search on four cores, draw the packing."},
+      .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and write them."},
+                   {"lowtide pack buffers.csv --capacity 1MiB --json", "Check whether they fit 1 MiB, as JSON."},
+                   {"lowtide pack buffers.csv --threads 4 --html map.html",
+                    "Search on four cores and draw the result."},
                    {"lowtide pack buffers.csv --slots -o slots.csv",
-                    "One allocation a slot, where there are no offsets."}},
+                    "Assign slots, for runtimes that allocate each slot separately."}},
       .run = run_pack};
 }
 
-VerbSpec order_verb() {
-  return {.name = "order",
-          .summary = "order the nodes of a bare graph so that the largest load is least",
-          .description =
-              "The file (JSON) has 'nodes' with their 'bytes' and 'edges' as pairs of node numbers; one output a node, "
-              "which lives until its last reader has run. The answer is an order, its largest load, and a bound below "
-              "which no order gets; both are the same where the search ends, and then the order is proven optimal.\n"
-              "The strategies of other systems can be asked for by name, for comparison.",
-          .places = {{.name = "FILE", .summary = "an ordering problem (JSON)"}},
-          .options = {order_option(),
-                      {.name = "--effort",
-                       .value = "N",
-                       .summary = "work units for the search; default 30000000000, some 15 seconds",
-                       .kind = ArgumentKind::text},
-                      json_option()},
-          .examples = {{"lowtide order graph.json", "What does the best order need?"},
-                       {"lowtide order graph.json --order best_of_xla --json", "What would XLA's choice need?"}},
-          .run = run_order};
+CommandSpec order_command() {
+  return {
+      .name = "order",
+      .summary = "order a plain graph to minimize its peak memory",
+      .description =
+          "The file (JSON) has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers. Each node has one "
+          "output, which is live until its last reader has run. The answer is an order, its peak, and a lower bound "
+          "for all orders. If both are equal, the order is proven optimal.\n"
+          "Strategies of other systems are available by name, for comparison.",
+      .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON)"}},
+      .options = {order_option(),
+                  {.name = "--effort",
+                   .value = "N",
+                   .summary = "work units for the search; default 30000000000 (about 15 seconds)",
+                   .kind = ArgumentKind::text},
+                  json_option()},
+      .examples = {{"lowtide order graph.json", "Find the best order."},
+                   {"lowtide order graph.json --order best_of_xla --json", "Show what XLA's choice would need."}},
+      .run = run_order};
 }
 
-VerbSpec compare_verb() {
+CommandSpec compare_command() {
   return {
       .name = "compare",
-      .summary = "what earlier planners would have needed for a model, beside Lowtide's plan",
+      .summary = "compare Lowtide's plan with what earlier planners would need",
       .description =
-          "Plans the model, and does with the same graph what Caffe2, Static Runtime and AITemplate would have done: "
-          "buffers that several tensors share, storage groups, offsets. Every result is verified for the runs that it "
-          "is meant for: one node after the other, in any order that the dependencies allow, or in waves. All sizes "
-          "are rounded up to the same alignment, and all have the same scratch. Inputs are counted where the original "
-          "holds them in its memory, which is AITemplate alone. Lowtide also chooses the order, writes in place and "
-          "does "
-          "without copies.\n"
-          "Columns: buffers that are shared, names that are left when each shared buffer counts once, and the least "
-          "that a search finds by the same rule.",
-      .places = {{.name = "MODEL", .summary = "an ONNX file"}},
+          "Plans the model, and applies the rules of Caffe2, Static Runtime and AITemplate to the same graph. Each "
+          "result is verified for the runs that it is meant for: one node after another, any order that the "
+          "dependencies allow, or waves. All of them use the same alignment and the same scratch. Inputs count only "
+          "for AITemplate, which holds them in its own memory. Unlike the others, Lowtide also chooses the order, "
+          "writes results in place and avoids copies.\n"
+          "The columns show the shared buffers, the names that remain when each shared buffer counts once, and the "
+          "least that a search finds with the same rule.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--same-order",
-                   .summary = "the earlier planners get the order of Lowtide's plan, not that of the file"},
+                   .summary = "give the earlier planners the order of Lowtide's plan instead of the file's"},
                   dim_option(),
                   shape_option(),
                   target_option(),
                   json_option()},
-      .examples = {{"lowtide compare model.onnx", "What would the others need?"},
-                   {"lowtide compare model.onnx --same-order --json", "In the same order, for a script."}},
+      .examples = {{"lowtide compare model.onnx", "Compare in the order of the file."},
+                   {"lowtide compare model.onnx --same-order --json", "Compare in Lowtide's order, as JSON."}},
       .run = run_compare};
 }
 
-VerbSpec completion_verb() {
+CommandSpec completion_command() {
   return {.name = "completion",
-          .summary = "print the completion script of a shell",
-          .description = "Prints a script that makes the shell complete verbs, options, their values and files.",
-          .places = {{.name = "SHELL",
-                      .summary = "bash, zsh or fish",
-                      .kind = ArgumentKind::choice,
-                      .choices = {"bash", "zsh", "fish"}}},
+          .summary = "print a completion script for a shell",
+          .description = "The script completes commands, options, their values and file names.",
+          .positionals = {{.name = "SHELL",
+                           .summary = "bash, zsh or fish",
+                           .kind = ArgumentKind::choice,
+                           .choices = {"bash", "zsh", "fish"}}},
           .options = {},
-          .examples = {{"lowtide completion bash > ~/.local/share/bash-completion/completions/lowtide", "For bash."},
-                       {"lowtide completion fish > ~/.config/fish/completions/lowtide.fish", "For fish."}},
+          .examples = {{"lowtide completion bash > ~/.local/share/bash-completion/completions/lowtide",
+                        "Install the completion for bash."},
+                       {"lowtide completion fish > ~/.config/fish/completions/lowtide.fish",
+                        "Install the completion for fish."}},
           .run = run_completion};
 }
 
-VerbSpec help_verb() {
-  return {
-      .name = "help",
-      .summary = "explain lowtide or one of its verbs",
-      .description = "Without a verb: the list of verbs and the exit codes.",
-      .places = {{.name = "VERB",
-                  .summary = "the verb to explain",
-                  .kind = ArgumentKind::choice,
-                  .choices = {"inspect", "plan", "explain", "verify", "view", "pack", "order", "compare", "completion",
-                              "help"},
-                  .is_optional = true}},
-      .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
-      .examples = {{"lowtide help plan", "What can plan do?"}, {"lowtide help --man | man -l -", "The whole manual."}},
-      .run = run_help};
+CommandSpec help_command() {
+  return {.name = "help",
+          .summary = "show help for lowtide or one of its commands",
+          .description = "Without a command, lists the commands and the exit codes.",
+          .positionals = {{.name = "COMMAND",
+                           .summary = "the command to explain",
+                           .kind = ArgumentKind::choice,
+                           .choices = {"inspect", "plan", "explain", "verify", "view", "pack", "order", "compare",
+                                       "completion", "help"},
+                           .is_optional = true}},
+          .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
+          .examples = {{"lowtide help plan", "Show the help of 'plan'."},
+                       {"lowtide help --man | man -l -", "Show the manual page."}},
+          .run = run_help};
 }
 
 }  // namespace
 
-const std::vector<VerbSpec>& verbs() {
-  static const std::vector<VerbSpec> all = {inspect_verb(),    plan_verb(), explain_verb(), verify_verb(),
-                                            view_verb(),       pack_verb(), order_verb(),   compare_verb(),
-                                            completion_verb(), help_verb()};
+const std::vector<CommandSpec>& commands() {
+  static const std::vector<CommandSpec> all = {
+      inspect_command(), plan_command(),  explain_command(), verify_command(),     view_command(),
+      pack_command(),    order_command(), compare_command(), completion_command(), help_command()};
   return all;
 }
 
 const std::vector<OptionSpec>& common_options() {
   static const std::vector<OptionSpec> common = {
-      {.name = "--quiet", .letter = "-q", .summary = "no remarks on stderr, only errors"},
+      {.name = "--quiet", .letter = "-q", .summary = "print only errors on stderr"},
       {.name = "--color",
        .value = "WHEN",
-       .summary = "auto, always or never; auto honours NO_COLOR and CLICOLOR_FORCE",
+       .summary = "auto, always or never; auto respects NO_COLOR and CLICOLOR_FORCE",
        .kind = ArgumentKind::choice,
        .choices = {"auto", "always", "never"}},
-      {.name = "--help", .letter = "-h", .summary = "print this help"}};
+      {.name = "--help", .letter = "-h", .summary = "show this help"}};
   return common;
 }
 
-const VerbSpec* find_verb(std::string_view name) {
-  const auto found =
-      std::find_if(verbs().begin(), verbs().end(), [&](const VerbSpec& verb) { return verb.name == name; });
-  return found == verbs().end() ? nullptr : &*found;
+const CommandSpec* find_command(std::string_view name) {
+  const auto found = std::find_if(commands().begin(), commands().end(),
+                                  [&](const CommandSpec& command) { return command.name == name; });
+  return found == commands().end() ? nullptr : &*found;
 }
 
-std::vector<const OptionSpec*> options_of(const VerbSpec& verb) {
+std::vector<const OptionSpec*> options_of(const CommandSpec& command) {
   std::vector<const OptionSpec*> all;
-  for (const OptionSpec& option : verb.options) all.push_back(&option);
+  for (const OptionSpec& option : command.options) all.push_back(&option);
   for (const OptionSpec& option : common_options()) all.push_back(&option);
   return all;
 }
@@ -379,13 +378,13 @@ std::vector<const OptionSpec*> options_of(const VerbSpec& verb) {
 const std::vector<ExitCodeSpec>& exit_codes() {
   const auto number = [](ExitCode code) { return std::to_string(static_cast<int>(code)); };
   static const std::vector<ExitCodeSpec> codes = {
-      {number(ExitCode::done), "done and verified"},
-      {number(ExitCode::no), "the answer is no: it does not fit, or the plan is wrong"},
-      {number(ExitCode::usage), "the command line is wrong"},
-      {number(ExitCode::bad_input), "a file cannot be read or written, is malformed, or is not supported"},
+      {number(ExitCode::done), "success: done and verified"},
+      {number(ExitCode::no), "the answer is no: the plan does not fit, or it is wrong"},
+      {number(ExitCode::usage), "the command line is invalid"},
+      {number(ExitCode::bad_input), "a file cannot be read or written, is malformed or is unsupported"},
       {number(ExitCode::internal), "a bug in lowtide"},
-      {"130", "interrupted: Ctrl-C (SIGINT) ended the program"},
-      {"128+N", "as shells show it: signal N ended the program, such as 129 (SIGHUP), 141 (SIGPIPE), 143 (SIGTERM)"}};
+      {"130", "Ctrl-C (SIGINT) ended the program"},
+      {"128+N", "signal N ended the program, as shells show it: 129 (SIGHUP), 141 (SIGPIPE), 143 (SIGTERM)"}};
   return codes;
 }
 

@@ -10,14 +10,14 @@
 
 #include "lowtide/cli/outcome.h"
 
-// Every verb and option is declared once, in commands.cc. Parsing, --help, the man page and the completions of three
-// shells are made from that declaration, so they cannot disagree.
+// Every command and option is declared once, in commands.cc. Parsing, --help, the manual page and the completions of
+// three shells are made from that declaration, so they cannot disagree.
 namespace lowtide::cli_internal {
 
 class Arguments;
 class Console;
 
-// What stands after an option or in a place, for completion.
+// The kind of a value or positional argument, for completion.
 enum class ArgumentKind : std::uint8_t { none, text, file, choice };
 
 struct OptionSpec {
@@ -30,7 +30,7 @@ struct OptionSpec {
   bool is_repeatable = false;
 };
 
-struct PlaceSpec {
+struct PositionalSpec {
   std::string_view name;  // "MODEL"
   std::string_view summary;
   ArgumentKind kind = ArgumentKind::file;
@@ -43,36 +43,37 @@ struct ExampleSpec {
   std::string_view meaning;
 };
 
-struct VerbSpec {
+struct CommandSpec {
   std::string_view name;
   std::string_view summary;      // one line, no full stop
   std::string_view description;  // paragraphs, each on one line
-  std::vector<PlaceSpec> places;
-  std::vector<OptionSpec> options;  // without those that every verb has
+  std::vector<PositionalSpec> positionals;
+  std::vector<OptionSpec> options;  // without the common ones
   std::vector<ExampleSpec> examples;
   ExitCode (*run)(const Arguments& arguments, Console& console) = nullptr;
 };
 
 // In the order of the help.
-[[nodiscard]] const std::vector<VerbSpec>& verbs();
+[[nodiscard]] const std::vector<CommandSpec>& commands();
 
-// Those that every verb has: --color, --quiet, --help.
+// The options of every command: --color, --quiet, --help.
 [[nodiscard]] const std::vector<OptionSpec>& common_options();
 
-// nullptr if there is none of that name.
-[[nodiscard]] const VerbSpec* find_verb(std::string_view name);
+// nullptr if there is no such command.
+[[nodiscard]] const CommandSpec* find_command(std::string_view name);
 
 // Own options first, then the common ones.
-[[nodiscard]] std::vector<const OptionSpec*> options_of(const VerbSpec& verb);
+[[nodiscard]] std::vector<const OptionSpec*> options_of(const CommandSpec& command);
 
-// How the program ends: its own exit codes, then what a shell shows where a signal ended it ("128+N").
+// The exit codes of the program, and those that a shell shows if a signal ended it ("128+N").
 struct ExitCodeSpec {
   std::string code;
   std::string_view meaning;
 };
 [[nodiscard]] const std::vector<ExitCodeSpec>& exit_codes();
 
-// One sentence, true for every way to end.
-inline constexpr std::string_view kOutputsStayWhole = "However the program ends, no output file is left half written.";
+// For the help and the manual.
+inline constexpr std::string_view kOutputsStayWhole =
+    "No output file is ever left incomplete, however the program ends.";
 
 }  // namespace lowtide::cli_internal

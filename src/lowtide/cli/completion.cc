@@ -16,9 +16,9 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
   return out;
 }
 
-std::vector<std::string> verb_names() {
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
-  for (const VerbSpec& verb : verbs()) names.emplace_back(verb.name);
+  for (const CommandSpec& command : commands()) names.emplace_back(command.name);
   return names;
 }
 
@@ -35,7 +35,7 @@ std::string replaced(std::string_view text, std::string_view what, std::string_v
   return out;
 }
 
-// For single quotes of a POSIX shell.
+// Quotes for a POSIX shell.
 std::string in_quotes(std::string_view text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
 std::vector<std::string> spellings(const OptionSpec& option) {
@@ -44,12 +44,12 @@ std::vector<std::string> spellings(const OptionSpec& option) {
   return all;
 }
 
-// What bash does after an option that takes a value.
-std::string bash_value_cases(const VerbSpec& verb) {
+// The cases of bash after an option that takes a value.
+std::string bash_value_cases(const CommandSpec& command) {
   std::string files;
   std::string texts;
   std::string out;
-  for (const OptionSpec* option : options_of(verb)) {
+  for (const OptionSpec* option : options_of(command)) {
     const std::string names = joined(spellings(*option), "|");
     if (option->kind == ArgumentKind::choice) {
       out += "        " + names + ") COMPREPLY=($(compgen -W '" + joined(option->choices, " ") +
@@ -80,9 +80,11 @@ std::string zsh_spec(const OptionSpec& option) {
   return out;
 }
 
-std::string zsh_place(const PlaceSpec& place) {
-  const std::string action = place.kind == ArgumentKind::choice ? "(" + joined(place.choices, " ") + ")" : "_files";
-  return " \\\n        " + in_quotes((place.is_optional ? "::" : ":") + std::string(place.name) + ":" + action);
+std::string zsh_positional(const PositionalSpec& positional) {
+  const std::string action =
+      positional.kind == ArgumentKind::choice ? "(" + joined(positional.choices, " ") + ")" : "_files";
+  return " \\\n        " +
+         in_quotes((positional.is_optional ? "::" : ":") + std::string(positional.name) + ":" + action);
 }
 
 }  // namespace
@@ -90,16 +92,17 @@ std::string zsh_place(const PlaceSpec& place) {
 std::string bash_completion() {
   std::string out = "# bash completion of lowtide\n_lowtide() {\n";
   out += "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n  COMPREPLY=()\n";
-  out += "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '" + joined(verb_names(), " ") +
+  out += "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n    COMPREPLY=($(compgen -W '" + joined(command_names(), " ") +
          " --help --version' -- \"$current\"))\n    return\n  fi\n";
   out += "  case ${COMP_WORDS[1]} in\n";
-  for (const VerbSpec& verb : verbs()) {
+  for (const CommandSpec& command : commands()) {
     std::vector<std::string> names;
-    for (const OptionSpec* option : options_of(verb)) {
+    for (const OptionSpec* option : options_of(command)) {
       for (std::string& name : spellings(*option)) names.push_back(std::move(name));
     }
-    const PlaceSpec& first = verb.places.front();
-    out += "    " + std::string(verb.name) + ")\n      case $previous in\n" + bash_value_cases(verb) + "      esac\n";
+    const PositionalSpec& first = command.positionals.front();
+    out += "    " + std::string(command.name) + ")\n      case $previous in\n" + bash_value_cases(command) +
+           "      esac\n";
     out += "      case $current in\n        -*) COMPREPLY=($(compgen -W '" + joined(names, " ") +
            "' -- \"$current\")); return ;;\n      esac\n";
     out += first.kind == ArgumentKind::choice
@@ -110,16 +113,16 @@ std::string bash_completion() {
 }
 
 std::string zsh_completion() {
-  std::string out = "#compdef lowtide\n_lowtide() {\n  local -a verbs\n  verbs=(\n";
-  for (const VerbSpec& verb : verbs()) {
-    out += "    " + in_quotes(std::string(verb.name) + ":" + replaced(verb.summary, ":", "\\:")) + "\n";
+  std::string out = "#compdef lowtide\n_lowtide() {\n  local -a commands\n  commands=(\n";
+  for (const CommandSpec& command : commands()) {
+    out += "    " + in_quotes(std::string(command.name) + ":" + replaced(command.summary, ":", "\\:")) + "\n";
   }
-  out += "  )\n  if (( CURRENT == 2 )); then\n    _describe 'verb' verbs\n    return\n  fi\n";
-  out += "  local verb=${words[2]}\n  shift words\n  (( CURRENT-- ))\n  case $verb in\n";
-  for (const VerbSpec& verb : verbs()) {
-    out += "    " + std::string(verb.name) + ")\n      _arguments -s";
-    for (const OptionSpec* option : options_of(verb)) out += zsh_spec(*option);
-    for (const PlaceSpec& place : verb.places) out += zsh_place(place);
+  out += "  )\n  if (( CURRENT == 2 )); then\n    _describe 'command' commands\n    return\n  fi\n";
+  out += "  local command=${words[2]}\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
+  for (const CommandSpec& command : commands()) {
+    out += "    " + std::string(command.name) + ")\n      _arguments -s";
+    for (const OptionSpec* option : options_of(command)) out += zsh_spec(*option);
+    for (const PositionalSpec& positional : command.positionals) out += zsh_positional(positional);
     out += " ;;\n";
   }
   return out + "  esac\n}\nif [ \"$funcstack[1]\" = _lowtide ]; then _lowtide; else compdef _lowtide lowtide; fi\n";
@@ -131,17 +134,17 @@ std::string fish_completion() {
     return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
   };
   std::string out = "# fish completion of lowtide\ncomplete -c lowtide -n __fish_use_subcommand -f\n";
-  for (const VerbSpec& verb : verbs()) {
-    out += "complete -c lowtide -n __fish_use_subcommand -a " + std::string(verb.name) + " -d " +
-           quoted_for_fish(verb.summary) + "\n";
+  for (const CommandSpec& command : commands()) {
+    out += "complete -c lowtide -n __fish_use_subcommand -a " + std::string(command.name) + " -d " +
+           quoted_for_fish(command.summary) + "\n";
   }
-  for (const VerbSpec& verb : verbs()) {
-    const std::string start = "complete -c lowtide -n '__fish_seen_subcommand_from " + std::string(verb.name) + "'";
-    for (const PlaceSpec& place : verb.places) {
-      if (place.kind == ArgumentKind::choice)
-        out += start + " -f -a " + quoted_for_fish(joined(place.choices, " ")) + "\n";
+  for (const CommandSpec& command : commands()) {
+    const std::string start = "complete -c lowtide -n '__fish_seen_subcommand_from " + std::string(command.name) + "'";
+    for (const PositionalSpec& positional : command.positionals) {
+      if (positional.kind == ArgumentKind::choice)
+        out += start + " -f -a " + quoted_for_fish(joined(positional.choices, " ")) + "\n";
     }
-    for (const OptionSpec* option : options_of(verb)) {
+    for (const OptionSpec* option : options_of(command)) {
       out += start + " -l " + std::string(option->name.substr(2));
       if (!option->letter.empty()) out += " -s " + std::string(option->letter.substr(1));
       if (option->kind == ArgumentKind::choice) out += " -x -a " + quoted_for_fish(joined(option->choices, " "));

@@ -16,19 +16,19 @@ enum class ColorChoice : std::uint8_t { automatic, always, never };
 class Console {
  public:
   // `automatic` follows, in this order: NO_COLOR set and not empty: no; CLICOLOR_FORCE set, not empty and not 0: yes;
-  // TERM=dumb: no; else whether the stream is a terminal.
+  // TERM=dumb: no; otherwise whether the stream is a terminal.
   void set_colors(ColorChoice choice);
   void set_quiet(bool is_quiet) { is_quiet_ = is_quiet; }
-  // Results go to stderr too, because a file was sent to stdout.
+  // Sends results to stderr as well, because a file goes to stdout.
   void keep_stdout_free() { is_stdout_taken_ = true; }
 
-  // Stops with exit code 3 where the stream takes no more (a full disk, a closed pipe).
+  // Stops with exit code 3 if the write fails (a full disk, a closed pipe).
   void result(const StyledText& text);
-  // Raw bytes for stdout, whatever `keep_stdout_free` says.
+  // Writes raw bytes to stdout, also after keep_stdout_free().
   void write_stdout(std::string_view bytes);
-  // A remark; nothing with --quiet.
+  // Writes a remark to stderr, except with --quiet.
   void remark(const StyledText& text);
-  // "error: ..." even with --quiet; never fails.
+  // Writes "error: ..." to stderr, also with --quiet. Never fails.
   void error(std::string_view message);
 
   [[nodiscard]] bool shows_progress() const;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kColumns = 88;
 
-// Breaks paragraphs (one on each line) between words.
+// Breaks paragraphs, one per line, between words.
 StyledText wrapped(std::string_view text, std::string_view indent) {
   StyledText out;
   std::size_t column = 0;
@@ -42,12 +42,12 @@ StyledText option_table(const std::vector<OptionSpec>& options) {
 
 }  // namespace
 
-std::string usage_line(const VerbSpec& verb) {
-  std::string line = "lowtide " + std::string(verb.name);
-  for (const PlaceSpec& place : verb.places) {
-    line += place.is_optional ? " [" + std::string(place.name) + "]" : " " + std::string(place.name);
+std::string usage_line(const CommandSpec& command) {
+  std::string line = "lowtide " + std::string(command.name);
+  for (const PositionalSpec& positional : command.positionals) {
+    line += positional.is_optional ? " [" + std::string(positional.name) + "]" : " " + std::string(positional.name);
   }
-  return line + " [options]";
+  return line + " [OPTIONS]";
 }
 
 std::string option_names(const OptionSpec& option) {
@@ -63,11 +63,12 @@ std::string version_text() { return tool_name() + "\n"; }
 
 StyledText general_help() {
   StyledText out("lowtide", Style::heading);
-  out.add(" plans the memory of a neural network: from a model file to a verified plan and its picture.");
-  out.end_line().end_line().add("usage: ", Style::heading).add("lowtide VERB ... [options]").end_line();
-  out.end_line().add("verbs", Style::heading).end_line();
+  out.add(" plans the memory of a neural network. It reads a model file, and writes a verified plan and a drawing.");
+  out.end_line().end_line().add("usage: ", Style::heading).add("lowtide COMMAND ... [OPTIONS]").end_line();
+  out.end_line().add("commands", Style::heading).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
-  for (const VerbSpec& verb : verbs()) table.add_row({StyledText(verb.name, Style::strong), verb.summary});
+  for (const CommandSpec& command : commands())
+    table.add_row({StyledText(command.name, Style::strong), command.summary});
   out.append(table.text());
   out.end_line().add("examples", Style::heading).end_line();
   out.add("  lowtide inspect model.onnx").end_line();
@@ -76,24 +77,27 @@ StyledText general_help() {
   TextTable codes({TextTable::Align::left, TextTable::Align::left});
   for (const ExitCodeSpec& code : exit_codes()) codes.add_row({code.code, code.meaning});
   out.append(codes.text()).add("  ").add(kOutputsStayWhole).end_line();
-  out.end_line().add("'lowtide VERB --help' explains a verb; 'lowtide --version' prints the version.").end_line();
+  out.end_line()
+      .add("See 'lowtide COMMAND --help' for each command. 'lowtide --version' prints the version.")
+      .end_line();
   return out;
 }
 
-StyledText verb_help(const VerbSpec& verb) {
+StyledText command_help(const CommandSpec& command) {
   StyledText out("usage: ", Style::heading);
-  out.add(usage_line(verb)).end_line().end_line().append(wrapped(verb.description, ""));
-  if (!verb.places.empty()) {
+  out.add(usage_line(command)).end_line().end_line().append(wrapped(command.description, ""));
+  if (!command.positionals.empty()) {
     out.end_line();
     TextTable table({TextTable::Align::left, TextTable::Align::left});
-    for (const PlaceSpec& place : verb.places) table.add_row({StyledText(place.name, Style::strong), place.summary});
+    for (const PositionalSpec& positional : command.positionals)
+      table.add_row({StyledText(positional.name, Style::strong), positional.summary});
     out.append(table.text());
   }
-  if (!verb.options.empty())
-    out.end_line().add("options", Style::heading).end_line().append(option_table(verb.options));
+  if (!command.options.empty())
+    out.end_line().add("options", Style::heading).end_line().append(option_table(command.options));
   out.end_line().add("common options", Style::heading).end_line().append(option_table(common_options()));
   out.end_line().add("examples", Style::heading).end_line();
-  for (const ExampleSpec& example : verb.examples) {
+  for (const ExampleSpec& example : command.examples) {
     out.add("  ").add(example.command).end_line();
     out.add("      ").add(example.meaning, Style::dim).end_line();
   }

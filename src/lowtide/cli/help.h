@@ -8,15 +8,15 @@
 #include "lowtide/cli/commands.h"
 #include "lowtide/report/styled_text.h"
 
-// Texts made from the declaration of the verbs (cli/commands.h).
+// Texts made from the declarations in cli/commands.h.
 namespace lowtide::cli_internal {
 
 [[nodiscard]] StyledText general_help();
-[[nodiscard]] StyledText verb_help(const VerbSpec& verb);
+[[nodiscard]] StyledText command_help(const CommandSpec& command);
 
 // "lowtide 0.1.0"
 [[nodiscard]] std::string tool_name();
-// With what it reads.
+// tool_name() as a line.
 [[nodiscard]] std::string version_text();
 
 // The manual page lowtide(1), in roff.
@@ -26,8 +26,8 @@ namespace lowtide::cli_internal {
 [[nodiscard]] std::string zsh_completion();
 [[nodiscard]] std::string fish_completion();
 
-// "lowtide plan MODEL [options]"
-[[nodiscard]] std::string usage_line(const VerbSpec& verb);
+// "lowtide plan MODEL [OPTIONS]"
+[[nodiscard]] std::string usage_line(const CommandSpec& command);
 // "-o, --output FILE"
 [[nodiscard]] std::string option_names(const OptionSpec& option);
 

@@ -6,13 +6,13 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// A signal handler reaches nothing but globals.
+// A signal handler can only use globals.
 std::atomic<bool> is_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not wait");
 
 extern "C" void lowtide_on_signal(int number) {
   if (!is_asked.exchange(true)) return;
-  // NOLINTNEXTLINE(cert-err33-c): what would follow from a failure is what happens anyway
+  // NOLINTNEXTLINE(cert-err33-c): a failure has the same effect
   static_cast<void>(std::signal(number, SIG_DFL));
   static_cast<void>(std::raise(number));  // takes effect when this handler returns
 }

@@ -8,8 +8,9 @@
 
 namespace lowtide::cli_internal {
 
-// While it lives, the first SIGINT or SIGTERM only raises a flag, so that a search may end with what it has; a second
-// one ends the process as if nobody had listened. A signal that was ignored before stays ignored. One at a time.
+// During its lifetime, the first SIGINT or SIGTERM only sets a flag, so that a search can return its best answer. The
+// second one ends the process in the usual way. A signal that was ignored before stays ignored. Only one object of this
+// class may exist at a time.
 class Interrupt {
  public:
   Interrupt();

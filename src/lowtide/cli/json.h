@@ -15,7 +15,7 @@
 #include "lowtide/report/shown_step.h"
 #include "lowtide/report/summary.h"
 
-// What --json prints; docs/json-output.md says what each key means. Keys stay in the order written, bytes are integers.
+// The output of --json; docs/json-output.md explains each key. Keys keep the order in which they are added.
 namespace lowtide::cli_internal {
 
 using Json = nlohmann::ordered_json;
@@ -25,7 +25,7 @@ inline constexpr int kJsonSchemaVersion = 1;
 // {"schema_version": 1, "tool": "lowtide 0.1.0", "command": command}
 [[nodiscard]] Json json_head(std::string_view command);
 
-// A name from a file, as plan files hold it: a byte that is not UTF-8 is \xNN, a backslash is two.
+// A name from a file in the form of plan files: a byte that is not UTF-8 becomes \xNN, a backslash is doubled.
 [[nodiscard]] std::string json_text(std::string_view name);
 
 [[nodiscard]] Json json_of(const ModelFacts& model);
@@ -33,10 +33,10 @@ inline constexpr int kJsonSchemaVersion = 1;
 [[nodiscard]] Json json_of(const ShownStep& step);
 [[nodiscard]] Json json_of(const std::vector<Peak>& peaks, std::size_t top);
 [[nodiscard]] Json json_of(const std::vector<std::string>& notes);
-// null where nothing can be said.
+// null if the gap is unknown.
 [[nodiscard]] Json json_of_gap(Bytes achieved, Bytes bound);
 
-// Two blanks of indentation and a line end.
+// Prints with an indentation of two blanks and a final line end.
 void print_json(Console& console, const Json& json);
 
 }  // namespace lowtide::cli_internal

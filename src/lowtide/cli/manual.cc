@@ -9,7 +9,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// A line that begins with a dot or quote would be a command; a plain dash would become a hyphen.
+// Escapes what roff would interpret: a dot or quote at the start of a line, backslashes, dashes and tildes.
 std::string roff(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -46,11 +46,11 @@ std::string option_entry(const OptionSpec& option) {
   return ".TP\n" + tag + "\n" + roff(summary) + "\n";
 }
 
-std::string verb_section(const VerbSpec& verb) {
-  std::string out = ".SS " + roff(usage_line(verb)) + "\n" + roff(verb.description) + "\n";
-  for (const PlaceSpec& place : verb.places) out += tagged(place.name, place.summary);
-  for (const OptionSpec& option : verb.options) out += option_entry(option);
-  for (const ExampleSpec& example : verb.examples) {
+std::string command_section(const CommandSpec& command) {
+  std::string out = ".SS " + roff(usage_line(command)) + "\n" + roff(command.description) + "\n";
+  for (const PositionalSpec& positional : command.positionals) out += tagged(positional.name, positional.summary);
+  for (const OptionSpec& option : command.options) out += option_entry(option);
+  for (const ExampleSpec& example : command.examples) {
     out += ".PP\n" + roff(example.meaning) + "\n.PP\n.nf\n.RS\n" + roff(example.command) + "\n.RE\n.fi\n";
   }
   return out;
@@ -61,26 +61,25 @@ std::string verb_section(const VerbSpec& verb) {
 std::string manual_page() {
   std::string out = ".TH LOWTIDE 1 \"\" \"" + tool_name() + "\" \"User Commands\"\n";
   out += ".SH NAME\nlowtide \\- plan the memory of a neural network\n";
-  out += ".SH SYNOPSIS\n.B lowtide\n.I VERB\n\\&... [\\fIoptions\\fR]\n";
+  out += ".SH SYNOPSIS\n.B lowtide\n.I COMMAND\n\\&... [\\fIOPTIONS\\fR]\n";
   out += ".SH DESCRIPTION\n";
   out +=
-      "Lowtide decides when every operator of a neural network runs and where and how long every tensor lives, so that "
-      "the network fits the memory there is, and proves it: every plan is verified against its model, and printed "
-      "beside "
-      "a lower bound that no plan can beat.\n.PP\n"
+      "Lowtide plans the memory of neural networks. It decides when each operator runs, and where and how long each "
+      "tensor lives, so that the network fits into the available memory. Every plan is verified against its model and "
+      "printed next to a lower bound that no plan can beat.\n.PP\n"
       "Results go to stdout, everything else to stderr. The same model and options give the same output, byte for "
       "byte.\n";
-  out += ".SH VERBS\n";
-  for (const VerbSpec& verb : verbs()) out += verb_section(verb);
+  out += ".SH COMMANDS\n";
+  for (const CommandSpec& command : commands()) out += command_section(command);
   out += ".SH COMMON OPTIONS\n";
   for (const OptionSpec& option : common_options()) out += option_entry(option);
   out += ".SH EXIT STATUS\n";
   for (const ExitCodeSpec& code : exit_codes()) out += tagged(code.code, code.meaning);
   out += ".PP\n" + roff(kOutputsStayWhole) + "\n";
   out += ".SH ENVIRONMENT\n";
-  out += tagged("NO_COLOR", "set and not empty: no colours, unless --color=always");
-  out += tagged("CLICOLOR_FORCE", "set, not empty and not 0: colours also where stdout is no terminal");
-  out += tagged("TERM", "dumb: no colours and no progress");
+  out += tagged("NO_COLOR", "if set and not empty: no colours, except with --color=always");
+  out += tagged("CLICOLOR_FORCE", "if set, not empty and not 0: colours even if stdout is not a terminal");
+  out += tagged("TERM", "if dumb: no colours and no progress");
   return out;
 }
 

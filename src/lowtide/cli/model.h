@@ -14,7 +14,7 @@
 
 namespace lowtide::cli_internal {
 
-// Wall clock since it was made; for people, nothing is decided by it.
+// Wall clock time since construction. It is only reported; no decision depends on it.
 class Stopwatch {
  public:
   [[nodiscard]] double seconds() const {
@@ -34,7 +34,7 @@ struct LoadedModel {
 // Imports a model and remarks on what the importer notes.
 [[nodiscard]] Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings,
                                                  Console& console);
-// The same, and stops where that fails.
+// The same, but stops if that fails.
 [[nodiscard]] LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console);
 
 }  // namespace lowtide::cli_internal

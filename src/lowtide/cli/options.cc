@@ -14,29 +14,29 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// Digits alone that parse_number did not take: a number beyond all measure.
+// Whether the text is a whole number above 2^63 - 1.
 bool is_too_large(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos && !parse_number(text);
 }
 
-constexpr std::string_view kTooLarge = " is too large: the largest number is 2^63 - 1";
+constexpr std::string_view kTooLarge = " is too large; the largest number is 2^63 - 1";
 
-constexpr const char* kSizeTooLarge = "; it is too large: a size is below 2^63 bytes";
+constexpr const char* kSizeTooLarge = "; this is too large: a size must be below 2^63 bytes";
 
-// Why a text is not a size, where that can be guessed.
+// A hint why a text is not a size; empty if there is none.
 std::string size_hint(const std::string& text) {
   if (text.empty()) return "";
-  if (text.starts_with('-')) return "; a size is not negative";
+  if (text.starts_with('-')) return "; a size cannot be negative";
   std::size_t unit = text.find_first_not_of("0123456789. ");
-  if (unit == std::string::npos) return kSizeTooLarge;
+  if (unit == std::string::npos) return is_too_large(text) ? kSizeTooLarge : "";
   const std::string number = text.substr(0, unit);
   const std::string letters = text.substr(unit);
   const bool is_whole = !number.empty() && number.find('.') == std::string::npos;
-  if (letters == "B") return is_whole ? kSizeTooLarge : "; a size is a whole number of bytes, below 2^63";
+  if (letters == "B") return is_whole ? kSizeTooLarge : "; a size must be a whole number of bytes below 2^63";
   if (!number.empty() && (std::string("kKmMgGtT").find(letters[0]) != std::string::npos) && letters.size() <= 3) {
     std::string right = {static_cast<char>(std::toupper(letters[0])), 'i', 'B'};
     if (letters == right && is_whole) return kSizeTooLarge;
-    if (letters == right) return "; a size is below 2^63 bytes and a whole number of them";
+    if (letters == right) return "; a size must be a whole number of bytes below 2^63";
     return "; did you mean '" + number + right + "'?";
   }
   return "";
@@ -51,7 +51,7 @@ std::vector<std::int64_t> read_extents(std::string_view option, const std::strin
       stop_usage("'" + std::string(option) + "': " + quoted(extent, 60) + std::string(kTooLarge));
     const std::optional<std::int64_t> number = extent == "?" ? -1 : parse_number(extent);
     if (!number || (*number < 0 && extent != "?")) {
-      stop_usage("'" + std::string(option) + "' is like image=1x3x224x224 (? keeps what the file says), not " +
+      stop_usage("'" + std::string(option) + "' must have the form image=1x3x224x224 (? keeps an extent), not " +
                  quoted(word, 60));
     }
     extents.push_back(*number);
@@ -65,7 +65,7 @@ struct Binding {
   std::string value;
 };
 
-// At the last "=", since a name may hold one and a value never does.
+// Splits at the last "=", because a name may contain one and a value never does.
 std::optional<Binding> split_binding(const std::string& word) {
   const std::size_t equals = word.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) return std::nullopt;
@@ -102,7 +102,7 @@ std::optional<Bytes> read_size(const Arguments& arguments, std::string_view opti
   if (!text) return std::nullopt;
   const std::optional<Bytes> size = parse_bytes(*text);
   if (!size) {
-    stop_usage("'" + std::string(option) + "' is a size such as 64MiB, 1.5GiB or 4096, not " + quoted(*text, 60) +
+    stop_usage("'" + std::string(option) + "' must be a size such as 64MiB, 1.5GiB or 4096, not " + quoted(*text, 60) +
                size_hint(*text));
   }
   return size;
@@ -110,8 +110,7 @@ std::optional<Bytes> read_size(const Arguments& arguments, std::string_view opti
 
 std::optional<Bytes> read_positive_size(const Arguments& arguments, std::string_view option) {
   const std::optional<Bytes> size = read_size(arguments, option);
-  if (size == Bytes(0))
-    stop_usage("'" + std::string(option) + "' of 0 bytes holds nothing; leave it away for no limit");
+  if (size == Bytes(0)) stop_usage("'" + std::string(option) + "' must be positive; omit the option for no limit");
   return size;
 }
 
@@ -125,7 +124,7 @@ std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_v
     stop_usage("'" + std::string(option) + "': " + quoted(*text, 60) + std::string(kTooLarge));
   }
   if (!number || *number < least || *number > most) {
-    stop_usage("'" + std::string(option) + "' is a whole number from " + std::to_string(least) + " to " +
+    stop_usage("'" + std::string(option) + "' must be a whole number from " + std::to_string(least) + " to " +
                (is_any ? "2^63 - 1" : std::to_string(most)) + ", not " + quoted(*text, 60));
   }
   return number;
@@ -139,18 +138,18 @@ ImportOptions read_bindings(const Arguments& arguments) {
     if (binding && is_too_large(binding->value)) {
       stop_usage("'--dim' " + quoted(binding->name, 60) + ": " + quoted(binding->value, 60) + std::string(kTooLarge));
     }
-    if (!extent || *extent < 0) stop_usage("'--dim' is like batch=8, not " + quoted(word, 60));
+    if (!extent || *extent < 0) stop_usage("'--dim' must have the form batch=8, not " + quoted(word, 60));
     const auto [at, is_new] = bindings.dims.emplace(binding->name, *extent);
     if (!is_new && at->second != *extent) {
-      stop_usage("'--dim' binds " + quoted(binding->name, 60) + " twice, to " + std::to_string(at->second) +
-                 " and to " + std::to_string(*extent));
+      stop_usage("'--dim' sets " + quoted(binding->name, 60) + " to both " + std::to_string(at->second) + " and " +
+                 std::to_string(*extent) + "; give it once");
     }
   }
   for (const std::string& word : arguments.values("--shape")) {
     const std::optional<Binding> binding = split_binding(word);
     const std::vector<std::int64_t> extents = read_extents("--shape", word, binding ? binding->value : "");
     if (!bindings.shapes.emplace(binding->name, extents).second) {
-      stop_usage("'--shape' names the input " + quoted(binding->name, 60) + " twice; once is enough");
+      stop_usage("'--shape' names the input " + quoted(binding->name, 60) + " twice; give it once");
     }
   }
   return bindings;

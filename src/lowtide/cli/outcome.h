@@ -14,13 +14,13 @@ namespace lowtide::cli_internal {
 
 enum class ExitCode : int {
   done = 0,       // done and verified
-  no = 1,         // the answer is no: it does not fit, the plan is wrong
-  usage = 2,      // the command line is wrong
-  bad_input = 3,  // a file cannot be read, is malformed, or is not supported
+  no = 1,         // the answer is no: the plan does not fit, or it is wrong
+  usage = 2,      // the command line is invalid
+  bad_input = 3,  // a file cannot be read or written, is malformed or is unsupported
   internal = 4,   // a bug in Lowtide
 };
 
-// Ends a command. The message is one or more whole lines for stderr, safe for a terminal.
+// Ends a command. The message has one or more lines for stderr and is safe for a terminal.
 class Stop : public std::runtime_error {
  public:
   Stop(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -30,7 +30,7 @@ class Stop : public std::runtime_error {
   ExitCode code_;
 };
 
-// What a door gave, or the end of the command with its reason.
+// The value of a result, or a Stop with its error.
 template <typename T>
 [[nodiscard]] T take(Result<T> result) {
   if (!result.ok()) throw Stop(ExitCode::bad_input, result.error().describe());
@@ -40,7 +40,7 @@ inline void take(const Result<void>& result) {
   if (!result.ok()) throw Stop(ExitCode::bad_input, result.error().describe());
 }
 
-// Of what was made from a file by something that does not know its name: the name comes in front of the error.
+// The same for a function that does not know the name of the file: the name is added to the error.
 template <typename T>
 [[nodiscard]] T take(Result<T> result, const std::string& path) {
   if (result.ok()) return std::move(result).value();

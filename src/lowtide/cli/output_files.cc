@@ -14,7 +14,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// Whether two names are one file, also when it is not there yet.
+// Whether two names denote the same file, which need not exist yet.
 bool are_same(const std::string& a, const std::string& b) {
   std::error_code error;
   const std::filesystem::path first = std::filesystem::weakly_canonical(std::filesystem::absolute(a), error);
@@ -31,12 +31,13 @@ OutputFiles::OutputFiles(std::vector<std::string> destinations, const std::vecto
     take(check_destination(destinations[at], inputs));
     for (std::size_t other = 0; other < at; ++other) {
       if (are_same(destinations[at], destinations[other]) && !is_device(destinations[at])) {
-        stop_usage("two outputs cannot both go to " + shown_name(destinations[at], 60));
+        stop_usage("two outputs have the same destination, " + shown_name(destinations[at], 60));
       }
     }
     if (destinations[at] == "-") uses_stdout_ = true;
   }
-  if (uses_stdout_ && prints_json) stop_usage("'--json' and a file cannot both go to stdout; name a file instead of -");
+  if (uses_stdout_ && prints_json)
+    stop_usage("'--json' and an output file cannot both go to stdout; name a file instead of -");
 }
 
 void OutputFiles::write(const std::string& destination, std::string_view bytes, Console& console) const {

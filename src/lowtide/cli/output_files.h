@@ -12,16 +12,17 @@
 
 namespace lowtide::cli_internal {
 
-// The files that a command was told to write. Destinations are checked before the work begins, so that an hour of
-// planning does not end at a folder that is not there.
+// The output files of a command. Destinations are checked before the work begins, so that a long search is not lost
+// because a folder does not exist.
 class OutputFiles {
  public:
-  // Stops if a destination cannot be, is one of `inputs`, or if two outputs (of --json too) want the same place.
+  // Stops if a destination cannot be written, if it is one of `inputs`, or if two outputs (including that of --json)
+  // have the same destination.
   OutputFiles(std::vector<std::string> destinations, const std::vector<std::string>& inputs, bool prints_json);
 
   [[nodiscard]] bool uses_stdout() const { return uses_stdout_; }
 
-  // Writes one of the destinations, whole or not at all, and remarks on it.
+  // Writes one of the destinations, completely or not at all, and remarks on it.
   void write(const std::string& destination, std::string_view bytes, Console& console) const;
 
  private:

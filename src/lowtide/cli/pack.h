@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "lowtide/cli/console.h"
+#include "lowtide/cli/json.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/plan/packing.h"
+#include "lowtide/report/packing_summary.h"
 
-// `pack` has two answers to the same file: offsets (pack_offsets.cc), or slots (pack_slots.cc).
+// `pack` answers a file with offsets (pack_offsets.cc) or slots (pack_slots.cc).
 namespace lowtide::cli_internal {
 
 struct PackRequest {
@@ -21,17 +23,29 @@ struct PackRequest {
   std::optional<std::int64_t> effort;
   int threads = 1;
   std::optional<std::string> csv_file;
-  std::optional<std::string> page_file;  // of offsets
+  std::optional<std::string> page_file;  // only for offsets
   bool prints_json = false;
   double import_seconds = 0;
 };
 
-[[nodiscard]] ExitCode pack_offsets(const PackRequest& request, const PackingProblem& problem, const OutputFiles& files,
-                                    Console& console);
-[[nodiscard]] ExitCode pack_slots(const PackRequest& request, const PackingProblem& problem, const OutputFiles& files,
-                                  Console& console);
+// What offsets and slots have in common, after both were checked.
+struct PackAnswer {
+  PackingFigures figures;
+  bool is_bound_searched = false;
+  bool is_bound_verified = false;
+  bool is_interrupted = false;
+  double pack_seconds = 0;
+  double verify_seconds = 0;
+  Json json = Json::object();  // keys that only one of them has
+  std::string csv;             // the output file
+  std::string page;            // empty for slots
+};
 
-// Stops with an internal error if there is something wrong with what was found: nothing of it is shown or written.
+[[nodiscard]] PackAnswer pack_offsets(const PackRequest& request, const PackingProblem& problem,
+                                      const Console& console);
+[[nodiscard]] PackAnswer pack_slots(const PackRequest& request, const PackingProblem& problem, const Console& console);
+
+// Stops with an internal error if the check found anything wrong. Then nothing is shown or written.
 void stop_if_wrong(const std::vector<std::string>& wrong, const std::string& what);
 
 }  // namespace lowtide::cli_internal

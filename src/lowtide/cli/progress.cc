@@ -12,7 +12,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// One write for one line; what a terminal does not take is not worth an error.
+// One write per line. A failed write is ignored.
 void put(std::string_view text) { static_cast<void>(!write(STDERR_FILENO, text.data(), text.size())); }
 
 }  // namespace

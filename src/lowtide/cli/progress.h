@@ -12,8 +12,8 @@
 
 namespace lowtide::cli_internal {
 
-// "planning ... 3 s" on a terminal's stderr while the object lives, after the first second; wiped away at its end. With
-// a note: "packing ... 3 s, best 1.02 MiB".
+// Shows "planning ... 3 s" on a terminal's stderr during its lifetime, from the first second on. The destructor erases
+// it. With a note: "packing ... 3 s, best 1.02 MiB".
 class Progress {
  public:
   Progress(const Console& console, std::string what);
@@ -21,7 +21,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress();
 
-  // What stands behind the seconds from the next one on.
+  // Shown after the seconds, from the next second on.
   void note(std::string text);
 
  private:

@@ -12,8 +12,8 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
-#include "lowtide/cli/verbs.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -41,21 +41,21 @@ ExitCode run_words(const std::vector<std::string>& words, Console& console) {
     console.write_stdout(version_text());
     return ExitCode::done;
   }
-  const VerbSpec* verb = find_verb(first);
-  if (verb == nullptr) {
+  const CommandSpec* command = find_command(first);
+  if (command == nullptr) {
     std::vector<std::string> known;
-    for (const VerbSpec& one : verbs()) known.emplace_back(one.name);
+    for (const CommandSpec& one : commands()) known.emplace_back(one.name);
     const std::string hint = suggestion(first, known);
-    stop_usage("there is no verb " + quoted(first, 60) + (hint.empty() ? "; see 'lowtide --help'" : hint));
+    stop_usage("unknown command " + quoted(first, 60) + (hint.empty() ? "; see 'lowtide --help'" : hint));
   }
-  const Arguments arguments = parse_arguments(*verb, {words.begin() + 1, words.end()});
+  const Arguments arguments = parse_arguments(*command, {words.begin() + 1, words.end()});
   console.set_colors(color_choice(arguments));
   console.set_quiet(arguments.has("--quiet"));
   if (arguments.has("--help")) {
-    console.result(verb_help(*verb));
+    console.result(command_help(*command));
     return ExitCode::done;
   }
-  return verb->run(arguments, console);
+  return command->run(arguments, console);
 }
 
 int report(Console& console, ExitCode code, const std::string& message) {
@@ -79,11 +79,11 @@ int run(const std::vector<std::string>& words) noexcept {
       return report(console, ExitCode::internal, "out of memory");
     } catch (const std::exception& exception) {
       return report(console, ExitCode::internal,
-                    "unexpected: " + quoted(exception.what(), 2000) + std::string(kReport));
+                    "unexpected exception: " + quoted(exception.what(), 2000) + std::string(kReport));
     }
   } catch (...) {
-    // Not even the message could be made; this one needs no memory.
-    static constexpr char kLast[] = "error: lowtide ran out of memory while it reported an error\n";
+    // There is no memory for a message. This one needs none.
+    static constexpr char kLast[] = "error: out of memory while reporting an error\n";
     static_cast<void>(!write(STDERR_FILENO, kLast, sizeof(kLast) - 1));
     return static_cast<int>(ExitCode::internal);
   }

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 namespace {
 
 std::vector<PlanStage> stages_named(const std::vector<std::string>& names) {
@@ -39,4 +39,4 @@ void read_stage_options(const Arguments& arguments, Console& console, PlanOption
   options.on_dump = [&console](const std::string& text) { console.remark(StyledText(text)); };
 }
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

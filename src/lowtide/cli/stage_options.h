@@ -10,7 +10,7 @@
 #include "lowtide/cli/console.h"
 #include "lowtide/pipeline/plan_graph.h"
 
-namespace lowtide::detail {
+namespace lowtide::cli_internal {
 
 // --skip, --dump-after and --verify-each.
 [[nodiscard]] std::vector<OptionSpec> stage_options();
@@ -18,4 +18,4 @@ namespace lowtide::detail {
 // Dumps go to stderr. `console` must outlive the options.
 void read_stage_options(const Arguments& arguments, Console& console, PlanOptions& options);
 
-}  // namespace lowtide::detail
+}  // namespace lowtide::cli_internal

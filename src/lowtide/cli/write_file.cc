@@ -22,7 +22,7 @@ namespace lowtide::cli_internal {
 namespace {
 
 Error write_error(const std::string& path, const std::string& what) {
-  return {ErrorCode::io, "cannot write it: " + what, quoted(path, 200)};
+  return {ErrorCode::io, "cannot write the file: " + what, quoted(path, 200)};
 }
 
 struct Destination {
@@ -36,7 +36,7 @@ Destination split(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// A pipe, /dev/null or a terminal: written to as they are.
+// A pipe, or a device such as /dev/null or a terminal, which is written to directly.
 bool is_stream(const struct stat& facts) { return S_ISFIFO(facts.st_mode) || S_ISCHR(facts.st_mode); }
 
 bool is_link(const std::string& path) {
@@ -51,7 +51,7 @@ Error link_error(const std::string& path) {
                                ", and outputs do not follow links; name the file itself, or remove the link");
 }
 
-// The open file of this process that the path names; nullopt: it names none.
+// The open file of this process that the path names; nullopt if it names none.
 std::optional<int> named_descriptor(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -79,14 +79,15 @@ Result<void> check_kind(const std::string& path, const struct stat& facts) {
       path, "it is a " + std::string(S_ISSOCK(facts.st_mode) ? "socket" : "disk") + "; name a file, or '-' for stdout");
 }
 
-// There is no old content to keep. Opened without waiting for a reader, written with waiting for it.
+// A stream has no old content to keep. It is opened without waiting for a reader; writing waits.
 Result<void> write_stream(const std::string& path, std::string_view bytes) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file.is_open() && errno == ENXIO) return write_error(path, "nobody reads from this pipe");
+  if (!file.is_open() && errno == ENXIO) return write_error(path, "no process reads from this pipe");
   if (!file.is_open()) return write_error(path, reason_of(errno));
-  // What was looked at may have been replaced before it was opened.
+  // It may have been replaced between the check and open().
   struct stat facts {};
-  if (fstat(file.number(), &facts) != 0 || !is_stream(facts)) return write_error(path, "it changed meanwhile");
+  if (fstat(file.number(), &facts) != 0 || !is_stream(facts))
+    return write_error(path, "it was replaced while it was opened");
   const int flags = fcntl(file.number(), F_GETFL);
   const bool waits = flags >= 0 && fcntl(file.number(), F_SETFL, flags & ~O_NONBLOCK) == 0;
   if (!waits || !write_all(file.number(), bytes) || file.close() != 0) return write_error(path, reason_of(errno));
@@ -144,17 +145,17 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   if (is_there) {
     if (S_ISLNK(old_facts.st_mode)) return link_error(path);
     LOWTIDE_RETURN_IF_ERROR(check_kind(path, old_facts));
-    // A rename asks only the folder for permission, but a read-only file is meant to stay as it is.
+    // rename() needs only permission for the folder, but a read-only file must not be replaced.
     if (access(path.c_str(), W_OK) != 0) return write_error(path, reason_of(errno));
   }
 
   remove_abandoned_files(folder.number(), destination.name);
   TemporaryFile temporary(folder.number(), destination.name);
-  // A failed fsync may have dropped pages that look written: nothing is tried twice, the file is given up.
+  // After a failed fsync, pages may be lost although they look written. So nothing is tried twice.
   if (!temporary.create() || !temporary.write(bytes)) return write_error(path, reason_of(errno));
   if (is_there) temporary.set_mode(old_facts.st_mode);
   if (!temporary.sync() || !temporary.rename_to_destination()) return write_error(path, reason_of(errno));
-  // The rename is durable once the folder is. Some file systems cannot sync a folder; the file is whole either way.
+  // The rename is durable after the folder is synced. Some file systems cannot do that; the file is complete anyway.
   if (fsync(folder.number()) != 0 && errno == EIO) return write_error(path, reason_of(errno));
   return {};
 }

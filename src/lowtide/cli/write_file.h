@@ -11,11 +11,11 @@
 
 namespace lowtide::cli_internal {
 
-// Whether a file may be written there, as far as that can be told before the work begins: its folder exists, it is not
-// a folder, disk, socket or symbolic link, and it is none of `inputs` under another name. "-" (stdout) always may.
+// Checks before the work begins whether a file can be written: its folder exists, it is not a folder, disk, socket or
+// symbolic link, and it is not one of `inputs` under another name. "-" (stdout) is always accepted.
 [[nodiscard]] Result<void> check_destination(const std::string& path, const std::vector<std::string>& inputs);
 
-// Whether it is a device such as /dev/null, to which any number of outputs may go.
+// Whether the path is a device such as /dev/null, which may receive several outputs.
 [[nodiscard]] bool is_device(const std::string& path);
 
 // Puts `bytes` at `path` so that a reader, at any moment, sees the old file or the new one, whole: a temporary file in

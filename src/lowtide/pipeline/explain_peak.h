@@ -81,15 +81,15 @@ struct PeakExplanation {
   // The most bytes that one step reads, writes and has as scratch. If nothing were kept, this would be the peak.
   Bytes largest_touched;
   StepId largest_touched_step;  // of equals the step of the peak, otherwise the first
-  // The largest set of bytes that must be live at one node in every order, and that node; nullopt: at the end of the run.
-  // Its bytes are the bound of the plan, unless a search found a larger one (Bound::name).
+  // The largest set of bytes that must be live at one node in every order, and that node; nullopt: at the end of the
+  // run. Its bytes are the bound of the plan, unless a search found a larger one (Bound::name).
   MustBeLiveSet witness;
   std::optional<NodeId> witness_node;
   MustBeLiveSet must;  // of the node of the peak's step; empty for a copy
 };
 
-// Explains the peaks of a plan (peaks_of): the graph first, then the bodies inwards. `plan` is of this graph, target and
-// options, on one stream; graph, labels and plan must outlive the result. O(nodes + edges) per level, the effort of
+// Explains the peaks of a plan (peaks_of): the graph first, then the bodies inwards. `plan` is of this graph, target
+// and options, on one stream; graph, labels and plan must outlive the result. O(nodes + edges) per level, the effort of
 // load_bound, and O(steps) for each of the 64 largest buffers that are kept.
 [[nodiscard]] std::vector<PeakExplanation> explain_peak(const Graph& graph, const Labels& labels, const Target& target,
                                                         const PlanOptions& options, const Plan& plan);

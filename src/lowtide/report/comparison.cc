@@ -44,11 +44,11 @@ StyledText verdict(const Comparison& comparison) {
     if (!line.refusal && line.bytes < comparison.arena) below += (below.empty() ? "" : ", ") + line.name;
   }
   if (below.empty()) {
-    out.add("  Nobody needs less than Lowtide.", Style::good).end_line();
+    out.add("  No other planner needs less than Lowtide.", Style::good).end_line();
   } else {
-    out.add("  Needs less than Lowtide: " + below, Style::bad).end_line();
+    out.add("  Less than Lowtide: " + below, Style::bad).end_line();
   }
-  return out.add("  Every line is verified.", Style::good).end_line();
+  return out.add("  All results are verified.", Style::good).end_line();
 }
 
 }  // namespace

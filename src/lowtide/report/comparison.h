@@ -14,19 +14,19 @@
 
 namespace lowtide {
 
-// What one earlier planner would have needed.
+// The result of one earlier planner.
 struct ComparisonLine {
   std::string name;
   std::string system;
   std::string run_order;               // "sequence", "dependencies", "waves"
-  std::optional<std::string> refusal;  // it has no answer, and why; the figures below mean nothing then
-  Bytes bytes;                         // scratch too
+  std::optional<std::string> refusal;  // why there is no result; the figures below are then meaningless
+  Bytes bytes;                         // including scratch
   Bytes naive;
   std::optional<Bytes> best;  // by the same rule, in the same order
   bool is_best = false;       // proven: the rule allows no less
   std::int64_t shared_buffers = 0;
   std::int64_t blobs = 0;
-  std::optional<std::int64_t> blobs_left;  // nothing: one arena
+  std::optional<std::int64_t> blobs_left;  // nullopt: one arena
 };
 
 struct Comparison {
@@ -35,7 +35,7 @@ struct Comparison {
   std::vector<ComparisonLine> lines;
 };
 
-// A table, Lowtide's plan first, and a sentence that says who needs less than Lowtide, if anybody does.
+// A table with Lowtide's plan first, and a sentence that names the planners that need less, if any.
 [[nodiscard]] StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison);
 
 }  // namespace lowtide

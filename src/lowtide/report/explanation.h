@@ -20,7 +20,7 @@ struct ExplanationFacts {
   PlainFigures plain;
   std::string order = "auto";      // the requested scheduling strategy
   std::int64_t searched_sets = 0;  // PlannedGraph::searched_sets
-  bool is_bound_verified = false;  // by an independent search
+  bool is_bound_verified = false;  // by an independent check
   std::string forbidden = {};      // "--no-in-place": options that rule out some of the plans that the bound holds for
 };
 

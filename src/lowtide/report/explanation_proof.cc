@@ -129,7 +129,7 @@ StyledText proven_text(const PeakExplanation& level, const ExplanationFacts& fac
       paragraph(std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
                     ", however tensors share bytes" +
                     (copies_views(*level.peak.plan, op_of) ? ", " + std::string(kAllOrCopies) : std::string()) +
-                    (facts.is_bound_verified ? ". An independent search confirms it." : "."),
+                    (facts.is_bound_verified ? ". An independent check confirms it." : "."),
                 StyledText("Proven", Style::good).add(": "));
   const bool is_searched = bound_of(*level.peak.plan).name == "search";
   out.append(is_searched ? search_text(level, facts, options) : witness_text(level, options));
@@ -151,7 +151,7 @@ StyledText gap_between_text(const PeakExplanation& level, const ExplanationFacts
   const Bytes bound = bound_of(*level.peak.plan).bytes;
   StyledText out =
       paragraph("this order needs " + format_bytes(level.peak.bytes) + ", and every order needs at least " +
-                    format_bytes(bound) + (facts.is_bound_verified ? ", as an independent search confirms." : "."),
+                    format_bytes(bound) + (facts.is_bound_verified ? ", as an independent check confirms." : "."),
                 StyledText("Not proven", Style::bad).add(": "));
   const bool is_searched = bound_of(*level.peak.plan).name == "search";
   out.append(is_searched ? search_text(level, facts, options) : witness_text(level, options));

@@ -11,13 +11,13 @@
 namespace lowtide::report_internal {
 namespace {
 
-// Exporters name a node by its path and end that in the operator: "/layer1/conv1/Conv" needs no "Conv" before it.
+// Whether the name ends in the operator, as in "/layer1/conv1/Conv". Then the operator is not repeated.
 bool tells_operator(const ShownStep& node) {
   const std::size_t slash = node.name.rfind('/');
   return slash != std::string::npos && node.name.compare(slash + 1, node.op.size(), node.op) == 0;
 }
 
-// The beginning of a text up to the first blank where a line may end: not within parentheses, nor before a unit.
+// The start of a text up to the first blank at which a line may end: not in parentheses and not before a unit.
 std::string_view unbroken(std::string_view text) {
   std::size_t depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -37,7 +37,7 @@ std::string_view unbroken(std::string_view text) {
 StyledText model_title(const ModelFacts& model) {
   StyledText out(shown_name(model.path, kPathColumns), Style::heading);
   out.add("  ").add(counted(model.nodes, "node"));
-  // The others are constants, or in branches that are left out.
+  // The others are constants, or in branches that were removed.
   if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
   out.add(", ").add(counted(model.tensors, "tensor"));
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
@@ -129,10 +129,10 @@ TextTable figures_table() {
   return TextTable({Align::left, Align::right, Align::right, Align::right, Align::left});
 }
 
-void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share, const StyledText& note,
-                Style style) {
-  table.add_row({StyledText(name, style), StyledText(exact(size), style),
-                 StyledText(size >= Bytes(1024) ? format_bytes_short(size) : "", Style::dim), StyledText(share), note});
+void add_figure(TextTable& table, const Figure& figure) {
+  const std::string rounded = figure.size >= Bytes(1024) ? format_bytes_short(figure.size) : "";
+  table.add_row({StyledText(figure.name, figure.style), StyledText(exact(figure.size), figure.style),
+                 StyledText(rounded, Style::dim), StyledText(figure.share), figure.note});
 }
 
 std::string gap_text(Bytes achieved, Bytes bound) {

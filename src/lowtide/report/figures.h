@@ -17,7 +17,8 @@
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
 
-// The table of figures that all summaries have, a line each: name, bytes, the same for the eye, share, note.
+// The table of figures that all summaries have, one line per figure: name, bytes, the same in larger units, share,
+// note.
 namespace lowtide::report_internal {
 
 inline constexpr std::size_t kPathColumns = 72;
@@ -31,19 +32,26 @@ inline constexpr std::size_t kNodeColumns = 30;
 
 [[nodiscard]] std::string exact(Bytes size);
 
-// A sentence or more, indented by two and broken at blanks so that lines have at most 100 columns where words allow;
-// with `lead` in front: a styled word, or a mark of two columns ("- "), after which further lines begin under the text.
+// Sentences, indented by two and broken at blanks into lines of at most 100 columns where words allow. `lead` stands in
+// front: a styled word, or a mark of two columns ("- "), which indents all further lines.
 [[nodiscard]] StyledText paragraph(std::string_view text, const StyledText& lead = {});
 [[nodiscard]] TextTable figures_table();
 
-// "  load   9,633,792 B   9.19 MiB   12.3 %   as_given"
-void add_figure(TextTable& table, std::string_view name, Bytes size, std::string_view share,
-                const StyledText& note = {}, Style style = Style::plain);
+struct Figure {
+  std::string name;
+  Bytes size;
+  std::string share;  // "12.3 %"
+  StyledText note = {};
+  Style style = Style::plain;
+};
+
+// "  peak   9,633,792 B   9.19 MiB   12.3 %   order as_given"
+void add_figure(TextTable& table, const Figure& figure);
 
 // "0 %", "below 0.1 %", "4.3 %", "unknown"
 [[nodiscard]] std::string gap_text(Bytes achieved, Bytes bound);
 
-// Of the first region that holds buffers.
+// The alignment of the first region that holds buffers.
 [[nodiscard]] Bytes first_alignment(const Plan& plan);
 
 // "x", or "x #2" for the second value of a tensor in a plan.
@@ -59,8 +67,8 @@ void add_figure(TextTable& table, std::string_view name, Bytes size, std::string
 // "2 nodes run again, 3 copies, 4,096 bytes moved over links"; empty for a plan without any.
 [[nodiscard]] std::string extra_work_text(const Plan& plan);
 
-// Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does: what is proven is so for plans
-// in which each of these shares all of its bytes or copies. `op_of(node)` is the type of its operator.
+// Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does. Bounds then hold for plans in
+// which each of these shares all of its bytes or copies. `op_of(node)` is the type of its operator.
 template <typename OpOf>
 [[nodiscard]] bool copies_views(const Plan& plan, OpOf op_of) {
   const auto has_bodies = [](const StepSpace& space) { return !space.bodies.empty(); };

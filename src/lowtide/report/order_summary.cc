@@ -19,18 +19,18 @@ StyledText order_summary(const std::string& path, const Graph& graph, const Orde
   for (const Tensor& tensor : graph.tensors()) sum += tensor.size;
   const auto share = [&](Bytes bytes) { return percent(bytes.count(), sum.count()); };
   TextTable table = report_internal::figures_table();
-  add_figure(table, "no reuse", sum, share(sum), "all nodes in bytes of their own");
-  add_figure(table, "load as given", ordered.load_as_given, share(ordered.load_as_given), "in the file's order");
-  add_figure(table, "load", ordered.load, share(ordered.load),
-             with_proof("order " + ordered.strategy, ordered.is_optimal()), Style::strong);
-  add_figure(table, "bound", ordered.bound, share(ordered.bound),
-             ordered.bound_name + ", gap " + gap_text(ordered.load, ordered.bound));
+  add_figure(table, {"no reuse", sum, share(sum), "every output has bytes of its own"});
+  add_figure(table, {"peak as given", ordered.load_as_given, share(ordered.load_as_given), "in the file's order"});
+  add_figure(table, {"peak", ordered.load, share(ordered.load),
+                     with_proof("order " + ordered.strategy, ordered.is_optimal()), Style::strong});
+  add_figure(table, {"bound", ordered.bound, share(ordered.bound),
+                     ordered.bound_name + ", gap " + gap_text(ordered.load, ordered.bound)});
   out.append(table.text());
   if (ordered.is_optimal()) out.end_line().add("  Proven optimal: no order needs less.", Style::good).end_line();
-  out.end_line().add("Orders that were tried", Style::heading).end_line();
+  out.end_line().add("Strategies that were tried", Style::heading).end_line();
   TextTable tried({TextTable::Align::left, TextTable::Align::right, TextTable::Align::right});
   tried.add_row(
-      {StyledText("strategy", Style::dim), StyledText("load", Style::dim), StyledText("of best", Style::dim)});
+      {StyledText("strategy", Style::dim), StyledText("peak", Style::dim), StyledText("of best", Style::dim)});
   for (const auto& [name, load] : ordered.tried) {
     tried.add_row({StyledText(name), StyledText(report_internal::exact(load)),
                    StyledText(percent(load.count(), ordered.load.count()))});

@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// What a person reads after `order`: the load of the order, a bound of all orders, and what every strategy reached.
+// The summary of `order`: the peak of the order, a bound for all orders, and the peak of every strategy.
 [[nodiscard]] StyledText order_summary(const std::string& path, const Graph& graph, const OrderedGraph& ordered);
 
 }  // namespace lowtide

@@ -16,15 +16,19 @@ std::string packing_page(const PackingProblem& problem, const Packing& packing, 
   out += source.before_title;
   out += report_internal::html_escaped(name.empty() ? "Packing" : name + " - packing");
   out += source.before_sheets;
-  out += "{\"kinds\":[\"movable\",\"fixed\"],\"roles\":[\"temporary\"]";
-  report_internal::append_flag_member(out, "verified", options.is_verified);
-  report_internal::append_integer_member(out, "shown", 0);
-  report_internal::append_json_key(out, "against");
-  out += "null";
-  report_internal::append_json_key(out, "sheets");
-  out += '[';
-  report_internal::append_packing_sheet_json(out, problem, packing, options);
-  out += "]}";
+  JsonWriter json(out, JsonWriter::Style::script);
+  json.begin_object();
+  report_internal::add_strings(json, "kinds", {"movable", "fixed"});
+  report_internal::add_strings(json, "roles", {"temporary"});
+  json.member("verified", options.is_verified);
+  json.member("shown", std::int64_t{0});
+  json.key("against");
+  json.null();
+  json.key("sheets");
+  json.begin_array();
+  report_internal::write_packing_sheet(json, problem, packing, options);
+  json.end_array();
+  json.end_object();
   out += source.after_sheets;
   return out;
 }

@@ -13,13 +13,13 @@
 namespace lowtide::report_internal {
 namespace {
 
-constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;  // beyond, a script's numbers have holes
+constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;  // numbers of a script are exact up to here
 
 const PackingBuffer& buffer_at(const PackingProblem& problem, std::size_t row) {
   return problem.buffers[PackingId(static_cast<std::uint32_t>(row))];
 }
 
-// Times at which something begins or ends, and where each stands among them.
+// The times at which a buffer or gap begins or ends, and their positions among each other.
 class Clock {
  public:
   explicit Clock(const PackingProblem& problem) {
@@ -35,31 +35,30 @@ class Clock {
     return std::lower_bound(times_.begin(), times_.end(), time) - times_.begin();
   }
 
-  void append_json(std::string& out) const {
+  void write(JsonWriter& json) const {
     const std::int64_t first = times_.empty() ? 0 : times_.front();
     const std::int64_t last = times_.empty() ? 0 : times_.back();
     const bool is_exact = first >= -kLargestExact && last <= kLargestExact;
-    // The span of two 64-bit times may need all 64 bits.
+    // The difference of two 64-bit times may need all 64 bits.
     const auto since_first = [&](std::int64_t time) {
       return static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(first);
     };
     const bool is_to_scale = since_first(last) <= static_cast<std::uint64_t>(kLargestExact);
-    append_json_key(out, "time");
-    out += '{';
-    append_text_member(out, "origin", std::to_string(is_exact || !is_to_scale ? 0 : first));
-    append_integer_member(out, "start", is_exact && is_to_scale ? first : 0);
-    append_column(out, "bounds", times_.size(), [&](std::size_t at) {
-      return static_cast<std::int64_t>(is_to_scale ? since_first(times_[at]) : at);
-    });
-    append_json_key(out, "names");
+    json.key("time");
+    json.begin_object();
+    json.member("origin", std::to_string(is_exact || !is_to_scale ? 0 : first));
+    json.member("start", is_exact && is_to_scale ? first : std::int64_t{0});
+    add_column(json, "bounds", times_.size(),
+               [&](std::size_t at) { return static_cast<std::int64_t>(is_to_scale ? since_first(times_[at]) : at); });
     if (is_to_scale) {
-      out += "null}";
-      return;
+      json.key("names");
+      json.null();
+    } else {
+      std::vector<std::string> names;
+      for (std::int64_t time : times_) names.push_back(std::to_string(time));
+      add_strings(json, "names", names);
     }
-    std::vector<std::string> names;
-    for (std::int64_t time : times_) names.push_back(std::to_string(time));
-    append_json_strings(out, names);
-    out += '}';
+    json.end_object();
   }
 
  private:
@@ -84,82 +83,95 @@ std::vector<TimeSpan> pieces_of(const PackingBuffer& buffer) {
   return pieces;
 }
 
-void append_facts(std::string& out, const PackingProblem& problem, const Packing& packing,
-                  const PackingPageOptions& options, const Clock& clock) {
+void add_facts(JsonWriter& json, const PackingProblem& problem, const Packing& packing,
+               const PackingPageOptions& options, const Clock& clock) {
   Bytes sum;
   for (const PackingBuffer& buffer : problem.buffers) sum += buffer.size;
-  append_json_key(out, "facts");
-  out += '{';
-  append_text_member(out, "graph", options.name);
-  append_text_member(out, "tool", options.tool);
-  append_integer_member(out, "sum", sum.count());
-  append_integer_member(out, "bound", packing.bound.count());
-  append_flag_member(out, "bound_searched", packing.is_bound_searched);
-  append_integer_member(out, "decisions", packing.decisions);
-  append_text_member(out, "strategy", packing.strategy);
-  append_flag_member(out, "optimal", packing.proven_optimal);
-  append_json_key(out, "witness");
-  out += packing.witness_time ? std::to_string(clock.index_of(*packing.witness_time)) : "null";
-  out += '}';
-  append_json_key(out, "regions");
-  out += "[{";
-  append_text_member(out, "name", "");
-  append_json_key(out, "capacity");
-  out += problem.capacity ? std::to_string(problem.capacity->count()) : "null";
-  append_integer_member(out, "alignment", 1);
-  append_integer_member(out, "arena", packing.height.count());
-  out += "}]";
+  json.key("facts");
+  json.begin_object();
+  add_name(json, "graph", options.name);
+  add_name(json, "tool", options.tool);
+  json.member("sum", sum);
+  json.member("bound", packing.bound);
+  json.member("bound_searched", packing.is_bound_searched);
+  json.member("decisions", packing.decisions);
+  add_name(json, "strategy", packing.strategy);
+  json.member("optimal", packing.proven_optimal);
+  json.key("witness");
+  if (packing.witness_time) {
+    json.value(clock.index_of(*packing.witness_time));
+  } else {
+    json.null();
+  }
+  json.end_object();
 }
 
-void append_wholes(std::string& out, const PackingProblem& problem, const Packing& packing, const Clock& clock) {
+void add_region(JsonWriter& json, const PackingProblem& problem, const Packing& packing) {
+  json.key("regions");
+  json.begin_array();
+  json.begin_object();
+  json.member("name", "");
+  json.key("capacity");
+  if (problem.capacity) {
+    json.value(*problem.capacity);
+  } else {
+    json.null();
+  }
+  json.member("alignment", std::int64_t{1});
+  json.member("arena", packing.height);
+  json.end_object();
+  json.end_array();
+}
+
+void add_wholes(JsonWriter& json, const PackingProblem& problem, const Packing& packing, const Clock& clock) {
   const std::size_t count = problem.buffers.size();
   const auto at = [&](std::size_t row) -> const PackingBuffer& { return buffer_at(problem, row); };
-  append_json_key(out, "whole");
-  out += '{';
-  append_names(out, "name", count, [&](std::size_t row) {
+  json.key("whole");
+  json.begin_object();
+  add_names(json, "name", count, [&](std::size_t row) {
     return problem.names.empty() ? std::to_string(row) : problem.names[PackingId(static_cast<std::uint32_t>(row))];
   });
-  append_column(out, "size", count, [&](std::size_t row) { return at(row).size.count(); });
-  append_column(out, "alignment", count, [&](std::size_t row) { return at(row).alignment.count(); });
-  append_column(out, "offset", count, [&](std::size_t row) {
-    return packing.offsets[PackingId(static_cast<std::uint32_t>(row))].position();
-  });
-  append_column(out, "fixed", count, [&](std::size_t row) { return at(row).fixed_offset ? 1 : 0; });
-  append_column(out, "begin", count, [&](std::size_t row) { return clock.index_of(at(row).lifespan.begin); });
-  append_column(out, "end", count, [&](std::size_t row) { return clock.index_of(at(row).lifespan.end); });
-  append_column(out, "pieces", count,
-                [&](std::size_t row) { return static_cast<std::int64_t>(pieces_of(at(row)).size()); });
-  out += '}';
+  add_column(json, "size", count, [&](std::size_t row) { return at(row).size.count(); });
+  add_column(json, "alignment", count, [&](std::size_t row) { return at(row).alignment.count(); });
+  add_column(json, "offset", count,
+             [&](std::size_t row) { return packing.offsets[PackingId(static_cast<std::uint32_t>(row))].position(); });
+  add_column(json, "fixed", count, [&](std::size_t row) { return at(row).fixed_offset ? 1 : 0; });
+  add_column(json, "begin", count, [&](std::size_t row) { return clock.index_of(at(row).lifespan.begin); });
+  add_column(json, "end", count, [&](std::size_t row) { return clock.index_of(at(row).lifespan.end); });
+  add_column(json, "pieces", count,
+             [&](std::size_t row) { return static_cast<std::int64_t>(pieces_of(at(row)).size()); });
+  json.end_object();
 }
 
-void append_pieces(std::string& out, const PackingProblem& problem, const Clock& clock) {
+void add_pieces(JsonWriter& json, const PackingProblem& problem, const Clock& clock) {
   std::vector<TimeSpan> pieces;
   for (const PackingBuffer& buffer : problem.buffers) {
     for (const TimeSpan& piece : pieces_of(buffer)) pieces.push_back(piece);
   }
-  append_json_key(out, "piece");
-  out += '{';
-  append_column(out, "begin", pieces.size(), [&](std::size_t row) { return clock.index_of(pieces[row].begin); });
-  append_column(out, "end", pieces.size(), [&](std::size_t row) { return clock.index_of(pieces[row].end); });
-  out += '}';
+  json.key("piece");
+  json.begin_object();
+  add_column(json, "begin", pieces.size(), [&](std::size_t row) { return clock.index_of(pieces[row].begin); });
+  add_column(json, "end", pieces.size(), [&](std::size_t row) { return clock.index_of(pieces[row].end); });
+  json.end_object();
 }
 
 }  // namespace
 
-void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
-                               const PackingPageOptions& options) {
+void write_packing_sheet(JsonWriter& json, const PackingProblem& problem, const Packing& packing,
+                         const PackingPageOptions& options) {
   LOWTIDE_CHECK(packing.offsets.size() == problem.buffers.size(), "a packing has one offset per buffer");
   LOWTIDE_CHECK(!problem.conflicts, "a drawn packing has lifespans, not named conflicts");
   const Clock clock(problem);
-  out += '{';
-  append_flag_member(out, "packing", true);
-  append_json_key(out, "parent");
-  out += "null";
-  append_facts(out, problem, packing, options, clock);
-  clock.append_json(out);
-  append_wholes(out, problem, packing, clock);
-  append_pieces(out, problem, clock);
-  out += '}';
+  json.begin_object();
+  json.member("packing", true);
+  json.key("parent");
+  json.null();
+  add_facts(json, problem, packing, options, clock);
+  add_region(json, problem, packing);
+  clock.write(json);
+  add_wholes(json, problem, packing, clock);
+  add_pieces(json, problem, clock);
+  json.end_object();
 }
 
 }  // namespace lowtide::report_internal

@@ -3,24 +3,25 @@
 
 #pragma once
 
-#include <string>
-
+#include "lowtide/base/json_writer.h"
 #include "lowtide/report/packing_page.h"
 
 namespace lowtide::report_internal {
 
-// Appends a packing as a JSON object of columns, beside append_sheet_json. What the page reads:
-//   packing   true: tells it from a plan
+// Writes a packing as a JSON object of columns, the counterpart of write_sheet. The page reads:
+//   packing   true; a plan has no such key
 //   parent    null
-//   facts     name, tool, and what is known of height and bound
+//   facts     name, tool, height and bound
 //   regions   one, with the capacity and the height
-//   time      {origin, start, bounds, names}: the times at which something begins or ends, ascending, counted from the
-//             first of them. A time of the problem is origin + start + bound; origin is a text, "0" unless times are
-//             too large for a script's numbers. Where even their span is, bounds are 0, 1, 2, ... and names their times
-//   whole     {name, size, alignment, offset, fixed, begin, end, pieces}   a buffer each; begin and end index bounds
-//   piece     {begin, end}   what the gaps leave of each buffer, in the order of buffers; one without bytes of its own at
-//             any time has one piece of no length
-void append_packing_sheet_json(std::string& out, const PackingProblem& problem, const Packing& packing,
-                               const PackingPageOptions& options);
+//   time      {origin, start, bounds, names}   bounds: the times at which a buffer or gap begins or ends, ascending,
+//             counted from the first one. A time of the problem is origin + start + bound. origin is a text, "0" unless
+//             the times are too large for a script's numbers. If even their span is, bounds are 0, 1, 2, ... and names
+//             are the times
+//   whole     {name, size, alignment, offset, fixed, begin, end, pieces}   one row per buffer; begin and end are
+//             indexes of bounds
+//   piece     {begin, end}   the times of each buffer without its gaps, in the order of buffers. A buffer that has no
+//             such time has one empty piece
+void write_packing_sheet(JsonWriter& json, const PackingProblem& problem, const Packing& packing,
+                         const PackingPageOptions& options);
 
 }  // namespace lowtide::report_internal

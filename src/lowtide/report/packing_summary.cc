@@ -52,7 +52,7 @@ void add_live(TextTable& table, const PackingProblem& problem, PackingId id, Byt
                  notes});
 }
 
-// The buffers of the moment, the largest first.
+// The buffers that are live at that time, the largest first.
 StyledText witness_text(const PackingProblem& problem, const PackingWitness& witness) {
   StyledText out;
   if (witness.live.empty()) return out;
@@ -65,7 +65,7 @@ StyledText witness_text(const PackingProblem& problem, const PackingWitness& wit
   out.end_line();
   TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left});
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("buffer", Style::dim),
-                 StyledText("lives", Style::dim)});
+                 StyledText("live", Style::dim)});
   const std::size_t shown = std::min(kMostListed, witness.live.size());
   for (std::size_t at = 0; at < shown; ++at) add_live(table, problem, witness.live[at], witness.load);
   if (shown < witness.live.size()) {
@@ -91,26 +91,16 @@ StyledText infeasible_text(const PackingProblem& problem, const Packing& packing
                            const std::optional<PackingWitness>& witness) {
   StyledText out("  Proven: no offsets fit");
   if (packing.is_bound_searched) {
-    out.add("; a search of " + counted(packing.decisions, "decision") + " has tried all possibilities.");
+    out.add("; a search with " + counted(packing.decisions, "decision") + " tried all possibilities.");
     return out.end_line();
   }
   if (witness && witness->alone) {
     out.add("; " + alone_text(problem, *witness));
   } else if (packing.witness_time) {
-    out.add("; what lives at time " + time_text(*packing.witness_time) + " alone exceeds it");
+    out.add("; the buffers live at time " + time_text(*packing.witness_time) + " alone exceed it");
   }
   out.add(".").end_line();
   return witness ? out.append(witness_text(problem, *witness)) : out;
-}
-
-StyledText fits_text(Bytes capacity) {
-  return StyledText("  Fits", Style::good).add(" the capacity of " + format_bytes(capacity) + ".").end_line();
-}
-
-StyledText too_much_text(Bytes capacity, Bytes too_much, bool is_least) {
-  StyledText out("  Does not fit", Style::bad);
-  out.add(" the capacity of " + format_bytes(capacity) + ": " + (is_least ? "at least " : ""));
-  return out.add(format_bytes(too_much), Style::strong).add(" too much.").end_line();
 }
 
 }  // namespace
@@ -119,50 +109,56 @@ std::string name_of(const PackingProblem& problem, PackingId buffer) {
   return problem.names.contains(buffer) ? problem.names[buffer] : std::to_string(buffer.value());
 }
 
-StyledText packing_summary(const std::string& path, const PackingProblem& problem, const Packing& packing,
-                           const std::optional<PackingWitness>& witness) {
-  StyledText out = packing_title(path, problem);
-  const Bytes sum = sum_of_sizes(problem);
-  TextTable table = figures_table();
-  add_figure(table, "no reuse", sum, percent(sum.count(), sum.count()));
-  add_figure(table, "height", packing.height, percent(packing.height.count(), sum.count()),
-             with_proof(packing.strategy, packing.proven_optimal), Style::strong);
-  add_figure(table, "bound", packing.bound, percent(packing.bound.count(), sum.count()),
-             "gap " + gap_text(packing.height, packing.bound));
-  out.append(table.text());
-  if (!problem.capacity) return out;
-  out.end_line();
-  if (packing.height <= *problem.capacity) return out.append(fits_text(*problem.capacity));
-  if (packing.outcome == PackingOutcome::infeasible) {
-    out.append(too_much_text(*problem.capacity, packing.bound - *problem.capacity, true));
-    return out.append(infeasible_text(problem, packing, witness));
-  }
-  out.append(too_much_text(*problem.capacity, packing.height - *problem.capacity, false));
-  return out.add("  Not proven: the best offsets found do not fit, and others may.").end_line();
+PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,
+                          const std::optional<PackingWitness>& witness) {
+  PackingFigures figures{.what = "offsets",
+                         .size = packing.height,
+                         .bound = packing.bound,
+                         .strategy = packing.strategy,
+                         .proven_optimal = packing.proven_optimal,
+                         .fits = !problem.capacity || packing.height <= *problem.capacity};
+  figures.is_infeasible = !figures.fits && packing.outcome == PackingOutcome::infeasible;
+  if (figures.is_infeasible) figures.proof = infeasible_text(problem, packing, witness);
+  return figures;
 }
 
-StyledText slots_summary(const std::string& path, const PackingProblem& problem, const SlotFigures& figures) {
+PackingFigures slot_figures(const PackingProblem& problem, PackingFigures figures, const std::vector<Bytes>& sizes) {
+  figures.fits = !problem.capacity || figures.size <= *problem.capacity;
+  const bool is_bound_too_large = problem.capacity && figures.bound > *problem.capacity;
+  figures.is_infeasible = !figures.fits && (figures.proven_optimal || is_bound_too_large);
+  figures.proof.add(is_bound_too_large ? "  Proven: no slots fit, because the lower bound is too large."
+                                       : "  Proven: all ways of sharing slots were tried.");
+  figures.proof.end_line();
+  figures.slots = sizes.size();
+  figures.largest_slot = sizes.empty() ? Bytes(0) : sizes.front();
+  return figures;
+}
+
+StyledText packing_summary(const std::string& path, const PackingProblem& problem, const PackingFigures& figures) {
   StyledText out = packing_title(path, problem);
   const Bytes sum = sum_of_sizes(problem);
+  const auto share = [&](Bytes bytes) { return percent(bytes.count(), sum.count()); };
   TextTable table = figures_table();
-  add_figure(table, "no reuse", sum, percent(sum.count(), sum.count()));
-  add_figure(table, "total", figures.total, percent(figures.total.count(), sum.count()),
-             with_proof(figures.strategy, figures.proven_optimal), Style::strong);
-  add_figure(table, "bound", figures.bound, percent(figures.bound.count(), sum.count()),
-             "gap " + gap_text(figures.total, figures.bound));
-  add_figure(table, "largest", figures.largest, percent(figures.largest.count(), sum.count()),
-             "of " + counted(static_cast<std::int64_t>(figures.slots), "slot"));
+  add_figure(table, {"no reuse", sum, share(sum)});
+  add_figure(table, {figures.largest_slot ? "total" : "height", figures.size, share(figures.size),
+                     with_proof(figures.strategy, figures.proven_optimal), Style::strong});
+  add_figure(table, {"bound", figures.bound, share(figures.bound), "gap " + gap_text(figures.size, figures.bound)});
+  if (const std::optional<Bytes>& largest = figures.largest_slot) {
+    const std::string slots = counted(static_cast<std::int64_t>(figures.slots), "slot");
+    add_figure(table, {"largest", *largest, share(*largest), "of " + slots});
+  }
   out.append(table.text());
   if (!problem.capacity) return out;
+  const std::string capacity = " the capacity of " + format_bytes(*problem.capacity);
   out.end_line();
-  if (figures.total <= *problem.capacity) return out.append(fits_text(*problem.capacity));
-  if (figures.bound > *problem.capacity) {
-    out.append(too_much_text(*problem.capacity, figures.bound - *problem.capacity, true));
-    return out.add("  Proven: no slots fit, for the bound alone is too much.").end_line();
-  }
-  out.append(too_much_text(*problem.capacity, figures.total - *problem.capacity, false));
-  if (figures.proven_optimal) return out.add("  Proven: all ways of sharing slots were tried.").end_line();
-  return out.add("  Not proven: the best slots found do not fit, and others may.").end_line();
+  if (figures.fits) return out.add("  Fits", Style::good).add(capacity + ".").end_line();
+  // A bound above the capacity holds for every answer, so the excess is the least possible.
+  const bool is_least = figures.is_infeasible && figures.bound > *problem.capacity;
+  const Bytes excess = (is_least ? figures.bound : figures.size) - *problem.capacity;
+  out.add("  Does not fit", Style::bad).add(capacity + ": " + (is_least ? "at least " : ""));
+  out.add(format_bytes(excess), Style::strong).add(" too large.").end_line();
+  if (figures.is_infeasible) return out.append(figures.proof);
+  return out.add("  Not proven: the best " + figures.what + " found do not fit, but others may.").end_line();
 }
 
 }  // namespace lowtide

@@ -15,33 +15,41 @@
 
 namespace lowtide {
 
-// What a person can add up: the moment at which what lives needs the bound.
+// The time at which the live buffers need the bound, so that a reader can add it up.
 struct PackingWitness {
   std::int64_t time = 0;
-  Bytes load;                      // bytes of `live`
-  Bytes proven;                    // no height is lower; more than `load` where alignment forces padding
+  Bytes load;                      // sum of the sizes of `live`
+  Bytes proven;                    // proven lower bound of the height; more than `load` if alignment forces padding
   std::vector<PackingId> live;     // the largest first
-  std::optional<PackingId> alone;  // `proven` is the end or size of this buffer, whoever else lives
+  std::optional<PackingId> alone;  // this buffer alone proves `proven`, by its end or size
 };
 
-// What a person reads after `pack`. The witness is listed where it shows that nothing fits.
-[[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem, const Packing& packing,
-                                         const std::optional<PackingWitness>& witness = std::nullopt);
-
-// Whole-buffer sharing in figures.
-struct SlotFigures {
-  std::size_t slots = 0;
-  Bytes largest;
-  Bytes total;
+// The answer of `pack` in figures, for offsets or slots.
+struct PackingFigures {
+  std::string what;  // "offsets" or "slots"
+  Bytes size;        // the height of the offsets, or the total of the slots
   Bytes bound;
-  bool proven_optimal = false;
   std::string strategy;
+  bool proven_optimal = false;
+  bool fits = true;            // the capacity, if there is one
+  bool is_infeasible = false;  // proven that nothing fits
+  StyledText proof = {};       // why nothing fits, if that is proven
+  std::optional<Bytes> largest_slot = {};
+  std::size_t slots = 0;
 };
 
-[[nodiscard]] StyledText slots_summary(const std::string& path, const PackingProblem& problem,
-                                       const SlotFigures& figures);
+// With the witness as the proof if nothing fits.
+[[nodiscard]] PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,
+                                        const std::optional<PackingWitness>& witness);
 
-// "id" of the file, or the number of a buffer that has none.
+// Completes the figures of slots. `sizes` has the largest slot first.
+[[nodiscard]] PackingFigures slot_figures(const PackingProblem& problem, PackingFigures figures,
+                                          const std::vector<Bytes>& sizes);
+
+[[nodiscard]] StyledText packing_summary(const std::string& path, const PackingProblem& problem,
+                                         const PackingFigures& figures);
+
+// The "id" of the file, or the number of the buffer if it has none.
 [[nodiscard]] std::string name_of(const PackingProblem& problem, PackingId buffer);
 
 }  // namespace lowtide

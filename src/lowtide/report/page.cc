@@ -3,54 +3,48 @@
 
 #include "lowtide/report/page.h"
 
-#include <array>
 #include <cstddef>
 #include <vector>
 
+#include "lowtide/base/enum_names.h"
+#include "lowtide/report/page_columns.h"
 #include "lowtide/report/page_sheet.h"
 #include "lowtide/report/page_source.h"
-#include "lowtide/report/page_text.h"
 
 namespace lowtide {
 namespace {
 
-constexpr std::array kBufferKinds = {BufferKind::input,  BufferKind::constant,  BufferKind::state,
-                                     BufferKind::output, BufferKind::temporary, BufferKind::scratch};
-constexpr std::array kRoles = {Role::input, Role::output, Role::constant, Role::state, Role::temporary};
-
-// Names of an enumeration's values, in the order of their numbers: the columns hold the numbers.
-template <typename Values>
-void append_enumeration(std::string& out, std::string_view key, const Values& values) {
-  std::vector<std::string> names(values.size());
-  for (const auto value : values) names[static_cast<std::size_t>(value)] = std::string(to_string(value));
-  report_internal::append_json_key(out, key);
-  report_internal::append_json_strings(out, names);
+// Columns hold the numbers of enum values; these are their names.
+template <typename Enum>
+void add_enum(JsonWriter& json, std::string_view key) {
+  report_internal::add_strings(json, key, {kEnumNames<Enum>.begin(), kEnumNames<Enum>.end()});
 }
 
 // {"kinds":[...],"roles":[...],"verified":true,"shown":0,"against":null or the index of a sheet,"sheets":[...]}
 void append_page_json(std::string& out, const NamedPlan& shown, const PageOptions& options) {
-  const NamedPlan* const against = options.against;
   std::vector<report_internal::Sheet> sheets;
   report_internal::append_sheets(sheets, shown.plan, shown.labels);
   const std::size_t against_at = sheets.size();
-  if (against != nullptr) report_internal::append_sheets(sheets, against->plan, against->labels);
-
-  out += '{';
-  append_enumeration(out, "kinds", kBufferKinds);
-  append_enumeration(out, "roles", kRoles);
-  report_internal::append_json_key(out, "verified");
-  out += options.is_verified ? "true" : "false";
-  report_internal::append_json_key(out, "shown");
-  out += '0';
-  report_internal::append_json_key(out, "against");
-  out += against != nullptr ? std::to_string(against_at) : "null";
-  report_internal::append_json_key(out, "sheets");
-  out += '[';
-  for (std::size_t at = 0; at < sheets.size(); ++at) {
-    if (at != 0) out += ",\n";
-    report_internal::append_sheet_json(out, sheets[at]);
+  if (options.against != nullptr) {
+    report_internal::append_sheets(sheets, options.against->plan, options.against->labels);
   }
-  out += "]}";
+  JsonWriter json(out, JsonWriter::Style::script);
+  json.begin_object();
+  add_enum<BufferKind>(json, "kinds");
+  add_enum<Role>(json, "roles");
+  json.member("verified", options.is_verified);
+  json.member("shown", std::int64_t{0});
+  json.key("against");
+  if (options.against != nullptr) {
+    json.value(static_cast<std::int64_t>(against_at));
+  } else {
+    json.null();
+  }
+  json.key("sheets");
+  json.begin_array(JsonWriter::Layout::lines);
+  for (const report_internal::Sheet& sheet : sheets) report_internal::write_sheet(json, sheet);
+  json.end_array();
+  json.end_object();
 }
 
 }  // namespace

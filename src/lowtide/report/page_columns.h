@@ -11,48 +11,39 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/json_writer.h"
 #include "lowtide/report/page_text.h"
 
-// Members of the JSON that the page reads: columns, one list an attribute, and single values.
+// Members of the JSON that the page reads. A table is an object of columns, with one list per attribute.
 namespace lowtide::report_internal {
 
-// "key":[...], where `at` gives one row's number.
+// "key":[...], where `at` gives the number of each row.
 template <typename Function>
-void append_column(std::string& out, std::string_view key, std::size_t rows, Function at) {
-  append_json_key(out, key);
-  out += '[';
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (row != 0) out += ',';
-    append_json_integer(out, at(row));
-  }
-  out += ']';
+void add_column(JsonWriter& json, std::string_view key, std::size_t rows, Function at) {
+  json.key(key);
+  json.begin_array();
+  for (std::size_t row = 0; row < rows; ++row) json.value(static_cast<std::int64_t>(at(row)));
+  json.end_array();
 }
 
-// The same of names from a file.
+// The same for names from a file.
 template <typename Function>
-void append_names(std::string& out, std::string_view key, std::size_t rows, Function at) {
-  append_json_key(out, key);
-  out += '[';
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (row != 0) out += ',';
-    append_json_string(out, name_in_page(at(row)));
-  }
-  out += ']';
+void add_names(JsonWriter& json, std::string_view key, std::size_t rows, Function at) {
+  json.key(key);
+  json.begin_array();
+  for (std::size_t row = 0; row < rows; ++row) json.value(name_in_page(at(row)));
+  json.end_array();
 }
 
-inline void append_text_member(std::string& out, std::string_view key, std::string_view text) {
-  append_json_key(out, key);
-  append_json_string(out, name_in_page(text));
+inline void add_name(JsonWriter& json, std::string_view key, std::string_view name) {
+  json.member(key, name_in_page(name));
 }
 
-inline void append_integer_member(std::string& out, std::string_view key, std::int64_t number) {
-  append_json_key(out, key);
-  append_json_integer(out, number);
-}
-
-inline void append_flag_member(std::string& out, std::string_view key, bool flag) {
-  append_json_key(out, key);
-  out += flag ? "true" : "false";
+inline void add_strings(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
 }
 
 // Texts that many rows share, numbered in order of first use.

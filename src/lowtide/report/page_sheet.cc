@@ -12,7 +12,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
-#include "lowtide/report/page_text.h"
+#include "lowtide/report/shown_step.h"
 
 namespace lowtide::report_internal {
 namespace {
@@ -30,118 +30,110 @@ std::int64_t id_or_none(const std::optional<IdType>& id) {
   return id ? static_cast<std::int64_t>(id->value()) : kNone;
 }
 
-void append_parent(std::string& out, const Sheet& sheet) {
-  append_json_key(out, "parent");
-  if (!sheet.parent) {
-    out += "null";
-    return;
-  }
-  out += '[';
-  append_json_integer(out, static_cast<std::int64_t>(sheet.parent->sheet));
-  out += ',';
-  append_json_integer(out, sheet.parent->step.value());
-  out += ',';
-  append_json_string(out, name_in_page(sheet.body));
-  out += ',';
-  append_json_integer(out, sheet.offset.position());
-  out += ']';
+void add_parent(JsonWriter& json, const Sheet& sheet) {
+  json.key("parent");
+  if (!sheet.parent) return json.null();
+  json.begin_array();
+  json.value(static_cast<std::int64_t>(sheet.parent->sheet));
+  json.value(std::int64_t{sheet.parent->step.value()});
+  json.value(name_in_page(sheet.body));
+  json.value(sheet.offset);
+  json.end_array();
 }
 
-void append_facts(std::string& out, const Plan& plan) {
+void add_facts(JsonWriter& json, const Plan& plan) {
   const Provenance& provenance = plan.provenance;
   const Claims& claims = plan.claims;
-  append_json_key(out, "facts");
-  out += '{';
-  append_text_member(out, "tool", provenance.tool);
-  append_text_member(out, "model_sha256", provenance.model_sha256);
-  append_text_member(out, "graph", provenance.graph);
-  append_integer_member(out, "nodes", provenance.nodes);
-  append_integer_member(out, "tensors", provenance.tensors);
-  append_names(out, "dims", provenance.dims.size(), [&](std::size_t row) { return provenance.dims[row]; });
-  append_text_member(out, "target", provenance.target);
-  append_integer_member(out, "load_as_given", claims.load_as_given.count());
-  append_integer_member(out, "load", claims.load.count());
   const Bound bound = bound_of(plan);
-  append_integer_member(out, "bound", bound.bytes.count());
-  append_text_member(out, "bound_name", bound.name);
-  append_text_member(out, "bound_scope", to_string(bound.scope));
-  append_text_member(out, "schedule", claims.schedule);
-  append_flag_member(out, "schedule_optimal", claims.schedule_optimal);
-  append_text_member(out, "allocate", claims.allocate);
-  append_flag_member(out, "allocate_optimal", claims.allocate_optimal);
+  json.key("facts");
+  json.begin_object();
+  add_name(json, "tool", provenance.tool);
+  add_name(json, "model_sha256", provenance.model_sha256);
+  add_name(json, "graph", provenance.graph);
+  json.member("nodes", provenance.nodes);
+  json.member("tensors", provenance.tensors);
+  add_names(json, "dims", provenance.dims.size(), [&](std::size_t row) { return provenance.dims[row]; });
+  add_name(json, "target", provenance.target);
+  json.member("load_as_given", claims.load_as_given);
+  json.member("load", claims.load);
+  json.member("bound", bound.bytes);
+  add_name(json, "bound_name", bound.name);
+  json.member("bound_scope", to_string(bound.scope));
+  add_name(json, "schedule", claims.schedule);
+  json.member("schedule_optimal", claims.schedule_optimal);
+  add_name(json, "allocate", claims.allocate);
+  json.member("allocate_optimal", claims.allocate_optimal);
   if (plan.program.streams.size() > 1) {
-    append_integer_member(out, "streams", static_cast<std::int64_t>(plan.program.streams.size()));
+    json.member("streams", static_cast<std::int64_t>(plan.program.streams.size()));
   }
-  if (const std::string extra = extra_work_text(plan); !extra.empty()) append_text_member(out, "extra_work", extra);
-  out += '}';
+  if (const std::string extra = extra_work_text(plan); !extra.empty()) json.member("extra_work", extra);
+  json.end_object();
 }
 
-// What runs each stream; a link by the regions at its ends.
-void append_streams(std::string& out, const Plan& plan) {
+// A link by the names of the regions at its ends; a worker as null.
+void add_streams(JsonWriter& json, const Plan& plan) {
   if (plan.program.streams.size() < 2) return;
-  const auto name_of = [&](RegionId id) { return name_in_page(plan.machine.regions[id.index()].name); };
-  append_json_key(out, "streams");
-  out += '[';
-  bool is_first = true;
+  json.key("streams");
+  json.begin_array();
   for (const Stream& stream : plan.program.streams) {
-    if (!std::exchange(is_first, false)) out += ',';
     if (!stream.link) {
-      out += "null";
+      json.null();
       continue;
     }
     const Link& link = plan.machine.links[*stream.link];
-    append_json_strings(out, std::vector{name_of(link.from), name_of(link.to)});
+    json.begin_array();
+    json.value(name_in_page(plan.machine.regions[link.from.index()].name));
+    json.value(name_in_page(plan.machine.regions[link.to.index()].name));
+    json.end_array();
   }
-  out += ']';
+  json.end_array();
 }
 
-void append_regions(std::string& out, const Plan& plan) {
-  append_json_key(out, "regions");
-  out += '[';
-  for (std::size_t region = 0; region < plan.machine.regions.size(); ++region) {
-    if (region != 0) out += ',';
-    out += '{';
-    append_text_member(out, "name", plan.machine.regions[region].name);
-    append_json_key(out, "capacity");
-    if (plan.machine.regions[region].capacity) {
-      append_json_integer(out, plan.machine.regions[region].capacity->count());
+void add_regions(JsonWriter& json, const Plan& plan) {
+  json.key("regions");
+  json.begin_array();
+  for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
+    const Region& region = plan.machine.regions[at];
+    const RegionId id(static_cast<std::uint32_t>(at));
+    json.begin_object();
+    add_name(json, "name", region.name);
+    json.key("capacity");
+    if (region.capacity) {
+      json.value(*region.capacity);
     } else {
-      out += "null";
+      json.null();
     }
-    append_integer_member(out, "alignment", plan.machine.regions[region].alignment.count());
-    append_integer_member(out, "arena", plan.layout.arena[region].count());
-    const RegionId id(static_cast<std::uint32_t>(region));
-    append_integer_member(out, "peak", id_or_none(peak_step(plan, load_by_step(plan.layout, id))));
-    out += '}';
+    json.member("alignment", region.alignment);
+    json.member("arena", plan.layout.arena[at]);
+    json.member("peak", id_or_none(peak_step(plan, load_by_step(plan.layout, id))));
+    json.end_object();
   }
-  out += ']';
+  json.end_array();
 }
 
-void append_labels(std::string& out, const Labels& labels) {
-  const std::size_t nodes = labels.nodes.size();
-  const std::size_t tensors = labels.tensors.size();
+void add_labels(JsonWriter& json, const Labels& labels) {
   const auto node_at = [&](std::size_t row) -> const NodeLabel& { return row_of(labels.nodes, row); };
   const auto tensor_at = [&](std::size_t row) -> const TensorLabel& { return row_of(labels.tensors, row); };
+  const std::size_t nodes = labels.nodes.size();
   SharedTexts ops;
-  append_json_key(out, "node");
-  out += '{';
-  append_names(out, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
-  append_column(out, "op", nodes, [&](std::size_t row) { return ops.index_of(name_in_page(node_at(row).op)); });
-  out += '}';
+  json.key("node");
+  json.begin_object();
+  add_names(json, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
+  add_column(json, "op", nodes, [&](std::size_t row) { return ops.index_of(name_in_page(node_at(row).op)); });
+  json.end_object();
+  const std::size_t tensors = labels.tensors.size();
   SharedTexts types;
-  append_json_key(out, "tensor");
-  out += '{';
-  append_names(out, "name", tensors, [&](std::size_t row) -> const std::string& { return tensor_at(row).name; });
-  append_column(out, "type", tensors, [&](std::size_t row) {
+  json.key("tensor");
+  json.begin_object();
+  add_names(json, "name", tensors, [&](std::size_t row) -> const std::string& { return tensor_at(row).name; });
+  add_column(json, "type", tensors, [&](std::size_t row) {
     return types.index_of(std::string(to_string(tensor_at(row).dtype)) + to_string(tensor_at(row).shape));
   });
-  append_column(out, "role", tensors, [&](std::size_t row) { return static_cast<int>(tensor_at(row).role); });
-  append_column(out, "size", tensors, [&](std::size_t row) { return tensor_at(row).size.count(); });
-  out += '}';
-  append_json_key(out, "ops");
-  append_json_strings(out, ops.texts());
-  append_json_key(out, "types");
-  append_json_strings(out, types.texts());
+  add_column(json, "role", tensors, [&](std::size_t row) { return static_cast<int>(tensor_at(row).role); });
+  add_column(json, "size", tensors, [&](std::size_t row) { return tensor_at(row).size.count(); });
+  json.end_object();
+  add_strings(json, "ops", ops.texts());
+  add_strings(json, "types", types.texts());
 }
 
 std::int64_t destination_of(const Plan& plan, const Step& step) {
@@ -150,87 +142,80 @@ std::int64_t destination_of(const Plan& plan, const Step& step) {
   return to && to != region_of(plan, step.reads[0]) ? static_cast<std::int64_t>(to->value()) : kNoMove;
 }
 
-void append_program(std::string& out, const Plan& plan) {
+void add_program(JsonWriter& json, const Plan& plan) {
   const std::size_t steps = plan.program.steps.size();
   const auto step_at = [&](std::size_t row) -> const Step& { return row_of(plan.program.steps, row); };
-  append_json_key(out, "step");
-  out += '{';
-  append_column(out, "node", steps, [&](std::size_t row) { return id_or_none(node_of(step_at(row))); });
-  append_column(out, "alias", steps, [&](std::size_t row) { return is_alias(step_at(row)) ? 1 : 0; });
-  append_column(out, "scratch", steps,
-                [&](std::size_t row) { return id_or_none(row_of(plan.layout.steps, row).scratch); });
+  json.key("step");
+  json.begin_object();
+  add_column(json, "node", steps, [&](std::size_t row) { return id_or_none(node_of(step_at(row))); });
+  add_column(json, "alias", steps, [&](std::size_t row) { return is_alias(step_at(row)) ? 1 : 0; });
+  add_column(json, "scratch", steps,
+             [&](std::size_t row) { return id_or_none(row_of(plan.layout.steps, row).scratch); });
   if (plan.program.streams.size() > 1) {
-    append_column(out, "stream", steps, [&](std::size_t row) { return std::int64_t{step_at(row).stream.value()}; });
+    add_column(json, "stream", steps, [&](std::size_t row) { return step_at(row).stream.value(); });
   }
   if (copies(plan.program)) {
-    append_column(out, "copy", steps, [&](std::size_t row) { return destination_of(plan, step_at(row)); });
+    add_column(json, "copy", steps, [&](std::size_t row) { return destination_of(plan, step_at(row)); });
   }
-  append_column(out, "read_count", steps,
-                [&](std::size_t row) { return static_cast<std::int64_t>(step_at(row).reads.size()); });
-  std::vector<std::int64_t> reads;
+  add_column(json, "read_count", steps, [&](std::size_t row) { return step_at(row).reads.size(); });
+  json.key("read");
+  json.begin_array();
   for (const Step& step : plan.program.steps) {
-    for (ValueId value : step.reads) reads.push_back(value.value());
+    for (ValueId value : step.reads) json.value(std::int64_t{value.value()});
   }
-  append_json_key(out, "read");
-  append_json_integers(out, reads);
-  out += '}';
+  json.end_array();
+  json.end_object();
 }
 
-void append_values(std::string& out, const Plan& plan) {
+void add_values(JsonWriter& json, const Plan& plan) {
+  const std::size_t count = plan.program.values.size();
   const auto at = [&](std::size_t row) -> const Value& { return row_of(plan.program.values, row); };
   const auto place_at = [&](std::size_t row) -> const ValuePlace& { return row_of(plan.layout.values, row); };
-  const std::size_t count = plan.program.values.size();
-  append_json_key(out, "value");
-  out += '{';
-  append_column(out, "tensor", count, [&](std::size_t row) { return std::int64_t{at(row).tensor.value()}; });
-  append_column(out, "written", count, [&](std::size_t row) { return id_or_none(at(row).written); });
-  append_column(out, "buffer", count, [&](std::size_t row) { return std::int64_t{place_at(row).buffer.value()}; });
-  append_column(out, "offset", count, [&](std::size_t row) { return place_at(row).offset.position(); });
-  out += '}';
-  append_column(out, "outputs", plan.program.outputs.size(),
-                [&](std::size_t row) { return std::int64_t{plan.program.outputs[row].value()}; });
+  json.key("value");
+  json.begin_object();
+  add_column(json, "tensor", count, [&](std::size_t row) { return at(row).tensor.value(); });
+  add_column(json, "written", count, [&](std::size_t row) { return id_or_none(at(row).written); });
+  add_column(json, "buffer", count, [&](std::size_t row) { return place_at(row).buffer.value(); });
+  add_column(json, "offset", count, [&](std::size_t row) { return place_at(row).offset.position(); });
+  json.end_object();
+  const std::vector<ValueId>& outputs = plan.program.outputs;
+  add_column(json, "outputs", outputs.size(), [&](std::size_t row) { return outputs[row].value(); });
 }
 
 // Nothing if no buffer has parts.
-void append_parts(std::string& out, const Plan& plan) {
-  std::vector<std::int64_t> whose;
-  std::vector<const BufferPart*> parts;
+void add_parts(JsonWriter& json, const Plan& plan) {
+  std::vector<std::pair<BufferId, BufferPart>> parts;
   for (BufferId buffer : all_ids<BufferId>(plan.layout.buffers.size())) {
-    for (const BufferPart& part : plan.layout.buffers[buffer].parts) {
-      whose.push_back(buffer.value());
-      parts.push_back(&part);
-    }
+    for (const BufferPart& part : plan.layout.buffers[buffer].parts) parts.emplace_back(buffer, part);
   }
   if (parts.empty()) return;
-  append_json_key(out, "part");
-  out += '{';
-  append_column(out, "buffer", parts.size(), [&](std::size_t row) { return whose[row]; });
-  append_column(out, "size", parts.size(), [&](std::size_t row) { return parts[row]->size.count(); });
-  append_column(out, "begin", parts.size(),
-                [&](std::size_t row) { return std::int64_t{parts[row]->lifespan.begin.value()}; });
-  append_column(out, "end", parts.size(),
-                [&](std::size_t row) { return std::int64_t{parts[row]->lifespan.end.value()}; });
-  out += '}';
+  json.key("part");
+  json.begin_object();
+  add_column(json, "buffer", parts.size(), [&](std::size_t row) { return parts[row].first.value(); });
+  add_column(json, "size", parts.size(), [&](std::size_t row) { return parts[row].second.size.count(); });
+  add_column(json, "begin", parts.size(), [&](std::size_t row) { return parts[row].second.lifespan.begin.value(); });
+  add_column(json, "end", parts.size(), [&](std::size_t row) { return parts[row].second.lifespan.end.value(); });
+  json.end_object();
 }
 
-void append_buffers(std::string& out, const Plan& plan, const Labels& labels) {
+void add_buffers(JsonWriter& json, const Plan& plan, const Labels& labels) {
   const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.layout.buffers, row); };
   const IdVector<BufferId, BufferUse> uses = buffer_uses(plan, labels);
   const std::size_t count = plan.layout.buffers.size();
-  append_json_key(out, "buffer");
-  out += '{';
-  append_column(out, "kind", count, [&](std::size_t row) { return static_cast<int>(at(row).kind); });
-  append_column(out, "size", count, [&](std::size_t row) { return at(row).size.count(); });
-  append_column(out, "begin", count, [&](std::size_t row) { return std::int64_t{at(row).lifespan.begin.value()}; });
-  append_column(out, "end", count, [&](std::size_t row) { return std::int64_t{at(row).lifespan.end.value()}; });
-  append_column(out, "region", count, [&](std::size_t row) {
+  json.key("buffer");
+  json.begin_object();
+  add_column(json, "kind", count, [&](std::size_t row) { return static_cast<int>(at(row).kind); });
+  add_column(json, "size", count, [&](std::size_t row) { return at(row).size.count(); });
+  add_column(json, "begin", count, [&](std::size_t row) { return at(row).lifespan.begin.value(); });
+  add_column(json, "end", count, [&](std::size_t row) { return at(row).lifespan.end.value(); });
+  add_column(json, "region", count, [&](std::size_t row) {
     return at(row).placement ? std::int64_t{at(row).placement->region.value()} : kNone;
   });
-  append_column(out, "offset", count,
-                [&](std::size_t row) { return at(row).placement ? at(row).placement->offset.position() : kNone; });
-  append_column(out, "name", count, [&](std::size_t row) { return id_or_none(row_of(uses, row).name); });
-  out += '}';
-  append_parts(out, plan);
+  add_column(json, "offset", count,
+             [&](std::size_t row) { return at(row).placement ? at(row).placement->offset.position() : kNone; });
+  add_column(json, "name", count, [&](std::size_t row) { return id_or_none(row_of(uses, row).name); });
+  json.end_object();
+  add_parts(json, plan);
 }
 
 }  // namespace
@@ -241,11 +226,10 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
   for (; at < sheets.size(); ++at) {
     const Sheet outer = sheets[at];
     for (StepId step : all_ids<StepId>(outer.plan->program.steps.size())) {
-      const std::optional<NodeId> node = node_of(outer.plan->program.steps[step]);
       const std::vector<BodyPlan>& bodies = outer.plan->layout.steps[step].bodies;
-      for (std::size_t position = 0; node && position < bodies.size(); ++position) {
+      for (std::size_t position = 0; position < bodies.size(); ++position) {
         const BodyPlan& body = bodies[position];
-        const Labels* inner = body_labels(*outer.labels, *node, position);
+        const Labels* inner = body_labels(*outer.labels, *node_of(outer.plan->program.steps[step]), position);
         LOWTIDE_CHECK(inner != nullptr, "labels name every body of their plan");
         sheets.push_back({.plan = body.plan.get(),
                           .labels = inner,
@@ -257,17 +241,17 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
   }
 }
 
-void append_sheet_json(std::string& out, const Sheet& sheet) {
-  out += '{';
-  append_parent(out, sheet);
-  append_facts(out, *sheet.plan);
-  append_streams(out, *sheet.plan);
-  append_regions(out, *sheet.plan);
-  append_labels(out, *sheet.labels);
-  append_program(out, *sheet.plan);
-  append_values(out, *sheet.plan);
-  append_buffers(out, *sheet.plan, *sheet.labels);
-  out += '}';
+void write_sheet(JsonWriter& json, const Sheet& sheet) {
+  json.begin_object();
+  add_parent(json, sheet);
+  add_facts(json, *sheet.plan);
+  add_streams(json, *sheet.plan);
+  add_regions(json, *sheet.plan);
+  add_labels(json, *sheet.labels);
+  add_program(json, *sheet.plan);
+  add_values(json, *sheet.plan);
+  add_buffers(json, *sheet.plan, *sheet.labels);
+  json.end_object();
 }
 
 }  // namespace lowtide::report_internal

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/json_writer.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 
@@ -28,27 +29,26 @@ struct Sheet {
   Offset offset;                      // of its arena in the scratch buffer of that step
 };
 
-// The plan and all plans of bodies inside it, appended to `sheets`, each after the sheet that runs it. No recursion.
+// Appends the plan and all plans of bodies inside it, each after the sheet that runs it. No recursion.
 void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels);
 
-// Appends the sheet as a JSON object of columns: one list an attribute, not one object a thing. What the page reads:
+// Writes the sheet as a JSON object of columns, with one list per attribute. The page reads:
 //   parent      null, or [sheet, step, body name, offset]
-//   facts       provenance and claims, with the best bound for plans such as this one; streams, where there are several;
-//               extra_work, where nodes run again or bytes are copied
-//   streams     [null or [region, region]]   where there are several: a worker's, or a link's
+//   facts       provenance and claims, with the best bound for plans such as this one; streams, if there are several;
+//               extra_work, if nodes run again or bytes are copied
+//   streams     [null or [region, region]]   if there are several: null for a worker, the regions of a link
 //   regions     [{name, capacity, alignment, arena, peak}]   peak: the step, as peak_step() chooses it in the region
-//   ops, types  texts that the columns below point into ("Conv"; "f32[1,64]")
+//   ops, types  texts to which the columns below refer by index ("Conv"; "f32[1,64]")
 //   node        {name, op}
 //   tensor      {name, type, role, size}
-//   step        {node, alias, scratch, stream, copy, read_count, read}   stream where there are several; copy where there
-//               are copies: the region that one moves to, -2 within its region, -1 for other steps; the last a pool of
-//               value ids, read_count of them per step
+//   step        {node, alias, scratch, stream, copy, read_count, read}   stream: if there are several; copy: if there
+//               are copies, the region that one moves to, -2 within its region, -1 for other steps; read: value ids of
+//               all steps, read_count of them per step
 //   value       {tensor, written, buffer, offset}
-//   outputs     [value]   handed to the caller
+//   outputs     [value]   of the program
 //   buffer      {kind, size, begin, end, region, offset, name}   name: the value that gives the buffer its name
-//   part        {buffer, size, begin, end}   where buffers have parts: those of one stand together, from its first byte
-//               on, and buffers in the order of their ids
+//   part        {buffer, size, begin, end}   if there are parts: by buffer, and from the first byte of a buffer on
 // -1 stands for "none". Steps are numbered from 0, and intervals are half-open.
-void append_sheet_json(std::string& out, const Sheet& sheet);
+void write_sheet(JsonWriter& json, const Sheet& sheet);
 
 }  // namespace lowtide::report_internal

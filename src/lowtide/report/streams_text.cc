@@ -32,7 +32,7 @@ std::string speed_text(const TradeOff& one, const TradeOff& other) {
 }
 
 // "+7.1 %", "+0.0 %", "-1.2 %": the arena beside that of one stream.
-std::string room_text(const TradeOff& one, const TradeOff& other) {
+std::string extra_text(const TradeOff& one, const TradeOff& other) {
   const std::int64_t more = (other.arena - one.arena).count();
   return (more < 0 ? "-" : "+") + percent(more < 0 ? -more : more, one.arena.count());
 }
@@ -62,15 +62,15 @@ StyledText streams_line(const std::vector<TradeOff>& points) {
   const TradeOff& one = points.front();
   const TradeOff& plan = chosen(points);
   if (plan.run == ExecutionModel::sequence) {
-    return out.add("  One stream: several are not faster within the room they may take.").end_line();
+    return out.add("  One stream: several streams are not faster within the memory limit.").end_line();
   }
   out.add("  " + name_of(plan), Style::strong);
-  out.add(": estimated " + time_text(plan.picoseconds) + ", on one " + time_text(one.picoseconds) + " (" +
-          speed_text(one, plan) + "); " + order_text(plan) + "; arena " + room_text(one, plan) + ".");
+  out.add(": estimated " + time_text(plan.picoseconds) + ", on one stream " + time_text(one.picoseconds) + " (" +
+          speed_text(one, plan) + "); " + order_text(plan) + "; arena " + extra_text(one, plan) + ".");
   return out.end_line();
 }
 
-StyledText streams_curve(const std::vector<TradeOff>& points) {
+StyledText trade_offs_text(const std::vector<TradeOff>& points) {
   StyledText out;
   if (points.empty()) return out;
   const TradeOff& one = points.front();
@@ -92,7 +92,7 @@ StyledText streams_curve(const std::vector<TradeOff>& points) {
   table.add_row(head);
   for (const TradeOff* point : shown) {
     table.add_row({StyledText(std::string(to_string(point->run))), StyledText(exact(point->arena)),
-                   StyledText(room_text(one, *point)), StyledText(time_text(point->picoseconds)),
+                   StyledText(extra_text(one, *point)), StyledText(time_text(point->picoseconds)),
                    StyledText(speed_text(one, *point)), StyledText(std::to_string(point->streams)),
                    StyledText(with_thousands(point->waits)),
                    point->is_chosen ? StyledText("this plan", Style::strong) : StyledText("")});
@@ -100,8 +100,7 @@ StyledText streams_curve(const std::vector<TradeOff>& points) {
   out.append(table.text());
   const std::size_t beaten = points.size() - shown.size();
   if (beaten > 0) {
-    out.add("  " + counted(static_cast<std::int64_t>(beaten), "more point") +
-                " tried, each beaten by one of these of its kind",
+    out.add("  " + counted(static_cast<std::int64_t>(beaten), "more plan") + " tried, each no better than one of these",
             Style::dim);
     out.end_line();
   }

@@ -10,11 +10,10 @@
 
 namespace lowtide::report_internal {
 
-// What streams, waves or dataflow gain and take, in a line. Nothing for points of a plan that was asked for as a
-// sequence (none).
+// One line with the estimated time and the arena of streams, waves or dataflow; empty if there are no points.
 [[nodiscard]] StyledText streams_line(const std::vector<TradeOff>& points);
 
-// Memory against estimated time: the points that no other of their form beats, and the plan itself, by form and arena.
-[[nodiscard]] StyledText streams_curve(const std::vector<TradeOff>& points);
+// A table of memory against estimated time: the plans on the Pareto front of their form, and the chosen plan.
+[[nodiscard]] StyledText trade_offs_text(const std::vector<TradeOff>& points);
 
 }  // namespace lowtide::report_internal

@@ -11,12 +11,12 @@
 
 namespace lowtide {
 
-// What a piece of text is for; the terminal decides how that looks, and without colours nothing is lost.
+// The purpose of a piece of text. Without colours, the text is still complete.
 enum class Style : std::uint8_t {
   plain,
-  heading,  // names the block that follows
-  strong,   // the figure that matters
-  dim,      // can be skipped
+  heading,  // title of a block
+  strong,   // the main figure
+  dim,      // less important
   good,     // proven, fits
   bad,      // does not fit, wrong
 };
@@ -35,11 +35,11 @@ class StyledText {
   StyledText& append(const StyledText& other);
   StyledText& end_line() { return add("\n"); }
 
-  // Columns that it takes: code points, not bytes. Meaningful without line ends.
+  // Width in columns, which is the number of code points. Requires: no line ends.
   [[nodiscard]] std::size_t width() const;
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
 
-  // With `colors`, styles become the escapes that every terminal knows; else only the text.
+  // With `colors`, styles become terminal escapes; otherwise only the text is returned.
   [[nodiscard]] std::string render(bool colors) const;
 
  private:
@@ -57,7 +57,7 @@ class TextTable {
 
   explicit TextTable(std::vector<Align> columns) : columns_(std::move(columns)) {}
 
-  // No cells: an empty line. Require: at most as many cells as columns.
+  // Adds an empty line if there are no cells. Requires: at most as many cells as columns.
   void add_row(std::vector<StyledText> cells);
   [[nodiscard]] StyledText text() const;
 
@@ -72,7 +72,7 @@ class TextTable {
 // "1 node", "1,234 nodes"
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view one);
 
-// "12.5 %", with one digit; from 1,000 % on a factor, "17.2x" or "1,234x"; "-" if `whole` is 0.
+// "12.5 %"; from 1,000 % on a factor, "17.2x" or "1,234x"; "-" if `whole` is 0.
 [[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole);
 
 }  // namespace lowtide

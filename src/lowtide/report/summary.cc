@@ -26,9 +26,9 @@ using report_internal::value_text;
 using report_internal::with_proof;
 
 void add_outside_figures(TextTable& table, const PlainFigures& plain) {
-  add_figure(table, "constants", plain.constants, "");
-  add_figure(table, "inputs", plain.inputs, "");
-  add_figure(table, "outputs", plain.outputs, "");
+  add_figure(table, {"constants", plain.constants, ""});
+  add_figure(table, {"inputs", plain.inputs, ""});
+  add_figure(table, {"outputs", plain.outputs, ""});
   table.add_row({});
 }
 
@@ -54,7 +54,7 @@ void add_buffer(TextTable& table, const Peak& peak, const LiveBuffer& live) {
     nodes.add(" -> ", Style::dim);
     nodes.add(buffer.kind == BufferKind::output
                   ? "the caller"
-                  : node_text(shown_step(*peak.plan, *peak.labels, use.last_read), "none"));
+                  : node_text(shown_step(*peak.plan, *peak.labels, use.last_read), "no step"));
   }
   const std::string steps =
       "[" + std::to_string(buffer.lifespan.begin.value()) + "," + std::to_string(buffer.lifespan.end.value()) + ")";
@@ -117,7 +117,7 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   return out.append(table.text());
 }
 
-// The verdict in one or two sentences: what is proven, and whether it fits.
+// One or two sentences: what is proven, and whether the plan fits.
 StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
   const Bytes arena = arena_bytes(plan);
@@ -135,14 +135,14 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     return out.add(format_bytes(*verdict.capacity - arena) + " to spare.").end_line();
   }
   out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
-  out.add(format_bytes(verdict.shortfall), Style::strong).add(" too much.").end_line();
+  out.add(format_bytes(verdict.shortfall), Style::strong).add(" too large.").end_line();
   if (verdict.proven_infeasible) {
     const Bytes certain = bound_of(plan).bytes - *verdict.capacity;
     out.add(
         "  Proven: " + std::string(no_plan_text(*report_internal::proven_scope(plan, *verdict.capacity + Bytes(1)))) +
-        " fits, because the bound alone is " + format_bytes(certain) + " too much.");
+        " fits, because the lower bound is " + format_bytes(certain) + " too large.");
   } else {
-    out.add("  Not proven: the bound would fit, so a better plan may exist.");
+    out.add("  Not proven: the lower bound fits, so a better plan may exist.");
   }
   return out.end_line();
 }
@@ -157,7 +157,7 @@ std::optional<double> gap_of(Bytes achieved, Bytes bound) {
 std::string shown_name(const std::string& name, std::size_t columns) {
   static constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-+@#[]()";
-  // Of an endless name only the ends are looked at.
+  // Only the ends of a very long name are needed.
   const bool is_plain = !name.empty() && name.find_first_not_of(kPlain) == std::string::npos;
   std::string safe = is_plain ? name : quoted(name, 4096);
   const auto is_start = [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; };
@@ -175,14 +175,14 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
   const std::int64_t sum = plain.temporaries_sum.count();
   TextTable table = figures_table();
   add_outside_figures(table, plain);
-  add_figure(table, "no reuse", plain.temporaries_sum, percent(sum, sum),
-             "every temporary and output in bytes of its own");
-  add_figure(table, "load as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
-             "alive at once in the file's order", Style::strong);
-  add_figure(table, "bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
-             "no plan that runs each node once needs less (" + std::string(inspection.bound.name) + ")");
-  add_figure(table, "largest step", inspection.largest_step, percent(inspection.largest_step.count(), sum),
-             "the largest node alone");
+  add_figure(table,
+             {"no reuse", plain.temporaries_sum, percent(sum, sum), "every temporary and output has bytes of its own"});
+  add_figure(table, {"peak as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
+                     "largest number of live bytes in the file's order", Style::strong});
+  add_figure(table, {"bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
+                     "no plan that runs each node once needs less (" + std::string(inspection.bound.name) + ")"});
+  add_figure(table, {"largest step", inspection.largest_step, percent(inspection.largest_step.count(), sum),
+                     "what the largest node needs by itself"});
   out.end_line().append(table.text()).append(operators_text(inspection, options));
   for (const Peak& peak : peaks_of(inspection.as_given, inspection.labels))
     out.append(peak_text(peak, options, "Peak as given"));
@@ -198,29 +198,31 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   StyledText out = model_title(model);
   TextTable table = figures_table();
   add_outside_figures(table, verdict.plain);
-  add_figure(table, "no reuse", verdict.plain.temporaries_sum, percent(sum, sum));
-  add_figure(table, "load as given", claims.load_as_given, percent(claims.load_as_given.count(), sum));
-  add_figure(table, "load", claims.load, percent(claims.load.count(), sum),
-             StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal)));
-  add_figure(table, "arena", arena, percent(arena.count(), sum),
-             StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong);
+  add_figure(table, {"no reuse", verdict.plain.temporaries_sum, percent(sum, sum)});
+  add_figure(table, {"peak as given", claims.load_as_given, percent(claims.load_as_given.count(), sum)});
+  add_figure(table, {"peak", claims.load, percent(claims.load.count(), sum),
+                     StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal))});
+  add_figure(table,
+             {"arena", arena, percent(arena.count(), sum),
+              StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong});
   if (plan.machine.regions.size() > 1) {
     for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
       const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;
-      add_figure(table, "  in " + shown_name(plan.machine.regions[at].name, kNodeColumns), plan.layout.arena[at], "",
-                 capacity ? "of " + format_bytes(*capacity) : "without a limit");
+      add_figure(table, {"  in " + shown_name(plan.machine.regions[at].name, kNodeColumns), plan.layout.arena[at], "",
+                         capacity ? "of " + format_bytes(*capacity) : "no limit"});
     }
   }
   const Bound bound = bound_of(plan);
-  add_figure(table, "bound", bound.bytes, percent(bound.bytes.count(), sum),
-             bound.name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, bound.bytes));
+  add_figure(table,
+             {"bound", bound.bytes, percent(bound.bytes.count(), sum),
+              bound.name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, bound.bytes)});
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));
   out.append(report_internal::streams_line(verdict.points));
   if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())
     out.add("  " + extra + ".").end_line();
-  out.add("  Verified", Style::good).add(" against the model, step by step.").end_line();
-  if (verdict.shows_curve) out.append(report_internal::streams_curve(verdict.points));
+  out.add("  Verified", Style::good).add(": replayed against the model, step by step.").end_line();
+  if (verdict.shows_trade_offs) out.append(report_internal::trade_offs_text(verdict.points));
   for (const Peak& peak : peaks_of(shown.plan, shown.labels)) out.append(peak_text(peak, options, "Peak"));
   return out;
 }

@@ -18,8 +18,8 @@
 #include "lowtide/report/page.h"
 #include "lowtide/report/styled_text.h"
 
-// What a person reads after a command: short, aligned, the same bytes for the same facts. Every name from a file passes
-// through `quoted`, so nothing in a model can act on a terminal.
+// Summaries for people: short tables and sentences, the same bytes for the same facts. Every name from a file is
+// quoted, so that it cannot control a terminal.
 namespace lowtide {
 
 // Which model a summary is about.
@@ -27,19 +27,19 @@ struct ModelFacts {
   std::string path;
   std::string format;  // "onnx"
   std::string sha256;
-  std::int64_t nodes = 0;          // as in the file, bodies too
-  std::int64_t planned_nodes = 0;  // those that run: without the ones that are constants
+  std::int64_t nodes = 0;          // as in the file, including bodies
+  std::int64_t planned_nodes = 0;  // those that run: constants and removed branches do not
   std::int64_t tensors = 0;
 };
 
 struct SummaryOptions {
-  std::size_t top = 8;  // lines of each table; the rest is one line
+  std::size_t top = 8;  // rows of each table; the rest is summed up in one row
 };
 
 [[nodiscard]] StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection,
                                             const SummaryOptions& options = {});
 
-// What the planner found besides the plan (pipeline/plan_graph.h says what each is).
+// What the planner found besides the plan (see pipeline/plan_graph.h).
 struct PlanVerdict {
   PlainFigures plain;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
@@ -47,18 +47,18 @@ struct PlanVerdict {
   Bytes shortfall;
   bool proven_infeasible = false;
   std::vector<TradeOff> points;
-  bool shows_curve = false;
-  bool is_bound_verified = false;  // by code that shares none with what found it
+  bool shows_trade_offs = false;
+  bool is_bound_verified = false;  // by an independent check
 };
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
                                       const SummaryOptions& options = {});
 
-// (achieved - bound) / bound; 0 where both are 0, nothing where only the bound is.
+// (achieved - bound) / bound; 0 if both are 0, nullopt if only the bound is.
 [[nodiscard]] std::optional<double> gap_of(Bytes achieved, Bytes bound);
 
-// A name in a table: as it is where it is plain, else quoted. What is longer than `columns` loses its front, since long
-// names are paths whose ends tell them apart.
+// A name in a table, quoted unless it is plain. A name longer than `columns` loses its front, because long names are
+// usually paths that differ at their ends.
 [[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns);
 
 }  // namespace lowtide

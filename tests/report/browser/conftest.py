@@ -58,13 +58,13 @@ class Opened:
         return " ".join(self.page.inner_text(selector).split())
 
     def buffer(self, name, sheet="in sight"):
-        """The id of the buffer that is called so, in the plan in sight (the one after), "shown" or "against"."""
+        """The id of the buffer of that name, in the plan in sight (the one after), "shown" or "against"."""
         found = self.run(
             """([name, sheet]) => { const plan = lowtide.state[sheet] ?? lowtide.state.inSight.at(-1);
                return Array.from(plan.bufferKind.keys()).find((buffer) => plan.bufferText(buffer) === name) ?? -1; }""",
             [name, sheet],
         )
-        assert found >= 0, f"no buffer is called {name}"
+        assert found >= 0, f"no buffer has the name {name}"
         return found
 
     def box(self, buffer, chart=0):
@@ -84,7 +84,8 @@ class Opened:
         return self.run(
             """([x, y, chart]) => { const {scene, ratio} = lowtide.charts[chart];
                const bounds = scene.getBoundingClientRect();
-               const at = scene.getContext('2d').getImageData(Math.round((x - bounds.left) * ratio), Math.round((y - bounds.top) * ratio), 1, 1);
+               const [left, top] = [(x - bounds.left) * ratio, (y - bounds.top) * ratio].map(Math.round);
+               const at = scene.getContext('2d').getImageData(left, top, 1, 1);
                return Array.from(at.data.slice(0, 3)); }""",
             [x, y, chart],
         )

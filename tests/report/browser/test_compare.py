@@ -12,7 +12,7 @@ def test_differences_are_stated(open_page):
     # Before, cat is a copy that ends at 768 KiB.
     assert "arena 768 KiB → 576 KiB −192 KiB (−25 %)" in words
     # Step 2 holds b, c and scratch: 256 + 128 + 64; step 1 a and b: 512; step 4 c, d, cat: 512. So 512, after it 576.
-    assert "load 512 KiB → 576 KiB +64 KiB (+13 %)" in words
+    assert "peak 512 KiB → 576 KiB +64 KiB (+13 %)" in words
     assert "steps 9 → 9 ±0" in words
     assert "buffers 9 → 6 −3" in words
     head = opened.text("#metrics")

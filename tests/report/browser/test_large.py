@@ -51,9 +51,11 @@ def test_a_frame_costs_pixels_not_buffers(open_page, request, zoom):
     times = sorted(frame["milliseconds"] for frame in frames)
     between = sorted(frame["between"] for frame in frames)
     request.config.figures.append(
-        f"100,000 buffers, zoom {zoom[0]:g} x {zoom[1]:g}: drawing takes {statistics.median(times):.1f} ms (median), {times[94]:.1f} ms (95th); "
+        f"100,000 buffers, zoom {zoom[0]:g} x {zoom[1]:g}: drawing takes {statistics.median(times):.1f} ms "
+        f"(median), {times[94]:.1f} ms (95th); "
         f"a frame every {statistics.median(between):.1f} ms (median), {between[94]:.1f} ms (95th); "
-        f"at most {max(f['rectangles'] for f in frames)} rectangles, {max(f['buffers'] for f in frames)} buffers looked at, "
+        f"at most {max(f['rectangles'] for f in frames)} rectangles, "
+        f"{max(f['buffers'] for f in frames)} buffers looked at, "
         f"{len(kept)} of 100 frames only moved"
     )
 
@@ -63,12 +65,14 @@ def test_a_kept_picture_is_the_same_as_a_new_one(open_page):
     # Whole pixels, so that nothing is drawn between two of them.
     different = opened.run(
         """() => { const {view, charts: [chart]} = lowtide; const {map} = chart.layout;
-           const picture = () => Array.from(chart.scene.getContext('2d').getImageData(map.x, map.y, Math.floor(map.w), Math.floor(map.h)).data);
+           const picture = () => Array.from(chart.scene.getContext('2d').getImageData(map.x, map.y,
+             Math.floor(map.w), Math.floor(map.h)).data);
            view.setBox(2000, 2000 + map.w, 0, view.top); chart.draw();
            for (const by of [7, 5, -20]) { view.pan(by, 0); chart.draw(); }
            const kept = chart.frame.isKept; const moved = picture();
-           chart.layer = null; chart.draw(); const anew = picture();
-           return {kept, isNew: !chart.frame.isKept, different: moved.filter((part, at) => Math.abs(part - anew[at]) > 8).length / moved.length}; }"""
+           chart.layer = null; chart.draw(); const again = picture();
+           return {kept, isNew: !chart.frame.isKept, different:
+             moved.filter((part, at) => Math.abs(part - again[at]) > 8).length / moved.length}; }"""
     )
     assert different["kept"] and different["isNew"]
     assert different["different"] < 0.002
@@ -96,7 +100,8 @@ def test_finds_the_buffer_under_the_pointer(open_page):
            for (let trial = 0; trial < 500; ++trial) {
              const x = map.x + random() * map.w; const y = map.y + random() * map.h;
              const step = chart.stepAt(x); const bytes = chart.bytesAt(y);
-             const all = Array.from(chart.facts.placed).filter((buffer) => shown.bufferBegin[buffer] <= step && step < shown.bufferEnd[buffer] &&
+             const all = Array.from(chart.facts.placed).filter((buffer) => shown.bufferBegin[buffer] <= step &&
+               step < shown.bufferEnd[buffer] &&
                shown.bufferOffset[buffer] <= bytes && bytes < shown.bufferOffset[buffer] + shown.bufferSize[buffer]);
              const found = chart.bufferAt(x, y);
              hits += all.length;

@@ -111,10 +111,12 @@ def test_pinch_zooms(open_page):
     opened.run(
         """() => { const canvas = lowtide.charts[0].overlay; const bounds = canvas.getBoundingClientRect();
            canvas.setPointerCapture = () => {};
-           const send = (type, id, x, y) => canvas.dispatchEvent(new PointerEvent(type, {pointerId: id, pointerType: 'touch',
+           const send = (type, id, x, y) => canvas.dispatchEvent(new PointerEvent(type, {
+             pointerId: id, pointerType: 'touch',
              clientX: bounds.left + x, clientY: bounds.top + y, button: 0, bubbles: true}));
            send('pointerdown', 1, 400, 300); send('pointerdown', 2, 500, 300);
-           for (let by = 10; by <= 100; by += 10) { send('pointermove', 1, 400 - by, 300); send('pointermove', 2, 500 + by, 300); }
+           for (let by = 10; by <= 100; by += 10) { send('pointermove', 1, 400 - by, 300);
+             send('pointermove', 2, 500 + by, 300); }
            send('pointerup', 1, 300, 300); send('pointerup', 2, 600, 300); }"""
     )
     opened.settle()
@@ -182,7 +184,7 @@ def test_search_for_nothing_says_so(open_page):
     opened = open_page("small.html")
     opened.page.fill("#search", "no such thing")
     opened.page.wait_for_selector("#results:not([hidden]) li")
-    assert opened.text("#results") == "No tensor, node or operator is called so."
+    assert opened.text("#results") == "No tensor, node or operator matches."
 
 
 def test_everything_can_be_reached_by_keyboard(open_page):
@@ -192,7 +194,8 @@ def test_everything_can_be_reached_by_keyboard(open_page):
         opened.page.keyboard.press("Tab")
         seen.append(
             opened.run(
-                "() => document.activeElement.id || document.activeElement.getAttribute('role') || document.activeElement.tagName"
+                """() => document.activeElement.id || document.activeElement.getAttribute('role') ||
+                     document.activeElement.tagName"""
             )
         )
     for part in ("search", "save-svg", "save-png", "theme", "open-help", "radio", "application", "tab", "TR", "panel"):

@@ -22,7 +22,7 @@ def close(found, wanted, most=2):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_buffers_stand_at_their_times_and_addresses_with_their_gaps(open_page, theme):
+def test_buffers_have_their_times_addresses_and_gaps(open_page, theme):
     opened = open_page("packing.html", theme)
     opened.shoot(f"packing_{theme}")
     opened.page.click("#toolbar >> text=Kind")
@@ -41,7 +41,7 @@ def test_head_and_panel_speak_of_a_packing(open_page):
     opened = open_page("packing.html")
     head = opened.text("#metrics")
     assert "Height 256 KiB of 256 KiB" in head
-    assert "Load 256 KiB nothing lost to packing" in head
+    assert "Peak 256 KiB nothing lost in gaps" in head
     assert "Bound 256 KiB load at time 30" in head
     assert "Gap 0 % nothing left to gain" in head
     assert "No reuse 320 KiB height 80 % of it" in head
@@ -167,7 +167,7 @@ def test_twenty_thousand_buffers_cost_pixels(open_page):
 def test_clocks_without_measure_are_drawn_moment_by_moment(open_page):
     opened = open_page("packing_far.html")
     assert "Axis not to scale: one unit from each time to the next" in opened.text("#panel")
-    assert "Load 7 B nothing lost to packing" in opened.text("#metrics")
+    assert "Peak 7 B nothing lost in gaps" in opened.text("#metrics")
     assert "In the peak, time 9,223,372,036,854,775,806" in opened.text("#tabs")
     opened.press("+", "+", "+", "ArrowLeft", "]", "[", "0", ".", "Enter", "Escape")
 
@@ -179,7 +179,7 @@ def test_a_packing_of_nothing_is_said_to_be_so(open_page):
     assert "Check not verified" in opened.text("#metrics")
     opened.press("+", "ArrowLeft", "0", "p", ".", ",", "Enter", "]", "[", "c", "Escape")
     opened.page.click("#tabs >> text=All buffers")
-    assert "Nothing here." in opened.text("#table")
+    assert "No buffers." in opened.text("#table")
 
 
 def test_hostile_names_are_only_text(open_page):

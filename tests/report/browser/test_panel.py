@@ -25,31 +25,32 @@ def test_concat_slices_say_that_they_were_born_early(open_page):
     panel = opened.text("#panel")
     # c is written in step 2, cat is complete in step 4.
     assert (
-        "Born early: it is the place of cat, complete at step 4 · Concat concat, and its slice c is written by step 2 · Conv conv2 already, 2 steps before."
+        "It begins early, because it holds cat, which is complete at step 4 · Concat concat. The slice c is already "
+        "written by step 2 · Conv conv2, 2 steps earlier."
         in panel
     )
     assert "It ends with its last reader, step 5 · MaxPool pool, which reads cat (the last of 2 readers)." in panel
-    assert "How slice of cat: written straight to its byte 131,072" in panel
-    assert "How gathers c, d: written into their places here, nothing is copied" in panel
+    assert "How slice of cat: written directly to its byte 131,072" in panel
+    assert "How gathers c, d, which were written in place; nothing is copied" in panel
 
 
 def test_results_in_place_and_views_are_told_apart(open_page):
     opened = open_page("small.html")
     opened.click_buffer("b")
-    assert "How in place over a, which dies here" in opened.text("#panel")
+    assert "How in place over a, which is not needed after this step" in opened.text("#panel")
     assert "It begins when step 0 · Conv conv1 writes a." in opened.text("#panel")
     opened.click_buffer("f")
     panel = opened.text("#panel")
-    assert "How view of e: the same bytes under another shape, nothing is copied" in panel
+    assert "How view of e: the same bytes with another shape; nothing is copied" in panel
     assert "Read by step 7 · Gemm dense" in panel
-    assert "Rests on the floor of the arena" in panel
+    assert "Rests on the start of the arena" in panel
 
 
 def test_outputs_stay_to_the_end(open_page):
     opened = open_page("small.html")
     opened.click_buffer("logits")
     assert (
-        "It stays to the end: it holds the output logits, which the caller takes after the last step."
+        "It is live to the end, because it holds the output logits, which the caller reads after the last step."
         in opened.text("#panel")
     )
 
@@ -57,7 +58,7 @@ def test_outputs_stay_to_the_end(open_page):
 def test_scratch_names_its_kernel(open_page):
     opened = open_page("small.html")
     opened.click_buffer("scratch of Conv conv2")
-    assert "Scratch: step 2 · Conv conv2 needs these bytes while it runs, and nobody does afterwards." in opened.text(
+    assert "Scratch: step 2 · Conv conv2 needs these bytes only while it runs." in opened.text(
         "#panel"
     )
 
@@ -68,7 +69,7 @@ def test_waiting_is_counted(open_page):
     # Written in steps 2 and 3, read in 4 by the pool and in 56 by the concat: idle in 5 to 55, 51 of 55 steps.
     panel = opened.text("#panel")
     assert (
-        "Nobody touches it in steps [5,56) (93 % of its life): it waits for step 56 · Concat /decoder/level0/concat."
+        "No step touches it in steps [5,56) (93 % of its life). It waits for step 56 · Concat /decoder/level0/concat."
         in panel
     )
     assert "would free 2 MiB for 51 steps" in panel
@@ -95,7 +96,8 @@ def test_bodies_open_and_close(open_page):
     opened = open_page("bodies.html")
     opened.click_buffer("scratch of If if")
     assert (
-        "It holds the arena of then_branch and else_branch, planned on their own; they share bytes, since one of them runs."
+        "It holds the arena of then_branch and else_branch, which are planned separately. They share bytes, because "
+        "only one of them runs."
         in opened.text("#panel")
     )
     opened.shoot("bodies")
@@ -108,9 +110,9 @@ def test_bodies_open_and_close(open_page):
     opened.settle()
     opened.shoot("bodies_inner")
     assert opened.text("#crumbs") == "nested › then_branch of If if › body of Loop loop"
-    # The body's input is placed, since nobody else holds it.
+    # The body's input is placed, because the body must keep it.
     opened.run("() => { const {state, select} = lowtide; select(state.inSight[0], 0); }")
-    assert "It is there from the start: an input of this body, which nobody else holds." in opened.text("#panel")
+    assert "It exists from the start: it is an input of this body, which must keep it." in opened.text("#panel")
     opened.page.keyboard.press("Backspace")
     assert opened.text("#crumbs") == "nested › then_branch of If if"
     opened.page.click("#crumbs >> text=nested")

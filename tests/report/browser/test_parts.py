@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buffers whose bytes live part by part: the map, the load, what lives at a step, the panel. And several streams.
 
-The plan is drawn beside parts_plan() in tests/report/page_plans.h: cat has 128 KiB at 0, of them 64 in steps [0,7), 32 in
-[3,7), 32 in [4,7); t has 64 KiB at 64 in [1,3), the scratch of conv4 32 at 96 in step 3, u 64 at 128 in [2,5)."""
+The plan is drawn beside parts_plan() in tests/report/page_plans.h: cat has 128 KiB at 0, of them 64 in steps [0,7), 32
+in [3,7), 32 in [4,7); t has 64 KiB at 64 in [1,3), the scratch of conv4 32 at 96 in step 3, u 64 at 128 in [2,5)."""
 
 import xml.etree.ElementTree
 
@@ -36,7 +36,8 @@ def test_no_two_blocks_of_the_map_overlap(open_page, name):
     meetings = opened.run(
         """() => lowtide.state.sheets.flatMap((sheet) => {
              const placed = Array.from(sheet.blockBuffer.keys()).filter((at) => sheet.isPlaced(sheet.blockBuffer[at]));
-             const meet = (a, b) => sheet.blockBegin[a] < sheet.blockEnd[b] && sheet.blockBegin[b] < sheet.blockEnd[a] &&
+             const meet = (a, b) => sheet.blockBegin[a] < sheet.blockEnd[b] &&
+               sheet.blockBegin[b] < sheet.blockEnd[a] &&
                sheet.blockOffset[a] < sheet.blockOffset[b] + sheet.blockSize[b] &&
                sheet.blockOffset[b] < sheet.blockOffset[a] + sheet.blockSize[a];
              return placed.flatMap((a) => placed.filter((b) => a < b && meet(a, b)).map((b) => [a, b])); })"""
@@ -50,12 +51,12 @@ def test_load_is_the_sum_of_what_lives(open_page):
     # cat's parts: 64, 64, 64, 96, 128, 128, 128; t 64 in 1 and 2, u 64 in 2 to 4, scratch 32 in 3, out 32 in 6.
     assert load == [64 * KIB, 128 * KIB, 192 * KIB, 192 * KIB, 192 * KIB, 128 * KIB, 160 * KIB]
     assert opened.run("() => lowtide.charts[0].facts.largestLoad === lowtide.state.shown.facts.load")
-    assert "Load 192 KiB nothing lost to packing" in opened.text("#metrics")
+    assert "Peak 192 KiB nothing lost in gaps" in opened.text("#metrics")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("ratio", [1, 1.5, 2])
-def test_parts_are_one_shape_and_others_stand_in_their_free_bytes(open_page, theme, ratio):
+def test_parts_are_one_shape_with_others_in_free_bytes(open_page, theme, ratio):
     opened = open_page("parts.html", theme, device_scale_factor=ratio)
     opened.shoot(f"parts_{theme}_{ratio}")
     cat = opened.pixel(*at(opened, 5.3, 40))
@@ -94,7 +95,7 @@ def test_pointing_at_free_bytes_finds_who_is_there(open_page):
     assert found(4.5, 112) == "cat"
     tip = opened.text("#tooltip")
     assert tip == (
-        "cat and 3 values more temporary from Concat, 128 KiB (131,072 B) steps [0,7) in 3 parts, address 0 "
+        "cat and 3 more values temporary from Concat, 128 KiB (131,072 B) steps [0,7) in 3 parts, address 0 "
         "here 32 KiB in steps [4,7)"
     )
     opened.page.mouse.click(*at(opened, 2.5, 100))
@@ -104,19 +105,20 @@ def test_pointing_at_free_bytes_finds_who_is_there(open_page):
 
 def test_only_living_bytes_count_at_a_step(open_page):
     opened = open_page("parts.html")
-    assert "In the peak, step 2" in opened.text("#tabs")
-    # 64 of 192 KiB are 33 %. Of equals the one of the lower number comes first: cat, t, u.
-    assert rows(opened, 0, 2, 3) == [
-        ["cat", "64 KiB of 128 KiB", "33 %"],
-        ["t", "64 KiB", "33 %"],
-        ["u", "64 KiB", "33 %"],
-    ]
-    opened.run("() => lowtide.goToStep(3)")
-    opened.settle()
+    # Of steps 2 and 3, 3 touches more: all 192 KiB.
+    assert "In the peak, step 3" in opened.text("#tabs")
     assert rows(opened, 0, 2, 3) == [
         ["cat", "96 KiB of 128 KiB", "50 %"],
         ["u", "64 KiB", "33 %"],
         ["scratch of Conv conv4", "32 KiB", "17 %"],
+    ]
+    opened.run("() => lowtide.goToStep(2)")
+    opened.settle()
+    # 64 of 192 KiB are 33 %. Of equals the one with the lower number comes first: cat, t, u.
+    assert rows(opened, 0, 2, 3) == [
+        ["cat", "64 KiB of 128 KiB", "33 %"],
+        ["t", "64 KiB", "33 %"],
+        ["u", "64 KiB", "33 %"],
     ]
     opened.run("() => lowtide.goToStep(5)")
     opened.settle()
@@ -133,9 +135,9 @@ def test_panel_says_how_the_bytes_live(open_page):
     assert "Size 128 KiB (131,072 B)" in panel
     assert "Lives steps [0,7) (7 steps)" in panel
     assert "3 parts 64 KiB in steps [0,7) 32 KiB in steps [3,7) 32 KiB in steps [4,7)" in panel
-    assert "Lent to t, scratch of Conv conv4" in panel
-    assert "Rests on the floor of the arena" in panel
-    assert "In the peak 33 %, with 64 KiB" in panel
+    assert "Also used by t, scratch of Conv conv4" in panel
+    assert "Rests on the start of the arena" in panel
+    assert "In the peak 50 %, with 96 KiB" in panel
     assert (
         "Only 64 KiB of its bytes live all that time: the others are free for other buffers until they are written, "
         "or once they are read." in panel
@@ -144,7 +146,7 @@ def test_panel_says_how_the_bytes_live(open_page):
     opened.click_buffer("t")
     panel = opened.text("#panel")
     assert "Rests on cat" in panel
-    assert "part" not in panel and "Lent to" not in panel
+    assert "part" not in panel and "Also used by" not in panel
 
 
 def test_many_parts_are_listed_in_part(open_page):
@@ -154,7 +156,8 @@ def test_many_parts_are_listed_in_part(open_page):
         """() => { const {state, select} = lowtide; const sheet = state.shown;
            const part = {buffer: [], size: [], begin: [], end: []};
            for (let at = 0; at < 16; ++at) {
-             part.buffer.push(1); part.size.push(8192); part.begin.push(at < 8 ? 0 : at < 12 ? 3 : 4); part.end.push(7); }
+             part.buffer.push(1); part.size.push(8192); part.begin.push(at < 8 ? 0 : at < 12 ? 3 : 4);
+               part.end.push(7); }
            sheet.makeBlocks(part); select(sheet, 1); }"""
     )
     opened.settle()
@@ -166,7 +169,8 @@ def test_many_parts_are_listed_in_part(open_page):
 def test_a_wait_would_free_what_lives_all_through_it(open_page):
     opened = open_page("parts.html")
     bytes_through = opened.run(
-        "() => [[0, 7], [1, 3], [2, 4], [3, 4], [3, 7], [4, 7]].map((span) => lowtide.state.shown.bytesThrough(1, ...span))"
+        """() => [[0, 7], [1, 3], [2, 4], [3, 4], [3, 7], [4, 7]]
+             .map((span) => lowtide.state.shown.bytesThrough(1, ...span))"""
     )
     assert bytes_through == [64 * KIB, 64 * KIB, 64 * KIB, 96 * KIB, 96 * KIB, 128 * KIB]
 
@@ -218,7 +222,7 @@ def test_other_steps_of_a_part_are_a_change(open_page):
     assert rows(opened, 0, 1) == [["cat", "other steps"]]
     opened.run("() => lowtide.select(lowtide.state.shown, 1)")
     opened.settle()
-    assert "Before: its bytes live in other steps." in opened.text("#panel")
+    assert "Before: its bytes are live in other steps." in opened.text("#panel")
 
 
 def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
@@ -229,7 +233,8 @@ def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
     assert load == [32 * KIB if step % 8 != 0 or step == 0 else 64 * KIB for step in range(16000)]
     for zoom in (1, 200, 2000):
         opened.run(
-            "(zoom) => { lowtide.view.setBox(8000, 8000 + 16000 / zoom, 0, 65536 * 1.06); lowtide.charts[0].request('scene'); }",
+            """(zoom) => { lowtide.view.setBox(8000, 8000 + 16000 / zoom, 0, 65536 * 1.06);
+                 lowtide.charts[0].request('scene'); }""",
             zoom,
         )
         opened.settle()
@@ -240,12 +245,14 @@ def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
         wrong = opened.run(
             """() => { const [chart] = lowtide.charts; const {sheet, view, layout: {map}} = chart; const wrong = [];
                for (let at = 0; at < 200; ++at) {
-                 const x = map.x + ((at * 7919) % 997) / 997 * map.w; const y = map.y + ((at * 104729) % 991) / 991 * map.h;
+                 const x = map.x + ((at * 7919) % 997) / 997 * map.w;
+                 const y = map.y + ((at * 104729) % 991) / 991 * map.h;
                  const [step, bytes] = [chart.stepAt(x), chart.bytesAt(y)];
                  const exact = Array.from(sheet.blockBuffer.keys()).filter((block) =>
                    sheet.blockBegin[block] <= step && step < sheet.blockEnd[block] &&
                    sheet.blockOffset[block] <= bytes && bytes < sheet.blockOffset[block] + sheet.blockSize[block]);
-                 if (exact.length > 1 || (exact.length === 1 && chart.blockAt(x, y) !== exact[0])) wrong.push([step, bytes]);
+                 if (exact.length > 1 || (exact.length === 1 &&
+                   chart.blockAt(x, y) !== exact[0])) wrong.push([step, bytes]);
                }
                return wrong; }"""
         )

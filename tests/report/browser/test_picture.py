@@ -66,7 +66,7 @@ def test_head_states_the_figures(open_page):
     opened = open_page("small.html")
     head = opened.text("#metrics")
     assert "Arena 576 KiB 589,824 B" in head
-    assert "Load 576 KiB nothing lost to packing" in head
+    assert "Peak 576 KiB nothing lost in gaps" in head
     assert "Bound 576 KiB must_be_live" in head
     assert "Gap 0 % nothing left to gain" in head
     assert "Program 9 steps 6 buffers placed" in head
@@ -89,8 +89,8 @@ def test_counts_say_what_they_count(open_page):
     placed = opened.run("() => Array.from(lowtide.state.shown.bufferRegion).filter((region) => region >= 0).length")
     assert f"Program 9 steps {placed} buffers placed" in opened.text("#metrics")
     title = opened.page.get_attribute(".metric:has-text('Program')", "title")
-    assert "A step runs a node, or copies bytes: 9 nodes, 9 steps." in title
-    assert f"{placed} have a place in an arena, " in title
+    assert "A step runs a node or copies bytes: 9 nodes, 9 steps." in title
+    assert f"{placed} are placed in an arena, " in title
 
 
 def test_gaps_beyond_measure_are_factors(open_page):
@@ -108,7 +108,8 @@ def test_gaps_beyond_measure_are_factors(open_page):
 def test_the_number_of_a_share_stands_beside_its_bar(open_page):
     opened = open_page("small.html")
     cell = opened.run(
-        """() => { const {backgroundSize, backgroundPosition} = getComputedStyle(document.querySelector('#table td.share'));
+        """() => { const {backgroundSize, backgroundPosition} =
+             getComputedStyle(document.querySelector('#table td.share'));
            return {backgroundSize, backgroundPosition}; }"""
     )
     # A line of 2 pixels on the floor of the cell.
@@ -121,7 +122,7 @@ def test_gap_and_waste_are_counted(open_page):
     head = opened.text("#metrics")
     # Arenas of 48 + 192 = 240 KiB, load 224 KiB, bound 200 KiB: 16 KiB lost, gap 40 / 200.
     assert "Arena 240 KiB" in head
-    assert "16 KiB lost to packing" in head
+    assert "16 KiB lost in gaps" in head
     assert "Gap 20 % 40 KiB above" in head
 
 
@@ -175,7 +176,7 @@ def test_tooltip_tells_what_is_under_the_pointer(open_page):
     opened.page.mouse.move(*opened.centre(opened.buffer("cat")))
     opened.settle()
     tip = opened.text("#tooltip")
-    assert tip == "cat and 2 values more temporary from Concat, 256 KiB (262,144 B) steps [2,6), address 262,144"
+    assert tip == "cat and 2 more values temporary from Concat, 256 KiB (262,144 B) steps [2,6), address 262,144"
     layout = opened.run("() => lowtide.charts[0].layout.load")
     bounds = opened.page.query_selector(".overlay").bounding_box()
     opened.page.mouse.move(
@@ -228,7 +229,7 @@ def test_regions_have_a_picture_each(open_page):
 
 @pytest.mark.parametrize(
     "name, words",
-    [("empty.html", "This plan has no steps."), ("unplaced.html", "No buffer of this plan has a place here.")],
+    [("empty.html", "This plan has no steps."), ("unplaced.html", "This plan has no buffer in this region.")],
 )
 def test_plans_of_nothing_are_said_to_be_so(open_page, name, words):
     opened = open_page(name)
@@ -236,7 +237,7 @@ def test_plans_of_nothing_are_said_to_be_so(open_page, name, words):
     assert words in opened.text(".stage")
     opened.press("+", "ArrowLeft", "0", "p", ".", ",", "Enter", "]", "[", "c", "Escape")
     opened.page.click("#tabs >> text=All buffers")
-    assert "Nothing here." in opened.text("#table")
+    assert "No buffers." in opened.text("#table")
 
 
 @pytest.mark.parametrize("width, height", [(1900, 1000), (1100, 760), (760, 1000), (390, 844)])
@@ -256,10 +257,12 @@ def test_a_phone_shows_figures_and_picture_at_once(open_page, name, theme):
     places = opened.run(
         """() => { const box = (element) => { const {left, right, top, bottom} = element.getBoundingClientRect();
              return {left, right, top, bottom}; };
-           const shown = (selector) => [...document.querySelectorAll(selector)].filter((each) => each.offsetParent !== null);
+           const shown = (selector) =>
+             [...document.querySelectorAll(selector)].filter((each) => each.offsetParent !== null);
            return {
              metrics: shown('.metric').map(box), actions: shown('.actions > *').map(box),
-             map: lowtide.charts[0].layout.map.y + box(lowtide.charts[0].overlay).top, wide: document.documentElement.scrollWidth,
+             map: lowtide.charts[0].layout.map.y + box(lowtide.charts[0].overlay).top,
+               wide: document.documentElement.scrollWidth,
              keys: shown('kbd, .for-keys').length, panel: box(document.getElementById('panel')) }; }"""
     )
     assert places["wide"] == 390

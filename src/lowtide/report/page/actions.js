@@ -1,18 +1,18 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a user can do, whether by pointer, key or button.
+// The actions of pointer, keys and buttons.
 
 const view = new View();
 const charts = []; // one, or two side by side
 
-// Which sheets are drawn follows from the mode of the comparison.
+// The sheets to draw in a mode of the comparison.
 function sheetsOfMode(mode) {
   if (state.against === null) return [state.shown];
   return {both: [state.against, state.shown], before: [state.against], after: [state.shown]}[mode];
 }
 
-// Steps and bytes of everything that can come into sight at the present scale, so that before and after compare.
+// The steps and bytes of all plans that may be shown, so that before and after have the same scale.
 function setDomain() {
   const sheets = isRootComparison() ? [state.against, state.shown] : state.inSight;
   const facts = sheets.map((sheet) => regionFacts(sheet, state.region));
@@ -41,7 +41,7 @@ function setMode(mode) {
   update({mode, inSight, selected});
 }
 
-// The same thing in the plan that is in sight now.
+// The matching buffer in the visible plan.
 function selectionIn(inSight, {sheet, buffer}) {
   if (inSight.includes(sheet)) return state.selected;
   const match = comparison().get(sheet)?.counterparts[buffer] ?? kNone;
@@ -66,7 +66,7 @@ function fitView() {
   redraw();
 }
 
-// Brings a buffer into sight without losing the surroundings: only as near as needed to see it.
+// Brings a buffer into sight, and zooms in only as far as needed to see it.
 function showBuffer(sheet, buffer) {
   if (sheet.bufferRegion[buffer] !== state.region) {
     if (!sheet.isPlaced(buffer)) return;
@@ -83,7 +83,7 @@ function showBuffer(sheet, buffer) {
   redraw();
 }
 
-// select(null) lets go. `show` brings the buffer into sight.
+// select(null) clears the selection. `show` brings the buffer into sight.
 function select(sheet, buffer = kNone, show = false) {
   if (sheet === null) {
     update({selected: null});
@@ -98,7 +98,7 @@ function select(sheet, buffer = kNone, show = false) {
   );
 }
 
-// The next buffer of the region in the order of first steps; -1 for the one before.
+// Selects the next buffer of the region in the order of first steps, or with -1 the previous one.
 function selectNext(direction) {
   const sheet = activeSheet();
   const {placed} = regionFacts(sheet, state.region);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An index over blocks (rectangles of steps x bytes) for drawing and for finding what is under the pointer. Blocks sorted
-// by first step stand in groups of 64; each group and each group of 64 groups knows the box around it, so that what is
-// out of sight is passed over 4,096 at a time. Built in O(n).
+// An index over blocks (rectangles of steps x bytes) for drawing and for finding what is under the pointer. Blocks are
+// sorted by first step and divided into groups of 64. Each group, and each group of 64 groups, has a bounding box, so
+// that up to 4,096 blocks out of sight are skipped at a time. Built in O(n).
 
 const kGroupSize = 64;
 
@@ -38,8 +38,8 @@ class Blocks {
     return boxes;
   }
 
-  // Calls `found(block)` for every block that meets [x0, x1) x [y0, y1], in the order of first steps. A block of no
-  // bytes is a line and meets the range that contains it.
+  // Calls `found(block)` for every block that overlaps [x0, x1) x [y0, y1], in the order of first steps. A block
+  // without bytes is a line, which overlaps the range that contains it.
   visit(x0, x1, y0, y1, found) {
     const {blockBegin, blockEnd, blockOffset, blockSize} = this.sheet;
     const [inner, outer] = this.boxes;
@@ -64,8 +64,8 @@ class Blocks {
     }
   }
 
-  // The block at a point, or the nearest within the reach (in steps and bytes); the smaller one where several are
-  // equally near. kNone if there is none.
+  // The block at a point, or the nearest one within the reach (in steps and bytes). Of equally near blocks it is the
+  // smallest. kNone if there is none.
   at(x, y, reachX, reachY) {
     const {blockBegin, blockEnd, blockOffset, blockSize} = this.sheet;
     let best = kNone;

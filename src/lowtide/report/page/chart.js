@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One picture: load, map and strip of one sheet on a canvas, and a second canvas above it for what moves with the
-// pointer. The second is cheap, so that pointing at things never draws the plan again.
+// One picture: load, map and strip of one sheet on a canvas, and a second canvas above it for what follows the pointer.
+// Drawing the second is cheap, so moving the pointer never draws the plan again.
 
 // Areas in CSS pixels.
 function layOut(width, height) {
@@ -20,7 +20,7 @@ function layOut(width, height) {
   return {left, load, map, axisY, strip, width, height};
 }
 
-// Colours that drawings use, under the present theme.
+// Colours of drawings in the present theme.
 function readInk() {
   const names = {
     text: 'text',
@@ -141,7 +141,7 @@ class Chart {
     this.draw();
   }
 
-  // Draws before the next frame is shown, once.
+  // Draws once before the next frame.
   request(what) {
     const isScheduled = this.pending.scene || this.pending.overlay;
     this.pending[what] = true;
@@ -165,7 +165,7 @@ class Chart {
     drawOverlay(this);
   }
 
-  // Everything but what moves with the pointer, onto any context: the screen's or an exported picture's.
+  // Draws everything except what follows the pointer, on the screen or on an exported picture.
   drawScene(context) {
     const {width, height, map} = this.layout;
     context.fillStyle = this.ink.panel;
@@ -180,7 +180,7 @@ class Chart {
   }
 }
 
-// Diagonal lines in the colour of the ground.
+// Diagonal lines in the background colour.
 function makeHatch(context, color) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 8;

@@ -1,8 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two plans side by side. Buffers belong together when they hold the same tensor, by name; scratch, when it serves the
-// same node.
+// Compares two plans. Buffers match if they hold a tensor of the same name; scratch matches if the same node uses it.
 
 const kChangeClasses = [
   {name: 'unchanged', color: 'change-same'},
@@ -20,7 +19,7 @@ function scratchKey(sheet, step) {
   return JSON.stringify([node === kNone ? '' : sheet.nodeName[node], tensor]);
 }
 
-// Where to find a tensor or a scratch in a sheet: Map(name or key -> buffer).
+// The buffers of tensors and of scratch: Map(name or key -> buffer).
 function buffersByName(sheet) {
   const tensors = new Map();
   const scratches = new Map();
@@ -48,7 +47,7 @@ function counterpartsOf(sheet, other) {
   return counterparts;
 }
 
-// Whether two buffers of one size live in the same steps, part by part.
+// Whether two buffers of one size are live in the same steps, part by part.
 function liveAlike(sheet, buffer, other, counterpart) {
   const blocks = sheet.blocksOf(buffer);
   const others = other.blocksOf(counterpart);
@@ -91,7 +90,7 @@ function compareSheets(before, after) {
   return comparison;
 }
 
-// The comparison of the two plans of this page; null if there is but one. Made when first asked for.
+// The comparison of the two plans of this page; null if there is only one. Made on first use.
 function comparison() {
   if (state.against === null) return null;
   comparison.made ??= compareSheets(state.against, state.shown);
@@ -111,23 +110,25 @@ function countChanges(sheet) {
   return counts;
 }
 
-// What became of a buffer, in words.
+// The change of a buffer in words.
 function changeWords(sheet, buffer) {
   const {other, counterparts, changes} = comparison().get(sheet);
   const here = sheet === state.shown ? 'after' : 'before';
   const there = sheet === state.shown ? 'before' : 'after';
   const match = counterparts[buffer];
-  if (changes[buffer] === kOnlyHere) return `Only in the plan ${here}: the other holds no such tensor.`;
+  if (changes[buffer] === kOnlyHere) return `Only in the plan ${here}: the other plan has no such tensor.`;
   if (changes[buffer] === kSame) return `The same ${there}.`;
   const words = [];
   if (sheet.bufferSize[buffer] !== other.bufferSize[match]) words.push(`size ${shortBytes(other.bufferSize[match])}`);
   if (sheet.bufferOffset[buffer] !== other.bufferOffset[match]) {
-    words.push(other.isPlaced(match) ? `address ${countText(other.bufferOffset[match])}` : 'no place in an arena');
+    words.push(other.isPlaced(match) ? `address ${countText(other.bufferOffset[match])}` : 'not in an arena');
   }
   const sameSteps =
     sheet.bufferBegin[buffer] === other.bufferBegin[match] && sheet.bufferEnd[buffer] === other.bufferEnd[match];
   if (!sameSteps) words.push(other.lifeText(match));
   else if (sheet.bufferSize[buffer] === other.bufferSize[match] && !liveAlike(sheet, buffer, other, match))
-    words.push(other.blockCountOf(match) > 1 ? 'its bytes live in other steps' : 'all its bytes live as long as it does');
+    words.push(
+      other.blockCountOf(match) > 1 ? 'its bytes are live in other steps' : 'all its bytes are live as long as it is',
+    );
   return `${there === 'before' ? 'Before' : 'After'}: ${words.join(', ') || 'another region'}.`;
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements made in one place, from text alone: what a model calls its tensors is never read as HTML. (The page's
-// policy also forbids it: no script may assign HTML here.)
+// Makes all elements, and only from text, so that names in a model are never read as HTML. The page's policy also
+// forbids scripts to assign HTML.
 
 // make('button', {class: 'tool', onclick: zoomIn}, 'Zoom in'): properties that are functions become listeners, null
 // and false are left out. Children are elements or texts; null is skipped.
@@ -25,7 +25,7 @@ function fill(host, ...children) {
   host.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
-// Something to press inside a sentence: a link, because a button does not break across lines.
+// A link inside a sentence. A button would not break across lines.
 function textButton(text, title, onclick) {
   return make(
     'a',
@@ -43,7 +43,7 @@ function textButton(text, title, onclick) {
   );
 }
 
-// Read by a screen reader without moving the focus.
+// Announces a text to screen readers without moving the focus.
 function announce(text) {
   byId('announcer').textContent = text;
 }

@@ -3,7 +3,7 @@
 
 // Axes, the load curve over the map and the strip under it. All share the map's steps.
 
-// Positions of round numbers of steps in sight; what is drawn at 0 is called `start`.
+// Positions of round step numbers in sight. `start` is the number at position 0.
 function stepTicks(view, width, start) {
   const every = Math.max(1, roundStep(((view.x1 - view.x0) / width) * 110));
   const ticks = [];
@@ -12,7 +12,7 @@ function stepTicks(view, width, start) {
   return ticks;
 }
 
-// `least`: pixels between two of them.
+// `least`: the smallest distance between two of them, in pixels.
 function byteTicks(low, high, height, least = 38) {
   const every = roundBytes(((high - low) / height) * least);
   const ticks = [];
@@ -31,7 +31,7 @@ function drawLine(context, x0, y0, x1, y1, color, dash = []) {
   context.setLineDash([]);
 }
 
-// `halo`: a colour around the letters, for texts over drawings.
+// `halo`: a colour around the letters, so that text is readable on drawings.
 function drawText(context, text, x, y, color, align = 'left', halo = null) {
   context.textAlign = align;
   context.textBaseline = 'middle';
@@ -94,7 +94,8 @@ function drawArenaLabel(chart, context) {
   const y = chart.yOf(facts.arena);
   if (facts.arena <= 0 || facts.arena <= view.y0 || facts.arena > view.y1 || y - map.y < 12) return;
   context.font = kFont;
-  drawText(context, `${chart.sheet.words.top} ${shortBytes(facts.arena)}`, map.x + map.w - 4, y - 8, ink.arena, 'right', ink.map);
+  const text = `${chart.sheet.words.top} ${shortBytes(facts.arena)}`;
+  drawText(context, text, map.x + map.w - 4, y - 8, ink.arena, 'right', ink.map);
 }
 
 // The largest load of the steps under each pixel column, as a path along the top.
@@ -155,7 +156,7 @@ function drawLimit(chart, context, bytes, name, yOf, color, dash, side) {
   drawText(context, `${name} ${shortBytes(bytes)}`, load.x + load.w - 4, y + side, color, 'right', chart.ink.panel);
 }
 
-// The step of the largest load: a band through both pictures, and its number.
+// The step of the peak: a band through both pictures, and its number.
 function drawPeak(chart, context, yOf) {
   const {
     layout: {load, map},
@@ -181,11 +182,11 @@ function drawPeak(chart, context, yOf) {
   context.beginPath();
   context.arc(tip.x, tip.y, 3.5, 0, 2 * Math.PI);
   context.fill();
-  const text = `peak load ${shortBytes(facts.largestLoad)} at ${sheet.words.axis} ${sheet.timeText(facts.peakStep)}`;
+  const text = `peak ${shortBytes(facts.largestLoad)} at ${sheet.words.axis} ${sheet.timeText(facts.peakStep)}`;
   context.font = kFont;
   const room = context.measureText(text).width + 8;
-  // At the right edge stand the names of arena and bound: the text goes to the left of the point or, where that is no
-  // room either, below them.
+  // The names of arena and bound are at the right edge. There, the text goes to the left of the point, or below those
+  // names if there is no space.
   const meetsNames = tip.x + 8 + room > map.x + map.w - 110;
   const isLeft = meetsNames && tip.x - 8 - room >= map.x;
   const textX = isLeft ? tip.x - 8 : Math.max(map.x + 4, Math.min(tip.x + 8, map.x + map.w - room));
@@ -194,7 +195,7 @@ function drawPeak(chart, context, yOf) {
   context.restore();
 }
 
-// The whole program in a strip, with what is in sight marked on it.
+// The whole program in a strip, with the visible range marked.
 function drawStrip(chart, context) {
   const {
     layout: {strip},

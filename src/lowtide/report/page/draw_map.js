@@ -1,10 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The map: address over step, a rectangle a buffer or, where it has parts, a rectangle a part, joined to one shape. What
-// is at least a few pixels wide and high is drawn as a rectangle, with its name where there is room; everything thinner
-// goes into one raster. The number of rectangles and names has a limit, so a frame's cost depends on the window, not on
-// the plan. While one pans, rectangles and raster of a somewhat larger area are kept and only moved.
+// The map: address over step, with one rectangle per buffer, or one per part, joined to one shape. Buffers that are at
+// least a few pixels wide and high are rectangles, with their names if these fit. All thinner ones go into one raster.
+// The number of rectangles and names is limited, so the cost of a frame depends on the window, not on the plan. While
+// panning, rectangles and raster of a somewhat larger area are kept and only moved.
 
 const kCrispSide = 3; // pixels
 const kMostCrisp = 4000; // rectangles a frame; beyond, the threshold rises
@@ -13,9 +13,9 @@ const kPanMargin = 0.3; // of the view, kept ready on each side while one pans
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
 const kLetterWidth = 6.2; // of kFont, on average; names are cut by it
 
-// Fills chart.visible with the blocks in an area, chart.boxes with where they are in pixels of it (left, right, top,
-// bottom), chart.sides with the shorter side of their buffer: all parts of one are drawn in one way. Returns how many
-// there are and the least side of a rectangle: no more than kMostCrisp reach it.
+// Fills chart.visible with the blocks in an area, chart.boxes with their boxes in pixels (left, right, top, bottom),
+// and chart.sides with the shorter side of their buffer, because all parts of a buffer are drawn in the same way.
+// Returns the number of blocks and the least side of a rectangle, which at most kMostCrisp blocks reach.
 function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
   const {facts, visible, boxes, sides} = chart;
   const {bufferBegin, bufferEnd, bufferSize, blockBuffer, blockBegin, blockEnd, blockOffset, blockSize} = chart.sheet;
@@ -40,8 +40,8 @@ function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
   return {count, side};
 }
 
-// Rectangles and raster of an area: the view and, where there is something, `margin` of its size on each side, in whole
-// pixels.
+// Rectangles and raster of an area in whole pixels: the view, and `margin` of its size on each side as far as there are
+// buffers.
 function makeLayer(chart, margin) {
   const {
     view,
@@ -82,7 +82,7 @@ function makeLayer(chart, margin) {
   return {...area, crisp, count, paints, table, facts: chart.facts};
 }
 
-// Whether a layer was made for what is drawn now, at this scale.
+// Whether a layer shows the present content at the present scale.
 function hasScaleOf(chart, layer) {
   const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * b;
   return (
@@ -140,13 +140,13 @@ function drawMap(chart, context) {
   });
 }
 
-// Told by more than its colour.
+// Classes that are hatched, so that they differ by more than colour.
 function isHatched(kind) {
   return kind === 'scratch' || kind === 'fixed';
 }
 
-// Clipped to the map and set on whole device pixels, a hair apart; between parts of one buffer whole pixels, which
-// drawSeams fills.
+// A box clipped to the map and aligned to device pixels, with a small gap to others. Between parts of one buffer, the
+// gap is a whole pixel, which drawSeams fills.
 function drawRectangles(chart, context, crisp) {
   const {
     layout: {map},
@@ -176,7 +176,7 @@ function drawRectangles(chart, context, crisp) {
   }
 }
 
-// Parts of one buffer that stand on one another are one thing: no line between them.
+// Fills the gaps between adjacent parts of one buffer.
 function drawSeams({sheet, paints, table}, context, crisp) {
   const boxOfBlock = new Map();
   for (const box of crisp) if (sheet.blockCountOf(box.buffer) > 1) boxOfBlock.set(box.block, box);
@@ -192,7 +192,7 @@ function drawSeams({sheet, paints, table}, context, crisp) {
   }
 }
 
-// Letters are wider in some names than in others: fewer of them until they fit.
+// Shortens a name until it fits.
 function nameThatFits(context, name, letters, room) {
   if (name.length <= 2) return context.measureText(name).width <= room ? name : '';
   for (let most = Math.min(letters, name.length); most > 2; --most) {
@@ -202,7 +202,7 @@ function nameThatFits(context, name, letters, room) {
   return '';
 }
 
-// What drawRectangles has drawn of a box.
+// The part of a box that drawRectangles drew.
 function seenBox({block, buffer, left, right, top, bottom}) {
   return {block, buffer, x0: left, x1: right, y0: top, y1: bottom};
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The view as a picture to keep: SVG and PNG with title and legend.
+// Saves the view as SVG or PNG, with title and legend.
 
 const kExportScale = 2; // device pixels a pixel, so that a PNG prints well
 const kMostExportPixels = 16000; // a side of a canvas; beyond, browsers draw nothing
@@ -15,7 +15,7 @@ function exportTitle() {
   return `${name}: ${sheet.words.top} ${shortBytes(now.arena)}, load ${shortBytes(now.load)}${gap}`;
 }
 
-// Where everything stands in the picture.
+// The layout of the picture.
 function exportLayout() {
   const hasCaptions = charts.length > 1;
   const top = hasCaptions ? 52 : 34;
@@ -90,7 +90,7 @@ function save(blob, ending) {
   announce(`Saved as ${ending.toUpperCase()}`);
 }
 
-// What is searched for and pointed at belongs to the screen: a picture to keep is made as if there were neither.
+// A saved picture shows neither search results nor the pointer.
 function withoutSearch(make) {
   const {found} = state;
   state.found = null;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Facts of a sheet in one region: its load at each step, the step of the largest load, who lives when.
+// Facts of a sheet in one region: its load at each step, the peak, and the buffers live at a step.
 
 // The largest of any range in O(log n): level k holds the largest of each 2^k numbers.
 class Maxima {
@@ -33,8 +33,8 @@ class Maxima {
   }
 }
 
-// Everything drawn from one region of a sheet. `placed` are its buffers, sorted by first step, then id; `blocks` what
-// they are made of, in the same order.
+// One region of a sheet. `placed` are its buffers, sorted by first step, then id; `blocks` are their blocks in the same
+// order.
 class RegionFacts {
   constructor(sheet, region) {
     this.sheet = sheet;
@@ -98,7 +98,7 @@ function regionFacts(sheet, region) {
   return sheet.prepared.get(region);
 }
 
-// The step whose reading ends a buffer's life, and which of its values it reads; null if nobody reads it.
+// The last step that reads a buffer, and the value that it reads; null if no step does.
 function lastReader(sheet, buffer) {
   let last = null;
   for (const value of sheet.valuesOfBuffer.of(buffer)) {
@@ -109,7 +109,7 @@ function lastReader(sheet, buffer) {
   return last;
 }
 
-// The first step that writes a buffer, and which of its values; null if it is there before the run.
+// The first step that writes a buffer, and which of its values; null if it is exists before the run.
 function firstWriter(sheet, buffer) {
   let first = null;
   for (const value of sheet.valuesOfBuffer.of(buffer)) {
@@ -119,7 +119,7 @@ function firstWriter(sheet, buffer) {
   return first;
 }
 
-// Sums that the header and the comparison state. `arena` is over all regions, as the plan states it.
+// The figures of the header and the comparison. `arena` is over all regions, as the plan states it.
 function totals(sheet) {
   const arena = sheet.regions.reduce((sum, region) => sum + region.arena, 0);
   const {bound, load_as_given: loadAsGiven} = sheet.facts;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers and names as people read them: sizes in IEC units beside the exact bytes, long names cut in the middle.
+// Numbers and names for people: sizes in IEC units and exact bytes, long names shortened in the middle.
 
 const kUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const kGrouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
@@ -45,7 +45,7 @@ function factorText(factor) {
   return `${factor < 0 ? '−' : ''}${amount < 1000 ? amount.toFixed(1) : countText(amount)}x`;
 }
 
-// From 1,000 % on a factor.
+// A factor from 1,000 % on.
 function percentText(part, whole) {
   if (part === 0) return '0 %';
   if (whole === 0) return '-';
@@ -55,7 +55,7 @@ function percentText(part, whole) {
   return `${percent.toFixed(Math.abs(percent) < 10 ? 1 : 0).replace('-', '−')} %`;
 }
 
-// A half-open span, as everywhere in Lowtide: [2,6) are the steps 2, 3, 4 and 5. Digits alone: the comma parts them.
+// A half-open interval: [2,6) are the steps 2, 3, 4 and 5. The numbers are not grouped, since a comma separates them.
 function intervalText(begin, end) {
   return `[${begin},${end})`;
 }
@@ -74,7 +74,7 @@ function elide(name, most) {
   return `${name.slice(0, head)}…${name.slice(name.length - (most - 1 - head))}`;
 }
 
-// The end of a path-like name says most: "/encoder/level0/conv2" becomes "level0/conv2", or "conv2".
+// The end of a path is most useful: "/encoder/level0/conv2" becomes "level0/conv2", or "conv2".
 function shortName(name, most) {
   if (name.length <= most) return name;
   const parts = name.split('/');

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The head of the page: what was planned, and the figures that one asks for first.
+// The head of the page: the graph and the main figures.
 
 function metric(label, value, detail, {title = null, tone = null} = {}) {
   return make(
@@ -22,22 +22,22 @@ function against(now, before, detail) {
 
 function gapMetric(now) {
   if (now.gap === null) return metric('Gap', '-', 'no bound');
-  const title = 'How far the arena is above the proven lower bound: (arena − bound) / bound';
+  const title = 'Distance from the proven lower bound: (arena − bound) / bound';
   if (now.gap <= 0) return metric('Gap', '0 %', 'nothing left to gain', {title, tone: 'good'});
   return metric('Gap', percentText(now.arena - now.bound, now.bound), `${shortBytes(now.arena - now.bound)} above`, {
     title,
   });
 }
 
-// A plan file does not know whether it is right; only who has the model at hand does.
+// A plan file alone does not show whether the plan is correct; that needs the model.
 function checkMetric() {
   return state.isVerified
     ? metric('Check', 'verified', 'against the model', {
-        title: 'Replayed against the model, step by step, when this page was made',
+        title: 'The plan was replayed against the model, step by step, when this page was made',
         tone: 'good word',
       })
     : metric('Check', 'not verified here', 'run lowtide verify', {
-        title: 'This page was made of a plan file alone. lowtide verify MODEL PLAN replays it against its model.',
+        title: 'This page was made from a plan file only. lowtide verify MODEL PLAN checks it against its model.',
         tone: 'word',
       });
 }
@@ -55,10 +55,10 @@ function metricsOf(sheet, other) {
       tone: 'main',
     }),
     metric(
-      'Load',
+      'Peak',
       shortBytes(now.load),
-      against(now.load, was('load'), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing'),
-      {title: `Most bytes alive at once: ${bothBytes(now.load)}`},
+      against(now.load, was('load'), waste > 0 ? `${shortBytes(waste)} lost in gaps` : 'nothing lost in gaps'),
+      {title: `Largest number of live bytes: ${bothBytes(now.load)}`},
     ),
     metric('Bound', shortBytes(now.bound), against(now.bound, was('bound'), facts.bound_name || 'lower bound'), {
       title: `${noPlanText(facts)} needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
@@ -66,7 +66,7 @@ function metricsOf(sheet, other) {
     gapMetric(now),
     now.loadAsGiven > 0
       ? metric(
-          'Load as given',
+          'Peak as given',
           shortBytes(now.loadAsGiven),
           `arena ${percentText(Math.abs(saved), now.loadAsGiven)} ${saved < 0 ? 'higher' : 'lower'}`,
           {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`},
@@ -74,15 +74,15 @@ function metricsOf(sheet, other) {
       : null,
     metric('Program', plural(sheet.stepCount, 'step'), programNote(facts, now), {
       title:
-        (facts.streams ? `${facts.streams} streams run at once; to the right is the place in the list of steps. ` : '') +
+        (facts.streams ? `${facts.streams} streams run at the same time; the axis is the list of steps. ` : '') +
         (facts.extra_work ? `${facts.extra_work}. ` : '') +
-        `A step runs a node, or copies bytes: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
-        `A buffer is a block of bytes: ${countText(now.placed)} have a place in an arena, ` +
+        `A step runs a node or copies bytes: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
+        `A buffer is a block of bytes: ${countText(now.placed)} are placed in an arena, ` +
         `${countText(sheet.bufferCount - now.placed)} belong to the caller or the model.`,
       tone: 'extra',
     }),
     metric('Order', facts.schedule || '-', facts.schedule_optimal ? 'proven optimal' : 'best found', {
-      title: facts.schedule_optimal ? `${noPlanText(facts)} has a lower load` : 'The best order that was found',
+      title: facts.schedule_optimal ? `${noPlanText(facts)} has a lower load` : 'The best order found',
       tone: facts.schedule_optimal ? 'good word extra' : 'word extra',
     }),
     metric('Offsets', facts.allocate || '-', facts.allocate_optimal ? 'proven optimal' : 'best found', {
@@ -92,7 +92,7 @@ function metricsOf(sheet, other) {
   ];
 }
 
-// Which plans the bound is about.
+// The plans that the bound holds for.
 function noPlanText(facts) {
   return facts.bound_scope === 'all_plans' ? 'No plan' : 'No plan that runs each node once';
 }
@@ -109,7 +109,7 @@ function provenanceText(facts) {
     .join('  ·  ');
 }
 
-// The path from the whole graph to the body in sight; each part but the last leads back.
+// The path from the graph to the body in sight. Each part except the last is a button.
 function breadcrumb(sheet) {
   const path = sheet.path(state.sheets);
   return path.flatMap((part, at) => {

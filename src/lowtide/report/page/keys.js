@@ -1,48 +1,48 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Keys, and the help that lists them: one table for both.
+// The keys and the help that lists them, from one table.
 
-const kPanShare = 0.12; // of what is in sight, a press
+const kPanShare = 0.12; // of the visible range, per key press
 
 function panBy(shareX, shareY) {
   view.pan((view.x1 - view.x0) * shareX, (view.y1 - view.y0) * shareY);
   redraw();
 }
 
-// [keys, what they are called, what they do, action]. Keys are KeyboardEvent.key.
+// [keys, their names, what they do, action]. Keys are KeyboardEvent.key.
 const kKeys = [
-  [['ArrowLeft'], '←', 'Pan to what is earlier', () => panBy(-kPanShare, 0)],
-  [['ArrowRight'], '→', 'Pan to what is later', () => panBy(kPanShare, 0)],
+  [['ArrowLeft'], '←', 'Pan to earlier steps', () => panBy(-kPanShare, 0)],
+  [['ArrowRight'], '→', 'Pan to later steps', () => panBy(kPanShare, 0)],
   [['ArrowUp'], '↑', 'Pan to higher addresses', () => panBy(0, kPanShare)],
   [['ArrowDown'], '↓', 'Pan to lower addresses', () => panBy(0, -kPanShare)],
   [['+', '='], '+', 'Zoom in', () => zoomBy(1 / 1.35)],
   [['-', '_'], '-', 'Zoom out', () => zoomBy(1.35)],
-  [['>'], '>', 'Zoom in sideways only', () => zoomBy(1 / 1.35, 1)],
-  [['<'], '<', 'Zoom out sideways only', () => zoomBy(1.35, 1)],
+  [['>'], '>', 'Zoom in on steps only', () => zoomBy(1 / 1.35, 1)],
+  [['<'], '<', 'Zoom out on steps only', () => zoomBy(1.35, 1)],
   [['0', 'f'], '0 or F', 'Show everything', fitView],
   [['.'], '.', 'Next buffer', () => selectNext(1)],
-  [[','], ',', 'Buffer before', () => selectNext(-1)],
+  [[','], ',', 'Previous buffer', () => selectNext(-1)],
   [
     ['Enter'],
     'Enter',
-    'Select the buffer under the pointer, else the largest at the step; in a table, the row',
+    'Select the buffer under the pointer, or the largest at the step; in a table, the row',
     selectHere,
   ],
-  [['['], '[', 'Step before', () => goToStepBeside(-1)],
-  [[']'], ']', 'Step after', () => goToStepBeside(1)],
+  [['['], '[', 'Previous step', () => goToStepBeside(-1)],
+  [[']'], ']', 'Next step', () => goToStepBeside(1)],
   [['p'], 'P', 'Go to the peak', goToPeak],
-  [['/'], '/', 'Search; Enter goes to the next, Shift+Enter to the one before', () => byId('search').focus()],
+  [['/'], '/', 'Search; Enter goes to the next result, Shift+Enter to the previous one', () => byId('search').focus()],
   [['c'], 'C', 'Colour by kind, operator or change', nextColour],
-  [['b'], 'B', 'Before, after', () => isRootComparison() && setMode(state.mode === 'before' ? 'after' : 'before')],
+  [['b'], 'B', 'Switch between before and after', switchSides],
   [['t'], 'T', 'Light or dark', () => chooseTheme()],
   [['Backspace'], 'Backspace', 'Back from a body to the graph around it', leaveBody],
-  [['Escape'], 'Esc', 'Let go: the search, the legend, the buffer, the step', letGo],
+  [['Escape'], 'Esc', 'Clear the search, the legend, the buffer or the step', letGo],
   [['?'], '?', 'This help', () => byId('help').showModal()],
 ];
 
 const kPointerHelp = [
-  ['Wheel, pinch', 'Zoom; over the load curve only steps, over addresses only bytes'],
+  ['Wheel, pinch', 'Zoom; on the load curve only steps, on the addresses only bytes'],
   ['Drag', 'Pan; on the strip below, move along the program'],
   ['Shift + drag', 'Zoom into a box'],
   ['Shift + wheel', 'Pan along the steps'],
@@ -50,13 +50,17 @@ const kPointerHelp = [
   ['Click', 'Select a buffer; on the load curve, a step'],
 ];
 
-// Where there is neither mouse nor keyboard.
+// For touch screens.
 const kTouchHelp = [
   ['Pinch', 'Zoom'],
   ['Drag', 'Pan; on the strip below, move along the program'],
   ['Double tap', 'Show everything'],
   ['Tap', 'Select a buffer; on the load curve, a step'],
 ];
+
+function switchSides() {
+  if (isRootComparison()) setMode(state.mode === 'before' ? 'after' : 'before');
+}
 
 function selectHere() {
   const chart = charts.find((each) => each.hover && each.hover.buffer !== kNone);
@@ -86,9 +90,9 @@ function letGo() {
   else if (state.step !== null) update({step: null});
 }
 
-const kPlanKeys = ['b', 'Backspace']; // nothing to go to in a packing
+const kPlanKeys = ['b', 'Backspace']; // without effect in a packing
 
-// What is a step of a program is a time of a packing.
+// A packing has times instead of steps.
 function helpWords(words) {
   if (!state.shown.isPacking) return words;
   return words
@@ -103,7 +107,9 @@ function drawHelp() {
     make('tr', {}, make('th', {scope: 'row'}, make('kbd', {}, keys)), make('td', {}, helpWords(words)));
   fill(
     byId('help-keys'),
-    kKeys.filter(([keys]) => !state.shown.isPacking || !kPlanKeys.includes(keys[0])).map(([, keys, words]) => line(keys, words)),
+    kKeys
+      .filter(([keys]) => !state.shown.isPacking || !kPlanKeys.includes(keys[0]))
+      .map(([, keys, words]) => line(keys, words)),
   );
   fill(
     byId('help-pointer'),

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The story of the page: read the plans, make the charts, answer every change by redrawing what it touches.
+// The main script: reads the plans, makes the charts, and redraws what a change affects.
 
-// Charts for the sheets in sight: made anew only when their number changes.
+// Charts for the sheets in sight. They are made again only if their number changes.
 function placeCharts() {
   const host = byId('charts');
   if (charts.length !== state.inSight.length) {
@@ -88,7 +88,7 @@ function refreshColours() {
   redraw();
 }
 
-// Paper is white.
+// Prints in the light theme.
 function startPrint() {
   let screenTheme = 'light';
   window.addEventListener('beforeprint', () => {
@@ -115,7 +115,7 @@ function onScreen(chart, {x0, x1, y0, y1}) {
   return {x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top};
 }
 
-// What a console, or a test, may ask: where a buffer is on the screen and what the last frame cost.
+// For the console and tests: the position of a buffer on the screen, and the cost of the last frame.
 function openConsole() {
   window.lowtide = {
     state,

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What lies over the picture: the pointer's step, the buffer under it, the selected buffer with its values, the step
-// that the table shows, what a search found.
+// The layer over the picture: the step and buffer under the pointer, the selected buffer with its values, the step of
+// the table, and search results.
 
 const kMostMarks = 400; // of found buffers; where more are in sight, their colour is enough
 
@@ -58,7 +58,7 @@ function drawStepLine(chart, context) {
   if (chart.hover) drawLine(context, half(chart.hover.x), load.y, half(chart.hover.x), bottom, ink.axis, [2, 2]);
 }
 
-// Found buffers are lit in the map; those of a few pixels get a mark besides.
+// Found buffers are outlined; small ones get a mark.
 function drawFound(chart, context) {
   const found = state.found?.get(chart.sheet);
   if (!found) return;
@@ -121,7 +121,7 @@ function drawSelected(chart, context) {
   boxes.forEach((each) => outline(context, each, ink.accent, 2));
 }
 
-// Between two pieces the buffer keeps its address, not its bytes.
+// Between two pieces, the buffer keeps its address but not its bytes.
 function drawGap(chart, context, x0, x1, {y0, y1}) {
   if (x1 - x0 >= 4) drawDashed(chart, context, {x0, x1, y0, y1}, 1.5);
 }
@@ -138,7 +138,8 @@ function valueBox(chart, value, written, readers) {
   const {sheet} = chart;
   const buffer = sheet.valueBuffer[value];
   const begin = written === kNone ? sheet.bufferBegin[buffer] : written;
-  const end = sheet.isHandedOut[value] !== 0 ? sheet.bufferEnd[buffer] : readers.length > 0 ? readers.at(-1) + 1 : begin + 1;
+  const lastUse = readers.length > 0 ? readers.at(-1) : begin;
+  const end = sheet.isHandedOut[value] !== 0 ? sheet.bufferEnd[buffer] : lastUse + 1;
   const low = sheet.bufferOffset[buffer] + sheet.valueOffset[value];
   return {
     x0: chart.xOf(begin),

@@ -1,11 +1,11 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What head, panel and tables say of a packing; the parts are those of a plan's page.
+// Head, panel and tables of a packing, made of the parts of a plan's page.
 
 const kMostGaps = 12; // listed
 
-// What proves the bound: [in a word or two, in a sentence].
+// The proof of the bound: [short, as a sentence].
 function boundReason(sheet) {
   const {bound_searched: isSearched, decisions, witness} = sheet.facts;
   if (isSearched) {
@@ -33,7 +33,7 @@ function packingMetrics(sheet) {
       title: `Bytes to reserve, up to the highest end of a buffer: ${bothBytes(now.arena)}`,
       tone: 'main',
     }),
-    metric('Load', shortBytes(now.load), waste > 0 ? `${shortBytes(waste)} lost to packing` : 'nothing lost to packing', {
+    metric('Peak', shortBytes(now.load), waste > 0 ? `${shortBytes(waste)} lost in gaps` : 'nothing lost in gaps', {
       title: `Largest number of live bytes at any time: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), reason, {
@@ -59,7 +59,7 @@ function packingMetrics(sheet) {
   ];
 }
 
-// Whether sizes with a colour of their own have most of the picture; where every buffer has another size they tell nothing.
+// Whether sizes with a colour of their own cover most of the picture. If all sizes differ, colours by size are useless.
 function coloursBySize(sheet) {
   const {classes, classOf} = operatorClasses(sheet, heaviestOps([sheet]));
   const areas = [0, 0]; // without and with a colour
@@ -148,7 +148,7 @@ function timeRows(sheet) {
   const isElsewhere = !isSearched && witness !== null && sheet.stepOfColumn(witness) !== peakStep;
   return [
     ...row('From, to', sheet.intervalText(0, sheet.stepCount)),
-    ...row('Largest load', `${shortBytes(largestLoad)} at `, timeButton(sheet, peakStep)),
+    ...row('Peak', `${shortBytes(largestLoad)} at `, timeButton(sheet, peakStep)),
     ...(isElsewhere ? row('Bound', 'shown at ', timeButton(sheet, sheet.stepOfColumn(witness))) : []),
     ...(sheet.origin === 0n ? [] : row('Axis', `counts from ${countText(sheet.origin)}`)),
     ...(sheet.timeNames === null ? [] : row('Axis', 'not to scale: one unit from each time to the next')),
@@ -163,7 +163,7 @@ function packingPanel(sheet) {
     make(
       'p',
       {class: 'muted'},
-      'Choose a buffer to see its size, life and address, or a time on the load curve to see the buffers live then.',
+      'Select a buffer to see its size, life and address, or a time on the load curve to see the live buffers.',
       make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
     ),
     make('h3', {}, 'The packing'),

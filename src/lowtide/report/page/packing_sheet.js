@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A packing as the page uses it: a sheet without a program. What a plan's sheet calls a buffer is a piece here, what the
-// gaps leave of a buffer (mostly all of it); pieces of one buffer stand one after the other. Steps are times, counted
-// from the first; load changes only at the bounds between columns.
+// A packing as the page uses it: a sheet without a program. A buffer of the sheet is a piece here, which is what
+// remains of a buffer between its gaps. The pieces of one buffer follow one another. Steps are times, counted from the
+// first; load changes only at the bounds between columns.
 
 const kPackingWords = {
   axis: 'time',
@@ -15,7 +15,7 @@ const kPackingWords = {
   otherOperators: 'other sizes',
   operators: 'Size',
   search: 'Search buffers and sizes',
-  notFound: 'No buffer or size is called so.',
+  notFound: 'No buffer or size matches.',
   empty: 'There are no buffers.',
   unplaced: 'There are no buffers.',
 };
@@ -118,7 +118,7 @@ class PackingSheet extends Sheet {
     return Math.max(0, low - 1);
   }
 
-  // A column that only begins here is seen at the next pixel.
+  // A column that begins here appears at the next pixel.
   columnsUnder(from, to) {
     const begin = this.columnOf(from);
     return [begin, Math.min(Math.max(begin + 1, this.columnOf(to)), this.columnCount)];
@@ -167,7 +167,7 @@ class PackingSheet extends Sheet {
     return gaps === 0 ? life : `${life} with ${plural(gaps, 'gap')}`;
   }
 
-  // Times within the life at which the bytes are free for others: [[begin, end], ...].
+  // Times within the life at which the bytes are free for other buffers: [[begin, end], ...].
   gapsOf(buffer) {
     const whole = this.wholeOf[buffer];
     const gaps = [];
@@ -182,7 +182,8 @@ class PackingSheet extends Sheet {
 
   piecesOf(buffer) {
     const whole = this.wholeOf[buffer];
-    return Array.from({length: this.firstPiece[whole + 1] - this.firstPiece[whole]}, (_, at) => this.firstPiece[whole] + at);
+    const first = this.firstPiece[whole];
+    return Array.from({length: this.firstPiece[whole + 1] - first}, (_, at) => first + at);
   }
 
   isMain(buffer) {
@@ -198,7 +199,7 @@ class PackingSheet extends Sheet {
     return this.lifeEnd[whole] - this.lifeBegin[whole];
   }
 
-  // Columns of tables that tell buffers apart.
+  // Table columns in which buffers differ.
   get hasFixed() {
     return this.bufferKind.includes(1);
   }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which colour each buffer has. A paint is a small number: class x 3 shades, and the same again dimmed; the shades,
-// by buffer id, keep neighbours of one class apart.
+// The colour of each buffer. A paint is a small number: class x 3 shades, and the same again dimmed. Shades follow the
+// buffer id, so that neighbours of one class differ.
 
 const kShades = 3;
 const kDimmed = 128; // added to a paint: outside of what is searched for or singled out
@@ -13,8 +13,8 @@ function kindClasses(sheet) {
   return {classes, classOf: sheet.bufferKind};
 }
 
-// Operators by the bytes x steps of what they produce, the heaviest first, over all sheets compared, so that a colour
-// means the same on both sides.
+// Operators by the byte-steps of their outputs, the heaviest first. All compared sheets count together, so that a
+// colour means the same on both sides.
 function heaviestOps(sheets) {
   const weight = new Map();
   for (const sheet of sheets) {
@@ -45,7 +45,7 @@ function paintSheet(sheet, colourBy, ops, changes) {
   return kindClasses(sheet);
 }
 
-// One byte a buffer. `lit(buffer)` says whether a buffer is in what is searched for; null: everything is.
+// One byte per buffer. `lit(buffer)` tells whether a buffer is highlighted; null: all are.
 function paintsOf(sheet, classOf, lit) {
   const paints = new Uint8Array(sheet.bufferCount);
   for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
@@ -55,7 +55,7 @@ function paintsOf(sheet, classOf, lit) {
   return paints;
 }
 
-// Colours of all paints under the present theme: {css, text, rgb}, indexed by paint.
+// Colours of all paints in the present theme: {css, text, rgb}, indexed by paint.
 function mixPaints(classes) {
   const ground = channels(cssColor('map'));
   const lighter = [255, 255, 255];

@@ -35,7 +35,7 @@ function roleText(sheet, value) {
 
 function readersList(sheet, value) {
   const steps = [...new Set(sheet.readersOf(value))];
-  if (steps.length === 0) return [make('span', {class: 'muted'}, 'nobody')];
+  if (steps.length === 0) return [make('span', {class: 'muted'}, 'no step')];
   const items = steps.slice(0, kMostReaders).map((step) => make('div', {}, stepButton(sheet, step)));
   if (steps.length > kMostReaders)
     items.push(make('div', {class: 'muted'}, `and ${countText(steps.length - kMostReaders)} more`));
@@ -57,7 +57,9 @@ function valueCard(sheet, value) {
       row('How', sentence(sheet, sharingWords(sheet, value))),
       row(
         'Written by',
-        written === kNone ? make('span', {class: 'muted'}, 'nobody: there before the run') : stepButton(sheet, written),
+        written === kNone
+          ? make('span', {class: 'muted'}, 'no step: it exists before the run')
+          : stepButton(sheet, written),
       ),
       row('Read by', readersList(sheet, value)),
     ),
@@ -83,7 +85,7 @@ function bodyButtons(sheet, buffer) {
   );
 }
 
-// Of the plan: the bodies that need most, which the picture shows as one box of scratch each.
+// The bodies of the plan with the largest arenas. The picture shows each as one box of scratch.
 function bodyList(sheet) {
   const bodies = [...sheet.bodies.values()].flat();
   if (bodies.length === 0) return null;
@@ -91,17 +93,17 @@ function bodyList(sheet) {
   const more = bodies.length - kMostBodies;
   return [
     make('h3', {}, plural(bodies.length, 'plan') + ' inside'),
-    make('p', {class: 'muted'}, 'Each is planned on its own; here its arena is the scratch of the step that runs it.'),
+    make('p', {class: 'muted'}, 'Each is planned separately. Its arena is scratch of the step that runs it.'),
     make(
       'div',
       {class: 'bodies'},
       bodies.slice(0, kMostBodies).map((body) => bodyButton(body, ` of ${elide(sheet.stepText(body.parent[1]), 40)}`)),
     ),
-    more > 0 ? make('p', {class: 'muted'}, `and ${countText(more)} more: choose their scratch`) : null,
+    more > 0 ? make('p', {class: 'muted'}, `and ${countText(more)} more: select their scratch`) : null,
   ];
 }
 
-// Names that lead to their buffers, the first few of them.
+// Buttons for the first few buffers.
 function neighbours(sheet, buffers) {
   const shown = buffers
     .slice(0, kMostNeighbours)
@@ -114,9 +116,9 @@ function neighbours(sheet, buffers) {
 }
 
 function restsOnText(sheet, buffer) {
-  if (sheet.bufferOffset[buffer] === 0) return ['the floor of the arena'];
+  if (sheet.bufferOffset[buffer] === 0) return ['the start of the arena'];
   const {below, air} = restsOn(sheet, buffer);
-  if (below.length === 0) return ['nothing: free below'];
+  if (below.length === 0) return ['free bytes'];
   const shown = neighbours(sheet, below);
   if (air > 0) shown.push(`, ${exactBytes(air)} above ${below.length > 1 ? 'them' : 'it'}`);
   return shown;
@@ -128,7 +130,7 @@ function partLine(sheet, block) {
   return make('div', {title}, partText(sheet, block));
 }
 
-// How the bytes of a buffer live, from its first one on, and who has them while they do not.
+// When the bytes of a buffer are live, from its first byte on, and which buffers use them otherwise.
 function partRows(sheet, buffer) {
   const blocks = sheet.blocksOf(buffer);
   if (blocks.length === 1) return [];
@@ -140,7 +142,7 @@ function partRows(sheet, buffer) {
       blocks.slice(0, kMostParts).map((block) => partLine(sheet, block)),
       more > 0 ? make('div', {class: 'muted'}, `and ${countText(more)} more`) : null,
     ),
-    ...row('Lent to', guests.length === 0 ? make('span', {class: 'muted'}, 'nobody') : neighbours(sheet, guests)),
+    ...row('Also used by', guests.length === 0 ? make('span', {class: 'muted'}, 'no step') : neighbours(sheet, guests)),
   ];
 }
 
@@ -225,7 +227,7 @@ function regionRows(sheet) {
     const capacity = region.capacity === null ? '' : ` of ${shortBytes(region.capacity)}`;
     return row(
       region.name || `region ${at}`,
-      `arena ${shortBytes(region.arena)}${capacity}, load ${shortBytes(largestLoad)}`,
+      `arena ${shortBytes(region.arena)}${capacity}, peak ${shortBytes(largestLoad)}`,
       make('span', {class: 'muted'}, `, alignment ${exactBytes(region.alignment)}`),
     );
   });
@@ -245,8 +247,8 @@ function planPanel(sheet) {
     make(
       'p',
       {class: 'muted'},
-      'Choose a buffer to see what it holds and why it lives so long, or a step of the load curve to see who lives ' +
-        'then.',
+      'Select a buffer to see what it holds and why it lives so long, or a step on the load curve to see the live ' +
+        'buffers.',
       make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
     ),
     bodyList(sheet),
@@ -255,10 +257,10 @@ function planPanel(sheet) {
       'dl',
       {class: 'facts'},
       row('Arena', bothBytes(now.arena)),
-      row('Load', bothBytes(now.load)),
+      row('Peak', bothBytes(now.load)),
       row('Bound', `${bothBytes(now.bound)} `, make('span', {class: 'muted'}, facts.bound_name)),
       row('Gap', now.gap === null ? '-' : percentText(now.arena - now.bound, now.bound)),
-      row('As given', bothBytes(now.loadAsGiven)),
+      row('Peak as given', bothBytes(now.loadAsGiven)),
       row(
         'Order',
         `${facts.schedule || '-'} `,

@@ -1,8 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Pointing, dragging, pinching and the wheel. Over the map both directions move; over the load curve and the axes only
-// their own.
+// Pointing, dragging, pinching and the wheel. On the map both directions move; on the load curve and the axes only one.
 
 const kClickReach = 4; // pixels that a click may stray
 
@@ -58,7 +57,7 @@ function tooltipLines(chart, zone) {
   if (buffer !== kNone) {
     const more = sheet.valuesOfBuffer.of(buffer).length - 1;
     return [
-      elide(sheet.bufferText(buffer), 60) + (more > 0 ? ` and ${plural(more, 'value')} more` : ''),
+      elide(sheet.bufferText(buffer), 60) + (more > 0 ? ` and ${plural(more, 'more value')}` : ''),
       `${sheet.kindOf(buffer)}${sheet.sourceText(buffer)}, ${bothBytes(sheet.bufferSize[buffer])}`,
       `${sheet.lifeText(buffer)}, address ${countText(sheet.bufferOffset[buffer])}`,
       ...(sheet.blockCountOf(buffer) > 1 ? [`here ${partText(sheet, block)}`] : []),
@@ -103,7 +102,7 @@ function click(chart, {x, y}) {
   else select(chart.sheet, buffer);
 }
 
-// Centres the view on a place of the strip.
+// Centres the view on a position of the strip.
 function moveOnStrip(chart, x) {
   const {strip} = chart.layout;
   const step = ((x - strip.x) / strip.w) * view.steps;

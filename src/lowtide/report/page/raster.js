@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A picture of everything too thin to be a rectangle of its own. Each pixel takes the colour of the buffer that covers
-// most of it and, as opacity, the share of it that is covered: so a million buffers cost as much as the pixels they
-// meet, and what is half empty looks half empty.
+// A picture of all buffers that are too thin for rectangles. Each pixel takes the colour of the buffer that covers most
+// of it, with the covered share as opacity. So a million buffers cost only the pixels that they cover, and half-empty
+// areas look half empty.
 
 const kLeastOpacity = 0.25; // nothing that exists is invisible
 
@@ -15,7 +15,7 @@ class Raster {
     this.height = 0;
   }
 
-  // Empty, of this size. Memory is kept from frame to frame.
+  // Clears the picture and sets its size. Memory is reused between frames.
   begin(width, height) {
     if (width !== this.width || height !== this.height) {
       [this.width, this.height] = [width, height];
@@ -34,7 +34,7 @@ class Raster {
     this.cells = 0; // pixels touched in this frame
   }
 
-  // Adds [x0, x1) x [y0, y1) in pixels. A dimmed paint yields to any other.
+  // Adds [x0, x1) x [y0, y1) in pixels. Any other paint replaces a dimmed one.
   add(x0, y0, x1, y1, paint) {
     const {width, covered, most} = this;
     const left = x0 > 0 ? x0 : 0;
@@ -62,7 +62,7 @@ class Raster {
     this.cells += Math.max(0, lastRow - Math.floor(top) + 1) * Math.max(0, lastColumn - firstColumn + 1);
   }
 
-  // Draws it onto the canvas, a pixel a cell. `table` as made by mixPaints.
+  // Draws it onto the canvas, one cell per pixel. `table` comes from mixPaints.
   finish(table) {
     const solid = new Uint32Array(256);
     table.forEach(({rgb: [r, g, b]}, paint) => (solid[paint] = (b << 16) | (g << 8) | r));

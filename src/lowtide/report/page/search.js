@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Search by the names of tensors, nodes and operators. What is found is lit in the picture; the list leads there.
+// Search by the names of tensors, nodes and operators. Results are highlighted in the picture and listed.
 
-const kMostResults = 60; // listed; all are lit
+const kMostResults = 60; // listed; all are highlighted
 const kTypingPause = 90; // milliseconds before a search runs
 
 const finder = {results: [], total: 0, at: -1, timer: 0};
@@ -18,7 +18,7 @@ function loweredNames(sheet) {
   return sheet.lowered;
 }
 
-// Ids of each kind of thing by the thing that a name belongs to; made once.
+// Values by tensor, steps by node and buffers by operator; made once.
 function whereNamed(sheet) {
   if (sheet.named) return sheet.named;
   const valuesOfTensor = new Groups(sheet.tensorName.length, sheet.valueCount, (value) => sheet.valueTensor[value]);
@@ -34,7 +34,7 @@ function buffersOfStep(sheet, step) {
   return buffers.filter((buffer) => buffer !== kNone);
 }
 
-// Where a result leads: {buffers, step}.
+// The buffers and the step of a result: {buffers, step}.
 function placesOf({sheet, kind, id}) {
   const {valuesOfTensor, stepsOfNode, buffersOfOp} = whereNamed(sheet);
   if (kind === 'tensor') {
@@ -60,7 +60,7 @@ function matches(sheet, query) {
   });
 }
 
-// The best first: the name itself, names that begin so, the rest; shorter before longer.
+// The best first: the name itself, names that begin with the query, all others; shorter before longer.
 function rank({name}, query) {
   const lowered = name.toLowerCase();
   return lowered === query ? 0 : lowered.startsWith(query) ? 1 : 2;
@@ -122,7 +122,9 @@ function drawResults() {
     ),
   );
   if (finder.total > items.length)
-    items.push(make('li', {class: 'muted'}, `${countText(finder.total - items.length)} more, all lit in the picture`));
+    items.push(
+      make('li', {class: 'muted'}, `${countText(finder.total - items.length)} more, all highlighted in the picture`),
+    );
   if (finder.total === 0 && state.query !== '')
     items.push(make('li', {class: 'muted'}, state.shown.words.notFound));
   fill(host, items);

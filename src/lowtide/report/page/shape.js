@@ -1,13 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The shape of a buffer: mostly one box, else a staircase of its parts, which stand on one another from its first byte
-// on. A box is {x0, x1, y0, y1} in pixels, y0 above y1; `block` is what it shows.
+// The shape of a buffer: one box, or a staircase of its parts, which are stacked from its first byte on. A box is
+// {x0, x1, y0, y1} in pixels with y0 above y1; `block` is the block that it shows.
 
 const kMostJoined = 32; // boxes joined to make room for a name
 const kRoomyName = {width: 240, height: 30}; // more is of no use to a name
 
-// The box around all bytes of a buffer and all its steps, or around one of its blocks; cut off a little outside the map.
+// The box around all bytes and steps of a buffer, or around one of its blocks. It is clipped slightly outside of the
+// map.
 function boxOf(chart, buffer) {
   const {bufferBegin, bufferEnd, bufferOffset, bufferSize} = chart.sheet;
   return boxAround(chart, bufferBegin[buffer], bufferEnd[buffer], bufferOffset[buffer], bufferSize[buffer]);
@@ -17,7 +18,13 @@ function boxesOf(chart, buffer) {
   const {sheet} = chart;
   return sheet.blocksOf(buffer).map((block) => ({
     block,
-    ...boxAround(chart, sheet.blockBegin[block], sheet.blockEnd[block], sheet.blockOffset[block], sheet.blockSize[block]),
+    ...boxAround(
+      chart,
+      sheet.blockBegin[block],
+      sheet.blockEnd[block],
+      sheet.blockOffset[block],
+      sheet.blockSize[block],
+    ),
   }));
 }
 
@@ -33,13 +40,13 @@ function boxAround(chart, begin, end, low, size) {
   };
 }
 
-// Whether a box stands on the one before it with something in common.
+// Whether a box is stacked on the previous one and overlaps it in steps.
 function standsOn(lower, upper) {
   return upper.block === lower.block + 1 && Math.min(lower.x1, upper.x1) > Math.max(lower.x0, upper.x0);
 }
 
-// Corners around boxes of one buffer, in the order of its blocks: one list [[x, y], ...] for each group of them that
-// stand on one another. Up along the right sides, down along the left ones.
+// Corners around the boxes of one buffer, in the order of its blocks: one list [[x, y], ...] per group of stacked
+// boxes, up along the right sides and down along the left sides.
 function outlinesOf(boxes) {
   const groups = [];
   boxes.forEach((box, at) => {
@@ -59,7 +66,7 @@ function outlinesOf(boxes) {
   });
 }
 
-// `pen`: a canvas' context, or what writes a path down.
+// `pen`: a canvas context, or a pen that records a path.
 function traceOutlines(pen, outlines) {
   for (const corners of outlines) {
     corners.forEach(([x, y], at) => (at === 0 ? pen.moveTo(x, y) : pen.lineTo(x, y)));
@@ -67,7 +74,7 @@ function traceOutlines(pen, outlines) {
   }
 }
 
-// A line around a buffer, outside of it.
+// A line around the outside of a buffer.
 function outlineBuffer(chart, context, buffer, color, width) {
   if (chart.sheet.blockCountOf(buffer) === 1) {
     outline(context, boxOf(chart, buffer), color, width);
@@ -94,7 +101,7 @@ function outline(context, {x0, x1, y0, y1}, color, width) {
   context.strokeRect(x0 - width / 2, y0 - width / 2, Math.max(x1 - x0, 2) + width, Math.max(y1 - y0, 2) + width);
 }
 
-// Where a name fits best within boxes of one buffer, in the order of its blocks: a box that may reach over several.
+// The box in which a name fits best, within the boxes of one buffer. It may span several of them.
 function roomForName(boxes) {
   let best = null;
   let bestRoom = 0;
@@ -113,7 +120,7 @@ function roomForName(boxes) {
   return best;
 }
 
-// The boxes that names may be written in, one a buffer: those of several blocks are looked through for room.
+// The boxes in which names are written, one per buffer. Buffers of several blocks are searched for a large one.
 function roomsForNames(sheet, boxes) {
   if (!sheet.hasParts) return boxes;
   const joined = new Map();

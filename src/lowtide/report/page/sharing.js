@@ -1,10 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the values of one buffer share its bytes, in words: views, results in place, slices of a concat. Sentences are
-// lists of parts: texts, {step} and {value}; whoever shows them makes the last two clickable.
+// Explains how the values of one buffer share its bytes: views, results in place, slices of a concat. A sentence is a
+// list of parts: texts, {step} and {value}. The panel makes buttons of steps.
 
-function rangesMeet(sheet, a, b) {
+function rangesOverlap(sheet, a, b) {
   const beginA = sheet.valueOffset[a];
   const beginB = sheet.valueOffset[b];
   return beginA < beginB + sheet.valueSize(b) && beginB < beginA + sheet.valueSize(a);
@@ -18,13 +18,13 @@ function rangeContains(sheet, outer, inner) {
   );
 }
 
-// What the step that writes a value reads from the same bytes.
+// The values that a step reads from the same bytes as it writes.
 function partnersOf(sheet, value) {
   const step = sheet.valueWritten[value];
   if (step === kNone) return [];
   const buffer = sheet.valueBuffer[value];
   const partners = Array.from(sheet.readsOf(step)).filter(
-    (read) => read !== kNone && sheet.valueBuffer[read] === buffer && rangesMeet(sheet, read, value),
+    (read) => read !== kNone && sheet.valueBuffer[read] === buffer && rangesOverlap(sheet, read, value),
   );
   return [...new Set(partners)];
 }
@@ -34,12 +34,12 @@ function aliasWords(sheet, value, partners) {
   if (whole !== undefined) {
     const skipped = sheet.valueOffset[value] - sheet.valueOffset[whole];
     const isAll = sheet.valueSize(whole) === sheet.valueSize(value);
-    if (isAll) return ['view of ', {value: whole}, ': the same bytes under another shape, nothing is copied'];
-    return ['slice of ', {value: whole}, `, from its byte ${countText(skipped)}: nothing is copied`];
+    if (isAll) return ['view of ', {value: whole}, ': the same bytes with another shape; nothing is copied'];
+    return ['slice of ', {value: whole}, `, from its byte ${countText(skipped)}; nothing is copied`];
   }
-  if (partners.length === 0) return ['alias that shares no byte with what its step reads'];
+  if (partners.length === 0) return ['alias that shares no byte with the inputs of its step'];
   const parts = partners.flatMap((partner, at) => [at === 0 ? '' : ', ', {value: partner}]);
-  return ['gathers ', ...parts, ': written into their places here, nothing is copied'];
+  return ['gathers ', ...parts, ', which were written in place; nothing is copied'];
 }
 
 // The value that a slice belongs to: gathered by a later alias step that reads it, such as a concat.
@@ -54,10 +54,10 @@ function gatheredBy(sheet, value) {
   return kNone;
 }
 
-// How a value comes to stand in its bytes.
+// How a value gets into its bytes.
 function sharingWords(sheet, value) {
   const step = sheet.valueWritten[value];
-  if (step === kNone) return ['there before the run'];
+  if (step === kNone) return ['exists before the run'];
   const partners = partnersOf(sheet, value);
   if (sheet.stepAlias[step] !== 0) return aliasWords(sheet, value, partners);
   if (sheet.isCopy(step)) return ['copied from ', {value: sheet.readsOf(step)[0] ?? kNone}];
@@ -66,7 +66,7 @@ function sharingWords(sheet, value) {
       ? [
           'in place over ',
           ...partners.flatMap((partner, at) => [at === 0 ? '' : ', ', {value: partner}]),
-          partners.length === 1 ? ', which dies here' : ', which die here',
+          partners.length === 1 ? ', which is not needed after this step' : ', which are not needed after this step',
         ]
       : [];
   const whole = gatheredBy(sheet, value);
@@ -76,13 +76,13 @@ function sharingWords(sheet, value) {
       words.length > 0 ? '; ' : '',
       'slice of ',
       {value: whole},
-      `: written straight to its byte ${countText(at)}`,
+      `: written directly to its byte ${countText(at)}`,
     );
   }
-  return words.length > 0 ? words : ['written into bytes of its own'];
+  return words.length > 0 ? words : ['written to bytes of its own'];
 }
 
-// The values of a buffer in the order in which they come to be.
+// The values of a buffer in the order in which they are written.
 function valuesInOrder(sheet, buffer) {
   return Array.from(sheet.valuesOfBuffer.of(buffer)).sort(
     (a, b) => sheet.valueWritten[a] - sheet.valueWritten[b] || sheet.valueOffset[a] - sheet.valueOffset[b] || a - b,
@@ -90,7 +90,7 @@ function valuesInOrder(sheet, buffer) {
 }
 
 // What keeps a buffer from standing lower: other buffers that live with some of its bytes, the nearest below them, and
-// the air between. None if it stands on the floor of the arena, or if nothing is below it.
+// the air between. None if it stands on the start of the arena, or if nothing is below it.
 function restsOn(sheet, buffer) {
   const below = [];
   let air = sheet.bufferOffset[buffer];
@@ -110,7 +110,7 @@ function restsOn(sheet, buffer) {
   return {below, air};
 }
 
-// Buffers that lie among a buffer's bytes while those do not live, in the order of first steps.
+// Buffers that use bytes of a buffer while these are not live, in the order of first steps.
 function guestsOf(sheet, buffer) {
   if (sheet.blockCountOf(buffer) === 1) return [];
   const guests = new Set();

@@ -1,11 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One plan as the page uses it: the columns of the embedded JSON as typed arrays, and who writes and reads what.
-// Ids are indexes; kNone stands for "none". Numbers of bytes are doubles, exact up to 8 PiB.
+// One plan as the page uses it: the columns of the embedded JSON as typed arrays, and the writers and readers of
+// values. Ids are indexes; kNone stands for "none". Numbers of bytes are doubles, exact up to 8 PiB.
 
 const kNone = -1;
-const kNoMove = -2; // of a copy: within its region
 const kNoParts = {buffer: [], size: [], begin: [], end: []};
 
 const kPlanWords = {
@@ -18,9 +17,9 @@ const kPlanWords = {
   otherOperators: 'other operators',
   operators: 'Operator',
   search: 'Search tensors, nodes, operators',
-  notFound: 'No tensor, node or operator is called so.',
+  notFound: 'No tensor, node or operator matches.',
   empty: 'This plan has no steps.',
-  unplaced: 'No buffer of this plan has a place here.',
+  unplaced: 'This plan has no buffer in this region.',
 };
 
 // Rows grouped by a key: the rows of key k are items[begin[k]] ... items[begin[k + 1] - 1], in ascending order.
@@ -55,7 +54,7 @@ class Sheet {
     this.regions = columns.regions;
     this.ops = columns.ops;
     this.types = columns.types;
-    this.start = 0; // what the first step is called
+    this.start = 0; // number of the first step
     this.readColumns(columns);
     this.makeBlocks(columns.part);
     this.link();
@@ -74,9 +73,10 @@ class Sheet {
     this.stepCount = step.node.length;
     this.stepNode = Int32Array.from(step.node);
     this.stepAlias = Uint8Array.from(step.alias);
-    this.stepStream = step.stream ?? null; // where several run at once
-    this.streams = streams; // what runs each of them: null for a worker, the names of two regions for a link
-    this.stepCopy = step.copy ?? null; // where some steps copy: the region, kNoMove for one in its region; else kNone
+    this.stepStream = step.stream ?? null; // null for one stream
+    this.streams = streams; // null for a worker, the names of two regions for a link
+    // null without copies; the region, -2 within a region, kNone for other steps
+    this.stepCopy = step.copy ?? null;
     this.stepScratch = Int32Array.from(step.scratch);
     this.read = Int32Array.from(step.read);
     this.readBegin = new Int32Array(this.stepCount + 1);
@@ -105,8 +105,8 @@ class Sheet {
     return this.valueTensor.map((tensor) => (tensor === kNone ? 1 : ++counts[tensor]));
   }
 
-  // A block is a rectangle of bytes and steps that nobody else has: a buffer, or one of its parts. Blocks of a buffer
-  // stand together, from its first byte on: firstBlock[buffer] ... firstBlock[buffer + 1] - 1.
+  // A block is a rectangle of bytes and steps that no other block overlaps: a buffer, or one of its parts. The blocks
+  // of a buffer follow one another, from its first byte on: firstBlock[buffer] ... firstBlock[buffer + 1] - 1.
   makeBlocks(part = kNoParts) {
     const partCount = new Int32Array(this.bufferCount);
     for (const buffer of part.buffer) ++partCount[buffer];
@@ -165,13 +165,13 @@ class Sheet {
     return this.read.subarray(this.readBegin[step], this.readBegin[step + 1]);
   }
 
-  // kNone if nobody reads it.
+  // kNone if no step reads it.
   lastReadOf(value) {
     const reads = this.readsOfValue.of(value);
     return reads.length === 0 ? kNone : this.stepOfRead[reads[reads.length - 1]];
   }
 
-  // Steps that read a value, ascending; a step that reads it twice stands twice.
+  // Steps that read a value, ascending; a step that reads it twice appears twice.
   readersOf(value) {
     return Array.from(this.readsOfValue.of(value), (at) => this.stepOfRead[at]);
   }
@@ -181,12 +181,12 @@ class Sheet {
     return Array.from({length: this.firstBlock[buffer + 1] - first}, (_, at) => first + at);
   }
 
-  // 1 where all bytes live as long as the buffer.
+  // 1 if all bytes live as long as the buffer.
   blockCountOf(buffer) {
     return this.firstBlock[buffer + 1] - this.firstBlock[buffer];
   }
 
-  // Bytes that live in all of [begin, end).
+  // Bytes that are live in all of [begin, end).
   bytesThrough(buffer, begin, end) {
     let bytes = 0;
     for (let block = this.firstBlock[buffer]; block < this.firstBlock[buffer + 1]; ++block) {
@@ -245,7 +245,7 @@ class Sheet {
     return ends === null ? `, stream ${this.stepStream[step]}` : `, link from ${ends[0]} to ${ends[1]}`;
   }
 
-  // "Conv conv1"; a node without a name is told by its operator and its number. `most` letters of the name.
+  // "Conv conv1"; a node without a name is shown by its operator and number. `most` limits the letters of the name.
   stepText(step, most = Infinity) {
     const node = this.stepNode[step];
     const stream = this.streamText(step);
@@ -268,7 +268,7 @@ class Sheet {
     return Math.max(0, this.regions[region]?.peak ?? 0);
   }
 
-  // Regions that hold a buffer; the first region where none does. Counted once.
+  // Regions that hold a buffer, or the first region if none does. Computed once.
   usedRegions() {
     if (!this.used) {
       const holding = new Set(this.bufferRegion);
@@ -278,7 +278,7 @@ class Sheet {
     return this.used;
   }
 
-  // Where a packing differs (packing_sheet.js). Columns are what the load is counted in: here steps.
+  // PackingSheet overrides what follows. The load is counted per column, which here is a step.
   get isPacking() {
     return false;
   }
@@ -306,7 +306,7 @@ class Sheet {
     return [begin, to - from < 1 ? Math.min(begin + 1, end) : end];
   }
 
-  // From the step to the next at which anything can change.
+  // From the step to the next one at which anything can change.
   spanAt(step) {
     return [step, step + 1];
   }
@@ -354,7 +354,7 @@ class Sheet {
     return `kind-${kind}`;
   }
 
-  // What a buffer comes from, behind its kind.
+  // The operator that produces a buffer, to follow its kind.
   sourceText(buffer) {
     return this.bufferOp[buffer] === kNone ? '' : ` from ${this.ops[this.bufferOp[buffer]]}`;
   }
@@ -367,7 +367,7 @@ class Sheet {
   }
 }
 
-// All sheets of the page, with the bodies hung under the steps that run them.
+// All sheets of the page, with bodies attached to the steps that run them.
 function readSheets() {
   const embedded = JSON.parse(byId('sheets').textContent);
   const sheets = embedded.sheets.map((columns, index) =>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the page shows now. Parts of the page change it through `update` and redraw when told to.
+// The state of the page. It is changed through `update`, which notifies all listeners.
 
 const state = {
   sheets: [],
@@ -27,7 +27,7 @@ function onUpdate(listener) {
   listeners.push(listener);
 }
 
-// Sets what is given and tells everyone which keys changed.
+// Sets the given keys, and tells all listeners which ones changed.
 function update(changes) {
   const keys = new Set(Object.keys(changes).filter((key) => state[key] !== changes[key]));
   Object.assign(state, changes);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The view as an SVG picture: exact shapes, real text. Buffers too thin for a name are joined into one path a colour,
-// so that 100,000 of them stay a few megabytes.
+// The view as an SVG picture with exact shapes and text. Buffers that are too thin for a name are joined into one path
+// per colour, so that 100,000 of them take only a few megabytes.
 
 function xmlText(text) {
   return String(text).replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
@@ -43,7 +43,7 @@ function svgAxes(chart) {
   return parts;
 }
 
-// A block's box, cut to the map; null if nothing of it is left.
+// A block's box, clipped to the map; null if it is outside.
 function svgBox(chart, block) {
   const {
     sheet,
@@ -56,7 +56,7 @@ function svgBox(chart, block) {
   return x1 > x0 && y1 >= y0 ? {block, x0, x1, y0, y1} : null;
 }
 
-// A pen that writes the path that is drawn with it.
+// A pen that records the drawn path.
 function svgPen(strokes) {
   return {
     moveTo: (x, y) => strokes.push(`M${fixed(x)} ${fixed(y)}`),
@@ -69,11 +69,12 @@ function svgRect({x, y, w, h}, fill, more = '') {
   return `<rect x="${fixed(x)}" y="${fixed(y)}" width="${fixed(w)}" height="${fixed(h)}" fill="${fill}"${more}/>`;
 }
 
-// A shape that says what it is when pointed at, and its name where there is room.
+// A shape with a tooltip, and with its name if that fits.
 function svgNamed(chart, buffer, boxes, {css, text}) {
   const {sheet, ink} = chart;
   const name = sheet.bufferText(buffer);
-  const title = `<title>${xmlText(`${name}, ${exactBytes(sheet.bufferSize[buffer])}, ${sheet.lifeText(buffer)}`)}</title>`;
+  const words = `${name}, ${exactBytes(sheet.bufferSize[buffer])}, ${sheet.lifeText(buffer)}`;
+  const title = `<title>${xmlText(words)}</title>`;
   const line = ` stroke="${ink.map}" stroke-width="0.6"`;
   const shape = boxes.length === 1 ? svgRect(svgSides(boxes[0]), css, line) : svgStaircase(boxes, css, line);
   const titled = shape.replace(/<(\w+)([^>]*)\/>$/, (_, tag, attributes) => `<${tag}${attributes}>${title}</${tag}>`);
@@ -155,7 +156,7 @@ function svgLoad(chart) {
   ];
 }
 
-// The peak's band over the map, cut to what is in sight.
+// The peak's band over the map, clipped to the view.
 function svgPeak(chart) {
   const {layout, facts, ink, sheet} = chart;
   const {map} = layout;
@@ -179,7 +180,7 @@ function svgChart(chart, x, y) {
   ].join('\n');
 }
 
-// `parts` as laid out by exportLayout.
+// `parts` come from exportLayout.
 function svgOf({width, height, title, places, legend: items, legendY}) {
   const {ink} = charts[0];
   return [

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The tables under the picture: who lives at a step (the peak, unless another is chosen), all buffers, what is not in
-// an arena, what changed.
+// The tables under the picture: the buffers live at a step (at first the peak), all buffers, those outside of arenas,
+// and changes.
 
 const kRowsAtOnce = 200;
 
@@ -10,7 +10,7 @@ const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
 const kCellLetters = 20; // of a name in a cell; the whole name is its title
 
-// text(sheet, buffer, most letters of a name); number: what to sort by, and set to the right.
+// text(sheet, buffer, most letters of a name); number: the sort key, which is aligned to the right.
 const columns = {
   buffer: {title: 'Buffer', isName: true, text: (sheet, buffer, most) => sheet.bufferText(buffer, most)},
   kind: {title: 'Kind', text: (sheet, buffer) => sheet.kindOf(buffer)},
@@ -26,7 +26,7 @@ const columns = {
   },
   living: {
     title: 'Size',
-    hint: 'Bytes that live at this step, of those that the buffer has',
+    hint: 'Bytes of the buffer that are live at this step',
     number: bytesNow,
     text: livingText,
   },
@@ -41,7 +41,7 @@ const columns = {
   reader: {title: 'Last reader', isName: true, text: readerText},
   lives: {
     title: 'Lives',
-    hint: 'First step, and the step after the last one: [2,6) are the steps 2, 3, 4 and 5',
+    hint: 'The first step, and the step after the last one: [2,6) are the steps 2, 3, 4 and 5',
     number: (sheet, buffer) => sheet.bufferBegin[buffer],
     text: (sheet, buffer) =>
       sheet.bufferEnd[buffer] > sheet.bufferBegin[buffer]
@@ -50,7 +50,7 @@ const columns = {
   },
   life: {
     title: 'Lives',
-    hint: 'First time, and the first at which it is gone: [2, 6) does not hold 6',
+    hint: 'From the first time until just before the second one',
     number: (sheet, buffer) => sheet.lifeBegin[sheet.wholeOf[buffer]],
     text: (sheet, buffer) => sheet.lifeText(buffer).replace(new RegExp(`^${sheet.words.axis} `), ''),
   },
@@ -108,7 +108,7 @@ function changeNote(sheet, buffer) {
   return kChangeClasses[change].name;
 }
 
-// What each tab lists: columns, rows and how they are sorted at first.
+// Columns, rows and first sort order of each tab.
 function tabContent(sheet) {
   const placed = regionFacts(sheet, state.region).placed;
   if (sheet.isPacking) return packingTabContent(sheet, placed);
@@ -249,7 +249,7 @@ function drawTable() {
         shown.map((buffer) => bodyRow(sheet, buffer, keys, colour)),
       ),
     ),
-    sorted.length === 0 ? make('p', {class: 'nothing'}, 'Nothing here.') : null,
+    sorted.length === 0 ? make('p', {class: 'nothing'}, 'No buffers.') : null,
     more > 0
       ? make(
           'button',
@@ -302,9 +302,9 @@ function stepControls(sheet) {
   return make(
     'div',
     {class: 'step-controls'},
-    tool('‹', `${sheet.isPacking ? 'Moment' : 'Step'} before ([)`, () => goToStepBeside(-1)),
+    tool('‹', `Previous ${sheet.isPacking ? 'time' : 'step'} ([)`, () => goToStepBeside(-1)),
     field,
-    tool('›', `${sheet.isPacking ? 'Moment' : 'Step'} after (])`, () => goToStepBeside(1)),
+    tool('›', `Next ${sheet.isPacking ? 'time' : 'step'} (])`, () => goToStepBeside(1)),
     make(
       'span',
       {class: 'step-text'},

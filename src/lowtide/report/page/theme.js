@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Light and dark, and the colours of both. page.css holds every colour once; drawings read them from there.
+// The light and dark themes. page.css defines every colour once, and drawings read the colours from there.
 
 const kHueCount = 8; // operators with a colour of their own; the rest share one
 
@@ -12,7 +12,7 @@ function applyTheme(name) {
   document.documentElement.dataset.theme = name;
 }
 
-// Follows the system until somebody chooses.
+// Follows the system until the reader chooses.
 function startTheme(changed) {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   applyTheme(dark.matches ? 'dark' : 'light');

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The row above the picture: what is drawn, how it is coloured, the legend, zoom.
+// The row above the picture: the choice of plan, region and colours, the legend, and zoom.
 
-// One of several: [{key, text, title}]. Arrow keys move in it, as in any group of radio buttons.
+// A group of radio buttons for [{key, text, title}]. Arrow keys move between them.
 function choice(label, options, current, choose) {
   const buttons = options.map(({key, text, title}) =>
     make(
@@ -46,8 +46,8 @@ function comparisonChoice() {
     'Plan in sight',
     [
       {key: 'both', text: 'Side by side'},
-      {key: 'before', text: 'Before', title: 'B switches'},
-      {key: 'after', text: 'After', title: 'B switches'},
+      {key: 'before', text: 'Before', title: 'B switches between before and after'},
+      {key: 'after', text: 'After', title: 'B switches between before and after'},
     ],
     state.mode,
     setMode,
@@ -79,7 +79,7 @@ function colourChoice() {
   return choice('Colour by', options, state.colourBy, (colourBy) => update({colourBy, onlyClass: null}));
 }
 
-// Classes that a drawn buffer has, with their bytes; a click singles one out.
+// The classes of the drawn buffers. A click shows only one of them.
 function legend() {
   const chart = charts.at(-1);
   const present = new Map();
@@ -137,7 +137,7 @@ function drawToolbar() {
   );
 }
 
-// Before and after in one sentence a figure.
+// Before and after, one figure per entry.
 function drawComparison() {
   const host = byId('comparison');
   host.hidden = !isRootComparison();
@@ -161,7 +161,7 @@ function drawComparison() {
     host,
     make('strong', {}, 'Before → after'),
     figure('arena', before.arena, after.arena, shortBytes, bytesChange(before.arena)),
-    figure('load', before.load, after.load, shortBytes, bytesChange(before.load)),
+    figure('peak', before.load, after.load, shortBytes, bytesChange(before.load)),
     figure('steps', state.against.stepCount, state.shown.stepCount, countText, countChange),
     figure('buffers', before.placed, after.placed, countText, countChange),
     make(

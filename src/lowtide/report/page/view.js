@@ -1,21 +1,21 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What part of steps x bytes is in sight. Side by side, both charts show the same view, so that they compare.
+// The visible range of steps and bytes. Side by side, both charts have the same view.
 
 class View {
   constructor() {
     this.setDomain(1, 1);
   }
 
-  // Steps and bytes that there are; the view fits them.
+  // All steps and bytes; the view is fitted to them.
   setDomain(steps, top) {
     this.steps = Math.max(steps, 1);
     this.top = Math.max(top, 1);
     this.fit();
   }
 
-  // A little air above the arena, none beside it.
+  // Leaves some space above the arena, none beside it.
   fit() {
     this.x0 = 0;
     this.x1 = this.steps;
@@ -31,7 +31,7 @@ class View {
     return this.steps / (this.x1 - this.x0);
   }
 
-  // Scales around a fixed point; a factor below 1 shows less.
+  // Scales around a fixed point. A factor below 1 zooms in.
   zoom(factorX, factorY, x, y) {
     this.x0 = x + (this.x0 - x) * factorX;
     this.x1 = x + (this.x1 - x) * factorX;
@@ -48,7 +48,7 @@ class View {
     this.keepInside();
   }
 
-  // Shows a box with some surroundings; at least its given share of what is in sight is the box.
+  // Shows a box with some surroundings. The box fills at least the given share of the view.
   showBox(x0, x1, y0, y1) {
     const width = Math.min(this.steps, Math.max((x1 - x0) * 2.5, 12));
     const height = Math.min(this.top * 1.06, Math.max((y1 - y0) * 2.5, this.top / 64));
@@ -58,13 +58,13 @@ class View {
     this.keepInside();
   }
 
-  // Exactly a box (drawn with the pointer).
+  // Shows exactly a box, which was drawn with the pointer.
   setBox(x0, x1, y0, y1) {
     [this.x0, this.x1, this.y0, this.y1] = [x0, x1, y0, y1];
     this.keepInside();
   }
 
-  // Never smaller than two steps and a few bytes, never beyond what there is.
+  // Keeps at least two steps and a few bytes, and stays within the plan.
   keepInside() {
     const least = Math.max(2, this.steps * 2 ** -40); // where steps are ticks of a clock, numbers end before them
     [this.x0, this.x1] = View.clampSpan(this.x0, this.x1, Math.min(least, this.steps), this.steps);

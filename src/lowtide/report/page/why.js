@@ -1,10 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Why a buffer lives as long as it does, in sentences (lists of parts, as in sharing.js).
+// Explains the lifetime of a buffer in sentences (lists of parts, as in sharing.js).
 
-const kLongWait = 3; // steps without a touch that are worth a word,
-const kLongShare = 0.15; // if they are as much of the buffer's life
+const kLongWait = 3; // steps without a touch that are mentioned,
+const kLongShare = 0.15; // if they are this share of the buffer's life
 
 // Steps that write or read the buffer, ascending, each once.
 function touchesOf(sheet, buffer) {
@@ -18,15 +18,15 @@ function touchesOf(sheet, buffer) {
 
 function whyScratch(sheet, buffer) {
   const step = sheet.scratchStep[buffer];
-  if (step === kNone) return [['Scratch that no step names.']];
-  const words = [['Scratch: ', {step}, ' needs these bytes while it runs, and nobody does afterwards.']];
+  if (step === kNone) return [['No step uses this scratch.']];
+  const words = [['Scratch: ', {step}, ' needs these bytes only while it runs.']];
   const bodies = sheet.bodies.get(step) ?? [];
   if (bodies.length > 0) {
     const names = bodies.map((body) => body.parent[2] || 'a body').join(' and ');
     const shared = bodies.length > 1 && new Set(bodies.map((body) => body.parent[3])).size < bodies.length;
     words.push([
-      `It holds the arena of ${names}, planned on ${bodies.length > 1 ? 'their' : 'its'} own` +
-        (shared ? '; they share bytes, since one of them runs.' : '.'),
+      `It holds the arena of ${names}, which ${bodies.length > 1 ? 'are' : 'is'} planned separately` +
+        (shared ? '. They share bytes, because only one of them runs.' : '.'),
     ]);
   }
   return words;
@@ -37,26 +37,26 @@ function whyBegins(sheet, buffer) {
   const begin = sheet.bufferBegin[buffer];
   if (first === null) {
     return sheet.kindOf(buffer) === 'input'
-      ? ['It is there from the start: an input of this body, which nobody else holds.']
+      ? ['It exists from the start: it is an input of this body, which must keep it.']
       : ['No step writes it.'];
   }
   const reserved =
     first.step > begin
-      ? [` Its bytes are reserved from step ${countText(begin)} on, ${plural(first.step - begin, 'step')} before.`]
+      ? [` Its bytes are reserved ${plural(first.step - begin, 'step')} earlier, from step ${countText(begin)} on.`]
       : [];
   const whole = gatheredBy(sheet, first.value);
   if (whole !== kNone && sheet.valueWritten[whole] > first.step) {
     const early = sheet.valueWritten[whole] - first.step;
     return [
-      'Born early: it is the place of ',
+      'It begins early, because it holds ',
       {value: whole},
-      ', complete at ',
+      ', which is complete at ',
       {step: sheet.valueWritten[whole]},
-      ', and its slice ',
+      '. The slice ',
       {value: first.value},
-      ' is written by ',
+      ' is already written by ',
       {step: first.step},
-      ` already, ${plural(early, 'step')} before.`,
+      `, ${plural(early, 'step')} earlier.`,
       ...reserved,
     ];
   }
@@ -70,22 +70,22 @@ function whyEnds(sheet, buffer) {
   if (sheet.kindOf(buffer) === 'output' || handedOut.length > 0) {
     const names = handedOut.flatMap((value, at) => [at === 0 ? '' : ', ', {value}]);
     return [
-      'It stays to the end: it holds ',
+      'It is live to the end, because it holds ',
       handedOut.length > 1 ? 'the outputs ' : 'the output ',
       ...names,
-      ', which the caller takes after the last step.',
+      ', which the caller reads after the last step.',
     ];
   }
-  if (last === null) return ['Nobody reads it; it lives while it is written.'];
+  if (last === null) return ['No step reads it. It is live only while it is written.'];
   const others = new Set(Array.from(sheet.valuesOfBuffer.of(buffer)).flatMap((value) => sheet.readersOf(value)));
   const words = ['It ends with its last reader, ', {step: last.step}, ', which reads ', {value: last.value}];
   words.push(others.size > 1 ? ` (the last of ${plural(others.size, 'reader')}).` : ' (the only reader).');
   if (end > last.step + 1)
-    words.push(` It is kept ${plural(end - last.step - 1, 'step')} longer, to step ${countText(end - 1)}.`);
+    words.push(` It is kept ${plural(end - last.step - 1, 'step')} longer, until step ${countText(end - 1)}.`);
   return words;
 }
 
-// The longest time in which the buffer only waits.
+// The longest range of steps in which no step touches the buffer.
 function whyWaits(sheet, buffer) {
   const touches = touchesOf(sheet, buffer);
   let wait = {steps: 0, from: 0, until: kNone};
@@ -97,14 +97,14 @@ function whyWaits(sheet, buffer) {
   const lived = sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer];
   const tail = touches.length > 0 ? sheet.bufferEnd[buffer] - touches.at(-1) - 1 : 0;
   if (tail > wait.steps && tail >= kLongWait) {
-    return [`For its last ${plural(tail, 'step')} (${percentText(tail, lived)} of its life) nobody touches it.`];
+    return [`No step touches it in its last ${plural(tail, 'step')} (${percentText(tail, lived)} of its life).`];
   }
   if (wait.steps < kLongWait || wait.steps < kLongShare * lived) return null;
   return [
-    `Nobody touches it in ${spanText(wait.from, wait.until)} ` +
-      `(${percentText(wait.steps, lived)} of its life): it waits for `,
+    `No step touches it in ${spanText(wait.from, wait.until)} ` +
+      `(${percentText(wait.steps, lived)} of its life). It waits for `,
     {step: wait.until},
-    '. Computing it again there, or moving it out meanwhile, would free ' +
+    '. Recomputing it there, or swapping it out until then, would free ' +
       `${shortBytes(sheet.bytesThrough(buffer, wait.from, wait.until))} for ${plural(wait.steps, 'step')}.`,
   ];
 }
@@ -112,8 +112,10 @@ function whyWaits(sheet, buffer) {
 function whyParts(sheet, buffer) {
   if (sheet.blockCountOf(buffer) === 1) return null;
   const whole = sheet.bytesThrough(buffer, sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]);
-  const some = whole === 0 ? 'None of its bytes live' : `Only ${shortBytes(whole)} of its bytes live`;
-  return [`${some} all that time: the others are free for other buffers until they are written, or once they are read.`];
+  const some = whole === 0 ? 'None of its bytes are live' : `Only ${shortBytes(whole)} of its bytes are live`;
+  return [
+    `${some} all that time. Other buffers can use the other bytes before they are written, and after they are read.`,
+  ];
 }
 
 function whyItLives(sheet, buffer) {
@@ -121,7 +123,7 @@ function whyItLives(sheet, buffer) {
   if (kind === 'scratch') return whyScratch(sheet, buffer);
   if (!sheet.isPlaced(buffer)) {
     const holder = kind === 'input' ? 'the caller' : kind === 'constant' ? 'the model' : 'the runtime';
-    return [[`Its bytes belong to ${holder}: they are in no arena, and no other buffer shares them.`]];
+    return [[`Its bytes belong to ${holder}. They are in no arena, and no other buffer shares them.`]];
   }
   return [whyBegins(sheet, buffer), whyEnds(sheet, buffer), whyParts(sheet, buffer), whyWaits(sheet, buffer)].filter(
     (words) => words !== null,

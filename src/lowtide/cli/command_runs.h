@@ -7,7 +7,7 @@
 #include "lowtide/cli/console.h"
 #include "lowtide/cli/outcome.h"
 
-// One function a verb, each in its own file. They end by returning or with a Stop.
+// One function per command, each in its own file. It returns an exit code or throws a Stop.
 namespace lowtide::cli_internal {
 
 [[nodiscard]] ExitCode run_inspect(const Arguments& arguments, Console& console);

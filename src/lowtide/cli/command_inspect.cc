@@ -1,11 +1,11 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/report/inspection.h"
 
 namespace lowtide::cli_internal {
@@ -53,7 +53,7 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
   const ImportOptions bindings = read_bindings(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   const Target target = read_target(arguments);
-  const LoadedModel loaded = load_model(arguments.place("MODEL"), bindings, console);
+  const LoadedModel loaded = load_model(arguments.positional("MODEL"), bindings, console);
 
   const Stopwatch watch;
   const Inspection inspection = [&] {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/base/limits.h"
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/read_file.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/page.h"
 
@@ -20,10 +20,10 @@ PlanFile read_plan(const std::string& path) {
 
 ExitCode run_view(const Arguments& arguments, Console& console) {
   const std::optional<std::string> destination = arguments.value("--output");
-  if (!destination) stop_usage("'lowtide view' needs '-o FILE' for the page; '-o -' is stdout");
-  const std::string& path = arguments.place("PLAN");
+  if (!destination) stop_usage("'lowtide view' needs '-o FILE' for the page; use '-o -' for stdout");
+  const std::string& path = arguments.positional("PLAN");
   const std::optional<std::string> other_path = arguments.value("--against");
-  if (other_path && path == "-" && *other_path == "-") stop_usage("only one of two plans can come from stdin");
+  if (other_path && path == "-" && *other_path == "-") stop_usage("only one of the two plans can come from stdin");
   std::vector<std::string> inputs = {path};
   if (other_path) inputs.push_back(*other_path);
   const OutputFiles files({*destination}, inputs, false);

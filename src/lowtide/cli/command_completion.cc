@@ -1,13 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
-#include "lowtide/cli/verbs.h"
 
 namespace lowtide::cli_internal {
 
 ExitCode run_completion(const Arguments& arguments, Console& console) {
-  const std::string& shell = arguments.place("SHELL");
+  const std::string& shell = arguments.positional("SHELL");
   if (shell == "bash") {
     console.write_stdout(bash_completion());
   } else if (shell == "zsh") {

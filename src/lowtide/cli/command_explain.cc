@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"
@@ -133,7 +133,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const Target target = read_target(arguments);
   const PlanOptions options = read_plan_options(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
-  const std::string path = arguments.place("MODEL");
+  const std::string path = arguments.positional("MODEL");
   const LoadedModel loaded = load_model(path, bindings, console);
 
   const Stopwatch watch;
@@ -142,7 +142,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
     return take(plan_graph(loaded.model.graph, target, options), path);
   }();
   if (!planned.violations.empty()) {
-    throw Stop(ExitCode::internal, "the plan that was made is wrong: " + planned.violations.front().message +
+    throw Stop(ExitCode::internal, "the planner made a wrong plan: " + planned.violations.front().message +
                                        "\nThis is a bug in lowtide. Please report it with the command line, and the "
                                        "model if you can.");
   }

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
@@ -14,7 +15,6 @@
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/stage_options.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/page.h"
@@ -22,7 +22,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-constexpr std::int64_t kBoundCheckEffort = 10'000'000'000;  // some 20 seconds at most
+constexpr std::int64_t kBoundCheckEffort = 10'000'000'000;  // up to about 20 seconds
 
 struct Request {
   ImportOptions bindings;
@@ -39,27 +39,27 @@ struct Seconds {
   double verify = 0;
 };
 
-// Streams, waves or dataflow. Words that would have no effect are refused.
+// Reads how steps run at the same time. Options without effect are refused.
 void read_run(const Arguments& arguments, PlanOptions& options) {
   options.streams = static_cast<std::uint32_t>(read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1));
   options.arena_slack_percent =
-      static_cast<int>(read_count(arguments, "--stream-room", 0, 10'000).value_or(options.arena_slack_percent));
-  options.pareto_front = arguments.has("--curve");
+      static_cast<int>(read_count(arguments, "--stream-memory", 0, 10'000).value_or(options.arena_slack_percent));
+  options.pareto_front = arguments.has("--trade-offs");
   options.run = *from_string<ExecutionModel>(arguments.value("--run").value_or("streams"));
-  for (const char* name : {"--streams", "--stream-room", "--curve"}) {
+  for (const char* name : {"--streams", "--stream-memory", "--trade-offs"}) {
     if (options.run == ExecutionModel::dataflow && arguments.has(name)) {
       stop_usage(std::string(name) +
-                 " has no meaning with --run dataflow: any number of steps run at once; leave it out");
+                 " has no effect with --run dataflow, which runs any number of steps at the same time; omit it");
     }
   }
   if (options.run == ExecutionModel::dataflow || options.streams > 1) return;
-  for (const char* name : {"--curve", "--stream-room"}) {
+  for (const char* name : {"--trade-offs", "--stream-memory"}) {
     if (arguments.has(name)) {
-      stop_usage(std::string(name) + " is about several streams; say how many with --streams N");
+      stop_usage(std::string(name) + " needs several streams; add --streams N");
     }
   }
   if (options.run == ExecutionModel::waves)
-    stop_usage("--run waves needs how many steps run at once; say it with --streams N");
+    stop_usage("--run waves needs the number of steps per wave; add --streams N");
 }
 
 Request read_request(const Arguments& arguments) {
@@ -69,7 +69,7 @@ Request read_request(const Arguments& arguments) {
   request.options.order = arguments.value("--order").value_or("auto");
   request.options.budget = read_positive_size(arguments, "--budget");
   if (request.options.budget && request.options.budget->count() > limits::kMaxArenaBytes) {
-    stop_usage("'--budget' is at most " + std::to_string(limits::kMaxArenaBytes) +
+    stop_usage("'--budget' must be at most " + std::to_string(limits::kMaxArenaBytes) +
                " bytes (kMaxArenaBytes), the largest arena that a plan can have; omit the option for no limit");
   }
   request.options.views = !arguments.has("--no-views");
@@ -91,15 +91,15 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   std::vector<std::string> destinations;
   if (request.plan_file) destinations.push_back(*request.plan_file);
   if (request.page_file) destinations.push_back(*request.page_file);
-  std::vector<std::string> inputs = {arguments.place("MODEL")};
+  std::vector<std::string> inputs = {arguments.positional("MODEL")};
   if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
   return {std::move(destinations), inputs, arguments.has("--json")};
 }
 
-// A plan of our own that is wrong is a bug, whatever else is true of it: nothing of it is shown or written.
+// A wrong plan is a bug in the planner. Nothing of it is shown or written.
 void check_verified(const PlannedGraph& planned) {
   if (planned.violations.empty()) return;
-  std::string lines = "the plan that was made is wrong; nothing was written";
+  std::string lines = "the planner made a wrong plan; nothing was written";
   for (const Violation& violation : planned.violations)
     lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
   throw Stop(ExitCode::internal,
@@ -116,7 +116,7 @@ Seconds seconds_of(const PlannedGraph& planned, double import, double all) {
   return seconds;
 }
 
-// null: nobody looked, or the search did not end.
+// null if the bound was not checked, or if the check did not end.
 Json json_of_check(const OrderBoundCheck& check) {
   if (check.verdict == OrderBoundVerdict::undecided) return nullptr;
   return check.verdict == OrderBoundVerdict::confirmed;
@@ -131,7 +131,7 @@ Json json_of_budget(const PlannedGraph& planned) {
   return json;
 }
 
-// Empty for a plan that was asked for as a sequence.
+// Empty for a plan on one stream.
 Json json_of_points(const PlannedGraph& planned) {
   Json points = Json::array();
   for (const TradeOff& point : planned.trade_offs) {
@@ -212,7 +212,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 
-  const LoadedModel loaded = load_model(arguments.place("MODEL"), request.bindings, console);
+  const LoadedModel loaded = load_model(arguments.positional("MODEL"), request.bindings, console);
   request.options.model_sha256 = loaded.model.sha256;
   const Stopwatch watch;
   const Interrupt interrupt;
@@ -220,7 +220,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const PlannedGraph planned = [&] {
     Progress progress(console, "planning");
     request.options.on_stage = [&](PlanStage stage) { progress.note(std::string(to_string(stage))); };
-    return take(plan_graph(loaded.model.graph, request.target, request.options), arguments.place("MODEL"));
+    return take(plan_graph(loaded.model.graph, request.target, request.options), arguments.positional("MODEL"));
   }();
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
   check_verified(planned);
@@ -239,7 +239,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
                               .points = planned.trade_offs,
-                              .shows_curve = request.options.pareto_front,
+                              .shows_trade_offs = request.options.pareto_front,
                               .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed};
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
     remark_seconds(seconds, console);
@@ -249,7 +249,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   }
   if (planned.fits()) return ExitCode::done;
   if (request.plan_file || request.page_file)
-    console.remark(StyledText("nothing was written, since the plan does not fit").end_line());
+    console.remark(StyledText("nothing was written, because the plan does not fit").end_line());
   return ExitCode::no;
 }
 

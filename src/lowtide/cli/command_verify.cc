@@ -6,12 +6,12 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/verify/verify.h"
 
@@ -24,22 +24,22 @@ std::string short_digest(const std::string& digest) { return lowtide::quoted(dig
 
 struct Checked {
   ModelFacts model;
-  bool is_imported = true;  // else only its path and digest are known
+  bool is_imported = true;  // otherwise only its path and digest are known
   std::vector<Violation> violations;
   double import_seconds = 0;
   double verify_seconds = 0;
 };
 
-// The digest first: of a plan for another model, every further complaint would only hide that.
+// The digest is compared first, because other violations of a plan for another model would only hide the cause.
 std::optional<Violation> other_model(const std::string& planned_for, const std::string& digest) {
   if (planned_for.empty() || planned_for == digest) return std::nullopt;
   return Violation{.kind = ViolationKind::wrong_model,
                    .message = "the plan is for the model with sha256 " + short_digest(planned_for) +
-                              "..., this one has " + short_digest(digest) + "..."};
+                              "..., but this model has " + short_digest(digest) + "..."};
 }
 
-// "the plan was made for 'batch=8', and the command line gives 'batch=4'" where the two differ, else nothing: all that
-// is wrong may come of that.
+// "the plan was made for 'batch=8', but the command line sets 'batch=4'"; empty if the two agree. Such a difference may
+// be the cause of all violations.
 std::string other_bindings(const std::vector<std::string>& planned_for, const ImportOptions& given) {
   std::string own;
   for (const std::string& binding : written_bindings(given)) {
@@ -49,11 +49,11 @@ std::string other_bindings(const std::vector<std::string>& planned_for, const Im
   if (own.empty()) return "";
   std::string all;
   for (const std::string& binding : planned_for) all += (all.empty() ? "" : ", ") + lowtide::quoted(binding);
-  return "the plan was made for " + (all.empty() ? "the sizes of the file" : all) + ", and the command line gives " +
+  return "the plan was made for " + (all.empty() ? "the sizes of the file" : all) + ", but the command line sets " +
          own;
 }
 
-// Of a model that cannot be imported. Where the plan is for another one, that is the answer.
+// For a model that cannot be imported. If the plan is for another model, that is the answer.
 Checked check_digest(const std::string& path, const Error& failure, const Provenance& provenance,
                      const std::string& cause) {
   const bool is_a_model = failure.code != ErrorCode::io && failure.code != ErrorCode::malformed;
@@ -134,19 +134,19 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
   const std::string model = shown_name(checked.model.path, 60);
   StyledText out;
   if (violations.empty()) {
-    out.add("ok", Style::good).add("  " + shown_plan(path) + " is right for " + model).end_line();
+    out.add("ok", Style::good).add("  " + shown_plan(path) + " is correct for " + model).end_line();
     out.add("    " + counted(static_cast<std::int64_t>(plan.program.steps.size()), "step") + ", ");
     out.add(counted(static_cast<std::int64_t>(plan.layout.buffers.size()), "buffer") + ", arena ");
     return out.add(format_bytes(arena_bytes(plan))).end_line();
   }
-  out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not right for " + model).end_line();
+  out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not correct for " + model).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
   for (const Violation& violation : violations) {
     const std::string inside = violation.body.empty() ? "" : " (inside " + violation.body + ")";
     table.add_row({StyledText(to_string(violation.kind), Style::strong), violation.message + inside});
   }
   out.append(table.text());
-  if (violations.size() >= VerifyOptions{}.most_violations) out.add("  and perhaps more").end_line();
+  if (violations.size() >= VerifyOptions{}.most_violations) out.add("  and possibly more").end_line();
   return out;
 }
 
@@ -154,12 +154,12 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
 
 ExitCode run_verify(const Arguments& arguments, Console& console) {
   const ImportOptions given = read_bindings(arguments);
-  const std::string& path = arguments.place("PLAN");
+  const std::string& path = arguments.positional("PLAN");
   const Stopwatch reading;
   const PlanFile file = take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), path));
   const double read_seconds = reading.seconds();
 
-  const Checked checked = check(arguments.place("MODEL"), file, given, console);
+  const Checked checked = check(arguments.positional("MODEL"), file, given, console);
   if (arguments.has("--json")) {
     Json json = json_of_check(checked, path, file.plan);
     json["seconds"] = {{"import", checked.import_seconds}, {"read", read_seconds}, {"verify", checked.verify_seconds}};

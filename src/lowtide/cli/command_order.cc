@@ -1,11 +1,11 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/pipeline/order_graph.h"
 #include "lowtide/report/order_summary.h"
 
@@ -46,7 +46,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   OrderOptions options;
   options.order = arguments.value("--order").value_or(options.order);
   options.effort = read_count(arguments, "--effort", 1).value_or(options.effort);
-  const std::string path = arguments.place("FILE");
+  const std::string path = arguments.positional("FILE");
 
   const Stopwatch reading;
   const ImportedOrderGraph file = take(import_order_graph(path));

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "lowtide/baselines/baselines.h"
+#include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
-#include "lowtide/cli/verbs.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/comparison.h"
 
@@ -33,7 +33,7 @@ std::vector<NodeId> order_of(const Graph& graph, const Plan& plan, bool as_plann
   return order;
 }
 
-// What kernels and the bodies of nodes take; the same for everybody.
+// The scratch of kernels and bodies, which is the same for all planners.
 IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
   IdVector<NodeId, Bytes> scratch(graph.nodes().size());
   for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
@@ -44,9 +44,9 @@ IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
   return scratch;
 }
 
-// What exporters write and Caffe2's own nets do not have: results without readers, such as the statistics of a
-// normalisation, and constants under a second name (Identity). They would come on Caffe2's stack of free buffers, where
-// a tiny one is then taken for a large tensor, or hold a large one for good. They get memory of their own.
+// Tensors that exporters write and Caffe2's own nets do not have: results without readers, such as the statistics of a
+// normalisation, and constants under a second name (Identity). On Caffe2's stack of free buffers, a tiny one would be
+// taken for a large tensor, or would occupy a large buffer forever. They get memory of their own.
 std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
   std::vector<TensorId> found;
   IdVector<TensorId, char> is_constant(graph.tensors().size(), 0);
@@ -97,7 +97,7 @@ Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   for (const BaselineSpec& spec : baselines()) {
-    // The command line does not say which tensors are gradients.
+    // It is not known here which tensors are gradients.
     if (spec.name == "caffe2_gradients") continue;
     comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.machine.regions.front().alignment));
   }
@@ -127,7 +127,7 @@ Json json_of_line(const ComparisonLine& line) {
 ExitCode run_compare(const Arguments& arguments, Console& console) {
   const ImportOptions bindings = read_bindings(arguments);
   const Target target = read_target(arguments);
-  const std::string path = arguments.place("MODEL");
+  const std::string path = arguments.positional("MODEL");
   const LoadedModel loaded = load_model(path, bindings, console);
 
   const Stopwatch watch;
@@ -135,7 +135,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
     const Progress progress(console, "comparing");
     const Graph& graph = loaded.model.graph;
     const PlannedGraph planned = take(plan_graph(graph, target), path);
-    if (!planned.violations.empty()) stop_wrong("the plan that was made", planned.violations.front().message);
+    if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
     return compare(graph, planned.plan, arguments.has("--same-order"));
   }();
   if (!arguments.has("--json")) {
