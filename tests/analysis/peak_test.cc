@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/analysis/as_given.h"
-#include "lowtide/analysis/load.h"
+#include "lowtide/analysis/plain_figures.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {

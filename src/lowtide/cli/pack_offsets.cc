@@ -44,8 +44,8 @@ std::string progress_text(const Packing& best) {
   return text;
 }
 
-Packing search(const PackRequest& request, const PackingProblem& problem, const Console& console,
-               bool& is_interrupted) {
+Packing find_offsets(const PackRequest& request, const PackingProblem& problem, const Console& console,
+                     bool& is_interrupted) {
   Progress progress(console, "packing");
   const Interrupt interrupt;
   AllocateOptions options;
@@ -85,7 +85,7 @@ std::optional<PackingWitness> check_bound(const PackingProblem& problem, const P
 PackAnswer pack_offsets(const PackRequest& request, const PackingProblem& problem, const Console& console) {
   PackAnswer answer;
   const Stopwatch packing_time;
-  const Packing packing = search(request, problem, console, answer.is_interrupted);
+  const Packing packing = find_offsets(request, problem, console, answer.is_interrupted);
   answer.pack_seconds = packing_time.seconds();
   const Stopwatch verifying;
   check_offsets(problem, packing);

@@ -23,7 +23,7 @@ IdVector<PackingId, std::uint32_t> numbers_of(const SlotAssignment& assignment) 
   return numbers;
 }
 
-void check(const PackingProblem& problem, const SlotAssignment& assignment, PackAnswer& answer) {
+void check_assignment(const PackingProblem& problem, const SlotAssignment& assignment, PackAnswer& answer) {
   const SlotClaim claim{numbers_of(assignment), {assignment.sizes.begin(), assignment.sizes.end()}, assignment.total};
   stop_if_wrong(check_slots(problem, claim), "the search found wrong slots");
   const SlotBoundCheck bound = check_slot_bound(problem, assignment.bound);
@@ -34,8 +34,8 @@ void check(const PackingProblem& problem, const SlotAssignment& assignment, Pack
                 "the stated bound is not confirmed");
 }
 
-SlotAssignment search(const PackRequest& request, const PackingProblem& problem, const Console& console,
-                      bool& is_interrupted) {
+SlotAssignment find_slots(const PackRequest& request, const PackingProblem& problem, const Console& console,
+                          bool& is_interrupted) {
   const Progress progress(console, "sharing slots");
   const Interrupt interrupt;
   SlotOptions options;
@@ -51,10 +51,10 @@ SlotAssignment search(const PackRequest& request, const PackingProblem& problem,
 PackAnswer pack_slots(const PackRequest& request, const PackingProblem& problem, const Console& console) {
   PackAnswer answer;
   const Stopwatch packing_time;
-  const SlotAssignment assignment = search(request, problem, console, answer.is_interrupted);
+  const SlotAssignment assignment = find_slots(request, problem, console, answer.is_interrupted);
   answer.pack_seconds = packing_time.seconds();
   const Stopwatch verifying;
-  check(problem, assignment, answer);
+  check_assignment(problem, assignment, answer);
   answer.verify_seconds = verifying.seconds();
 
   answer.figures = slot_figures(problem,
