@@ -45,6 +45,23 @@ TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
 }
 
+// A copy of a value that the caller gets: the value could lie elsewhere until then.
+TEST(Scope, CopiesThatTheCallerGetsAreInTheLargerScope) {
+  Plan plan = testing::small_plan_file().plan;
+  const ValueId output = plan.program.outputs[0];
+  const ValueId copied(plan.program.values.size());
+  plan.program.values.push_back(Value(plan.program.values[output]));
+  plan.layout.values.push_back(ValuePlace(plan.layout.values[output]));
+  plan.program.steps.push_back({.work = Copy{{0, 32}}, .reads = {output}, .writes = {copied}});
+  plan.layout.steps.push_back({});
+  EXPECT_EQ(scope_of(plan), BoundScope::run_once) << "nothing reads the copy";
+  plan.program.outputs[0] = copied;
+  EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
+  plan.program.outputs[0] = output;
+  plan.program.updates = {copied};
+  EXPECT_EQ(scope_of(plan), BoundScope::run_once);
+}
+
 TEST(Scope, AliasesOfOneNodeCountAsRecomputation) {
   Plan plan = testing::small_plan_file().plan;
   plan.program.steps[StepId(2)].work = Alias{NodeId(1)};

@@ -82,6 +82,15 @@ Bytes plain_load(const Plan& plan) { return largest_load(plan, std::nullopt); }
 
 Bytes plain_proven_load(const Plan& plan, BoundScope scope) { return largest_load(plan, scope); }
 
+// Whether a step that is no alias, or the caller, gets this value.
+bool is_used_as_such(const Plan& plan, ValueId value) {
+  for (const Step& step : plan.program.steps) {
+    if (!is_alias(step) && std::count(step.reads.begin(), step.reads.end(), value) > 0) return true;
+  }
+  const std::vector<ValueId>& outputs = plan.program.outputs;
+  return std::count(outputs.begin(), outputs.end(), value) > 0;
+}
+
 BoundScope plain_scope(const Plan& plan) {
   std::set<NodeId> ran;
   for (const Step& step : plan.program.steps) {
@@ -90,6 +99,9 @@ BoundScope plain_scope(const Plan& plan) {
     const std::optional<RegionId> from = region_of(plan, step.reads[0]);
     const std::optional<RegionId> to = region_of(plan, step.writes[0]);
     if (from && to && *from != *to) return BoundScope::all_plans;
+    const std::vector<ValueId>& updates = plan.program.updates;
+    const bool is_update = std::count(updates.begin(), updates.end(), step.writes[0]) > 0;
+    if (!is_update && is_used_as_such(plan, step.writes[0])) return BoundScope::all_plans;
   }
   for (const StepSpace& space : plan.layout.steps) {
     for (const BodyPlan& body : space.bodies) {

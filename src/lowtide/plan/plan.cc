@@ -33,6 +33,20 @@ bool moves_between_regions(const Plan& plan) {
   });
 }
 
+// Whether some copy neither fills the result of an alias step nor updates a state.
+bool has_other_copies(const Program& program) {
+  std::set<ValueId> copied;
+  for (const Step& step : program.steps) {
+    if (is_copy(step)) copied.insert(step.writes.begin(), step.writes.end());
+  }
+  for (ValueId update : program.updates) copied.erase(update);
+  const auto is_copied = [&](ValueId value) { return copied.contains(value); };
+  return std::any_of(program.outputs.begin(), program.outputs.end(), is_copied) ||
+         std::any_of(program.steps.begin(), program.steps.end(), [&](const Step& step) {
+           return !is_alias(step) && std::any_of(step.reads.begin(), step.reads.end(), is_copied);
+         });
+}
+
 }  // namespace
 
 std::vector<const Plan*> all_plans_in(const Plan& plan) {
@@ -69,7 +83,7 @@ std::vector<std::string_view> features_of(const std::vector<const Plan*>& plans)
 BoundScope scope_of(const Plan& plan) {
   const std::vector<const Plan*> plans = all_plans_in(plan);
   const bool is_run_once = std::none_of(plans.begin(), plans.end(), [](const Plan* each) {
-    return moves_between_regions(*each) || recomputes(each->program);
+    return moves_between_regions(*each) || recomputes(each->program) || has_other_copies(each->program);
   });
   return is_run_once ? BoundScope::run_once : BoundScope::all_plans;
 }

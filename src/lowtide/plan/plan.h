@@ -35,8 +35,10 @@ inline constexpr auto kEnumNames<ExecutionModel> = enum_names<ExecutionModel>({{
 // The plans for which a lower bound holds. A bound is compared only with plans in its scope. Scopes are ascending: each
 // one contains the plans of those before it.
 enum class BoundScope : std::uint8_t {
-  run_once,   // plans with one step per node and no copies between regions, in any order, with any sharing of bytes
-  all_plans,  // these plans, and plans that recompute nodes or copy values between regions
+  // Plans with one step per node, in any order, with any sharing of bytes. Their copies stay in one region. Each copy
+  // fills the result of an alias step, as for an operand of a concat, or updates a state.
+  run_once,
+  all_plans,  // these plans, and plans with repeated nodes or any other copies
 };
 
 template <>

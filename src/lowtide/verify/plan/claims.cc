@@ -134,11 +134,28 @@ bool has_transfer(const Plan& plan) {
   });
 }
 
+// Whether a step other than an alias, or the caller, reads what a copy wrote. Copies that update a state are excepted.
+bool has_free_copy(const Program& program) {
+  std::set<ValueId> copied;
+  for (const Step& step : program.steps) {
+    if (is_copy(step)) copied.insert(step.writes.begin(), step.writes.end());
+  }
+  for (ValueId update : program.updates) copied.erase(update);
+  for (const Step& step : program.steps) {
+    if (is_alias(step)) continue;
+    for (ValueId value : step.reads) {
+      if (copied.count(value) > 0) return true;
+    }
+  }
+  return std::any_of(program.outputs.begin(), program.outputs.end(),
+                     [&](ValueId value) { return copied.count(value) > 0; });
+}
+
 // The scope of a plan with the plans of its bodies, since the arena of a body is a part of the plan's.
 BoundScope scope_found(const Plan& plan) {
   const std::vector<const Plan*> plans = all_plans_in(plan);
   const bool is_larger = std::any_of(plans.begin(), plans.end(), [](const Plan* each) {
-    return has_repeated_node(each->program) || has_transfer(*each);
+    return has_repeated_node(each->program) || has_transfer(*each) || has_free_copy(each->program);
   });
   return is_larger ? BoundScope::all_plans : BoundScope::run_once;
 }
