@@ -43,7 +43,7 @@ TEST(Capacity, TheSmallerOfBudgetAndCapacityCounts) {
   EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(50)}, target).capacity, Bytes(50));
 }
 
-// 256 + 64 bytes live at the same time. Of them, 64 fit into the 128 bytes of the first region.
+// 256 + 64 bytes are live at the same time. Only the 64 fit into the 128 bytes of the first region.
 TEST(Capacity, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
   Target target = dense_target();
   target.machine.regions = {Region{.name = "sram", .capacity = Bytes(128)},
@@ -53,7 +53,7 @@ TEST(Capacity, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
   EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
 }
 
-// The worker does not address the first region, so no buffer lies there and its alignment does not count.
+// The worker cannot address the first region, so no buffer lies there and its alignment does not count.
 TEST(Capacity, BuffersLieInRegionsThatTheWorkerAddresses) {
   Target target = dense_target();
   target.machine.regions = {
@@ -86,8 +86,8 @@ Target two_regions(Bytes first, Bytes second, std::optional<Bytes> capacity) {
   return target;
 }
 
-// 4 floats are 16 bytes. They are rounded up to 64 in the first region, which is too small, but not in the second.
-TEST(Capacity, ABoundKnowsTheFinestRegion) {
+// 4 floats are 16 bytes. The first region would round them up to 64 and is too small. The second one leaves them at 16.
+TEST(Capacity, ABoundUsesTheFinestAlignment) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[4]
@@ -97,7 +97,7 @@ TEST(Capacity, ABoundKnowsTheFinestRegion) {
   EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(16));
 }
 
-// A budget limits the sum over all regions. 320 bytes are needed in any of them.
+// A budget limits the sum over all regions. 320 bytes are needed, whichever regions hold them.
 TEST(Capacity, ABudgetCountsAllRegions) {
   const Target target = two_regions(Bytes(64), Bytes(64), Bytes(128));
   const PlannedGraph met = must_plan(graph_of(kChain), {.budget = Bytes(320)}, target);

@@ -36,7 +36,7 @@ PackingSketch small_packing() {
   add(problem, "late", {.lifespan = {30, 60}, .size = Bytes(128 * kKib)});
   problem.capacity = Bytes(256 * kKib);
   for (std::int64_t kib : {0, 64, 128, 128}) sketch.packing.offsets.push_back(Offset(kib * kKib));
-  // At time 30: 64 fixed, 64 low, 128 late.
+  // At time 30, in KiB: 64 for `fixed`, 64 for `low` and 128 for `late`.
   sketch.packing.height = sketch.packing.bound = Bytes(256 * kKib);
   sketch.packing.proven_optimal = true;
   sketch.packing.strategy = "best_fit";

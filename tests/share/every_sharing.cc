@@ -39,7 +39,8 @@ EverySharing::EverySharing(const Graph& graph, const ChosenKernels& kernels)
   }
 }
 
-// Follows the chosen pairs from each tensor, until all that hang together have one root.
+// Follows the chosen pairs from each tensor until all connected tensors have the same root. Returns nullopt if the
+// pairs contradict each other.
 std::optional<IdVector<TensorId, EverySharing::Place>> EverySharing::places(std::uint32_t mask) const {
   IdVector<TensorId, std::optional<Place>> found(graph_.tensors().size());
   for (TensorId root : all_ids<TensorId>(found.size())) {
@@ -82,7 +83,7 @@ class EverySharing::Run {
   }
 
  private:
-  using Cell = std::pair<TensorId, std::int64_t>;  // of a root, row
+  using Cell = std::pair<TensorId, std::int64_t>;  // root and row
 
   [[nodiscard]] Cell cell(TensorId id, std::int64_t row) const { return {places_[id].root, places_[id].row + row}; }
   [[nodiscard]] bool is_chosen(const Pair& pair) const {
@@ -104,7 +105,7 @@ class EverySharing::Run {
     }
   }
 
-  // What is given is never written.
+  // Inputs and constants are never written.
   void write(const Cell& cell, std::int64_t content) {
     if (givers_.contains(cell.first)) is_right_ = false;
     held_[cell] = content;
@@ -121,7 +122,7 @@ class EverySharing::Run {
       has_chosen = has_chosen || is_chosen(pair);
       has_all = has_all && is_chosen(pair);
     }
-    if (has_chosen && !has_all && !views[0]->is_concat) is_right_ = false;  // the kernel writes all outputs, or none
+    if (has_chosen && !has_all && !views[0]->is_concat) is_right_ = false;  // the kernel writes all outputs or none
     if (!has_chosen) compute(id);
     for (const Pair* pair : views) {
       if (has_chosen && !is_chosen(*pair)) copy(*pair);
@@ -136,7 +137,7 @@ class EverySharing::Run {
     }
   }
 
-  // A kernel writes over its operands only in the pairs that it permits, and then all of one.
+  // A kernel may write over an operand only in a pair that it permits, and only if both tensors start at the same row.
   void compute(NodeId id) {
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       for (TensorId read : graph_.reads(id)) {
@@ -166,7 +167,7 @@ class EverySharing::Run {
     }
   }
 
-  // A row lives while some tensor that has it is written and still needed.
+  // A row is live while some tensor in it has been written and is still needed.
   [[nodiscard]] std::int64_t most_live() const {
     IdVector<NodeId, std::size_t> position(order_.size());
     for (std::size_t at = 0; at < order_.size(); ++at) position[order_[at]] = at;

@@ -18,7 +18,7 @@ namespace {
 using testing::graph_of;
 using testing::tensor_named;
 
-// A plan of a graph, put together by hand. Each stream is a worker's.
+// A plan of a graph, put together by hand. Each stream belongs to a worker.
 class Draft {
  public:
   Draft(const Graph& graph, std::size_t streams) : graph_(graph) {
@@ -47,7 +47,7 @@ class Draft {
     plan_.layout.steps.push_back({});
   }
 
-  // By step.
+  // The waits of each step.
   std::vector<std::vector<std::uint32_t>> waits() {
     plan_.program = with_waits(graph_, std::move(plan_.program), plan_.layout);
     std::vector<std::vector<std::uint32_t>> waits;
@@ -67,8 +67,9 @@ Compute compute(std::uint32_t node) { return {NodeId(node), KernelId(0)}; }
 
 using Waits = std::vector<std::vector<std::uint32_t>>;
 
-// y, 64 bytes, is copied in two halves, each on a stream of its own. w is written over the first half of y, so it waits
-// for the first copy alone. z reads the copy: it waits for both, and of the first knows by w.
+// The 64 bytes of y are copied in two halves, each on a stream of its own. w is written over the first half of y, so it
+// waits only for the first copy. z reads the copied value, so it comes after both copies. It has to wait only for the
+// second one, because w has waited for the first on the same stream.
 TEST(Waits, CopiesTouchTheirRangeAndTheirReadersWaitForAll) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
@@ -91,8 +92,8 @@ TEST(Waits, CopiesTouchTheirRangeAndTheirReadersWaitForAll) {
   EXPECT_EQ(draft.waits(), (Waits{{}, {0}, {0}, {1}, {2}}));
 }
 
-// The bytes of a state have no address, but what replaces them still comes after those who read them. Inputs are never
-// written: their readers are not waited for.
+// The bytes of a state have no address, but its update still comes after all readers of the old content. Inputs are
+// never written, so nothing waits for their readers.
 TEST(Waits, UpdatesComeAfterReadersOfTheState) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
@@ -112,7 +113,7 @@ TEST(Waits, UpdatesComeAfterReadersOfTheState) {
   EXPECT_EQ(draft.waits(), (Waits{{}, {0}}));
 }
 
-// a runs twice; its first run is what b must come after.
+// a runs twice. b must come after its first run.
 TEST(Waits, ControlInputsMeanTheFirstRunOfANode) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]

@@ -33,7 +33,7 @@ void add_edge(OrderCount& count, Index from, Index to) {
   count.nodes[to].before.push_back(from);
 }
 
-// `users`: ascending.
+// Requires: `users` are ascending.
 void add_piece(OrderCount& count, std::int64_t size, const std::vector<Index>& users) {
   for (Index user : users) count.nodes[user].pieces.push_back(static_cast<Index>(count.pieces.size()));
   count.pieces.push_back({.size = size, .users = static_cast<Index>(users.size())});
@@ -63,7 +63,8 @@ TEST(Chains, JoinWritersToTheirOnlyReader) {
   EXPECT_THAT(nodes_of(joined_chains(count)), ElementsAre(ElementsAre(1, 0, 2)));
 }
 
-// The same, but 0 needs 100 bytes of scratch. Right before 2 the 8 bytes of 1 would live beside them, so 0 runs first.
+// As above, but 0 needs 100 bytes of scratch. If 0 ran right before 2, the 8 bytes of 1 would be live beside the
+// scratch. So 0 runs first.
 TEST(Chains, KeepAnExpensiveWriterBeforeOthers) {
   OrderCount count = path(3, 0);
   add_edge(count, 0, 2);
@@ -74,7 +75,7 @@ TEST(Chains, KeepAnExpensiveWriterBeforeOthers) {
   EXPECT_THAT(nodes_of(joined_chains(count)), ElementsAre(ElementsAre(0, 1, 2)));
 }
 
-// 2 and 3 read what 0 and 1 write. No node waits for one other only, and none is waited for by one only.
+// 2 and 3 both read what 0 and 1 write. So no node has only one predecessor or only one successor.
 TEST(Chains, LeaveCrossingEdgesAlone) {
   OrderCount count = path(4, 0);
   for (Index writer : {0U, 1U}) {
@@ -85,7 +86,8 @@ TEST(Chains, LeaveCrossingEdgesAlone) {
   EXPECT_EQ(joined_chains(count).size(), 4U);
 }
 
-// 1 reads the 8 bytes of 0 and writes 2. It adds nothing, and needs 10 bytes where 0 with its scratch needs 12.
+// Node 1 reads the 8 bytes of node 0 and writes 2 bytes, so it lowers the live bytes. It needs 10 bytes, and node 0
+// with its scratch needs 12. Both figures omit the byte for node 2.
 TEST(Chains, JoinAReaderThatFreesBytes) {
   OrderCount count = path(3, 1);
   add_piece(count, 8, {0, 1});
@@ -107,9 +109,9 @@ TEST(Chains, HaveCutsAroundSeparators) {
   EXPECT_THAT(cuts_of(single_chains(count)), ElementsAre(0, 1, 3, 4, 5));
 }
 
-TEST(Chains, WithoutASeparatorHaveNoCutInside) { EXPECT_THAT(cuts_of(single_chains(path(4, 0))), ElementsAre(0, 4)); }
+TEST(Chains, HaveNoInnerCutWithoutASeparator) { EXPECT_THAT(cuts_of(single_chains(path(4, 0))), ElementsAre(0, 4)); }
 
-// Small counts of every kind: pieces with any users, scratch, operands that may be overwritten.
+// A small random count: pieces with random users, scratch, and operands that may be overwritten.
 OrderCount random_count(Random& random, Index nodes) {
   OrderCount count;
   count.nodes.resize(nodes);
@@ -128,7 +130,7 @@ OrderCount random_count(Random& random, Index nodes) {
     add_piece(count, random.between(1, 20), users);
     count.pieces[piece].is_kept = random.between(0, 7) == 0;
     count.pieces[piece].is_first = random.between(0, 11) == 0;
-    // What the first reader writes may take the place of what dies there.
+    // The result of the first reader may overwrite a piece that dies there.
     if (users.size() < 2 || random.between(0, 1) == 0) continue;
     count.nodes[users[1]].overwritten.push_back({piece});
   }
@@ -138,7 +140,8 @@ OrderCount random_count(Random& random, Index nodes) {
   return count;
 }
 
-// The least load of all orders, by the definition: from the first and last user of each piece.
+// The lowest peak over all orders, each of which is tried. The peak of an order is counted by its definition, from the
+// first and last user of each piece.
 std::int64_t least_load(const OrderCount& count) {
   std::vector<NodeId> order;
   std::vector<char> has_run(count.nodes.size(), 0);
@@ -160,7 +163,7 @@ std::int64_t least_load(const OrderCount& count) {
   return least;
 }
 
-// The written piece of a node is its own, which begins there, as the count of a graph has it.
+// Whether each written piece begins at the node that writes it, as in every count of a graph.
 bool writes_its_own(const OrderCount& count) {
   for (Index node = 0; node < count.nodes.size(); ++node) {
     if (!count.nodes[node].overwritten.empty() && count.pieces[node].is_first) return false;

@@ -37,7 +37,7 @@ class Transfers {
     std::vector<ValueId> next;
     for (const StateUpdate& update : graph_.state_updates()) {
       ValueId value = first_value(update.next);
-      // A state that is replaced before this copy would take the bytes away.
+      // The new content may lie in another state, which may be replaced first. So it is copied to a buffer of its own.
       if (is_replaced(buffer_of(value)) && buffer_of(value) != buffer_of(first_value(update.state))) {
         const ValueId apart = new_value(update.next, new_buffer(size_of(value), some_region()));
         value = copy(value, apart, steps(), kComputes);
@@ -89,7 +89,7 @@ class Transfers {
                        [&](const StateUpdate& update) { return buffer_of(first_value(update.state)) == buffer; });
   }
 
-  // Whether each byte of a buffer is written once at most, so that a value in it holds as long as the buffer lives.
+  // Whether each byte of a buffer is written at most once, so that a value in it stays intact while the buffer is live.
   [[nodiscard]] bool is_quiet(BufferId buffer) const {
     if (is_replaced(buffer)) return false;
     std::vector<int> times(static_cast<std::size_t>(layout_.buffers[buffer].size.count()), 0);
@@ -115,7 +115,7 @@ class Transfers {
     return !region || can_address(plan_.machine.workers[WorkerId(0)], *region);
   }
 
-  // It lives from the step on that is inserted next.
+  // Returns a buffer without a lifespan. The first step that uses it begins its lifespan.
   BufferId new_buffer(Bytes size, RegionId region) {
     return layout_.buffers.push_back(
         {.kind = BufferKind::temporary, .size = size, .lifespan = {}, .placement = Placement{region, Offset(0)}});
@@ -126,8 +126,8 @@ class Transfers {
     return program_.values.push_back({.tensor = tensor, .written = std::nullopt});
   }
 
-  // Everything from this step on is one step later; what lives in the step before and in this one lives in the new one
-  // too, and so does what lives to the end.
+  // Inserts a step at a position, and moves all steps from there on back by one. A lifespan that covers both neighbours
+  // of the new step covers the new step too, and so does one that lasts to the end.
   void insert(std::uint32_t at, const Step& step, const StepSpace& space) {
     const std::uint32_t old_steps = steps();
     const auto moved = [&](StepId id) { return StepId(id.value() + (id.value() >= at ? 1 : 0)); };
@@ -153,7 +153,7 @@ class Transfers {
     if (space.scratch) use(*space.scratch, at);
   }
 
-  // The buffer lives in the step, and in all from its begin to there.
+  // Extends the lifespan of the buffer up to and including the step.
   void use(BufferId id, std::uint32_t step) {
     Buffer& buffer = layout_.buffers[id];
     const auto reach = [&](Lifespan& life) { life.end = std::max(life.end, StepId(step + 1)); };
@@ -168,7 +168,8 @@ class Transfers {
     return to;
   }
 
-  // In one piece at `at`, or in two, the second one some steps later. Returns the step after which all of it is there.
+  // Copies a value at the step `at`, or one part of it there and the rest some steps later. Returns the step after
+  // which the copy is complete.
   std::uint32_t copy_in_pieces(ValueId from, ValueId to, std::uint32_t at, StreamId stream) {
     if (size_of(from) < Bytes(2) || random_.chance(50)) {
       copy(from, to, at, stream);
@@ -184,7 +185,8 @@ class Transfers {
     return later;
   }
 
-  // What reads `old` behind the step may read `fresh` as well, in a worker's hands; not aliases, which lie in `old`.
+  // Makes random reads of `old` after the step `behind` read `fresh` instead. Only kernels and copies on workers
+  // change. Aliases keep `old`, because their results lie in its bytes.
   void redirect(ValueId old, ValueId fresh, std::uint32_t behind, int percent) {
     for (std::uint32_t at = behind + 1; at < steps(); ++at) {
       Step& step = program_.steps[StepId(at)];
@@ -239,7 +241,7 @@ class Transfers {
     redirect(from, to, copy_in_pieces(from, to, at, kComputes), 60);
   }
 
-  // Out to the second region and back.
+  // Copies a value to the second region, and back again later.
   void swap() {
     const ValueId from = any_value();
     const std::optional<Placement>& place = layout_.buffers[buffer_of(from)].placement;
@@ -253,7 +255,7 @@ class Transfers {
     trim(from);
   }
 
-  // What is needed no longer does not live longer, where that is easy to see.
+  // Ends the lifespan of the buffer at the last read of its value, if the buffer is a temporary for this value alone.
   void trim(ValueId id) {
     Buffer& buffer = layout_.buffers[buffer_of(id)];
     for (ValueId other : all_ids<ValueId>(program_.values.size())) {
@@ -268,7 +270,7 @@ class Transfers {
     buffer.lifespan.end = StepId(last + 1);
   }
 
-  // A constant, or whatever the caller gives, moves to the second region; a copy brings it in before its first reader.
+  // Moves an input, a constant or a state to the second region. A copy brings it in before its first reader.
   void bring_in(ValueId given) {
     const BufferId home = buffer_of(given);
     if (program_.values[given].written || layout_.buffers[home].placement) return;
@@ -294,7 +296,8 @@ class Transfers {
     }
   }
 
-  // What replaces a state in the second region goes there over the link. False: a worker writes the state.
+  // Moves the copies that replace a state onto the link to the second region. Returns false if a kernel writes the
+  // state, or if a copy does not come from the first region.
   bool move_update(BufferId home) {
     if (layout_.buffers[home].kind != BufferKind::state) return true;
     for (ValueId id : all_ids<ValueId>(program_.values.size())) {

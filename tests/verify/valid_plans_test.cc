@@ -17,7 +17,7 @@ namespace {
 
 std::string first(const std::vector<std::string>& faults) { return faults.empty() ? "" : faults[0]; }
 
-// What the plans have in them: a test of right plans means little if none shares bytes.
+// Counts what the plans contain. A test of valid plans means little if none of them shares bytes.
 struct Census {
   int steps = 0, aliases = 0, concats = 0, scratch = 0, in_place = 0, bodies = 0, empties = 0, shared_addresses = 0;
   int recomputed = 0, copies_whole = 0, copies_in_pieces = 0, swaps = 0, brought_in = 0, states_in_place = 0,
@@ -43,7 +43,7 @@ struct Census {
     count_buffers(plan);
   }
 
-  // Of a value that goes out and comes back, the copy that comes back.
+  // A swap copies a value out and back in. Only the copy back counts as a swap.
   void count_copy(const Graph& graph, const Plan& plan, const Step& step) {
     const Interval<std::int64_t>& bytes = std::get<Copy>(step.work).bytes;
     const Value& from = plan.program.values[step.reads[0]];
@@ -76,7 +76,7 @@ struct Census {
   }
 };
 
-// The verifier refuses no right plan; and the generator makes none that is wrong.
+// The verifier accepts every valid plan, and the generator makes only valid plans.
 TEST(ValidPlans, AreAccepted) {
   Census census;
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {

@@ -61,7 +61,7 @@ class Chain : public ::testing::Test {
   Plan plan = make_plan();
 };
 
-TEST_F(Chain, RightPlanHasNoViolations) { EXPECT_EQ(messages(check()), ""); }
+TEST_F(Chain, ValidPlanHasNoViolations) { EXPECT_EQ(messages(check()), ""); }
 
 TEST_F(Chain, IdOutOfRangeIsMalformed) {
   plan.layout.values[value_y].buffer = BufferId(99);
@@ -77,7 +77,7 @@ TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {
   EXPECT_THAT(found[0].message, HasSubstr("'chain' with 7 nodes and 3 tensors; this is 'chain' with 2 and 3"));
 }
 
-// Of each kind what is there before the run, in the wrong place.
+// Puts an input, a constant and a state into the wrong place.
 TEST(Roles, AreNamedWithTheRightArticle) {
   const std::vector<std::pair<Role, std::string>> roles = {
       {Role::input, "an input"}, {Role::constant, "a constant"}, {Role::state, "a state"}};
@@ -109,12 +109,12 @@ TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
   plan.program.values[value_z].written = StepId(0);
   for (Buffer& buffer : plan.layout.buffers) buffer.lifespan = {StepId(0), StepId(1)};
   testing::make_honest(graph, plan);
-  // z's value says that step 0 writes it, which it does not: a second violation, of data flow. It is never there at the
-  // end.
+  // The value of z claims that step 0 writes it, but step 0 does not. So z is missing at the end, which is a second
+  // violation, of data flow.
   EXPECT_EQ(kinds(check()), "missing_step; data_flow");
 }
 
-// A Gemm gives the same each time, so its node may run again; but a value is written once.
+// A Gemm gives the same result each time, so its node may run again. But each value may be written only once.
 TEST_F(Chain, ValueThatIsWrittenTwiceIsDataFlow) {
   plan.program.steps.push_back(Step(plan.program.steps[StepId(1)]));
   plan.layout.steps.push_back({});
@@ -180,11 +180,11 @@ TEST_F(Chain, ValueThatNoStepWritesIsDataFlow) {
 
 TEST_F(Chain, ProducedValueFromBeforeTheRunIsDataFlow) {
   plan.program.values[value_y].written = std::nullopt;
-  // Step 0 writes a value that claims to be older, and the value should not be older.
+  // Step 0 writes a value that claims to exist before the run. Only inputs, constants and states may claim that.
   EXPECT_EQ(kinds(check()), "data_flow; data_flow");
 }
 
-// y and z at the same offset: both live in step 1, and the kernel would read what it writes.
+// y and z have the same offset. Both are live in step 1, and the kernel would write over its own operand.
 TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
   plan.layout.buffers[buffer_z].placement->offset = Offset(0);
   testing::make_honest(graph, plan);
@@ -228,20 +228,20 @@ TEST_F(Chain, UnusedTopOfTheArenaIsAWrongClaim) {
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
-TEST_F(Chain, OffsetBesideTheAlignmentIsMisaligned) {
+TEST_F(Chain, OffsetOffTheAlignmentIsMisaligned) {
   plan.layout.buffers[buffer_z].placement->offset = Offset(17);
   plan.layout.arena[0] = Bytes(33);
   EXPECT_EQ(kinds(check()), "misaligned");
 }
 
-TEST_F(Chain, WriteBeforeTheBufferLivesIsDeadAccess) {
+TEST_F(Chain, WriteBeforeTheLifespanIsDeadAccess) {
   plan.layout.buffers[buffer_y].lifespan.begin = StepId(1);
   const auto found = check();
   EXPECT_EQ(kinds(found), "dead_access");
   EXPECT_EQ(found[0].step, StepId(0));
 }
 
-TEST_F(Chain, ReadAfterTheBufferLivedIsDeadAccess) {
+TEST_F(Chain, ReadAfterTheLifespanIsDeadAccess) {
   plan.layout.buffers[buffer_y].lifespan.end = StepId(1);
   plan.claims.load = Bytes(16);
   const auto found = check();
@@ -264,18 +264,18 @@ TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
   planner.compute(NodeId(1));
   Plan early = planner.finish();
   EXPECT_EQ(kinds(verify(two, early)), "output_lost");
-  // And with c in its place: the lifespans allow it, the replay sees it.
+  // Now c has the same offset as b. The lifespans permit this, but the replay finds that c overwrites b.
   early.layout.buffers[planner.buffer_of(c)].placement->offset = Offset(0);
   testing::make_honest(two, early);
   const auto found = verify(two, early);
   EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
-  EXPECT_THAT(found[0].message, HasSubstr("'b' (tensor 1) should hold at the end in bytes [0, 16)"));
+  EXPECT_THAT(found[0].message, HasSubstr("'b' (tensor 1) should be intact at the end in bytes [0, 16)"));
   EXPECT_THAT(found[0].message, HasSubstr("step 1 (node 1 '', 'Gemm') overwrote bytes [0, 16) with 'c' (tensor 2)"));
 }
 
 TEST_F(Chain, KernelThatWritesAnInputViolatesItsRole) {
   plan.layout.values[value_y].buffer = buffer_x;
-  // The kernel also works in place, which a Gemm may not.
+  // The kernel also works in place, which a Gemm does not permit.
   EXPECT_EQ(kinds(check()), "role; bad_in_place");
 }
 
@@ -296,7 +296,7 @@ TEST_F(Chain, ValueInScratchViolatesTheKind) {
 
 TEST_F(Chain, InputInABufferOfAnotherKindViolatesItsRole) {
   plan.layout.buffers[buffer_x].kind = BufferKind::constant;
-  // The buffer of kind constant then holds an input; as a buffer of the caller it is not empty.
+  // This is the only violation. The constant buffer is not empty, because it holds the input.
   EXPECT_EQ(kinds(check()), "role");
 }
 
@@ -329,7 +329,7 @@ TEST_F(Chain, EmptyOrTooLongLifespanIsMalformed) {
   EXPECT_EQ(kinds(check()), "malformed; malformed");
 }
 
-TEST_F(Chain, ClaimsThatAreNotSoAreWrong) {
+TEST_F(Chain, FalseFiguresAreWrongClaims) {
   EXPECT_EQ(plan.claims.load, Bytes(32));           // step 1: y and z
   EXPECT_EQ(plan.claims.load_as_given, Bytes(32));  // the same
   plan.claims.load = Bytes(31);
@@ -342,7 +342,7 @@ TEST_F(Chain, ClaimsThatAreNotSoAreWrong) {
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
-TEST_F(Chain, WordsThatDoNotExistAreMalformed) {
+TEST_F(Chain, UnknownEnumValuesAreMalformed) {
   plan.claims.bounds = {{.scope = static_cast<BoundScope>(7), .bytes = Bytes(0)}};
   EXPECT_EQ(messages(check()), "malformed: claims.bounds[0].scope: is not a scope\n");
   plan.claims.bounds.clear();
@@ -352,14 +352,14 @@ TEST_F(Chain, WordsThatDoNotExistAreMalformed) {
   EXPECT_EQ(messages(check()), "");
 }
 
-TEST_F(Chain, OptimalOrderNeedsABoundThatMeetsTheLoad) {
+TEST_F(Chain, OptimalOrderNeedsABoundEqualToThePeak) {
   plan.claims.schedule_optimal = true;
   EXPECT_EQ(kinds(check()), "wrong_claim");
   plan.claims.bounds = {{.bytes = Bytes(32)}};
   EXPECT_EQ(messages(check()), "");
 }
 
-TEST_F(Chain, OptimalOffsetsNeedAnArenaOfTheLoad) {
+TEST_F(Chain, OptimalOffsetsNeedAnArenaEqualToThePeak) {
   plan.claims.allocate_optimal = true;
   EXPECT_EQ(messages(check()), "");
   plan.layout.buffers[buffer_z].placement->offset = Offset(32);
@@ -367,7 +367,7 @@ TEST_F(Chain, OptimalOffsetsNeedAnArenaOfTheLoad) {
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
-TEST_F(Chain, StopsAfterAsManyViolationsAsWanted) {
+TEST_F(Chain, StopsAtTheRequestedNumberOfViolations) {
   plan.program.steps[StepId(0)].reads.assign(500, value_y);
   EXPECT_EQ(verify(graph, plan, {.most_violations = 3}).size(), 3U);
   EXPECT_EQ(verify(graph, plan).size(), 100U);

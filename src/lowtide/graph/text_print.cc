@@ -19,7 +19,7 @@ std::string print_one(double number) { return graph_internal::print_real(number)
 std::string print_one(const std::string& text) { return escaped(text); }
 std::string print_one(const OpaqueAttribute& opaque) { return "opaque " + escaped(opaque.description); }
 
-// An empty list has no element that shows its type.
+// An empty list has no element that shows its type, so its type is printed instead.
 std::string_view empty_list(const std::vector<std::int64_t>&) { return "int[]"; }
 std::string_view empty_list(const std::vector<double>&) { return "float[]"; }
 std::string_view empty_list(const std::vector<std::string>&) { return "text[]"; }

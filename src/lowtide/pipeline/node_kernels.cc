@@ -10,8 +10,8 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// What the bodies of a node take in every plan of the scope: at least as much as the largest of them, even if they share
-// bytes.
+// The bytes that the bodies of a node need in every plan of the scope. Bodies may share bytes, so only the largest
+// bound of a body counts.
 Bytes proven_bytes(const PlannedBodies& bodies, BoundScope scope) {
   Bytes most;
   for (const auto& plan : bodies.plans) {

@@ -32,8 +32,8 @@ inline constexpr std::size_t kNodeColumns = 30;
 
 [[nodiscard]] std::string exact(Bytes size);
 
-// Sentences, indented by two and broken at blanks into lines of at most 100 columns where words allow. `lead` stands in
-// front: a styled word, or a mark of two columns ("- "), which indents all further lines.
+// Sentences, indented by two columns. They are broken at blanks into lines of at most 100 columns; only a longer word
+// exceeds that. `lead` comes first: a styled word, or a mark of two columns ("- "), which indents all further lines.
 [[nodiscard]] StyledText paragraph(std::string_view text, const StyledText& lead = {});
 [[nodiscard]] TextTable figures_table();
 
@@ -57,14 +57,14 @@ void add_figure(TextTable& table, const Figure& figure);
 // "x", or "x #2" for the second value of a tensor in a plan.
 [[nodiscard]] std::string value_text(const std::string& tensor, std::uint32_t ordinal);
 
-// The widest scope in which a claim shows that no plan needs less than `bytes`; nullopt if no claim does that for plans
-// such as this one.
+// The widest scope in which a claim shows that no plan needs less than `bytes`. nullopt if no claim with a scope that
+// contains this plan shows it.
 [[nodiscard]] std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes);
 
 // "no plan that runs each node once", "no plan"
 [[nodiscard]] std::string_view no_plan_text(BoundScope scope);
 
-// "2 nodes run again, 3 copies, 4,096 bytes moved over links"; empty for a plan without any.
+// "2 nodes run again, 3 copies, 4,096 bytes moved over links"; empty if the plan has no extra work.
 [[nodiscard]] std::string extra_work_text(const Plan& plan);
 
 // Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does. Bounds then hold for plans in

@@ -17,9 +17,9 @@
 
 namespace lowtide::allocate_internal {
 
-// The state of a SkylineSearch for problems whose cliques have no order: with gaps, fixed buffers or a relation. What
-// is decided is a height for each clique, below which none of its remaining buffers lies. The rest follows from these
-// heights and is kept up to date:
+// The state of a SkylineSearch for problems whose cliques have no order: with gaps, fixed buffers or a relation. The
+// search decides a height for each clique, and none of the remaining buffers of the clique lies below it. The rest
+// follows from these heights and is kept up to date:
 //
 //   low(b)    the lowest offset that a remaining buffer can have: at or above the heights of all its cliques, aligned,
 //             and without a blocked byte
@@ -86,7 +86,7 @@ class CoverState {
     return *best;
   }
 
-  // Appends the candidates of a clique. Of interchangeable candidates, only the first.
+  // Appends the candidates of a clique, and only the first of those that are interchangeable.
   void append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const;
 
   // Assigns a candidate its low, which is the floor of the clique. Always possible, so it returns true.
@@ -98,8 +98,8 @@ class CoverState {
   // cliques may not be up to date.
   [[nodiscard]] std::optional<CliqueId> evaluate();
 
-  // Appends the components that remaining buffers join. The one with the fewest cliques comes first, because it fails
-  // soonest if it fails.
+  // Divides a component into those that its remaining buffers connect, and appends them. The one with the fewest
+  // cliques comes first, because a failure there is found soonest.
   void split(Component component, std::vector<Component>& components);
 
   [[nodiscard]] Mark mark() const { return {clique_trail_.size(), buffer_trail_.size(), assigned_.size()}; }
@@ -110,7 +110,7 @@ class CoverState {
   // Identifies the floors and the remaining buffers of a component.
   [[nodiscard]] StateKey key_of(Component component) const;
 
-  // The cliques and buffers looked at so far.
+  // The number of cliques and buffers looked at so far.
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:

@@ -29,7 +29,7 @@ std::vector<PackingId> movable_by(const CompressedProblem& problem, const Key& k
 
 std::int64_t length_of(const Buffer& buffer) { return buffer.hull.end - buffer.hull.begin; }
 
-// The rank of each moment by load: the busiest is 0, and of equal loads the earlier comes first.
+// The rank of each moment by load. The busiest moment has rank 0, and of equal loads the earlier moment comes first.
 std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
   std::vector<Moment> moments(load.size());
   std::iota(moments.begin(), moments.end(), Moment{0});
@@ -39,9 +39,9 @@ std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
   return rank;
 }
 
-// Finds the smallest value of any range, after O(n) preparation. Row k of a sparse table holds the minimum of 2^k
-// blocks from each block on. The values of a range outside of whole blocks are read one by one. A table over single
-// values instead of blocks would take ten times the memory.
+// Finds the smallest value of any range, after O(n) preparation. Row k of a sparse table holds, for each block, the
+// minimum of the 2^k blocks that start there. Values at the ends of a range that fill no block are read one by one. A
+// table over single values instead of blocks would need ten times the memory.
 class RangeMinimum {
  public:
   explicit RangeMinimum(std::vector<Moment> values) : values_(std::move(values)) {
@@ -125,7 +125,7 @@ std::vector<PackingId> greedy_by_area(const CompressedProblem& problem) {
 }
 
 std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem) {
-  // All sizes together are below 2^62, and a buffer counts once per neighbour.
+  // The sums cannot overflow: all sizes together are below 2^62, and each neighbour counts once.
   IdVector<PackingId, std::int64_t> bytes(problem.buffers.size(), 0);
   for (const PackingPair& pair : problem.pairs) {
     bytes[pair.first] += problem.buffers[pair.second].size;

@@ -51,8 +51,8 @@ class OverlapIndex {
     Moment begin = 0;
   };
 
-  // Visits the positions from node * kFan on of a row, as far as they cover members below `before`. The recursion is as
-  // deep as the tree, which has at most 8 rows.
+  // Visits the kFan children of a node, which start at position node * kFan of the row, as far as they cover members
+  // below `before`. The recursion is as deep as the tree, which has at most 8 rows.
   template <typename Visit>
   void descend(std::size_t row, std::size_t node, const Query& query, Effort& effort, Visit&& visit) const {
     const std::vector<Moment>& ends = rows_[row];

@@ -133,7 +133,7 @@ class GroupAllocation {
     if (!search_ && !is_too_large_) {
       if (!pairs_) pairs_ = count_overlapping_pairs(members_);
       const bool is_small = *pairs_ <= tuning::kPairOrderMostPairs;
-      if (is_small && *pairs_ > most_pairs(limit)) return true;  // in a later phase
+      if (is_small && *pairs_ > most_pairs(limit)) return true;  // a later phase can afford it
       make_search(is_small);
     }
     if (!search_) return false;
@@ -145,12 +145,12 @@ class GroupAllocation {
       descent.step(*best_, effort_);
       stopping_->raise(descent.bound());
     }
-    // A phase that gives up at once also costs its limit. Otherwise phases would not end.
+    // A phase that gives up early still spends its whole limit. Otherwise the phases would never end.
     effort_.spend(std::max<std::int64_t>(last - effort_.spent, 0));
     return true;
   }
 
-  // The pairs that a phase with this limit pays for.
+  // The number of pairs up to which a phase with this limit can afford the search.
   [[nodiscard]] std::int64_t most_pairs(std::int64_t limit) const {
     const auto buffers = static_cast<std::int64_t>(problem_.buffers.size());
     return limit / std::max<std::int64_t>(buffers / tuning::kPairOrderShareOfRound, 1);
@@ -179,12 +179,12 @@ class GroupAllocation {
   Effort effort_;
   StructureBound proof_;  // of the pieces
   std::optional<StoppingRule> stopping_;
-  std::set<std::string> strategies_;  // the characters of the names in `best_`
+  std::set<std::string> strategies_;  // owns the names of strategies in `best_`
   std::optional<Incumbent> best_;
   std::optional<MemberSearch> search_;
-  std::optional<std::int64_t> pairs_;  // of members whose lives overlap, when they are counted
-  bool is_too_large_ = false;          // for the search over the members
-  std::int64_t decisions_ = 0;         // for the blocks
+  std::optional<std::int64_t> pairs_;  // of members that overlap in time; nullopt until counted
+  bool is_too_large_ = false;          // the members have too many pairs for a search
+  std::int64_t decisions_ = 0;         // of the solver for the blocks
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// The nearest bases that suit the alignment of the block.
+// The nearest base at or above `base`, and at or below it, that has the alignment of the block.
 std::int64_t base_above(const PairOrderProblem::Block& block, std::int64_t base) {
   return aligned_up(base - block.residue, block.alignment) + block.residue;
 }
@@ -24,7 +24,7 @@ std::int64_t base_below(const PairOrderProblem::Block& block, std::int64_t base)
   return aligned_down(base - block.residue, block.alignment) + block.residue;
 }
 
-// Joins pairs of the same two groups whose forbidden differences overlap or leave no difference between them.
+// Joins pairs of the same two groups if their ranges of forbidden differences overlap or touch.
 IdVector<PairOrderProblem::PairId, PairOrderProblem::Pair> joined(std::vector<PairOrderProblem::Pair> pairs) {
   std::sort(pairs.begin(), pairs.end(), [](const PairOrderProblem::Pair& a, const PairOrderProblem::Pair& b) {
     return std::tuple(a.lower, a.upper, -a.below, a.above) < std::tuple(b.lower, b.upper, -b.below, b.above);
@@ -84,7 +84,7 @@ PairOrderSearch::PairOrderSearch(const PairOrderProblem& problem, const PairOrde
   find_components();
 }
 
-// The smallest component comes first, because it fails soonest if it fails.
+// The smallest component comes first, because a failure there is found soonest.
 void PairOrderSearch::find_components() {
   Flags<GroupId> is_seen(problem_.blocks.size());
   std::vector<GroupId> reached;
@@ -121,7 +121,8 @@ void PairOrderSearch::set_ranks(IdVector<SearchBuffer, std::uint32_t> ranks) {
   }
 }
 
-// Sets all values without any order. Returns false if there is no packing.
+// Sets the least and greatest values of all bases while no pair has an order. Returns false if they leave no packing,
+// or if the work limit is reached.
 bool PairOrderSearch::begin() {
   trail_.clear();
   frames_.clear();
@@ -162,8 +163,8 @@ SearchOutcome PairOrderSearch::run(std::int64_t node_limit, std::int64_t work_li
   return SearchOutcome::fits;
 }
 
-// Tries second orders, of the last decision first, until one of them holds. Returns false if there is none, or if the
-// work ends.
+// Goes back from the last decision, and tries the second order of each decision until one holds. Returns false if none
+// holds, or if the work limit is reached.
 bool PairOrderSearch::backtrack() {
   while (work_ < last_work_ && !frames_.empty()) {
     Frame& frame = frames_.back();
@@ -179,8 +180,8 @@ bool PairOrderSearch::backtrack() {
   return false;
 }
 
-// Of the pairs that overlap when all bases have their least values, the one with the least space for its two orders.
-// Returns nullopt if none overlaps.
+// Looks at the pairs that overlap when all bases have their least values. Returns the one with the least space for its
+// two orders, or nullopt if none overlaps.
 std::optional<PairOrderSearch::PairId> PairOrderSearch::choose(std::size_t component) {
   std::optional<PairId> best;
   double least_space = 0;
@@ -216,7 +217,7 @@ bool PairOrderSearch::decide(PairId pair, Order order) {
   return false;
 }
 
-// Propagates changes until nothing changes any more. Returns false if a base has no value left, or if the work ends.
+// Propagates changes until none is left. Returns false if a base has no value left, or if the work limit is reached.
 bool PairOrderSearch::propagate() {
   for (std::size_t at = 0; at < queue_.size(); ++at) {
     const GroupId group = queue_[at];
@@ -306,7 +307,7 @@ SearchTask search_task(const PackingProblem& problem, const PairOrderProblem& bl
   for (const PairOrderProblem::Pair& pair : blocks.pairs) {
     for (GroupId group : {pair.lower, pair.upper}) {
       ++pairs[group];
-      // Of two rectangles, above + below is the sum of their sizes.
+      // For two rectangles, above + below is the sum of their sizes.
       highest_load[group] = std::max(highest_load[group], pair.above + pair.below);
     }
     grain = std::gcd(grain, std::gcd(pair.above, pair.below));

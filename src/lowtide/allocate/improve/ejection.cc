@@ -23,7 +23,7 @@ namespace lowtide::allocate_internal {
 namespace {
 
 // kImmovable is above any sum of weights of movable buffers. A step begins with weights of at most 61, and each move
-// adds at most as much. With limits::kMaxTensors buffers and kMostMoves moves, the sum stays below 2^38. A buffer has
+// adds at most 61. With limits::kMaxTensors buffers and kMostMoves moves, the sum stays below 2^38. A buffer has
 // at most 2^24 neighbours in a graph, so sums of immovable weights stay below 2^63.
 constexpr std::int64_t kMostMoves = std::int64_t{1} << 31;
 constexpr std::int64_t kImmovable = std::int64_t{1} << 38;
@@ -40,7 +40,7 @@ struct Boundary {
   std::int64_t weight = 0;
 };
 
-// What it costs at first to push a buffer out. A long-lived buffer rarely finds another offset, so it weighs more.
+// The initial cost of taking out each buffer. A long-lived buffer rarely finds another offset, so it weighs more.
 IdVector<PackingId, std::uint8_t> first_weights(const CompressedProblem& problem) {
   const auto length = [&](PackingId id) {
     const MomentSpan& hull = problem.buffers[id].hull;
@@ -119,8 +119,8 @@ class Ejection {
     outside_.push_back(id);
   }
 
-  // Removes the buffer with the largest product of weight and size from the outside. Hard buffers go in while there is
-  // space.
+  // Removes the buffer with the largest product of weight and size from `outside_`. So the hardest buffers are assigned
+  // while there is still space.
   PackingId take_heaviest() {
     const auto heaviness = [&](PackingId id) {
       return static_cast<double>(weights_[id]) * static_cast<double>(problem_.buffers[id].size);
@@ -133,7 +133,7 @@ class Ejection {
     return buffer;
   }
 
-  // Tries the offsets from which the buffer touches a neighbour, the ground or the target, in ascending order. Ends at
+  // Tries the offsets at which the buffer touches a neighbour, the ground or the target, in ascending order. Stops at
   // the first one without a buffer in the way. The weight in the way of [offset, offset + size) is the weight of the
   // neighbours that begin below its end, minus the weight of those that end at or below its begin.
   Choice lightest_choice(const CompressedProblem::Buffer& self, std::int64_t target) {
@@ -195,8 +195,8 @@ class Ejection {
   }
 
   // Sorts the neighbours by an address of their ranges, and lists those that are not outside in `out`. Few neighbours
-  // have moved since the last time, so an insertion sort is nearly linear. If many have moved, it is given up for a
-  // full sort.
+  // have moved since the last time, so an insertion sort is nearly linear. If many have moved, a full sort
+  // replaces it.
   template <typename Address>
   void sort_again(std::vector<PackingId>& ids, std::vector<Boundary>& out, const Address& address, Effort& effort) {
     keyed_.clear();
@@ -238,7 +238,7 @@ class Ejection {
   const ConflictGraph* graph_;
   std::optional<OverlapIndex> index_;  // of all buffers, without a graph
   Random random_;
-  IdVector<PackingId, AddressRange> ranges_;  // of a buffer that is outside: its last one
+  IdVector<PackingId, AddressRange> ranges_;  // for a buffer that is outside, the last one
   IdVector<PackingId, std::uint8_t> first_weights_;
   IdVector<PackingId, std::int64_t> weights_;
   std::vector<PackingId> outside_;
@@ -249,8 +249,8 @@ class Ejection {
   std::vector<std::pair<std::int64_t, PackingId>> keyed_;  // scratch of sort_again
 };
 
-// Assigns all offsets again from the ground upwards, each time the lowest free one. No buffer ends higher than before:
-// the buffers below it have not risen, so its own bytes are still free when its turn comes.
+// Assigns all offsets again from the ground upwards, and gives each buffer the lowest free offset. No buffer ends
+// higher than before, because the buffers below it have not risen. So its old bytes are still free when its turn comes.
 std::optional<Placements> drop(const CompressedProblem& problem, GreedyAllocator& allocator,
                                const IdVector<PackingId, AddressRange>& ranges, Effort& effort) {
   std::vector<PackingId> order = problem.movable;
@@ -265,7 +265,7 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
                        Incumbent& best, Effort& effort) {
   constexpr std::string_view kName = "ejection";
   Ejection ejection(problem, graph, options.seed);
-  // Dropping looks at all pairs. If there are too many for a graph, a step keeps what it has reached.
+  // drop() looks at all pairs. If there are too many for a graph, the result of a step is kept as it is.
   std::optional<GreedyAllocator> allocator;
   if (graph != nullptr) allocator.emplace(problem, graph);
   Placements reached = best.placements();

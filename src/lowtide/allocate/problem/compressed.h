@@ -13,7 +13,7 @@
 
 namespace lowtide::allocate_internal {
 
-// The rank of a time among all times that a problem names. Any 64-bit clock becomes 0, 1, 2 ... in the same order.
+// The rank of a time among all times that a problem names. Any 64-bit times become 0, 1, 2 ... in the same order.
 // Nothing computes with the times themselves, so times near the ends of the 64-bit range cannot overflow.
 //
 //   times          -9e18      17    18          9e18
@@ -22,8 +22,9 @@ namespace lowtide::allocate_internal {
 using Moment = std::uint32_t;
 using MomentSpan = Interval<Moment>;
 
-// A valid packing problem without groups, in the form that the strategies want. A buffer without a conflict that has no
-// bytes or is never active is neither movable nor fixed. Its offset is 0, or its fixed offset.
+// A valid packing problem without groups, in the form that the strategies expect. A buffer cannot conflict if it has no
+// bytes, or if it is never active and in no pair. Then it is neither movable nor fixed, and its offset is 0 or the
+// fixed one.
 struct CompressedProblem {
   struct Buffer {
     MomentSpan hull;               // from its first to its last active moment; empty if it has none

@@ -47,7 +47,7 @@ std::int64_t count_overlapping_pairs(const CompressedProblem& problem) {
   }
   std::sort(begins.begin(), begins.end());
   std::sort(ends.begin(), ends.end());
-  // Each pair is counted at the later of its two begins: the first buffer has begun before and has not ended.
+  // Each pair is counted at the later of its two begins, when the other buffer has begun and has not ended.
   auto pairs = static_cast<std::int64_t>(problem.pairs.size());
   std::size_t ended = 0;
   for (std::size_t begun = 0; begun < begins.size(); ++begun) {

@@ -12,7 +12,7 @@
 namespace lowtide::schedule_internal {
 namespace {
 
-constexpr std::int64_t kNothing = -(std::int64_t{1} << 60);  // added where a position has started
+constexpr std::int64_t kNothing = -(std::int64_t{1} << 60);  // added to the load of a position that has started
 
 std::vector<std::int64_t> counts(const std::vector<Bytes>& profile) {
   std::vector<std::int64_t> row;
@@ -57,10 +57,10 @@ void StreamLoads::add_parts(const AliasClass& alias, const AliasOptions& options
     ends_.push_back(end += size.count());
     const bool is_last = alias.is_kept && lifespan.end.value() == steps;
     parts_.push_back({.size = takes_room(alias, options) ? size.count() : 0,
-                       .begin = lifespan.begin.value(),
-                       .end = lifespan.end.value(),
-                       .is_kept = !is_placed(alias.kind) || is_last,
-                       .lifespan = {StepId(0), StepId(steps)}});
+                      .begin = lifespan.begin.value(),
+                      .end = lifespan.end.value(),
+                      .is_kept = !is_placed(alias.kind) || is_last,
+                      .lifespan = {StepId(0), StepId(steps)}});
     if (is_placed(alias.kind)) return;
     // What exists before the run is live throughout.
     parts_.back().has_begun = true;
@@ -82,7 +82,8 @@ void StreamLoads::touch(const AliasClasses& aliases, const Tensor& tensor, Tenso
   for (; part < end && (part == first ? 0 : ends_[part - 1]) < end_byte; ++part) touched.push_back(part);
 }
 
-// If the node starts early, what begins with it is live during all positions in between.
+// Tries to start the node before earlier positions. What begins with it is then live at all positions in between. If
+// the rest no longer fits, the change is undone and the result is false.
 bool StreamLoads::may_start_early(std::uint32_t position) {
   const auto change = [&](int sign) {
     for (PartIndex index : touched_[position]) {

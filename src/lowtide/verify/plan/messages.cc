@@ -36,7 +36,7 @@ void Messages::dead_access(StepId step, const char* verb, BufferId buffer, std::
        .step = step,
        .tensors = value ? std::vector<TensorId>{tensor(*value)} : std::vector<TensorId>{},
        .message = name_of(subject_, step) + " " + verb + " " + (value ? name(*value) + " in " : "") +
-                  name_of(subject_, buffer) + ", " + (has_parts ? "where all of these bytes live" : "which lives") +
+                  name_of(subject_, buffer) + ", " + (has_parts ? "where these bytes all live" : "which lives") +
                   " only in steps [" + std::to_string(life.begin.value()) + ", " + std::to_string(life.end.value()) +
                   ")"});
 }
@@ -52,7 +52,7 @@ void Messages::overwritten(ValueId value, const Place& place, StepId writer, con
        .region = map_.region_of(place),
        .bytes = bytes,
        .message = (reader ? name_of(subject_, *reader) + " reads " + name(value) + " from "
-                          : name(value) + " should hold at the end in ") +
+                          : name(value) + " should be intact at the end in ") +
                   where(place.bytes, place) + ", but " + name_of(subject_, writer) + " overwrote " + name_of(bytes) +
                   " with " + name(written)});
 }
