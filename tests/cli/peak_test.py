@@ -12,7 +12,7 @@ from small_models import model, node, value_info
 
 
 def rows_after(text, title):
-    """Step and rows of the table under the line that begins with the title: (step, {(name, bytes)})."""
+    """Returns (step, [(name, bytes)]), sorted by name, from the table under the line that begins with the title."""
     lines = iter(text.splitlines())
     head = next(line for line in lines if re.match(title + r".* step \d", line))
     step = int(re.search(r"step (\d+)", head).group(1))
@@ -67,7 +67,7 @@ class OnePeak(ProgramTest):
             self.assertEqual(shown(), found, shown.__name__)
 
     def test_chain_in_place(self):
-        """p to s are written over one another, and s is read last. At 2, q is read and kept for t."""
+        """p to s are written over one another, and y over s. Step 2 computes t from q, which r still needs."""
         chain = [("Relu", ["x"], "p"), ("Relu", ["p"], "q"), ("Softmax", ["q"], "t"), ("Relu", ["q"], "r"),
                  ("Relu", ["r"], "s"), ("Add", ["s", "t"], "y")]
         nodes = [node(op, reads, [write], write) for op, reads, write in chain]
@@ -81,7 +81,7 @@ class OnePeak(ProgramTest):
         self.expect_one_peak(small_models.parallel(), 4, ["c", "d", "e"])
 
     def test_parts_of_a_concat(self):
-        """The first half of `both` is live while w is read, the second is not written yet."""
+        """The first half of `both` is live while w is read. The second half is not written yet."""
         first = [small_models.axis(0)]
         nodes = [node("Softmax", ["x"], ["a"], "a"), node("Concat", ["a", "a", "a", "a"], ["w"], "w", first),
                  node("ReduceMax", ["w"], ["v"], "v"), node("Softmax", ["x"], ["b"], "b"),

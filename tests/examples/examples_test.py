@@ -25,7 +25,7 @@ class Examples(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.model = pathlib.Path(self.folder.name) / "m.onnx"
         self.plan = pathlib.Path(self.folder.name) / "plan.json"
-        # x -> Relu -> a -> Sigmoid -> b: both in place, so the arena is the 16 x 4 bytes of b.
+        # x -> Relu -> a -> Sigmoid -> b: b is written over a, so the arena is 16 x 4 bytes.
         nodes = [onnx.node("Relu", ["x"], ["a"], "first"), onnx.node("Sigmoid", ["a"], ["b"])]
         self.model.write_bytes(onnx.model(nodes, [onnx.value_info("x", [16])], [onnx.value_info("b", [16])]))
 
@@ -43,7 +43,7 @@ class Examples(unittest.TestCase):
         self.assertIn("1 bytes too many, and no plan that runs each node once fits", done.stdout)
         self.assertFalse(self.plan.exists())
 
-    def test_bad_input_is_an_error_with_its_place(self):
+    def test_bad_input_is_an_error_that_names_the_file(self):
         self.model.write_bytes(b"no model")
         done = run(PLAN_MODEL, self.model, self.plan)
         self.assertEqual((done.returncode, done.stdout), (3, ""))

@@ -17,7 +17,7 @@ std::string shown(const Comparison& comparison) {
   return comparison_summary(model, comparison).render(false);
 }
 
-TEST(Comparison, SaysWhoNeedsLess) {
+TEST(Comparison, NamesThePlannersThatNeedLess) {
   const std::string text = shown({.arena = Bytes(100),
                                   .bound = Bytes(80),
                                   .lines = {{.name = "less", .run_order = "sequence", .bytes = Bytes(90)},
@@ -37,7 +37,7 @@ TEST(Comparison, ShowsWhyThereIsNoResult) {
   EXPECT_THAT(text, HasSubstr("No other planner needs less than Lowtide."));
 }
 
-TEST(Comparison, OfAModelWithoutBytesHasNoFactor) {
+TEST(Comparison, ShowsNoFactorForAModelWithoutBytes) {
   const std::string text = shown({.lines = {{.name = "some", .bytes = Bytes(64)}}});
   EXPECT_THAT(text, HasSubstr("some"));
   EXPECT_THAT(text, Not(HasSubstr("inf")));

@@ -49,7 +49,7 @@ OptionSpec output_option(std::string_view summary) {
 OptionSpec html_option() {
   return {.name = "--html",
           .value = "FILE",
-          .summary = "write a drawing as one offline HTML page; - is stdout",
+          .summary = "draw the result as one offline HTML page; - is stdout",
           .kind = ArgumentKind::file};
 }
 
@@ -77,7 +77,7 @@ OptionSpec order_effort_option() {
 OptionSpec no_in_place_option() { return {.name = "--no-in-place", .summary = "do not write results over inputs"}; }
 
 OptionSpec no_views_option() {
-  return {.name = "--no-views", .summary = "copy in every Reshape, Slice, Split and Concat"};
+  return {.name = "--no-views", .summary = "make every Reshape, Slice, Split and Concat copy"};
 }
 
 OptionSpec no_parts_option() {
@@ -96,43 +96,44 @@ OptionSpec run_option() {
   return {.name = "--run",
           .value = "FORM",
           .summary =
-              "streams (with waits), waves (N steps, then a barrier) or dataflow (steps start when their "
-              "inputs exist); default streams",
+              "streams (with waits), waves (up to N steps, then a barrier) or dataflow (steps start when "
+              "their inputs are ready); default streams",
           .kind = ArgumentKind::choice,
           .choices = {"streams", "waves", "dataflow"}};
 }
 
 OptionSpec stream_memory_option() {
-  return {.name = "--stream-memory",
-          .value = "PERCENT",
-          .summary = "memory limit of --streams: how far the arena may exceed that of one stream; default 15",
-          .kind = ArgumentKind::text};
+  return {
+      .name = "--stream-memory",
+      .value = "PERCENT",
+      .summary = "memory limit of --streams: how far the arena may exceed that of one stream, in percent; default 15",
+      .kind = ArgumentKind::text};
 }
 
 CommandSpec inspect_command() {
   return {
       .name = "inspect",
-      .summary = "show what a model contains and how much memory it needs before planning",
+      .summary = "show what a model contains, and how much memory it needs if nothing is planned",
       .description =
           "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the sum of its "
           "temporaries, the peak in the order of the file, and proven lower bounds. Two tables follow: the operators "
           "by the bytes that they produce, and the tensors that are live at the peak.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
-      .examples = {{"lowtide inspect model.onnx", "Show what the model needs."},
-                   {"lowtide inspect model.onnx --dim batch=8 --json", "Do so for a batch of 8, as JSON."}},
+      .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
+                   {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
       .run = run_inspect};
 }
 
 CommandSpec plan_command() {
   CommandSpec command = {
       .name = "plan",
-      .summary = "choose an order and an address for every tensor, and verify the plan",
+      .summary = "choose an order of the operators and an address for every tensor, and verify the plan",
       .description =
           "Chooses an order of the operators and an offset for every tensor such that the arena is small. Replays "
           "the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
-          "If the plan does not fit the --budget, it writes no file, prints the missing bytes and the tensors at the "
-          "peak, and exits with code 1.",
+          "If the plan does not fit the --budget, the command writes no file. It prints how many bytes are missing and "
+          "which tensors are live at the peak, and exits with code 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the plan (JSON); - is stdout"),
                   html_option(),
@@ -150,7 +151,7 @@ CommandSpec plan_command() {
                   stream_memory_option(),
                   {.name = "--trade-offs",
                    .summary = "with --streams: plan for several memory limits, in streams and in waves, and list "
-                              "time against memory"},
+                              "the time and memory of each plan"},
                   {.name = "--check-bound",
                    .summary = "confirm the lower bound with an independent search (up to about 20 seconds)"},
                   no_in_place_option(),
@@ -168,7 +169,7 @@ CommandSpec plan_command() {
                    {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",
                     "Plan for a thread pool that runs up to 4 steps and then waits for all of them."},
                    {"lowtide plan model.onnx --run dataflow -o plan.json",
-                    "Plan for a runtime that starts every node when its inputs exist."}},
+                    "Plan for a runtime that starts every node when its inputs are ready."}},
       .run = run_plan};
   for (OptionSpec& option : stage_options()) command.options.push_back(std::move(option));
   return command;
@@ -181,8 +182,8 @@ CommandSpec explain_command() {
       .description =
           "Plans the model as 'plan' does and explains its peak: the steps that reach it, and the buffers that are "
           "live there with their writers and next readers. Shows which of them are live at that step in every order. "
-          "Then follows the proof that no order needs less. Without a proof, it prints the difference between this "
-          "order and the bound. Finally it lists what would lower the peak, and to which figure.\n"
+          "Then prints the proof that no order needs less, or, without a proof, the difference between this order and "
+          "the bound. Finally lists the changes that would lower the peak, each with the peak that it would give.\n"
           "Writes no file. The exit code is 0 for every model that can be planned.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), order_option(), order_effort_option(),
@@ -194,18 +195,20 @@ CommandSpec explain_command() {
 }
 
 CommandSpec verify_command() {
-  return {.name = "verify",
-          .summary = "check a plan against its model, step by step",
-          .description =
-              "Replays the plan independently of the planner. Checks data flow, bytes, alignment, capacities, aliases, "
-              "roles, and the figures that the plan states about itself. Extents that the plan was made for come from "
-              "the plan file.",
-          .positionals = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
-                          {.name = "PLAN", .summary = "a plan file; - is stdin"}},
-          .options = {dim_option(), shape_option(), json_option()},
-          .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},
-                       {"lowtide plan model.onnx -o - | lowtide verify model.onnx -", "Do so without a file."}},
-          .run = run_verify};
+  return {
+      .name = "verify",
+      .summary = "check a plan against its model, step by step",
+      .description =
+          "Replays the plan independently of the planner. Checks data flow, bytes, alignment, capacities, aliases, "
+          "roles, and the figures that the plan states about itself. The extents that the plan was made for are read "
+          "from the plan file.",
+      .positionals = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
+                      {.name = "PLAN", .summary = "a plan file; - is stdin"}},
+      .options = {dim_option(), shape_option(), json_option()},
+      .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},
+                   {"lowtide plan model.onnx -o - | lowtide verify model.onnx -",
+                    "Plan and verify without a plan file."}},
+      .run = run_verify};
 }
 
 CommandSpec view_command() {
@@ -232,10 +235,10 @@ CommandSpec pack_command() {
       .summary = "find offsets for the buffers of a CSV file",
       .description =
           "The file has a header line and one buffer per line: id, lower, upper, size, and optionally alignment, "
-          "offset (fixed) and gaps. A buffer lives from time lower until just before time upper. Gaps are times in "
-          "between at which its bytes are free for other buffers, such as '4-6 8-9', also half-open.\n"
-          "Offsets and bounds are checked independently of the search. If nothing fits, the proof is printed: the "
-          "buffers live at one time, or the size of a search that tried all possibilities.\n"
+          "offset (fixed) and gaps. A buffer lives from time lower until just before time upper. Gaps are half-open "
+          "intervals in between, such as '4-6 8-9', in which its bytes are free for other buffers.\n"
+          "Offsets and bounds are checked independently of the search. If nothing fits the --capacity, the proof is "
+          "printed: the buffers live at one time, or the size of a search that tried all possibilities.\n"
           "Ctrl-C ends the search, and the best answer so far is printed. A second Ctrl-C ends the program.",
       .positionals = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
       .options = {output_option("write the file with offsets, or with slots; - is stdout"),
@@ -245,7 +248,8 @@ CommandSpec pack_command() {
                    .summary = "largest height allowed, such as 1MiB; exit code 1 if the buffers do not fit",
                    .kind = ArgumentKind::text},
                   {.name = "--slots",
-                   .summary = "share whole buffers in slots instead of choosing offsets, with the least total size"},
+                   .summary =
+                       "assign whole buffers to shared slots instead of choosing offsets, with the least total size"},
                   {.name = "--effort",
                    .value = "N",
                    .summary = "work units for the search; default 200000000, a few seconds (20000000 for slots)",
@@ -291,12 +295,12 @@ CommandSpec compare_command() {
       .summary = "compare Lowtide's plan with what earlier planners would need",
       .description =
           "Plans the model, and applies the rules of Caffe2, Static Runtime and AITemplate to the same graph. Each "
-          "result is verified for the runs that it is meant for: one node after another, any order that the "
+          "result is verified for the kind of run that it is meant for: one node after another, any order that the "
           "dependencies allow, or waves. All of them use the same alignment and the same scratch. Inputs count only "
           "for AITemplate, which holds them in its own memory. Unlike the others, Lowtide also chooses the order, "
           "writes results in place and avoids copies.\n"
-          "The columns show the shared buffers, the names that remain when each shared buffer counts once, and the "
-          "least that a search finds with the same rule.",
+          "The column 'shared' counts the shared buffers, and 'left' the names that remain when each shared buffer "
+          "counts once. 'best by its rule' shows the fewest bytes that a search finds with the same rule.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--same-order",
                    .summary = "give the earlier planners the order of Lowtide's plan instead of the file's"},

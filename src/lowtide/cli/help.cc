@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kColumns = 88;
 
-// Breaks paragraphs, one per line, between words.
+// Wraps text between words. Each line of the text is a paragraph.
 StyledText wrapped(std::string_view text, std::string_view indent) {
   StyledText out;
   std::size_t column = 0;

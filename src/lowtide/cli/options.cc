@@ -23,7 +23,7 @@ constexpr std::string_view kTooLarge = " is too large; the largest number is 2^6
 
 constexpr const char* kSizeTooLarge = "; this is too large: a size must be below 2^63 bytes";
 
-// A hint why a text is not a size; empty if there is none.
+// A hint at why a text is not a size. Empty if there is none.
 std::string size_hint(const std::string& text) {
   if (text.empty()) return "";
   if (text.starts_with('-')) return "; a size cannot be negative";

@@ -29,7 +29,7 @@ std::vector<OptionSpec> stage_options() {
            .kind = ArgumentKind::choice,
            .choices = plan_stages(),
            .is_repeatable = true},
-          {.name = "--verify-each", .summary = "verify the plan after each stage that changes it, too"}};
+          {.name = "--verify-each", .summary = "also verify the plan after each stage that changes it"}};
 }
 
 void read_stage_options(const Arguments& arguments, Console& console, PlanOptions& options) {

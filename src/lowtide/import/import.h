@@ -14,8 +14,8 @@ namespace lowtide {
 // Reads a model file. The format is derived from the content, never from the name. External data is never opened.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
 // lists every open symbol with the options that bind it; io.
-// Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16 x
-// the file before parsing starts. Inlined functions and computed contents have similar limits.
+// Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16
+// times the file size before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
 // Returns the value of ImportedModel::sha256 for any file, whether or not it is a model. Errors: io, over_limit.

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::int64_t kShares = 100;            // of the effort
 constexpr std::int64_t kOrderWork = 50'000'000;  // for each other order
-constexpr int kMostMisses = 3;                   // searches of other orders in a row that do not reach the load
+constexpr int kMostMisses = 3;                   // consecutive searches that find no other order of this load
 constexpr std::size_t kLargestDistance = 16;     // of spaced copies
-constexpr std::size_t kMostNodes = 2'000;        // of graphs whose rivals are placed with copies
+constexpr std::size_t kMostNodes = 2'000;        // of graphs whose runners-up are placed with copies
 constexpr std::size_t kMostCopiesOfRivals = 8;
 
 Result<PlacedSchedule> placed(const PlaceInput& input, const Schedule& schedule, const AliasOptions& aliases,
@@ -78,7 +78,7 @@ class Placing {
     return {};
   }
 
-  // Each try looks at all nodes some times: aliases are chosen, a plan is made, or an order is searched.
+  // Each try visits all nodes a few times, whether it chooses aliases, makes a plan or searches for an order.
   void count_try() { nodes_tried_ += input_.graph.nodes().size(); }
 
   [[nodiscard]] bool is_done() const {
@@ -92,7 +92,7 @@ class Placing {
     return copy_single_ones(schedule, partial, most);
   }
 
-  // Those of `nodes` that can copy, all at once, with the load as it is; nothing if that cannot be had.
+  // Returns those of `nodes` that can all copy without raising the load. Returns none if no such set is found.
   [[nodiscard]] std::vector<NodeId> free_copies(const Schedule& schedule, const std::vector<NodeId>& nodes) {
     AliasOptions aliases = input_.aliases;
     aliases.computing = nodes;
@@ -111,8 +111,8 @@ class Placing {
     return aliases.computing;
   }
 
-  // Buffers that lie beside each other one after the other, as those of a chain of cells, may each push the next one
-  // further up; a copy now and then lets them begin anew.
+  // In a chain of cells, each buffer lies beside the next one and may push it further up. Copies at regular distances
+  // let the offsets start from the bottom again.
   Result<void> copy_spaced_ones(const Schedule& schedule, const std::vector<NodeId>& nodes) {
     std::size_t last = 0;
     for (std::size_t distance = kLargestDistance; distance > 0 && !is_done(); distance /= 2) {
@@ -125,7 +125,8 @@ class Placing {
     return {};
   }
 
-  // One copy more with each that helps. Those in the largest buffers first: they are the hardest to place.
+  // Adds copies one at a time, and keeps those that help. The nodes with the largest buffers come first, because these
+  // are the hardest to place.
   Result<void> copy_single_ones(const Schedule& schedule, std::vector<NodeId> nodes, std::size_t most) {
     std::stable_sort(nodes.begin(), nodes.end(),
                      [&](NodeId a, NodeId b) { return largest_buffer(schedule, a) > largest_buffer(schedule, b); });

@@ -26,19 +26,21 @@ namespace lowtide {
 
 struct PlanOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // Capacity of all arenas together, if the target's regions have no smaller one; at most limits::kMaxArenaBytes.
+  // The most that all arenas together may occupy, unless the target's regions hold less; at most
+  // limits::kMaxArenaBytes.
   std::optional<Bytes> budget;
   bool views = true;              // off: every Reshape and Concat copies
   bool parts = true;              // off: all bytes of a buffer live as long as the buffer (Buffer::parts)
   bool in_place = true;           // off: no kernel writes over its input
   std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
-  // Effort of the independent search that confirms the bound (check_order_bound); 0: only what one sum shows is confirmed.
+  // Effort of the independent search that confirms the bound (check_order_bound); 0: no search, so only a bound that a
+  // sum of live bytes proves is confirmed.
   std::int64_t bound_check_effort = 0;
-  std::int64_t allocate_effort = 200'000'000;    // work units of AllocateOptions
-  std::uint32_t streams = 1;                     // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
-  ExecutionModel run = ExecutionModel::streams;  // with one stream, and not dataflow: sequence
+  std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
+  std::uint32_t streams = 1;  // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
+  ExecutionModel run = ExecutionModel::streams;  // with one stream, the plan is a sequence, except for dataflow
   int arena_slack_percent = 15;   // how far the arena may exceed that of the plan on one stream; dataflow ignores it
-  bool pareto_front = false;      // also plans with less and more memory, and waves beside streams; costs one plan each
+  bool pareto_front = false;      // also plans for other memory limits, in streams and in waves; costs one plan each
   std::string tool = "lowtide";   // Provenance::tool
   std::string model_sha256;       // Provenance::model_sha256
   std::vector<std::string> dims;  // Provenance::dims
@@ -50,7 +52,7 @@ struct PlanOptions {
   std::function<void(PlanStage stage)> on_stage = {};
   std::function<void(const std::string& text)> on_dump = {};
   // Once set, no optional stage begins except verify, and allocation ends with the best it has. Another thread or a
-  // signal handler may set it. nullptr: nothing stops.
+  // signal handler may set it. nullptr: planning never stops early.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -66,8 +68,8 @@ struct TradeOff {
   std::int64_t picoseconds = 0;  // estimated
   std::int64_t waits = 0;        // for steps of other streams
   std::uint32_t waves = 0;       // in which something runs; 0 except for waves
-  // On the Pareto front: no sequence and no other plan of its execution model has less of one and no more of the other,
-  // and no earlier one the same.
+  // On the Pareto front: no sequence and no plan of the same execution model is better in bytes or time without being
+  // worse in the other. Of equal plans, only the first is on the front.
   bool is_pareto_optimal = false;
   bool is_chosen = false;  // it is the plan
 };
@@ -76,12 +78,12 @@ struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
   Bytes largest_step;                // the weakest bound, beside those of Claims
-  std::optional<NodeId> bound_node;  // the bound must live while it runs; nullopt: at the end, or shown by search
-  // Whether the bound of scope run_once holds for all orders, found out by code that shares none with what chose the
-  // order. It includes the bounds of bodies.
+  std::optional<NodeId> bound_node;  // the bound is live while it runs; nullopt: at the end, or a search proved it
+  // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
+  // bodies.
   OrderBoundCheck bound_check;
-  std::vector<std::pair<std::string, Bytes>> orders_tried;  // strategies and their loads
-  std::int64_t searched_sets = 0;                           // sets of nodes that the search of orders looked at
+  std::vector<std::pair<std::string, Bytes>> orders_tried;  // strategies and their peaks
+  std::int64_t searched_sets = 0;                           // sets of nodes that the search over orders visited
   // Capacity of all regions that the worker addresses; nullopt if one of them has none.
   std::optional<Bytes> capacity;
   // By how much the arenas exceed it; 0 if the plan fits. A plan that does not fit is correct on a machine with more
@@ -96,17 +98,17 @@ struct PlannedGraph {
   [[nodiscard]] bool fits() const { return shortfall == Bytes(0); }
 };
 
-// From a graph to a verified plan: the whole story, in order (plan_graph.cc).
+// Plans a graph and verifies the plan. plan_graph.cc runs the stages, in order.
 //
-// For several streams or waves the plan is the fastest of those tried within `arena_slack_percent`, the sequence among
-// them. For dataflow it is the smallest of those tried, because no other may run in that way. The bodies of nodes run on
-// one stream each. The bounds of sequences hold for all of these: running the list of steps one by one is a run that the
-// waits allow.
+// For several streams or waves the plan is the fastest of those tried within `arena_slack_percent`, including the
+// sequence. For dataflow it is the smallest of the dataflow plans, because no other plan may run in that way. The
+// bodies of nodes run on one stream each. The bounds of sequences hold for all of these, because the waits allow a run
+// of the list of steps one by one.
 //
-// Errors (invalid): an unknown order, a target without regions or workers, a number of streams or a budget out of range,
-// a required stage among those to skip. Errors (over_limit): sizes that a plan file cannot hold (plan/plan_limits.h),
+// Errors (invalid): an unknown order, a target without regions or workers, a number of streams or a budget out of
+// range, a required stage in `skip`. Errors (over_limit): sizes that a plan file cannot hold (plan/plan_limits.h),
 // graphs that are too large or too wide for dataflow (schedule/dataflow.h), too many barriers. A budget that is not met
-// is an answer and no error. Near linear except for dataflow and for the efforts of the options.
+// is an answer, not an error. Near linear except for dataflow and for the efforts of the options.
 [[nodiscard]] Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target,
                                               const PlanOptions& options = {});
 

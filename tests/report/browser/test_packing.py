@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a packing: time to scale, buffers with their gaps, and the words of a packing."""
+"""The page of a packing: a time axis to scale, buffers with gaps, and the words of a packing."""
 
 import pytest
 
@@ -8,7 +8,7 @@ KIB = 1024
 
 
 def place(opened, time, kib, end=90, top=256):
-    """Where a time and an address of small_packing() are on the screen: 90 wide, 256 KiB and 6 % of air high."""
+    """Where a time and an address of small_packing() are on the screen. It is 90 wide and 256 KiB high, plus 6 %."""
     layout = opened.run("() => lowtide.charts[0].layout.map")
     bounds = opened.page.query_selector(".overlay").bounding_box()
     return (
@@ -37,7 +37,7 @@ def test_buffers_have_their_times_addresses_and_gaps(open_page, theme):
     assert names == ["fixed", "low", "resting", "resting", "late"]
 
 
-def test_head_and_panel_speak_of_a_packing(open_page):
+def test_head_and_panel_use_the_words_of_a_packing(open_page):
     opened = open_page("packing.html")
     head = opened.text("#metrics")
     assert "Height 256 KiB of 256 KiB" in head
@@ -65,7 +65,7 @@ def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     assert panel.startswith("resting × movable, buffer 2 of the file Size 64 KiB (65,536 B)")
     assert "Lives time [0, 90) (90 long) Free in [30, 60)" in panel
     assert "In the peak no" in panel
-    assert "Rests on low" in panel  # as its other piece does; this one has air below
+    assert "Rests on low" in panel  # as its other piece does; this one has free space below
     opened.page.click("#tabs >> text=All buffers")
     rows = opened.page.query_selector_all("#table tbody tr")
     assert [row.query_selector("td").inner_text() for row in rows] == ["late", "fixed", "low", "resting"]
@@ -73,7 +73,7 @@ def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     assert "[0, 90) with 1 gap" in rows[3].inner_text()
 
 
-def test_the_moment_of_the_largest_load_is_marked_and_listed(open_page):
+def test_the_peak_is_marked_and_its_buffers_are_listed(open_page):
     opened = open_page("packing.html")
     assert "In the peak, time 30" in opened.text("#tabs")
     rows = [
@@ -85,7 +85,7 @@ def test_the_moment_of_the_largest_load_is_marked_and_listed(open_page):
         ["fixed", "fixed", "64 KiB", "25 %", "[0, 80)", "80", "1", "0"],
         ["low", "movable", "64 KiB", "25 %", "[0, 60)", "60", "4,096", "65,536"],
     ]
-    # Loads between times at which something changes: 192, 256, 128 and 64 KiB.
+    # The load from each change to the next: 192, 256, 128 and 64 KiB.
     assert opened.run("() => Array.from(lowtide.charts[0].facts.load)") == [at * KIB for at in (192, 256, 128, 64)]
     opened.press("]")
     assert "At time 60" in opened.text("#tabs")
@@ -98,7 +98,7 @@ def test_the_moment_of_the_largest_load_is_marked_and_listed(open_page):
     assert "In the peak, time 30" in opened.text("#tabs")
 
 
-def test_tooltips_tell_name_size_life_and_load(open_page):
+def test_tooltips_show_name_size_life_and_load(open_page):
     opened = open_page("packing.html")
     opened.page.mouse.move(*place(opened, 10, 150))
     opened.settle()
@@ -142,7 +142,7 @@ def test_a_phone_shows_figures_and_picture_at_once(open_page):
     assert "Height" in words and "Arena" not in words and "step" not in words
 
 
-def test_twenty_thousand_buffers_cost_pixels(open_page):
+def test_drawing_20000_buffers_costs_pixels_not_buffers(open_page):
     opened = open_page("packing_20k.html")
     frames = opened.run(
         """async () => { const {view, charts: [chart]} = lowtide; const frames = [];
@@ -164,7 +164,7 @@ def test_twenty_thousand_buffers_cost_pixels(open_page):
     assert opened.run("() => lowtide.svg().length") < 10_000_000
 
 
-def test_clocks_without_measure_are_drawn_moment_by_moment(open_page):
+def test_an_axis_not_to_scale_has_one_unit_per_time(open_page):
     opened = open_page("packing_far.html")
     assert "Axis not to scale: one unit from each time to the next" in opened.text("#panel")
     assert "Peak 7 B nothing lost in gaps" in opened.text("#metrics")
@@ -172,7 +172,7 @@ def test_clocks_without_measure_are_drawn_moment_by_moment(open_page):
     opened.press("+", "+", "+", "ArrowLeft", "]", "[", "0", ".", "Enter", "Escape")
 
 
-def test_a_packing_of_nothing_is_said_to_be_so(open_page):
+def test_the_page_says_that_a_packing_is_empty(open_page):
     opened = open_page("packing_empty.html")
     opened.shoot("packing_empty")
     assert "There are no buffers." in opened.text(".stage")

@@ -16,14 +16,14 @@ namespace lowtide::allocate_internal {
 
 // Decides whether the buffers fit a capacity, with several configurations of one search. A configuration says which
 // clique is decided first and which buffer is tried first. For the same capacity, one configuration may need a thousand
-// decisions and another one a million, and none is the best on all problems. So the configurations take slices of the
+// decisions and another one a million, and none is best on all problems. So the configurations take slices of the
 // same length in turn. After its slice, each of them restarts with a randomized order of the buffers (Gomes, Selman and
 // Kautz, "Boosting combinatorial search through randomization", AAAI 1998). Slices grow by Luby's sequence, so in the
 // end one of them is long enough for a complete search.
 //
-// With several threads, the configurations of a round run at the same time. The answer is that of one thread: the first
-// configuration that decides wins. What the configurations after it did does not count, and they restart, because one
-// thread would not have run them.
+// With several threads, the configurations of a round run at the same time. The answer is the same as with one thread:
+// the first configuration that decides wins. The results of the configurations after it are discarded, and these
+// configurations restart, because one thread would not have run them.
 class CapacitySearch {
  public:
   // `task` must outlive the search.

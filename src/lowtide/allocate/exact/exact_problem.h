@@ -19,10 +19,10 @@ namespace lowtide::allocate_internal {
 // cliques.
 class ExactProblem {
  public:
-  // `cover` is of the problem if it is known already. Otherwise it is made if it is needed.
+  // `cover` is the problem's clique cover, if it is already known. Otherwise a cover is made when it is needed.
   ExactProblem(const CompressedProblem& problem, std::optional<CliqueCover> cover, Effort& effort);
 
-  // As sets of cliques, also for plain lifespans.
+  // Uses sets of cliques even for plain lifespans.
   static std::unique_ptr<ExactProblem> of_sets(const CompressedProblem& problem, Effort& effort);
   ~ExactProblem() = default;
   ExactProblem(const ExactProblem&) = delete;
@@ -38,7 +38,7 @@ class ExactProblem {
 
   std::optional<IntervalProblem> intervals_;
   std::optional<CoverProblem> cover_;
-  std::optional<SearchTask> task_;  // refers to one of them
+  std::optional<SearchTask> task_;  // refers to intervals_ or cover_
 };
 
 }  // namespace lowtide::allocate_internal

@@ -9,9 +9,9 @@ namespace lowtide::allocate_internal {
 // answer and that each rule saves decisions.
 struct SkylineRules {
   bool slack = true;            // a clique fails if its floor plus its remaining bytes exceed the capacity
-  bool start_bound = true;      // a clique fails if the buffers that can only start higher up do not fit up there
+  bool start_bound = true;      // a clique fails if the buffers that cannot start below some height do not fit above it
   bool interchangeable = true;  // of interchangeable buffers, only the first one is tried
-  bool components = true;       // components that no remaining buffer joins are solved one after another
+  bool components = true;       // components that share no remaining buffer are solved one after another
   bool nogoods = true;          // a state that has failed is not tried again
 };
 

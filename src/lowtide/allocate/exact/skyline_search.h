@@ -21,30 +21,30 @@ namespace lowtide::allocate_internal {
 
 // Depth-first search for offsets below a capacity. It builds a packing upwards. Every clique has a floor, the lowest
 // offset that one of its remaining buffers can still have. A decision takes one clique and asks which of its buffers is
-// the lowest. Either one of the candidates lies at the floor, or none does and the floor is lifted. Then the search
-// continues with the components that no remaining buffer joins, one after another. If one component fails, the others
-// are not tried again.
+// the lowest. Either one of the candidates lies at the floor, or none does and the floor is lifted. Then the cliques
+// split into components that share no remaining buffer, and the search solves one component after another. If one
+// component fails, the others are not tried again.
 //
-// The idea to build a packing upwards, with every buffer resting on another one, is from Moffitt, "MiniMalloc", ASPLOS
-// 2023. That search chooses buffers, by ascending offset. This one chooses the clique that is most constrained.
+// The idea of building a packing upwards, with every buffer resting on another one, is from Moffitt, "MiniMalloc",
+// ASPLOS 2023. That search chooses buffers, by ascending offset. This one chooses the clique that is most constrained.
 //
 // The State holds what is decided and what follows from it. ValleyState is for plain lifespans, where the cliques have
 // an order, and CoverState is for everything else. Each of them proves that the search is complete, because each of
 // them says which cliques can be decided. Without a limit the search ends with `fits` or `does_not_fit`. It does not
-// recurse. Memory: O(members of all cliques), and the table of nogoods.
+// recurse. Memory: O(members of all cliques), plus the table of nogoods.
 //
 // A State provides:
-//   Problem, Component, Mark      the form of the problem; cliques that remaining buffers join; a point to go back to
+//   Problem, Component, Mark      the form of the problem; cliques that remaining buffers connect; a point to return to
 //   set_capacity(c), capacity()   undoes all decisions
 //   whole()                       all cliques
 //   has_remaining(component)      false if the component is solved; cuts solved cliques off at its ends
 //   choose(component, is_better)  the best of the cliques that can be decided
 //   candidates, slack, floor      of a clique
-//   append_candidates(s, out)     the buffers that can lie lowest in the clique, without interchangeable ones
-//   assign(s, buffer)             assigns a candidate the floor; false if it ends above the capacity
-//   lift(s, component)            to the next offset that a buffer could have; false if there is none
+//   append_candidates(clique, out)   the buffers that can lie lowest in it; of interchangeable ones only the first
+//   assign(clique, buffer)        assigns a candidate the floor; false if it ends above the capacity
+//   lift(clique, component)       to the next offset that a buffer could have; false if there is none
 //   evaluate()                    a clique that cannot be completed, if there is one
-//   split(component, components)  appends the components that remaining buffers join, the smallest first
+//   split(component, components)  appends the components that remaining buffers connect, the smallest first
 //   mark(), undo(mark)            undoes decisions in reverse order
 //   components_mark(), forget_components(mark)   the storage of components
 //   key_of(component)             identifies what is decided in a component
@@ -68,8 +68,8 @@ class SkylineSearch final : public FitSearch {
  private:
   using Component = typename State::Component;
 
-  // A decision that is being tried. Its options are its candidates, and after them the lift. The components that are
-  // left to solve are those under the present option.
+  // A decision that is being tried. Its options are its candidates, followed by the lift. Its components are those that
+  // the current option leaves to be solved.
   struct Frame {
     Component component;
     CliqueId clique = {};

@@ -20,7 +20,7 @@ namespace lowtide::allocate_internal {
 //   peak  +------+
 //         | free |   by address: [0, 4), [6, 9); by size: (3 bytes at 6), (4 bytes at 0)
 //      6  +------+
-//         | used |   release joins a range with its free neighbours, take splits it
+//         | used |   release() joins a range with its free neighbours; take() splits one
 //      4  +------+
 //         | free |
 //      0  +------+
@@ -29,10 +29,11 @@ class FreeList {
   // No bytes below `floor` are ever free.
   explicit FreeList(std::int64_t floor) : peak_(floor) {}
 
-  // An offset for `size` bytes, aligned and without a byte in `forbidden` (sorted and disjoint, with space between the
-  // ranges). It is in the smallest free range that holds them. Only the smallest ranges of at least `size` bytes are
-  // tried, as many as tuning.h allows. If none of them holds the bytes, the offset is the lowest one from which they
-  // reach above the peak. O(ranges tried x log); one unit of effort per range.
+  // Returns an aligned offset for `size` bytes that avoids `forbidden` (sorted and disjoint, with space between the
+  // ranges). It tries free ranges of at least `size` bytes, the smallest first, up to the number in tuning.h. It takes
+  // the first one that holds the bytes. If none does, it returns the lowest offset from which the bytes reach above the
+  // peak.
+  // O(ranges tried x log); one unit of effort per range.
   [[nodiscard]] std::int64_t find_offset(std::int64_t size, std::int64_t alignment,
                                          std::span<const AddressRange> forbidden, Effort& effort) const;
 

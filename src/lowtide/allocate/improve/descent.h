@@ -12,9 +12,9 @@
 
 namespace lowtide::allocate_internal {
 
-// Lowers the best placements by asking an exact search whether a lower capacity holds the buffers. It asks for the
-// lowest capacity first. On real problems that is often the easiest question, because nothing may be wasted at the
-// busiest cliques and few options are left. If it stays undecided, capacities between the target and the best height
+// Lowers the best placements by asking an exact search whether the buffers fit a lower capacity. It asks for the
+// lowest capacity first. On real problems that is often the easiest question, because the heaviest cliques may waste
+// nothing, which leaves few options. If it stays undecided, capacities between the target and the best height
 // follow, and each of them gets more effort than the last one that stayed undecided.
 class Descent {
  public:
@@ -24,8 +24,8 @@ class Descent {
           int threads = 1);
 
   // Asks whether the target can be reached, until that is decided or the effort ends. Spends at most `share` and one
-  // more round. Continues where the last call stopped. A target that is the bound rises with it. Returns true if `best`
-  // has become lower. `bound` may have risen.
+  // more round. Continues where the last call stopped. If the target is the bound, it rises with the bound. Returns
+  // true if `best` has become lower. `bound` may have risen.
   bool try_target(Incumbent& best, std::int64_t share, Effort& effort);
 
   // Asks for one capacity between the target and the best height. Returns true if `best` has become lower. `bound` may
@@ -47,7 +47,7 @@ class Descent {
   std::int64_t grain_ = 1;  // SearchTask::grain
   std::int64_t bound_ = 0;
   std::int64_t target_ = 0;
-  std::int64_t divisor_ = 2;  // the share of the gap between target and best that the next step asks for
+  std::int64_t divisor_ = 2;  // the next step lowers the height by its distance to the target over this
   std::int64_t rounds_ = 1;   // of the search, before a step counts as undecided
 };
 

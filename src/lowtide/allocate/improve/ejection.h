@@ -17,10 +17,10 @@ struct EjectionOptions {
   std::uint64_t seed = 0;  // of the generator that breaks ties
 };
 
-// Lowers `best` step by step towards the bound. A step sets a target below the present height, and takes out the
+// Lowers `best` step by step towards the bound. A step sets a target below the current height, and takes out the
 // buffers that end above it. Each of them is assigned the offset at which the buffers in its way weigh the least, and
 // these are taken out in turn. A buffer that pushes others out becomes heavier, so that hard buffers stay in place and
-// the search does not repeat itself. When no buffer is left outside, all of them are dropped to the ground, and the
+// the search does not repeat itself. When no buffer is left outside, every buffer moves down as far as it can, and the
 // next target is set.
 //
 //   target ------+-----+--------       a ends above the target. Its best offset is that of b, because b is lighter than
@@ -30,7 +30,7 @@ struct EjectionOptions {
 //
 // The idea is guided ejection search (Nagata and Braysy, "A powerful route minimization heuristic for the vehicle
 // routing problem with time windows", 2009), applied to addresses. A move costs the neighbours of one buffer and not a
-// whole order, so it reaches further than a local search over orders. It proves nothing if it fails.
+// whole order, so it reaches further than a local search over orders. Its failure proves nothing.
 //
 // `graph` may be null. Then neighbours are found by time, and no memory is used per pair of buffers. Fixed buffers stay
 // where they are. Deterministic. Stops at the bound, when the effort ends, or after several failed steps in a row.

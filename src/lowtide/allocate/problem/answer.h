@@ -13,7 +13,7 @@
 namespace lowtide::allocate_internal {
 
 // The answer to a caller: the placements, the bound, and what proves it. `proof` is the bound that needed no search. If
-// the stopping rule has a higher bound, a search raised it.
+// the bound of the stopping rule is higher, a search raised it.
 [[nodiscard]] Packing answer_of(const Placements& placements, std::string_view strategy, const StructureBound& proof,
                                 const StoppingRule& stopping);
 

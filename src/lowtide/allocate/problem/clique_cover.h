@@ -28,7 +28,7 @@ class CliqueCover {
   [[nodiscard]] std::size_t cliques() const { return members_.size(); }
   // Sorted by id.
   [[nodiscard]] std::span<const PackingId> members(CliqueId clique) const { return members_[clique]; }
-  // Members of all cliques together.
+  // The sum of the sizes of all cliques, as numbers of members.
   [[nodiscard]] std::size_t total_members() const { return members_.total(); }
 
   void append(std::span<const PackingId> members) { members_.append(members); }
@@ -37,17 +37,18 @@ class CliqueCover {
   IdLists<CliqueId, PackingId> members_;
 };
 
-// From time: the largest sets of buffers that are active at one moment, without those that are a part of another set.
-// From the pairs of a relation: each pair that is not covered yet grows into a clique by adding the largest common
-// neighbour again and again, so that cliques are heavy and their bound is high. To find a cover with the fewest cliques
-// is NP-hard (Kou, Stockmeyer and Wong, 1978), and nothing here needs one. Sets of only fixed buffers are left out.
+// With time, the cliques are the maximal sets of buffers that are active at one moment. With a relation, each pair that
+// is not covered yet grows into a clique by repeatedly adding the largest common neighbour. This makes cliques heavy
+// and their bound high. Finding a cover with the fewest cliques is NP-hard (Kou, Stockmeyer and Wong, 1978), and
+// nothing here needs one. Sets of only fixed buffers are left out.
 //
-// `graph` is of the problem. It is read only if there are pairs, and may be null otherwise.
+// `graph` is the conflict graph of the problem. It is read only if there are pairs, and may be null otherwise.
 // Returns nullopt if the effort ends first, or if the cover or the relation is larger than tuning.h allows.
 [[nodiscard]] std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph,
                                                       Effort& effort);
 
-// The heaviest clique. Sizes count as rounded up as far as alignments prove (load_bound.h, with cliques for moments).
+// The heaviest clique. Sizes are rounded up as far as alignments prove, as in load_bound.h, with cliques instead of
+// moments.
 struct CliqueBound {
   std::int64_t height = 0;
   CliqueId clique;

@@ -15,7 +15,7 @@
 namespace lowtide::allocate_internal {
 
 // For each movable or fixed buffer, its neighbours: the buffers that it is in conflict with, because both are active at
-// some moment or because a pair of the relation names them. It takes 8 bytes per pair, which pays only where many
+// some moment or because a pair of the relation names them. It takes 8 bytes per pair, which pays off only if many
 // greedy orders are tried.
 class ConflictGraph {
  public:
@@ -32,8 +32,8 @@ class ConflictGraph {
 // The graph of all conflicts. Returns nullopt if the effort ends before the last pair.
 [[nodiscard]] std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Effort& effort);
 
-// The number of pairs of buffers whose hulls overlap, plus the pairs of the relation. This is an upper bound of the
-// number of conflicts, and equal to it without gaps. O(n log n), because it looks at no pair.
+// The number of pairs of buffers whose hulls overlap, plus the pairs of the relation. This is an upper bound on the
+// number of conflicts, and exact if no buffer has gaps. O(n log n), because it does not enumerate the pairs.
 [[nodiscard]] std::int64_t count_overlapping_pairs(const CompressedProblem& problem);
 
 }  // namespace lowtide::allocate_internal

@@ -1,11 +1,11 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Head, panel and tables of a packing, made of the parts of a plan's page.
+// The head, panel and tables of a packing's page, built from the components of a plan's page.
 
 const kMostGaps = 12; // listed
 
-// The proof of the bound: [short, as a sentence].
+// Returns the proof of the bound: [short form, sentence].
 function boundReason(sheet) {
   const {bound_searched: isSearched, decisions, witness} = sheet.facts;
   if (isSearched) {
@@ -13,13 +13,13 @@ function boundReason(sheet) {
     return ['by search', words];
   }
   if (witness === null && sheet.facts.bound > 0)
-    return ['lower bound', 'the largest buffer or the fixed buffers need as much'];
+    return ['lower bound', 'the largest buffer or the fixed buffers need that much'];
   if (witness === null) return ['lower bound', 'there is nothing to place'];
   const step = sheet.stepOfColumn(witness);
   const time = sheet.timeText(step);
   const isLoad = regionFacts(sheet, 0).loadAt(step) === sheet.facts.bound;
-  const padding = isLoad ? '' : ', with the padding of alignment and what is fixed';
-  return [`load at time ${time}`, `the buffers live at time ${time} need as much${padding}`];
+  const padding = isLoad ? '' : ', with alignment padding and fixed buffers';
+  return [`load at time ${time}`, `the buffers live at time ${time} need that much${padding}`];
 }
 
 function packingMetrics(sheet) {
@@ -37,7 +37,7 @@ function packingMetrics(sheet) {
       title: `Largest number of live bytes at any time: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), reason, {
-      title: `No offsets need less than ${bothBytes(now.bound)}: ${sentence}`,
+      title: `No choice of offsets needs less than ${bothBytes(now.bound)}: ${sentence}`,
     }),
     gapMetric(now),
     metric('No reuse', shortBytes(facts.sum), `height ${percentText(now.arena, facts.sum)} of it`, {
@@ -59,7 +59,8 @@ function packingMetrics(sheet) {
   ];
 }
 
-// Whether sizes with a colour of their own cover most of the picture. If all sizes differ, colours by size are useless.
+// Whether sizes with a colour of their own cover at least half of the picture. If all sizes differ, colours by size are
+// useless.
 function coloursBySize(sheet) {
   const {classes, classOf} = operatorClasses(sheet, heaviestOps([sheet]));
   const areas = [0, 0]; // without and with a colour

@@ -10,7 +10,7 @@
 namespace lowtide::schedule_internal {
 namespace {
 
-// A node that touched bytes of an alias class which no later node has overwritten.
+// A range of bytes of an alias class that a node touched, and that no later node has overwritten as a whole.
 struct Touch {
   std::int64_t begin;
   std::int64_t end;
@@ -55,7 +55,7 @@ class Collector {
     for (const Touch& other : others) {
       if (other.node != own.node && other.begin < own.end && own.begin < other.end) before.push_back(other.node);
     }
-    // What comes later waits for this node, and so for those that it waits for.
+    // Later nodes that touch these bytes wait for this node, and so for the nodes that it waits for.
     std::erase_if(others, [&](const Touch& other) { return own.begin <= other.begin && other.end <= own.end; });
     others.push_back(own);
   }

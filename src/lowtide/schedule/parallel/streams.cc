@@ -33,7 +33,7 @@ class Simulation {
       while (start_one()) {
       }
       LOWTIDE_CHECK(is_running() || schedule_.order.size() == sequential_.order.size(),
-                    "the next node of the sequential order may start where nothing runs");
+                    "the next node of the sequential order can start when nothing is running");
       if (is_running()) end_next();
     }
     schedule_.picoseconds = now_;
@@ -79,7 +79,8 @@ class Simulation {
     return true;
   }
 
-  // A free stream whose last node this one waits for anyway, so that fewer waits are needed; otherwise the first free one.
+  // Returns a free stream whose last node this one depends on, which saves a wait. Otherwise returns the first free
+  // one.
   [[nodiscard]] std::uint32_t stream_for(NodeId id) const {
     const std::vector<NodeId>& before = ready_.before(id);
     std::optional<std::uint32_t> first;
@@ -91,7 +92,7 @@ class Simulation {
     return *first;
   }
 
-  // Ends all nodes that end at the next moment at which any node does.
+  // Advances to the next time at which a node ends, and ends all nodes that end then.
   void end_next() {
     std::int64_t next = std::numeric_limits<std::int64_t>::max();
     for (const auto& one : running_) {

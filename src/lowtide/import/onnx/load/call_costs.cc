@@ -34,10 +34,10 @@ std::string shown(const FunctionProto& function) { return "function " + quoted(f
 
 struct Call {
   const FunctionProto* callee;
-  std::int64_t nesting;  // bodies around the call in the caller
+  std::int64_t nesting;  // how many bodies enclose the call in the caller
 };
 
-// The cost of one graph or function with its bodies, without its calls.
+// The cost of one graph or function with its bodies, but without the functions that it calls.
 struct OwnCost {
   std::int64_t nodes = 0;
   std::int64_t bytes = 0;
@@ -76,7 +76,7 @@ class CostCounter {
  public:
   explicit CostCounter(const FunctionTable& functions) : functions_(functions) {}
 
-  // Depth-first search with an explicit stack. Callees are counted before their callers.
+  // Depth-first search with an explicit stack. Counts callees before their callers.
   Result<void> count(const FunctionProto& root) {
     if (states_.contains(&root)) return {};
     enter(root);
