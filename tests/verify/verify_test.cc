@@ -144,7 +144,7 @@ TEST(Verify, NodeThatRunsAgainMustGiveTheSame) {
   };
   EXPECT_EQ(run_twice("Gemm"), "");
   EXPECT_EQ(run_twice("Dropout", {0}), "");
-  const std::string refused = "runs a node that step 0 runs already, and whose operator may not run again";
+  const std::string refused = "runs a node that step 0 already runs, but its operator may not run again";
   EXPECT_EQ(run_twice("RandomNormalLike"), "repeated_step: step 1 (node 0 '', 'RandomNormalLike') " + refused + "\n");
   EXPECT_EQ(run_twice("NoSuchOperator"), "repeated_step: step 1 (node 0 '', 'NoSuchOperator') " + refused + "\n");
   EXPECT_EQ(run_twice("Dropout", {1}), "repeated_step: step 1 (node 0 '', 'Dropout') " + refused + "\n");

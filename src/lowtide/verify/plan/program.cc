@@ -68,7 +68,7 @@ class ProgramCheck {
     if (first && !may_run_again(subject_.graph, node)) {
       wrong(ViolationKind::repeated_step, id, {},
             name_of(subject_, id) + " runs a node that step " + std::to_string(first->value()) +
-                " runs already, and whose operator may not run again");
+                " already runs, but its operator may not run again");
     }
     for (NodeId before : subject_.graph.node(node).control_inputs) {
       if (first_[before] || subject_.findings.is_full()) continue;
