@@ -40,7 +40,7 @@ class Grouping {
   void make_wave() {
     begin_ = made_.run.order.size();
     const std::optional<NodeId> first = start_first();
-    LOWTIDE_CHECK(first.has_value(), "the next node of the sequential order may start where nothing runs");
+    LOWTIDE_CHECK(first.has_value(), "the next node of the sequential order can start when nothing is running");
     if (ready_.has_kernel(*first)) fill_beside(*first);
     if (!ready_.is_alias(*first)) ++made_.computing;
     end_wave();
