@@ -77,7 +77,8 @@ TEST(Bodies, LoopBodiesHoldTheirInputs) {
   }
 }
 
-// What a loop body captures lies in the graph around it and takes no more bytes: s (64) lives beside p (640) and t (64).
+// What a loop body captures lies in the graph around it and takes no more bytes: s (64) lives beside p (640) and t
+// (64).
 TEST(Bodies, LoopBodiesDoNotHoldWhatTheyCapture) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input n : i64[]
@@ -222,8 +223,8 @@ TEST(Bodies, NoOrderOfABodyGoesBelowTheBoundOfAnother) {
   EXPECT_GT(differ, 40);  // otherwise the orders would be too alike
 }
 
-// Only an If of ONNX is known to run one of its bodies. Bodies of other operators lie one after another: 100 -> 128, then
-// 64.
+// Only an If of ONNX is known to run one of its bodies. Bodies of other operators lie one after another: 100 -> 128,
+// then 64.
 TEST(Bodies, BodiesOfAnotherOperatorShareNoBytes) {
   for (const std::string type : {"com.example::If", "com.example::Both"}) {
     const Graph graph = graph_of(R"(graph "g" {

@@ -63,7 +63,7 @@ TEST(PlaceSchedule, ClosesGapsOfRandomGraphsAndNeverMakesOne) {
 }
 
 // In units of 64 bytes: a and b lie in c, 8; w, 8, is there only before b is written. As blocks c and w live together,
-// 16 and v 1; with parts a, w and v do, 4 + 8 + 1. w is at 4 then, where b comes to lie.
+// 16 and v 1; with parts a, w and v do, 4 + 8 + 1. w is at 4 then, where b ends up.
 constexpr const char* kConcatAroundAPeak = R"(graph "g" {
   input x : f32[1]
   a = Conv(x) : f32[1,64]

@@ -86,7 +86,8 @@ scratch = 100
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(256 + 64 + 128));
   EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(256 + 64 + 128));
   EXPECT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed);
-  // A Reshape that copies runs a kernel: 256 of each and 128. The options forbid plans without it, so the bound counts that.
+  // A Reshape that copies runs a kernel: 256 of each and 128. The options forbid plans without it, so the bound counts
+  // that.
   const PlannedGraph copied = must_plan(graph, {.views = false}, target);
   EXPECT_EQ(arena_bytes(copied.plan), Bytes(256 + 256 + 128));
   EXPECT_EQ(bound_of(copied.plan).bytes, Bytes(256 + 256 + 128));

@@ -105,9 +105,10 @@ TEST(PlanLimits, ABudgetIsAtMostTheLargestArena) {
   const Result<PlannedGraph> refused = plan_graph(graph, dense_target(), {.budget = Bytes(kMost + 1)});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::invalid);
-  EXPECT_EQ(refused.error().message,
-            "a budget of 36028797018963968 bytes is above the limit of 36028797018963967 (kMaxArenaBytes); omit the budget "
-            "for no limit");
+  EXPECT_EQ(
+      refused.error().message,
+      "a budget of 36028797018963968 bytes is above the limit of 36028797018963967 (kMaxArenaBytes); omit the budget "
+      "for no limit");
 }
 
 // Sizes, capacities and budgets at, below and above powers of two up to the limits.

@@ -16,10 +16,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-using testing::graph_of;
 
 // Two branches whose first results are large. As given, both are live at the same time: 4 x (100 + 100 + 1) bytes.
 constexpr const char* kBranches = R"(graph "g" {
@@ -58,13 +58,13 @@ TEST(Stages, EachOptionalStageCanBeSkipped) {
 }
 
 TEST(Stages, ARequiredStageCannotBeSkipped) {
-  const Result<PlannedGraph> planned =
-      plan_graph(graph_of(kBranches), dense_target(), {.skip = {PlanStage::kernels}});
+  const Result<PlannedGraph> planned = plan_graph(graph_of(kBranches), dense_target(), {.skip = {PlanStage::kernels}});
   ASSERT_FALSE(planned.ok());
   EXPECT_EQ(planned.error().code, ErrorCode::invalid);
-  EXPECT_EQ(planned.error().message,
-            "stage 'kernels' cannot be skipped, because every plan needs it; these can be: search, refine, check_bound, "
-            "parallelize and verify");
+  EXPECT_EQ(
+      planned.error().message,
+      "stage 'kernels' cannot be skipped, because every plan needs it; these can be: search, refine, check_bound, "
+      "parallelize and verify");
 }
 
 TEST(Stages, TheOrderSearchNeedsItsStage) {
@@ -90,8 +90,9 @@ std::string dump_after(PlanStage stage, PlanOptions options = {}) {
 }
 
 TEST(Stages, ADumpShowsWhatAStageDecided) {
-  EXPECT_THAT(dump_after(PlanStage::kernels),
-              HasSubstr("# after stage kernels of graph 'g'\nnode 0 'first' (Conv): kernel 'dense', scratch 0 bytes\n"));
+  EXPECT_THAT(
+      dump_after(PlanStage::kernels),
+      HasSubstr("# after stage kernels of graph 'g'\nnode 0 'first' (Conv): kernel 'dense', scratch 0 bytes\n"));
   EXPECT_THAT(dump_after(PlanStage::order, {.order = "as_given"}),
               AllOf(HasSubstr("chosen as_given: "), HasSubstr("step 1: node 1 'second' (Conv)\n")));
   EXPECT_THAT(dump_after(PlanStage::allocate), AllOf(HasSubstr("region 'arena': arena of "), HasSubstr(" at 0\n")));
@@ -111,13 +112,13 @@ TEST(Stages, DumpsAreDeterministic) {
 }
 
 TEST(Stages, TimesNameTheStagesThatRan) {
-  const PlannedGraph planned =
-      plan_graph(graph_of(kBranches), dense_target(), {.skip = {PlanStage::search}}).value();
+  const PlannedGraph planned = plan_graph(graph_of(kBranches), dense_target(), {.skip = {PlanStage::search}}).value();
   EXPECT_THAT(planned.times, ::testing::Contains(::testing::Field(&StageTime::stage, PlanStage::order)));
   EXPECT_THAT(planned.times, Not(::testing::Contains(::testing::Field(&StageTime::stage, PlanStage::search))));
 }
 
-// A plan that claims a load that it does not have. The finished plan is correct, so only the check between stages sees it.
+// A plan that claims a load that it does not have. The finished plan is correct, so only the check between stages sees
+// it.
 TEST(Stages, VerifyEachNamesTheStageOfAViolation) {
   const Graph graph = graph_of(kBranches);
   const PlanOptions options{.verify_each = true};

@@ -39,7 +39,8 @@ TEST(PlanGraphStreams, MoreRoomMakesItFaster) {
   EXPECT_EQ(roomy.plan.program.streams.size(), 2U);
   EXPECT_EQ(roomy.plan.execution, ExecutionModel::streams);
   const auto time_of = [](const PlannedGraph& planned) {
-    return std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(), [](const auto& one) { return one.is_chosen; })
+    return std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(),
+                        [](const auto& one) { return one.is_chosen; })
         ->picoseconds;
   };
   EXPECT_LT(time_of(roomy), time_of(tight));
@@ -117,8 +118,8 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
                                                    .arena_slack_percent = static_cast<int>(random.between(0, 60)),
                                                    .pareto_front = random.chance(30)});
     ASSERT_FALSE(planned.trade_offs.empty());
-    const auto chosen =
-        std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(), [](const auto& one) { return one.is_chosen; });
+    const auto chosen = std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(),
+                                     [](const auto& one) { return one.is_chosen; });
     ASSERT_LE(chosen->picoseconds, planned.trade_offs[0].picoseconds) << seed;
     ASSERT_EQ(chosen->arena, arena_bytes(planned.plan)) << seed;
     if (chosen->picoseconds < planned.trade_offs[0].picoseconds) ++faster;
@@ -149,8 +150,8 @@ TEST(PlanGraphStreams, ShareInOtherWaysWhereOffsetsLeaveAGap) {
   Bytes gaps;
   for (int round = 0; round < 12; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(60, 120)));
-    const PlannedGraph planned =
-        must_plan(graph, {.order_effort = 10'000'000, .allocate_effort = 2'000'000, .streams = 2, .pareto_front = true});
+    const PlannedGraph planned = must_plan(
+        graph, {.order_effort = 10'000'000, .allocate_effort = 2'000'000, .streams = 2, .pareto_front = true});
     for (const TradeOff& point : planned.trade_offs) gaps += point.arena - point.load;
   }
   EXPECT_LE(gaps, Bytes(12'500));  // measured: 11,904, and 15,040 without other ways

@@ -18,7 +18,8 @@ using testing::graph_of;
 using testing::must_plan;
 
 const TradeOff& chosen(const PlannedGraph& planned) {
-  return *std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(), [](const auto& one) { return one.is_chosen; });
+  return *std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(),
+                       [](const auto& one) { return one.is_chosen; });
 }
 
 // Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
@@ -49,8 +50,8 @@ TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
   EXPECT_LT(chosen(roomy).picoseconds, chosen(tight).picoseconds);
 }
 
-// All of a wave before all of the next, and nothing within one: the wave of a step is the length of the longest chain of
-// steps before it. Says what is wrong, or nothing.
+// All of a wave before all of the next, and nothing within one: the wave of a step is the length of the longest chain
+// of steps before it. Says what is wrong, or nothing.
 std::string defect_of_waves(const Plan& plan) {
   const std::size_t steps = plan.program.steps.size();
   std::vector<std::vector<char>> is_before(steps, std::vector<char>(steps, 0));

@@ -32,7 +32,8 @@ class Sketcher {
   void place_in(RegionId region);
   // The parts of the buffer added last, from its first byte on.
   void parts(std::vector<BufferPart> parts);
-  // A tensor of `size` bytes and the value that holds it. The step added next writes it if it is temporary or an output.
+  // A tensor of `size` bytes and the value that holds it. The step added next writes it if it is temporary or an
+  // output.
   ValueId value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role);
   // The step that wrote the values added since the one before.
   StepId step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads,

@@ -95,7 +95,8 @@ TEST(Dataflow, AGraphThatIsTooWideIsRefused) {
             "waves instead");
 }
 
-// Ancestors by walking edges; then nobody may touch bytes after who writes over them, but in the graph's own order.
+// Ancestors by walking edges; then no node may touch bytes after they are written over, except in the graph's own
+// order.
 TEST(Dataflow, SharingNeedsNoOtherOrderOnRandomGraphs) {
   int narrowed = 0;
   int written_over = 0;

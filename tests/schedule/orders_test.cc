@@ -63,9 +63,8 @@ TEST(LongestPath, ShorterRowsOfTheirOwnComeLast) {
 
 TEST(LongestPath, OneNodeIsARow) {
   const Graph graph = graph_of("graph \"g\" {\n input x : f32[1]\n y = Conv(x) : f32[1]\n output y\n}");
-  for (const auto order :
-       {as_given, depth_first, longest_path, depth_first_by_fan_out,
-        reverse_post_order, breadth_first, greedy_by_freed_bytes, least_peak_first}) {
+  for (const auto order : {as_given, depth_first, longest_path, depth_first_by_fan_out, reverse_post_order,
+                           breadth_first, greedy_by_freed_bytes, least_peak_first}) {
     EXPECT_EQ(names(graph, order(graph)), "y");
   }
 }
@@ -105,7 +104,7 @@ TEST(BreadthFirst, IsByDistanceFromTheSources) {
   EXPECT_EQ(names(graph, breadth_first(graph)), "b a c d");  // 0 0 1 2, as given among equals
 }
 
-// q is read twice, by s and r; behind p there is nobody.
+// q is read twice, by s and r; behind p there is no node.
 TEST(DepthFirstByFanOut, TheInputWithMoreReadersBehindItComesFirst) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]

@@ -175,7 +175,7 @@ bool covers(const Case& made, const StreamSchedule& streams) {
   return true;
 }
 
-// More room or more streams are never needed, and the time is never below what the longest path or the work allow.
+// More memory or more streams are never needed, and the time is never below what the longest path or the work allow.
 TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
   int faster = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {

@@ -144,7 +144,7 @@ TEST(Waves, AnAliasIsAWaveThatTakesNoTime) {
   EXPECT_EQ(waves.run.picoseconds, 30);
 }
 
-// Nobody waits for one of its own wave, no wave has more than it may, and the load is that of whole waves.
+// No node waits for one of its own wave, no wave has more than it may, and the load is that of whole waves.
 void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most) {
   const IdVector<NodeId, std::vector<NodeId>> before = predecessors(made.graph, made.sequential);
   IdVector<NodeId, std::uint32_t> wave_of(made.graph.nodes().size());

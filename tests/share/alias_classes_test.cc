@@ -130,7 +130,7 @@ TEST(Aliases, TwoOutputsNeverShare) {
   EXPECT_FALSE(d.share("a", "r"));
 }
 
-// a and b are born one after the other and read by the Concat only: written into its slices, nothing is copied.
+// a and b are produced one after another and read by the Concat only: written into its slices, nothing is copied.
 //   with copies: at the Concat a + b + c = 8 + 8 + 16 = 32;  without: 16
 TEST(Aliases, ConcatInputsAreWrittenIntoTheirSlices) {
   const Decided d = decide(
@@ -179,7 +179,7 @@ constexpr const char* kSliceAcrossAPeak =
     "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b";
 
 // As a view of one block it keeps all ten alive through the step of 100.
-TEST(Aliases, SliceThatWouldKeepALargeTensorAliveThroughThePeakCopiesWithoutParts) {
+TEST(Aliases, SliceThatWouldKeepALargeTensorAtThePeakCopiesWithoutParts) {
   const Decided d = decide(kSliceAcrossAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "s"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // s, h and b

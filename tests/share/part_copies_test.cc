@@ -83,8 +83,8 @@ TEST(PartCopies, OfATensorThatAConcatNamesTwice) {
   EXPECT_EQ(d.bound, Bytes(16));
 }
 
-// a is in two concats. In c it costs nothing, and d has a copy of it: c and y, then a, y and the copy, 24 bytes each. With a
-// in d, c and y would be there beside it.
+// a is in two concats. In c it costs nothing, and d has a copy of it: c and y, then a, y and the copy, 24 bytes each.
+// With a in d, c and y would be there beside it.
 TEST(PartCopies, OfATensorThatLiesInAnotherConcat) {
   const Decided d = decide(
       "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"

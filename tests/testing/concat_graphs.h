@@ -17,9 +17,19 @@
 
 namespace lowtide::testing {
 
+// The first row of `input`, by a Slice.
+inline void add_first_row(GraphBuilder& builder, TensorId input, TensorId output) {
+  builder.add_node({.type = "Slice",
+                    .inputs = {input},
+                    .outputs = {output},
+                    .attributes = {{"starts", std::vector<std::int64_t>{0}},
+                                   {"ends", std::vector<std::int64_t>{1}},
+                                   {"axes", std::vector<std::int64_t>{0}}}});
+}
+
 // A random graph that consists mostly of concats. Their operands are inputs, constants, outputs, results of kernels, of
-// slices and of other concats; often one tensor is in several concats, or several times in one. Sizes are multiples of one
-// row of four floats.
+// slices and of other concats; often one tensor is in several concats, or several times in one. Sizes are multiples of
+// one row of four floats.
 inline Graph random_concat_graph(Random& random, int nodes) {
   GraphBuilder builder("concats");
   struct Made {
@@ -54,12 +64,7 @@ inline Graph random_concat_graph(Random& random, int nodes) {
         builder.add_node({.type = "Reshape", .inputs = {first.id}, .outputs = {result(first.rows)}});
         break;
       case 4:
-        builder.add_node({.type = "Slice",
-                          .inputs = {first.id},
-                          .outputs = {result(1)},
-                          .attributes = {{"starts", std::vector<std::int64_t>{0}},
-                                         {"ends", std::vector<std::int64_t>{1}},
-                                         {"axes", std::vector<std::int64_t>{0}}}});
+        add_first_row(builder, first.id, result(1));
         break;
       default: {
         std::vector<std::optional<TensorId>> operands;

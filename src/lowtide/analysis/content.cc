@@ -120,7 +120,7 @@ void Content::add_segment(TensorId id, const Segment& segment) {
   segments.push_back(segment);
 }
 
-// All of it lies in one input or constant side by side, and nobody hands it out.
+// All of it lies in one input or constant side by side, and it is no output.
 bool Content::stays_outside(TensorId id) const {
   const std::vector<Segment>& segments = segments_[id];
   if (segments.size() != 1 || !origins_[segments[0].origin].is_outside) return false;
@@ -209,7 +209,7 @@ void Content::keep_whole(const std::vector<Held>& held) {
 // A buffer holds several tensors at once only through a slice, split or concat; everything that can come into such a
 // buffer, also by in-place writes, counts at its plain size.
 void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels) {
-  DisjointSets<TensorId> groups(graph_.tensors().size());  // what may come to lie in one buffer, whoever decides
+  DisjointSets<TensorId> groups(graph_.tensors().size());  // what may end up in one buffer, whatever is decided
   std::vector<TensorId> with_parts;
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
     for (const TableView& view : views.of(id)) {

@@ -21,7 +21,8 @@ namespace lowtide {
 //   c = Concat(a, b)         holds a and b: beside a and b it may cost nothing; a and b never share a byte
 //   s = Slice(c)             holds the bytes of a or b, or of both, that it is
 //
-// A *piece* is a run of bytes of one origin that the same tensors hold. While one of them lives, the piece is somewhere.
+// A *piece* is a run of bytes of one origin that the same tensors hold. While one of them lives, the piece is
+// somewhere.
 //
 // A view of what is not in the arena (an input, a constant) needs nothing: its bytes are there. A concat of such views
 // needs all of its bytes, unless they lie in that constant side by side and in this order:
@@ -49,7 +50,7 @@ class Content {
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
 
   // Each piece's holders, with all of its bytes; of an origin in one piece by what they have of it, the largest first.
-  // Of those that live together the largest counts.
+  // If several of them are live together, the largest counts.
   [[nodiscard]] const std::vector<std::vector<Holding>>& pieces() const { return pieces_; }
   // What a tensor takes that shares no byte with anybody.
   [[nodiscard]] std::int64_t alone(TensorId id) const {

@@ -143,7 +143,7 @@ std::vector<View> slice_view(const Graph& graph, const Node& node) {
   return {{*output, *input, *offset}};
 }
 
-// Axis of a Split or Concat along which its parts lie one after the other; nothing if it is not one of the shape or
+// Axis of a Split or Concat along which its parts lie one after another; nullopt if it is not one of the shape or
 // something varies before it.
 std::optional<int> contiguous_axis(const Node& node, const Shape& whole, std::int64_t default_axis) {
   const std::int64_t* attribute = find_attribute<std::int64_t>(node.attributes, "axis");
@@ -164,7 +164,7 @@ bool is_piece(const Tensor& part, const Tensor& whole, int axis) {
   return true;
 }
 
-// Views for tensors that lie one after the other in `whole` and fill it.
+// Views for tensors that lie one after another in `whole` and fill it.
 std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
                               const std::vector<std::optional<TensorId>>& parts) {
   std::vector<View> views;

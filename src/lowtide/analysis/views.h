@@ -24,11 +24,11 @@ struct View {
 // The views by which a node would need no kernel: one for each output (whole, slice, split, expand) or one for each
 // input (concat). Empty when the node must compute. Must-information: every view returned is sound, under these
 // conditions by kind (graph/operator_traits.h):
-//   whole   same type and size in both; Dropout only in inference (no training_mode but a known false one) and without a mask
+//   whole   same type and size in both; Dropout only in inference (training_mode absent or known to be false), no mask
 //   slice   one contiguous run: some axis k with step 1, every axis after k complete, every axis before k of extent 1
 //           in the result; starts, ends, axes and steps known, and the result has the extents they give; no
 //           upper-bound extents
-//   split   every axis before the split one has extent 1; the parts add up to the whole along it, as long as stated, and
+//   split   every axis before the split one has extent 1; the parts have the stated lengths, add up to the whole, and
 //           agree with it along all others; no upper-bound extents
 //   concat  the same; an input may come twice, and then has two views
 //   expand  as many elements after as before: only extents of 1 are added. A dense layout cannot repeat without a copy

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "lowtide/cli/help.h"
 #include "lowtide/base/json_writer.h"
+#include "lowtide/cli/help.h"
 
 namespace lowtide::cli_internal {
 namespace {

@@ -39,15 +39,15 @@ inline constexpr WorkerId kWorker = WorkerId(0);
 [[nodiscard]] std::vector<StepId> first_steps(const std::vector<NodeId>& order, const AliasClasses& aliases);
 
 // A plan with everything but placements, arenas, provenance and claims. Its program is a sequence on one stream: the
-// steps of the nodes in their order (first_steps), then one copy per state update. Value i is what a node writes to tensor
-// i; copies come after these. Sizes of placed buffers are whole multiples of the alignment.
+// steps of the nodes in their order (first_steps), then one copy per state update. Value i is what a node writes to
+// tensor i; copies come after these. Sizes of placed buffers are whole multiples of the alignment.
 [[nodiscard]] Plan assemble(const PlanParts& parts, const Schedule& schedule, const AliasOptions& options);
 
 // Gives the program `count` streams of kWorker.
 void set_streams(Program& program, std::size_t count);
 
-// The buffers that take room in the arena, in ascending id. `aliases` are those the plan was assembled from: buffer i
-// is class i, and scratch comes after them.
+// The buffers that occupy bytes of the arena, in ascending id. `aliases` are those the plan was assembled from: buffer
+// i is class i, and scratch comes after them.
 [[nodiscard]] std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& aliases,
                                                       const AliasOptions& options);
 

@@ -20,8 +20,8 @@ TimeSpan time_of(const Plan& plan, const Lifespan& lifespan) {
   return {lifespan.begin.value(), lifespan.end.value()};
 }
 
-// How often a run reads or writes each buffer, or uses it as scratch. A kernel reads each value once, even if the value is
-// two of its operands.
+// How often a run reads or writes each buffer, or uses it as scratch. A kernel reads each value once, even if the value
+// is two of its operands.
 IdVector<BufferId, std::int64_t> accesses(const Plan& plan) {
   IdVector<BufferId, std::int64_t> count(plan.layout.buffers.size(), 0);
   std::vector<ValueId> reads;

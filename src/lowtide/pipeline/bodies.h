@@ -21,8 +21,8 @@ using PlanBody = std::function<Result<PlannedGraph>(const Graph& body)>;
 [[nodiscard]] Result<std::vector<PlannedBodies>> plan_bodies(const Task& task, const PlanBody& plan_body);
 
 // A body's arena begins at a multiple of the alignment of the region in which its node's scratch lies. Inside it,
-// everything is aligned at least as coarsely. So `alignment`, or that of the region if it is finer, becomes the alignment
-// of the bodies, and of the bodies in them.
+// everything is aligned at least as coarsely. So `alignment`, or that of the region if it is finer, becomes the
+// alignment of the bodies, and of the bodies in them.
 void align_bodies(Plan& plan, Bytes alignment);
 
 }  // namespace lowtide::pipeline_internal

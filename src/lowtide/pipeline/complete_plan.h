@@ -21,8 +21,8 @@ struct PlanFacts {
   std::string allocate;
 };
 
-// The complete plan: the draft, whose program and layout are final, with its provenance and claims. What the program and
-// the layout overflow is settled (relax_last_region), and so are the alignments of bodies.
+// The complete plan: the draft, whose program and layout are final, with its provenance and claims. What the program
+// and the layout overflow is settled (relax_last_region), and so are the alignments of bodies.
 [[nodiscard]] Plan complete_plan(const Task& task, Plan draft, PlanFacts facts);
 
 }  // namespace lowtide::pipeline_internal

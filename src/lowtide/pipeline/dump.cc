@@ -43,7 +43,8 @@ std::string schedule_text(const Graph& graph, const Schedule& schedule) {
 std::string layout_text(const Plan& plan) {
   std::string text;
   for (std::size_t at = 0; at < plan.layout.arena.size(); ++at) {
-    text += "region " + quoted(plan.machine.regions[at].name) + ": arena of " + bytes_text(plan.layout.arena[at]) + "\n";
+    text +=
+        "region " + quoted(plan.machine.regions[at].name) + ": arena of " + bytes_text(plan.layout.arena[at]) + "\n";
   }
   for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
     const Buffer& buffer = plan.layout.buffers[id];
@@ -80,7 +81,8 @@ std::string text_of(const Graph& graph, const std::vector<PlannedBodies>& bodies
     text += node_text(graph, inside.node) + ": bodies take " + bytes_text(inside.room) + "\n";
     for (std::size_t at = 0; at < inside.plans.size(); ++at) {
       text += "  body " + quoted(graph.node(inside.node).bodies[at].name) + ": " +
-              bytes_text(arena_bytes(*inside.plans[at])) + " at " + std::to_string(inside.offsets[at].position()) + "\n";
+              bytes_text(arena_bytes(*inside.plans[at])) + " at " + std::to_string(inside.offsets[at].position()) +
+              "\n";
     }
   }
   return text;
@@ -118,9 +120,9 @@ std::string text_of(const Graph&, const OrderBoundCheck& check) {
 std::string text_of(const Graph& graph, const PlannedGraph& planned) {
   std::string text;
   for (const TradeOff& one : planned.trade_offs) {
-    text += std::string(to_string(one.run)) + " on " + std::to_string(one.streams) + " streams: " +
-            bytes_text(one.arena) + ", " + std::to_string(one.picoseconds) + " ps, " + std::to_string(one.waits) +
-            " waits" + (one.is_chosen ? ", chosen\n" : "\n");
+    text += std::string(to_string(one.run)) + " on " + std::to_string(one.streams) +
+            " streams: " + bytes_text(one.arena) + ", " + std::to_string(one.picoseconds) + " ps, " +
+            std::to_string(one.waits) + " waits" + (one.is_chosen ? ", chosen\n" : "\n");
   }
   return text + program_text(graph, planned.plan.program) + layout_text(planned.plan);
 }

@@ -21,8 +21,10 @@ class Level {
         plan_(*peak.plan),
         target_(target),
         options_(options),
-        bound_options_{.alignment = pipeline_internal::alignments_of(target).least, .inputs_live_throughout = !peak.body.empty()},
-        kernels_(pipeline_internal::choose_kernels(graph, target, {.views = options.views, .in_place = options.in_place})),
+        bound_options_{.alignment = pipeline_internal::alignments_of(target).least,
+                       .inputs_live_throughout = !peak.body.empty()},
+        kernels_(
+            pipeline_internal::choose_kernels(graph, target, {.views = options.views, .in_place = options.in_place})),
         result_{.graph = &graph, .peak = std::move(peak)} {
     // The bound counts views as aliases, and a body by its own bound.
     for (NodeId id : pipeline_internal::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);

@@ -16,8 +16,10 @@ Result<OrderedGraph> order_graph(const Graph& graph, const Target& target, const
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (graph.node(id).bodies.empty()) continue;
-    return Error{ErrorCode::invalid,
-                 "node " + quoted(graph.node(id).name) + " has bodies, whose bytes only a complete plan knows; use plan_graph", ""};
+    return Error{
+        ErrorCode::invalid,
+        "node " + quoted(graph.node(id).name) + " has bodies, whose bytes only a complete plan knows; use plan_graph",
+        ""};
   }
   const ChosenKernels kernels = pipeline_internal::choose_kernels(graph, target);
   const AliasOptions aliases{.alignment = pipeline_internal::alignments_of(target).first};

@@ -34,8 +34,8 @@ struct OrderedGraph {
   [[nodiscard]] bool is_optimal() const { return load == bound; }
 };
 
-// The first half of plan_graph: the order without offsets, of a graph without bodies. Errors (invalid): an unknown order,
-// bodies.
+// The first half of plan_graph: the order without offsets, of a graph without bodies. Errors (invalid): an unknown
+// order, bodies.
 [[nodiscard]] Result<OrderedGraph> order_graph(const Graph& graph, const Target& target,
                                                const OrderOptions& options = {});
 

@@ -15,11 +15,11 @@ namespace lowtide::pipeline_internal {
 // that is what leaves gaps between offsets.
 [[nodiscard]] std::vector<NodeId> partial_aliases(const Graph& graph, const Schedule& schedule);
 
-// Other ways to share for offsets that leave a gap: whole buffers, and none in part. None where nobody shares a part.
+// Other ways to share for offsets that leave a gap: whole buffers, and none in part. None if no tensors share a part.
 [[nodiscard]] std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedule,
                                                    const AliasOptions& options);
 
-// The same order, its bytes shared anew.
+// The same order, with its bytes shared again.
 [[nodiscard]] Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule schedule,
                                    const AliasOptions& options);
 

@@ -137,11 +137,11 @@ Result<void> add_runs(const ParallelizeInput& input, const Costs& costs, const C
   const PlanOptions& options = input.task.options;
   std::vector<ParallelRun> known;
   std::optional<OtherSharing> other;  // made when it is needed
-  const std::vector<ParallelRequest> requests = parallel_requests(
-      input.sequential.load, {.run = options.run,
-                              .streams = options.streams,
-                              .slack_percent = options.arena_slack_percent,
-                              .pareto_front = options.pareto_front});
+  const std::vector<ParallelRequest> requests =
+      parallel_requests(input.sequential.load, {.run = options.run,
+                                                .streams = options.streams,
+                                                .slack_percent = options.arena_slack_percent,
+                                                .pareto_front = options.pareto_front});
   for (const ParallelRequest& request : requests) {
     ParallelRun found = simulated(input, costs, request);
     if (std::any_of(known.begin(), known.end(), [&](const ParallelRun& one) { return are_same(one, found); })) continue;
@@ -185,8 +185,8 @@ std::size_t chosen_of(const std::vector<ParallelPlan>& plans, const PlanOptions&
     return one.trade_off.run == options.run || one.trade_off.run == ExecutionModel::sequence;
   };
   const auto fits = [](const ParallelPlan& one) { return one.overflow == Bytes(0); };
-  const bool has_fitting = std::any_of(plans.begin(), plans.end(),
-                                       [&](const ParallelPlan& one) { return is_requested(one) && fits(one); });
+  const bool has_fitting =
+      std::any_of(plans.begin(), plans.end(), [&](const ParallelPlan& one) { return is_requested(one) && fits(one); });
   const auto rank = [&](std::size_t at) {
     const TradeOff& one = plans[at].trade_off;
     const bool is_too_large = (has_fitting && !fits(plans[at])) || one.arena > most;

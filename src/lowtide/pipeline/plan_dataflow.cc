@@ -91,7 +91,8 @@ Result<std::vector<PackingPair>> conflicts_of(const ParallelizeInput& input, con
                  ""};
   }
   std::vector<PackingPair> conflicts;
-  for (const auto& [first, second] : buffer_conflicts(flow.known, parts.collect(first_steps(flow.order, schedule.aliases)))) {
+  for (const auto& [first, second] :
+       buffer_conflicts(flow.known, parts.collect(first_steps(flow.order, schedule.aliases)))) {
     conflicts.push_back({PackingId(first), PackingId(second)});
   }
   return conflicts;
@@ -111,10 +112,9 @@ Result<ParallelPlan> plan_of(const ParallelizeInput& input, const IdVector<NodeI
   Result<std::vector<PackingPair>> conflicts = conflicts_of(input, flow, schedule, draft);
   if (!conflicts) return conflicts.error();
   const PlanOptions& options = input.task.options;
-  Result<std::string> allocate = assign_offsets(draft, schedule.aliases, input.aliases,
-                                                {.effort = options.allocate_effort / kWayEffortShares,
-                                                 .stop = options.stop,
-                                                 .conflicts = *std::move(conflicts)});
+  Result<std::string> allocate = assign_offsets(
+      draft, schedule.aliases, input.aliases,
+      {.effort = options.allocate_effort / kWayEffortShares, .stop = options.stop, .conflicts = *std::move(conflicts)});
   if (!allocate) return allocate.error();
   // With such offsets a node waits only for its edges in the graph, except those that follow from others. The copies of
   // updates wait for what reads and writes their bytes.

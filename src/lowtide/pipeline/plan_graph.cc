@@ -46,12 +46,14 @@ Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
   order = stages.run_on(std::move(order), PlanStage::bound, graph,
                         [&](ChosenOrder known) { return tighten_bound(input, task.aliases, std::move(known)); });
 
-  // Offsets after the order, which decides lifespans. If they leave gaps, other orders and other sharing may leave none.
+  // Offsets after the order, which decides lifespans. If they leave gaps, other orders and other sharing may leave
+  // none.
   const PlanParts parts{graph, kernels.planned, *bodies, task.machine};
   const PlaceInput placing = place_input(task, parts);
   Result<PlacedSchedule> placed =
       stages.run(PlanStage::allocate, graph, [&] { return place_schedule(placing, order.choice.best); });
-  stages.verify_after(PlanStage::allocate, task, placed, [&] { return sequential_plan(task, kernels, order, *placed); });
+  stages.verify_after(PlanStage::allocate, task, placed,
+                      [&] { return sequential_plan(task, kernels, order, *placed); });
   if (!placed) return placed.error();
   placed = stages.run_on(std::move(placed), PlanStage::refine, graph, [&](Result<PlacedSchedule> known) {
     return refine_placement(placing, *std::move(known), order.choice.runners_up);
@@ -68,8 +70,8 @@ Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
   LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned.plan));
   if (!asks_for_parallel(task)) return planned;
 
-  // Streams, waves and dataflow last, because an order that needs little memory says which nodes may run early, and what
-  // that costs. A body runs inside a step, so it stays a sequence.
+  // Streams, waves and dataflow last, because an order that needs little memory says which nodes may run early, and
+  // what that costs. A body runs inside a step, so it stays a sequence.
   stages.verify_after(PlanStage::refine, task, placed, [&] { return planned.plan; });
   return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::parallelize, graph,
                        [&](Result<PlannedGraph> sequence) {

@@ -90,10 +90,11 @@ void Stages::dump(PlanStage stage, const Graph& graph, const std::string& before
 
 PlannedGraph Stages::finish(const Graph& graph, PlannedGraph planned) {
   planned.violations.insert(planned.violations.begin(), violations_.begin(), violations_.end());
-  planned.violations = run_on(std::move(planned.violations), PlanStage::verify, graph, [&](std::vector<Violation> known) {
-    for (Violation& violation : verify(graph, planned.plan)) known.push_back(std::move(violation));
-    return known;
-  });
+  planned.violations =
+      run_on(std::move(planned.violations), PlanStage::verify, graph, [&](std::vector<Violation> known) {
+        for (Violation& violation : verify(graph, planned.plan)) known.push_back(std::move(violation));
+        return known;
+      });
   planned.times = std::move(times_);
   return planned;
 }

@@ -46,11 +46,12 @@ class Stages {
     return changed;
   }
 
-  // Verifies the plan after a stage that succeeded, if the options ask for it. Plans of bodies are verified with the plan
-  // around them.
+  // Verifies the plan after a stage that succeeded, if the options ask for it. Plans of bodies are verified with the
+  // plan around them.
   template <typename Value, typename MakePlan>
   void verify_after(PlanStage stage, const Task& task, const Result<Value>& result, MakePlan&& make_plan) {
-    if (options_.verify_each && result && !task.is_body()) check(stage, task.graph, std::forward<MakePlan>(make_plan)());
+    if (options_.verify_each && result && !task.is_body())
+      check(stage, task.graph, std::forward<MakePlan>(make_plan)());
   }
 
   // Runs the stage `verify`, and adds all violations and times to the result. Messages of violations that were found

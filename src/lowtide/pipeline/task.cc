@@ -56,24 +56,28 @@ Result<void> check_options(const Target& target, const PlanOptions& options) {
   }
   for (PlanStage stage : options.skip) {
     if (is_optional(stage)) continue;
-    return Error{ErrorCode::invalid,
-                 "stage " + quoted(to_string(stage)) + " cannot be skipped, because every plan needs it; these can be: " +
-                     listed(optional_plan_stages(), "and"),
-                 ""};
+    return Error{
+        ErrorCode::invalid,
+        "stage " + quoted(to_string(stage)) +
+            " cannot be skipped, because every plan needs it; these can be: " + listed(optional_plan_stages(), "and"),
+        ""};
   }
-  if (options.order == "search" && std::find(options.skip.begin(), options.skip.end(), PlanStage::search) != options.skip.end()) {
-    return Error{ErrorCode::invalid, "order 'search' needs the stage 'search', which is skipped; remove one of the two", ""};
+  if (options.order == "search" &&
+      std::find(options.skip.begin(), options.skip.end(), PlanStage::search) != options.skip.end()) {
+    return Error{ErrorCode::invalid, "order 'search' needs the stage 'search', which is skipped; remove one of the two",
+                 ""};
   }
   return {};
 }
 
 Task model_task(const Graph& graph, const Target& target, const PlanOptions& options) {
-  return {graph, target, options, alias_options(target, options, false), capped_machine(target.machine, options.budget)};
+  return {graph, target, options, alias_options(target, options, false),
+          capped_machine(target.machine, options.budget)};
 }
 
 Task body_task(const Task& outer, const Graph& body) {
   const AliasOptions aliases = alias_options(outer.target, outer.options, true);
-  return {body,    outer.target, outer.options, aliases, body_machine(outer.target.machine, aliases.alignment),
+  return {body,           outer.target, outer.options, aliases, body_machine(outer.target.machine, aliases.alignment),
           outer.depth + 1};
 }
 

@@ -32,8 +32,8 @@ struct Task {
 // The model's graph. A budget caps the capacities of the regions (capacity.h).
 [[nodiscard]] Task model_task(const Graph& graph, const Target& target, const PlanOptions& options);
 
-// A body owns its inputs, except the captured ones, so they are placed in its arena. That arena is scratch of a node and
-// may lie in any region, so the body uses the coarsest alignment.
+// A body owns its inputs, except the captured ones, so they are placed in its arena. That arena is scratch of a node
+// and may lie in any region, so the body uses the coarsest alignment.
 [[nodiscard]] Task body_task(const Task& outer, const Graph& body);
 
 [[nodiscard]] ScheduleOptions schedule_options(const Task& task);

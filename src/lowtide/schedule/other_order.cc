@@ -16,8 +16,8 @@ namespace lowtide {
 namespace {
 
 using schedule_internal::FoundOrder;
-using schedule_internal::OrderProblem;
 using schedule_internal::order_problem;
+using schedule_internal::OrderProblem;
 using schedule_internal::search_order;
 
 using Index = OrderProblem::Index;

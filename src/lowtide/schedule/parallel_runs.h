@@ -26,8 +26,8 @@ struct ParallelRequest {
 struct ParallelOptions {
   ExecutionModel run = ExecutionModel::streams;  // or waves
   std::uint32_t streams = 2;
-  int slack_percent = 15;      // how far the cap may exceed the load on one stream, unless `pareto_front` is set
-  bool pareto_front = false;   // requests runs at all caps, and streams as well as waves
+  int slack_percent = 15;     // how far the cap may exceed the load on one stream, unless `pareto_front` is set
+  bool pareto_front = false;  // requests runs at all caps, and streams as well as waves
 };
 
 // A run on several streams, as it was simulated.

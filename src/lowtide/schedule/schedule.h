@@ -45,9 +45,10 @@ struct ScheduleOptions {
 // The best of the orders that were measured.
 struct OrderChoice {
   Schedule best;
-  std::vector<std::pair<std::string, Bytes>> tried;  // each strategy and its load, in the order in which they were tried
-  // The other measured orders, the lowest load first; empty in graphs of more than 20,000 nodes. Allocation may suit one
-  // of them better.
+  // each strategy and its load, in the order in which they were tried
+  std::vector<std::pair<std::string, Bytes>> tried;
+  // The other measured orders, the lowest load first; empty in graphs of more than 20,000 nodes. Allocation may suit
+  // one of them better.
   std::vector<Schedule> runners_up;
   Bytes bound;                     // no order has a lower load: the given bound, or what the search has shown
   bool is_bound_searched = false;  // the search has raised the bound
@@ -61,7 +62,7 @@ struct OrderChoice {
 //   reverse_post_order      depth-first from the sources; the last node to finish comes first
 //   breadth_first           by distance from the sources
 //   longest_path            depth_first; of the inputs of a node, the one with the longest path before it comes first
-//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with the most readers and bytes before it comes
+//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with most readers and bytes before it comes
 //                           first
 //   least_peak_first        of the nodes that do not raise the peak so far, the one that adds the fewest bytes
 //   search                  searches all orders; exact if the effort suffices
@@ -70,22 +71,22 @@ struct OrderChoice {
 //   best_of_inductor        depth_first, breadth_first, least_peak_first
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();
 
-// Measures the orders of all heuristics that `options.order` allows, and keeps the one with the lowest load; among equals
-// the first in the list above. If `options.order` is "search", the best is the order as given. With a bound, orders that
-// do not meet it are measured without parts, results in place and views too, in graphs of at most 20,000 nodes, because
-// the rules that choose aliases are heuristics as well.
+// Measures the orders of all heuristics that `options.order` allows, and keeps the one with the lowest load; among
+// equals the first in the list above. If `options.order` is "search", the best is the order as given. With a bound,
+// orders that do not meet it are measured without parts, results in place and views too, in graphs of at most 20,000
+// nodes, because the rules that choose aliases are heuristics as well.
 // `as_given`: the order of the graph, if it was measured before.
 // Errors (invalid): an unknown strategy. O((nodes + edges) log nodes).
 [[nodiscard]] Result<OrderChoice> try_heuristics(const ScheduleInput& input, const ScheduleOptions& options,
                                                  std::optional<Schedule> as_given = std::nullopt);
 
-// Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search or the best
-// meets the bound. The first problem that is searched bounds every choice of aliases. If its order shares less than that
-// problem assumes, two more are searched, in which slices, splits and concats share everything or nothing.
+// Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search or the
+// best meets the bound. The first problem that is searched bounds every choice of aliases. If its order shares less
+// than that problem assumes, two more are searched, in which slices, splits and concats share everything or nothing.
 // Costs options.effort.
 [[nodiscard]] OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known);
 
-// Both, one after the other.
+// Both, one after another.
 [[nodiscard]] Result<OrderChoice> schedule(const Graph& graph, const ChosenKernels& kernels,
                                            const ScheduleOptions& options = {});
 

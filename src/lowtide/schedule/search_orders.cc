@@ -60,8 +60,8 @@ class GraphSearch {
   [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
 
  private:
-  // Returns a lower bound of the problem. Searches in phases, because an order that is better in the problem may be worse
-  // when it is measured: so the orders that less work finds count as well.
+  // Returns a lower bound of the problem. Searches in phases, because an order that is better in the problem may be
+  // worse when it is measured: so the orders that less work finds count as well.
   std::int64_t search(const OrderProblem& problem, OrderSearchOptions options) {
     const OrderSearch prepared(problem);
     const bool has_limit = options.limit < kNoLimit;

@@ -29,8 +29,8 @@ struct StreamOptions {
   AliasOptions aliases;
 };
 
-// A sequential order scheduled onto streams: the simulated run in which each node takes as long as its cost says. Vectors
-// are indexed by position in `order`.
+// A sequential order scheduled onto streams: the simulated run in which each node takes as long as its cost says.
+// Vectors are indexed by position in `order`.
 struct StreamSchedule {
   std::vector<NodeId> order;  // by start
   std::vector<std::uint32_t> stream;
@@ -41,13 +41,15 @@ struct StreamSchedule {
   std::int64_t picoseconds = 0;  // until everything has ended
 };
 
-// List scheduling (Graham 1966) with a cap on memory. Whenever a stream is free, the first node by priority starts whose
-// predecessors have ended and that keeps within the cap. A node starts early only if, when the running nodes have ended,
-// the rest can still run one by one in the sequential order within the cap. These are the safe states of Dijkstra's
-// banker. So the run never gets stuck, and its load is at most the larger of the cap and the sequential load.
+// List scheduling (Graham 1966) with a cap on memory. Whenever a stream is free, the first node by priority starts
+// whose predecessors have ended and that keeps within the cap. A node starts early only if, when the running nodes have
+// ended, the rest can still run one by one in the sequential order within the cap. These are the safe states of
+// Dijkstra's banker. So the run never gets stuck, and its load is at most the larger of the cap and the sequential
+// load.
 //
 // Alias classes are those of the sequential order. A node that overwrites an operand waits for all nodes that touched
-// these bytes before it there. Lifespans hold in this run only. Waits make them hold in every run (synchronize/waits.h).
+// these bytes before it there. Lifespans hold in this run only. Waits make them hold in every run
+// (synchronize/waits.h).
 //
 // `costs`: by node, at least 1; their sum is below 2^62. Only the 32 first ready nodes by priority are considered.
 // O((nodes + edges) log nodes), times 32; for results in place in large classes (concats) also writers x users.

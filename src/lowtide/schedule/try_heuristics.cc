@@ -19,15 +19,14 @@ struct Heuristic {
 };
 
 const std::vector<Heuristic>& heuristics() {
-  static const std::vector<Heuristic> all = {
-      {"as_given", schedule_internal::as_given},
-      {"depth_first", schedule_internal::depth_first},
-      {"greedy_by_freed_bytes", schedule_internal::greedy_by_freed_bytes},
-      {"reverse_post_order", schedule_internal::reverse_post_order},
-      {"breadth_first", schedule_internal::breadth_first},
-      {"longest_path", schedule_internal::longest_path},
-      {"depth_first_by_fan_out", schedule_internal::depth_first_by_fan_out},
-      {"least_peak_first", schedule_internal::least_peak_first}};
+  static const std::vector<Heuristic> all = {{"as_given", schedule_internal::as_given},
+                                             {"depth_first", schedule_internal::depth_first},
+                                             {"greedy_by_freed_bytes", schedule_internal::greedy_by_freed_bytes},
+                                             {"reverse_post_order", schedule_internal::reverse_post_order},
+                                             {"breadth_first", schedule_internal::breadth_first},
+                                             {"longest_path", schedule_internal::longest_path},
+                                             {"depth_first_by_fan_out", schedule_internal::depth_first_by_fan_out},
+                                             {"least_peak_first", schedule_internal::least_peak_first}};
   return all;
 }
 
@@ -47,7 +46,8 @@ const std::vector<Selection>& selections() {
 bool allows(const std::string& order, const std::string& heuristic) {
   if (order == "auto" || order == heuristic) return true;
   return std::any_of(selections().begin(), selections().end(), [&](const Selection& one) {
-    return one.name == order && std::find(one.heuristics.begin(), one.heuristics.end(), heuristic) != one.heuristics.end();
+    return one.name == order &&
+           std::find(one.heuristics.begin(), one.heuristics.end(), heuristic) != one.heuristics.end();
   });
 }
 

@@ -122,8 +122,8 @@ class Decision {
     return finish(std::move(candidate));
   }
 
-  // Joins what nowhere raises the load above `limit`. The profile is that of no partial joins, changed as joins are made.
-  // Results in place shift it a little, so the caller measures the result.
+  // Joins what nowhere raises the load above `limit`. The profile is that of no partial joins, changed as joins are
+  // made. Results in place shift it a little, so the caller measures the result.
   AliasClasses one_by_one(const Candidate& base, const std::vector<Bytes>& profile, Bytes limit) {
     std::vector<std::int64_t> row;
     row.reserve(profile.size());
@@ -151,8 +151,8 @@ class Decision {
     }
   }
 
-  // Applies to `load` what a join changes, in pieces between the steps where one of the sets begins or ends, and returns
-  // true. Returns false, and changes nothing, if the load would rise above `limit`.
+  // Applies to `load` what a join changes, in pieces between the steps where one of the sets begins or ends, and
+  // returns true. Returns false, and changes nothing, if the load would rise above `limit`.
   bool raise_stays_below(AliasForest& forest, const std::vector<AliasForest::Join>& joins, RangeMax& load,
                          Bytes limit) const {
     std::map<std::uint32_t, std::int64_t> change;

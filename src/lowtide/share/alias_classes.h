@@ -33,8 +33,8 @@ struct AliasClass {
   // Steps of the order: from the first write, or step 0 for what is there before the run, to the last use.
   Lifespan lifespan;
   bool is_kept = false;  // holds what is needed at the end of the run (Graph::is_needed_at_end), or was there before it
-  // If some bytes live shorter than others: each unit of the alignment lives from the first write to the last use of the
-  // tensors that have a byte in it (BufferPart). Sizes are multiples of the alignment. Empty: all bytes live alike.
+  // If some bytes live shorter than others: each unit of the alignment lives from the first write to the last use of
+  // the tensors that have a byte in it (BufferPart). Sizes are multiples of the alignment. Empty: all bytes live alike.
   std::vector<BufferPart> parts = {};
   bool is_captured = false;  // holds a tensor of a graph around this one, whose bytes are there and not here
 };
@@ -49,7 +49,8 @@ struct PartCopy {
   Offset offset;              // of the copy, in the class of the result
 };
 
-// Which tensors share bytes: a tensor has one place, and each operand of a concat lies in the result or is copied there.
+// Which tensors share bytes: a tensor has one place, and each operand of a concat lies in the result or is copied
+// there.
 struct AliasClasses {
   IdVector<AliasClassId, AliasClass> classes;  // by their smallest tensor
   IdVector<TensorId, AliasClassId> class_of;
@@ -81,21 +82,22 @@ struct AliasOptions {
 
 // Decides, for one order, which tensors share bytes, so that the peak load is low. The field says bufferization.
 //   1. Views of a whole tensor are always joined. That never raises a load, because one of two copies goes away.
-//   2. Slices, splits and concats are joined if that does not raise the peak. Without parts, a slice keeps its whole tensor
-//      alive, and the buffer of a concat exists from its first operand on. Compared are: all, one by one against the load
-//      profile, and none. The lowest peak wins; of equals the first in this list, because it copies the fewest bytes.
+//   2. Slices, splits and concats are joined if that does not raise the peak. Without parts, a slice keeps its whole
+//      tensor alive, and the buffer of a concat exists from its first operand on. Compared are: all, one by one against
+//      the load profile, and none. The lowest peak wins; of equals the first in this list, because it copies the fewest
+//      bytes.
 //   3. Along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no tensor in these
 //      bytes is used later and no other input of the node lies in them. Without parts these must be all of the buffer.
-// Never joined: what is needed at the end with an input, constant or state, or with something else that is needed at the
-// end, except where one node has both and they share no byte (the outputs of a split); anything written with what must
-// stay untouched.
+// Never joined: what is needed at the end with an input, constant or state, or with something else that is needed at
+// the end, except where one node has both and they share no byte (the outputs of a split); anything written with what
+// must stay untouched.
 //
-// A concat is joined operand by operand. An operand is in place if its set of tensors is free to move there: it is not an
-// input, constant or state, it is all of its set, and no other operand has taken the set. The others are copied right
-// before the concat's place in the order, where they are still live and the whole result is live, too. So a concat that
-// copies some operands never needs more than one that computes, and step 2 decides on it like on any other. Without an
-// operand in place, the kernel computes. If some concats can only be joined in this way, step 2 compares them without
-// copies as well, because an operand in one concat cannot be in another.
+// A concat is joined operand by operand. An operand is in place if its set of tensors is free to move there: it is not
+// an input, constant or state, it is all of its set, and no other operand has taken the set. The others are copied
+// right before the concat's place in the order, where they are still live and the whole result is live, too. So a
+// concat that copies some operands never needs more than one that computes, and step 2 decides on it like on any other.
+// Without an operand in place, the kernel computes. If some concats can only be joined in this way, step 2 compares
+// them without copies as well, because an operand in one concat cannot be in another.
 //
 // `order` is a topological order of all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,

@@ -72,8 +72,8 @@ bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& pa
   return !below.is_kept || (!above.is_external && !above.is_kept);
 }
 
-// A concat whose parts lie one after another already is these bytes. They are the first parts of a larger concat, say, or
-// consecutive slices of a constant.
+// A concat whose parts lie one after another already is these bytes. They are the first parts of a larger concat, say,
+// or consecutive slices of a constant.
 std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, std::span<const TableView> views) {
   const Place first = find(views[0].part);
   const Place result = find(views[0].whole);

@@ -64,8 +64,8 @@ class AliasForest {
     std::vector<Join> joins;  // at least one
     bool has_copies = false;  // of a concat: other parts cannot be joined
   };
-  // The sets to join for the views of a node. Returns nullopt if the node must compute: some view cannot be joined, or, of
-  // a concat, no view can.
+  // The sets to join for the views of a node. Returns nullopt if the node must compute: some view cannot be joined, or,
+  // of a concat, no view can.
   [[nodiscard]] std::optional<Joins> plan_joins(const Graph& graph, std::span<const TableView> views, bool is_concat);
 
  private:

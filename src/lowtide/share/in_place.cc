@@ -83,7 +83,8 @@ class TakeOver {
     return node.bodies.empty();
   }
 
-  // No tensor needs these bytes after the step. Looks at every tensor of the set, and returns false if no looks are left.
+  // No tensor needs these bytes after the step. Looks at every tensor of the set, and returns false if no looks are
+  // left.
   bool dies(const Overwriting& what) {
     bool is_free = true;
     forest_.for_each_member(what.root, [&](TensorId member) {

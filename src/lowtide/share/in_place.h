@@ -24,8 +24,8 @@ struct InPlaceInput {
   const IdVector<TensorId, Lifespan>& lives;  // from each tensor's write to its last use, as if it shared nothing
 };
 
-// Joins, along the order, the result of each node that computes with an input that its kernel may overwrite and that dies
-// there. Looks at a limited number of tensors, and joins nothing after that.
+// Joins, along the order, the result of each node that computes with an input that its kernel may overwrite and that
+// dies there. Looks at a limited number of tensors, and joins nothing after that.
 // O(order log tensors), and at most kLooksPerTensor looks per tensor.
 void take_over_inputs(const InPlaceInput& input, const IdVector<NodeId, StepKind>& step_kinds, AliasForest& forest);
 

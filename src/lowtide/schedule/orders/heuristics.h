@@ -9,12 +9,12 @@
 
 namespace lowtide::schedule_internal {
 
-// Each function returns a topological order of all nodes, the same on every machine. Some are rules of other systems, for
-// comparison. O((nodes + edges) log nodes) each.
+// Each function returns a topological order of all nodes, the same on every machine. Some are rules of other systems,
+// for comparison. O((nodes + edges) log nodes) each.
 [[nodiscard]] std::vector<NodeId> as_given(const Graph& graph);
 
-// Depth-first post-order from the outputs, then from nodes whose results nothing reads; inputs in the order of the node.
-// Good if branches are long and their results small; poor if a late branch needs a result of an early one.
+// Depth-first post-order from the outputs, then from nodes whose results nothing reads; inputs in the order of the
+// node. Good if branches are long and their results small; poor if a late branch needs a result of an early one.
 // (XLA's post-order, ONNX Runtime's reversed depth-first walk.)
 [[nodiscard]] std::vector<NodeId> depth_first(const Graph& graph);
 
@@ -26,7 +26,8 @@ namespace lowtide::schedule_internal {
 // (XLA's depth-first scheduler).
 [[nodiscard]] std::vector<NodeId> depth_first_by_fan_out(const Graph& graph);
 
-// Depth-first from the sources along the readers; the last node to finish comes first (Relay, TFLite and most compilers).
+// Depth-first from the sources along the readers; the last node to finish comes first (Relay, TFLite and most
+// compilers).
 [[nodiscard]] std::vector<NodeId> reverse_post_order(const Graph& graph);
 
 // By distance from the sources (Kahn's generations; Inductor's breadth-first order).
@@ -41,8 +42,8 @@ namespace lowtide::schedule_internal {
 // raise it, the one that raises it least (Inductor's least-peak-first order).
 [[nodiscard]] std::vector<NodeId> least_peak_first(const Graph& graph);
 
-// Nodes that must run before a node: producers of what it reads, in that order, then its control inputs. A node may appear
-// several times.
+// Nodes that must run before a node: producers of what it reads, in that order, then its control inputs. A node may
+// appear several times.
 [[nodiscard]] std::vector<NodeId> nodes_before(const Graph& graph, NodeId id);
 
 }  // namespace lowtide::schedule_internal

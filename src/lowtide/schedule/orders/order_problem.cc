@@ -90,7 +90,7 @@ class FromGraph {
     node.steps[0].origin = id.value();
   }
 
-  // Holders come with the largest holding first. Of those that live, the largest counts; so the first h holders, as
+  // Holders come with the largest holding first. Among live holders the largest counts, so the first h holders, as
   // long as one of them lives, need what the h-th has above the next. A view holds no more than what it is a view of,
   // so these are always joined by reads, and live without a pause.
   void add_piece(const std::vector<Holding>& holders) {
@@ -114,7 +114,7 @@ class FromGraph {
       value.is_there_first = value.is_there_first || !tensor.producer;
       value.is_kept = value.is_kept || !tensor.producer || graph_.is_needed_at_end(id);
     }
-    // What is there first is kept too, so one that nobody touches is a part of the base.
+    // What is there first is kept too, so one without users is a part of the base.
     if (!is_used) problem_.base += std::exchange(value.size, 0);
     problem_.values.push_back(value);
   }

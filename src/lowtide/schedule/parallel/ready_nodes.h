@@ -19,8 +19,8 @@ namespace lowtide::schedule_internal {
 // position, that in the sequential order. O((nodes + edges) log nodes) for a whole run.
 class ReadyNodes {
  public:
-  // The smallest key comes first. Aliases come before others, since they take no time and other nodes wait for them; then
-  // the priority decides, then the position.
+  // The smallest key comes first. Aliases come before others, since they take no time and other nodes wait for them;
+  // then the priority decides, then the position.
   using Key = std::pair<std::int64_t, std::uint32_t>;
 
   ReadyNodes(const Graph& graph, const Schedule& sequential, const IdVector<NodeId, std::int64_t>& costs,

@@ -15,10 +15,10 @@
 
 namespace lowtide::schedule_internal {
 
-// The live bytes while nodes of a sequential order start and end out of order, and what would be live if the rest ran in
-// order from now on. Nodes are identified by their position in the sequential order.
+// The live bytes while nodes of a sequential order start and end out of order, and what would be live if the rest ran
+// in order from now on. Nodes are identified by their position in the sequential order.
 //
-//   rest[p]   the load at position p if all running nodes have ended and the rest runs one by one. A part that has begun
+//   rest[p]   the load at position p if all running nodes have ended and the rest runs one by one. A part that began
 //             early counts from now on; a part whose users have all started does not count. Positions that have started
 //             have no load.
 class StreamLoads {
@@ -57,11 +57,11 @@ class StreamLoads {
   [[nodiscard]] bool may_start_early(std::uint32_t position);
   void mark_started(std::uint32_t position);
 
-  std::vector<Part> parts_;                        // those of a class one after another
-  std::vector<std::int64_t> ends_;                  // of each part, in bytes of its class
+  std::vector<Part> parts_;                       // those of a class one after another
+  std::vector<std::int64_t> ends_;                // of each part, in bytes of its class
   IdVector<AliasClassId, PartIndex> first_part_;  // and one more entry
-  std::vector<std::vector<PartIndex>> touched_;      // by position; each part once
-  std::vector<std::int64_t> scratch_;               // by position
+  std::vector<std::vector<PartIndex>> touched_;   // by position; each part once
+  std::vector<std::int64_t> scratch_;             // by position
   Flags<std::uint32_t> has_started_;
   RangeMax rest_;
   std::int64_t cap_;

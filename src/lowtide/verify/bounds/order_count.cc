@@ -32,8 +32,8 @@ struct Segment {
 
 struct Atom {
   std::int64_t size = 0;
-  bool is_outside = false;  // an input or constant: takes no room
-  bool is_alone = false;    // whoever holds it holds all of it and nothing else, so it takes whole units
+  bool is_outside = false;  // an input or constant: occupies nothing
+  bool is_alone = false;    // each holder holds all of it and nothing else, so it takes whole units
 };
 
 class Counting {
@@ -73,7 +73,8 @@ class Counting {
     bool is_repeated = false;
   };
 
-  // Empty: the node computes in every plan. So does a view of what must stay, or is handed out, that is handed out itself.
+  // Empty: the node computes in every plan. So does a view of what must stay, or is handed out, that is handed out
+  // itself.
   [[nodiscard]] std::vector<Part> usable_meaning(NodeId id) const {
     if (facts_.copies.size() > 0 && facts_.copies.test(id)) return {};
     const AliasMeaning meaning = alias_meaning(graph_, id);
@@ -149,7 +150,8 @@ class Counting {
   }
 
   // The result has bytes of its own for this operand, which only other concats may share: the first of them counts. A
-  // slice of the result has no certain byte of them, unless the operand is given: then they are where it is in the result.
+  // slice of the result has no certain byte of them, unless the operand is given: then they are where it is in the
+  // result.
   void add_copy(const Part& part, bool is_given) {
     if (is_given && part.length == graph_.tensor(part.output).size.count()) return;  // it may be all of the result
     if (!copied_.insert(part.input).second) return;
@@ -180,7 +182,7 @@ class Counting {
     }
   }
 
-  // All of it lies in a constant or input side by side, and nobody hands it out: it may stay there.
+  // All of it lies in a constant or input side by side, and it is no output: it may stay there.
   [[nodiscard]] bool is_free(TensorId id) const {
     const std::vector<Segment>& content = content_[id];
     if (content.empty()) return true;
