@@ -22,8 +22,6 @@ LIMITED_WIDTH = {".h", ".cc"}
 LIMITED_FOLDERS = ("bench/", "examples/", "fuzz/", "scripts/", "tests/architecture/", "tests/golden/")
 NOT_OURS = ("third_party/", "LICENSE", "fuzz/seeds/", "bench/instances/", "scripts/checks/prose.py",
             "scripts/eslint/package")
-# Names of files that are still to be rewritten. A name without findings leaves this list, and an empty list goes.
-TO_DO = pathlib.Path(__file__).with_name("prose_to_do.txt")
 
 # Pattern, and what to write instead. A blank matches any space, line break and comment mark.
 PHRASES = [
@@ -113,25 +111,17 @@ def tracked_files():
 
 def main():
     check_the_check()
-    to_do = set(TO_DO.read_text().split()) if TO_DO.exists() else set()
     named = [pathlib.Path(name).resolve() for name in sys.argv[1:]]
     count = files = 0
-    done = set(to_do)
     for path in named or tracked_files():
         inside = path.relative_to(ROOT).as_posix()
         if not path.is_file() or path.suffix not in TEXT or inside.startswith(NOT_OURS):
             continue
         files += 1
         found = findings(path, path.read_text(), inside)
-        if found:
-            done.discard(path.name)
-        if path.name in to_do and not named:
-            continue
         for line, message in found:
             print(f"{inside}:{line}: {message}")
         count += len(found)
-    if not named and done:
-        print(f"note: {TO_DO.name} lists files without findings: {' '.join(sorted(done))}")
     print(f"{count} findings in {files} files")
     return 1 if count or not files else 0
 

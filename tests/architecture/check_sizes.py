@@ -17,10 +17,7 @@ MOST_PARAMETERS = 5
 FOLDERS = ("src", "tests", "bench", "fuzz", "examples", "scripts", ".ci")
 # Names of files that are still to do. An entry leaves this list when it is done, and the list goes when it is empty.
 TO_DO = {
-    "figures.cc",
     "other_order.cc",
-    "plan_graph.cc",
-    "plan_graph_test.cc",
     "small_plans.cc",
     "transfer_damages.cc",
 }
