@@ -56,7 +56,7 @@ TEST(Explanation, NamesWhatEveryOrderHolds) {
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 1,024 B (1.00 KiB)"));
   EXPECT_THAT(text,
               HasSubstr("While Conv narrow runs, 1,024 B (1.00 KiB) are live in every order: it reads h (640 B), and "
-                        "writes k (320 B). Besides, s (64 B) is kept"));
+                        "writes k (320 B). In addition, s (64 B) is kept"));
   EXPECT_THAT(text, HasSubstr("s (64 B) is kept for step 3, Conv last. If it were recomputed for that step, or swapped "
                               "out until then, the peak would be 960 B."));
 }

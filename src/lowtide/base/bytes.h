@@ -12,8 +12,8 @@
 
 namespace lowtide {
 
-// A number of bytes. It is never negative in a valid plan, but signed, so that differences are exact. Arithmetic throws
-// InvariantViolation instead of wrapping: sizes are bounded where they enter (limits::kMaxTensorBytes,
+// A number of bytes. It is signed so that differences are exact, but it is never negative in a valid plan. Arithmetic
+// throws InvariantViolation instead of wrapping: sizes are bounded where they enter (limits::kMaxTensorBytes,
 // limits::kMaxTotalBytes), so an overflow is a bug.
 class Bytes {
  public:
@@ -59,7 +59,8 @@ class Offset {
 [[nodiscard]] std::string format_bytes_short(Bytes size);
 
 // Reads "64MiB", "256 KiB", "1.5GiB", "4096" and "4096B". The units are those of IEC; "64MB" is refused because it is
-// ambiguous. Returns nullopt if the text is not a size, is negative, is no whole number of bytes, or exceeds 2^63 - 1.
+// ambiguous. Returns nullopt if the text is not a size, is negative, is not a whole number of bytes, or exceeds
+// 2^63 - 1.
 [[nodiscard]] std::optional<Bytes> parse_bytes(const std::string& text);
 
 }  // namespace lowtide

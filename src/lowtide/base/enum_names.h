@@ -17,20 +17,21 @@
 
 namespace lowtide {
 
-// The names of the values of an enum. They stand in one table beside the enum:
+// The names of the values of an enum. They are in one table next to the enum:
 //
 //   enum class Role : std::uint8_t { input, output };
 //   template <>
 //   inline constexpr auto kEnumNames<Role> = enum_names<Role>({{Role::input, "input"}, {Role::output, "output"}});
 //
 //   to_string(Role::output)          "output"
-//   from_string<Role>("output")      Role::output; nullopt for a text that is no name
+//   from_string<Role>("output")      Role::output; nullopt for any other text
 //   is_named(static_cast<Role>(7))   false
 //   choices_of<Role>()               "input or output"
 template <typename Enum>
 inline constexpr bool kEnumNames = false;
 
-// Makes the table of an enum. Requires: the rows are all values of the enum, 0, 1, 2 and so on. Checked when compiled.
+// Makes the table of an enum. Requires: the rows list all values of the enum in the order 0, 1, 2 and so on. This is
+// checked at compile time.
 template <typename Enum, std::size_t count>
 [[nodiscard]] consteval std::array<std::string_view, count> enum_names(
     const std::pair<Enum, std::string_view> (&rows)[count]) {
@@ -47,7 +48,7 @@ concept NamedEnum = std::is_enum_v<Enum> && requires {
   kEnumNames<Enum>.size();
 };
 
-// False for a number that is no value of the enum, which a plan that was not read from a file may hold.
+// Returns false for a number that is not a value of the enum. A plan that was not read from a file may hold one.
 template <NamedEnum Enum>
 [[nodiscard]] constexpr bool is_named(Enum value) {
   return static_cast<std::size_t>(value) < kEnumNames<Enum>.size();

@@ -5,7 +5,7 @@
 
 namespace lowtide {
 
-// A signed integer of 128 bits. It holds any product of two 64-bit integers, and sums of very many such products.
+// A signed integer of 128 bits. It holds any product of two 64-bit integers.
 __extension__ typedef __int128 Int128;
 
 }  // namespace lowtide

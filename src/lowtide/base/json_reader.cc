@@ -146,7 +146,7 @@ bool JsonReader::read_name(std::string& out) {
   scratch_.swap(out);
   if (decode_json_name(scratch_, out)) return true;
   return fail(ErrorCode::invalid,
-              "a backslash in a name is followed by another one, or by x and two hexadecimal digits; found " +
+              "a backslash in a name must be followed by another one, or by x and two hexadecimal digits; found " +
                   quoted(scratch_));
 }
 

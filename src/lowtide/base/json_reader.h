@@ -89,7 +89,7 @@ class JsonReader {
   // Reads any value and checks the grammar of JSON and limits::kMaxTextDepth. `depth` is the number of open containers
   // around the value.
   bool skip_value(int depth);
-  // Refuses everything except blanks.
+  // Refuses everything except white space.
   bool read_end();
 
   // Reads an object with unknown keys: `read(key)` must read or skip the value. Paths do not show these keys, because
@@ -123,7 +123,7 @@ class JsonReader {
   };
 
   void skip_blanks();
-  char peek();  // the next character that is not a blank; '\0' at the end
+  char peek();  // the next character that is not white space; '\0' at the end
   bool begin(char bracket, std::string_view what);
   bool expect(char c, std::string_view where);
   bool has_element(char closing, bool is_first);

@@ -28,7 +28,7 @@ void append_json_escape(std::string& out, std::uint32_t code_point) {
   append_hex(out, static_cast<unsigned char>(code_point & 0xFFU));
 }
 
-// Number of characters at the start of `text` that no JSON string has to escape.
+// Number of characters at the start of `text` that need no escape in any JSON string.
 std::size_t plain_length(std::string_view text) {
   const auto is_plain = [](char c) {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
@@ -95,7 +95,7 @@ void append_script_json_string(std::string& out, std::string_view text) {
     text.remove_prefix(plain);
     if (text.empty()) break;
     const std::size_t length = utf8_length(text);
-    LOWTIDE_CHECK(length > 0, "a text of a script is UTF-8");
+    LOWTIDE_CHECK(length > 0, "the text of a script is UTF-8");
     const std::string_view sequence = text.substr(0, length);
     const std::uint32_t point = code_point_of(sequence);
     if (sequence == "\"" || sequence == "\\") {
@@ -132,7 +132,7 @@ void JsonWriter::open(char bracket, Layout layout) {
 }
 
 void JsonWriter::close(char bracket) {
-  LOWTIDE_CHECK(!levels_.empty() && !after_key_, "a container that is closed is open, and every key has a value");
+  LOWTIDE_CHECK(!levels_.empty() && !after_key_, "only an open container is closed, and every key has a value");
   if (levels_.back() == kLines) out_ += '\n';
   levels_.pop_back();
   out_ += bracket;

@@ -25,12 +25,12 @@ void append_json_name(std::string& out, std::string_view text);
 // and line separators are \u escapes. Requires: `text` is UTF-8.
 void append_script_json_string(std::string& out, std::string_view text);
 
-// Writes JSON into a string, element by element, and sets the commas. Numbers are integers.
+// Writes JSON into a string, element by element, and inserts the commas. Numbers are integers.
 class JsonWriter {
  public:
   enum class Style : std::uint8_t {
-    file,    // strings are written by append_json_name; one blank after commas and colons
-    script,  // strings are written by append_script_json_string; no blanks
+    file,    // strings are written by append_json_name; one space after commas and colons
+    script,  // strings are written by append_script_json_string; no spaces
   };
   // Of a container: all elements on one line, or each element on a line of its own.
   enum class Layout : std::uint8_t { one_line, lines };

@@ -9,7 +9,7 @@
 namespace lowtide {
 
 // Calls work(0), ..., work(count - 1) once each, on at most `threads` threads. The calling thread is one of them. Calls
-// start in ascending order. Returns after all calls have ended. With one thread it is a loop.
+// start in ascending order. Returns after all calls have ended. With one thread, it is a plain loop.
 //
 // If calls throw, the exception of the call with the lowest index is thrown after all calls have ended. If the system
 // refuses a thread, the calls run on fewer threads.

@@ -16,8 +16,8 @@ namespace lowtide {
 // backslashes. If the name has more than `most` bytes, its middle is left out: "'abc...xyz' (52428800 bytes)".
 [[nodiscard]] std::string quoted(std::string_view name, std::size_t most = 120);
 
-// The same escapes in double quotes, without a limit of length. `unescaped` restores the text. Used by the text form
-// of graphs.
+// The same escapes in double quotes, without a length limit. `unescaped` restores the text. The text form of
+// graphs uses them.
 [[nodiscard]] std::string escaped(std::string_view text);
 
 // The inverse of `escaped` for the part between the quotes. Returns false if an escape is malformed.

@@ -129,7 +129,7 @@ void check_given(const CommandSpec& command, const Arguments& arguments) {
 }  // namespace
 
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
-  // Almost every short word is near to another one.
+  // Almost every short word is close to some known word, so a suggestion would not help.
   if (wrong.size() < 3 || wrong.size() > 60) return "";
   const std::string* nearest = nullptr;
   std::size_t least = 0;
@@ -140,7 +140,7 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& k
       least = letters;
     }
   }
-  // With more than a third of its letters wrong, it is another word.
+  // If more than a third of the letters differ, another word was meant.
   if (nearest == nullptr || least > std::max<std::size_t>(1, nearest->size() / 3)) return "";
   return "; did you mean '" + *nearest + "'?";
 }

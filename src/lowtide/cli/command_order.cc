@@ -12,7 +12,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// Sizes of the file as they are.
+// Alignment 1 keeps the sizes of the file as they are.
 Target plain_target() {
   Target target = dense_target();
   target.machine.regions[0].alignment = Bytes(1);

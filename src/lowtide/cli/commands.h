@@ -62,7 +62,7 @@ struct CommandSpec {
 // nullptr if there is no such command.
 [[nodiscard]] const CommandSpec* find_command(std::string_view name);
 
-// Own options first, then the common ones.
+// The options of the command first, then the common ones.
 [[nodiscard]] std::vector<const OptionSpec*> options_of(const CommandSpec& command);
 
 // The exit codes of the program, and those that a shell shows if a signal ended it ("128+N").

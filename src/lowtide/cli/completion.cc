@@ -64,7 +64,7 @@ std::string bash_value_cases(const CommandSpec& command) {
 }
 
 std::string zsh_spec(const OptionSpec& option) {
-  // In a spec of _arguments, brackets and colons have a meaning.
+  // In a spec of _arguments, brackets and colons have a special meaning.
   const std::string summary = replaced(replaced(replaced(option.summary, "[", "("), "]", ")"), ":", "\\:");
   std::string value;
   if (!option.value.empty()) {

@@ -28,7 +28,7 @@ bool wants_colors(ColorChoice choice, int stream) {
   return environment("TERM") != "dumb" && isatty(stream) == 1;
 }
 
-// Zero, or the errno that ended it.
+// Returns 0, or the errno of the write that failed.
 int write_to_stream(int stream, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(stream, bytes.data(), bytes.size());

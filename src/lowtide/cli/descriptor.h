@@ -30,14 +30,14 @@ class Descriptor {
 
   [[nodiscard]] bool is_open() const { return number_ >= 0; }
   [[nodiscard]] int number() const { return number_; }
-  // Of ::close; 0 if nothing was open.
+  // Returns the result of ::close, or 0 if nothing was open.
   int close() { return number_ < 0 ? 0 : ::close(std::exchange(number_, -1)); }
 
  private:
   int number_ = -1;
 };
 
-// The system's words for an errno. Not std::strerror: the progress line has a thread of its own.
+// The system's message for an errno. std::strerror is not safe here, because the progress line has its own thread.
 [[nodiscard]] inline std::string reason_of(int error) { return std::generic_category().message(error); }
 
 }  // namespace lowtide::cli_internal

@@ -36,7 +36,7 @@ inline constexpr int kJsonSchemaVersion = 1;
 // null if the gap is unknown.
 [[nodiscard]] Json json_of_gap(Bytes achieved, Bytes bound);
 
-// Prints with an indentation of two blanks and a final line end.
+// Prints with an indentation of two spaces and a final line end.
 void print_json(Console& console, const Json& json);
 
 }  // namespace lowtide::cli_internal

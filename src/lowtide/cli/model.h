@@ -31,7 +31,7 @@ struct LoadedModel {
   double seconds = 0;
 };
 
-// Imports a model and remarks on what the importer notes.
+// Imports a model and prints the importer's notes as remarks.
 [[nodiscard]] Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings,
                                                  Console& console);
 // The same, but stops if that fails.

@@ -22,7 +22,7 @@ class OutputFiles {
 
   [[nodiscard]] bool uses_stdout() const { return uses_stdout_; }
 
-  // Writes one of the destinations, completely or not at all, and remarks on it.
+  // Writes one of the destinations, completely or not at all, and prints a remark.
   void write(const std::string& destination, std::string_view bytes, Console& console) const;
 
  private:

@@ -24,7 +24,7 @@ constexpr std::string_view kDigits = "0123456789abcdef";
 constexpr std::size_t kRandomDigits = 16;
 constexpr int kMostAttempts = 100;
 
-// Not all of a long name, so that the temporary one is not too long.
+// Cuts a long name, so that the temporary name is not too long.
 std::string prefix_for(std::string_view destination) { return "." + std::string(destination.substr(0, 200)) + "."; }
 
 bool is_temporary_name(std::string_view name, std::string_view prefix) {
@@ -34,7 +34,7 @@ bool is_temporary_name(std::string_view name, std::string_view prefix) {
   return middle.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
-// Which name it is decides nothing that is written: the file is renamed or removed.
+// The random name does not affect any output, because the file is renamed or removed.
 bool append_random_digits(std::string& name) {
   std::uint64_t number = 0;
   if (getentropy(&number, sizeof(number)) != 0) return false;
@@ -75,13 +75,13 @@ TemporaryFile::Attempt TemporaryFile::try_create() {
   name_ = prefix_for(destination_);
   if (!append_random_digits(name_)) return Attempt::failed;
   name_ += kSuffix;
-  // 0666: the umask takes away what the user does not want.
+  // 0666: the umask removes the permissions that the user does not want.
   file_ = Descriptor(openat(folder_, name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!file_.is_open()) return errno == EEXIST ? Attempt::again : Attempt::failed;
   const bool is_locked = flock(file_.number(), LOCK_EX | LOCK_NB) == 0;
-  // A sweeper has it, and removes it.
+  // A sweeper holds the lock and removes the file.
   if (!is_locked && errno == EWOULDBLOCK) return Attempt::again;
-  // A sweeper has removed it. Without locks there are no sweepers.
+  // A sweeper has removed the file. Without locks, sweepers remove nothing.
   if (is_locked && !is_named(folder_, name_.c_str(), file_.number())) return Attempt::again;
   is_there_ = true;
   return Attempt::made;

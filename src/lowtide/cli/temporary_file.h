@@ -17,7 +17,7 @@ namespace lowtide::cli_internal {
 //   .NAME.0123456789abcdef.lowtide-tmp        NAME: the destination's, cut to 200 bytes; then 16 random hex digits
 //
 // Several processes may write the same destination at once, also from containers that share a folder and have equal
-// process ids. So a process id decides nothing. The protocol:
+// process ids. So nothing depends on process ids. The protocol:
 //
 //   1. A writer creates the file with O_EXCL under a random name, and takes another name if that one exists.
 //   2. It locks the file (flock). If the lock is taken, or the name no longer leads to this file, a sweeper came
@@ -28,9 +28,9 @@ namespace lowtide::cli_internal {
 //      removes those that it can lock. It holds the lock while it removes the file, and it removes a file only if the
 //      name still leads to the file that it locked.
 //
-// Between 1 and 2 the file of a living writer cannot be told from that of a writer killed there: it is empty and not
-// locked. A sweeper may remove it, which costs the writer nothing: it has not written yet, and step 2 tells it. Sparing
-// empty files instead would leave those of killed writers behind for ever.
+// Between 1 and 2, the file of a running writer looks like that of a writer that was killed there: it is empty and not
+// locked. A sweeper may remove it. The writer loses nothing, because it has not written yet and notices this in step 2.
+// If sweepers kept empty files, those of killed writers would stay forever.
 // Where a file system has no locks, writers do without them, and sweepers remove nothing.
 class TemporaryFile {
  public:
@@ -41,12 +41,12 @@ class TemporaryFile {
   // Removes the file unless it was renamed.
   ~TemporaryFile();
 
-  // All of these return false with errno set where the system refuses. The umask decides about the mode of the file.
+  // All of these return false with errno set if the system refuses. The umask limits the mode of the file.
   [[nodiscard]] bool create();
   [[nodiscard]] bool write(std::string_view bytes);
   [[nodiscard]] bool sync();
   [[nodiscard]] bool rename_to_destination();
-  // What the system refuses here is left as it is.
+  // If the system refuses, the mode stays as it is.
   void set_mode(mode_t mode);
 
  private:
@@ -63,7 +63,7 @@ class TemporaryFile {
 // Removes what writers of the same destination left behind when they were killed: step 4 above.
 void remove_abandoned_files(int folder, std::string_view destination);
 
-// Writes all the bytes to an open file. False with errno set.
+// Writes all the bytes to an open file. Returns false with errno set if that fails.
 [[nodiscard]] bool write_all(int file, std::string_view bytes);
 
 }  // namespace lowtide::cli_internal

@@ -151,7 +151,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
 
   remove_abandoned_files(folder.number(), destination.name);
   TemporaryFile temporary(folder.number(), destination.name);
-  // After a failed fsync, pages may be lost although they look written. So nothing is tried twice.
+  // After a failed fsync, pages may be lost although they look written. So fsync is not repeated.
   if (!temporary.create() || !temporary.write(bytes)) return write_error(path, reason_of(errno));
   if (is_there) temporary.set_mode(old_facts.st_mode);
   if (!temporary.sync() || !temporary.rename_to_destination()) return write_error(path, reason_of(errno));

@@ -16,12 +16,12 @@ namespace lowtide::graph_internal {
 // Finds a cycle: each node of the result comes before the next, and the last before the first. The result begins with
 // its lowest id. It is a shortest cycle through some node that lies on a cycle.
 //
-// `edges` are pairs (before, after), sorted. `waiting` is for each node the number of edges from nodes that were not
-// sorted. Requires: some node has such an edge. O(nodes + edges log edges).
+// `edges` are pairs (before, after), sorted. `waiting` has, for each node, the number of edges from nodes that were
+// not sorted. Requires: some node has such an edge. O(nodes + edges log edges).
 [[nodiscard]] std::vector<NodeId> find_cycle(const std::vector<std::pair<NodeId, NodeId>>& edges,
                                              const IdVector<NodeId, std::uint32_t>& waiting);
 
-// "'a' -> 'b' -> 'a'". Of a long cycle only the first nodes and the last.
+// "'a' -> 'b' -> 'a'". Of a long cycle, only the first nodes and the last one are shown.
 [[nodiscard]] std::string cycle_text(const std::vector<NodeId>& cycle, const IdVector<NodeId, Node>& nodes);
 
 }  // namespace lowtide::graph_internal

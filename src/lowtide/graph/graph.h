@@ -30,7 +30,7 @@ class Graph;
 
 // What a tensor is for the caller. Explicit, never derived from a name.
 //   input      given by the caller, never written
-//   output     produced by a node and returned to the caller; its bytes must hold until the end of the run
+//   output     produced by a node and returned to the caller; its bytes must be kept until the end of the run
 //   constant   known before the run, never written (weights, folded shapes)
 //   state      kept from one run to the next
 //   temporary  every other tensor
@@ -55,7 +55,7 @@ struct Tensor {
   DType dtype = DType::f32;
   Role role = Role::temporary;
   bool is_captured = false;    // stands in a body for a tensor of an outer graph
-  bool is_next_state = false;  // a state tensor has its content after the run (StateUpdate)
+  bool is_next_state = false;  // a state takes over its content after the run (StateUpdate)
   Shape shape;
   Bytes size;                      // dense row-major; an upper bound where shape.has_upper_bounds()
   std::optional<NodeId> producer;  // present if and only if the role is output or temporary
@@ -108,7 +108,7 @@ class Graph {
 
   // The tensors that replace the content of states after a run. Sorted by state, each state at most once.
   [[nodiscard]] const std::vector<StateUpdate>& state_updates() const { return state_updates_; }
-  // Whether the bytes of a tensor must hold until the end of the run.
+  // Whether the bytes of a tensor must be kept until the end of the run.
   [[nodiscard]] bool is_needed_at_end(TensorId id) const {
     return tensors_[id].role == Role::output || tensors_[id].is_next_state;
   }

@@ -23,7 +23,7 @@ constexpr OperatorTraits kFirst = pure(InPlaceKind::first_input);
 constexpr OperatorTraits kAny = pure(InPlaceKind::any_input);
 constexpr OperatorTraits kWhole = pure(InPlaceKind::none, ViewKind::whole);
 constexpr OperatorTraits kRandom = {.is_known = true, .is_random = true};
-// Whether If, Loop and Scan are pure depends on their bodies, so the name does not tell it.
+// Whether If, Loop and Scan are pure depends on their bodies, so the name does not determine it.
 constexpr OperatorTraits kControl = {.is_known = true};
 constexpr OperatorTraits kIf = {.is_known = true, .has_exclusive_bodies = true};
 

@@ -35,8 +35,8 @@ enum class InPlaceKind : std::uint8_t {
   any_input,    // any input with the shape and element size of output 0: Add, Mul, Where, Sum
 };
 
-// What follows from the name of an operator. An unknown operator has the defaults, which are safe: it is no view, works
-// on no input in place, and is not pure, so it is never recomputed, removed or folded.
+// What follows from the name of an operator. An unknown operator has the defaults, which are safe: it is not a view,
+// overwrites no input, and is not pure, so it is never recomputed, removed or folded.
 struct OperatorTraits {
   ViewKind view = ViewKind::none;
   InPlaceKind in_place = InPlaceKind::none;

@@ -217,7 +217,8 @@ IdVector<TensorId, std::optional<NodeId>> GraphRewriter::producers() const {
   return producer;
 }
 
-// The control inputs of a node, with those of removed nodes in place of them.
+// The nodes that a node waits for by control inputs. A removed node is replaced by the node that it was merged into, or
+// by the nodes that it waited for and read from.
 std::vector<NodeId> GraphRewriter::waits_of(NodeId node,
                                             const IdVector<TensorId, std::optional<NodeId>>& producer) const {
   const std::vector<NodeId>& given = nodes_[node].spec.control_inputs;
@@ -244,9 +245,9 @@ std::vector<NodeId> GraphRewriter::waits_of(NodeId node,
   return waits;
 }
 
-// The nodes that are there, in the order in which the builder gets them.
+// The nodes that were not removed, in the order in which the builder gets them.
 std::vector<NodeId> GraphRewriter::ordered_nodes(const IdVector<TensorId, std::optional<NodeId>>& producer) const {
-  IdVector<NodeId, NodeId> position(nodes_.size());  // the node of the original that a node comes after
+  IdVector<NodeId, NodeId> position(nodes_.size());  // the original node that this node comes directly after
   std::vector<NodeId> order;
   for (NodeId id : all_ids<NodeId>(nodes_.size())) {
     position[id] = id;

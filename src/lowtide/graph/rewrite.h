@@ -64,7 +64,7 @@ class GraphRewriter {
   // `into`.
   void merge_node(NodeId node, NodeId into);
 
-  // All present uses of `tensor` become uses of `by`: inputs, captures of bodies, graph outputs, and next tensors of
+  // All current uses of `tensor` become uses of `by`: inputs, captures of bodies, graph outputs, and next tensors of
   // state updates. Nodes that are added later may still read `tensor`. O(uses + graph outputs + state updates).
   void replace_uses(TensorId tensor, TensorId by);
 
@@ -80,7 +80,7 @@ class GraphRewriter {
   void add_output(TensorId tensor) { outputs_.push_back(tensor); }
   void add_state_update(TensorId state, TensorId next) { updates_.push_back({state, next}); }
 
-  // The present state of a node.
+  // The current state of a node.
   [[nodiscard]] const GraphBuilder::NodeSpec& node(NodeId id) const { return nodes_[id].spec; }
 
   // Builds and validates the graph. Without edits it is equal to the original. Errors (invalid): everything that
@@ -95,7 +95,7 @@ class GraphRewriter {
     std::vector<NodeId> origins;
     bool is_removed = false;
     std::optional<NodeId> merged_into;
-    std::map<std::size_t, Origins> bodies;  // by position: of those that were replaced
+    std::map<std::size_t, Origins> bodies;  // by position; only of bodies that were replaced
   };
   struct TensorEntry {
     GraphBuilder::TensorSpec spec;

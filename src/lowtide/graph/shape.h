@@ -15,7 +15,7 @@ namespace lowtide {
 
 // The extents of a tensor, outermost first. Rank 0 is a scalar with one element. In a Graph every extent is a number,
 // because importers bind symbols first. An extent may be only an upper bound, for a size that depends on data, such as
-// the output of NonZero. `is_at_most` tells these extents. Sizes that are derived from them are upper bounds, too.
+// the output of NonZero. `is_at_most` identifies these extents. Sizes that are derived from them are upper bounds, too.
 class Shape {
  public:
   Shape() = default;

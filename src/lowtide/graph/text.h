@@ -30,8 +30,8 @@ namespace lowtide {
 // order of their lines. So a plan of a graph is also a plan of the graph that is read from its text.
 
 // Reads one graph. Messages begin with `source_name`: "tiny.graph:3:12: expected ..., found ...".
-// Errors: (malformed) the text has another form; (invalid) an unknown or repeated name, or a graph that GraphBuilder
-// refuses; (over_limit) a text above limits::kMaxFileBytes, bodies deeper than limits::kMaxBodyNesting, ranks or sizes.
+// Errors: (malformed) the text does not have this form; (invalid) an unknown or repeated name, or a graph that
+// GraphBuilder refuses; (over_limit) a text above limits::kMaxFileBytes, bodies deeper than limits::kMaxBodyNesting, ranks or sizes.
 // O(length of the text). Recursion only over bodies.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, std::string source_name);
 
@@ -46,7 +46,7 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 [[nodiscard]] std::string print_tensor_type(DType dtype, const Shape& shape);
-// Returns nullopt if the text is no tensor type, or if its rank is above limits::kMaxRank.
+// Returns nullopt if the text is not a tensor type, or if its rank is above limits::kMaxRank.
 [[nodiscard]] std::optional<TensorType> parse_tensor_type(std::string_view text);
 
 }  // namespace lowtide

@@ -55,8 +55,8 @@ class TextLexer {
   Token current_;
 };
 
-// Whether a name needs no quotes: it begins with a letter, _ or /, continues with these, digits, . and -, and is no
-// reserved word.
+// Whether a name needs no quotes: it begins with a letter, _ or /, continues with these, digits, . and -, and is not
+// a reserved word.
 [[nodiscard]] bool is_plain_name(std::string_view name);
 
 // Whether the word must be in quotes if it is the name of a tensor or operator.

@@ -13,7 +13,7 @@
 
 namespace lowtide {
 
-// Why a plan cannot be interpreted: an id out of range, a list of the wrong length, or a number without a meaning.
+// Why a plan cannot be interpreted: an id out of range, a list of the wrong length, or a meaningless number.
 struct FormFault {
   std::string path;            // place in a plan file: "steps[12].writes[0]"
   std::optional<StepId> step;  // present if the fault is about a step

@@ -26,9 +26,9 @@ using BufferId = Id<struct BufferTag>;
 // of steps.
 //
 // With several streams, these are positions in the list of steps. The lifespan begins at the first step that touches
-// the buffer. It ends at the first step that starts only after all of these steps have ended. Two buffers whose
-// lifespans overlap share no byte. For two others, `Step::after` ensures that no step writes bytes that another one
-// still uses, no matter how fast the streams are.
+// the buffer. It ends at the first step that starts only after all steps that touch the buffer have ended. Two buffers
+// whose lifespans overlap share no byte. For any other two, `Step::after` ensures that no step writes bytes that
+// another step still uses, no matter how fast the streams are.
 //
 // A program without steps, such as a branch that returns a constant, has one moment in which all buffers are live.
 // Their lifespan is [0, 0).

@@ -36,8 +36,8 @@ struct PackingPair {
   friend auto operator<=>(const PackingPair&, const PackingPair&) = default;
 };
 
-// The offset of `second` is that of `first` plus `delta`. So a view or a slice lies within its source, and a result in
-// place at its operand.
+// The offset of `second` is that of `first` plus `delta`. This keeps a view or a slice inside its source, and an
+// in-place result at its operand.
 struct PackingColocation {
   PackingId first;
   PackingId second;
@@ -45,8 +45,8 @@ struct PackingColocation {
   friend bool operator==(const PackingColocation&, const PackingColocation&) = default;
 };
 
-// Finds an offset for each buffer, so that two buffers in conflict share no byte and the highest end address is as low
-// as possible. It does not depend on a graph.
+// The task: find an offset for each buffer so that two buffers in conflict share no byte and the highest end address
+// is as low as possible. It does not depend on a graph.
 //
 // Two buffers are in conflict if they are live at the same time. If time is only a partial order, `conflicts` names the
 // pairs in conflict instead. Two buffers of one group are never in conflict.

@@ -59,7 +59,7 @@ struct Claims {
   Bytes load;           // peak of live bytes of the program: placed buffers, including scratch
   std::vector<Bound> bounds;      // at most one per scope, in the order of the scopes
   std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
-  bool schedule_optimal = false;  // load == the bound in whose scope the plan is
+  bool schedule_optimal = false;  // load == the largest bound that holds for this plan
   std::string allocate;           // strategy that gave the offsets
   bool allocate_optimal = false;  // arena == load
   friend bool operator==(const Claims&, const Claims&) = default;

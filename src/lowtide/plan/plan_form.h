@@ -17,7 +17,7 @@ inline constexpr std::int64_t kSchemaVersion = 1;
 template <std::size_t count>
 using Names = std::array<std::string_view, count>;
 
-// Of features_of.
+// The names that features_of returns.
 inline constexpr Names<6> kFeatures = {"buffer_parts", "copies", "links", "recompute", "state_updates", "streams"};
 
 inline constexpr Names<20> kFileKeys = {"format",  "schema_version", "features", "columns", "provenance",

@@ -51,7 +51,7 @@ bool PlanReader::read_member(std::string_view name, ReadFile& file) {
   if (name == "features") return read_features(file.features);
   if (name == "columns") return read_columns();
   if (name == "nodes" || name == "tensors") return read_labels_member(name, file.labels[0].labels);
-  // A node runs each body, so the limit of nodes is also one of bodies.
+  // Each body belongs to a node, so the limit on nodes also bounds the number of bodies.
   if (name == "bodies") return read_table(limits::kMaxNodes, file.labels, &PlanReader::read_body);
   if (name == "body_plans") return read_table(limits::kMaxNodes, file.plans, &PlanReader::read_body_plan);
   return read_plan_member(name, file.plans[0].plan);
@@ -78,7 +78,7 @@ bool PlanReader::read_constant(std::string_view wanted) {
   return text == wanted || json_.fail(ErrorCode::invalid, "expected " + quoted(wanted) + ", found " + quoted(text, 40));
 }
 
-// The legend must be that of this version.
+// The names of the columns must be those of this version.
 bool PlanReader::read_columns() {
   return json_.read_object(form::kTables, [&](std::size_t table) {
     const std::span<const std::string_view> columns = form::kColumns[table];

@@ -88,7 +88,7 @@ bool PlanReader::read_value(ReadValue& row) {
   });
 }
 
-// Program and layout have a half of each row.
+// The program holds one half of each row, and the layout holds the other.
 bool PlanReader::read_values(Plan& plan) {
   std::vector<ReadValue> rows;
   if (!read_table(limits::kMaxTensors, rows, &PlanReader::read_value)) return false;

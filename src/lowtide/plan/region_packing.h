@@ -65,7 +65,7 @@ struct RegionWitness {
 struct RegionPacking {
   struct Fill {
     Bytes height;          // highest end address of a buffer
-    std::string strategy;  // that found the offsets; empty if the region is empty
+    std::string strategy;  // the one that found the offsets; empty if the region is empty
   };
 
   // If the outcome is not_found or infeasible, some region ends above its capacity in `placements`.
@@ -75,8 +75,8 @@ struct RegionPacking {
   RegionCost cost;                       // of the placements
   RegionCost bound;                      // every packing that fits costs at least this
   bool proven_optimal = false;           // found, and cost == bound
-  std::string strategy;                  // that chose the regions: "all_preferred", "greedy_by_...", "moves", "search"
-  std::optional<RegionWitness> witness;  // of infeasible; nullopt if a search of all choices is the proof
+  std::string strategy;                  // it chose the regions: "all_preferred", "greedy_by_...", "moves", "search"
+  std::optional<RegionWitness> witness;  // if infeasible; nullopt if a search of all choices is the proof
   bool is_bound_searched = false;        // a search of all choices proved the bound, or that it is infeasible
   std::int64_t decisions = 0;            // of that search
 };

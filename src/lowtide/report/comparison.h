@@ -22,8 +22,8 @@ struct ComparisonLine {
   std::optional<std::string> refusal;  // why there is no result; the figures below are then meaningless
   Bytes bytes;                         // including scratch
   Bytes naive;
-  std::optional<Bytes> best;  // by the same rule, in the same order
-  bool is_best = false;       // proven: the rule allows no less
+  std::optional<Bytes> best;  // the fewest bytes that a search finds with the same rule and order
+  bool is_best = false;       // proven: no result of the rule is smaller
   std::int64_t shared_buffers = 0;
   std::int64_t blobs = 0;
   std::optional<std::int64_t> blobs_left;  // nullopt: one arena

@@ -104,8 +104,8 @@ StyledText witness_text(const PeakExplanation& level, const SummaryOptions& opti
   }
   const bool is_one = parts.kept.size() == 1;
   return paragraph("While " + node + " runs, " + sum + " are live in every order" +
-                   (touched.empty() ? "" : ": " + touched) + ". Besides, " + listed(level, parts.kept, options.top) +
-                   (is_one ? " is kept: it is" : " are kept: each is") +
+                   (touched.empty() ? "" : ": " + touched) + ". In addition, " +
+                   listed(level, parts.kept, options.top) + (is_one ? " is kept: it is" : " are kept: each is") +
                    " written by a node that must run earlier, and read by a node that must run later, or it is an "
                    "output." +
                    shared_text(level));

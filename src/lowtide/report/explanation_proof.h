@@ -24,7 +24,7 @@ namespace lowtide::report_internal {
 [[nodiscard]] StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts,
                                     const SummaryOptions& options);
 
-// What would lower the peak, and to which figure.
+// What would lower the peak, and what the peak would then be.
 [[nodiscard]] StyledText remedies_text(const PeakExplanation& level);
 
 }  // namespace lowtide::report_internal

@@ -17,7 +17,8 @@ bool tells_operator(const ShownStep& node) {
   return slash != std::string::npos && node.name.compare(slash + 1, node.op.size(), node.op) == 0;
 }
 
-// The start of a text up to the first blank at which a line may end: not in parentheses and not before a unit.
+// The start of a text up to the first space at which a line may break. It may not break in parentheses, before an
+// opening parenthesis, or before a unit.
 std::string_view unbroken(std::string_view text) {
   std::size_t depth = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -32,8 +32,8 @@ inline constexpr std::size_t kNodeColumns = 30;
 
 [[nodiscard]] std::string exact(Bytes size);
 
-// Sentences, indented by two columns. They are broken at blanks into lines of at most 100 columns; only a longer word
-// exceeds that. `lead` comes first: a styled word, or a mark of two columns ("- "), which indents all further lines.
+// Sentences, indented by two columns. Lines break at spaces and have at most 100 columns; only a longer word exceeds
+// that. `lead` comes first: a styled word, or a mark of two columns ("- "), which indents all further lines.
 [[nodiscard]] StyledText paragraph(std::string_view text, const StyledText& lead = {});
 [[nodiscard]] TextTable figures_table();
 

@@ -17,7 +17,7 @@ struct GraphBounds {
   Bytes largest_step;
 };
 
-// The bodies of a node need at least their own bound while the node runs, so that is scratch which no plan saves.
+// While a node runs, its bodies need at least their own bound. That is scratch of the node, which no plan can avoid.
 // Recursion over bodies only, bounded by limits::kMaxBodyNesting.
 GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   const RegionId first = addressable_regions(target.machine, WorkerId(0)).front();

@@ -29,12 +29,12 @@ struct Inspection {
   PlainFigures plain;
   Bytes largest_step;                    // the largest node alone
   LoadBound bound;                       // no plan of the graph on this target has a smaller arena
-  std::vector<OperatorBytes> operators;  // of all bodies too; by bytes, then by name
+  std::vector<OperatorBytes> operators;  // including those of bodies; sorted by bytes, then by name
   Plan as_given;                         // plan_as_given(graph), with its peaks
   Labels labels;                         // of the graph
 };
 
-// Require: the target has a region and a catalogue. Near linear in the graph (analysis/bounds.h).
+// Requires: the target has a region and a catalogue. Near linear in the graph (analysis/bounds.h).
 [[nodiscard]] Inspection inspect_graph(const Graph& graph, const Target& target);
 
 }  // namespace lowtide

@@ -10,14 +10,14 @@
 namespace lowtide {
 
 struct PackingPageOptions {
-  std::string name;          // what the packing is called: the file it comes from
+  std::string name;          // the name of the packing: the file that it comes from
   std::string tool;          // what made the offsets: "lowtide 0.1.0"
-  bool is_verified = false;  // the page says so: the caller has checked the offsets and the bound
+  bool is_verified = false;  // whether the caller has checked the offsets and the bound; the page says so
 };
 
 // One self-contained HTML page that works offline. It shows where every buffer is and when: x is the time, to scale,
-// and y the address. It is the page of a plan (page.h), in the words of a packing. A buffer with gaps is drawn as
-// several rectangles. Deterministic. O((n + gaps) log n). Requires: one offset per buffer, and lifespans (no
+// and y the address. It works as the page of a plan (page.h), with the terms of a packing. A buffer with gaps is
+// drawn as several rectangles. Deterministic. O((n + gaps) log n). Requires: one offset per buffer, and lifespans (no
 // PackingProblem::conflicts), as in every problem from a file.
 [[nodiscard]] std::string packing_page(const PackingProblem& problem, const Packing& packing,
                                        const PackingPageOptions& options = {});

@@ -38,7 +38,7 @@ struct PackingFigures {
   std::size_t slots = 0;
 };
 
-// With the witness as the proof if nothing fits.
+// The figures of a packing. If nothing fits, the witness is the proof.
 [[nodiscard]] PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,
                                         const std::optional<PackingWitness>& witness);
 

@@ -10,7 +10,7 @@
 
 namespace lowtide {
 
-// A plan with the names of its things: what a plan file holds.
+// A plan with the names of its nodes and tensors, as in a plan file.
 struct NamedPlan {
   const Plan& plan;
   const Labels& labels;
@@ -18,7 +18,7 @@ struct NamedPlan {
 
 struct PageOptions {
   const NamedPlan* against = nullptr;  // a second plan to compare with (before / after)
-  bool is_verified = false;            // whether the caller has verified the plan against its model: the page says so
+  bool is_verified = false;            // whether the caller has verified the plan against its model; the page says so
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

@@ -182,7 +182,7 @@ void add_values(JsonWriter& json, const Plan& plan) {
   add_column(json, "outputs", outputs.size(), [&](std::size_t row) { return outputs[row].value(); });
 }
 
-// Nothing if no buffer has parts.
+// Writes nothing if no buffer has parts.
 void add_parts(JsonWriter& json, const Plan& plan) {
   std::vector<std::pair<BufferId, BufferPart>> parts;
   for (BufferId buffer : all_ids<BufferId>(plan.layout.buffers.size())) {

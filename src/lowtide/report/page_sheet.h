@@ -47,7 +47,7 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //   value       {tensor, written, buffer, offset}
 //   outputs     [value]   of the program
 //   buffer      {kind, size, begin, end, region, offset, name}   name: the value that gives the buffer its name
-//   part        {buffer, size, begin, end}   if there are parts: by buffer, and from the first byte of a buffer on
+//   part        {buffer, size, begin, end}   if there are parts: sorted by buffer, then by address
 // -1 stands for "none". Steps are numbered from 0, and intervals are half-open.
 void write_sheet(JsonWriter& json, const Sheet& sheet);
 

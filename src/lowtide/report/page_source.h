@@ -7,7 +7,8 @@
 
 namespace lowtide::report_internal {
 
-// The page without a plan, cut where a plan fills it in. Made of page/ when the library is built (page/embed.cmake).
+// The page without a plan, split where the title and the sheets of a plan are inserted. The build generates it from
+// page/ (page/embed.cmake).
 struct PageSource {
   std::string_view before_title;
   std::string_view before_sheets;

@@ -20,7 +20,7 @@ struct ShownStep {
 
 [[nodiscard]] ShownStep shown_node(const Labels& labels, NodeId node);
 
-// Of no step, one without an operator. Requires: the plan is well-formed.
+// Without a step, the result has no operator. Requires: the plan is well-formed.
 [[nodiscard]] ShownStep shown_step(const Plan& plan, const Labels& labels, std::optional<StepId> step);
 
 // The region of a value's bytes, whether placed or not; nullopt: memory that every worker can address.

@@ -87,7 +87,7 @@ StyledText TextTable::text() const {
       continue;
     }
     out.add("  ");
-    // Blanks are owed until a cell follows, so that no line ends in them.
+    // Spaces are written only when a cell follows, so that no line ends in spaces.
     std::size_t owed = 0;
     for (std::size_t at = 0; at < row.size(); ++at) {
       const std::size_t missing = widths[at] - row[at].width();

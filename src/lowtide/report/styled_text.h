@@ -50,7 +50,7 @@ class StyledText {
   std::vector<Piece> pieces_;
 };
 
-// Rows of cells in aligned columns, two blanks apart, each row indented by two.
+// Rows of cells in aligned columns, two spaces apart, each row indented by two.
 class TextTable {
  public:
   enum class Align : std::uint8_t { left, right };
@@ -72,7 +72,7 @@ class TextTable {
 // "1 node", "1,234 nodes"
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view one);
 
-// "12.5 %"; from 1,000 % on a factor, "17.2x" or "1,234x"; "-" if `whole` is 0.
+// "12.5 %"; a factor from 1,000 % on, such as "17.2x" or "1,234x"; "-" if `whole` is 0.
 [[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole);
 
 }  // namespace lowtide

@@ -17,8 +17,8 @@ bool may_overwrite(const Graph& graph, const Node& node, std::size_t input, Tens
   return source.shape == result.shape && source.size == result.size && bits_of(source.dtype) == bits_of(result.dtype);
 }
 
-// An extent that is only an upper bound may be 1 at run time. Then a kernel with a larger operand needs its element
-// several times, and must not overwrite it.
+// An extent that is only an upper bound may be 1 at run time. Then its only element is broadcast along a larger
+// operand. The kernel reads it several times and must not overwrite it.
 bool may_be_repeated(const Graph& graph, const Node& node, TensorId source) {
   const Shape& shape = graph.tensor(source).shape;
   for (int axis = 0; axis < shape.rank(); ++axis) {

@@ -12,8 +12,8 @@
 
 namespace lowtide::target_internal {
 
-// One kernel of a description. I are the bytes of the node's distinct inputs that are not constants, O those of its
-// outputs, and W those of its distinct constant inputs:
+// One kernel of a description. I is the number of bytes of the node's distinct inputs that are not constants, O that
+// of its outputs, and W that of its distinct constant inputs:
 //   scratch = scratch + scratch_per_input_byte x I + scratch_per_output_byte x O + scratch_per_weight_byte x W
 //   cost    = cost_seconds + cost_seconds_per_byte x (I + O + W)
 struct KernelRule {
@@ -30,7 +30,7 @@ struct KernelRule {
   double cost_seconds_per_byte = 0;
 };
 
-// The catalogue with these kernels. Scratch is at most limits::kMaxTensorBytes, which no machine has.
+// The catalogue with these kernels. Scratch is capped at limits::kMaxTensorBytes, which exceeds every machine.
 [[nodiscard]] std::shared_ptr<const Catalogue> described_catalogue(std::vector<KernelRule> rules);
 
 }  // namespace lowtide::target_internal

@@ -28,8 +28,8 @@ struct Kernel {
   double cost_seconds = 0;  // an estimate, >= 0 and finite; 0 if it is not known
 };
 
-// Gives each node its kernels, the best one first. There is at least one. The planners use only the first. Requires of
-// an implementation: the result depends only on the graph and the node.
+// Gives each node its kernels, the best one first. There is at least one. The planners use only the first. An
+// implementation must ensure that the result depends only on the graph and the node.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;

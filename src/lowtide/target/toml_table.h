@@ -7,8 +7,8 @@
 
 namespace lowtide::target_internal {
 
-// toml++ asserts statements that do not hold for some texts. Its own assertion would abort, or would let the compiler
-// rely on the statement. This one throws, and the text is refused.
+// For some texts, assertions of toml++ fail. Its own assertion macro would abort, or would let the compiler assume that
+// the condition holds. This one throws, and the text is refused.
 class TomlGaveUp : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -99,8 +99,8 @@ class TomlTable {
   TomlErrors& errors_;
 };
 
-// Refuses texts that no description needs and that toml++ 3.3 cannot parse safely: it marks most characters outside
-// ASCII between tokens as unreachable, and it frees nested tables by recursion. So these are refused: control
+// Refuses texts that no description needs and that toml++ 3.3 cannot parse safely: it treats most characters outside
+// ASCII between tokens as unreachable code, and it frees nested tables by recursion. So these are refused: control
 // characters; characters outside ASCII, except in comments and in lines `key = "text"`; texts in three quotes; and more
 // than limits::kMaxTextDepth dots of keys on a line, or 65,536 in the file.
 [[nodiscard]] Result<void> check_toml_surface(std::string_view toml, const std::string& source_name);
