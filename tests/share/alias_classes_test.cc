@@ -41,7 +41,7 @@ Decided decide(const std::string& text, const AliasOptions& options = {}) {
   return {std::move(graph), std::move(aliases), load};
 }
 
-// A chain of 4-byte convolutions with a Relu: the Relu writes over what it reads.
+// In a chain of 4-byte convolutions with a Relu, the Relu writes over what it reads.
 TEST(InPlace, TakesOverAnInputThatDies) {
   const Decided d =
       decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Conv(b) : f32[1]\n output c");
@@ -63,7 +63,7 @@ TEST(InPlace, NotWhileAnotherReaderComesLater) {
   EXPECT_EQ(d.load, Bytes(8));
 }
 
-// The last reader of *all* aliases must be this node: r is a view of a and is read after the Relu.
+// A node may overwrite only what *no* alias needs later: r is a view of a and is read after the Relu.
 TEST(InPlace, NotWhileAnAliasIsReadLater) {
   const Decided d = decide(
       "input x : f32[1]\n a = Conv(x) : f32[1]\n r = Reshape(a) : f32[1,1]\n b = Relu(a) : f32[1]\n"
@@ -110,7 +110,7 @@ TEST(Aliases, AnOutputThatIsAViewOfAnInputIsCopied) {
   EXPECT_EQ(d.aliases.step_kinds[NodeId(0)], StepKind::compute);
 }
 
-// When a tensor may be freed is when its class ends: after its last reader, and one with a view only with the view.
+// A tensor may be freed when its class ends: after its last reader, and not before its views end.
 //   step      0      1      2      3      4           5
 //             x      y      z      u      v (a view)  o
 TEST(Aliases, ClassesEndAfterTheirLastReader) {
@@ -130,7 +130,8 @@ TEST(Aliases, TwoOutputsNeverShare) {
   EXPECT_FALSE(d.share("a", "r"));
 }
 
-// a and b are produced one after another and read by the Concat only: written into its slices, nothing is copied.
+// a and b are produced one after another, and only the Concat reads them. They are written into its result, without
+// copies.
 //   with copies: at the Concat a + b + c = 8 + 8 + 16 = 32;  without: 16
 TEST(Aliases, ConcatInputsAreWrittenIntoTheirSlices) {
   const Decided d = decide(
@@ -142,20 +143,20 @@ TEST(Aliases, ConcatInputsAreWrittenIntoTheirSlices) {
   EXPECT_EQ(d.load, Bytes(16));
 }
 
-// a is born before a step that needs 100 rows, the rest of the concat (20 rows) after it.
+// a is produced before a step that needs 100 rows; the rest of the concat (20 rows) is produced after it.
 constexpr const char* kConcatAroundAPeak =
     "input x : f32[4]\n a = Conv(x) : f32[1,4]\n h = Conv(x) : f32[100,4]\n s = Conv(h) : f32[1,4]\n"
     "b = Conv(s) : f32[20,4]\n c = Concat(a, b) {axis = 0} : f32[21,4]\n output c";
 
-// As one block the buffer of 21 rows would live through that step: 21 + 100 > 1 + 100. Copied, the Concat step costs
-// 1 + 20 + 21 = 42 rows.
+// As one block, the buffer of 21 rows would be live in that step: 21 + 100 > 1 + 100. With copies, the step of the
+// Concat needs 1 + 20 + 21 = 42 rows.
 TEST(Aliases, ConcatThatWouldLiftThePeakCopiesWithoutParts) {
   const Decided d = decide(kConcatAroundAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // a, h and s
 }
 
-// With parts the 20 rows of b begin at its step, so nothing is copied and nothing is lifted.
+// With parts, the 20 rows of b are live only from its step on, so nothing is copied and the load does not rise.
 TEST(Aliases, PartsOfAConcatBeginWhenTheyAreWritten) {
   const Decided d = decide(kConcatAroundAPeak);
   EXPECT_TRUE(d.share("a", "c"));
@@ -165,8 +166,8 @@ TEST(Aliases, PartsOfAConcatBeginWhenTheyAreWritten) {
                                                             {Bytes(20 * 16), {StepId(3), StepId(5)}}}));
 }
 
-// Units of 256 bytes are 16 rows: the first holds a and 15 rows of b, so it lives from a on; the other 5 rows of b are
-// in the second.
+// A unit of 256 bytes is 16 rows. The first holds a and 15 rows of b, so it is live from a on. The second holds the
+// other 5 rows of b.
 TEST(Aliases, PartsAreWholeUnitsOfTheAlignment) {
   const Decided d = decide(kConcatAroundAPeak, {.alignment = Bytes(256)});
   EXPECT_EQ(d.class_of("c").parts,
@@ -178,14 +179,14 @@ constexpr const char* kSliceAcrossAPeak =
     "input x : f32[4]\n a = Conv(x) : f32[10,4]\n s = Slice(a) {starts = [2], ends = [3], axes = [0]} : f32[1,4]\n"
     "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b";
 
-// As a view of one block it keeps all ten alive through the step of 100.
+// As a view of one block, it keeps all ten rows live in the step of 100 rows.
 TEST(Aliases, SliceThatWouldKeepALargeTensorAtThePeakCopiesWithoutParts) {
   const Decided d = decide(kSliceAcrossAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "s"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // s, h and b
 }
 
-// With parts the other nine end with the step of the slice.
+// With parts, the lifespan of the other nine rows ends with the step of the slice.
 TEST(Aliases, PartsAroundASliceEndBeforeIt) {
   const Decided d = decide(kSliceAcrossAPeak);
   EXPECT_TRUE(d.share("a", "s"));
@@ -195,7 +196,7 @@ TEST(Aliases, PartsAroundASliceEndBeforeIt) {
                                                             {Bytes(7 * 16), {StepId(0), StepId(2)}}}));
 }
 
-// The halves of a split, each overwritten where it lies: 8 bytes in all, and o.
+// Each half of a split is overwritten in place: 8 bytes in total, plus o.
 TEST(InPlace, TakesOverThePartOfABufferThatDies) {
   const std::string text =
       "input x : f32[1]\n a = Conv(x) : f32[2]\n p, q = Split(a) {axis = 0} : f32[1], f32[1]\n"
@@ -234,7 +235,8 @@ TEST(Aliases, SplitPartsAreTheWholeWhereThatSaves) {
   EXPECT_EQ(d.aliases.step_kinds[NodeId(1)], StepKind::alias);
 }
 
-// In place into the slice of a concat: the Relu's input is born inside the lifespan of the concat's buffer.
+// A result in place in a part of a concat: the input of the Relu is produced within the lifespan of the concat's
+// buffer.
 TEST(Aliases, InPlaceReachesIntoAConcatSlice) {
   const Decided d = decide(
       "input x : f32[4]\n a = Conv(x) : f32[2,4]\n p = Conv(x) : f32[2,4]\n b = Relu(p) : f32[2,4]\n"
@@ -252,7 +254,7 @@ TEST(Aliases, SwitchesTurnThemOff) {
   EXPECT_EQ(decide(text, {.in_place = false}).load, Bytes(32));
 }
 
-// Sharing is for the better only: on random graphs the load with aliases is never above the one without.
+// Sharing never raises the peak: on random graphs, the peak with aliases is at most the one without.
 TEST(Aliases, NeverRaiseTheLoad) {
   Random random(11);
   int raised_by_parts = 0;
@@ -273,13 +275,13 @@ TEST(Aliases, NeverRaiseTheLoad) {
     lowered_by_parts += load({}) < whole ? 1 : 0;
     EXPECT_EQ(without, plain_figures(graph).load_as_given);
   }
-  // The choice among concats is no search, so a lower load of all of them together may lead it astray.
+  // The choice among concats is greedy, so a lower load with all of them joined may mislead it.
   EXPECT_LE(raised_by_parts, 3);
   EXPECT_GE(lowered_by_parts, 300);
 }
 
-// a and b are handed out, and are the two halves of x: 12 bytes in all, and no byte of one is a byte of the other. c
-// and d are the same 4 bytes of y, and not both can be.
+// a and b are outputs and the two halves of x: 12 bytes in total, and they share no byte. c and d are the same 4 bytes
+// of y, so at most one of them can be a view.
 TEST(Views, OfOutputsAreJoinedWhereTheyShareNoByte) {
   const Decided d = decide(R"(input i : f32[1]
     x = Conv(i) : f32[3,1]

@@ -12,11 +12,10 @@
 
 namespace lowtide::testing {
 
-// Every way to share bytes in a small graph, for comparison with what the planner chooses and with what bounds claim.
-// A choice is made for each pair of tensors that might share: operand by operand of a concat, view by view, and for
-// each pair that a kernel permits in place. Whether a choice is right is found by running the graph on rows that
-// remember what was written to them, with the copies of each concat one after another. All tensors consist of rows of
-// 16 bytes.
+// Every way to share bytes in a small graph, for comparison with the planner's choice and with the bounds. There is a
+// choice for each pair of tensors that might share: for each operand of a concat, each view, and each in-place pair
+// that a kernel permits. A choice is checked by running the graph on rows that remember what was written to them, with
+// the copies of each concat one after another. All tensors consist of rows of 16 bytes.
 class EverySharing {
  public:
   EverySharing(const Graph& graph, const ChosenKernels& kernels);
@@ -24,11 +23,11 @@ class EverySharing {
   // The number of choices, each of which is taken or not.
   [[nodiscard]] std::uint32_t choices() const { return static_cast<std::uint32_t>(pairs_.size()); }
 
-  // The peak of an order in bytes, with the choices that are set in `mask`. Returns nullopt if they contradict each
-  // other or some node would read bytes that are not there any more.
+  // Returns the peak of an order in bytes, with the choices that are set in `mask`. Returns nullopt if they contradict
+  // each other or a node would read bytes that have been overwritten.
   [[nodiscard]] std::optional<std::int64_t> peak(const std::vector<NodeId>& order, std::uint32_t mask) const;
 
-  // The least peak of an order over all choices. Requires: few choices.
+  // Returns the lowest peak of an order over all choices. Requires: few choices.
   [[nodiscard]] std::int64_t least_peak(const std::vector<NodeId>& order) const;
 
  private:

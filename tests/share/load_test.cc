@@ -30,7 +30,7 @@ TEST(LoadProfile, CountsScratchAndRoundsUp) {
   EXPECT_EQ(profile, (std::vector<Bytes>{Bytes(64 + 128), Bytes(64 + 128)}));
 }
 
-// A body that hands on what it was given, in one moment without a step: 8 and 20 floats, rounded up.
+// A body without nodes that returns its inputs. It has one moment, with 8 and 20 floats, each rounded up.
 TEST(LoadProfile, OfAnOrderWithoutNodesHasOneMoment) {
   const Graph graph = graph_of("graph \"g\" {\n input a : f32[8]\n input b : f32[20]\n output b, a\n}");
   const AliasOptions body{.alignment = Bytes(64), .inputs_live_throughout = true};

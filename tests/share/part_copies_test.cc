@@ -54,7 +54,8 @@ Decided decide(const std::string& text, const AliasOptions& options = {}) {
   return {std::move(graph), std::move(aliases), largest(profile), bound};
 }
 
-// x stays with the caller, and 8 bytes of c are a copy of it. 16 of c, and 24 with a kernel that copies both.
+// x belongs to the caller, so 8 bytes of c are a copy of it. The load is the 16 bytes of c. A kernel that copies both
+// operands would need 24.
 constexpr const char* kConcatOfAnInput =
     "input x : f32[1,2]\n a = Conv(x) : f32[1,2]\n c = Concat(x, a) {axis = 0} : f32[2,2]\n output c";
 
@@ -83,8 +84,8 @@ TEST(PartCopies, OfATensorThatAConcatNamesTwice) {
   EXPECT_EQ(d.bound, Bytes(16));
 }
 
-// a is in two concats. In c it costs nothing, and d has a copy of it: c and y, then a, y and the copy, 24 bytes each.
-// With a in d, c and y would be there beside it.
+// a is in two concats. It is in place in c, and d has a copy of it. The live buffers are c and y, then a, y and the
+// copy: 24 bytes each. With a in place in d, c and y would be live in addition.
 TEST(PartCopies, OfATensorThatLiesInAnotherConcat) {
   const Decided d = decide(
       "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
@@ -96,7 +97,7 @@ TEST(PartCopies, OfATensorThatLiesInAnotherConcat) {
   EXPECT_EQ(d.bound, Bytes(24));
 }
 
-// In the body of a Loop x has bytes in the arena, which stay: 8, and 16 of c.
+// In the body of a Loop, x is in the arena throughout: 8 bytes, and 16 bytes for c.
 TEST(PartCopies, OfAnInputOfALoopBody) {
   const Decided d = decide(kConcatOfAnInput, {.inputs_live_throughout = true});
   EXPECT_EQ(d.copies(), "x at 0\n");
@@ -104,7 +105,7 @@ TEST(PartCopies, OfAnInputOfALoopBody) {
   EXPECT_EQ(d.bound, Bytes(8 + 16));
 }
 
-// a and c are handed out, so they share no byte. b lies in c.
+// a and c are outputs, so they share no byte. b is in place in c.
 TEST(PartCopies, OfAnOutputIntoAnOutput) {
   const Decided d = decide(
       "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
@@ -123,7 +124,7 @@ TEST(PartCopies, AreNotNeededForAConcatOfOneInput) {
   EXPECT_EQ(d.bound, Bytes(8));
 }
 
-// All operands are given, so the kernel writes all of c.
+// No operand is computed by a node, so the kernel writes all of c.
 TEST(PartCopies, AreNotMadeIfNoPartIsInPlace) {
   const Decided d =
       decide("input x : f32[1,2]\n constant w : f32[1,2]\n c = Concat(x, w) {axis = 0} : f32[2,2]\n output c");
@@ -131,8 +132,8 @@ TEST(PartCopies, AreNotMadeIfNoPartIsInPlace) {
   EXPECT_EQ(d.bound, Bytes(16));
 }
 
-// Against every order and every choice of parts that are in place, found by running the graph: the bound is below, and
-// what is chosen for an order is not below the best for it, which is reached almost always.
+// Compares with every order and every choice of parts in place, found by running the graph. The bound is not above the
+// lowest peak. The peak chosen for an order is not below the best of that order, and almost always equals it.
 TEST(PartCopies, AgreeWithEveryChoiceOnRandomGraphs) {
   Random random(31);
   int with_copies = 0;

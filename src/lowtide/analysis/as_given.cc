@@ -22,7 +22,7 @@ Lifespan lifespan_of(const Graph& graph, TensorId id) {
   return {StepId(producer->value()), StepId(last.value() + 1)};
 }
 
-// Value, buffer and tensor have the same number.
+// A value and its buffer have the number of their tensor.
 void add_tensor(Plan& plan, const Graph& graph, TensorId id, bool is_body) {
   const Tensor& tensor = graph.tensor(id);
   Buffer buffer{.kind = buffer_kind_of(tensor.role), .size = tensor.size, .lifespan = lifespan_of(graph, id)};
@@ -34,7 +34,7 @@ void add_tensor(Plan& plan, const Graph& graph, TensorId id, bool is_body) {
   plan.layout.values.push_back({plan.layout.buffers.push_back(std::move(buffer)), Offset(0)});
 }
 
-// Recursion over bodies only, bounded by limits::kMaxBodyNesting.
+// Recurses over bodies only, whose nesting is at most limits::kMaxBodyNesting.
 Plan plan_of_level(const Graph& graph, bool is_body) {
   Plan plan;
   plan.machine.regions.emplace_back();

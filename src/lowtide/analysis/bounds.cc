@@ -29,15 +29,15 @@ class MustBeLive {
 
   [[nodiscard]] const Content& content() const { return content_; }
 
-  // When the run ends, every output is there, and in the body of a Loop or Scan everything it was given. No two of them
-  // share bytes, and none stays outside, so each takes all of its own.
+  // The bytes that are live when the run ends: all outputs and, in the body of a Loop or Scan, all inputs. They share
+  // no bytes and all lie in the arena, so each counts in full.
   [[nodiscard]] Bytes at_end() const {
     std::int64_t sum = 0;
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) sum += stays(id) ? content_.alone(id) : 0;
     return round_up(Bytes(sum), alignment_);
   }
 
-  // The bound of each of at most 64 nodes.
+  // Returns the bound of each of at most 64 nodes.
   std::array<std::int64_t, kLanes> bounds(const std::vector<NodeId>& nodes) {
     mark_relatives(nodes);
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id);
@@ -47,7 +47,7 @@ class MustBeLive {
     for (const std::vector<Holding>& holders : content_.pieces()) {
       Lanes counted = 0;
       for (const Holding& holding : holders) {
-        // The largest holding comes first, so the first that lives decides.
+        // The largest holding comes first, so the first live one counts.
         for (Lanes lanes = live_[holding.tensor] & ~counted; lanes != 0; lanes &= lanes - 1) {
           sum[static_cast<std::size_t>(__builtin_ctzll(lanes))] += holding.bytes;
         }
@@ -58,7 +58,7 @@ class MustBeLive {
     return sum;
   }
 
-  // What bounds() counts of one node, at_end() of none.
+  // What bounds() counts at one node, tensor by tensor. Without a node, what at_end() counts.
   MustBeLiveSet set_of(std::optional<NodeId> node) {
     const IdVector<TensorId, std::int64_t> counted = node ? counted_at(*node) : counted_at_end();
     MustBeLiveSet set{.tensors = {}, .scratch = node ? kernels_[*node].scratch : Bytes(0)};
@@ -74,14 +74,14 @@ class MustBeLive {
   }
 
  private:
-  // Whether it occupies bytes when the run ends.
+  // Whether the tensor occupies bytes when the run ends.
   [[nodiscard]] bool stays(TensorId id) const {
     const Tensor& tensor = graph_.tensor(id);
     if (tensor.producer) return tensor.role == Role::output;
     return inputs_live_throughout_ && tensor.role == Role::input && !tensor.is_captured;
   }
 
-  // By tensor, what bounds() counts of a node.
+  // What bounds() counts at a node, by tensor.
   IdVector<TensorId, std::int64_t> counted_at(NodeId node) {
     IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
     mark_relatives({node});
@@ -101,7 +101,8 @@ class MustBeLive {
     return counted;
   }
 
-  // Bit i of before_[n]: n is node i or must run before it; after_ likewise.
+  // Bit i of before_[n] is set if n is node i or must run before it. Bit i of after_[n] is set if n is node i or must
+  // run after it.
   void mark_relatives(const std::vector<NodeId>& nodes) {
     const std::size_t count = graph_.nodes().size();
     before_.assign(count, 0);
@@ -139,8 +140,8 @@ class MustBeLive {
     return born & needed;
   }
 
-  // An output of node v that v may write over one of its inputs need not take bytes of its own, unless something else
-  // must read that input after v.
+  // An output that node v may write over one of its inputs needs no bytes of its own, unless another node must read
+  // that input after v.
   void clear_saved(NodeId id, Lanes lane) {
     const Node& node = graph_.node(id);
     for (const auto& [input, output] : kernels_[id].in_place) {
@@ -164,7 +165,7 @@ class MustBeLive {
   std::vector<Lanes> after_;
 };
 
-// Whether an output of the node may lie in the bytes of an input that dies there.
+// Whether the node may write the output over one of its inputs that a node computes.
 bool may_overwrite(const Graph& graph, const Node& node, const Kernel& kernel, TensorId output) {
   return std::any_of(kernel.in_place.begin(), kernel.in_place.end(), [&](const std::pair<int, int>& pair) {
     const TensorId from = *node.inputs[static_cast<std::size_t>(pair.first)];
@@ -172,7 +173,7 @@ bool may_overwrite(const Graph& graph, const Node& node, const Kernel& kernel, T
   });
 }
 
-// Nodes of which a tensor counts in the step: its readers, and its producer unless that may write it in place.
+// The nodes at which a tensor counts: its readers, and its producer unless it may write the tensor in place.
 std::vector<NodeId> nodes_that_hold(const Graph& graph, const ChosenKernels& kernels, TensorId id) {
   std::vector<NodeId> nodes(graph.readers(id).begin(), graph.readers(id).end());
   const std::optional<NodeId> producer = graph.tensor(id).producer;
@@ -180,11 +181,11 @@ std::vector<NodeId> nodes_that_hold(const Graph& graph, const ChosenKernels& ker
   return nodes;
 }
 
-// What each node alone needs: what it reads and writes, and its scratch.
+// The bytes that each node needs by itself: what it reads and writes, and its scratch.
 IdVector<NodeId, std::int64_t> sums_of_steps(const Graph& graph, const ChosenKernels& kernels, const Content& content) {
   IdVector<NodeId, std::int64_t> sum(graph.nodes().size(), 0);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) sum[id] = kernels[id].scratch.count();
-  IdVector<NodeId, std::uint32_t> counted(graph.nodes().size(), 0);  // the last origin counted for a node, plus one
+  IdVector<NodeId, std::uint32_t> counted(graph.nodes().size(), 0);  // the last piece counted at a node, from 1
   std::uint32_t origin = 0;
   for (const std::vector<Holding>& holders : content.pieces()) {
     ++origin;
@@ -197,12 +198,13 @@ IdVector<NodeId, std::int64_t> sums_of_steps(const Graph& graph, const ChosenKer
   return sum;
 }
 
-// The first of the largest. Require: there is one.
+// Returns the node with the largest sum, the first of equals. Requires: there is a node.
 NodeId largest_of(const IdVector<NodeId, std::int64_t>& sums) {
   return NodeId(static_cast<std::uint32_t>(std::max_element(sums.begin(), sums.end()) - sums.begin()));
 }
 
-// Where a bound is likeliest to be high: at a high load, and there, for a plateau is common, at a large step.
+// Sorts the nodes so that those that are likely to have a high bound come first: by load and, because many steps may
+// have the same load, by what the node itself needs.
 std::vector<NodeId> by_falling_load(const std::vector<NodeId>& order, const std::vector<Bytes>& profile,
                                     const IdVector<NodeId, std::int64_t>& sums) {
   std::vector<std::uint32_t> steps(order.size());
@@ -216,7 +218,7 @@ std::vector<NodeId> by_falling_load(const std::vector<NodeId>& order, const std:
   return nodes;
 }
 
-// Work of one look at 64 nodes.
+// The work units for the bounds of 64 nodes.
 std::int64_t cost_of_look(const Graph& graph, const Content& content) {
   std::int64_t edges = 0;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) edges += static_cast<std::int64_t>(graph.reads(id).size());
@@ -248,7 +250,7 @@ LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std
     bound.bytes = bytes;
     bound.node = node;
   };
-  // What a node reads and writes must live while it runs: every node counts, however little effort there is.
+  // What a node reads and writes must be live while it runs. This counts for every node, even without any effort.
   const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, must_be_live.content());
   const NodeId largest = largest_of(sums);
   raise(round_up(Bytes(sums[largest]), options.alignment), largest);
@@ -257,7 +259,7 @@ LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std
   const std::int64_t cost = cost_of_look(graph, must_be_live.content());
   std::int64_t effort = options.effort;
   for (std::size_t first = 0; first < nodes.size(); first += kLanes) {
-    // What must live is part of what lives in any order, so the load of this one is the most a bound can reach.
+    // The tensors that must be live are live in every order, so no bound exceeds the peak of this order.
     if (bound.bytes >= highest) break;
     if (effort <= 0) {
       bound.is_complete = false;

@@ -18,50 +18,51 @@ namespace lowtide {
 struct LoadBound {
   Bytes bytes;
   std::string_view name;       // "must_be_live" or "largest_step"; "none" for a graph without nodes
-  std::optional<NodeId> node;  // where it is reached; nothing: at the end of the run
-  bool is_complete = true;     // every node was looked at; false: the effort ended first
+  std::optional<NodeId> node;  // the node that has the bound; nullopt: the end of the run
+  bool is_complete = true;     // false if the effort ended before every node was examined
 };
 
 struct BoundOptions {
   Bytes alignment = Bytes(1);
   bool inputs_live_throughout = false;
-  std::int64_t effort = 60'000'000;  // nodes and edges looked at, 64 nodes' live sets at a time; about 10 ns each
+  std::int64_t effort = 60'000'000;  // nodes and edges visited; a visit covers 64 live sets and takes about 10 ns
 };
 
-// For a node v, some tensors live while v runs, whatever the order: a tensor whose producer is v or must run before v,
-// and of which a reader is v or must run after v, or which is an output. The sum of their sizes is a bound; the largest
-// over all v, and over the end of the run, when all outputs live, is returned ("must_be_live"; Kayaaslan et al. 2018
-// call it the live set of a node). Where the effort does not allow all nodes, those with the highest load in `order`
-// come first, and of the others only what they read and write counts: a lower bound still, not a wrong one.
+// Returns the live-set bound ("must_be_live"). Some tensors are live while a node v runs, whatever the order: those
+// whose producer is v or must run before v, and which are outputs or have a reader that is v or must run after v.
+// Kayaaslan et al. 2018 call them the live set of a node. The sum of their sizes is a bound. The largest sum over all
+// v, and over the end of the run, when all outputs are live, is returned. If the effort does not suffice for all nodes,
+// those with the highest load in `order` come first. The others count only what they read and write, so the result is
+// still a bound.
 //
-// `kernels`: their scratch is what no plan saves. Of a node with bodies that is the bound of its largest body, and not
-// the arena that was found for it, which a better order inside might lower.
+// `kernels`: every plan needs their scratch. For a node with bodies, it must be the bound of the largest body. The
+// arena that was found for that body could be too large, because a better order in the body may need less.
 //
-// How it stays below every plan that shares bytes: content is counted, not tensors (analysis/content.h), so a view
-// counts only what it holds beside what is counted already; an output of v counts only if v cannot write it over an
-// input that may die there. Sizes are rounded up to the alignment only where no slice, split or concat can put two
-// tensors in one buffer.
-// O(effort); ancestors of 64 nodes at a time as bits (no quadratic table).
+// The bound must not exceed the peak of a plan that shares bytes. Therefore it counts content, not tensors
+// (analysis/content.h): a view counts only the bytes that are not counted already. An output of v counts only if v
+// cannot write it over an input that may die there. Sizes are rounded up to the alignment only if no slice, split or
+// concat can put two tensors into one buffer.
+// O(effort). The ancestors of 64 nodes at a time are kept as bits, so no table is quadratic.
 [[nodiscard]] LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                                    const std::vector<Bytes>& profile, const BoundOptions& options = {});
 
-// What that bound counts at one node, tensor by tensor. Each of them lives while the node runs, whatever the order.
+// What that bound counts at one node, tensor by tensor. Each of them is live while the node runs, whatever the order.
 struct MustBeLiveSet {
   struct Part {
     TensorId tensor;
-    Bytes bytes;  // > 0; of what it shares with another, one of the two counts
+    Bytes bytes;  // > 0; bytes that two tensors share count for one of them
   };
-  std::vector<Part> tensors;  // the largest first, then by id
+  std::vector<Part> tensors;  // the largest first, equals by id
   Bytes scratch;              // of the node
-  Bytes bytes;                // all of them, rounded up to the alignment: what load_bound has for this node
+  Bytes bytes;                // the sum, rounded up to the alignment, as in load_bound
 };
 
-// `node`: nothing stands for the end of the run. O(nodes + edges + holdings).
+// `node`: nullopt is the end of the run. O(nodes + edges + holdings).
 [[nodiscard]] MustBeLiveSet must_be_live(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
                                          const BoundOptions& options = {});
 
-// The weakest bound and the easiest to check ("largest_step"): the node whose own reads, writes and scratch are
-// largest, counted by the same rules. O(nodes + edges + holdings).
+// Returns the working-set bound ("largest_step"), which is the weakest and the easiest to check: the largest sum of
+// what one node reads, writes and needs as scratch, counted by the same rules. O(nodes + edges + holdings).
 [[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels,
                                      const BoundOptions& options = {});
 

@@ -51,7 +51,7 @@ void Content::add_origin(TensorId id, bool is_outside) {
   origins_.push_back({.tensor = id, .size = size, .is_outside = is_outside});
 }
 
-// Nodes come in topological order, so what a view holds is known from what it is a view of.
+// Nodes are visited in topological order, so the content of the viewed tensor is known before that of the view.
 void Content::fill(const ViewTable& views, NodeId id) {
   for (const TableView& view : views.of(id)) {
     if (views.is_concat(id)) {
@@ -70,7 +70,7 @@ void Content::fill(const ViewTable& views, NodeId id) {
   }
 }
 
-// bring_in() counts the copies of what is outside; here are those of other parts.
+// Counts the copies of parts, except those of bytes outside the arena, which bring_in() counts.
 void Content::hold_part(const TableView& view) {
   const std::vector<Segment>& part = segments_[view.part];
   const bool is_outside = std::any_of(part.begin(), part.end(),
@@ -83,7 +83,7 @@ void Content::hold_part(const TableView& view) {
     }
   }
   const std::int64_t size = graph_.tensor(view.part).size.count();
-  // An input that is all of the concat may be the concat.
+  // If an input is the whole concat, both may be the same bytes.
   const bool has_copy = view.must_copy && (!is_input || size < graph_.tensor(view.whole).size.count());
   if (!has_copy || is_outside || size == 0 || std::exchange(has_copy_[view.part], 1) != 0) return;
   add_segment(view.whole, {.origin = static_cast<std::uint32_t>(origins_.size()),
@@ -102,7 +102,7 @@ void Content::hold_view(const View& view, bool is_whole) {
   }
 }
 
-// Joined to the last one where it goes on with it.
+// Extends the last segment if the new one continues it.
 void Content::add_segment(TensorId id, const Segment& segment) {
   std::vector<Segment>& segments = segments_[id];
   if (!segments.empty()) {
@@ -120,7 +120,7 @@ void Content::add_segment(TensorId id, const Segment& segment) {
   segments.push_back(segment);
 }
 
-// All of it lies in one input or constant side by side, and it is no output.
+// Whether the tensor is a contiguous part of one input or constant, and is not an output.
 bool Content::stays_outside(TensorId id) const {
   const std::vector<Segment>& segments = segments_[id];
   if (segments.size() != 1 || !origins_[segments[0].origin].is_outside) return false;
@@ -128,7 +128,7 @@ bool Content::stays_outside(TensorId id) const {
 }
 
 void Content::bring_in(TensorId id) {
-  std::vector<TensorId> roots;  // first brought by this tensor
+  std::vector<TensorId> roots;  // this tensor is the first to bring them into the arena
   for (Segment& segment : segments_[id]) {
     if (!origins_[segment.origin].is_outside) continue;
     const TensorId root = origins_[segment.origin].tensor;
@@ -153,7 +153,7 @@ void Content::mark_next_states() {
   }
 }
 
-// Runs with the same holders are one piece.
+// Divides an origin into pieces. Runs with the same holders are one piece.
 void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   std::vector<std::int64_t> cuts;
   for (const Held& one : held) cuts.insert(cuts.end(), {one.bytes.begin, one.bytes.end});
@@ -162,8 +162,8 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   const auto place = [&](std::int64_t byte) {
     return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), byte) - cuts.begin());
   };
-  std::int64_t more = 0;     // holders beyond one per tensor
-  std::int64_t touched = 0;  // by each node that reads or writes a tensor, all of its pieces
+  std::int64_t more = 0;     // holdings beyond the first of each tensor
+  std::int64_t touched = 0;  // the same, summed over the nodes that read or write the tensor
   for (const Held& one : held) {
     const auto runs = static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
     more += runs - 1;
@@ -172,7 +172,7 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   if (more > further_left_ || touched > touched_left_) return keep_whole(held);
   further_left_ -= more;
   touched_left_ -= touched;
-  // What a tensor has twice counts once.
+  // A tensor that holds a run twice is one holder of it.
   std::vector<std::vector<std::uint32_t>> holders(cuts.size());  // of each run, as indices into `held`
   for (std::uint32_t at = 0; at < held.size(); ++at) {
     for (std::size_t run = place(held[at].bytes.begin); run < place(held[at].bytes.end); ++run) {
@@ -206,10 +206,10 @@ void Content::keep_whole(const std::vector<Held>& held) {
   std::stable_sort(piece.begin(), piece.end(), [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
 }
 
-// A buffer holds several tensors at once only through a slice, split or concat; everything that can come into such a
-// buffer, also by in-place writes, counts at its plain size.
+// Finds the tensors whose sizes are rounded up. A buffer can hold several tensors at once only because of a slice,
+// split or concat. Every tensor that may be in such a buffer, also by a write in place, counts at its plain size.
 void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels) {
-  DisjointSets<TensorId> groups(graph_.tensors().size());  // what may end up in one buffer, whatever is decided
+  DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that may be in one buffer, in some plan
   std::vector<TensorId> with_parts;
   for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
     for (const TableView& view : views.of(id)) {

@@ -14,28 +14,28 @@
 
 namespace lowtide {
 
-// Which bytes no plan can save. What a node computes is an *origin*: its content exists once at least. A view holds
-// bytes of origins, none of its own:
+// The bytes that every plan needs. What a node computes is an *origin*: its content exists at least once. A view holds
+// bytes of origins and adds none:
 //
 //   a = Conv, b = Conv       origins a, b
-//   c = Concat(a, b)         holds a and b: beside a and b it may cost nothing; a and b never share a byte
-//   s = Slice(c)             holds the bytes of a or b, or of both, that it is
+//   c = Concat(a, b)         holds a and b. It may cost nothing beyond a and b, which never share a byte
+//   s = Slice(c)             holds bytes of a, of b, or of both
 //
-// A *piece* is a run of bytes of one origin that the same tensors hold. While one of them lives, the piece is
-// somewhere.
+// A *piece* is a run of bytes of one origin that the same tensors hold. While one of them is live, the piece is in
+// memory.
 //
-// A view of what is not in the arena (an input, a constant) needs nothing: its bytes are there. A concat of such views
-// needs all of its bytes, unless they lie in that constant side by side and in this order:
+// A view of an input or constant, which is outside of the arena, needs no bytes. A concat of such views needs all of
+// its bytes, unless they are adjacent in that input or constant in the same order:
 //
 //   w constant, s = Slice(w, 0..2), t = Slice(w, 2..4)
-//   c = Concat(t, s)         cannot lie in w: it brings s and t into the arena, which are origins of their own
-//   d = Concat(s, t)         may be w's own bytes, and hold nothing
+//   c = Concat(t, s)         cannot be bytes of w: it brings s and t into the arena, as two more origins
+//   d = Concat(s, t)         may be the bytes of w, so it holds nothing
 //
-// What a state is updated by (StateUpdate::next), and what shares its bytes, may lie in the buffer of the state: it
-// counts nothing, unless it is an output too.
+// The next content of a state (StateUpdate::next), and what shares its bytes, may be written into the buffer of the
+// state. It counts nothing, unless it is also an output.
 //
-// Another tensor that brings bytes of the same constant may share them with the first, or find them gone: only the
-// first counts.
+// If several tensors bring bytes of the same constant into the arena, a later one may share them with the first, or the
+// first may be dead by then. Only the first counts.
 struct Holding {
   TensorId tensor;
   std::int64_t bytes = 0;
@@ -43,34 +43,35 @@ struct Holding {
 
 class Content {
  public:
-  // `inputs_take_room`: inputs are origins too (bodies of Loop and Scan). What is in more than kMostSegmentsOfOne runs
-  // of bytes may leave the rest out, once kMostFurther in all are used up, which only lowers a bound; and an origin
-  // that would be in too many pieces, or whose pieces too many nodes would touch, stays in one.
-  // O(nodes + views x kMostSegmentsOfOne + kMostFurther, and what is sorted of that).
+  // `inputs_take_room`: inputs are origins, too (bodies of Loop and Scan). Two limits can only lower a bound. A tensor
+  // with more than kMostSegmentsOfOne runs of bytes may omit the rest once kMostFurther runs beyond that limit are used
+  // up. An origin that would have too many pieces, or whose pieces too many nodes would touch, is not divided.
+  // O(nodes + views x kMostSegmentsOfOne + kMostFurther), and the time to sort the runs.
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
 
-  // Each piece's holders, with all of its bytes; of an origin in one piece by what they have of it, the largest first.
-  // If several of them are live together, the largest counts.
+  // The holders of each piece, each with all bytes of the piece. The holders of an undivided origin may have only some
+  // of its bytes; they are sorted from large to small. Of the holders that are live at the same time, the largest
+  // counts.
   [[nodiscard]] const std::vector<std::vector<Holding>>& pieces() const { return pieces_; }
-  // What a tensor takes that shares no byte with anybody.
+  // The bytes that a tensor occupies if it shares none.
   [[nodiscard]] std::int64_t alone(TensorId id) const {
     const Bytes size = graph_.tensor(id).size;
     return (is_rounded_[id] != 0 ? round_up(size, alignment_) : size).count();
   }
-  // Of all pieces.
+  // The number of holders of all pieces.
   [[nodiscard]] std::int64_t holdings() const { return holdings_; }
 
  private:
   static constexpr std::size_t kMostSegmentsOfOne = 256;
   static constexpr std::int64_t kMostFurther = 4'000'000;
-  // Pieces beyond the first, over all accesses of nodes to tensors: an order problem lists each of them, in 4 bytes.
-  // 30,000 slices of one tensor would be 900 million.
+  // The most pieces beyond the first, summed over all accesses of nodes to tensors. An order problem lists each of them
+  // in 4 bytes. 30,000 slices of one tensor would have 900 million.
   static constexpr std::int64_t kMostTouched = 16'000'000;
 
   struct Origin {
-    TensorId tensor;  // what computes it, brings it in, or is it
+    TensorId tensor;  // computed by a node, brought into the arena, or outside of it
     std::int64_t size = 0;
-    bool is_outside = false;     // an input or constant that takes no room
+    bool is_outside = false;     // an input or constant that occupies no bytes of the arena
     bool is_next_state = false;  // some of it is the next content of a state
   };
   // Bytes of a tensor that are bytes of an origin.
@@ -80,7 +81,8 @@ class Content {
     std::int64_t length = 0;
     std::int64_t at = 0;  // in the tensor, or kSomewhere
   };
-  // Beyond all bytes of a tensor: it is open where in the tensor a copy lies, so no slice has a certain byte of it.
+  // A position beyond every tensor. It stands for a copy whose position in the tensor is unknown, so no slice certainly
+  // holds a byte of it.
   static constexpr std::int64_t kSomewhere = std::int64_t{1} << 60;
   struct Held {
     Interval<std::int64_t> bytes;
@@ -101,11 +103,11 @@ class Content {
 
   const Graph& graph_;
   Bytes alignment_;
-  IdVector<TensorId, char> is_rounded_;  // alone in its buffer whatever is decided
+  IdVector<TensorId, char> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Origin> origins_;
-  IdVector<TensorId, char> is_brought_;  // of what is outside: some tensor has brought it in
-  IdVector<TensorId, char> has_copy_;    // of the part of a concat: some concat has counted a copy of it
+  IdVector<TensorId, char> is_brought_;  // inputs and constants: a tensor has brought bytes of it into the arena
+  IdVector<TensorId, char> has_copy_;    // parts of concats: a copy of the part has been counted
   std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
   std::int64_t further_left_ = kMostFurther;

@@ -14,11 +14,10 @@ namespace {
 
 using Index = PartialOrder::Index;
 
-// What two buffers need to know of each other.
+// What is_over_before() needs to know of a buffer.
 struct Times {
-  std::vector<std::pair<Index, Index>>
-      last;                  // (chain, how many things of it must have happened for all uses to be over)
-  std::vector<Index> known;  // by chain: how many happen before every first user
+  std::vector<std::pair<Index, Index>> last;  // (chain, number of its things that have happened once all uses are over)
+  std::vector<Index> known;                   // by chain: number of its things that happen before every first user
 };
 
 Times times_of(const HappensBefore& order, const BufferUsers& buffer) {
@@ -45,8 +44,7 @@ bool is_over_before(const Times& a, const Times& b) {
                      [&](const auto& last) { return last.second <= b.known[last.first]; });
 }
 
-// Puts one thing after another on a chain. Keeps clocks as HappensBefore does, but only as long as questions may
-// follow.
+// Puts things on chains, one after another. Keeps clocks as HappensBefore does, but frees each one after its last use.
 class ChainCover {
  public:
   explicit ChainCover(const std::vector<std::vector<Index>>& before)
@@ -61,7 +59,7 @@ class ChainCover {
   [[nodiscard]] Index count() const { return static_cast<Index>(ends_.size()); }
 
  private:
-  // Of more chains nothing is known but their ends: a graph so wide is refused anyway if it is large.
+  // Of the chains beyond this number, only the ends are known. A large graph with that many chains is refused anyway.
   static constexpr std::size_t kMostTracked = 8192;
 
   void place(Index at) {
@@ -99,7 +97,7 @@ class ChainCover {
 
   const std::vector<std::vector<Index>>& before_;
   std::vector<Index> chain_of_;
-  std::vector<std::vector<Index>> clocks_;  // empty after the last question
+  std::vector<std::vector<Index>> clocks_;  // empty after its last use
   std::vector<Index> last_asked_;           // the last thing that waits for it
   std::vector<Index> ends_;                 // by chain
   std::vector<Index> lengths_;              // by chain

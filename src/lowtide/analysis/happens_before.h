@@ -12,8 +12,9 @@
 
 namespace lowtide {
 
-// Things that happen, in one possible order, each on a chain: what is on one chain happens in sequence, and each thing
-// waits for some that are listed before it. Chains are the streams of a plan, or the paths that a graph is cut into.
+// Things that happen, listed in one possible order. Each is on a chain. The things of one chain happen one after
+// another, and a thing may wait for others that are listed before it. Chains are the streams of a plan, or paths that
+// together cover a graph.
 struct PartialOrder {
   using Index = std::uint32_t;
 
@@ -22,28 +23,29 @@ struct PartialOrder {
   Index chains = 0;
 };
 
-// A partial order from edges alone (dataflow): each thing goes on the chain of the first of its predecessors that
-// is the end of one, else on any chain that has ended before it anyway, else on a new one. So chains order nothing that
-// edges do not. Not always the fewest chains (Dilworth 1950), which is the width of the graph. O((n + edges) x chains).
+// Returns the partial order that the edges alone give (dataflow). Each thing goes on the chain of the first of its
+// predecessors that is the end of a chain. If there is none, it goes on a chain that has ended before it in every run,
+// or else on a new one. Chains therefore order nothing that the edges do not. The number of chains may exceed the
+// fewest possible, which is the width of the graph (Dilworth 1950). O((n + edges) x chains).
 [[nodiscard]] PartialOrder chains_of(std::vector<std::vector<PartialOrder::Index>> before);
 
-// Whether one thing has ended before another begins, in every run that a partial order allows. Kept as vector clocks
-// (Mattern 1989): for each thing and each chain, how many things of that chain have happened before. n x chains numbers
-// of 4 bytes, O((n + waits) x chains) to make, O(1) to ask. No recursion.
+// Answers whether one thing ends before another begins in every run that a partial order permits. It keeps vector
+// clocks (Mattern 1989): for each thing and each chain, how many things of that chain have happened before. They are n
+// x chains numbers of 4 bytes. O((n + waits) x chains) to make, O(1) per query. No recursion.
 class HappensBefore {
  public:
   using Index = PartialOrder::Index;
 
-  // Bytes that clocks may take: 4,000 chains of 100,000 things.
+  // The most bytes of clocks, enough for 100,000 things on 4,000 chains.
   static constexpr std::int64_t kMostBytes = std::int64_t{3} << 29;
 
-  // Errors (over_limit): the clocks would take more.
+  // Errors: over_limit, if the clocks would need more than kMostBytes.
   [[nodiscard]] static Result<HappensBefore> make(const PartialOrder& order);
 
   [[nodiscard]] bool is_before(Index first, Index second) const {
     return first != second && clock(second)[chain_of_[first]] > position_[first];
   }
-  // Of each chain, how many things happen before `thing`, it among them.
+  // The number of things of each chain that happen before `thing`. It counts `thing` itself.
   [[nodiscard]] const Index* clock(Index thing) const { return clocks_.data() + std::size_t{thing} * chains_; }
   [[nodiscard]] Index chains() const { return chains_; }
   [[nodiscard]] Index chain_of(Index thing) const { return chain_of_[thing]; }
@@ -58,17 +60,17 @@ class HappensBefore {
   std::vector<Index> clocks_;
 };
 
-// A buffer, by who touches it: first those that may be the first to do so (all that write it without another user
-// before, or simply all), then all.
+// The steps that use a buffer. `firsts` are those that may be the first to do so: all users that write it without
+// another user before, or simply all users.
 struct BufferUsers {
-  std::vector<PartialOrder::Index> firsts;  // every user is one of them or happens after one
+  std::vector<PartialOrder::Index> firsts;  // every user is one of them or happens after one of them
   std::vector<PartialOrder::Index> users;
-  bool is_kept = false;  // to the end: nothing follows its last use
+  bool is_kept = false;  // needed at the end, so no other buffer may follow in its bytes
 };
 
-// Two buffers may share bytes if every use of one happens before the first write of the other, in every run. Returns
-// the pairs that may not, first < second, in ascending order. O(buffers^2 x chains that a buffer is used on), so for
-// some thousand buffers; plans on streams use intervals instead (schedule/streams.h).
+// Two buffers may share bytes if, in every run, every use of one happens before the first write of the other. Returns
+// the pairs that may not share, first < second, in ascending order. O(buffers^2 x chains that use a buffer), so it
+// suits some thousand buffers. Plans on streams use intervals instead (schedule/streams.h).
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> buffer_conflicts(
     const HappensBefore& order, const std::vector<BufferUsers>& buffers);
 

@@ -31,7 +31,7 @@ Flags<ValueId> outputs_of(const Program& program) {
   return is_output;
 }
 
-// The placed buffers with live bytes in the step, or all of them where there is none.
+// Returns the placed buffers with live bytes in the step, or all placed buffers if there is no step.
 std::vector<LiveBuffer> live_buffers(const Plan& plan, const Labels& labels, std::optional<StepId> step) {
   const Layout& layout = plan.layout;
   const IdVector<ValueId, std::optional<StepId>> last_read = last_reads(plan.program);

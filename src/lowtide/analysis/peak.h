@@ -44,7 +44,7 @@ struct BufferUse {
 // A placed buffer at one step.
 struct LiveBuffer {
   BufferId buffer;
-  Bytes bytes;                  // of its bytes, those that are live
+  Bytes bytes;                  // the live ones
   std::vector<ValueId> values;  // live in it, the largest first
 };
 
@@ -57,7 +57,7 @@ struct Peak {
   Bytes bytes;
   std::vector<Bytes> loads;         // of each step
   std::optional<StepId> step;       // peak_step(); nullopt: the program has no steps and one moment
-  std::vector<LiveBuffer> buffers;  // with live bytes then, the most first, then by id; together `bytes`
+  std::vector<LiveBuffer> buffers;  // those with live bytes, the most first, equals by id; the sum is `bytes`
   IdVector<BufferId, BufferUse> uses;
   IdVector<ValueId, std::uint32_t> ordinals;  // ordinals_of(plan->program)
 

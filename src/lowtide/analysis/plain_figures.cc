@@ -10,7 +10,7 @@
 namespace lowtide {
 namespace {
 
-// One past the last step of the graph's own order at which a tensor lives.
+// One past the last step at which a tensor is live, in the graph's own order.
 std::size_t dense_end(const Graph& graph, TensorId id) {
   if (graph.is_needed_at_end(id)) return graph.nodes().size();
   const auto readers = graph.readers(id);
@@ -19,7 +19,7 @@ std::size_t dense_end(const Graph& graph, TensorId id) {
 
 }  // namespace
 
-// Recursion over bodies only, bounded by limits::kMaxBodyNesting.
+// Recurses over bodies only, whose nesting is at most limits::kMaxBodyNesting.
 PlainFigures plain_figures(const Graph& graph) {
   PlainFigures figures;
   std::vector<std::int64_t> change(graph.nodes().size() + 1, 0);
@@ -43,7 +43,7 @@ PlainFigures plain_figures(const Graph& graph) {
       const PlainFigures inner = plain_figures(*body.graph);
       figures.temporaries_sum += inner.temporaries_sum;
       figures.constants += inner.constants;
-      inside = std::max(inside, inner.load_as_given + inner.inputs);  // an If's branches have none
+      inside = std::max(inside, inner.load_as_given + inner.inputs);  // 0 for the branches of an If
     }
     profile[id.index()] += inside;
   }

@@ -8,15 +8,15 @@
 
 namespace lowtide {
 
-// The plain figures that anyone can check with a model and a pencil: temporaries and outputs at their dense sizes, no
-// aliasing, no alignment, no scratch; the nodes in the order of the graph. A tensor lives from the step of its producer
-// to that of its last reader, an output to the end, and one without readers only in its producer's step.
-// A node with bodies adds, at its step, the largest load of its bodies as given: of an If the larger branch; a body of
-// a Loop or Scan counts its own inputs throughout, since nothing else holds them.
+// Plain figures that anyone can check by hand: temporaries and outputs at their dense sizes, without aliases, alignment
+// or scratch, with the nodes in the order of the graph. A tensor is live from the step of its producer to that of its
+// last reader. An output is live to the end. A tensor without readers is live only in the step of its producer.
+// A node with bodies adds, at its step, the largest load of its bodies as given. For an If, that is the load of the
+// larger branch. A body of a Loop or Scan counts its own inputs throughout, because no other buffer holds them.
 struct PlainFigures {
-  Bytes temporaries_sum;  // all temporaries and outputs, those of bodies too
+  Bytes temporaries_sum;  // all temporaries and outputs, including those of bodies
   Bytes load_as_given;
-  Bytes constants;  // those of bodies too
+  Bytes constants;  // including those of bodies
   Bytes inputs;
   Bytes outputs;
 };

@@ -10,7 +10,7 @@ namespace {
 
 bool is_output(const Graph& graph, TensorId id) { return graph.tensor(id).role == Role::output; }
 
-// The views of a concat, with those that no plan can use.
+// Returns the views of a concat, including those that no plan can use.
 std::vector<TableView> parts_of_concat(const Graph& graph, const std::vector<View>& views) {
   std::vector<TableView> parts;
   std::set<TensorId> seen;
@@ -23,7 +23,7 @@ std::vector<TableView> parts_of_concat(const Graph& graph, const std::vector<Vie
   return parts;
 }
 
-// The views of any other node: all of them or none.
+// Returns the views of any other node, either all of them or none.
 std::vector<TableView> other_views(const Graph& graph, const std::vector<View>& views) {
   std::vector<TableView> table;
   for (const View& view : views) {

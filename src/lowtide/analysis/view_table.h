@@ -16,13 +16,13 @@ namespace lowtide {
 
 // One view of a node, and whether some plan can use it.
 struct TableView : View {
-  // The part of a concat lies in the result in no plan, because
+  // Set for a part of a concat that no plan can have in the result, because
   //   - it is an input, a constant or a state, whose bytes stay where they are, or
-  //   - it comes earlier in the same concat, and a tensor has one place, or
+  //   - it also comes earlier in the same concat, and a tensor has one place, or
   //   - both it and the result are outputs of the graph, which never share bytes.
   // Such a part is copied into the result. The other parts of the concat may lie there.
   bool must_copy = false;
-  bool is_repeated = false;  // it comes earlier in the same concat
+  bool is_repeated = false;  // it also comes earlier in the same concat
 };
 
 // The views of every node of a graph, computed once. A node has views here only if some plan can do without its kernel.
@@ -34,17 +34,18 @@ class ViewTable {
   // O(nodes + edges).
   ViewTable(const Graph& graph, const ChosenKernels& kernels);
 
-  // The views of a node in the order of views_of(). Empty if its kernel runs in every plan. Valid as long as the table.
+  // The views of a node in the order of views_of(). Empty if its kernel runs in every plan. Valid while the table
+  // exists.
   [[nodiscard]] std::span<const TableView> of(NodeId node) const {
     return {views_.data() + begin_[node.index()], views_.data() + begin_[node.index() + 1]};
   }
-  // Whether the node has views, and they are slices, splits or concats: the part covers only some bytes of the whole.
+  // Whether the node has views that are slices, splits or concats, so a part covers only some bytes of the whole.
   [[nodiscard]] bool is_partial(NodeId node) const { return !of(node).empty() && is_partial_[node] != 0; }
   [[nodiscard]] bool is_concat(NodeId node) const { return !of(node).empty() && is_concat_[node] != 0; }
 
  private:
   std::vector<TableView> views_;      // of all nodes, in their order
-  std::vector<std::uint32_t> begin_;  // of each node's, and the end
+  std::vector<std::uint32_t> begin_;  // index of the first view of each node; then the total
   IdVector<NodeId, char> is_partial_;
   IdVector<NodeId, char> is_concat_;
 };

@@ -22,7 +22,7 @@ std::optional<TensorId> only_output(const Node& node) {
   return others ? std::nullopt : node.outputs[0];
 }
 
-// Numbers of a Slice: inputs known before the run, or, in older opsets, attributes of a node with one input.
+// Numbers of a Slice: inputs that are known before the run, or attributes in older opsets, where a node has one input.
 const Numbers* numbers_of(const Graph& graph, const Node& node, std::size_t input, const char* attribute) {
   if (node.inputs.size() == 1) return find_attribute<Numbers>(node.attributes, attribute);
   const std::optional<TensorId> tensor = input_at(node, input);
@@ -33,7 +33,7 @@ bool is_same_bytes(const Tensor& a, const Tensor& b) {
   return a.size == b.size && bits_of(a.dtype).has_value() && a.dtype == b.dtype;
 }
 
-// Bytes before element `index`; nothing if that is not a whole byte.
+// Returns the bytes before element `index`, or nullopt if it does not start on a whole byte.
 std::optional<Bytes> bytes_before(const Tensor& tensor, std::int64_t index) {
   const std::optional<int> bits = bits_of(tensor.dtype);
   if (!bits) return std::nullopt;
@@ -69,25 +69,26 @@ struct AxisRange {
   std::int64_t count = 0;
 };
 
-// What a Slice takes of one axis, as ONNX counts from the end and clamps.
+// What a Slice takes of one axis, with the clamping and the counting from the end that ONNX defines.
 AxisRange range_of(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
-  const std::int64_t lowest = step < 0 ? -1 : 0;  // where a walk may end; backwards, that is before the first
+  const std::int64_t lowest = step < 0 ? -1 : 0;  // the lowest end; a negative step may end before element 0
   const std::int64_t highest = step < 0 ? extent - 1 : extent;
   if (start < 0) start += extent;
   if (end < 0) end += extent;
   start = std::clamp<std::int64_t>(start, 0, std::max<std::int64_t>(highest, 0));
   end = std::clamp<std::int64_t>(end, lowest, std::max(highest, lowest));
   const bool is_empty = extent == 0 || (step > 0 ? end <= start : end >= start);
-  // Distance and step have one sign; neither is negated, since the smallest step has no opposite.
+  // The distance and the step have the same sign. Neither is negated, because the lowest integer has no opposite.
   return {start, step, is_empty ? 0 : (end - start - (step > 0 ? 1 : -1)) / step + 1};
 }
 
-// Of every axis; nothing if that is not known before the run, or not one rule an axis.
+// Returns the range of each axis, or nullopt if one is unknown before the run or an axis is given twice.
 std::optional<std::vector<AxisRange>> slice_ranges(const Graph& graph, const Node& node, const Shape& from) {
   const Numbers* starts = numbers_of(graph, node, 1, "starts");
   const Numbers* ends = numbers_of(graph, node, 2, "ends");
   const Numbers* axes = numbers_of(graph, node, 3, "axes");
-  const Numbers* steps = node.inputs.size() == 1 ? nullptr : numbers_of(graph, node, 4, "steps");  // came with inputs
+  const Numbers* steps =
+      node.inputs.size() == 1 ? nullptr : numbers_of(graph, node, 4, "steps");  // opsets with attributes have no steps
   const bool has_unknown = (input_at(node, 3) && axes == nullptr) || (input_at(node, 4) && steps == nullptr);
   if (starts == nullptr || ends == nullptr || has_unknown) return std::nullopt;
   if (ends->size() != starts->size() || (axes != nullptr && axes->size() != starts->size()) ||
@@ -110,7 +111,7 @@ std::optional<std::vector<AxisRange>> slice_ranges(const Graph& graph, const Nod
   return ranges;
 }
 
-// Innermost axis that the part does not cover; -1 if it covers all.
+// Returns the innermost axis that the part does not cover entirely, or -1 if it covers all of them.
 int last_partial_axis(const Shape& from, const Shape& part) {
   int axis = from.rank() - 1;
   while (axis >= 0 && from[axis] == part[axis]) --axis;
@@ -143,8 +144,8 @@ std::vector<View> slice_view(const Graph& graph, const Node& node) {
   return {{*output, *input, *offset}};
 }
 
-// Axis of a Split or Concat along which its parts lie one after another; nullopt if it is not one of the shape or
-// something varies before it.
+// Returns the axis of a Split or Concat if its parts are consecutive along it. Returns nullopt if the shape has no such
+// axis, or if an axis before it has an extent other than 1.
 std::optional<int> contiguous_axis(const Node& node, const Shape& whole, std::int64_t default_axis) {
   const std::int64_t* attribute = find_attribute<std::int64_t>(node.attributes, "axis");
   std::int64_t axis = attribute != nullptr ? *attribute : default_axis;
@@ -154,7 +155,8 @@ std::optional<int> contiguous_axis(const Node& node, const Shape& whole, std::in
   return product(whole, 0, index) == 1 ? std::optional<int>(index) : std::nullopt;
 }
 
-// Whether the part is a piece of the whole along the axis: type, exactness and all other extents agree.
+// Whether the part may be a part of the whole along the axis: both have the same type and exact extents that agree on
+// all other axes.
 bool is_piece(const Tensor& part, const Tensor& whole, int axis) {
   if (part.dtype != whole.dtype || part.shape.has_upper_bounds() || part.shape.rank() != whole.shape.rank())
     return false;
@@ -164,7 +166,7 @@ bool is_piece(const Tensor& part, const Tensor& whole, int axis) {
   return true;
 }
 
-// Views for tensors that lie one after another in `whole` and fill it.
+// Returns the views of tensors that are consecutive in `whole` and fill it.
 std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
                               const std::vector<std::optional<TensorId>>& parts) {
   std::vector<View> views;
@@ -185,7 +187,7 @@ std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
   return views;
 }
 
-// Whether the lengths that a Split is given, where they are known, are those of its outputs.
+// Whether the lengths that are given to a Split, if they are known, match its outputs.
 bool has_stated_lengths(const Graph& graph, const Node& node, int axis) {
   const Numbers* lengths = find_attribute<Numbers>(node.attributes, "split");
   const std::optional<TensorId> input = input_at(node, 1);
@@ -207,7 +209,7 @@ std::vector<View> split_views(const Graph& graph, const Node& node) {
 std::vector<View> concat_views(const Graph& graph, const Node& node) {
   const std::optional<TensorId> output = only_output(node);
   if (!output) return {};
-  // The axis has been mandatory since opset 4; a node without one is no view.
+  // The axis has been mandatory since opset 4; a node without one has no views.
   const Shape& whole = graph.tensor(*output).shape;
   const std::optional<int> axis = contiguous_axis(node, whole, whole.rank());
   return axis ? consecutive(graph, *output, *axis, node.inputs) : std::vector<View>();
@@ -217,7 +219,7 @@ std::vector<View> concat_views(const Graph& graph, const Node& node) {
 
 std::vector<View> views_of(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  if (!node.bodies.empty()) return {};  // it runs something
+  if (!node.bodies.empty()) return {};  // it runs its bodies
   switch (graph.op(id).traits.view) {
     case ViewKind::none:
       return {};

@@ -21,19 +21,21 @@ struct View {
   Bytes offset;  // offset + size(part) <= size(whole); a multiple of the element's bytes
 };
 
-// The views by which a node would need no kernel: one for each output (whole, slice, split, expand) or one for each
-// input (concat). Empty when the node must compute. Must-information: every view returned is sound, under these
-// conditions by kind (graph/operator_traits.h):
-//   whole   same type and size in both; Dropout only in inference (training_mode absent or known to be false), no mask
-//   slice   one contiguous run: some axis k with step 1, every axis after k complete, every axis before k of extent 1
-//           in the result; starts, ends, axes and steps known, and the result has the extents they give; no
-//           upper-bound extents
-//   split   every axis before the split one has extent 1; the parts have the stated lengths, add up to the whole, and
-//           agree with it along all others; no upper-bound extents
-//   concat  the same; an input may come twice, and then has two views
-//   expand  as many elements after as before: only extents of 1 are added. A dense layout cannot repeat without a copy
-// A node with bodies computes. Parts of types below 8 bits must start on a whole byte, and end on one or with the
-// whole. O(rank + inputs + outputs).
+// Returns the views by which a node would need no kernel: one for each output (whole, slice, split, expand) or one for
+// each input (concat). Empty if the node must compute. Every view that is returned is sound. The conditions depend on
+// the kind (graph/operator_traits.h):
+//   whole   same type and size in both; a Dropout only in inference (training_mode is omitted or known to be false)
+//           and without a mask
+//   slice   one contiguous run: there is an axis k with step 1, every axis after k is complete, and every axis before k
+//           has extent 1 in the result; starts, ends, axes and steps are known and give the extents of the result; no
+//           extent is an upper bound
+//   split   every axis before the split one has extent 1; the parts add up to the whole along the split axis, have the
+//           stated lengths if these are known, and agree with the whole along all other axes; no extent is an upper
+//           bound
+//   concat  as for split; an input may appear twice, and then has two views
+//   expand  as many elements after as before, so only extents of 1 are added, because repeating elements needs a copy
+// A node with bodies computes. Parts of types below 8 bits must start on a whole byte. They must also end on one, or at
+// the end of the whole. O(rank + inputs + outputs).
 [[nodiscard]] std::vector<View> views_of(const Graph& graph, NodeId node);
 
 }  // namespace lowtide

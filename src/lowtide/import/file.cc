@@ -48,8 +48,7 @@ std::string not_a_file(mode_t mode) {
 std::string cannot_open(const std::string& path, int error_number) {
   if (path == "-" && error_number == ENOENT) {
     return "is not a file, and standard input cannot be read here, because its size is unknown before it is read; "
-           "write "
-           "it to a file first";
+           "write it to a file first";
   }
   return "cannot be opened: " + reason(error_number);
 }

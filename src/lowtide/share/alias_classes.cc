@@ -18,7 +18,7 @@ namespace {
 
 using share_internal::AliasForest;
 
-// One way to decide all aliases, on the way to AliasClasses.
+// One way to decide all aliases, from which AliasClasses are made.
 struct Candidate {
   AliasForest forest;
   IdVector<NodeId, StepKind> step_kinds;
@@ -55,7 +55,7 @@ class Decision {
     Bytes best_load = load_of(best);
     const Bytes none_load = largest(profile);
     keep_lower(best, best_load, one_by_one(base, profile, std::min(best_load, none_load)));
-    // A part in one concat cannot be in another: so also the first concat first, and concats that copy no part.
+    // A part can be in only one concat. Therefore also tries the first concat first, and concats without copied parts.
     if (has_copied_parts_) {
       std::reverse(partial_.begin(), first_other());
       keep_lower(best, best_load, join_all(base));
@@ -88,7 +88,7 @@ class Decision {
     return may_copy_parts_ ? plan : std::nullopt;
   }
 
-  // Whole views, and partial ones of what is not in the arena: these only take bytes away.
+  // Joins whole views, and partial views of tensors outside of the arena. Both can only save bytes.
   void join_whole_views(Candidate& candidate) {
     may_copy_parts_ = options_.copy_parts;
     if (!options_.views) return;
@@ -103,13 +103,13 @@ class Decision {
         partial_.push_back(id);
       }
     }
-    // Concats first and the last one first: it gathers most, and an earlier concat of some of its parts may then lie
-    // in it. (Concats of ever more of the same tensors are what dense networks consist of.)
+    // Concats come first, and among them the last one, because it gathers most. An earlier concat of some of its parts
+    // may then be inside it. In dense networks, each concat adds a tensor to those of the concat before it.
     std::stable_partition(partial_.begin(), partial_.end(), [&](NodeId id) { return views_.is_concat(id); });
     std::reverse(partial_.begin(), first_other());
   }
 
-  // The end of the concats in `partial_`.
+  // Returns the end of the concats in `partial_`.
   [[nodiscard]] std::vector<NodeId>::iterator first_other() {
     return std::find_if_not(partial_.begin(), partial_.end(), [&](NodeId id) { return views_.is_concat(id); });
   }
@@ -122,8 +122,8 @@ class Decision {
     return finish(std::move(candidate));
   }
 
-  // Joins what nowhere raises the load above `limit`. The profile is that of no partial joins, changed as joins are
-  // made. Results in place shift it a little, so the caller measures the result.
+  // Makes each join that raises the load above `limit` at no step. `profile` has the loads without partial joins, and
+  // each join updates a copy of it. Results in place change the loads slightly, so the caller measures the result.
   AliasClasses one_by_one(const Candidate& base, const std::vector<Bytes>& profile, Bytes limit) {
     std::vector<std::int64_t> row;
     row.reserve(profile.size());
@@ -142,7 +142,7 @@ class Decision {
     return finish(std::move(candidate));
   }
 
-  // The parts of a concat that each raise the load nowhere above `limit`. The others are copied.
+  // Joins each part of a concat that raises the load above `limit` at no step. The others are copied.
   void join_some_parts(Candidate& candidate, NodeId id, const Joins& plan, RangeMax& load, Bytes limit) {
     for (const AliasForest::Join& one : plan.joins) {
       if (!raise_stays_below(candidate.forest, {one}, load, limit)) continue;
@@ -151,8 +151,9 @@ class Decision {
     }
   }
 
-  // Applies to `load` what a join changes, in pieces between the steps where one of the sets begins or ends, and
-  // returns true. Returns false, and changes nothing, if the load would rise above `limit`.
+  // Applies the change of a join to `load` and returns true. The change is constant between the steps where one of the
+  // sets begins or ends. Returns false and changes nothing if the load would rise above `limit` at a step that the join
+  // raises.
   bool raise_stays_below(AliasForest& forest, const std::vector<AliasForest::Join>& joins, RangeMax& load,
                          Bytes limit) const {
     std::map<std::uint32_t, std::int64_t> change;
@@ -226,7 +227,7 @@ class Decision {
     return out;
   }
 
-  // The operands that do not lie where the result of their concat has them.
+  // Lists the operands that are not where the result of their concat needs them.
   void list_copies(AliasClasses& out) const {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (out.step_kinds[id] != StepKind::copy) continue;
@@ -270,10 +271,10 @@ class Decision {
   const AliasOptions& options_;
   IdVector<NodeId, std::uint32_t> position_;
   IdVector<NodeId, char> is_computing_;
-  IdVector<TensorId, Lifespan> lives_;  // of each tensor for itself
-  std::vector<NodeId> partial_;         // nodes whose views cover a part of a tensor: joining them may raise the load
+  IdVector<TensorId, Lifespan> lives_;  // of each tensor by itself
+  std::vector<NodeId> partial_;         // nodes whose views cover a part of a tensor; joining them may raise the load
   bool may_copy_parts_ = true;
-  bool has_copied_parts_ = false;  // some candidate so far copies parts
+  bool has_copied_parts_ = false;  // a candidate so far copies parts
 };
 
 }  // namespace

@@ -22,35 +22,35 @@ using AliasClassId = Id<struct AliasClassTag>;
 // How the results of a node get their bytes.
 enum class StepKind : std::uint8_t {
   compute,  // the node's kernel writes them
-  alias,    // nothing runs: all bytes are bytes of the operands already
-  copy,     // of a concat: some operands lie in the result already, the others are copied there, and no kernel runs
+  alias,    // nothing runs, because all bytes of the result are bytes of the operands
+  copy,     // of a concat: some operands are already in the result, the others are copied, and no kernel runs
 };
 
 // Tensors that share one buffer, for one order.
 struct AliasClass {
   BufferKind kind = BufferKind::temporary;  // never scratch
   Bytes size;                               // of the buffer, not rounded
-  // Steps of the order: from the first write, or step 0 for what is there before the run, to the last use.
+  // Steps of the order: from the first write to the last use. What exists before the run is live from step 0.
   Lifespan lifespan;
-  bool is_kept = false;  // holds what is needed at the end of the run (Graph::is_needed_at_end), or was there before it
-  // If some bytes live shorter than others: each unit of the alignment lives from the first write to the last use of
-  // the tensors that have a byte in it (BufferPart). Sizes are multiples of the alignment. Empty: all bytes live alike.
+  bool is_kept = false;  // holds what is needed at the end (Graph::is_needed_at_end) or existed before the run
+  // Parts with different lifespans (BufferPart). Each unit of the alignment is live from the first write to the last
+  // use of the tensors that have a byte in it. Sizes are multiples of the alignment. Empty if all bytes have one
+  // lifespan.
   std::vector<BufferPart> parts = {};
-  bool is_captured = false;  // holds a tensor of a graph around this one, whose bytes are there and not here
+  bool is_captured = false;  // holds a tensor of an outer graph, whose plan has the bytes
 };
 
-// The copy of one operand of a concat into the result. Other operands of the same concat lie there already.
+// The copy of one operand of a concat into the result. Other operands of the concat are already there.
 //
 //   c = Concat(a, x) with an input x      class of a and c:  |  a  |  x' |      x' is the copy, at offset size(a)
 struct PartCopy {
   NodeId concat;
-  std::uint32_t operand = 0;  // position in Graph::operands; a concat may have one tensor as several operands
+  std::uint32_t operand = 0;  // position in Graph::operands; a tensor may be several operands of a concat
   TensorId tensor;            // that operand; its size is not 0
   Offset offset;              // of the copy, in the class of the result
 };
 
-// Which tensors share bytes: a tensor has one place, and each operand of a concat lies in the result or is copied
-// there.
+// Which tensors share bytes. A tensor has one place. Each operand of a concat is in the result or is copied into it.
 struct AliasClasses {
   IdVector<AliasClassId, AliasClass> classes;  // by their smallest tensor
   IdVector<TensorId, AliasClassId> class_of;
@@ -63,58 +63,59 @@ struct AliasClasses {
 };
 
 struct AliasOptions {
-  Bytes alignment = Bytes(1);           // every comparison of loads rounds sizes up to it
-  bool views = true;                    // the output of a view is bytes of its input; false: every node computes
-  bool in_place = true;                 // a kernel may write over an input that dies there
-  bool parts = true;                    // bytes of a buffer live as they are needed; false: all as long as one of them
-  bool copy_parts = true;               // a concat may copy some operands and have others in place
-  bool inputs_live_throughout = false;  // own inputs are placed and kept throughout (bodies of Loop and Scan)
-  std::vector<NodeId> computing = {};   // slices, splits and concats that compute, whatever that does to the load
-  // What bounds round up to, if some region is finer than the one that sizes are rounded up for.
+  Bytes alignment = Bytes(1);  // sizes are rounded up to it when loads are compared
+  bool views = true;           // a view shares the bytes of its input; false: every node computes
+  bool in_place = true;        // a kernel may write over an input that dies there
+  bool parts = true;           // parts of a buffer have their own lifespans; false: a buffer is live as a whole
+  bool copy_parts = true;      // a concat may copy some operands if others are in place
+  bool inputs_live_throughout = false;  // inputs are placed and live throughout (bodies of Loop and Scan)
+  std::vector<NodeId> computing = {};   // slices, splits and concats that compute, whatever the load
+  // The alignment for bounds, if a region has a smaller one than the region for which sizes are rounded up.
   std::optional<Bytes> finest_alignment = std::nullopt;
 
   [[nodiscard]] Bytes bound_alignment() const { return finest_alignment.value_or(alignment); }
 };
 
-// The kernels without what the options forbid: without pairs to write in place, or without views. What counts bytes by
-// these kernels then follows the options too, such as bounds and searches of orders.
+// Returns the kernels without what the options forbid: in-place pairs, or views. Code that counts bytes by these
+// kernels, such as bounds and searches of orders, then follows the options, too.
 [[nodiscard]] ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options);
 
-// Decides, for one order, which tensors share bytes, so that the peak load is low. The field says bufferization.
-//   1. Views of a whole tensor are always joined. That never raises a load, because one of two copies goes away.
+// Decides, for one order, which tensors share bytes, so that the peak is low. Compilers call this bufferization.
+//   1. Views of a whole tensor are always joined. This never raises a load, because one of two copies goes away.
 //   2. Slices, splits and concats are joined if that does not raise the peak. Without parts, a slice keeps its whole
-//      tensor alive, and the buffer of a concat exists from its first operand on. Compared are: all, one by one against
-//      the load profile, and none. The lowest peak wins; of equals the first in this list, because it copies the fewest
-//      bytes.
-//   3. Along the order, a kernel's output takes over the bytes of an input that it may overwrite, if no tensor in these
-//      bytes is used later and no other input of the node lies in them. Without parts these must be all of the buffer.
-// Never joined: what is needed at the end with an input, constant or state, or with something else that is needed at
-// the end, except where one node has both and they share no byte (the outputs of a split); anything written with what
-// must stay untouched.
+//      tensor live, and the buffer of a concat exists from its first operand on. Three ways are compared: to join all
+//      of them, one by one against the load profile, or none. The lowest peak wins. Of equals, the first of the three
+//      wins, because it copies the fewest bytes.
+//   3. Along the order, the output of a kernel takes over the bytes of an input that it may overwrite. No tensor in
+//      these bytes may be used later, and no other input of the node may be in them. Without parts, they must be the
+//      whole buffer.
+// Some tensors are never joined. What is needed at the end never shares with an input, a constant or a state. It does
+// not share with anything else that is needed at the end, except where one node has both and they share no byte, such
+// as the outputs of a split. What a node writes never shares with bytes that must stay unchanged.
 //
-// A concat is joined operand by operand. An operand is in place if its set of tensors is free to move there: it is not
-// an input, constant or state, it is all of its set, and no other operand has taken the set. The others are copied
-// right before the concat's place in the order, where they are still live and the whole result is live, too. So a
-// concat that copies some operands never needs more than one that computes, and step 2 decides on it like on any other.
-// Without an operand in place, the kernel computes. If some concats can only be joined in this way, step 2 compares
-// them without copies as well, because an operand in one concat cannot be in another.
+// A concat is joined operand by operand. An operand is in place if its set of tensors can move there: it is not an
+// input, constant or state, it is all of its set, and no other operand has taken the set. The others are copied right
+// before the concat's place in the order, where both they and the whole result are live. A concat that copies some
+// operands therefore never needs more than one that computes, and step 2 treats it like any other. If no operand is in
+// place, the kernel computes. If some concats can be joined only with copies, step 2 also compares ways without copies,
+// because an operand can be in only one concat.
 //
 // `order` is a topological order of all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 
-// The same with the view table of the graph and the kernels, for callers that decide several times.
+// The same, with the view table of the graph and the kernels, for callers that decide several times.
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 
-// Calls function(size, lifespan) for each part, or once for a class without parts, rounded up.
+// Calls function(size, lifespan) for each part, or once for a class without parts. Sizes are rounded up.
 template <typename Function>
 void for_each_part(const AliasClass& alias, Bytes alignment, Function function) {
   if (alias.parts.empty()) function(round_up(alias.size, alignment), alias.lifespan);
   for (const BufferPart& part : alias.parts) function(part.size, part.lifespan);
 }
 
-// What a node's step needs besides what it reads and writes, not rounded. Only a kernel has scratch.
+// Returns the scratch of a node's step, not rounded. It is 0 if no kernel runs.
 [[nodiscard]] inline Bytes scratch_of(const AliasClasses& aliases, const ChosenKernels& kernels, NodeId node) {
   return aliases.step_kinds[node] == StepKind::compute ? kernels[node].scratch : Bytes(0);
 }

@@ -56,7 +56,7 @@ void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
   LOWTIDE_CHECK(part != whole && offset >= 0 && offset + below.size <= above.size, "a part lies inside its whole");
   parent_[part] = whole;
   offset_[part] = offset;
-  std::swap(next_[part], next_[whole]);  // of two rings one
+  std::swap(next_[part], next_[whole]);  // makes one ring of two
   above.begin = std::min(above.begin, below.begin);
   above.end = std::max(above.end, below.end);
   if (below.kind == BufferKind::output) above.kind = BufferKind::output;
@@ -67,13 +67,13 @@ bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& pa
   const Root& below = roots_[part.root];
   const Root& above = roots_[whole.root];
   if (part.root == whole.root || below.is_external) return false;
-  // The part moves as a whole, so it must be all of its set.
+  // A set moves as a whole, so the part must be all of its set.
   if (part.offset != 0 || below.size != graph.tensor(view.part).size.count()) return false;
   return !below.is_kept || (!above.is_external && !above.is_kept);
 }
 
-// A concat whose parts lie one after another already is these bytes. They are the first parts of a larger concat, say,
-// or consecutive slices of a constant.
+// If the parts of a concat are already consecutive, the concat is their bytes. For example, they may be the first parts
+// of a larger concat, or consecutive slices of a constant.
 std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, std::span<const TableView> views) {
   const Place first = find(views[0].part);
   const Place result = find(views[0].whole);
@@ -95,7 +95,7 @@ std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, st
     return Joins{.joins = {*inside}};
   }
   Joins plan;
-  std::set<TensorId> parts;  // a set is in one place, though two parts of a concat may be of one set
+  std::set<TensorId> parts;  // a set has one place, but two parts of a concat may be in one set
   for (const View& view : views) {
     const Place part = find(view.part);
     const Place whole = find(view.whole);

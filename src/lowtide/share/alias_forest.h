@@ -16,7 +16,7 @@
 namespace lowtide::share_internal {
 
 // Disjoint sets of tensors, each with the place of every member in the set's bytes (union-find with offsets; Tarjan
-// 1975). The whole is always the root, parts hang below it:
+// 1975). The whole is always the root, and the parts are below it:
 //
 //   c (128 bytes)                 root c: size 128, from the first write of a or b to the last read of c
 //   |-- a   offset 0
@@ -42,7 +42,7 @@ class AliasForest {
   [[nodiscard]] Place find(TensorId tensor);
   [[nodiscard]] const Root& root(TensorId tensor) const { return roots_[tensor]; }
 
-  // Puts the set of `part` at `offset` in the set of `whole`. Require: both are roots, and different.
+  // Puts the set of `part` at `offset` in the set of `whole`. Requires: both are roots, and they differ.
   void hang(TensorId part, TensorId whole, std::int64_t offset);
 
   // Calls function(member) for each tensor of the set of a root, until it returns false.
@@ -62,10 +62,10 @@ class AliasForest {
   };
   struct Joins {
     std::vector<Join> joins;  // at least one
-    bool has_copies = false;  // of a concat: other parts cannot be joined
+    bool has_copies = false;  // of a concat: the other parts cannot be joined
   };
-  // The sets to join for the views of a node. Returns nullopt if the node must compute: some view cannot be joined, or,
-  // of a concat, no view can.
+  // Returns the sets to join for the views of a node, or nullopt if the node must compute. It must compute if some view
+  // cannot be joined; a concat, only if no view can.
   [[nodiscard]] std::optional<Joins> plan_joins(const Graph& graph, std::span<const TableView> views, bool is_concat);
 
  private:

@@ -13,14 +13,14 @@
 namespace lowtide::share_internal {
 namespace {
 
-// A cover begins or ends.
+// The begin or the end of a cover.
 struct Edge {
   std::int64_t at = 0;
   bool begins = false;
   std::size_t cover = 0;
 };
 
-// Those before `at` and after it live alike.
+// Appends a part, or extends the last one if both have the same lifespan.
 void append(std::vector<BufferPart>& parts, std::int64_t size, const Lifespan& lifespan) {
   if (size == 0) return;
   if (!parts.empty() && parts.back().lifespan == lifespan) {

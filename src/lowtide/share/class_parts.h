@@ -18,10 +18,10 @@ struct Cover {
   Lifespan lifespan;             // not empty
 };
 
-// The parts of a buffer that tensors share: each unit of the alignment lives from the first write to the last use of
-// all tensors that have a byte in it; neighbours that live alike are one part. None if all lives alike. A tensor
-// without bytes counts as one byte: its buffer lives while it is used.
-// Require: the covers leave no unit out, and lie in the buffer of `size` > 0 bytes. O(covers log covers).
+// Returns the parts of a buffer that tensors share. Each unit of the alignment is live from the first write to the last
+// use of all tensors that have a byte in it. Neighbouring units with equal lifespans are one part. Empty if all units
+// have one lifespan. A tensor without bytes counts as one byte, because its buffer is live while it is used.
+// Requires: the covers leave no unit out and are within the buffer of `size` > 0 bytes. O(covers log covers).
 [[nodiscard]] std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes size, Bytes alignment);
 
 }  // namespace lowtide::share_internal

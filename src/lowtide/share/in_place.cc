@@ -9,7 +9,7 @@
 namespace lowtide::share_internal {
 namespace {
 
-// How many tensors of sets are looked at.
+// The most members of sets that are examined: a number per tensor of the graph, plus a constant.
 constexpr std::int64_t kLooksPerTensor = 32;
 constexpr std::int64_t kFurtherLooks = 1'000'000;
 
@@ -23,7 +23,7 @@ class TakeOver {
         forest_(forest),
         looks_left_(kLooksPerTensor * static_cast<std::int64_t>(graph_.tensors().size()) + kFurtherLooks) {}
 
-  // Tries the pairs that the kernel permits, and joins the first that can be.
+  // Joins the first pair that the kernel permits and that can be joined.
   void run(NodeId node, std::uint32_t step) {
     for (const std::pair<int, int>& pair : kernels_[node].in_place) {
       if (join(node, pair, step)) return;
@@ -55,7 +55,7 @@ class TakeOver {
     if (dying.size == size && !dying.is_kept && dying.end == step + 1) {
       if (!has_only_permitted_inputs(what)) return false;
       const bool result_begins_here = result.begin == step && result.size == size && to.offset == 0;
-      // Without parts it would keep a larger buffer for longer.
+      // Without parts, a larger buffer would be kept for longer.
       if (!has_parts_ && !result_begins_here && dying.begin < result.begin) return false;
       forest_.hang(from.root, to.root, to.offset);
       return true;
@@ -67,7 +67,7 @@ class TakeOver {
     return true;
   }
 
-  // No other input of the node lies in the overwritten bytes, except as the same elements.
+  // Whether no other input of the node is in the overwritten bytes, except as the same elements.
   bool has_only_permitted_inputs(const Overwriting& what) {
     const Node& node = graph_.node(what.node);
     const std::vector<std::pair<int, int>>& permitted = kernels_[what.node].in_place;
@@ -83,8 +83,8 @@ class TakeOver {
     return node.bodies.empty();
   }
 
-  // No tensor needs these bytes after the step. Looks at every tensor of the set, and returns false if no looks are
-  // left.
+  // Whether no tensor needs these bytes after the step. Examines every tensor of the set, and returns false if the
+  // limit is reached.
   bool dies(const Overwriting& what) {
     bool is_free = true;
     forest_.for_each_member(what.root, [&](TensorId member) {

@@ -15,7 +15,7 @@
 
 namespace lowtide::share_internal {
 
-// What results in place rest on, for one order.
+// What take_over_inputs() needs to know, for one order.
 struct InPlaceInput {
   const Graph& graph;
   const ChosenKernels& kernels;
@@ -24,9 +24,9 @@ struct InPlaceInput {
   const IdVector<TensorId, Lifespan>& lives;  // from each tensor's write to its last use, as if it shared nothing
 };
 
-// Joins, along the order, the result of each node that computes with an input that its kernel may overwrite and that
-// dies there. Looks at a limited number of tensors, and joins nothing after that.
-// O(order log tensors), and at most kLooksPerTensor looks per tensor.
+// Along the order, joins the result of each node that computes with an input that dies there and that its kernel may
+// overwrite. The number of tensors examined is limited; beyond the limit, some joins are skipped.
+// O(order log tensors), plus the limit, which is linear in the number of tensors.
 void take_over_inputs(const InPlaceInput& input, const IdVector<NodeId, StepKind>& step_kinds, AliasForest& forest);
 
 }  // namespace lowtide::share_internal

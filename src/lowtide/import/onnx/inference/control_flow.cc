@@ -177,8 +177,8 @@ Result<Facts> infer_repeated(RepeatedBody& loop, const InferBody& infer_body) {
       if (widen(state, next, output_symbol(loop.node, i))) is_changed = true;
       if (had_rank && !state.known.extents) has_lost_rank = true;
     }
-    // An extent that changed is unknown from now on. The last run assumed that of all extents, but not of a
-    // rank.
+    // An extent that changed is unknown from now on. In the last run, all extents were already unknown, but a rank may
+    // still change.
     if (!is_changed || (is_last && !has_lost_rank)) return outputs;
     if (is_last) {
       for (std::size_t i = 0; i < loop.state_count; ++i) loop.inputs[loop.first_state + i].known.extents.reset();

@@ -144,7 +144,7 @@ class FactContext::BodyInferencer final : public onnx::GraphInferencer {
   }
 
  private:
-  // The library is left by an exception. The reason is kept in the context.
+  // Only an exception can leave the library. The context keeps the reason.
   template <typename T>
   T kept(Result<T> result) {
     if (!result.ok()) {

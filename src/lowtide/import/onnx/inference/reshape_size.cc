@@ -12,7 +12,7 @@ namespace lowtide::import_internal {
 namespace {
 
 // Returns the only inexact extent of the input that is not used yet, if the exact ones have the product `others`.
-// Then it is the -1.
+// The -1 then equals this extent.
 const KnownExtent* only_difference(const KnownExtents& data, const std::vector<bool>& is_used, Bound others) {
   const KnownExtent* only = nullptr;
   Bound exact = 1;

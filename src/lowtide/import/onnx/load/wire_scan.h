@@ -37,8 +37,8 @@ struct WireSummary {
 // `head`. What it refuses, scan_model refuses with the same error. What it accepts may still be of another kind.
 [[nodiscard]] Result<void> scan_head(std::string_view head, std::int64_t file_bytes);
 
-// Says what bytes that are not an ONNX model look like: "a gzip file", "a TensorFlow Lite model". Empty if they look
-// like nothing known.
+// Says what bytes that are not an ONNX model look like: "a gzip file", "a TensorFlow Lite model". Returns an empty
+// text if they match no known format.
 [[nodiscard]] std::string_view looks_like(std::string_view bytes);
 
 }  // namespace lowtide::import_internal
