@@ -127,8 +127,7 @@ TEST(AliasMeaning, SliceWithBoundsThatSayNothingComputes) {
   EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {1}, {1}}), "an axis is not one of the input's");
   EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {kLowest}, {1}}), "an axis is not one of the input's");
   EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0, -2}, {1, 1}}), "an axis is given twice");
-  EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0}, {1, 1}}),
-            "its starts, ends, axes and steps are not equally many");
+  EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0}, {1, 1}}), "its starts, ends, axes and steps differ in number");
   EXPECT_EQ(unary("Slice", {4}, {2}), "its bounds are not known before the run");
   // Extents whose product is nothing, although parts of it overflow.
   EXPECT_EQ(slice({0, kHighest, 2}, {0, kHighest, 2}, {{0}, {0}, {0}, {1}}), "");
@@ -184,7 +183,7 @@ TEST(AliasMeaning, SplitThatInterleavesOrDisagreesComputes) {
   EXPECT_EQ(split({4}, {{1}, {3}}, {}, Extents{2, 2}), "its sizes and the shapes of its outputs disagree");
   EXPECT_EQ(split({4}, {{1}, {3}}, {integers("split", {1, 2, 1})}), "its sizes and the shapes of its outputs disagree");
   EXPECT_EQ(split({4}, {{1}, {3}}, {integer("axis", 1)}), "its axis is not one of the input's");
-  EXPECT_EQ(split({4, 4}, {{1, 4}, {3, 2}}, {}), "the parts differ in an extent beside the axis");
+  EXPECT_EQ(split({4, 4}, {{1, 4}, {3, 2}}, {}), "the parts differ in an extent other than that of the axis");
 }
 
 std::string concat(std::vector<Extents> from, Extents to, std::vector<Attribute> attributes) {

@@ -59,10 +59,10 @@ TEST(RegionPackingCheck, FindsEachFault) {
   const PackingId c(2);
   const std::vector<Fault> faults = {
       {"region 7, and there are only 2", [&](Case& one) { one.packing.placements[a].region = RegionId(7); }},
-      {"in region 1, forbidden to it", [&](Case& one) { one.problem.uses[c].forbidden = {RegionId(1)}; }},
+      {"in region 1, which is forbidden to it", [&](Case& one) { one.problem.uses[c].forbidden = {RegionId(1)}; }},
       {"fixed offset in region 0, but is in region 1",
        [&](Case& one) { one.problem.packing.buffers[c].fixed_offset = Offset(0); }},
-      {"they are to lie together",
+      {"but a colocation joins them",
        [&](Case& one) {
          one.problem.packing.colocations = {{a, c, Bytes(0)}};
        }},
@@ -85,9 +85,9 @@ TEST(RegionPackingCheck, FindsEachFault) {
          one.packing.bound = {13};
          one.packing.proven_optimal = false;
        }},
-      {"it is optimal where", [&](Case& one) { one.packing.bound = {5}; }},
+      {"optimality must be claimed", [&](Case& one) { one.packing.bound = {5}; }},
       {"2 placements and 2 regions, for 3 buffers", [&](Case& one) { one.packing.placements.resize(2); }},
-      {"though nothing is said to be impossible",
+      {"but the outcome is not infeasible",
        [&](Case& one) {
          one.packing.witness = RegionWitness{.buffers = {a, b, c}, .regions = {RegionId(0), RegionId(1)}, .time = 1};
        }},

@@ -289,7 +289,7 @@ TEST_F(SharingCheckTest, ViewsMustBeViews) {
   claim_.view_of = IdVector<TensorId, std::optional<TensorId>>(graph_.tensors().size());
   claim_.view_of[tensor("b")] = tensor("a");
   claim_.together = {{tensor("a"), tensor("b")}};
-  EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is no view of tensor 'a'")));
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is not a view of tensor 'a'")));
 }
 
 // Positions at which a tensor is used: its producer first.

@@ -179,7 +179,7 @@ TEST(PublishedBug, PyTorch187678OutputThatIsAnAliasFreedEarly) {
   planner.compute(NodeId(2));
   const auto found = verify(graph, planner.finish());
   EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
-  EXPECT_THAT(found[0].message, HasSubstr("'shown' (tensor 2) should hold at the end"));
+  EXPECT_THAT(found[0].message, HasSubstr("'shown' (tensor 2) should be intact at the end"));
   EXPECT_THAT(found[0].message, HasSubstr("overwrote bytes [0, 16) with 'late' (tensor 3)"));
 }
 

@@ -16,8 +16,9 @@
 
 namespace lowtide {
 
-// What a claim about all orders of a graph rests on besides the graph. A data type of `verify`, since kernels belong to
-// `target`. Each vector has one entry per node, or is empty: no scratch, nothing in place, no copies.
+// The facts, besides the graph itself, on which a claim about all orders of the graph rests. The type belongs to
+// `verify`, because kernels belong to `target`. Each vector has one entry per node. An empty one means no scratch,
+// nothing in place, or no copies.
 struct OrderFacts {
   Bytes alignment = Bytes(1);           // every buffer takes a multiple of it
   bool inputs_live_throughout = false;  // own inputs are placed and kept (bodies of Loop and Scan)
@@ -31,7 +32,7 @@ struct OrderFacts {
 
 enum class OrderBoundVerdict : std::uint8_t {  // the best first
   confirmed,  // every order has a step that needs at least the claimed bytes, however tensors share bytes
-  undecided,  // the effort or the memory ended first
+  undecided,  // the effort or the memory ran out first
   refuted,    // `order` counts less than the claim
 };
 
@@ -42,7 +43,7 @@ struct OrderBoundCheck {
   OrderBoundVerdict verdict = OrderBoundVerdict::undecided;
   bool is_by_search = false;  // false: what must live at the named node, or at the end of the run, proves the claim
   Bytes must_be_live;         // what these two prove
-  std::int64_t sets = 0;      // of nodes that the search found
+  std::int64_t sets = 0;      // sets of nodes that the search found
   std::vector<NodeId> order;  // of a refuted claim; otherwise empty
   Bytes counted;              // the largest load of `order`
 };
@@ -56,8 +57,8 @@ struct OrderBoundCheck {
 //     claim is confirmed if one part has no such order, and refuted if all parts have one.
 //
 // Bytes are counted so that no plan takes less (bounds/order_count.h). A plan may take more than is counted, if slices
-// and concats cannot all share at once. So `refuted` means that the claim does not follow; only in a graph without
-// slices and concats it is wrong.
+// and concats cannot all share at once. So `refuted` means that the claim does not follow. Only in a graph without
+// slices and concats does it mean that the claim is wrong.
 // `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256
 // MiB for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes.
 [[nodiscard]] OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, Bytes claimed,

@@ -32,7 +32,7 @@ namespace lowtide {
 //   - what check_packing finds within each region, at the region's capacity and alignment;
 //   - heights and a cost that are not those of the placements, a bound above the cost, a claim of optimality without
 //     an equal bound;
-//   - a witness of infeasibility whose buffers fit elsewhere, are not in conflict, or fit by their sum.
+//   - a witness of infeasibility whose buffers fit elsewhere, are not in conflict, or whose sum fits.
 // If the packing does not fit, an end above a capacity is not reported. O(regions) times the cost of check_packing, and
 // O(buffers^2 x conflicts) for a witness without a time.
 [[nodiscard]] std::vector<std::string> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
@@ -61,11 +61,12 @@ struct PackingBoundCheck {
   std::optional<PackingPair> free_to_share;  // two named buffers that are not in conflict; then nothing is proven
 };
 
-// Recomputes what the moment `time` proves about the height, and compares it with the claim. There are two reasons:
+// Recomputes what the moment `time` proves about the height, and compares it with the claim. A moment proves a height
+// for one of two reasons:
 //   - Buffers that live together stand one above another. Consider those whose alignment is at least a power of two A.
 //     Each of them begins at a multiple of A, so each except the topmost takes its size rounded up to A. The topmost
 //     one is not known, so the one that saves most is assumed. The largest sum over all alignments counts. Bytes that
-//     members of a group share count once, and of a group only one member is rounded up.
+//     members of a group share count once, and only one member of each group is rounded up.
 //   - A buffer alone needs its end if it is fixed, otherwise its size above the least offset that its group allows. In
 //     a problem with groups or a relation, buffers of any time count.
 // If a relation replaces time, a moment proves only the second.
@@ -90,8 +91,8 @@ struct SlotBoundCheck {
 };
 
 // Recomputes what moments prove about the total of slots, and compares it with the claim. If k buffers of at least s
-// bytes live at one moment, k slots have at least s bytes, so the k-th largest slot has. The largest slot has at least
-// the bytes of the largest buffer; if a relation replaces time, only that counts.
+// bytes live at one moment, at least k slots have s bytes or more. So the k-th largest slot has at least s bytes. The
+// largest slot has at least the bytes of the largest buffer; if a relation replaces time, only that counts.
 // A claim that is not confirmed may rest on a search, which no sum can repeat.
 // O(n log n + n x most buffers that live at once), with gaps counted in n.
 [[nodiscard]] SlotBoundCheck check_slot_bound(const PackingProblem& problem, Bytes claimed);

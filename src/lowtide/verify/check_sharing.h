@@ -16,7 +16,7 @@
 
 namespace lowtide {
 
-// The runs of a graph that a claim is for.
+// The runs of a graph for which a claim holds.
 enum class RunOrder : std::uint8_t {
   sequence,      // one node after another, as listed
   dependencies,  // a node runs when those that it depends on have run: data, control, and, where tensors were put
@@ -46,13 +46,14 @@ struct SharingClaim {
   IdVector<TensorId, std::uint32_t> devices;            // empty: there is only one
 };
 
-// Everything wrong with shared memory, derived from the graph and the claim alone: an order or waves that break a
-// dependency; a place outside its block; a block used on two devices; tensors put together of which one is written
-// while the one before is still to be read; and two tensors with a byte in common of which one may be written, in some
-// allowed run, before the last use of the other. A node's output and its inputs are in use at once, unless they were
-// put together. Inputs are there from the start, outputs stay to the end.
+// Reports everything that is wrong with shared memory, derived from the graph and the claim alone: an order or waves
+// that break a dependency; a place outside its block; a block used on two devices; tensors put together of which one is
+// written while the one before is still to be read; and two tensors with a byte in common of which one may be written,
+// in some allowed run, before the last use of the other. A node's output and its inputs are in use at once, unless they
+// were put together. Inputs are live from the start, and outputs to the end.
 // Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
-// At most `most` lines, each naming tensors. Empty: right. Shares no code with those who make such plans.
+// Returns at most `most` lines, each of which names tensors. An empty list means that the claim is right. Shares no
+// code with the planners that make such claims.
 // O((nodes + edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at
 // a time.
 [[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,

@@ -67,7 +67,7 @@ struct VerifyOptions {
 //   - placed buffers lie inside their arena and are aligned, and two that are live together share no byte. Values lie
 //     inside their buffers, and no step touches a buffer outside its lifespan;
 //   - workers touch only bytes in regions that they address, and links copy from their one region to the other;
-//   - no step reads bytes that were overwritten since its value was put there, and outputs hold at the end;
+//   - no step reads bytes that were overwritten since its value was put there, and outputs are intact at the end;
 //   - the results and scratch of a kernel share no bytes with each other or with its operands, except a result that
 //     takes over an operand if the operator permits it. The outputs of an alias step lie where the meaning of its
 //     operator says;
@@ -79,7 +79,8 @@ struct VerifyOptions {
 //   - streams and waits suit the execution model that the plan states;
 //   - claims that can be recomputed are true. A bound is not recomputed. If the plan is in its scope, it is compared
 //     with the load, with each body at its own bound.
-// What cannot be shown is refused. So a wrong plan never passes, and planners stay within what can be shown.
+// A plan that cannot be shown to be right is refused. So a wrong plan never passes, and planners make only plans that
+// can be shown to be right.
 //
 // Why this is enough for several streams: the replay follows the list, which is one possible run. In any other run two
 // steps that touch the same bytes come in the same order, because one happens before the other. So each byte sees the

@@ -12,13 +12,14 @@
 
 namespace lowtide::verify_internal {
 
-// How far an order has come: which chains have run, and what lives. It depends on the set of chains alone. A step to a
-// neighbouring set costs what the chain touches.
+// The state of an order after some of its chains have run: which chains these are, and which bytes are live. It depends
+// only on the set of these chains, not on their order. Running or undoing a chain costs time in proportion to what the
+// chain touches.
 class ChainState {
  public:
   using Index = Chain::Index;
 
-  // Nothing has run. Both arguments must outlive the state.
+  // Initially no chain has run. Both arguments must outlive the state.
   ChainState(const OrderCount& count, const std::vector<Chain>& chains);
 
   // What running a ready chain would do.
@@ -55,7 +56,7 @@ class ChainState {
   const OrderCount& count_;
   const std::vector<Chain>& chains_;
   std::vector<std::vector<Index>> after_;  // by chain: those that wait for it
-  std::vector<Index> waiting_;             // by chain: of those before it, how many have not run
+  std::vector<Index> waiting_;             // by chain: how many of those before it have not run
   std::vector<Index> unused_;              // by piece: users that have not run
   std::vector<Index> ready_;
   std::int64_t live_ = 0;

@@ -15,7 +15,7 @@ using Index = Chain::Index;
 constexpr std::size_t kMostNodes = 20'000;  // for the matrix of ancestors
 constexpr std::size_t kMostSteps = 512;     // of a joined chain, since each attempt runs all of them
 
-// What runs before what, one bit per pair of nodes.
+// Which nodes run before which others, as one bit per pair of nodes.
 class Ancestors {
  public:
   explicit Ancestors(const OrderCount& count)
@@ -35,8 +35,8 @@ class Ancestors {
   std::vector<std::uint64_t> bits_;
 };
 
-// A chain is known by one of its nodes, its head. It stands where its head stands: other chains come before or after it
-// as they come before or after the head.
+// Each chain is identified by one of its nodes, its head. Another chain comes before or after it if that chain comes
+// before or after its head.
 class Joining {
  public:
   explicit Joining(const OrderCount& count)
@@ -163,7 +163,8 @@ class Joining {
     add(after_[head], std::exchange(after_[gone], {}), head);
   }
 
-  // In a sorted list of the chain `owner`, each entry once, which never names its owner.
+  // Replaces `from` by `to` in a sorted list of the chain `owner`. The list has each entry once and never contains its
+  // owner.
   static void replace(std::vector<Index>& list, Index from, Index to, Index owner) {
     std::erase(list, from);
     if (to != owner) add(list, {to}, owner);
@@ -222,8 +223,9 @@ std::vector<Chain> turned(const std::vector<Chain>& chains, std::size_t nodes) {
   return out;
 }
 
-// A chain leads to all behind it if each of these waits for a chain that stands at it or behind it. All before lead to
-// it if each of these has a chain up to it that waits. So each edge rules out the chains over which it passes.
+// All later chains come after a chain c if each of them waits for c or for a chain after c. All earlier chains come
+// before c if, for each of them, c or a chain before c waits for it. So each chain rules out those between its last
+// predecessor and itself, and those between itself and its first successor.
 std::vector<Index> cuts_of(const std::vector<Chain>& chains) {
   const std::size_t count = chains.size();
   std::vector<std::size_t> first_after(count, count);

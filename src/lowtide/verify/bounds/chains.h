@@ -22,29 +22,29 @@ struct Chain {
 // Each node as a chain of its own.
 [[nodiscard]] std::vector<Chain> single_chains(const OrderCount& count);
 
-// Joins chains of which the one may run right after the other in some best order. Whether some order stays within a
-// limit has the same answer before and after. There are two rules for a chain `a` and a chain `b` that comes after it:
+// Joins two chains if some best order runs one right after the other. Joining does not change whether some order stays
+// within a limit. There are two rules for a chain `a` and a chain `b` that comes after it:
 //
-//   late:  everything that comes after a, except b, comes after b, so a may run right before b. Look at the largest set
-//          that can have run before a: all chains that do not come after it. There a must free no bytes, and no step of
-//          a may need more than the most expensive step of b that follows.
-//   early: everything that comes before b, except a, comes before a, so b may run right after a. Look at the smallest
-//          set that can have run before a: all chains that come before it. There b must add no bytes after a, and no
-//          step of b may need more than the most expensive step of a.
+//   late:  everything that comes after a, except b, comes after b, so a may run right before b. Consider the largest
+//          set that can have run before a: all chains that do not come after it. At that set, a must free no bytes, and
+//          no step of a may need more than the most expensive step of b that follows.
+//   early: everything that comes before b, except a, comes before a, so b may run right after a. Consider the smallest
+//          set that can have run before a: all chains that come before it. At that set, b must add no bytes after a,
+//          and no step of b may need more than the most expensive step of a.
 //
-// Why one set is enough. A piece counts in the live bytes if the nodes that have run cut its users, and a sum of cuts
-// is submodular: what a chain adds can only fall as more has run. So a chain that frees nothing at the largest set
-// frees nothing anywhere, and moving it later makes no step between its old and its new place more expensive. An
-// operand that the moved chain still needs cannot be overwritten by such a step, but the bytes are then among those
-// that the chain would have freed. By how much a step of a exceeds the live bytes after a only rises as more has run,
-// since more dies in it; by how much a step of b exceeds those before b only falls. Both are compared at the set where
-// they are closest. The early rule is the late one for time reversed.
+// One set is enough for the following reason. A piece counts in the live bytes if the nodes that have run cut its
+// users, and a sum of cuts is submodular: what a chain adds can only fall as more has run. So a chain that frees
+// nothing at the largest set frees nothing anywhere, and moving it later makes no step between its old and its new
+// place more expensive. An operand that the moved chain still needs cannot be overwritten by such a step, but the bytes
+// are then among those that the chain would have freed. As more has run, the excess of a step of a over the live bytes
+// after a only rises, because more dies in the step. The excess of a step of b over the live bytes before b only falls.
+// The two are compared at the set where they are closest. The early rule is the late one for time reversed.
 //
 // O(rounds x (nodes + edges + users of touched pieces)) with few rounds; nodes^2 / 8 bytes. Graphs of more than 20,000
 // nodes are returned as single chains.
 [[nodiscard]] std::vector<Chain> joined_chains(const OrderCount& count);
 
-// The chains of turned(count).
+// The same chains for turned(count).
 [[nodiscard]] std::vector<Chain> turned(const std::vector<Chain>& chains, std::size_t nodes);
 
 // The numbers k for which the first k chains have run at some time in every order; from 0 to chains.size(), ascending.

@@ -19,7 +19,7 @@ using End = DownsetWalk::End;
 constexpr std::int64_t kFirstTurn = 1'000'000;
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;  // for the sets of all walks
 
-// One count read from either end.
+// A count, as read from its beginning and as read from its end.
 struct BothWays {
   explicit BothWays(const OrderCount& count)
       : forward(count),
@@ -41,7 +41,7 @@ class Part {
         forward_({ways.forward, ways.chains, begin, end}, most, bytes_left),
         backward_({ways.backward, ways.turned_chains, count_ - end, count_ - begin}, most, bytes_left) {}
 
-  // Each walk does about `work`, unless the other one has decided.
+  // Each walk spends about `work`, unless the other one decides first.
   End run(std::int64_t work) {
     End end = forward_.run(work);
     is_backward_ = end == End::open;

@@ -13,9 +13,9 @@ namespace lowtide::verify_internal {
 
 // Whether every order of a count has a load above `most`.
 struct OrderDecision {
-  OrderBoundVerdict verdict = OrderBoundVerdict::undecided;  // confirmed: every order has
+  OrderBoundVerdict verdict = OrderBoundVerdict::undecided;  // confirmed: every order has one
   std::vector<NodeId> order;                                 // of a refuted claim: an order within `most`
-  std::int64_t sets = 0;                                     // of nodes that can have run, and were found
+  std::int64_t sets = 0;                                     // sets of nodes found that can have run
 };
 
 // Joins nodes into chains (joined_chains) and divides the chains where every order has run the same ones (cuts_of).

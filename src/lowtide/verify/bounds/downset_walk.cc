@@ -23,8 +23,8 @@ std::size_t hash_of(const std::uint64_t* words, std::size_t count) {
   return static_cast<std::size_t>(hash ^ (hash >> 32));
 }
 
-constexpr std::int64_t kBytesPerSet = 40;   // beside its words, with room for the vectors to grow
-constexpr std::int64_t kChainsPerUnit = 2;  // that go_to looks at for the price of a node
+constexpr std::int64_t kBytesPerSet = 40;   // in addition to its words, with space for the vectors to grow
+constexpr std::int64_t kChainsPerUnit = 2;  // chains that go_to looks at per unit of work
 
 bool has_bit(const std::uint64_t* words, Index bit) { return (words[bit / 64] >> (bit % 64) & 1) != 0; }
 
@@ -44,7 +44,8 @@ DownsetWalk::DownsetWalk(const Range& range, std::int64_t most, std::int64_t& by
   keep(std::nullopt);
 }
 
-// Chains are topological, so what both sets hold can have run, and so can everything on the way.
+// The chains are in topological order. So the chains that both sets contain can have run, and so can every set on the
+// way.
 void DownsetWalk::go_to(Index set) {
   const std::uint64_t* words = words_.data() + set * words_per_set_;
   work_ += (range_.end - range_.begin) / kChainsPerUnit + 1;
@@ -61,7 +62,7 @@ bool DownsetWalk::is_safe(Index chain) {
   return effect.change <= 0 && effect.load <= most_;
 }
 
-// What is safe stays so until it runs. So the same chains run whatever the sequence.
+// A safe chain stays safe until it runs. So the same chains run, in whatever sequence they are taken.
 void DownsetWalk::run_safe_chains(std::vector<Index>* order) {
   for (bool has_run = true; has_run;) {
     has_run = false;
@@ -120,7 +121,7 @@ void DownsetWalk::expand(Index set) {
     const ChainState::Effect effect = state_.effect_of(chain);
     if (effect.load <= most_) next.emplace_back(effect.change, chain);
   }
-  // The last is looked at first: the one that adds least.
+  // The set that is pushed last is expanded first. Its chain adds the fewest bytes.
   std::sort(next.begin(), next.end(), std::greater<>());
   for (const auto& [change, chain] : next) {
     go_to(set);
@@ -142,7 +143,7 @@ DownsetWalk::End DownsetWalk::run(std::int64_t work) {
   return open_.empty() ? End::exhausted : End::open;
 }
 
-// A set says what has run and not in which order, so safe chains are found once more.
+// A set records which chains have run, but not their order. So the safe chains are found again.
 std::vector<Index> DownsetWalk::order() {
   LOWTIDE_CHECK(goal_.has_value(), "an order is asked for after it was found");
   std::vector<Index> path;

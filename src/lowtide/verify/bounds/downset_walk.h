@@ -16,9 +16,9 @@ namespace lowtide::verify_internal {
 // next (cuts_of). If all chains between the cuts have run in one of the sets, some order stays within `most` there. If
 // no set is left, no order of the graph does. Sets are compared in full, not by their hashes.
 //
-// A chain that fits, and leaves no more live bytes than it found, runs at once. Suppose that an order goes on from here
-// within `most`. Move that chain from its place to the front. What it adds only falls as more has run (chains.h), so it
-// adds nothing anywhere on the way, and every step on the way needs at most what it needed before.
+// A chain that fits, and leaves no more live bytes than it found, runs at once. Suppose that some order continues from
+// here within `most`. Move that chain from its place to the front. What it adds only falls as more has run (chains.h),
+// so it adds nothing anywhere on the way, and every step on the way needs at most what it needed before.
 class DownsetWalk {
  public:
   using Index = Chain::Index;
@@ -32,13 +32,13 @@ class DownsetWalk {
     Index end;
   };
 
-  // `bytes_left`: what all walks together may still take for sets. This walk takes its own from it.
+  // `bytes_left`: the bytes that all walks together may still use for sets. This walk subtracts those that it uses.
   DownsetWalk(const Range& range, std::int64_t most, std::int64_t& bytes_left);
 
   // Looks at about `work` nodes and pieces. May be called again while the walk is open.
   End run(std::int64_t work);
 
-  // What the sets take.
+  // Bytes that the sets occupy.
   [[nodiscard]] std::int64_t bytes() const { return sets() * bytes_per_set_; }
   // Sets that were found.
   [[nodiscard]] std::int64_t sets() const { return static_cast<std::int64_t>(origins_.size()); }
@@ -73,7 +73,7 @@ class DownsetWalk {
   std::vector<Index> table_;                    // open addressing, by the hash of the words: 1 + the set, or 0 if free
   std::vector<Index> open_;                     // sets that are not expanded yet
   std::optional<Index> goal_;                   // the set of all chains
-  std::int64_t work_ = 0;                       // beside that of the state
+  std::int64_t work_ = 0;                       // in addition to that of the state
 };
 
 }  // namespace lowtide::verify_internal

@@ -32,8 +32,8 @@ struct Segment {
 
 struct Atom {
   std::int64_t size = 0;
-  bool is_outside = false;  // an input or constant: occupies nothing
-  bool is_alone = false;    // each holder holds all of it and nothing else, so it takes whole units
+  bool is_outside = false;  // an input or constant: occupies no space
+  bool is_alone = false;    // each holder holds all of it and nothing else, so it occupies whole units
 };
 
 class Counting {
@@ -66,15 +66,16 @@ class Counting {
     return facts_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
   }
 
-  // Bytes of an output that are bytes of an operand. Of a concat, some operands lie in the result in no plan: what must
-  // stay where it is, what comes in the same concat before, and an output of the graph if the result is one too.
+  // Bytes of an output that are bytes of an operand. Some operands of a concat lie in the result in no plan, so they
+  // must be copied: those that must stay where they are, repetitions of an earlier operand, and outputs of the graph if
+  // the result is one too.
   struct Part : SameBytes {
     bool must_copy = false;
     bool is_repeated = false;
   };
 
-  // Empty: the node computes in every plan. So does a view of what must stay, or is handed out, that is handed out
-  // itself.
+  // Empty if the node computes in every plan. So does a view that is an output of the graph, if its operand is an
+  // output too or comes from no node.
   [[nodiscard]] std::vector<Part> usable_meaning(NodeId id) const {
     if (facts_.copies.size() > 0 && facts_.copies.test(id)) return {};
     const AliasMeaning meaning = alias_meaning(graph_, id);
@@ -149,9 +150,9 @@ class Counting {
                        [&](const Segment& segment) { return atoms_[segment.atom].is_outside; });
   }
 
-  // The result has bytes of its own for this operand, which only other concats may share: the first of them counts. A
-  // slice of the result has no certain byte of them, unless the operand is given: then they are where it is in the
-  // result.
+  // The result has bytes of its own for this operand. Only other concats may share them, so only the first copy counts.
+  // None of these bytes is certain to be in a slice of the result, unless the operand is given. Then they are where the
+  // operand is in the result.
   void add_copy(const Part& part, bool is_given) {
     if (is_given && part.length == graph_.tensor(part.output).size.count()) return;  // it may be all of the result
     if (!copied_.insert(part.input).second) return;
@@ -163,7 +164,7 @@ class Counting {
   void copy_part(const SameBytes& part) {
     const bool is_all = part.input_begin == 0 && part.length == graph_.tensor(part.input).size.count();
     std::vector<Segment>& to = content_[part.output];
-    // By index: a tensor is never a part of itself, but reserve nothing on that.
+    // By index, because push_back would invalidate iterators if a tensor were a part of itself.
     for (std::size_t at = 0; at < content_[part.input].size(); ++at) {
       const Segment from = content_[part.input][at];
       const std::int64_t begin = is_all ? from.at : std::max(from.at, part.input_begin);
@@ -182,7 +183,8 @@ class Counting {
     }
   }
 
-  // All of it lies in a constant or input side by side, and it is no output: it may stay there.
+  // Whether the tensor may stay outside the arena: all of it lies in one constant or input, side by side, and it is not
+  // an output of the graph.
   [[nodiscard]] bool is_free(TensorId id) const {
     const std::vector<Segment>& content = content_[id];
     if (content.empty()) return true;
@@ -190,8 +192,9 @@ class Counting {
            atoms_[content[0].atom].is_outside && graph_.tensor(id).role != Role::output;
   }
 
-  // What a tensor has from outside is brought into the arena with it. Another tensor may bring the same again, and
-  // share with the first what is still there; which of them does is open, so only the first counts.
+  // The bytes that a tensor has from outside are brought into the arena with it. Another tensor may bring in the same
+  // bytes, and share those that are still there with the first one. It is open which tensors do so, and thus only the
+  // first one counts.
   void bring_in(TensorId id) {
     for (Segment& segment : content_[id]) {
       if (!atoms_[segment.atom].is_outside) continue;
@@ -304,7 +307,7 @@ class Counting {
       for (Index piece : pieces_of_[output]) node.written += count_.pieces[piece].size;
     }
     if (outputs.size() < 2) return;
-    // Which result takes which operand is open: all that dies may be taken, once.
+    // It is open which result takes over which operand. So all bytes that die may be taken over, but only once.
     std::vector<Index> all;
     for (const std::vector<Index>& one : node.overwritten) all.insert(all.end(), one.begin(), one.end());
     sort_once(all);
@@ -332,7 +335,7 @@ std::int64_t OrderCount::rounded(std::int64_t bytes) const { return round_up(Byt
 
 OrderCount order_count(const Graph& graph, const OrderFacts& facts) { return Counting(graph, facts).make(); }
 
-// Without any state that a search keeps: from the first and the last step that touches each piece.
+// Uses no state that a search keeps. It counts from the first and the last step that touches each piece.
 Bytes counted_load(const OrderCount& count, const std::vector<NodeId>& order) {
   std::vector<std::size_t> first(count.pieces.size(), order.size());
   std::vector<std::size_t> last(count.pieces.size(), 0);

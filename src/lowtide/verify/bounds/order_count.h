@@ -11,10 +11,10 @@
 
 namespace lowtide::verify_internal {
 
-// What every plan of a graph must hold at least, in each order, without the graph. Bytes are counted by their content:
-// a computed tensor has new content, and a view repeats content that is there already (alias_meaning.h, byte for byte).
-// A *piece* is a run of bytes that the same tensors hold. While one of these tensors is needed, the piece is somewhere
-// in memory, and two pieces are never in the same place.
+// The least that every plan of a graph must hold, in each order, in a form that does not need the graph. Bytes are
+// counted by their content: a computed tensor has new content, and a view repeats content that is there already
+// (alias_meaning.h, byte for byte). A *piece* is a run of bytes that the same tensors hold. While one of these tensors
+// is needed, the piece is somewhere in memory, and two pieces are never in the same place.
 //
 //   x = Conv, 64 bytes; a, b = Split(x), 16 and 48        pieces: x[0,16) held by x and a; x[16,64) held by x and b
 //
@@ -26,15 +26,15 @@ struct OrderCount {
   struct Piece {
     std::int64_t size = 0;
     Index users = 0;        // nodes that make or read one of its holders; at least one
-    bool is_first = false;  // there before all nodes
-    bool is_kept = false;   // there after all nodes
+    bool is_first = false;  // there before any node runs
+    bool is_kept = false;   // there after all nodes have run
   };
   struct Node {
     std::vector<Index> before;  // must have run; ascending
     std::vector<Index> after;   // wait for it; ascending
     std::vector<Index> pieces;  // of which it is a user; ascending
     std::int64_t scratch = 0;
-    // A result may take over the bytes of an operand. Then the pieces of the operand that die at the node make place
+    // A result may take over the bytes of an operand. Then the pieces of the operand that die at the node make space
     // for as many of the `written` bytes. One entry per operand: the pieces that it holds. A plan chooses one operand.
     std::vector<std::vector<Index>> overwritten;
     std::int64_t written = 0;

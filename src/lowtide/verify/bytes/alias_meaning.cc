@@ -19,7 +19,7 @@ const Tensor* tensor_at(const Graph& graph, const std::vector<std::optional<Tens
   return at < ids.size() && ids[at] ? &graph.tensor(*ids[at]) : nullptr;
 }
 
-// Why a node does not have both input 0 and output 0 of one element type; empty: it does.
+// Says why a node lacks an input 0 and an output 0 of the same element type. Empty if it has both.
 std::string check_ends(const Graph& graph, const Node& node) {
   const Tensor* source = tensor_at(graph, node.inputs, 0);
   const Tensor* result = tensor_at(graph, node.outputs, 0);
@@ -70,7 +70,7 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   if (!run.obstacle.empty()) return unprovable(run.obstacle);
   if (run.elements == 0) return meaning;
   const std::int64_t bits = bits_of(source.dtype).value_or(0);
-  // Elements are fewer than bits of the tensor, and with kMaxTensorBytes that product does not overflow.
+  // A tensor has fewer elements than bits, and because of kMaxTensorBytes that product does not overflow.
   const std::int64_t begin_bits = run.begin * bits;
   const std::int64_t end_bits = begin_bits + run.elements * bits;
   const bool ends_on_byte = end_bits % 8 == 0 || (end_bits + 7) / 8 == source.size.count();
@@ -79,13 +79,14 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   return meaning;
 }
 
-// Why `part` is not a piece of `all` along `axis`; empty: it is.
+// Says why `part` is not a piece of `all` along `axis`. Empty if it is.
 std::string check_piece(const Tensor& all, const Tensor& part, int axis) {
   if (part.dtype != all.dtype) return "the parts have different element types";
   if (part.shape.rank() != all.shape.rank()) return "the parts have different ranks";
   if (part.shape.has_upper_bounds() || all.shape.has_upper_bounds()) return "an extent is only an upper bound";
   for (int at = 0; at < all.shape.rank(); ++at) {
-    if (at != axis && part.shape[at] != all.shape[at]) return "the parts differ in an extent beside the axis";
+    if (at != axis && part.shape[at] != all.shape[at])
+      return "the parts differ in an extent other than that of the axis";
   }
   return {};
 }
@@ -95,7 +96,8 @@ struct Piece {
   std::int64_t begin = 0;  // bytes in the whole
 };
 
-// Where the pieces of a Split or Concat begin in the whole, if they are there one after another.
+// Finds where the pieces of a Split or Concat begin in the whole. Returns why they do not lie there one after another,
+// or an empty string if they do.
 std::string lay_consecutively(const Graph& graph, TensorId whole_id, int axis, std::vector<Piece>& pieces) {
   const Tensor& all = graph.tensor(whole_id);
   std::int64_t extent = 0;
@@ -127,7 +129,7 @@ std::optional<int> axis_of(const Node& node, int rank, std::optional<std::int64_
   return static_cast<int>(axis);
 }
 
-// The sizes in attribute or input must agree with the shapes of the outputs, which are used.
+// Whether the sizes in the attribute or the input agree with the shapes of the outputs. The caller uses the shapes.
 bool agree_with_shapes(const Graph& graph, const Node& node, int axis) {
   const std::vector<std::int64_t>* sizes = find_attribute<std::vector<std::int64_t>>(node.attributes, "split");
   if (sizes == nullptr && node.inputs.size() > 1 && node.inputs[1]) sizes = graph.known_integers(*node.inputs[1]);

@@ -12,7 +12,7 @@
 
 namespace lowtide::verify_internal {
 
-// By the meaning of an operator, these bytes of the output are these bytes of the input.
+// Bytes of an output that are bytes of an input, by the meaning of the operator.
 struct SameBytes {
   std::size_t operand = 0;  // index into Graph::operands; a concat may read one tensor twice
   TensorId input;           // that operand
@@ -24,7 +24,7 @@ struct SameBytes {
 
 // How the outputs of a node follow from its inputs without a computation.
 struct AliasMeaning {
-  std::string obstacle;  // why they do not; empty: they do, and `parts` cover all bytes of all outputs
+  std::string obstacle;  // why they do not; empty if they do, and then `parts` cover all bytes of all outputs
   std::vector<SameBytes> parts;
 };
 

@@ -26,7 +26,7 @@ struct Bounds {
   const Integers* steps = nullptr;  // nullptr: all 1
 };
 
-// Before opset 10 the bounds are attributes, since then inputs. Nothing if one that is given is not known.
+// Before opset 10 the bounds are attributes. Since then they are inputs. Returns nullopt if a given bound is not known.
 std::optional<Bounds> bounds_of(const Graph& graph, const Node& node) {
   Bounds bounds;
   if (node.inputs.size() == 1) {
@@ -45,7 +45,8 @@ std::optional<Bounds> bounds_of(const Graph& graph, const Node& node) {
   return bounds;
 }
 
-// The rule of numpy and ONNX: negative counts from the end, then clamped to where there are elements.
+// The rule of NumPy and ONNX: a negative bound counts from the end. Then bounds are clamped to where there are
+// elements.
 Picked pick(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (start < 0) start += extent;
   if (end < 0) end += extent;
@@ -69,7 +70,7 @@ std::string pick_all(const Bounds& bounds, const Shape& shape, std::vector<Picke
   const std::size_t count = bounds.starts->size();
   if (bounds.ends->size() != count || (bounds.axes != nullptr && bounds.axes->size() != count) ||
       (bounds.steps != nullptr && bounds.steps->size() != count)) {
-    return "its starts, ends, axes and steps are not equally many";
+    return "its starts, ends, axes and steps differ in number";
   }
   std::vector<bool> is_seen(picked.size(), false);
   for (std::size_t at = 0; at < count; ++at) {
@@ -101,11 +102,11 @@ SliceRun slice_run(const Graph& graph, const Node& node) {
     if (picked[at].count != result.extents()[at])
       return {.obstacle = "its bounds and the shape of its output disagree"};
   }
-  // Nothing picked: no strides, which could overflow beside an extent of 0.
+  // If nothing is picked, no strides are computed. They could overflow although an extent is 0.
   if (std::any_of(picked.begin(), picked.end(), [](const Picked& axis) { return axis.count == 0; })) return {};
   SliceRun run{.elements = 1};
   std::int64_t stride = 1;  // elements from one index of the axis to the next
-  bool is_complete = true;  // every axis further in is taken whole
+  bool is_complete = true;  // every inner axis is taken whole
   for (std::size_t at = picked.size(); at-- > 0;) {
     const Picked& axis = picked[at];
     const std::int64_t extent = source.extents()[at];

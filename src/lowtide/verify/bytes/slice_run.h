@@ -17,12 +17,12 @@ namespace lowtide::verify_internal {
 //                              ######      columns 1..3 of one row: begin 6 + 1, elements 2
 //                              ......      columns 1..3 of two rows: no run
 struct SliceRun {
-  std::string obstacle;  // why there is no such run, or why it is not known; empty: there is
+  std::string obstacle;  // why there is no such run, or why it is not known; empty if there is one
   std::int64_t begin = 0;
   std::int64_t elements = 0;
 };
 
-// Require: input 0 and output 0 are there.
+// Requires: input 0 and output 0 exist.
 [[nodiscard]] SliceRun slice_run(const Graph& graph, const Node& node);
 
 }  // namespace lowtide::verify_internal

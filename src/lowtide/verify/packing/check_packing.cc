@@ -61,12 +61,12 @@ class PackingCheck {
     const std::optional<std::int64_t> end = checked_add(offset, buffer.size.count());
     if (buffer.size.count() < 0 || !end) {
       add(name(id) + " with " + std::to_string(buffer.size.count()) + " bytes at offset " + std::to_string(offset) +
-          " has no end");
+          " overflows 64 bits");
       return false;
     }
     if (offset < 0) add(name(id) + " is at offset " + std::to_string(offset) + ", below 0");
     if (!is_power_of_two(alignment)) {
-      add(name(id) + " has alignment " + std::to_string(alignment) + ", which is no power of two");
+      add(name(id) + " has alignment " + std::to_string(alignment) + ", which is not a power of two");
     } else if (offset % alignment != 0) {
       add(name(id) + " is at offset " + std::to_string(offset) + ", not a multiple of its alignment " +
           std::to_string(alignment));
@@ -137,7 +137,8 @@ class PackingCheck {
     return {begin, begin + problem_.buffers[id].size.count()};
   }
 
-  // Adds the parts of a lifespan between its gaps. Gaps that are out of order or range remove nothing else.
+  // Adds the parts of a lifespan between its gaps. A gap is ignored if it is empty, or if it begins before the lifespan
+  // or before the previous gap has ended.
   void add_events(PackingId id) {
     const PackingBuffer& buffer = problem_.buffers[id];
     std::int64_t from = buffer.lifespan.begin;
@@ -185,7 +186,7 @@ class PackingCheck {
     }
   }
 
-  // A buffer becomes live or dead. Ends are less than begins of the same time.
+  // A buffer becomes live or dead. An end sorts before a begin of the same time.
   struct Event {
     std::int64_t time = 0;
     bool begins = false;

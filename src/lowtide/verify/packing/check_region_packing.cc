@@ -40,7 +40,7 @@ class RegionPackingCheck {
       if (region_of(pair.first) == region_of(pair.second)) continue;
       add(name(pair.first) + " is in region " + std::to_string(region_of(pair.first).value()) + " and " +
           name(pair.second) + " in region " + std::to_string(region_of(pair.second).value()) +
-          ", but they are to lie together");
+          ", but a colocation joins them");
     }
     for (RegionId region : all_ids<RegionId>(problem_.regions.size())) check_region(region);
     check_cost();
@@ -86,7 +86,7 @@ class RegionPackingCheck {
     }
     if (!fits()) return;
     if (is_forbidden(id, region))
-      add(name(id) + " is in region " + std::to_string(region.value()) + ", forbidden to it");
+      add(name(id) + " is in region " + std::to_string(region.value()) + ", which is forbidden to it");
     if (!problem_.packing.buffers[id].fixed_offset) return;
     const std::set<PackingId> group = group_of(id);
     for (RegionId home : all_ids<RegionId>(region.value())) {
@@ -150,7 +150,7 @@ class RegionPackingCheck {
       add("the bound " + text_of(packing_.bound) + " is above the cost " + text_of(packing_.cost));
     }
     if (packing_.proven_optimal != (fits() && packing_.bound == packing_.cost)) {
-      add("it is optimal where it fits and its cost is the bound, and nowhere else");
+      add("optimality must be claimed if and only if the packing fits and its cost is the bound");
     }
   }
 
@@ -181,7 +181,8 @@ class RegionPackingCheck {
 
   // A witness of a problem with groups is not checked, because members of a group share bytes.
   void check_witness(const RegionWitness& witness) {
-    if (packing_.outcome != PackingOutcome::infeasible) add("a witness, though nothing is said to be impossible");
+    if (packing_.outcome != PackingOutcome::infeasible)
+      add("there is a witness of infeasibility, but the outcome is not infeasible");
     if (!problem_.packing.colocations.empty()) return;
     const std::set<RegionId> regions(witness.regions.begin(), witness.regions.end());
     const std::int64_t unit = witness.unit.count();

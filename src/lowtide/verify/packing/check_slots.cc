@@ -12,8 +12,8 @@ namespace {
 std::string name(PackingId id) { return "buffer " + std::to_string(id.value()); }
 std::string name(std::uint32_t slot) { return "slot " + std::to_string(slot); }
 
-// Slots as addresses: a buffer of one byte at the number of its slot. Two of one slot meet if they meet in time. What
-// has no bytes meets nothing.
+// Checks slots as if they were addresses: each buffer becomes one byte, at the number of its slot. So two buffers of
+// one slot overlap if they are live together. Buffers without bytes overlap nothing.
 std::vector<std::string> check_times(const PackingProblem& problem, const SlotClaim& claim, std::size_t most) {
   PackingProblem numbers;
   IdVector<PackingId, Offset> offsets;
@@ -25,7 +25,7 @@ std::vector<std::string> check_times(const PackingProblem& problem, const SlotCl
   }
   numbers.conflicts = problem.conflicts;
   std::vector<std::string> lines = check_packing(numbers, offsets, most);
-  for (std::string& line : lines) line.insert(0, "of slots as bytes: ");
+  for (std::string& line : lines) line.insert(0, "with slot numbers as offsets: ");
   return lines;
 }
 

@@ -53,7 +53,7 @@ Place ByteMap::part_of(ValueId value, const Interval<std::int64_t>& bytes) const
   return place;
 }
 
-// A copy that names bytes beyond the tensor has been reported.
+// A copy that names bytes beyond the tensor has already been reported.
 Place ByteMap::range_of(ValueId value, const Interval<std::int64_t>& bytes) const {
   const Place& place = values_[value];
   const std::int64_t size = place.bytes.end - place.bytes.begin;

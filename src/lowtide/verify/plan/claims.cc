@@ -116,7 +116,7 @@ bool has_repeated_node(const Program& program) {
   });
 }
 
-// Whether a copy takes a value from one region to another. Memory without a stated region is none.
+// Whether a copy takes a value from one region to another. Memory whose region is not stated does not count.
 bool has_transfer(const Plan& plan) {
   // The plan of a body is not verified yet, so its ids may be wrong.
   const auto region_of = [&](const std::vector<ValueId>& values) -> std::optional<RegionId> {

@@ -112,8 +112,8 @@ class Execution {
     return sources;
   }
 
-  // Waits for steps of the stream, and its own order, must follow from `sources`. If they do, then the latest step of
-  // the stream that comes before a step tells all of them. Returns false if one does not.
+  // Checks that waits for steps of the stream, and the order of the stream itself, follow from `sources`. If they do,
+  // it is enough to know for each step the latest step of the stream that comes before it. Returns false otherwise.
   bool check_stream(StreamId stream, const IdVector<StepId, std::vector<StepId>>& sources) {
     IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);  // 1 + the latest step of the stream that comes before
     for (StepId id : all_ids<StepId>(subject_.steps())) {

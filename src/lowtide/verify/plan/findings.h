@@ -21,7 +21,7 @@ class Findings {
   // Once true, every check returns early.
   [[nodiscard]] bool is_full() const { return violations_.size() >= most_; }
   [[nodiscard]] std::size_t count() const { return violations_.size(); }
-  // How many more it takes.
+  // How many more violations it accepts.
   [[nodiscard]] std::size_t left() const { return most_ - violations_.size(); }
   void add(Violation violation);
 

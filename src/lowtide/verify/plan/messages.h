@@ -48,7 +48,8 @@ class Messages {
   void not_an_alias(StepId step, const std::string& why) const;
   void part_elsewhere(StepId step, const SameBytes& part, ValueId input, ValueId output) const;
 
-  // At the end: an output lives too short, two outputs share bytes, a state has no place or lacks its next content.
+  // At the end: an output does not live to the end, two outputs share bytes, a state has no place or lacks its next
+  // content.
   void short_lived_output(ValueId output, const Lifespan& life) const;
   void outputs_share_bytes(ValueId a, ValueId b) const;
   void state_without_place(TensorId state) const;

@@ -193,7 +193,7 @@ class ProgramCheck {
       end = piece.bytes.end;
     }
     const std::int64_t size = subject_.tensor_of(id).size.count();
-    if (end >= size) return;  // more than all was reported with the copy
+    if (end >= size) return;  // a copy beyond the tensor has already been reported
     wrong(ViolationKind::data_flow, value.written, {value.tensor},
           name_of({end, size}) + " of " + name(id) + " are never copied");
   }

@@ -45,8 +45,8 @@ class Races {
  private:
   [[nodiscard]] static std::uint32_t time_of(StepId step) { return step.value() + 1; }
 
-  // For each step the time of the last step of `stream` that happens before it, or 0 if none does. For a step of the
-  // stream its own time.
+  // For each step, the time of the last step of `stream` that happens before it, or 0 if none does. For a step of the
+  // stream itself, its own time.
   IdVector<StepId, std::uint32_t> known_of(StreamId stream) const {
     IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);
     IdVector<StreamId, std::uint32_t> known_by(plan_.program.streams.size(), 0);
@@ -79,7 +79,8 @@ class Races {
     }
   }
 
-  // A value is there before it is read, even if it has no bytes, and the first run of a control input has ended.
+  // Checks that a value is there before it is read, even if it has no bytes, and that the first run of each control
+  // input has ended.
   void check_data(StepId id, StreamId stream, std::uint32_t known) {
     const Step& step = plan_.program.steps[id];
     const auto is_missed = [&](std::optional<StepId> before) {

@@ -170,7 +170,7 @@ class Replay {
     held_since_[value] = now();
   }
 
-  // What one step writes does not share bytes. Returns the writes that do not, sorted.
+  // Checks that no two writes of one step share bytes. Returns those that share none, sorted.
   std::vector<Access> check_disjoint(StepId id, std::vector<Access> writes) {
     std::erase_if(writes, [](const Access& write) { return write.place.bytes.empty(); });
     std::sort(writes.begin(), writes.end(), [](const Access& a, const Access& b) { return a.place < b.place; });
@@ -239,7 +239,7 @@ class Replay {
     return at != sorted.end() && at->first == tensor ? std::optional(at->second) : std::nullopt;
   }
 
-  // Each output holds, in a buffer that stays, and no two of them lie in the same bytes.
+  // Checks that each output is intact, in a buffer that lives to the end, and that no two outputs share bytes.
   void check_outputs() {
     std::vector<ValueId> values = distinct(plan_.program.outputs);
     for (ValueId value : values) {

@@ -12,7 +12,7 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// The kind of buffer that holds what is there before the run, or nothing for what a node produces.
+// The kind of buffer that holds what is there before the run, or nullopt for what a node produces.
 std::optional<BufferKind> kind_before_run(Role role) {
   switch (role) {
     case Role::input:
@@ -74,7 +74,7 @@ class Roles {
     const Tensor& tensor = subject_.tensor_of(id);
     const Buffer& buffer = subject_.buffer_of(id);
     const std::optional<BufferKind> kind = kind_before_run(tensor.role);
-    if (!kind) return;  // a node produces it: a matter of data flow
+    if (!kind) return;  // a node produces it, so check_program reports it
     const std::string name = name_of(subject_, tensor_id);
     const std::string role = with_article(to_string(tensor.role));
     if (buffer.kind != *kind) {
@@ -93,7 +93,7 @@ class Roles {
             name_of(subject_, place.buffer) + " holds both " + name_of(subject_, owner) + " and " + name);
     }
     owner_[place.buffer] = id;
-    // A placed one, of a body, may have more bytes reserved than it needs.
+    // A placed buffer, that of an input of a body, may be larger than its tensor.
     if (place.offset != Offset(0) || (!buffer.placement && buffer.size != tensor.size)) {
       wrong(std::nullopt, {tensor_id},
             name + " of " + std::to_string(tensor.size.count()) + " bytes is at offset " +
@@ -123,7 +123,8 @@ class Roles {
     }
   }
 
-  // Whether the buffer holds a state that the graph updates. The replay sees to what is written, and once.
+  // Whether the buffer holds a state that the graph updates. The replay checks what is written, and that it is written
+  // only once.
   [[nodiscard]] bool is_update(BufferId buffer) const {
     if (plan_.layout.buffers[buffer].kind != BufferKind::state || !owner_[buffer]) return false;
     const TensorId state = plan_.program.values[*owner_[buffer]].tensor;

@@ -31,8 +31,8 @@ void check_body_provenance(const Subject& around, const Plan& body);
 // O(values + buffers).
 void check_roles(const Subject& subject);
 
-// Every node runs, and again only if its operator may; each step reads and writes what its node does, or copies bytes
-// of one tensor; values, outputs, updates and steps agree. O((steps + values) log n).
+// Every node runs, and it runs again only if its operator may. Each step reads and writes what its node does, or copies
+// bytes of one tensor. Values, outputs, updates and steps agree. O((steps + values) log n).
 void check_program(const Subject& subject);
 
 // Runs the program on a map of the last writer of each byte, and checks reads, aliases, results in place, and outputs

@@ -82,7 +82,7 @@ class SharingCheck {
   IdVector<NodeId, std::uint32_t> position_;  // in the order, from 1
   std::vector<Unit> units_;
   IdVector<TensorId, std::uint32_t> unit_of_;  // an index into units_
-  IdVector<TensorId, TensorId> root_;          // what a view is a view of, through other views; otherwise the tensor
+  IdVector<TensorId, TensorId> root_;          // the tensor under a view and all views below; otherwise itself
 };
 
 bool SharingCheck::check_form() {
@@ -100,9 +100,9 @@ bool SharingCheck::check_form() {
   for (const std::vector<TensorId>& list : claim_.together) {
     for (TensorId id : list) {
       if (!graph_.tensors().contains(id)) {
-        add("tensor " + std::to_string(id.value()) + " is put together, and does not exist");
+        add("tensor " + std::to_string(id.value()) + " is listed in `together`, but does not exist");
       } else if (std::exchange(is_listed[id], 1) != 0) {
-        add(name(id) + " is put together twice");
+        add(name(id) + " is listed in `together` twice");
       }
     }
   }
@@ -162,7 +162,7 @@ void SharingCheck::check_places() {
     if (claim_.devices.empty()) continue;
     std::optional<TensorId>& other = user[at.block];
     if (other && claim_.devices[*other] != claim_.devices[id]) {
-      add(name(id) + " and " + name(*other) + " share a block, and are on devices " +
+      add(name(id) + " and " + name(*other) + " share a block, but are on devices " +
           std::to_string(claim_.devices[id]) + " and " + std::to_string(claim_.devices[*other]));
     }
     other = id;
@@ -173,15 +173,15 @@ void SharingCheck::check_view(TensorId id) {
   const std::optional<TensorId> base = view_of(id);
   if (!base) return;
   const std::optional<NodeId> producer = graph_.tensor(id).producer;
-  if (!producer) return add(name(id) + " is said to be a view, and no node makes it");
+  if (!producer) return add(name(id) + " is claimed to be a view, but no node produces it");
   const std::vector<std::optional<TensorId>>& inputs = graph_.node(*producer).inputs;
-  if (inputs.empty() || inputs.front() != base) return add(name(id) + " is no view of " + name(*base));
+  if (inputs.empty() || inputs.front() != base) return add(name(id) + " is not a view of " + name(*base));
   const ViewKind kind = graph_.op(*producer).traits.view;
   const Bytes size = graph_.tensor(id).size;
   const Bytes whole = graph_.tensor(*base).size;
   const bool is_part = kind == ViewKind::slice || kind == ViewKind::split;
   const bool is_whole = (kind == ViewKind::whole || kind == ViewKind::expand) && size == whole;
-  if (!(is_part && size <= whole) && !is_whole) add(name(id) + " is no view of " + name(*base));
+  if (!(is_part && size <= whole) && !is_whole) add(name(id) + " is not a view of " + name(*base));
 }
 
 void SharingCheck::make_units() {
@@ -220,15 +220,15 @@ Unit SharingCheck::unit_of(std::vector<TensorId> tensors) const {
 // one before it.
 void SharingCheck::check_together(const Unit& unit) {
   std::optional<TensorId> last;
-  std::optional<TensorId> content;  // last that is no view
+  std::optional<TensorId> content;  // the last one that is not a view
   for (TensorId id : unit.tensors) {
     if (last && place(*last) != place(id))
-      add(name(id) + " is put together with " + name(*last) + ", and is elsewhere");
+      add(name(id) + " is listed together with " + name(*last) + ", but is elsewhere");
     last = id;
     const std::optional<TensorId> base = view_of(id);
     if (base) {
       if (unit_of_[*base] != unit_of_[id])
-        add(name(id) + " is a view of " + name(*base) + ", and not put together with it");
+        add(name(id) + " is a view of " + name(*base) + ", but is not listed together with it");
       root_[id] = root_[*base];  // of an earlier one, if the claim is right
       continue;
     }
@@ -238,12 +238,12 @@ void SharingCheck::check_together(const Unit& unit) {
   if (!content) return;
   for (TensorId id : unit.tensors) {
     if (!is_output(id) || id == *content) continue;
-    if (root_[id] != *content) add(name(id) + " is an output, and " + name(*content) + " is written over it");
+    if (root_[id] != *content) add(name(id) + " is an output, but " + name(*content) + " is written over it");
   }
 }
 
-// Views of `before` are read as `before` is. A node that reads one of a list at or after `after`, and was there before
-// it, reads `after`.
+// A read of a view of `before` is a read of `before`. A tensor of the list that is written when `after` is, or later,
+// is not checked, because its readers do not need `before`.
 void SharingCheck::check_written_over(TensorId before, TensorId after) {
   const std::uint32_t write = written(after);
   const auto check = [&](TensorId id) {
@@ -304,7 +304,7 @@ void SharingCheck::check_ordered() {
       const Unit& after = *row[at];
       if (before.holds_output || after.first_write == kBeforeTheRun) {
         add(name(after.tensors.front()) + " shares a block with " + name(before.tensors.front()) +
-            ", which must stay to the end");
+            ", which must stay intact to the end");
         continue;
       }
       for (std::uint32_t access : before.accesses) {

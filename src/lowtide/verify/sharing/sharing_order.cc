@@ -52,7 +52,7 @@ Sources sources_of(const Graph& graph, const std::vector<NodeId>& order,
   return sources;
 }
 
-// Of questions of one class, the distances from use to write differ by less than a factor of 2.
+// Within one class of questions, the distances from use to write differ by less than a factor of 2.
 int length_class(const OrderQuestion& question) {
   return static_cast<int>(std::bit_width(question.write > question.use ? question.write - question.use : 0U));
 }
@@ -79,7 +79,7 @@ class Paths {
       use.batch_as_use = batch_;
       use.bit = std::uint64_t{1} << uses_++;
     }
-    // Questions are sorted by use, so the ranges from use to write come by their begin.
+    // Questions are sorted by use, so the ranges from use to write are sorted by their begin.
     for (std::size_t at = begin; at < end; ++at) {
       const OrderQuestion& question = questions[row[at]];
       for (std::uint32_t node = std::max(next, question.use); node <= question.write; ++node) reach(node);

@@ -18,11 +18,11 @@ struct OrderQuestion {
   TensorId later;
 };
 
-// Those to which the answer is no. What orders nodes: data, control, and in each list of `together` every use of a
-// tensor before the write of the next one. A node does not come before itself.
+// Returns the questions to which the answer is no. Nodes are ordered by data and by control. In each list of
+// `together`, every use of a tensor also comes before the write of the next one. A node does not come before itself.
 // Paths are followed forwards from 64 uses at a time, as bits. Questions of one length, up to a factor of 2, go
 // together, so a short one never waits for a long one, and only positions between a use and its write are looked at.
-// `work`: nullptr, or set to the edges that were.
+// `work`: unless nullptr, set to the number of edges that were looked at.
 [[nodiscard]] std::vector<OrderQuestion> not_ordered(const Graph& graph, const std::vector<NodeId>& order,
                                                      const std::vector<std::vector<TensorId>>& together,
                                                      std::vector<OrderQuestion> questions,
