@@ -81,7 +81,7 @@ TEST(Bytes, ParseReadsSizes) {
   EXPECT_EQ(parse_bytes("9223372036854775807"), Bytes(kMost));
 }
 
-TEST(Bytes, ParseRefusesWhatIsNoSize) {
+TEST(Bytes, ParseRefusesOtherTexts) {
   for (const char* text : {"",
                            "B",
                            "KiB",

@@ -25,7 +25,7 @@ TEST(EnumNames, AreReadBack) {
   for (Tide tide : {Tide::low, Tide::high, Tide::neap}) EXPECT_EQ(from_string<Tide>(to_string(tide)), tide);
 }
 
-TEST(EnumNames, OtherTextsAreNoNames) {
+TEST(EnumNames, OtherTextsAreRefused) {
   for (const char* text : {"", "Low", "lo", "low ", "neap"}) EXPECT_EQ(from_string<Tide>(text), std::nullopt) << text;
 }
 

@@ -48,7 +48,7 @@ TEST(JsonWriter, PutsCommasAndLinesBetweenElements) {
 })");
 }
 
-TEST(JsonWriter, ScriptsHaveNoBlanksAndNoMarkup) {
+TEST(JsonWriter, ScriptsHaveNoSpacesAndNoMarkup) {
   std::string out;
   JsonWriter json(out, JsonWriter::Style::script);
   json.begin_object();

@@ -44,7 +44,7 @@ TEST(Arguments, AreReadInEverySpelling) {
   }
 }
 
-TEST(Arguments, AnOptionTakesOneWordAndLeavesTheNextToThePlace) {
+TEST(Arguments, AnOptionTakesOneWordOnly) {
   const Arguments arguments = parsed({"--dim", "a=1", "m.onnx", "--dim", "b=2"});
   EXPECT_EQ(arguments.positional("MODEL"), "m.onnx");
   EXPECT_THAT(arguments.values("--dim"), ElementsAre("a=1", "b=2"));
@@ -55,12 +55,12 @@ TEST(Arguments, AValueMayBeginWithADash) {
   EXPECT_EQ(parsed({"m.onnx", "-o", "-"}).value("--output"), "-");
 }
 
-TEST(Arguments, AVerbOrAnOptionAsTheNameOfAFileIsAFile) {
+TEST(Arguments, AFileMayBeNamedLikeACommandOrOption) {
   EXPECT_EQ(parsed({"plan"}).positional("MODEL"), "plan");
   EXPECT_EQ(parsed({"--", "--json"}).positional("MODEL"), "--json");
 }
 
-TEST(Suggestion, IsTheNearestWordAndNothingIfNoneIsNear) {
+TEST(Suggestion, IsTheNearestWordOrEmpty) {
   EXPECT_EQ(suggestion("--jsno", {"--html", "--json"}), "; did you mean '--json'?");  // two letters swapped: 1 step
   EXPECT_EQ(suggestion("inspct", {"inspect", "plan"}), "; did you mean 'inspect'?");
   EXPECT_EQ(suggestion("frobnicate", {"inspect", "plan"}), "");
@@ -68,7 +68,7 @@ TEST(Suggestion, IsTheNearestWordAndNothingIfNoneIsNear) {
   EXPECT_EQ(suggestion(std::string(1'000'000, 'a'), {"plan"}), "");
 }
 
-TEST(Commands, EveryNameAndLetterIsThereOnce) {
+TEST(Commands, NamesAndLettersOfOptionsAreUnique) {
   for (const CommandSpec& command : commands()) {
     std::set<std::string_view> names;
     for (const OptionSpec* option : options_of(command)) {
@@ -88,7 +88,7 @@ TEST(Bindings, AreSplitAtTheLastEqualsSign) {
   EXPECT_THAT(bindings.shapes.at("x"), ElementsAre(1, -1, 640));
 }
 
-TEST(Bindings, ThatAPlanKeepsComeBack) {
+TEST(Bindings, OfAPlanAreReadBack) {
   // A dim and an input of rank 1 with the same name stay apart.
   const ImportOptions bindings{.dims = {{"x", 8}, {"a=b", 3}}, .shapes = {{"x", {8}}, {"y", {1, -1}}}};
   const std::vector<std::string> written = written_bindings(bindings);
@@ -99,14 +99,14 @@ TEST(Bindings, ThatAPlanKeepsComeBack) {
   EXPECT_EQ(read.shapes, bindings.shapes);
 }
 
-TEST(Bindings, OfTheCommandLineComeBeforeThoseOfThePlan) {
+TEST(Bindings, OfTheCommandLineOverrideThoseOfThePlan) {
   ImportOptions bindings{.dims = {{"batch", 2}}};
   add_written_bindings({"batch=8", "seq=5", "no binding", "", "=3", "x=[1,"}, bindings);
   EXPECT_EQ(bindings.dims, (std::map<std::string, std::int64_t>{{"batch", 2}, {"seq", 5}}));
   EXPECT_TRUE(bindings.shapes.empty());
 }
 
-TEST(Bindings, ThatAreNoneAreRefused) {
+TEST(Bindings, OfAnyOtherFormAreRefused) {
   for (const char* word : {"batch", "batch=", "=8", "batch=-1", "batch=1.5", "batch= 8"}) {
     EXPECT_THAT(refusal({"m.onnx", "--dim", word}), HasSubstr("must have the form batch=8")) << word;
   }

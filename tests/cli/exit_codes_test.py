@@ -30,7 +30,7 @@ class ExitCodes(ProgramTest):
 
     def test_a_budget_that_is_not_met_is_no_and_writes_nothing(self):
         result = self.expect(NO, "plan", "model.onnx", "--budget", "100KiB", "-o", "plan.json", "--html", "map.html")
-        # 131,072 B are needed and proven, 102,400 B are there.
+        # 131,072 B are needed, which is proven, and 102,400 B are available.
         self.assertIn("28,672 B", result.stdout)
         self.assertIn("Proven: no plan fits", result.stdout)
         self.assertIn("sigmoid", result.stdout)  # what holds the peak
@@ -58,7 +58,7 @@ class ExitCodes(ProgramTest):
         # The plan's bindings mean nothing to the other model.
         self.expect(DONE, "plan", "other.onnx", "--dim", "batch=2", "-o", "plan.json")
         self.assertIn("wrong_model", self.expect(NO, "verify", "model.onnx", "plan.json").stdout)
-        # But what is no model is no other model.
+        # But a file that is not a model is bad input, not another model.
         self.write("text.onnx", b"this is not a model")
         self.expect(BAD_INPUT, "verify", "text.onnx", "plan.json")
         self.expect(BAD_INPUT, "verify", "missing.onnx", "plan.json")

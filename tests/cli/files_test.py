@@ -124,7 +124,7 @@ class Files(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         os.mkfifo(self.folder / "pipe")
         reader = subprocess.Popen(["cat", "pipe"], cwd=self.folder, stdout=subprocess.PIPE)
-        # As long as no reader is there, nothing waits for one.
+        # Without a reader, the program fails instead of waiting for one.
         while self.run_program("plan", "model.onnx", "-o", "pipe").returncode != DONE:
             time.sleep(0.01)
         self.assertEqual(reader.communicate(timeout=60)[0], self.plan_bytes())

@@ -80,7 +80,7 @@ class JsonOutput(ProgramTest):
         for where in ("nowhere", "inside"):
             self.write(f"{where}.onnx", small_models.dead_branch(where))
             reports.append(self.json(DONE, "plan", f"{where}.onnx")["bytes"])
-        # s, s2 and q are of 4, 4 and 12 KiB; big, of 16 KiB, is gone by then. Else it would be 16 KiB more.
+        # s, s2 and q are of 4, 4 and 12 KiB; big, of 16 KiB, is no longer live. Otherwise it would be 16 KiB more.
         self.assertEqual([report["load_as_given"] for report in reports], [20 * 1024, 20 * 1024])
         for key in ("load", "bound", "arena"):
             self.assertEqual(reports[0][key], reports[1][key], key)
@@ -94,7 +94,7 @@ class JsonOutput(ProgramTest):
         # a | a c | c b | c b d | c d e on one stream; a b c d on two.
         self.assertEqual((one["streams"], one["arena_bytes"], chosen["arena_bytes"]), (1, 3 * 4096, 4 * 4096))
         self.assertEqual(report["bytes"]["arena"], chosen["arena_bytes"])
-        # 1 us to start and 0.1 ns a byte: 2 x 4 KiB for a to d; 3 x 4 KiB for e, and 0.04 ns for each of 32^3 products.
+        # 1 us to start and 0.1 ns per byte: 2 x 4 KiB for a to d; 3 x 4 KiB for e, and 0.04 ns per product (32^3).
         # Five in a row, or three.
         self.assertEqual(one["estimated_picoseconds"], 4 * 1_819_200 + 3_539_520)
         self.assertEqual(chosen["estimated_picoseconds"], 2 * 1_819_200 + 3_539_520)
@@ -156,7 +156,7 @@ class JsonOutput(ProgramTest):
         self.assertEqual(level["witness"]["tensors"], [{"name": "a", "bytes": WIDE}, {"name": "b", "bytes": WIDE}])
         self.assertEqual(sum(buffer["bytes"] for buffer in level["buffers"]), 2 * WIDE)
         self.assertEqual(level["largest_touched_bytes"], 2 * WIDE)
-        # Switched off, c lies beside a and b, and the bound is for plans without results in place.
+        # If that is switched off, c lies next to a and b, and the bound is for plans without results in place.
         level = self.json(DONE, "explain", "model.onnx", "--no-in-place")["levels"][0]
         self.assertEqual((level["load_bytes"], level["bound_bytes"]), (3 * WIDE, 3 * WIDE))
         self.assertEqual([(one["input"], one["output"], one["reason"]) for one in level["not_in_place"]],
@@ -174,7 +174,7 @@ class JsonOutput(ProgramTest):
         self.assertEqual(baselines["caffe2_simple"]["bytes"], 3 * WIDE + NARROW)
         self.assertEqual(baselines["caffe2_simple"]["shared_buffers"], 3)
         self.assertEqual(baselines["static_runtime_groups"]["bytes"], 3 * WIDE + NARROW)
-        # x, a, b, c side by side, and d; sharing, x is done when c comes.
+        # x, a, b, c side by side, and d. With sharing, x is no longer needed when c is written.
         self.assertEqual(baselines["aitemplate_naive"]["bytes"], 4 * WIDE + NARROW)
         self.assertEqual(baselines["aitemplate_greedy_by_size"]["bytes"], 3 * WIDE)
         for baseline in baselines.values():
@@ -227,7 +227,7 @@ class JsonOutput(ProgramTest):
         self.assertNotIn("packed.csv", self.listing())
 
     def test_pack_shows_a_witness(self):
-        # At time 2: a and b, 64 + 128 bytes. c comes when a has gone.
+        # At time 2: a and b, 64 + 128 bytes. c begins when a has ended.
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\nc,3,12,32\n")
         witness = {"time": 2, "bytes": 192, "proven_bytes": 192, "alone": None, "buffers": ["b", "a"],
                    "buffers_total": 2}
@@ -255,8 +255,8 @@ class JsonOutput(ProgramTest):
         self.assertEqual((len(witness["buffers"]), witness["buffers_total"], witness["bytes"]), (1000, 1500, 1500))
 
     def test_a_bound_of_the_search_says_so(self):
-        # Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2. The padding proves 4 + 4 + 2 - 1 = 9: the
-        # topmost needs none; but there are no 9, only 10.
+        # Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2. The padding proves 4 + 4 + 2 - 1 = 9,
+        # because the topmost buffer needs none. But the least possible height is 10.
         self.write("searched.csv", SEARCHED)
         report = self.json(NO, "pack", "searched.csv", "--capacity", "9")
         self.expect_documented("pack", report)

@@ -10,7 +10,7 @@ from program import DONE, ProgramTest
 
 INSTANCES = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instances"
 
-# a rests from 4 to 8, when b lives; c starts at a multiple of 64.
+# a has a gap from 4 to 8, when b is live; c starts at a multiple of 64.
 PROBLEM = """id,lower,upper,size,alignment,gaps,offset
 a,0,12,10,,4-8,
 b,4,8,10,,,
@@ -43,14 +43,14 @@ class PackTest(ProgramTest):
         self.expect(DONE, "pack", "once.csv", "-o", "twice.csv")
         self.assertEqual((self.folder / "once.csv").read_bytes(), (self.folder / "twice.csv").read_bytes())
 
-    # Of all but D and J the optimum is found and proven without being asked for more effort.
+    # Except for D and J, the optimum is found and proven with the default effort.
     def test_published_problems_are_solved(self):
         for name in "ABCEFGHIK":
             report = self.json(DONE, "pack", str(INSTANCES / f"{name}.1048576.csv"))
             self.assertIs(report["proven_optimal"], True, name)
             self.assertEqual(report["height"], report["bound"], name)
 
-    # What they were made for: a room of 1 MiB.
+    # They were made for a capacity of 1 MiB.
     def test_published_problems_fit_their_room(self):
         for name in "ABCDEFGHIJK":
             report = self.json(DONE, "pack", str(INSTANCES / f"{name}.1048576.csv"), "--capacity", "1MiB")

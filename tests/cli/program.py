@@ -15,7 +15,7 @@ if not PROGRAM:
     raise SystemExit("set LOWTIDE_PROGRAM to the path of the lowtide program")
 FILES = pathlib.Path(__file__).resolve().parent.parent / "files" / "cli"
 
-# What decides about colours is set by the tests that are about it.
+# The tests of colours set the variables that control them.
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CLICOLOR_FORCE", "TERM")}
 
 DONE, NO, USAGE, BAD_INPUT, INTERNAL = range(5)

@@ -107,7 +107,7 @@ TEST_F(WriteFile, LeftoversAreThoseOfTheSameNameThatAreNotLocked) {
   EXPECT_EQ(content(living), "half");
 }
 
-// A sweeper that never rests hits writers between creation and lock as well. Each of them must get its file written.
+// A sweeper that runs all the time also removes files between creation and lock. Every writer must still succeed.
 TEST_F(WriteFile, ASweeperNeverMakesAWriterFail) {
   const Descriptor folder(open(path("").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::atomic<bool> is_done = false;

@@ -34,7 +34,7 @@ TEST(PackingCsv, WritesAlignmentGapsAndFixedOffsets) {
   PackingProblem problem = two_buffers();
   PackingBuffer& b = problem.buffers[PackingId(1)];
   b.alignment = Bytes(64);
-  b.gaps = {{4, 6}, {7, 7}, {8, 9}};  // the empty one says nothing
+  b.gaps = {{4, 6}, {7, 7}, {8, 9}};  // the empty gap is not written
   b.fixed_offset = Offset(256);
   EXPECT_EQ(write_packing_csv(problem),
             "id,lower,upper,size,alignment,gaps,offset\n"

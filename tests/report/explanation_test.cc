@@ -35,7 +35,7 @@ std::string explanation(const Graph& graph, const PlanOptions& options = {}, con
     const std::size_t words = text.find_first_not_of(' ', at + 1);
     text.replace(at, words - at, words != std::string::npos && text[words] != '\n' ? " " : "");
   }
-  return text;  // a section a line: how sentences are broken is not what these tests are about
+  return text;  // one line per section, because these tests do not check where lines break
 }
 
 // Loads in units of 64 bytes: s 1; s h 11; s h k 16; k s y 7.
@@ -86,7 +86,7 @@ constexpr const char* kTwoBranches = R"(graph "g" {
   })";
 
 // As given, both branches at once.
-TEST(Explanation, SaysWhatIsOpenWhereNothingIsProven) {
+TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
   const std::string text = explanation(graph_of(kTwoBranches), {.order = "as_given"}, "--no-views");
   EXPECT_THAT(text, HasSubstr("Not proven: this order needs 576 B, and every order needs at least 320 B"));
   EXPECT_THAT(text,
@@ -123,8 +123,8 @@ TEST(Explanation, SaysWhatOfATensorIsCountedWithAnother) {
                         "with another one is counted only with the bytes that it adds."));
 }
 
-// 98 columns and the blanks in front are 100; a size stays whole, whatever it takes.
-TEST(Paragraph, BreaksAtBlanksButNotWithinSizes) {
+// 98 columns and the two spaces in front are 100. A line never breaks within a size.
+TEST(Paragraph, BreaksAtSpacesButNotWithinSizes) {
   const std::string wide(97, 'w');
   EXPECT_EQ(report_internal::paragraph(wide + "w a").render(false), "  " + wide + "w\n  a\n");
   EXPECT_EQ(report_internal::paragraph("a " + wide).render(false), "  a\n  " + wide + "\n");
@@ -147,7 +147,7 @@ TEST(Explanation, SaysWhatIsKeptForTheCaller) {
   EXPECT_THAT(text, Not(HasSubstr("scratch of the kernel")));
 }
 
-// Every node but the first takes 640 bytes besides its tensors.
+// Every node except the first needs 640 bytes in addition to its tensors.
 class ScratchForAll : public Catalogue {
  public:
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
@@ -157,8 +157,8 @@ class ScratchForAll : public Catalogue {
   }
 };
 
-// a 256, then a b and scratch 256 + 256 + 640, then b c and scratch 256 + 64 + 640: without scratch at b, the last is
-// left.
+// a 256, then a b and scratch 256 + 256 + 640, then b c and scratch 256 + 64 + 640: without scratch at b, the last
+// one is the peak.
 TEST(Explanation, CountsTheScratchOfAKernel) {
   Target target = dense_target();
   target.catalogue = std::make_shared<ScratchForAll>();
@@ -176,7 +176,7 @@ TEST(Explanation, CountsTheScratchOfAKernel) {
                         "960 B."));
 }
 
-TEST(Explanation, HasWordsWhereNothingRuns) {
+TEST(Explanation, HandlesAGraphWithoutNodes) {
   EXPECT_THAT(explanation(graph_of("graph \"g\" {\n input x : f32[4]\n output x\n}")),
               HasSubstr("The arena is empty, because no step runs."));
 }

@@ -35,7 +35,7 @@ Json embedded(const std::string& html) {
 
 Json sheet_of(const PackingSketch& sketch) { return embedded(page_of(sketch))["sheets"][0]; }
 
-// A packing at offset 0, of buffers that never meet: what a clock does is all that matters.
+// A packing with all offsets 0, for buffers that are never live together. Only their times matter.
 PackingSketch sketch_of(std::initializer_list<TimeSpan> lives) {
   PackingSketch sketch;
   for (const TimeSpan& life : lives) {
@@ -68,7 +68,7 @@ TEST(PackingPage, HoldsBuffersAndTheirPieces) {
   EXPECT_EQ(sheet["whole"]["fixed"], (Json{1, 0, 0, 0}));
   EXPECT_EQ(sheet["whole"]["begin"], (Json{0, 0, 0, 1}));
   EXPECT_EQ(sheet["whole"]["end"], (Json{3, 2, 4, 2}));
-  // `resting` is gone in [30, 60): [0, 30) and [60, 90) are left.
+  // `resting` is not live in [30, 60), so its pieces are [0, 30) and [60, 90).
   EXPECT_EQ(sheet["whole"]["pieces"], (Json{1, 1, 2, 1}));
   EXPECT_EQ(sheet["piece"]["begin"], (Json{0, 0, 0, 2, 1}));
   EXPECT_EQ(sheet["piece"]["end"], (Json{3, 2, 1, 4, 2}));
@@ -98,12 +98,12 @@ TEST(PackingPage, CountsTimeFromTheFirst) {
             Json::parse(R"({"origin":"0","start":100,"bounds":[0,20],"names":null})"));
   EXPECT_EQ(sheet_of(sketch_of({{-5, 5}}))["time"],
             Json::parse(R"({"origin":"0","start":-5,"bounds":[0,10],"names":null})"));
-  // Nanoseconds since 1970 are beyond 2^53, their span is not.
+  // Nanoseconds since 1970 exceed 2^53, but their span does not.
   EXPECT_EQ(sheet_of(sketch_of({{1'785'000'000'000'000'001, 1'785'000'000'000'000'004}}))["time"],
             Json::parse(R"({"origin":"1785000000000000001","start":0,"bounds":[0,3],"names":null})"));
 }
 
-TEST(PackingPage, NamesTimesWhoseSpanNoScriptHolds) {
+TEST(PackingPage, NamesTimesWhoseSpanIsTooLargeForAScript) {
   const std::int64_t least = std::numeric_limits<std::int64_t>::min();
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(sheet_of(sketch_of({{least, least + 1}, {most - 1, most}}))["time"], Json::parse(R"({
@@ -115,7 +115,7 @@ TEST(PackingPage, NumbersBuffersWithoutNames) {
   EXPECT_EQ(sheet_of(sketch_of({{0, 1}, {1, 2}}))["whole"]["name"], (Json{"0", "1"}));
 }
 
-TEST(PackingPage, NamesEndNothing) {
+TEST(PackingPage, NamesCannotEndTheScript) {
   const std::string html =
       page_of(hostile_packing(), {.name = "</title><script>document.body.dataset.owned='title'</script>"});
   EXPECT_THAT(html, HasSubstr("<title>&lt;/title&gt;&lt;script&gt;"));
@@ -124,7 +124,7 @@ TEST(PackingPage, NamesEndNothing) {
   EXPECT_TRUE(is_utf8(html));
 }
 
-TEST(PackingPage, WantsOneOffsetABuffer) {
+TEST(PackingPage, RequiresOneOffsetPerBuffer) {
   PackingSketch sketch = small_packing();
   sketch.problem.buffers.push_back({.lifespan = {0, 1}});
   EXPECT_THROW(page_of(sketch), InvariantViolation);

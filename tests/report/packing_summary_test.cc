@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Two of 64 bytes meet at time 2.
+// Two buffers of 64 bytes are both live from time 2 on.
 PackingProblem two_buffers() {
   PackingProblem problem;
   problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(64)});
@@ -48,13 +48,13 @@ std::string slots_summary(const PackingProblem& problem, bool is_optimal) {
   return packing_summary("b.csv", problem, slot_figures(problem, figures, {Bytes(64), Bytes(64)})).render(false);
 }
 
-TEST(PackingSummary, SaysWhenTheLoadIsTooMuch) {
+TEST(PackingSummary, SaysWhenTheLoadExceedsTheCapacity) {
   const std::string text = summary(two_buffers(), too_high());
   EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: at least 28 B too large."));
   EXPECT_THAT(text, HasSubstr("the buffers live at time 2 alone exceed it"));
 }
 
-TEST(PackingSummary, ListsWhoLivesThen) {
+TEST(PackingSummary, ListsTheBuffersLiveAtThatTime) {
   PackingProblem problem = two_buffers();
   problem.names.push_back("a");
   problem.names.push_back("b");
@@ -92,7 +92,7 @@ TEST(PackingSummary, NamesPaddingAlignmentAndGaps) {
   EXPECT_THAT(text, HasSubstr("[0,4), 1 gap  alignment 4,096"));
 }
 
-TEST(PackingSummary, BlamesWhatIsFixed) {
+TEST(PackingSummary, NamesTheFixedBufferThatDoesNotFit) {
   PackingProblem problem = two_buffers();
   problem.buffers[PackingId(1)].fixed_offset = Offset(1000);
   PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
@@ -113,7 +113,7 @@ TEST(PackingSummary, SaysThatASearchHasTriedEverything) {
   EXPECT_THAT(text, Not(HasSubstr("At time")));
 }
 
-TEST(PackingSummary, ListsNothingWhereItFits) {
+TEST(PackingSummary, OmitsTheWitnessIfThePackingFits) {
   PackingProblem problem = two_buffers();
   problem.capacity = Bytes(128);
   Packing packing = too_high();

@@ -24,12 +24,12 @@ struct PackingSketch {
 //      0 +[fixed                 ]    64 KiB at address 0
 //        0        30     60     90
 [[nodiscard]] PackingSketch small_packing();
-// Names that try to act, as in hostile_plan().
+// Names that try to end a script or start a tag, as in hostile_plan().
 [[nodiscard]] PackingSketch hostile_packing();
 [[nodiscard]] PackingSketch empty_packing();
 // Two buffers as far apart as a clock of 64 bits allows, and one between them.
 [[nodiscard]] PackingSketch far_packing();
-// Random lives and a few sizes, packed by best fit.
+// Random lifespans and a few sizes, packed by best fit.
 [[nodiscard]] PackingSketch generated_packing(std::uint32_t buffers, std::uint64_t seed);
 
 }  // namespace lowtide

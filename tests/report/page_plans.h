@@ -15,13 +15,13 @@
 
 namespace lowtide {
 
-// A plan with its names, owned: what the page's tests show.
+// Owns a plan and its names. The tests of the page show it.
 struct PlanSketch {
   Plan plan;
   Labels labels;
 };
 
-// Writes a plan down by hand. Things are named where they are made; ids count up from 0 in that order.
+// Writes a plan down by hand. Each call names what it adds; ids count up from 0 in that order.
 class Sketcher {
  public:
   explicit Sketcher(const std::string& graph);
@@ -74,7 +74,8 @@ class Sketcher {
 [[nodiscard]] PlanSketch small_plan_before();
 // An If whose then-branch runs a Loop; the branches share the bytes of one scratch buffer.
 [[nodiscard]] PlanSketch bodies_plan();
-// A buffer of three parts, and who lies among its bytes meanwhile (sizes in KiB; the buffer's parts are drawn with #):
+// A buffer of three parts, and the buffers that use its bytes while these are not live (sizes in KiB; the parts are
+// drawn with #):
 //
 //   address                             step  0 conv1  x -> a, slice of cat    parts of cat:
 //    192 |       [u       ]                   1 conv2  a -> t                    64 in [0,7)
@@ -87,9 +88,9 @@ class Sketcher {
 [[nodiscard]] PlanSketch parts_plan();
 // The same, with a buffer for each of a, b and c, and a copying concat.
 [[nodiscard]] PlanSketch parts_plan_before();
-// `count` buffers of eight parts, 4 KiB each, that begin a step after each other, and in the bytes of each part but the
-// first a buffer until then; so 32 KiB live. The next one begins in eight steps, above or below, and lives a step
-// beside the last one.
+// `count` buffers of eight parts of 4 KiB each. Each part begins one step after the part before it. Until then, another
+// buffer uses its bytes, except those of the first part, so 32 KiB are live. The next buffer of parts begins eight
+// steps later, above or below, and is live for one step together with the one before it.
 [[nodiscard]] PlanSketch staircases_plan(std::uint32_t count);
 // Two branches on two streams; the second waits for the first step, the last step for the second branch.
 [[nodiscard]] PlanSketch streams_plan();
@@ -104,8 +105,8 @@ class Sketcher {
 [[nodiscard]] PlanSketch empty_plan();
 // Steps, but no buffer with a place.
 [[nodiscard]] PlanSketch unplaced_plan();
-// An encoder and a decoder with skip connections, packed greedily by size: what a real plan looks like. `in_place`
-// tells whether activations overwrite their inputs.
+// An encoder and a decoder with skip connections, packed greedily by size, as in a real plan. `in_place` says whether
+// activations overwrite their inputs.
 [[nodiscard]] PlanSketch encoder_decoder_plan(int levels, bool in_place);
 // A chain with random residual connections: as many buffers as steps, packed first fit in the order of steps.
 [[nodiscard]] PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed);

@@ -159,7 +159,7 @@ class NetworkSketch {
   std::uint32_t step_ = 0;
   std::int64_t scratch_ = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> span_;  // one per buffer
-  std::vector<std::size_t> buffer_of_;                         // one a value
+  std::vector<std::size_t> buffer_of_;                         // one per value
 };
 
 }  // namespace

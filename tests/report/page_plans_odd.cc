@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Plans that are unusual: bodies, several regions, hostile names, nothing at all.
+// Plans that are unusual: bodies, several regions, hostile names, empty plans.
 
 #include <utility>
 

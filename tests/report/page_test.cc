@@ -180,7 +180,7 @@ TEST(Page, HoldsStreamsWhereThereAreSeveral) {
   EXPECT_FALSE(of_one["step"].contains("stream"));
 }
 
-// A copy says where it goes; the values of a tensor are told apart; links are told apart from workers.
+// The page gets the destination of each copy, each value of a tensor, and which streams are links.
 TEST(Page, HoldsCopiesLinksAndNodesThatRunAgain) {
   const Json sheet = embedded_json(page_of(transfers_plan()))["sheets"][0];
   EXPECT_EQ(sheet["step"]["node"], Json({0, -1, 1, -1, 0, 2}));
@@ -191,7 +191,7 @@ TEST(Page, HoldsCopiesLinksAndNodesThatRunAgain) {
   EXPECT_EQ(sheet["outputs"], Json({6}));
   // 8 KiB each way.
   EXPECT_EQ(sheet["facts"]["extra_work"], "1 node runs again, 2 copies, 16,384 bytes moved over links");
-  // Nodes run twice, and bytes move: the bound over plans that run each node once says nothing here.
+  // Nodes run twice, and bytes move: the bound for plans that run each node once does not apply.
   EXPECT_EQ(sheet["facts"]["bound_scope"], "all_plans");
   EXPECT_EQ(sheet["facts"]["bound"], 24 * 1024);
   const Json plain = embedded_json(page_of(small_plan()))["sheets"][0];
@@ -255,7 +255,7 @@ TEST(Page, HostileNamesStayNames) {
   const std::string clean = page_of(small_plan());
   const std::string html = page_of(hostile_plan());
   EXPECT_TRUE(is_utf8(html));
-  // As many elements as in a page with tame names: none was opened or closed by a name.
+  // The page has as many elements as one with harmless names, so no name opened or closed an element.
   for (const char* tag :
        {"<script", "</script", "<!--", "-->", "<img", "</title", "<style", "</style", "\x1b", "\xE2\x80\xA8"}) {
     EXPECT_EQ(count_of(html, tag), count_of(clean, tag)) << tag;
@@ -280,7 +280,7 @@ TEST(Page, HostileNamesAreShownAsTheyAre) {
   EXPECT_EQ(sheet["facts"]["schedule"], names[1]);
 }
 
-TEST(Page, NestingOfBodiesTakesNoStack) {
+TEST(Page, NestedBodiesNeedNoRecursion) {
   PlanSketch sketch = small_plan();
   for (int depth = 0; depth < 2000; ++depth) {
     Plan outer;
@@ -295,16 +295,16 @@ TEST(Page, NestingOfBodiesTakesNoStack) {
   EXPECT_EQ(embedded_json(page_of(sketch))["sheets"].size(), 2001U);
 }
 
-TEST(Page, GrowsWithThePlanInProportion) {
+TEST(Page, SizeIsProportionalToThePlan) {
   const std::size_t empty = page_of(empty_plan()).size();
   const std::size_t once = page_of(generated_plan(2000, 1)).size() - empty;
   const std::size_t twice = page_of(generated_plan(4000, 1)).size() - empty;
-  // Twice the things; names and numbers get a digit longer at most (of about 120 letters a buffer).
+  // The plan has twice the size. Names and numbers grow by at most a digit (of about 120 letters per buffer).
   EXPECT_THAT(twice, AllOf(Gt(once * 2), Lt(once * 22 / 10)));
   EXPECT_THAT(once / 2000, AllOf(Gt(60U), Lt(150U)));
 }
 
-TEST(PageText, ShowsWhatWouldActOtherwise) {
+TEST(PageText, MakesEveryCharacterVisible) {
   EXPECT_EQ(report_internal::name_in_page("conv1/out:0 \\ <b>"), "conv1/out:0 \\ <b>");
   EXPECT_EQ(report_internal::name_in_page("\x1b[2J\n\x7f"), "\\x1b[2J\\x0a\\x7f");
   EXPECT_EQ(report_internal::name_in_page(std::string("a\0b", 3)), "a\\x00b");

@@ -102,7 +102,7 @@ TEST(Inspection, CountsOperatorsAlsoInsideBodies) {
 TEST(Inspection, BoundIsThatOfThePlan) {
   const Graph graph = graph_of(kSmall);
   EXPECT_EQ(inspect_graph(graph, dense_target()).bound.bytes, bound_of(planned(graph).plan).bytes);
-  // Inside bodies it is what no plan of the body saves: never above what a plan of the whole needs.
+  // Inside bodies, it is the scratch that no plan of the body avoids. So it never exceeds what the whole plan needs.
   const Graph branches = graph_of(kBranches);
   EXPECT_LE(inspect_graph(branches, dense_target()).bound.bytes, arena_bytes(planned(branches).plan));
 }

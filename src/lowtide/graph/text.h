@@ -31,8 +31,8 @@ namespace lowtide {
 
 // Reads one graph. Messages begin with `source_name`: "tiny.graph:3:12: expected ..., found ...".
 // Errors: (malformed) the text does not have this form; (invalid) an unknown or repeated name, or a graph that
-// GraphBuilder refuses; (over_limit) a text above limits::kMaxFileBytes, bodies deeper than limits::kMaxBodyNesting, ranks or sizes.
-// O(length of the text). Recursion only over bodies.
+// GraphBuilder refuses; (over_limit) a text above limits::kMaxFileBytes, bodies deeper than limits::kMaxBodyNesting,
+// ranks or sizes. O(length of the text). Recursion only over bodies.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, std::string source_name);
 
 // The text that parse_graph reads as an equal graph: the same ids and names, and attributes equal in every bit. It ends
