@@ -22,7 +22,7 @@ LoadBound bound_of(const Graph& graph, const ChosenKernels& kernels, const Bound
                     load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases), options);
 }
 
-// s must be live while h runs, whatever the order: it is made before h and read after it.
+// s must be live while k runs, whatever the order, because it is produced before k and read after it.
 TEST(MustBeLive, CountsASkipConnectionAcrossTheLargestStep) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
@@ -59,7 +59,7 @@ TEST(MustBeLive, LeavesOutWhatMayBeWrittenInPlace) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(40));
 }
 
-// s is read again after the Relu, so the Relu needs bytes of its own.
+// s is read again after the Relu, so the result of the Relu needs bytes of its own.
 TEST(MustBeLive, CountsAResultWhoseInputIsNeededLater) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
@@ -71,7 +71,7 @@ TEST(MustBeLive, CountsAResultWhoseInputIsNeededLater) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(4 * (10 + 10 + 1)));
 }
 
-// Whichever comes first, both are there at the end; alone, each step needs one.
+// Each node alone needs only its own output, but both outputs are live at the end, in either order.
 TEST(MustBeLive, CountsAllOutputsAtTheEndOfTheRun) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[8]
@@ -85,8 +85,8 @@ TEST(MustBeLive, CountsAllOutputsAtTheEndOfTheRun) {
   EXPECT_EQ(largest_step(graph, dense_kernels(graph), {.alignment = Bytes(64)}).bytes, Bytes(128));
 }
 
-// a and b are the same 40 bytes of x, but the caller gets them as two outputs, and those share nothing. While the Relu
-// runs b may still be part of x: only the end shows it.
+// a and b are the same 40 bytes of x, but two outputs never share bytes. While the nodes run, a or b may still be the
+// bytes of x, so only the bound at the end counts both.
 TEST(MustBeLive, CountsContentThatTwoOutputsHoldTwiceAtTheEnd) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
@@ -105,7 +105,7 @@ TEST(MustBeLive, CountsContentThatTwoOutputsHoldTwiceAtTheEnd) {
   EXPECT_EQ(set.tensors[1].bytes, Bytes(40));
 }
 
-// b is made from an output, so it copies: 40 of a and 20 of b are there while l reads 24 and writes 4.
+// a and b are both outputs, so b is a copy: 40 bytes of a and 20 of b are live while l reads 24 and writes 4.
 TEST(MustBeLive, CountsAnOutputOfAnOutputAsACopy) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
@@ -120,14 +120,14 @@ TEST(MustBeLive, CountsAnOutputOfAnOutputAsACopy) {
   EXPECT_EQ(bound.node, NodeId(3));
 }
 
-// The body of a Loop holds what it was given even where it only hands that on.
+// The body of a Loop holds its inputs, even if it only returns them.
 TEST(MustBeLive, CountsWhatABodyWithoutNodesWasGiven) {
   const Graph graph = graph_of("graph \"g\" {\n input a : f32[8]\n input b : f32[20]\n output b, a\n}");
   EXPECT_EQ(bound_of(graph, {}, {.alignment = Bytes(64), .inputs_live_throughout = true}).bytes, Bytes(64 + 128));
   EXPECT_EQ(bound_of(graph, {}, {.alignment = Bytes(64)}).bytes, Bytes(0));
 }
 
-// c holds 300 tensors of 16 bytes, and y beside it while the last node runs.
+// c holds 300 tensors of 16 bytes. While the last node runs, c and y are live.
 std::string wide_graph() {
   std::string text = "graph \"g\" {\n input x : f32[4]\n";
   std::string parts;
@@ -144,8 +144,8 @@ TEST(MustBeLive, CountsAllOfAConcatOfMany) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(300 * 16 + 4));
 }
 
-// Weights whose gates are put in another order before the run of an LSTM: the constant takes no bytes of the arena, the
-// reordered copy does. In their own order they are the constant.
+// Some models reorder the gates of the weights of an LSTM. The constant occupies no bytes of the arena, but a reordered
+// copy does. In the original order, the result is the constant itself.
 TEST(MustBeLive, CountsAConcatOfSlicesOfAConstantUnlessItIsTheConstant) {
   const auto bound_with = [](const std::string& parts) {
     const Graph graph = graph_of(R"(graph "g" {
@@ -163,14 +163,14 @@ TEST(MustBeLive, CountsAConcatOfSlicesOfAConstantUnlessItIsTheConstant) {
   EXPECT_EQ(bound_with("u, s, t"), Bytes(4 * 6 + 4));
 }
 
-// Without any effort for sets of what must live, what each node reads and writes still counts.
+// Even without any effort for live sets, what each node reads and writes counts.
 TEST(MustBeLive, IsNeverBelowTheLargestStep) {
   const Graph graph = graph_of(wide_graph());
   EXPECT_EQ(bound_of(graph, dense_kernels(graph), {.effort = 0}).bytes, Bytes(300 * 16 + 4));
 }
 
-// On random graphs: not above the load of any order under any choice of aliases. Every subset of the aliases that the
-// planner may use is tried by taking rights away from the kernels.
+// On random graphs, the bound is not above the peak of any order with any choice of aliases. Every subset of the
+// aliases that the planner may use is tried by removing permissions from the kernels.
 TEST(MustBeLive, IsBelowEveryOrderAndEveryChoiceOfAliases) {
   Random random(23);
   int tight = 0;
@@ -205,7 +205,7 @@ TEST(MustBeLive, IsBelowEveryOrderAndEveryChoiceOfAliases) {
     ASSERT_LE(bound, best) << print_graph(graph);
     if (bound == best) ++tight;
   }
-  EXPECT_GE(tight, kRounds * 6 / 10);  // a bound that is never met would be of no use
+  EXPECT_GE(tight, kRounds * 6 / 10);  // a bound that no plan reaches would be of little use
 }
 
 TEST(MustBeLive, WithLittleEffortIsLowerAndSaysSo) {
@@ -218,7 +218,7 @@ TEST(MustBeLive, WithLittleEffortIsLowerAndSaysSo) {
   EXPECT_TRUE(full.is_complete || full.bytes > Bytes(0));
 }
 
-// While k runs, s waits for y: 10 + 100 + 50. At the end only y lives.
+// While k runs, s is kept for y: 10 + 100 + 50. At the end, only y is live.
 TEST(MustBeLiveSet, NamesWhatTheBoundCounts) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
@@ -240,7 +240,7 @@ TEST(MustBeLiveSet, NamesWhatTheBoundCounts) {
   EXPECT_EQ(end.bytes, Bytes(4));
 }
 
-// Whether a tensor is written by now and still needed, at the step of a node in one order.
+// Whether a tensor is already written and still needed at the step of a node, in one order.
 bool lives_at(const Graph& graph, const IdVector<NodeId, std::size_t>& position, TensorId id, NodeId node) {
   const Tensor& tensor = graph.tensor(id);
   if (position[*tensor.producer] > position[node]) return false;

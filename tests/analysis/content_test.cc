@@ -15,7 +15,7 @@ namespace {
 using testing::dense_kernels;
 using testing::graph_of;
 
-// `count` slices of one tensor, a byte each.
+// Returns a graph with `count` slices of one tensor, each of one byte.
 Graph slices(int count) {
   std::string text = "graph \"g\" {\n  input x : u8[" + std::to_string(count) + "]\n  r = Conv(x) : u8[" +
                      std::to_string(count) + "]\n";
@@ -32,14 +32,14 @@ Graph slices(int count) {
 
 Content content_of(const Graph& graph) { return Content(graph, dense_kernels(graph), Bytes(1), false); }
 
-// r in a piece per slice, of two holders each; and y.
+// r has one piece per slice, each with two holders. y is one more piece.
 TEST(Content, SlicesAreAPieceEach) {
   const Content content = content_of(slices(100));
   EXPECT_EQ(content.pieces().size(), 100U + 1);
   EXPECT_EQ(content.holdings(), 200 + 1);
 }
 
-// Every slice reads r, so each would list all of its pieces: 5,000 x 5,000 are more than 16 million. So r is one piece.
+// Every slice reads r and would list all of its pieces. 5,000 x 5,000 is more than 16 million, so r is one piece.
 TEST(Content, PiecesThatTooManyNodesTouchStayOne) {
   const Content content = content_of(slices(5'000));
   EXPECT_EQ(content.pieces().size(), 1U + 1);

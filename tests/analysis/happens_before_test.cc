@@ -33,16 +33,16 @@ TEST(HappensBefore, FollowsChainsAndWaits) {
   EXPECT_FALSE(order.is_before(3, 3));
 }
 
-// A diamond: two branches, so two chains, and the join goes on with one of them.
+// A diamond has two branches, so it has two chains. The node that joins them continues one of the chains.
 TEST(Chains, FollowEdges) {
   const PartialOrder order = chains_of({{}, {0}, {0}, {1, 2}});
   EXPECT_EQ(order.chains, 2U);
   EXPECT_EQ(order.chain_of, (std::vector<Index>{0, 0, 1, 0}));
 }
 
-// Two rows of four; 5 also waits for the other row, and takes over its chain (2's), so 6 must find one that has ended.
-//   0 2 4 6
-//   1 3 5 7      5 after 4 and 3
+// Two rows join at 5, which waits for 4 and 3 and continues the chain of 4.
+//   0 --- 2 --- 4 --- 5 --- 6 --- 7
+//   1 --- 3 ---------'
 TEST(Chains, GoOnWhereTheyHaveEndedBefore) {
   const PartialOrder order = chains_of({{}, {}, {0}, {1}, {2}, {4, 3}, {5}, {6}});
   EXPECT_EQ(order.chains, 2U);
@@ -102,7 +102,7 @@ TEST(HappensBefore, SaysWhereItsClocksWouldBeTooLarge) {
   EXPECT_EQ(made.error().code, ErrorCode::over_limit);
 }
 
-// Every use of one is before every use of the other, pair by pair.
+// Compares with a check of every pair of uses: all uses of one buffer must be before all uses of the other.
 TEST(BufferConflicts, AreThoseThatSomeRunMayHaveAtOnce) {
   Random random(6);
   int free_pairs = 0;

@@ -16,7 +16,7 @@ using testing::graph_of;
 
 constexpr std::int64_t kUnit = 64;
 
-// A graph as given, with its peaks.
+// The plan of a graph as given, and its peaks.
 struct Given {
   explicit Given(const char* text) : graph(graph_of(text)), plan(plan_as_given(graph)), labels(labels_of(graph)) {
     peaks = peaks_of(plan, labels);
@@ -34,7 +34,7 @@ struct Given {
   std::vector<Peak> peaks;
 };
 
-// 256 bytes each but d: a, b and c live at the Add.
+// a, b and c of 256 bytes each are live at the Add.
 TEST(PlanAsGiven, HasThePeakOfPlainFigures) {
   const Given given(R"(graph "small" {
     input x : f32[64]
@@ -57,7 +57,7 @@ TEST(PlanAsGiven, HasThePeakOfPlainFigures) {
   EXPECT_EQ(given.plan.layout.buffers[peak.buffers[0].buffer].lifespan, (Lifespan{StepId(0), StepId(3)}));
 }
 
-// y and z of 256 bytes each, and p, q, r inside the branch; s and t in the other one.
+// y and z of 256 bytes each, and p, q and r in one branch. The other branch has only s and t.
 TEST(PlanAsGiven, CountsTheLargestBodyAsScratch) {
   const Given given(R"(graph "branches" {
     input condition : bool[]
@@ -122,7 +122,7 @@ Plan chain_of(const std::vector<Work>& works, Labels& labels) {
   return plan;
 }
 
-// Two buffers live at every step except the first. A kernel is shown before an alias, and an alias before a copy.
+// Two buffers are live at every step except the first. A kernel is shown before an alias, and an alias before a copy.
 TEST(PeakStep, PrefersKernelsThenAliases) {
   const Compute kernel{NodeId(0), KernelId(0)};
   const Copy copy{{0, kUnit}};
@@ -135,8 +135,7 @@ TEST(PeakStep, PrefersKernelsThenAliases) {
   EXPECT_EQ(peak_step(only_copies, load_by_step(only_copies.layout)), StepId(1));
 }
 
-// t0 is live to the end, so that 128 bytes are live at step 1 and 192 at steps 2 and 3, of which only 3 reads all of
-// them.
+// t0 is live to the end, so 128 bytes are live at step 1, and 192 at steps 2 and 3. Only step 3 touches all of them.
 TEST(PeakStep, PrefersTheKernelThatTouchesMost) {
   Labels labels;
   Plan plan = chain_of(std::vector<Work>(4, Compute{NodeId(0), KernelId(0)}), labels);
@@ -158,7 +157,7 @@ TEST(LoadByStep, CountsOneRegionOnRequest) {
   EXPECT_EQ(load_by_step(plan.layout, RegionId(1)), (std::vector{Bytes(kUnit), Bytes(kUnit), Bytes(0)}));
 }
 
-// Three values of one buffer: t0 and t1 of 64 bytes, t2 of 32.
+// Three values in one buffer: t0 and t1 of 64 bytes each, and t2 of 32.
 struct Shared {
   Shared() : plan(chain_of(std::vector<Work>(3, Compute{NodeId(0), KernelId(0)}), labels)) {
     for (ValuePlace& place : plan.layout.values) place.buffer = BufferId(0);

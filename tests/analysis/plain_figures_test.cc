@@ -35,7 +35,7 @@ TEST(PlainFigures, CountEachTensorFromProducerToLastReader) {
   EXPECT_EQ(figures.load_as_given, Bytes(4 + 12 + 16));
 }
 
-TEST(PlainFigures, ATensorThatNobodyReadsLivesInItsOwnStep) {
+TEST(PlainFigures, ATensorWithoutReadersLivesInItsOwnStep) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     a, unused = Conv(x) : f32[1], f32[100]
@@ -56,7 +56,7 @@ TEST(PlainFigures, OutputsLiveToTheEnd) {
   EXPECT_EQ(plain_figures(graph).load_as_given, Bytes(400 + 8 + 12));
 }
 
-// The branches share: the larger one counts, at the step of the If. y is 4 bytes there.
+// The branches share bytes, so the larger one counts at the step of the If, in addition to the 4 bytes of y.
 TEST(PlainFigures, BranchesOfAnIfShare) {
   const Graph graph = graph_of(R"(graph "g" {
     input c : bool[]

@@ -13,7 +13,7 @@ namespace {
 using testing::graph_of;
 using testing::tensor_named;
 
-// The views of the last node of a text graph as "part in whole at offset" lines.
+// Returns the views of the last node of a text graph, as lines "part in whole at offset".
 std::string views_of_last(const std::string& text) {
   const Graph graph = graph_of("graph \"g\" {\n" + text + "\n}\n");
   std::string lines;
@@ -112,7 +112,7 @@ TEST(Views, HalfBytesMustStartOnAByte) {
             "");
 }
 
-// One element of 4 bits ends inside a byte that another has too; the last one ends with the tensor.
+// An element of 4 bits may end inside a byte that the next element also uses. The last one ends with the tensor.
 TEST(Views, HalfBytesMustEndOnAByteOrWithTheWhole) {
   EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [2], ends = [3], axes = [0]} : i4[1]\n output y"),
             "");
@@ -120,7 +120,7 @@ TEST(Views, HalfBytesMustEndOnAByteOrWithTheWhole) {
             "y in x at 3\n");
 }
 
-// What the node says and what its result has must be one thing; a file may hold both.
+// The range in the attributes and the extents of the result must agree, because a file states both.
 TEST(Views, SliceWhoseBoundsAndResultDisagreeCopies) {
   const auto slice = [](const std::string& attributes, const std::string& result) {
     return views_of_last("input x : f32[8,3]\n y = Slice(x) {" + attributes + "} : " + result + "\n output y");

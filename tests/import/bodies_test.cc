@@ -41,7 +41,7 @@ TEST(Bodies, CaptureTheOuterTensorsThatTheyRead) {
     EXPECT_EQ(inside.role, around.role == Role::constant ? Role::constant : Role::input);
   }
   EXPECT_LT(then_branch->captures[0].first, then_branch->captures[1].first);
-  EXPECT_TRUE(then_branch->graph->inputs().empty()) << "captured tensors are no inputs of the call";
+  EXPECT_TRUE(then_branch->graph->inputs().empty()) << "captured tensors are not inputs of the call";
   EXPECT_EQ(type_of(*then_branch->graph, "a"), "f32[2]");
   EXPECT_EQ(body_of(model->graph, "choose", "else_branch")->captures.size(), 1U);
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2]");
@@ -339,7 +339,7 @@ TEST(Bodies, ThatAreMalformedForAllSizesAreRefused) {
                  ErrorCode::invalid, {"'choose' (If)", "'a': is declared as f32[2]", "i64[2]"});
 }
 
-// If in If in ..., `depth` levels.
+// Returns an If inside an If, and so on, with `depth` levels.
 std::string nested(int depth, int level = 0) {
   const std::string name = "v" + std::to_string(level);
   if (depth == 0) return name + " = Relu(x)";
@@ -385,7 +385,7 @@ TEST(Bodies, OfNestedLoopsAreInferredWithinALimit) {
            inner + " }>";
   }
   const auto model = import("g (int64 n, bool c, float[2] z11) => (float[2] q11) { " + text + " }");
-  // The model is accepted, or its sizes are listed as open, but soon.
+  // The import must end soon, whether it accepts the model or lists its sizes as open.
   if (!model.ok()) {
     EXPECT_EQ(model.error().code, ErrorCode::unresolved) << model.error().describe();
   }

@@ -77,7 +77,7 @@ TEST(PackingCsv, AcceptsCarriageReturnsAndEmptyLinesAtTheEnd) {
   const Result<PackingProblem> problem = parse_packing("id,lower,upper,size\r\na,0,1,2\r\n\r\n\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();
   EXPECT_EQ(problem->buffers[PackingId(0)].size, Bytes(2));
-  EXPECT_TRUE(parse_packing("id,lower,upper,size\na,0,1,2").ok()) << "the last line needs no end";
+  EXPECT_TRUE(parse_packing("id,lower,upper,size\na,0,1,2").ok()) << "the last line needs no line end";
 }
 
 TEST(PackingCsv, AcceptsAByteOrderMarkOnlyAtTheStart) {

@@ -87,7 +87,7 @@ TEST(Structure, SortsALongChainGivenBackwards) {
 TEST(Structure, RefusesCyclesAndNamesANode) {
   expect_refused(import("g (float[2] x) => (float[2] y) { [self] t = Add(x, t) y = Relu(t) }"), ErrorCode::invalid,
                  {"node 0 'self' (Add)", "cycle of 1 node"});
-  // The node behind the cycle is not part of it.
+  // The node after the cycle is not part of it.
   expect_refused(import("g (float[2] x) => (float[2] y) { [behind] y = Relu(b) [p] a = Add(x, b) [q] b = Relu(a) }"),
                  ErrorCode::invalid, {"cycle of 2 nodes", "node 2 'q'"});
   onnx::ModelProto ring = chain(100'000);

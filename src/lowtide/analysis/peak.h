@@ -44,7 +44,7 @@ struct BufferUse {
 // A placed buffer at one step.
 struct LiveBuffer {
   BufferId buffer;
-  Bytes bytes;                  // the live ones
+  Bytes bytes;                  // that are live
   std::vector<ValueId> values;  // live in it, the largest first
 };
 

@@ -144,12 +144,12 @@ Result<void> check(const File& file) {
   for (std::int64_t node : file.order) {
     if (node >= count) return wrong("one node of 'order'", node);
     if (!is_there.insert(static_cast<std::size_t>(node))) {
-      return invalid_order("'order' has node " + std::to_string(node) + " twice; it must have each node once");
+      return invalid_order("'order' has node " + std::to_string(node) + " twice; list each node once");
     }
   }
   if (file.order.size() != file.nodes.size()) {
     return invalid_order("'order' has " + std::to_string(file.order.size()) + " of " + std::to_string(count) +
-                         " nodes; omit it, or let it have each node once");
+                         " nodes; omit it, or list each node once");
   }
   return {};
 }

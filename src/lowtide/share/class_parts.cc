@@ -48,7 +48,7 @@ std::vector<BufferPart> class_parts(const std::vector<Cover>& covers, Bytes size
   std::int64_t from = 0;
   for (const Edge& edge : edges) {
     if (edge.at > from) {
-      LOWTIDE_CHECK(!begins.empty(), "every unit of a buffer is some tensor's");
+      LOWTIDE_CHECK(!begins.empty(), "every unit of a buffer belongs to a tensor");
       append(parts, edge.at - from, {*begins.begin(), *ends.rbegin()});
       from = edge.at;
     }

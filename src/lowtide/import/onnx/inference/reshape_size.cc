@@ -39,8 +39,8 @@ struct Balance {
   std::int64_t at_least = 1;        // the same product, with each inexact extent counted as 1
 };
 
-// At run time an element of 0 copies the extent of the input, so the bound of an element is one only together with
-// the bound of that extent.
+// Returns a bound of the output's extent. At run time, the element may be 0 and copy the extent of the input, so the
+// extent is at most the larger of both bounds.
 Bound bound_of_target(const KnownElement& element, const Balance& balance, std::size_t axis) {
   const Bound most = bound_of(element);
   if (!balance.zero_copies || axis >= balance.data.size()) return most;
