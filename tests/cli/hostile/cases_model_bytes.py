@@ -80,7 +80,7 @@ def deep_nesting():
 def impossible_fields():
     yield "number_zero", b"\x00\x00", r"field number 0 does not exist"
     yield "wire_type_6", tag(1, 6), r"wire type 6 does not exist"
-    yield "end_of_no_group", tag(30, 4), r"a group ends that was not open"
+    yield "end_of_no_group", tag(30, 4), r"the end of a group has no matching start"
 
 
 @case(MODEL, "a field repeated a million times", accepted=r"1 node")

@@ -256,7 +256,7 @@ class Scanner {
         summary_.parsed_bytes += kDefaultCost;
         return enter({stack_.back().end, kOther, static_cast<std::uint32_t>(number)});
       case 4:
-        if (stack_.back().group != number) return malformed("a group ends that was not open");
+        if (stack_.back().group != number) return malformed("the end of a group has no matching start");
         leave();
         return {};
       case 5:
