@@ -89,7 +89,7 @@ class ExitCodes(ProgramTest):
                 self.expect(DONE, "plan", "open.onnx", *words, "-o", "plan.json")
                 self.expect(DONE, "verify", "open.onnx", "plan.json")
 
-    def test_numbers_beyond_all_measure_are_called_too_large(self):
+    def test_numbers_above_64_bits_are_called_too_large(self):
         many = "99999999999999999999"
         for words in (["--dim", f"n={many}"], ["--shape", f"x=1x{many}"], ["--effort", many], ["--budget", many],
                       ["--budget", "8388608TiB"], ["--budget", f"{many}B"]):
@@ -111,7 +111,7 @@ class ExitCodes(ProgramTest):
         self.assertFalse(report["verified"])
         self.assertIn("out_of_region", {violation["kind"] for violation in report["violations"]})
 
-    def test_a_plan_that_calls_things_by_other_names_is_no(self):
+    def test_a_plan_with_other_labels_is_no(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         text = (self.folder / "plan.json").read_text()
         sigmoid = '["sigmoid", "Sigmoid"]'
@@ -150,7 +150,7 @@ class ExitCodes(ProgramTest):
             with self.subTest(words):
                 self.expect_one_line(USAGE, part, *words)
 
-    def test_sizes_that_are_none_are_refused_with_a_hint(self):
+    def test_invalid_sizes_are_refused_with_a_hint(self):
         for size, part in {
             "-1": "cannot be negative", "18446744073709551616": "below 2^63",
             "9223372036854775808": "below 2^63", "8388608TiB": "below 2^63", "64MB": "did you mean '64MiB'",
@@ -204,7 +204,7 @@ class ExitCodes(ProgramTest):
         self.assertEqual(self.expect(BAD_INPUT, "plan", "missing.onnx", "--json").stdout, "")
         self.assertEqual(self.expect(USAGE, "plan", "--json").stdout, "")
 
-    def test_stdout_that_takes_no_more_is_an_error(self):
+    def test_a_failed_write_to_stdout_is_an_error(self):
         with open("/dev/full", "wb") as full:
             import subprocess
 
@@ -214,7 +214,7 @@ class ExitCodes(ProgramTest):
         self.assertEqual(result.returncode, BAD_INPUT)
         self.assertIn(b"cannot write to stdout", result.stderr)
 
-    def test_without_words_the_help_is_on_stderr(self):
+    def test_without_arguments_the_help_is_on_stderr(self):
         result = self.expect(USAGE)
         self.assertEqual(result.stdout, "")
         self.assertIn("usage:", result.stderr)

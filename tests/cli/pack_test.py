@@ -24,7 +24,7 @@ def rows(text):
 
 class PackTest(ProgramTest):
     # c takes 0 to 7, and a comes above it, or a takes 0 to 10 and c would end at 71. b lies where a rests or beside it.
-    def test_what_was_said_comes_back_with_offsets(self):
+    def test_columns_of_the_file_are_kept_next_to_offsets(self):
         self.write("buffers.csv", PROBLEM)
         report = self.json(DONE, "pack", "buffers.csv", "-o", "packed.csv")
         self.assertEqual((report["height"], report["proven_optimal"]), (17, True))
@@ -51,7 +51,7 @@ class PackTest(ProgramTest):
             self.assertEqual(report["height"], report["bound"], name)
 
     # They were made for a capacity of 1 MiB.
-    def test_published_problems_fit_their_room(self):
+    def test_published_problems_fit_their_capacity(self):
         for name in "ABCDEFGHIJK":
             report = self.json(DONE, "pack", str(INSTANCES / f"{name}.1048576.csv"), "--capacity", "1MiB")
             self.assertIs(report["fits"], True, name)

@@ -35,7 +35,7 @@ class TextOutput(ProgramTest):
         self.write("parallel.onnx", small_models.parallel())
         self.expect_golden("explain_parallel.txt", "explain", "parallel.onnx", "--order", "as_given")
 
-    def test_explain_has_words_for_odd_models(self):
+    def test_explain_handles_unusual_models(self):
         self.write("nothing.onnx", small_models.without_nodes())
         self.assertIn("no step runs", self.expect(DONE, "explain", "nothing.onnx").stdout)
         self.write("branches.onnx", small_models.branches())
@@ -65,7 +65,7 @@ class TextOutput(ProgramTest):
         self.write("racy.json", json.dumps(plan))
         self.assertIn("race", self.expect(NO, "verify", "parallel.onnx", "racy.json").stdout)
 
-    def test_waves_and_dataflow_are_told_verified_and_drawn(self):
+    def test_waves_and_dataflow_are_stated_verified_and_drawn(self):
         self.write("parallel.onnx", small_models.parallel())
         waves = ("--streams", "2", "--run", "waves", "--stream-memory", "40")
         for words, told in ((waves, "Waves of 2: estimated 7.18 us, on one stream 10.82 us (1.51x); 3 waves; "
@@ -79,7 +79,7 @@ class TextOutput(ProgramTest):
         self.expect(DONE, "plan", "parallel.onnx", *waves, "--budget", "12KiB")
         self.expect(NO, "plan", "parallel.onnx", "--run", "dataflow", "--budget", "12KiB")
 
-    def test_what_a_form_of_runs_does_not_know_is_refused(self):
+    def test_options_that_do_not_fit_the_run_are_refused(self):
         for words, told in ((("--run", "waves"), "--streams N"), (("--run", "dataflow", "--streams", "2"), "--streams"),
                             (("--run", "dataflow", "--trade-offs"), "--trade-offs"),
                             (("--run", "dataflo"), "did you mean 'dataflow'?"),
@@ -93,7 +93,7 @@ class TextOutput(ProgramTest):
         refused = self.expect(USAGE, "plan", "parallel.onnx", "--skip", "kernels").stderr
         self.assertIn("--skip is one of search, refine, check_bound, parallelize, verify, not 'kernels'", refused)
 
-    def test_a_curve_needs_streams(self):
+    def test_trade_offs_need_streams(self):
         said = self.expect(USAGE, "plan", "model.onnx", "--trade-offs").stderr
         self.assertIn("--streams N", said)
 
@@ -109,7 +109,7 @@ class TextOutput(ProgramTest):
         self.write("buffers.csv", "id,lower,upper,size\na,0,4,8\nb,2,6,4\nc,4,8,6\n")
         self.expect_golden("pack_slots.txt", "pack", "buffers.csv", "--slots", "--capacity", "12")
 
-    def test_what_does_not_fit_shows_who_lives_then(self):
+    def test_what_does_not_fit_shows_the_live_buffers(self):
         # Times 0 to 11 have one more each; at 11 there are 12 buffers of 1 to 12 bytes, 78 in all.
         self.write("buffers.csv", "id,lower,upper,size\n" + "".join(f"b{at},{at},12,{at + 1}\n" for at in range(12)))
         self.expect_golden("pack_witness.txt", "pack", "buffers.csv", "--capacity", "77", code=NO)
@@ -121,7 +121,7 @@ class TextOutput(ProgramTest):
         first, second = (self.expect(DONE, "plan", "model.onnx").stdout for _ in range(2))
         self.assertEqual(first, second)
 
-    def test_no_line_ends_in_blanks(self):
+    def test_no_line_ends_in_spaces(self):
         for words in (["inspect", "model.onnx"], ["plan", "model.onnx"], ["explain", "model.onnx"], ["--help"],
                       ["plan", "--help"]):
             for line in self.expect(DONE, *words).stdout.splitlines():
@@ -160,13 +160,13 @@ class TextOutput(ProgramTest):
         self.assertEqual(process.wait(60), DONE)
         return shown.decode()
 
-    def test_a_terminal_gets_colours_unless_it_is_told_otherwise(self):
+    def test_a_terminal_gets_colours_unless_switched_off(self):
         self.assertIn(ESCAPE, self.on_terminal({"TERM": "xterm"}))
         self.assertNotIn(ESCAPE, self.on_terminal({"TERM": "xterm", "NO_COLOR": "1"}))
         self.assertNotIn(ESCAPE, self.on_terminal({"TERM": "dumb"}))
         self.assertIn(ESCAPE, self.on_terminal({"TERM": "xterm", "NO_COLOR": ""}))
 
-    def test_one_thing_is_called_one(self):
+    def test_a_count_of_one_is_singular(self):
         self.write("one.onnx", small_models.chain(1))
         self.assertIn("1 node, 2 tensors", self.expect(DONE, "inspect", "one.onnx").stdout)
         self.expect(DONE, "plan", "one.onnx", "-o", "plan.json")
@@ -186,7 +186,7 @@ class TextOutput(ProgramTest):
         self.assertIn("'big' of graph 'else' is declared as f32[9]", stale["notes"][0])
         self.assertEqual(len(stale["notes"]), len(right["notes"]) + 1)
 
-    def test_shares_beyond_measure_are_factors(self):
+    def test_very_large_shares_are_factors(self):
         self.write("wide.csv", "id,lower,upper,size,alignment\na,0,1,1,1\nb,0,1,1,4096\nc,0,1,1,4096\n")
         # 4,097 B for 3 B of buffers: 1,365 times as much.
         shown = self.expect(DONE, "pack", "wide.csv").stdout

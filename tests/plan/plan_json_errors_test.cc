@@ -273,7 +273,7 @@ TEST(PlanJsonErrors, CopiesHaveBytesAndNoNode) {
           {copy, "[\"copy\", null, null, [-1, 32], [0], [2], null, 2, []]", ErrorCode::invalid,
            "$.steps[0].bytes.begin: expected a number of bytes"},
           {copy, "[\"copy\", null, null, [33, 32], [0], [2], null, 2, []]", ErrorCode::invalid,
-           "p.json: $.steps[0].bytes: [33, 32) is no range of bytes"},
+           "p.json: $.steps[0].bytes: [33, 32) is not a range of bytes"},
           {copy, "[\"copy\", null, null, [0, 36028797018963968], [0], [2], null, 2, []]", ErrorCode::invalid,
            "$.steps[0].bytes.end: expected a number of bytes"},
           {copy, "[\"copy\", null, null, [0, 32], [0, 1], [2], null, 2, []]", ErrorCode::invalid,

@@ -164,7 +164,7 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
       refusal(with(text, "5, 1, [0, 1]]", "5, 1, [1, 0]]")),
       "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits are listed in ascending order, each once");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 0, [0, 1]]")),
-            "p.json: $.steps[2].after[0]: step 0 is of the same stream, which keeps its order anyway");
+            "p.json: $.steps[2].after[0]: step 0 is in the same stream, whose steps run in order anyway");
   std::string rows;
   for (int more = 0; more < 1023; ++more) rows += "[0, null],\n";
   EXPECT_NE(refusal(with(text, "[0, null],\n", rows + "[0, null],\n")).find("more rows than the limit of 1024"),

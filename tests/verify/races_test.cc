@@ -138,7 +138,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(99)}; }),
               HasSubstr("not come before"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(1)}; }),
-              HasSubstr("steps[3].after[0]: step 1 is of the same stream, which keeps its order anyway"));
+              HasSubstr("steps[3].after[0]: step 1 is in the same stream, whose steps run in order anyway"));
   EXPECT_THAT(refused([](Plan& plan) {
                 plan.program.steps[StepId(3)].after = {StepId(2), StepId(2)};
               }),

@@ -271,7 +271,8 @@ class FormCheck {
     if (copy == nullptr) return;
     if (copy->bytes.begin < 0 || copy->bytes.end < copy->bytes.begin) {
       fault(path + ".bytes",
-            "[" + std::to_string(copy->bytes.begin) + ", " + std::to_string(copy->bytes.end) + ") is no range of bytes",
+            "[" + std::to_string(copy->bytes.begin) + ", " + std::to_string(copy->bytes.end) +
+                ") is not a range of bytes",
             id);
     }
     if (step.reads.size() != 1 || step.writes.size() != 1) {
@@ -305,7 +306,7 @@ class FormCheck {
         fault(here, name + " does not come before step " + std::to_string(id.value()) + ", so it cannot wait for it",
               id);
       } else if (plan_.program.steps[before].stream == step.stream) {
-        fault(here, name + " is of the same stream, which keeps its order anyway", id);
+        fault(here, name + " is in the same stream, whose steps run in order anyway", id);
       } else if (at > 0 && before <= step.after[at - 1]) {
         fault(here,
               name + " does not follow step " + std::to_string(step.after[at - 1].value()) +
