@@ -24,7 +24,7 @@ using verify_internal::AliasMeaning;
 
 using Extents = std::vector<std::int64_t>;
 
-// "0+16 -> 0" is: 16 bytes from input byte 0 on are the output's from byte 0 on. Or why not.
+// "0+16 -> 0" means that 16 bytes from input byte 0 on are those of the output from byte 0 on. Otherwise the obstacle.
 std::string describe(const AliasMeaning& meaning) {
   if (!meaning.obstacle.empty()) return meaning.obstacle;
   std::string text;
@@ -95,7 +95,7 @@ TEST(AliasMeaning, DropoutComputesInTrainingAndWhereItsMaskIsWanted) {
   EXPECT_EQ(dropout(std::nullopt, false), "0+16 -> 0");
   EXPECT_EQ(dropout(Extents{0}, false), "0+16 -> 0");
   EXPECT_EQ(dropout(Extents{1}, false), "it may run in training mode");
-  EXPECT_EQ(dropout(Extents{}, false), "it may run in training mode");  // there, but not known
+  EXPECT_EQ(dropout(Extents{}, false), "it may run in training mode");  // given, but its value is not known
   EXPECT_EQ(dropout(std::nullopt, true), "it has a second output, which must be computed");
 }
 
@@ -129,7 +129,7 @@ TEST(AliasMeaning, SliceWithBoundsThatSayNothingComputes) {
   EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0, -2}, {1, 1}}), "an axis is given twice");
   EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0}, {1, 1}}), "its starts, ends, axes and steps differ in number");
   EXPECT_EQ(unary("Slice", {4}, {2}), "its bounds are not known before the run");
-  // Extents whose product is nothing, although parts of it overflow.
+  // The product of the extents is 0, although partial products overflow.
   EXPECT_EQ(slice({0, kHighest, 2}, {0, kHighest, 2}, {{0}, {0}, {0}, {1}}), "");
 }
 
@@ -290,7 +290,8 @@ TEST_F(AliasStep, OfAnOperatorThatMustComputeIsBadAlias) {
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_alias");
 }
 
-// An input may be seen under another shape, but not handed out as an output, and not written over.
+// An input may be viewed in another shape. But the view may not be an output of the graph, and nothing may write over
+// it.
 TEST(Alias, OfAnInputIsReadOnly) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
@@ -320,7 +321,7 @@ TEST(Alias, OfAnInputIsReadOnly) {
   EXPECT_EQ(kinds(verify(handed_out, second.finish())), "role");
 }
 
-// c = Concat(a, b): a and b are written where c will be, c is never copied.
+// c = Concat(a, b): a and b are written where c will be, so c is never copied.
 TEST(Alias, ConcatFindsItsInputsInTheirSlices) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});

@@ -101,15 +101,15 @@ TEST_F(IfBodies, NeedScratchAtAll) {
 
 TEST_F(IfBodies, KeepTheAlignmentOfTheirRegion) {
   EXPECT_EQ(kinds(verify(graph, make_plan(40, 8))), "misaligned");
-  // More than the region around promises: its start is a multiple of 16 only.
+  // The outer region promises less: its start is only a multiple of 16.
   Plan wide = *else_plan;
   wide.machine.regions[0].alignment = Bytes(32);
   else_plan = std::make_shared<const Plan>(wide);
   EXPECT_EQ(kinds(verify(graph, make_plan())), "misaligned");
 }
 
-// x, y and the scratch live at the If: a load of 16 + 16 + 32. Of the scratch, what is not proven for `then` is not
-// proven for the whole either; `else` alone has an arena of 16.
+// x, y and the scratch live at the If: a load of 16 + 16 + 32. Scratch that is not proven for `then` is not proven for
+// the whole plan either. `else` alone has an arena of 16.
 TEST_F(IfBodies, BoundOfTheWholeCountsBodiesAtTheirOwnBound) {
   const auto check_bounds = [&](std::int64_t then_bound, std::int64_t else_bound, std::int64_t bound) {
     const auto bounded = [](const Plan& plan, std::int64_t bytes) {
@@ -130,7 +130,8 @@ TEST_F(IfBodies, BoundOfTheWholeCountsBodiesAtTheirOwnBound) {
   EXPECT_THAT(check_bounds(0, 0, 16 + 16 + 1), HasSubstr("wrong_claim: bound 33 for run_once is above 32 bytes"));
 }
 
-// `then` computes u twice. A bound for plans that run each node once says nothing about it, nor about the plan around.
+// `then` computes u twice. A bound for plans that run each node once says nothing about this body or about the plan
+// around it.
 TEST_F(IfBodies, ABodyThatRecomputesIsInTheLargerScope) {
   PlanMaker planner(*then_graph, true);
   planner.put(TensorId(1), planner.buffer(BufferKind::temporary, 16, 0, 0, 1));
@@ -173,7 +174,7 @@ TEST_F(IfBodies, AreListedInTheOrderOfTheNode) {
   plan.layout.steps[StepId(1)].bodies[1].plan = nullptr;
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed");
   plan = make_plan();
-  plan.layout.steps[StepId(1)].bodies[1].plan = then_plan;  // the other branch's
+  plan.layout.steps[StepId(1)].bodies[1].plan = then_plan;  // the plan of the other branch
   const auto found = verify(graph, plan);
   EXPECT_EQ(found[0].kind, ViolationKind::wrong_model);
   EXPECT_EQ(found[0].body, "node 1 '': 'else_branch'");
@@ -288,7 +289,7 @@ TEST_F(LoopBody, InputThatIsNotPlacedIsWrong) {
 
 TEST_F(LoopBody, InputThatHasNoPlaceIsWrong) {
   Plan inner = planned(32).finish();
-  inner.program.values[ValueId(0)].tensor = TensorId(1);  // i is nowhere, state twice
+  inner.program.values[ValueId(0)].tensor = TensorId(1);  // i has no place, and state has two
   EXPECT_THAT(check(inner), HasSubstr("role"));
 }
 
@@ -324,7 +325,7 @@ TEST_F(LoopBody, WithoutNodesHandsItsInputsOn) {
     planner.input_at(b, offset, 0);
     return planner.finish();
   };
-  EXPECT_EQ(plan_with_b_at(16).claims.load, Bytes(32));  // no step, but a moment in which both are there
+  EXPECT_EQ(plan_with_b_at(16).claims.load, Bytes(32));  // there is no step, but one moment in which both are live
   EXPECT_EQ(plan_with_b_at(16).layout.arena[0], Bytes(32));
   EXPECT_EQ(check(plan_with_b_at(16)), "");
   EXPECT_EQ(check(plan_with_b_at(0)), "overlap; overlap");  // as buffers, and as outputs

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1 << 20;
 
-// No tag of a tensor: what scratch leaves behind, and bytes of a value that no copy has filled yet.
+// By default, the tag of no tensor. Scratch leaves it behind, and bytes of a value have it until a copy fills them.
 struct Tag {
   std::uint32_t tensor = ~0U;
   std::uint32_t run = 0;
@@ -24,7 +24,7 @@ struct Tag {
   friend auto operator<=>(const Tag&, const Tag&) = default;
 };
 
-// A region, or a buffer of the caller's.
+// A region, or a buffer that belongs to the caller.
 using Storage = std::pair<bool, std::uint32_t>;
 using Address = std::pair<Storage, std::int64_t>;
 
@@ -81,7 +81,7 @@ class Machine {
     return ok;
   }
 
-  // What no step writes is in its place; other bytes hold nothing.
+  // Values that no step writes are in their places. Other bytes hold nothing.
   void set_up() {
     content_.resize(plan_.program.values.size());
     for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
@@ -94,7 +94,7 @@ class Machine {
     return !value.written && !graph_.tensor(value.tensor).producer;
   }
 
-  // Address of byte `byte` of a buffer; a fault if it is in no memory.
+  // Address of byte `byte` of a buffer. Reports a fault if it is in no memory.
   Address address(BufferId id, std::int64_t byte) {
     const Buffer& buffer = plan_.layout.buffers[id];
     if (byte < 0 || byte >= buffer.size.count()) fault("an access outside its buffer");
@@ -195,7 +195,7 @@ class Machine {
     }
   }
 
-  // What is the caller's may be written only where the graph updates a state.
+  // A buffer of the caller may be written only if the graph updates the state in it.
   void check_writable(const Address& at) {
     const auto& [is_placed, buffer] = at.first;
     if (is_placed) return;
@@ -224,7 +224,7 @@ class Machine {
     check_read(step.writes[write], "an alias");
   }
 
-  // Who writes a byte in this step: an output and one of its bytes, or scratch.
+  // What a byte is written for in this step: an output and one of its bytes, or scratch.
   struct Writer {
     bool is_scratch = false;
     std::size_t output = 0;
@@ -271,7 +271,7 @@ class Machine {
     }
   }
 
-  // Whether all that needs byte `byte` of the operand is the element that is written there.
+  // Whether byte `byte` of the operand is needed only for the element that is written there.
   bool may_overwrite(NodeId id, TensorId operand, std::int64_t byte, const Writer& writer) const {
     static const std::set<std::string> kFirst = {"Relu", "Neg", "Abs", "Cast", "PRelu"};
     static const std::set<std::string> kAny = {"Add", "Mul", "Sub", "Sum"};
@@ -312,7 +312,8 @@ class Machine {
     }
   }
 
-  // Outputs hold; each state holds what replaces it; what else the caller gave is as it was.
+  // Checks that outputs are intact, that each state holds what replaces it, and that all else that the caller gave is
+  // unchanged.
   void check_end() {
     for (std::size_t at = 0; at < graph_.outputs().size(); ++at) {
       const ValueId id = plan_.program.outputs[at];

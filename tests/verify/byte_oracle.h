@@ -11,19 +11,19 @@
 
 namespace lowtide::testing {
 
-// Runs a plan of a small graph on a memory of tags, one per byte: (tensor, run of its node, byte of the tensor). A node
-// that gives the same results each time has one run, so recomputed bytes are as good as the first ones. A copy moves
-// tags. Every read must find the tags of its own tensor. Aliases get theirs by element arithmetic (view_bytes.h). A
-// kernel may overwrite a byte that it reads only if the one element it writes there is the only one that needs it. At
-// the end outputs are there, and each state holds what replaces it. Knows no intervals, no lifespans, and no line of
-// the verifier. Returns the first few faults, or none: then a machine that follows the plan step by step computes
-// right.
+// Runs a plan of a small graph on a memory of tags, one per byte: (tensor, run of its node, byte of the tensor). All
+// runs of a node that always gives the same results have the same tag, so recomputed bytes are as good as the first
+// ones. A copy moves tags. Every read must find the tags of its own tensor. Aliases get theirs by element arithmetic
+// (view_bytes.h). A kernel may overwrite a byte that it reads only if the one element it writes there is the only one
+// that needs it. At the end, outputs are there and each state holds what replaces it. Uses no intervals, no lifespans
+// and no code of the verifier. Returns the first few faults. If there are none, a machine that follows the plan step by
+// step computes the right results.
 //
 // Requires: arenas of at most 2^20 bytes.
 [[nodiscard]] std::vector<std::string> byte_faults(const Graph& graph, const Plan& plan, bool is_body = false);
 
-// What else a plan promises (machine.h, program.h, layout.h, plan.h), each rule checked the slowest way: ids,
-// provenance, buffers against buffers pair by pair, lifespans against accesses, kinds against roles, claims; and
+// Checks the other promises of a plan (machine.h, program.h, layout.h, plan.h), each in the slowest way: ids,
+// provenance, each pair of buffers, lifespans against accesses, kinds against roles, and claims. Also returns
 // program_faults.
 [[nodiscard]] std::vector<std::string> rule_faults(const Graph& graph, const Plan& plan, bool is_body = false);
 

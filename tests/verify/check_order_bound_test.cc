@@ -38,9 +38,9 @@ OrderFacts facts_of(const Graph& graph, Bytes alignment = Bytes(1)) {
   return facts;
 }
 
-// By definition, byte by byte, for alignment 1: each computed byte has a number, a view repeats the numbers of what it
-// is a view of, those of inputs and constants cost nothing. A step costs the different numbers that live, less what a
-// result may be written over.
+// Counts by definition, byte by byte, for alignment 1. Each computed byte has a number, and a view repeats the numbers
+// of its operand. Bytes of inputs and constants cost nothing. A step costs the different numbers that are live, less
+// the bytes over which a result may be written.
 class ByteCount {
  public:
   explicit ByteCount(const Graph& graph, const OrderFacts& facts)
@@ -71,7 +71,7 @@ class ByteCount {
     return most;
   }
 
-  // Two copies may be one: then this is more than must be counted.
+  // Two copies may be one. Then this count is more than must be counted.
   [[nodiscard]] bool is_exact() const { return brought_ < 2; }
 
  private:
@@ -99,7 +99,7 @@ class ByteCount {
 
   void number(TensorId id, int sign) {
     for (std::int64_t at = 0; at < graph_.tensor(id).size.count(); ++at) bytes_[id].push_back(sign * ++last_);
-    ++last_;  // so that two tensors outside are never one row
+    ++last_;  // so that the bytes of two outside tensors are never consecutive
   }
 
   void fill(NodeId id) {
@@ -128,7 +128,7 @@ class ByteCount {
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) bring_in(*output);
   }
 
-  // What cannot stay outside as a whole is copied into the arena.
+  // A tensor that cannot stay outside as a whole is copied into the arena.
   void bring_in(TensorId id) {
     if (is_outside(id)) return;
     bool is_brought = false;
@@ -195,8 +195,8 @@ TEST(CheckOrderBound, RefutesWithAnOrder) {
   EXPECT_TRUE(testing::is_topological(graph, check.order));
 }
 
-// x 64 is split into a 16 and b 48, and c is made of a while b waits: b and the a that x still holds, 64, and c 8.
-// Whatever the plan does with x, the bytes of b are needed: what lives at c is 16 + 48 + 8.
+// x (64 bytes) is split into a (16) and b (48), and c (8) is computed from a while b waits. Whatever the plan does with
+// x, the bytes of b are needed, so 16 + 48 + 8 bytes are live at c.
 TEST(CheckOrderBound, CountsThePartsOfASplitEach) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
@@ -247,8 +247,8 @@ bool stays_within(const verify_internal::OrderCount& count, const std::vector<Ch
   return true;
 }
 
-// Against all orders of small graphs with views and in-place kernels: the least by definition is confirmed, one more is
-// refuted by an order that reaches it, from either end.
+// Compares with all orders of small graphs with views and in-place kernels. The lowest peak by definition is confirmed.
+// One byte more is refuted by an order that reaches this peak. Both hold for a search from either end.
 TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
   Random random(71);
   int searched = 0;
@@ -277,7 +277,7 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
       ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).must_be_live, Bytes(least));
     }
     const verify_internal::OrderCount back = verify_internal::turned(count);
-    // A walk looks at steps, not at the end.
+    // A walk looks at the steps, not at the end of the run.
     const bool is_of_end = count.at_end == least;
     for (const std::vector<Chain>& chains : {single_chains(count), joined_chains(count)}) {
       joined += count.nodes.size() - chains.size();

@@ -43,7 +43,7 @@ TEST(PackingBoundCheck, ConfirmsTheLoadAndWhatIsBelow) {
 TEST(PackingBoundCheck, RefusesOneByteMoreAndTheWrongMoment) {
   EXPECT_FALSE(check_packing_bound(three(), Bytes(31), 2).is_confirmed);
   EXPECT_FALSE(check_packing_bound(three(), Bytes(30), 1).is_confirmed);  // a alone
-  EXPECT_FALSE(check_packing_bound(three(), Bytes(30), 4).is_confirmed);  // a has ended: spans are half-open
+  EXPECT_FALSE(check_packing_bound(three(), Bytes(30), 4).is_confirmed);  // a has ended, because spans are half-open
   EXPECT_FALSE(check_packing_bound(three(), Bytes(1), 8).is_confirmed);   // no buffer is left
   EXPECT_FALSE(check_packing_bound(three(), Bytes(1), -1).is_confirmed);
 }
@@ -70,24 +70,25 @@ TEST(PackingBoundCheck, DoesNotCountABufferInItsGap) {
 }
 
 TEST(PackingBoundCheck, RoundsAllButTheTopmost) {
-  // Two of 10 bytes at multiples of 64: 64 + 10.
+  // Two buffers of 10 bytes at multiples of 64 need 64 + 10.
   const PackingProblem two = problem_of({{.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)},
                                          {.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)}});
   EXPECT_TRUE(check_packing_bound(two, Bytes(74), 0).is_confirmed);
   EXPECT_FALSE(check_packing_bound(two, Bytes(75), 0).is_confirmed);
-  // 65 rounds to 128 with 63 of padding, 10 to 64 with 54: the one that saves most is on top, 64 + 65.
+  // 65 rounds to 128 with 63 bytes of padding, and 10 to 64 with 54. The one that saves most is on top, so 64 + 65.
   const PackingProblem uneven = problem_of({{.lifespan = {0, 1}, .size = Bytes(65), .alignment = Bytes(64)},
                                             {.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)}});
   EXPECT_EQ(check_packing_bound(uneven, Bytes(0), 0).proven, Bytes(129));
 }
 
 TEST(PackingBoundCheck, LetsTheSmallLieInThePaddingOfTheLarge) {
-  // At multiples of 64: 64 + 10 = 74. All three as they are: 10 + 10 + 50 = 70, which fits the 54 bytes between.
+  // The two at multiples of 64 need 64 + 10 = 74. All three without padding need 10 + 10 + 50 = 70. The 50 fit into the
+  // 54 bytes between the two.
   PackingProblem problem = problem_of({{.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)},
                                        {.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)},
                                        {.lifespan = {0, 1}, .size = Bytes(50)}});
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(74));
-  problem.buffers[PackingId(2)].size = Bytes(60);  // 80 in all: the plain sum is more
+  problem.buffers[PackingId(2)].size = Bytes(60);  // 80 in all, so the sum without padding is larger
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(80));
 }
 
@@ -128,7 +129,7 @@ TEST(PackingBoundCheck, CountsBytesOfAGroupOnce) {
   problem.colocations.push_back({PackingId(0), PackingId(1), Bytes(10)});
   EXPECT_TRUE(check_packing_bound(problem, Bytes(30), 0).is_confirmed);
   EXPECT_FALSE(check_packing_bound(problem, Bytes(31), 0).is_confirmed);
-  // [0, 20) and [40, 55) are 35, and z may lie between; but y ends at 55 wherever they are.
+  // [0, 20) and [40, 55) have 35 bytes, and z may lie between them. But y ends at 55 or above wherever they are.
   problem.colocations[0].delta = Bytes(40);
   const PackingBoundCheck apart = check_packing_bound(problem, Bytes(56), 0);
   EXPECT_FALSE(apart.is_confirmed);
@@ -137,7 +138,7 @@ TEST(PackingBoundCheck, CountsBytesOfAGroupOnce) {
 }
 
 TEST(PackingBoundCheck, RoundsOneOfAGroup) {
-  // A view of the same 10 bytes at multiples of 64 takes nothing more: 64 + 10 with the third.
+  // A view of the same 10 bytes at multiples of 64 needs no more bytes. With the third buffer, 64 + 10.
   PackingProblem problem;
   for (int at = 0; at < 3; ++at) {
     problem.buffers.push_back({.lifespan = {0, 4}, .size = Bytes(10), .alignment = Bytes(64)});
@@ -148,14 +149,15 @@ TEST(PackingBoundCheck, RoundsOneOfAGroup) {
 }
 
 TEST(PackingBoundCheck, RaisesAGroupAsAlignmentAsks) {
-  // y stands 10 above x at a multiple of 64: at 64, with x at 54; x ends at 74, although they never meet.
+  // y is 10 above x and at a multiple of 64. So y is at 64 and x at 54, and x ends at 74, although they are never live
+  // together.
   PackingProblem problem = problem_of(
       {{.lifespan = {0, 2}, .size = Bytes(20)}, {.lifespan = {4, 6}, .size = Bytes(5), .alignment = Bytes(64)}});
   problem.colocations.push_back({PackingId(0), PackingId(1), Bytes(10)});
   const PackingBoundCheck check = check_packing_bound(problem, Bytes(74), 0);
   EXPECT_EQ(check.proven, Bytes(74));  // x: 54 + 20
   EXPECT_EQ(check.alone, PackingId(0));
-  // Where x is fixed, y is.
+  // If x is fixed, y is fixed too.
   problem.buffers[PackingId(0)].fixed_offset = Offset(118);
   problem.buffers[PackingId(1)].size = Bytes(40);
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(168));  // 118 + 10 + 40
@@ -191,7 +193,7 @@ TEST(PackingBoundCheck, BuffersInConflictAreAddedUp) {
 }
 
 TEST(PackingBoundCheck, TwoThatMayShareProveNothing) {
-  // All four would be 18. Of d, c, b and a, in this order, d and b are the first two that may share.
+  // All four would need 18. In the order d, c, b, a, the buffers d and b are the first two that may share bytes.
   const PackingBoundCheck check =
       check_packing_bound(related(), Bytes(1), {PackingId(0), PackingId(1), PackingId(2), PackingId(3)});
   EXPECT_FALSE(check.is_confirmed);
@@ -213,13 +215,13 @@ TEST(PackingBoundCheck, TimeShowsConflictsToo) {
   EXPECT_EQ(check_packing_bound(problem, Bytes(35), {a, b, c}).free_to_share, (PackingPair{a, c}));
   EXPECT_TRUE(check_packing_bound(problem, Bytes(30), {a, b}).is_confirmed);  // 10 + 20
   EXPECT_FALSE(check_packing_bound(problem, Bytes(31), {a, b}).is_confirmed);
-  problem.buffers[b].gaps = {{4, 6}};  // b rests while c lives
+  problem.buffers[b].gaps = {{4, 6}};  // b is in its gap while c is live
   EXPECT_EQ(check_packing_bound(problem, Bytes(25), {b, c}).free_to_share, (PackingPair{b, c}));
-  problem.buffers[b].gaps = {{3, 5}};                                         // at 5 it is there again
+  problem.buffers[b].gaps = {{3, 5}};                                         // at 5 it is live again
   EXPECT_TRUE(check_packing_bound(problem, Bytes(25), {b, c}).is_confirmed);  // 20 + 5
 }
 
-// As for what lives at one moment: each but the topmost takes 64.
+// As for the buffers of one moment, each except the topmost takes 64.
 TEST(PackingBoundCheck, BuffersInConflictArePaddedAsTheirAlignmentSays) {
   PackingProblem problem = related();
   for (PackingId id : {PackingId(0), PackingId(1), PackingId(2)}) problem.buffers[id].alignment = Bytes(64);
@@ -282,7 +284,7 @@ TEST(PackingBoundCheck, NeverConfirmsMoreThanTheOptimum) {
     EXPECT_GE(check.proven, check.load) << "seed " << seed;
     met += check.proven == Bytes(least) ? 1 : 0;
   }
-  EXPECT_GT(met, 100);  // and it is worth something
+  EXPECT_GT(met, 100);  // so the test is not vacuous
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ PackingBuffer alive(std::int64_t begin, std::int64_t end, std::int64_t size) {
   return {.lifespan = {begin, end}, .gaps = {}, .size = Bytes(size)};
 }
 
-// a and b live together and are not in relation; a and c never meet in time and are.
+// a and b are live together, but the relation does not name them. a and c are never live together, but it names them.
 TEST(PackingCheck, TakesARelationInPlaceOfTime) {
   PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(5, 6, 8)});
   problem.conflicts = {{kC, kA}, {kA, kC}};
@@ -130,7 +130,8 @@ TEST(PackingCheck, TakesARelationInPlaceOfTime) {
   EXPECT_THAT(check_packing(problem, at({0, 0, 8})), IsEmpty());
 }
 
-// a, b and c: b 4 above a, c where b is. They live together and share bytes; d lives with them and must not.
+// a, b and c: b is 4 above a, and c is where b is. They are live together and share bytes. d is live with them and must
+// not share.
 TEST(PackingCheck, LetsOnlyAGroupShareBytes) {
   PackingProblem problem = problem_of({alive(0, 4, 8), alive(0, 4, 8), alive(0, 4, 2), alive(0, 4, 1)});
   problem.colocations = {{kA, kB, Bytes(4)}, {kB, kC, Bytes(0)}};
@@ -150,7 +151,7 @@ TEST(PackingCheck, RefusesPairsOfBuffersThatAreNotThere) {
   EXPECT_THAT(check_packing(problem, at({0})), ElementsAre("a pair names buffer 1 of 1", "a pair names buffer 2 of 1"));
 }
 
-// Pairs that share a byte at some moment, by asking every byte at every moment.
+// Pairs that share a byte at some moment. Checks every byte at every moment.
 std::set<std::pair<std::size_t, std::size_t>> meeting_pairs(const PackingProblem& problem,
                                                             const IdVector<PackingId, Offset>& offsets) {
   const auto holds = [&](PackingId id, std::int64_t time, std::int64_t byte) {

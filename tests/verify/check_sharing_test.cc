@@ -171,7 +171,8 @@ TEST_F(SharingCheckTest, TensorsPutTogetherMayBeWrittenInPlaceButNotTooSoon) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("does not exist")));
 }
 
-// The nets by which an earlier verifier was tested: y and z from x, u from y, v from z, and their sum.
+// The graphs with which an earlier verifier was tested: y and z are computed from x, u from y, v from z, and then their
+// sum.
 class TwoBranches : public ::testing::Test {
  protected:
   TwoBranches()
@@ -230,7 +231,7 @@ TEST_F(TwoBranches, MayNotUseEachOthersPlacesUnlessInSequence) {
   EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("written over tensor 'y', which node 3 reads later")));
 }
 
-// An earlier verifier did not look at that.
+// An earlier verifier did not check this.
 TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
   graph_ = graph_of(R"(graph "split" {
     input x : u8[8]
@@ -303,7 +304,7 @@ std::pair<std::size_t, std::size_t> used(const Graph& graph, const std::vector<N
   return span;
 }
 
-// Whether in every order the same one of the two is done before the other is written.
+// Whether the same one of the two has had its last use, in every order, before the other is written.
 bool is_one_always_first(const Graph& graph, TensorId a, TensorId b) {
   bool a_first = true;
   bool b_first = true;

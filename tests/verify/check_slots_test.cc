@@ -38,7 +38,7 @@ TEST(SlotCheck, AcceptsSlotsThatChangeHands) {
 TEST(SlotCheck, FindsTwoInOneSlotAtATime) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 1}, {Bytes(8), Bytes(6)}, Bytes(14))),
               ElementsAre(HasSubstr("buffer 1 and buffer 2 share bytes [1, 2) from time 4 on")));
-  // What has no bytes meets nothing.
+  // A buffer without bytes overlaps nothing.
   PackingProblem problem = three();
   problem.buffers[PackingId(1)].size = Bytes(0);
   EXPECT_THAT(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))), IsEmpty());

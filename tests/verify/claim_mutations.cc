@@ -41,7 +41,7 @@ bool other_load_as_given(Random& random, Mutant& mutant) {
   return true;
 }
 
-// Of the plan's own scope, or a larger one: both are said of this plan.
+// The scope of the plan or a larger one. Bounds of both hold for this plan.
 BoundScope some_scope(Random& random, const Plan& plan) {
   return random.chance(50) ? BoundScope::all_plans : plain_scope(plan);
 }
@@ -75,7 +75,7 @@ bool order_claimed_optimal(Random& random, Mutant& mutant) {
   claims.bounds.clear();
   const Bytes below(random.between(0, claims.load.count() - 1));
   if (random.chance(80)) claims.bounds = {{.scope = some_scope(random, mutant.plan), .bytes = below}};
-  // What holds for plans that run each node once says nothing of others.
+  // A bound for plans that run each node once says nothing about other plans.
   if (plain_scope(mutant.plan) == BoundScope::all_plans && random.chance(50)) {
     claims.bounds = {{.scope = BoundScope::run_once, .bytes = claims.load}};
   }
@@ -100,7 +100,7 @@ std::optional<StepId> some_step_with_bodies(Random& random, const Plan& plan) {
                          [&](StepId id) { return !plan.layout.steps[id].bodies.empty(); });
 }
 
-// What the whole plan and those of its bodies say alike.
+// Changes provenance on which the whole plan and the plans of its bodies must agree.
 bool body_of_another_origin(Random& random, Mutant& mutant) {
   const auto step = some_step_with_bodies(random, mutant.plan);
   if (!step) return false;

@@ -32,7 +32,7 @@ bool copy_another_value(Random& random, Mutant& mutant) {
   return std::exchange(changed, other) != other;
 }
 
-// Another value of the tensor: often as good as the one it was.
+// Reads another value of the tensor, which is often as good as the first.
 bool read_another_value_of_the_tensor(Random& random, Mutant& mutant) {
   Program& program = mutant.plan.program;
   std::vector<std::pair<ValueId*, ValueId>> changes;

@@ -98,7 +98,7 @@ TEST_F(Execution, DataflowHasNoOtherOrderOnAStream) {
               HasSubstr("step 1 (node 1 '', 'Sigmoid') comes after step 0 (node 0 '', 'Relu') by its stream"));
 }
 
-// Dataflow starts b although a has not ended. The plan puts b where a was, and only the stream keeps them apart.
+// Dataflow starts b although a has not ended. The plan puts b where a was, and only the stream prevents a race.
 TEST_F(Execution, DataflowIsNotKeptRightByItsStreams) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Plans from anywhere: whatever they say, the answer is a list of violations, soon.
+// Plans from untrusted sources. Whatever they contain, the answer is a list of violations, and it comes soon.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -184,7 +184,7 @@ void smash_claims(Random& random, Plan& plan) {
   }
 }
 
-// Each kind of number is as likely, whatever it belongs to.
+// Each kind of number is equally likely, whatever it belongs to.
 void smash(Random& random, Plan& plan) {
   const std::uint64_t choice = random.below(38);
   if (choice < 7) return smash_buffer(random, plan, plan.layout.buffers[some(random, plan.layout.buffers)]);
@@ -222,7 +222,7 @@ TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
       "again\n"
       "malformed: machine.workers: is empty; a machine has at least one worker\n"
       "malformed: streams: the plan has 0 streams; it must have 1 to 1024 (kMaxStreams)\n");
-  // One stream that does nothing: all that is missing are the step, and the value of the output.
+  // With one stream that does nothing, only the step and the value of the output are missing.
   Plan plan;
   plan.machine.workers.push_back({.name = "cpu"});
   plan.program.streams.push_back({.worker = WorkerId(0)});
@@ -282,7 +282,7 @@ Graph graph_of(ManyParts& many) {
   return many.maker.make({many.last.back()});
 }
 
-// All parts in one row of bytes, and all results in one byte.
+// All parts lie one after another, and all results lie in one byte.
 Plan plan_of(const Graph& graph, const ManyParts& many) {
   const std::uint32_t steps = 2 * kMany + 1;
   const Lifespan always{StepId(0), StepId(steps)};

@@ -123,7 +123,7 @@ TEST(InPlace, OperandThatIsGivenTwice) {
   }
 }
 
-// An operand that is "at most 8" long may turn out to have one element, used for each of the other's.
+// An operand of at most 8 elements may turn out to have one, which is then used for each element of the other operand.
 TEST(InPlace, BoundedOperandMayTurnOutToBeRepeated) {
   const auto add_over_bounded = [](const Extents& other, bool other_is_bounded) {
     GraphMaker maker;

@@ -12,9 +12,9 @@
 namespace lowtide::testing {
 namespace {
 
-// Memory is one row: the arenas one after another, then each buffer that is not placed.
+// Memory is one range of bytes: the arenas one after another, then each buffer that is not placed.
 struct Run {
-  std::uint32_t begun = 0;  // a bit a step
+  std::uint32_t begun = 0;  // one bit per step
   std::uint32_t ended = 0;
   std::vector<std::int64_t> memory;
   std::vector<std::vector<std::int64_t>> held;  // by value: the tags of its bytes when they were put there, or kNothing
@@ -150,7 +150,7 @@ class Machine {
     return !written || is_in(run.ended, *written);
   }
 
-  // The first run of a node, since the others come to the same.
+  // Only the first run of a node counts, because the others give the same results.
   [[nodiscard]] bool has_run(const Run& run, NodeId node) const {
     for (StepId other : all_ids<StepId>(plan_.program.steps.size())) {
       if (node_of(plan_.program.steps[other]) == node) return is_in(run.ended, other);

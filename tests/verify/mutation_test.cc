@@ -38,7 +38,7 @@ bool is_near(const Plan& plan) {
   });
 }
 
-// So that more damage can be done without stumbling over the first.
+// Whether more damage can be applied without tripping over the damage so far.
 bool has_numbers_in_range(const Plan& plan) {
   const bool has_steps = std::all_of(plan.program.values.begin(), plan.program.values.end(), [&](const Value& value) {
     return !value.written || plan.program.steps.contains(*value.written);
@@ -58,7 +58,7 @@ bool has_regions(const Plan& plan) {
   });
 }
 
-// Makes arena and claims true, where they mean anything.
+// Makes arena and claims true, if they have a meaning.
 void cover_up(Mutant& mutant) {
   if (!is_near(mutant.plan) || !has_regions(mutant.plan)) return;
   make_honest(*mutant.graph, mutant.plan);
@@ -73,7 +73,7 @@ void cover_up(Mutant& mutant) {
 
 class Mutations : public ::testing::TestWithParam<MutationKind> {};
 
-// What a mutant is worth is decided by the two oracles alone. The verifier must agree with them on every one:
+// The two oracles alone decide whether a mutant is right. The verifier must agree with them on every mutant:
 //   wrong bytes, or a broken rule  ->  refused
 //   neither                        ->  accepted: the damage did no harm
 TEST_P(Mutations, AreRefusedExactlyWhereTheyAreWrong) {
@@ -119,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Mutations, ::testing::ValuesIn(all_mutations()),
 
 TEST(MutationKinds, AreAtLeastForty) { EXPECT_GE(all_mutations().size(), 40U); }
 
-// Damage on damage: one must not hide the other.
+// Applies one kind of damage on top of another. Neither may hide the other.
 TEST(MutationKinds, AreRefusedTogetherAsWell) {
   const std::vector<MutationKind> kinds = all_mutations();
   Random random(2);

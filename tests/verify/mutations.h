@@ -12,7 +12,7 @@
 
 namespace lowtide::testing {
 
-// A plan that was right, and the graph it is for, one of them damaged.
+// A plan that was right, and its graph. One of the two is damaged.
 struct Mutant {
   std::shared_ptr<const Graph> graph;
   Plan plan;
@@ -31,7 +31,7 @@ struct MutationKind {
 [[nodiscard]] std::vector<MutationKind> claim_mutations();      // numbers, provenance, bodies, the graph itself
 [[nodiscard]] std::vector<MutationKind> copy_mutations();       // copies, links, streams, waits, outputs, states
 
-// One that the predicate holds for, each as likely; nothing if there is none.
+// Returns a random id for which the predicate holds, each with equal chance. Returns nullopt if there is none.
 template <typename IdType, typename Predicate>
 std::optional<IdType> some_id(Random& random, std::size_t count, const Predicate& predicate) {
   std::vector<IdType> fitting;

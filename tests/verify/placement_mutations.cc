@@ -119,7 +119,7 @@ bool life_moves(Random& random, Mutant& mutant) {
   return std::exchange(buffer->lifespan, {StepId(begin), StepId(end)}) != buffer->lifespan;
 }
 
-// Lives to the end, over everything that is placed there later.
+// Lets the buffer live to the end, so that it overlaps everything that is placed there later.
 bool life_grows(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, mutant.plan);
   if (buffer == nullptr) return false;
@@ -162,7 +162,7 @@ bool part_starts_late(Random& random, Mutant& mutant) {
   return true;
 }
 
-// Over whatever else lies there meanwhile.
+// Lets the part overlap whatever else lies there meanwhile.
 bool part_lives_throughout(Random& random, Mutant& mutant) {
   Buffer* buffer = some_divided(random, mutant.plan);
   if (buffer == nullptr) return false;
@@ -189,7 +189,7 @@ bool part_is_lost(Random& random, Mutant& mutant) {
   return true;
 }
 
-// Two halves of a buffer that had none, one of them short of a step.
+// Divides a buffer without parts into two halves. The lifespan of one of them lacks a step.
 bool parts_are_made_up(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, mutant.plan);
   if (buffer == nullptr || !buffer->parts.empty() || buffer->size < Bytes(2)) return false;
@@ -243,7 +243,7 @@ bool placement_is_lost(Random& random, Mutant& mutant) {
   return buffer != nullptr;
 }
 
-// What is the caller's gets a place in the arena, free or not.
+// Gives a buffer of the caller a place in the arena, whether the place is free or not.
 bool placement_is_added(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id = some_id<BufferId>(random, plan.layout.buffers.size(),

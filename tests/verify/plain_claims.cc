@@ -82,7 +82,7 @@ Bytes plain_load(const Plan& plan) { return largest_load(plan, std::nullopt); }
 
 Bytes plain_proven_load(const Plan& plan, BoundScope scope) { return largest_load(plan, scope); }
 
-// Whether a step that is no alias, or the caller, gets this value.
+// Whether the caller, or a step that is not an alias, uses this value.
 bool is_used_as_such(const Plan& plan, ValueId value) {
   for (const Step& step : plan.program.steps) {
     if (!is_alias(step) && std::count(step.reads.begin(), step.reads.end(), value) > 0) return true;

@@ -8,15 +8,15 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
 
-// The numbers that a plan claims, each by asking every buffer or tensor at every step: O(steps x buffers).
+// The figures that a plan claims. Each is computed from every buffer or tensor at every step: O(steps x buffers).
 namespace lowtide::testing {
 
 [[nodiscard]] std::vector<Bytes> plain_arenas(const Plan& plan);
 [[nodiscard]] Bytes plain_load(const Plan& plan);
-// The same, the scratch of steps with bodies smaller by what the arena of the largest body is above its largest bound
-// for plans of the scope.
+// The same, but with less scratch for steps with bodies. The scratch is reduced by the excess of the arena of the
+// largest body over its largest bound for plans of the scope.
 [[nodiscard]] Bytes plain_proven_load(const Plan& plan, BoundScope scope);
-// The smallest scope that the plan is in; bodies are not looked at.
+// The smallest scope that the plan is in. Ignores bodies.
 [[nodiscard]] BoundScope plain_scope(const Plan& plan);
 [[nodiscard]] Bytes plain_load_as_given(const Graph& graph);
 

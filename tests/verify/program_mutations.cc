@@ -31,7 +31,7 @@ void swap_steps(Plan& plan, StepId a, StepId b) {
   std::swap(plan.layout.steps[a], plan.layout.steps[b]);
 }
 
-// Every buffer lives all the time, so that lifespans have nothing to say against the damage. May make some overlap.
+// Makes every buffer live all the time, so that no lifespan reveals the damage. Some buffers may then overlap.
 void live_always(Plan& plan) {
   const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(plan.program.steps.size()))};
   for (Buffer& buffer : plan.layout.buffers) {
@@ -40,7 +40,7 @@ void live_always(Plan& plan) {
   }
 }
 
-// Also at addresses of their own, so that only data flow is wrong.
+// Also gives all buffers addresses of their own, so that only data flow is wrong.
 void live_apart(Plan& plan) {
   live_always(plan);
   for (Region& region : plan.machine.regions) region.capacity = std::nullopt;
@@ -117,8 +117,8 @@ bool repeat_a_step(Random& random, Mutant& mutant) {
   return true;
 }
 
-// The second run also has values of its own: a right plan, if the operator gives the same again and nothing has taken
-// its operands' bytes.
+// The second run has values of its own. The plan is right if the operator gives the same result again and nothing has
+// taken over the bytes of its operands.
 bool recompute_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto id = some_step(random, plan);

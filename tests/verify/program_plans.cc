@@ -13,7 +13,7 @@ namespace {
 
 constexpr RegionId kArena(0);
 
-// The size of all tensors of a plan, and offsets that have room for one.
+// The size of all tensors of a plan, and offsets that have space for one.
 struct Sizes {
   explicit Sizes(Random& random) : bytes(random.between(2, 48)), first(random.between(0, 2)) {}
 

@@ -9,8 +9,8 @@
 #include "lowtide/verify/verify.h"
 #include "tests/verify/mutations.h"
 
-// Plans that use what a planner of plain orders does not: written by hand, so that the model can be seen to hold them.
-// Sizes and offsets vary with the seed.
+// Plans with features that a planner of plain orders does not use. They are written by hand, to show that the model can
+// express them. Sizes and offsets vary with the seed.
 namespace lowtide::testing {
 
 // Relu runs twice, so that its result need not be kept while Neg and Abs run.
@@ -19,11 +19,11 @@ namespace lowtide::testing {
 [[nodiscard]] Mutant swap_plan(Random& random);
 // The same, each way in two pieces.
 [[nodiscard]] Mutant pieces_plan(Random& random);
-// A concat whose first operand is in place and whose second, an input, is copied to its side.
+// A concat whose first operand is in place. The second one, an input, is copied next to it.
 [[nodiscard]] Mutant partial_concat_plan(Random& random);
 // A concat of one tensor with itself: in place once, copied once.
 [[nodiscard]] Mutant doubled_concat_plan(Random& random);
-// A weight is at home in flash; a link brings it in.
+// A weight whose home is flash. A link brings it in.
 [[nodiscard]] Mutant weight_plan(Random& random);
 // A state whose next content is copied into it at the end.
 [[nodiscard]] Mutant copied_state_plan(Random& random);
@@ -35,7 +35,7 @@ namespace lowtide::testing {
 using MakePlan = Mutant (*)(Random& random);
 [[nodiscard]] const std::vector<MakePlan>& program_plans();
 
-// One kind of damage to some of these plans, and how the verifier must call it.
+// One kind of damage to some of these plans, and the kind of violation that the verifier must report.
 struct Damage {
   const char* name;
   ViolationKind kind;

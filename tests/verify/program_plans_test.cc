@@ -73,7 +73,7 @@ TEST(ProgramPlans, AreHeldAgainstBoundsOfTheirScopeOnly) {
 
 class Damages : public ::testing::TestWithParam<Damage> {};
 
-// Every damaged plan is refused, and the damage is called by its name. The oracles agree that it is one.
+// Every damaged plan is refused with the violation that names the damage. The oracles agree that the plan is wrong.
 TEST_P(Damages, AreRefusedByName) {
   const Damage& damage = GetParam();
   Random random(0xBEEF);

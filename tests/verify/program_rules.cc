@@ -14,7 +14,7 @@ namespace {
 
 using Range = Interval<std::int64_t>;
 
-// A region, or a buffer of the caller's; and a byte of it.
+// A region, or a buffer that belongs to the caller, and a byte of it.
 using Storage = std::pair<bool, std::uint32_t>;
 using Address = std::pair<Storage, std::int64_t>;
 
@@ -206,7 +206,8 @@ class ProgramRules {
     }
   }
 
-  // Who wrote each byte last: 0 is what was there before the run. A value holds as long as that stays so.
+  // The last write of each byte; 0 is the content from before the run. A value is intact as long as this does not
+  // change.
   void run() {
     for (ValueId id : all_ids<ValueId>(program_.values.size())) {
       held_[id].assign(static_cast<std::size_t>(size_of(id)), 0);
@@ -259,7 +260,7 @@ class ProgramRules {
     }
   }
 
-  // An alias is bytes of the very values that it reads, not of others that hold the same.
+  // The bytes of an alias are those of the values that it reads, not those of others with the same content.
   void check_alias(const Step& step) {
     std::size_t write = 0;
     for (std::size_t output = 0; output < graph_.node(*node_of(step)).outputs.size(); ++output) {
@@ -275,7 +276,7 @@ class ProgramRules {
     }
   }
 
-  // Steps that nothing keeps apart touch no common byte, unless both read it.
+  // Steps that may run at the same time touch no common byte, unless both read it.
   void check_concurrency() {
     const std::size_t steps = program_.steps.size();
     std::vector<std::vector<bool>> before(steps, std::vector<bool>(steps, false));

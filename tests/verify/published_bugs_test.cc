@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Planner bugs of other projects that gave wrong numbers without a word, each as a graph and the plan that went wrong.
-// Every one must be refused, naming who overwrote what; and the plan with the bug taken out must pass.
+// Planner bugs of other projects that silently gave wrong results, each as a graph and the wrong plan. Every plan must
+// be refused, with the step that overwrote and what it overwrote. The plan without the bug must pass.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using testing::kinds;
 using testing::messages;
 using testing::PlanMaker;
 
-// apache/tvm 20190: the storage of a value was reused while a second name for it (match_cast) was still to be read, so
-// the sum became right + right.
+// apache/tvm 20190: the storage of a value was reused before the last read of a second name for it (match_cast), so the
+// sum became right + right.
 TEST(PublishedBug, Tvm20190StorageReusedAcrossIdentity) {
   GraphMaker maker("match_cast");
   const TensorId x = maker.input("x", {16});
@@ -125,7 +125,8 @@ TEST(PublishedBug, LiteRt8889BufferRecycledBehindAReshape) {
   EXPECT_THAT(found[1].message, HasSubstr("writes 'logits' (tensor 3) over 'rows' (tensor 2) in bytes [0, 16)"));
 }
 
-// openvinotoolkit/openvino 35396 and 35505: the pool did not know the readers of an optimised-out view, here a slice.
+// openvinotoolkit/openvino 35396 and 35505: the pool did not know the readers of a view that had been optimized out,
+// here a slice.
 TEST(PublishedBug, OpenVino35396PoolDidNotKnowTheReadersOfAView) {
   GraphMaker maker("slice_read_late");
   const TensorId x = maker.input("x", {32});
@@ -158,7 +159,7 @@ TEST(PublishedBug, OpenVino35396PoolDidNotKnowTheReadersOfAView) {
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{16, 17}));
 }
 
-// pytorch/pytorch 187678: the buffer behind an output that is an alias was given back early.
+// pytorch/pytorch 187678: the buffer behind an output that is an alias was freed early.
 TEST(PublishedBug, PyTorch187678OutputThatIsAnAliasFreedEarly) {
   GraphMaker maker("alias_output");
   const TensorId x = maker.input("x", {16});

@@ -82,7 +82,7 @@ TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
               HasSubstr("reads 'd' (tensor 4), but does not wait for step 3 (node 3 '', 'Neg'), which writes it"));
 }
 
-// c happens before d, which happens before y, on any two streams; moved beside its reader, it races with d.
+// c happens before d, which happens before y, on any two streams; on the stream of its reader, it races with d.
 TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
   Diamond moved = diamond();
   moved.plan.program.streams.push_back({.worker = WorkerId(0)});
@@ -179,7 +179,7 @@ TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
               HasSubstr("malformed: streams: the plan has 1025 streams; it must have 1 to 1024 (kMaxStreams)"));
 }
 
-// Streams at random, and waits from none to all. What a link copies stays on the stream of the link.
+// Assigns streams at random, and adds between none and all of the waits. Copies of a link stay on its stream.
 void spread(Plan& plan, Random& random) {
   plan.execution = ExecutionModel::streams;
   std::vector<StreamId> workers;
@@ -198,7 +198,7 @@ void spread(Plan& plan, Random& random) {
   }
 }
 
-// Exactly the plans are accepted of which no run goes wrong, every run of them looked at.
+// A plan is accepted if and only if none of its runs goes wrong. Every run is tried.
 TEST(Races, AreFoundExactlyWhereSomeRunGoesWrong) {
   int right = 0, wrong = 0, with_copies = 0, wrong_with_copies = 0;
   for (std::uint64_t seed = 0; right + wrong < 6'000; ++seed) {

@@ -78,7 +78,7 @@ class RandomGraph {
     return kTypes[random_.below(5)];
   }
 
-  // An input, a constant, or in a body something of the graph around.
+  // An input, a constant, or, in a body, a tensor of the outer graph.
   const Known& add_source() {
     const Extents extents = some_extents();
     if (frame_.nesting > 0 && !frame_.around.empty() && random_.chance(70)) return capture();
@@ -170,7 +170,7 @@ class RandomGraph {
     }
   }
 
-  // Something of the same type that broadcasts to x, without changing its shape.
+  // A tensor of the same type that broadcasts to x, without changing the shape of x.
   TensorId operand_for(const Known& x) {
     std::vector<TensorId> candidates;
     for (const Known& other : known_) {
@@ -264,7 +264,7 @@ class RandomGraph {
 
   static std::int64_t x_rank(const Known& x) { return static_cast<std::int64_t>(x.extents.size()); }
 
-  // Preferably the outermost axis that has something to share out.
+  // Prefers the outermost axis that can be divided.
   std::size_t some_axis(const Known& x) {
     std::size_t axis = random_.below(x.extents.size());
     if (random_.chance(60)) {
@@ -345,7 +345,7 @@ class RandomGraph {
          std::move(bodies));
   }
 
-  // Some states get the content of another tensor after the run, of a new one if there is none that fits.
+  // Some states get the content of another tensor after the run, or of a new one if none fits.
   void update_states(const std::vector<TensorId>& outputs) {
     const auto is_state = [&](TensorId id) { return std::count(states_.begin(), states_.end(), id) > 0; };
     for (TensorId state : states_) {

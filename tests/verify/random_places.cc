@@ -93,7 +93,7 @@ class Sharing {
     }
   }
 
-  // Where an output is if it is to be bytes of input 0, wherever those are.
+  // Where an output must lie to be bytes of input 0, wherever these are.
   std::optional<Spot> spot_of_part(NodeId node, std::size_t at) const {
     const TensorId output = *graph_.node(node).outputs[at];
     const auto bytes = view_bytes(graph_, node, at);
@@ -127,7 +127,7 @@ class Sharing {
     return true;
   }
 
-  // Either the inputs are in a row already, or each fills a block of its own and those are put in a row.
+  // Either the inputs already lie one after another, or each fills a block of its own and these blocks are joined.
   bool alias_concat(NodeId node) {
     const TensorId output = *graph_.node(node).outputs[0];
     const auto bytes = view_bytes(graph_, node, 0);
@@ -186,7 +186,7 @@ class Sharing {
     }
   }
 
-  // Whether the tensor replaces the state whose bytes these are; and does not have to be elsewhere as an output.
+  // Whether the tensor replaces the state that has these bytes, and need not be elsewhere as an output.
   bool may_replace(const Block& block, TensorId next) const {
     if (block.kind != BufferKind::state || is_output(next)) return false;
     return std::any_of(graph_.state_updates().begin(), graph_.state_updates().end(), [&](const StateUpdate& update) {
@@ -226,7 +226,8 @@ class Sharing {
     return true;
   }
 
-  // The operand's bytes are not needed after this step, under any name, and in it only element by element.
+  // Whether the bytes of the operand are not needed after this step, under any name, and within it only element by
+  // element.
   bool may_be_overwritten(TensorId operand, TensorId output, std::uint32_t step) const {
     const Tensor& from = graph_.tensor(operand);
     const Tensor& to = graph_.tensor(output);

@@ -12,7 +12,7 @@
 
 namespace lowtide::testing {
 
-// Which tensors share bytes, for one order: blocks of bytes and where in them each tensor is.
+// Which tensors share bytes, for one order: blocks of bytes, and the place of each tensor in them.
 struct RandomPlaces {
   struct Block {
     BufferKind kind = BufferKind::temporary;
@@ -28,7 +28,7 @@ struct RandomPlaces {
   std::vector<bool> is_alias;                      // by step
 };
 
-// Takes aliases and in-place results at random, wherever they are sound; and puts what replaces a state into its bytes.
+// Chooses aliases and in-place results at random, wherever they are sound. Puts what replaces a state into its bytes.
 [[nodiscard]] RandomPlaces random_places(const Graph& graph, const std::vector<NodeId>& order, Random& random);
 
 }  // namespace lowtide::testing

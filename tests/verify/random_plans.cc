@@ -91,7 +91,7 @@ class RandomPlan {
     return std::all_of(before.begin(), before.end(), [&](NodeId one) { return is_done[one.index()]; });
   }
 
-  // In any order, so that ids of buffers say nothing.
+  // Adds them in a random order, so that ids of buffers carry no information.
   void add_buffers(const RandomPlaces& places) {
     buffer_of_.resize(places.blocks.size());
     std::vector<std::size_t> blocks;
@@ -118,8 +118,8 @@ class RandomPlan {
     }
   }
 
-  // Byte by byte: each lives as its tensors need it, or somewhat longer. A tensor without bytes is in no part, and so
-  // needs the whole buffer.
+  // Divides byte by byte. Each byte lives as long as its tensors need it, or somewhat longer. A tensor without bytes is
+  // in no part, and so needs the whole buffer.
   void divide(const RandomPlaces& places, const RandomPlaces::Block& block, Buffer& buffer) {
     std::vector<std::optional<Lifespan>> bytes(static_cast<std::size_t>(buffer.size.count()));
     for (TensorId member : block.members) {
@@ -238,7 +238,7 @@ class RandomPlan {
     }
   }
 
-  // The lowest that is free, or sometimes a higher one.
+  // The lowest free offset, or sometimes a higher one.
   std::int64_t some_offset(BufferId id, const std::vector<BufferId>& placed) {
     const std::int64_t alignment = alignment_;
     std::vector<std::int64_t> candidates{0};
@@ -279,7 +279,7 @@ class RandomPlan {
     for (std::size_t at = items.size(); at > 1; --at) std::swap(items[at - 1], items[random_.below(at)]);
   }
 
-  // Claims beyond the plain numbers, where they are so; and capacities that are just enough.
+  // Adds claims beyond the plain figures, if they are true, and capacities that are just large enough.
   void boast() {
     Claims& claims = plan_.claims;
     std::optional<Bytes> best;
@@ -287,7 +287,7 @@ class RandomPlan {
       if (random_.chance(40)) continue;
       Bytes most = plain_proven_load(plan_, scope);
       const bool is_outside = scope < plain_scope(plan_);
-      if (is_outside) most += Bytes(100);  // it says nothing of this plan
+      if (is_outside) most += Bytes(100);  // it says nothing about this plan
       const Bytes bytes = random_.chance(50) ? most : Bytes(random_.between(0, most.count()));
       claims.bounds.push_back({.scope = scope, .bytes = bytes, .name = "random"});
       if (!is_outside) best = std::max(best.value_or(bytes), bytes);

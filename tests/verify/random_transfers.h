@@ -15,12 +15,12 @@ inline constexpr StreamId kCopiesOut{1};
 inline constexpr StreamId kCopiesIn{2};
 
 // Appends copies that put the next content of each state into its bytes, where it does not lie there already; fills in
-// Program::updates. Requires: everything that replaces a state holds at the end of the program.
+// Program::updates. Requires: everything that replaces a state is intact at the end of the program.
 void copy_states(const Graph& graph, Plan& plan, Random& random);
 
 // Makes a right program, whose buffers have regions but no offsets yet, into another one that is right too: nodes that
-// run again, copies in one or two pieces, swaps and constants that come in over links. Steps are inserted; what reads a
-// value may then read another one of the same tensor.
+// run again, copies in one or two pieces, swaps and constants that come in over links. Inserts steps. A reader of a
+// value may then read another value of the same tensor.
 void add_transfers(const Graph& graph, Plan& plan, Random& random);
 
 // Spreads the steps of workers over all streams of workers, with waits so that one step runs after another.

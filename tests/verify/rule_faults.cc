@@ -163,7 +163,7 @@ class Rules {
          "parts together live as long as their buffer");
   }
 
-  // Whether some bytes of a buffer live in a step; none: whether the buffer does.
+  // Whether some bytes of a buffer live in a step. For no bytes, whether the buffer does.
   bool lives(const Buffer& buffer, std::int64_t begin, std::int64_t size, StepId step) const {
     if (buffer.parts.empty() || size == 0) return buffer.lifespan.contains(step);
     std::int64_t at = 0;
@@ -175,7 +175,7 @@ class Rules {
     }
     return true;
   }
-  // Where it lives in a step, byte by byte.
+  // The addresses of the bytes of the buffer that are live in a step.
   std::set<std::int64_t> addresses(const Buffer& buffer, StepId step) const {
     std::set<std::int64_t> found;
     for (std::int64_t byte = 0; byte < buffer.size.count(); ++byte) {
@@ -357,7 +357,7 @@ class Rules {
     }
   }
 
-  // A bound says something of the plan if the plan is in its scope.
+  // A bound applies to the plan if the plan is in its scope.
   void check_bounds(Bytes load) {
     const Claims& claims = plan_.claims;
     std::optional<Bytes> best;

@@ -26,8 +26,8 @@ bool is_given(const Buffer& buffer) {
   return buffer.kind == BufferKind::input || buffer.kind == BufferKind::constant || buffer.kind == BufferKind::state;
 }
 
-// The bytes of a value become those of another: the buffer is large enough and, where asked for, lives long enough, so
-// that nothing but who writes and reads what can tell.
+// Puts a value over the bytes of another one. The buffer is large enough and, if requested, lives long enough. So only
+// the reads and writes reveal the damage.
 void put_over(Mutant& mutant, ValueId moved, ValueId onto, bool covers_lifespans) {
   Plan& plan = mutant.plan;
   const BufferId old_buffer = plan.layout.values[moved].buffer;
@@ -72,7 +72,7 @@ bool value_offset_plus_1(Random& random, Mutant& mutant) {
   place.offset = place.offset + Bytes(1);
   Buffer& buffer = mutant.plan.layout.buffers[place.buffer];
   const std::int64_t end = place.offset.position() + size_of(mutant, *id);
-  // With room for it, so that it is not seen at once.
+  // Makes space for it, so that it is not found at once.
   if (!is_given(buffer) && random.chance(70)) buffer.size = std::max(buffer.size, Bytes(end));
   return true;
 }
@@ -101,7 +101,7 @@ bool two_values_swap_places(Random& random, Mutant& mutant) {
   return true;
 }
 
-// A step that computes; one of its results, and one of its operands as `wanted` has it.
+// Draws a step that computes, one of its results, and one of its operands that `wanted` accepts.
 template <typename Wanted>
 bool write_over_operand(Random& random, Mutant& mutant, std::int64_t shift, const Wanted& wanted) {
   Plan& plan = mutant.plan;

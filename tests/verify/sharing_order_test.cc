@@ -91,9 +91,10 @@ TEST(SharingOrder, FindsWhatFollowingEveryPathFinds) {
   EXPECT_LT(refuted, asked * 9 / 10);
 }
 
-// A chain of n nodes: a short question at every node, and at every tenth one to the middle or the end of the chain.
-// Following 64 uses at a time to the last write that they ask for looks at n / 64 x n / 2 edges: 20,000 / 64 x 10,000 =
-// 3 million. Now the short ones look at n edges and few more, and 2,000 long ones at 2,000 / 64 x 20,000 = 0.6 million.
+// A chain of n nodes: it asks a short question at every node, and one to the middle or the end of the chain at every
+// tenth node. If all questions were followed together, 64 uses at a time, n / 64 x n / 2 edges would be looked at:
+// 20,000 / 64 x 10,000 = 3 million. By classes, the short questions look at few more than n edges, and the 2,000 long
+// ones at 2,000 / 64 x 20,000 = 0.6 million.
 TEST(SharingOrder, ShortQuestionsDoNotWaitForLongOnes) {
   constexpr std::uint32_t kNodes = 20'000;
   std::vector<std::vector<std::uint32_t>> reads(kNodes);

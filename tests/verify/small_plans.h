@@ -73,9 +73,9 @@ class PlanMaker {
   StepId alias(NodeId node);
   // Copies all bytes of `from`, or some, to the same bytes of `to`.
   StepId copy(ValueId from, ValueId to, std::optional<Interval<std::int64_t>> bytes = std::nullopt);
-  // Of the step made last: the operand at this position is that value.
+  // Lets the last step read that value for the operand at this position.
   void read(std::size_t operand, ValueId value);
-  // Of the step made last.
+  // Puts the last step on a stream, with these waits.
   void on(StreamId stream, std::vector<StepId> after = {});
 
   // The buffer of an input, constant or state.
@@ -94,7 +94,7 @@ class PlanMaker {
 [[nodiscard]] Attribute integer(const std::string& name, std::int64_t value);
 [[nodiscard]] Attribute integers(const std::string& name, std::vector<std::int64_t> values);
 
-// Makes arena, claims and provenance true for a plan, in the plainest way: O(steps x buffers). The bound is 0.
+// Makes arena, claims and provenance of a plan true, in the simplest way: O(steps x buffers). The bound is 0.
 void make_honest(const Graph& graph, Plan& plan);
 
 // "clobbered; output_lost", in the order found: what most tests compare.

@@ -43,7 +43,8 @@ std::optional<StepId> reader_of(const Plan& plan, ValueId value) {
 
 Buffer& buffer_of(Plan& plan, ValueId value) { return plan.layout.buffers[plan.layout.values[value].buffer]; }
 
-// All buffers live all the time and at addresses of their own, on one stream: only the order of the steps can be wrong.
+// Makes all buffers live all the time at addresses of their own, with one stream. Then only the order of the steps can
+// be wrong.
 void leave_only_order(Plan& plan) {
   Offset next(0);
   for (Buffer& buffer : plan.layout.buffers) {
@@ -54,8 +55,8 @@ void leave_only_order(Plan& plan) {
   }
 }
 
-// Moves a step to another position of the list. Everything that names steps follows; waits that would point forwards
-// go.
+// Moves a step to another position of the list. Everything that names steps is adapted. Waits that would point forwards
+// are removed.
 void move_step(Plan& plan, StepId from, StepId to) {
   std::vector<std::uint32_t> order(step_count(plan));
   for (std::uint32_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -180,7 +181,7 @@ bool copy_to_itself(Random& random, Mutant& mutant) {
   return true;
 }
 
-// The target begins within the source: a buffer with a place of its own, one byte on.
+// The target begins within the source. It is a buffer with a placement of its own, one byte further on.
 bool copy_over_itself(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto copy = some_step(random, plan, [&](const Step& step) {
@@ -369,7 +370,7 @@ bool state_is_written_twice(Random&, Mutant& mutant) {
   return true;
 }
 
-// Before the last step, which still reads the old content.
+// Moves the update before the last step, which still reads the old content.
 bool state_is_updated_too_early(Random&, Mutant& mutant) {
   Plan& plan = mutant.plan;
   if (plan.program.updates.empty()) return false;

@@ -78,8 +78,8 @@ TEST_F(CopyInPieces, OfNoBytesDoesNoHarm) {
   EXPECT_THAT(check({{0, 16}, {17, 17}}), HasSubstr("copies bytes [17, 17) of 'y' (tensor 1), which has 16"));
 }
 
-// What moves bytes from one region to another is no plan that runs each node once and moves nothing, though no link
-// does it.
+// A plan that moves bytes from one region to another is not in the scope of plans that run each node once and move
+// nothing, even if no link moves them.
 TEST_F(CopyInPieces, ToAnotherRegionLeavesTheScopeOfRunOnce) {
   const auto bounded = [&](RegionId region, BoundScope scope) {
     Plan plan = plan_with({{0, 16}}, region);

@@ -34,7 +34,7 @@ std::optional<Index> bound(const Graph& graph, const Node& node, std::size_t at,
   return found != nullptr ? std::optional(*found) : std::nullopt;
 }
 
-// Which index of an axis of `extent` elements a Slice picks k-th; -1 behind the last. Walks there, one by one.
+// Which index of an axis of `extent` elements a Slice picks k-th; -1 if there is none. Counts one by one.
 std::int64_t picked(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t k) {
   if (start < 0) start += extent;
   if (end < 0) end += extent;

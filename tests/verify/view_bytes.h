@@ -18,19 +18,19 @@ struct ByteSource {
 };
 
 // For each byte of output `at` of a node that only moves elements: which byte of which input it is. Computed element by
-// element as numpy would, whether or not the result is contiguous. Nothing if the operator computes, or its bounds are
-// not known. Elements of whole bytes only.
+// element as NumPy would, whether or not the result is contiguous. Returns nullopt if the operator computes, or if its
+// bounds are not known. Supports only elements of whole bytes.
 [[nodiscard]] std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId node, std::size_t at);
 
-// Row-major: index of an element <-> one index an axis.
+// Convert between the row-major index of an element and one index per axis.
 [[nodiscard]] std::vector<std::int64_t> split_index(const Shape& shape, std::int64_t element);
 [[nodiscard]] std::int64_t join_index(const Shape& shape, const std::vector<std::int64_t>& index);
 
 // The element of an operand of shape `from` that element `element` of a broadcast result of shape `to` is made of.
 [[nodiscard]] std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t element);
 
-// Whether a node that runs again on the same operands gives the same results. By a list of operators: what is not on it
-// may be random, or have a state of its own.
+// Whether a node that runs again on the same operands gives the same results. Uses a list of operators. One that is not
+// listed may be random, or have a state of its own.
 [[nodiscard]] bool gives_the_same_again(const Graph& graph, NodeId node);
 
 [[nodiscard]] std::int64_t bytes_of_element(const Tensor& tensor);
