@@ -25,7 +25,7 @@ TEST(Comparison, NamesThePlannersThatNeedLess) {
   EXPECT_THAT(text, HasSubstr("bound 80 B"));
   EXPECT_THAT(text, HasSubstr("0.90x"));
   EXPECT_THAT(text, HasSubstr("2.50x"));
-  EXPECT_THAT(text, HasSubstr("Less than Lowtide: less\n"));
+  EXPECT_THAT(text, HasSubstr("These need less than Lowtide: less\n"));
   EXPECT_THAT(text, Not(HasSubstr("No other planner")));
 }
 

@@ -48,7 +48,7 @@ TEST(PackingBoundCheck, RefusesOneByteMoreAndTheWrongMoment) {
   EXPECT_FALSE(check_packing_bound(three(), Bytes(1), -1).is_confirmed);
 }
 
-TEST(PackingBoundCheck, ListsWhoLivesThenLargestFirst) {
+TEST(PackingBoundCheck, ListsTheLiveBuffersLargestFirst) {
   const PackingBoundCheck check = check_packing_bound(three(), Bytes(30), 2);
   EXPECT_THAT(check.live, ElementsAre(PackingId(1), PackingId(0)));
   EXPECT_EQ(check.load, Bytes(30));

@@ -46,7 +46,7 @@ StyledText verdict(const Comparison& comparison) {
   if (below.empty()) {
     out.add("  No other planner needs less than Lowtide.", Style::good).end_line();
   } else {
-    out.add("  Less than Lowtide: " + below, Style::bad).end_line();
+    out.add("  These need less than Lowtide: " + below, Style::bad).end_line();
   }
   return out.add("  All results are verified.", Style::good).end_line();
 }

@@ -140,8 +140,8 @@ StyledText proven_text(const PeakExplanation& level, const ExplanationFacts& fac
   }
   if (by_choice > Bytes(0)) {
     out.append(paragraph("At " + step_text(level, *level.peak.step) + ", " + format_bytes(by_choice) +
-                         " are live only in some orders (\"no\" in the table). An order without them there has another "
-                         "step that is as high."));
+                         " are live only in some orders (\"no\" in the table). In an order in which they are not live "
+                         "there, another step is as high."));
   }
   return out;
 }
