@@ -159,8 +159,8 @@ class ByteCount {
   int brought_ = 0;
 };
 
-// As given a100 b100 c1 ...: 4 x (100 + 100 + 1) = 804. One branch after the other: c, b, d = 4 x (1 + 100 + 1) = 408,
-// and b alone with what it makes takes 404.
+// In the given order, a, b and c are live together: 4 x (100 + 100 + 1) = 804. One branch after the other, c, b and d
+// are: 4 x (1 + 100 + 1) = 408. One Conv alone, with what it reads and writes, takes 404.
 constexpr const char* kTwoBranches = R"(graph "g" {
   input x : f32[1]
   a = Conv(x) : f32[100]
@@ -211,8 +211,8 @@ TEST(CheckOrderBound, CountsThePartsOfASplitEach) {
   EXPECT_EQ(check.must_be_live, Bytes(72));
 }
 
-// A constant w: of s and t, which lie in it, c puts the second half first, twice, with nothing of it needed between.
-// Between the two nothing of w need be in the arena: r takes 64 and c, d their 16 each. Nodes: s t c p r d q.
+// s and t lie in the constant w. The concats c and d both put the second half of w first, so each brings w into the
+// arena. Between the two, nothing of w need be in the arena. r takes 64 bytes, and c and d take 16 each.
 TEST(CheckOrderBound, WhatIsBroughtInTwiceNeedNotStay) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]

@@ -16,7 +16,7 @@ namespace lowtide::testing {
 namespace {
 
 constexpr int kWrongOfEachKind = 1'000;
-constexpr int kMostTries = 20'000;  // of one kind; a kind that needs more is too seldom wrong to mean anything
+constexpr int kMostTries = 20'000;  // of one kind; a kind that needs more is wrong too rarely to be useful
 
 // Right plans to damage; each is used many times.
 const std::vector<Mutant>& right_plans() {

@@ -246,7 +246,7 @@ class RandomPlan {
       const Buffer& buffer = plan_.layout.buffers[other];
       const std::int64_t end = buffer.placement->offset.position() + buffer.size.count();
       candidates.push_back((end + alignment - 1) / alignment * alignment);
-      candidates.push_back(buffer.placement->offset.position());  // where parts of it rest
+      candidates.push_back(buffer.placement->offset.position());  // where parts of it are not live
     }
     std::sort(candidates.begin(), candidates.end());
     std::erase_if(candidates, [&](std::int64_t offset) { return !is_free(id, offset, placed); });

@@ -334,7 +334,7 @@ bool two_copies_race(Random& random, Mutant& mutant) {
   plan.machine.links.push_back(plan.machine.links[*plan.program.streams[first.stream].link]);
   const StreamId stream =
       plan.program.streams.push_back({.link = LinkId(static_cast<std::uint32_t>(plan.machine.links.size() - 1))});
-  // A second value in the same bytes, written beside the first one.
+  // A second value in the same bytes, written in addition to the first one.
   const ValueId twin = plan.program.values.push_back(plan.program.values[first.writes[0]]);
   plan.layout.values.push_back(plan.layout.values[first.writes[0]]);
   const StepId last(step_count(plan));

@@ -53,8 +53,8 @@ struct OrderBoundCheck {
 //   - The bytes that must live while `node` runs, whatever ran before it, and those at the end of the run. O(nodes +
 //     edges + pieces).
 //   - If that does not prove the claim, and `effort` is positive: a search for an order below the claim. It joins nodes
-//     that may run one right after another, and divides the graph where all orders meet (bounds/decide_order.h). The
-//     claim is confirmed if one part has no such order, and refuted if all parts have one.
+//     that may run one right after another, and divides the graph where every order has run the same nodes
+//     (bounds/decide_order.h). The claim is confirmed if one part has no such order, and refuted if all parts have one.
 //
 // Bytes are counted so that no plan takes less (bounds/order_count.h). A plan may take more than is counted, if slices
 // and concats cannot all share at once. So `refuted` means that the claim does not follow. Only in a graph without

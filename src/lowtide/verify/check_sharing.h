@@ -19,8 +19,8 @@ namespace lowtide {
 // The runs of a graph for which a claim holds.
 enum class RunOrder : std::uint8_t {
   sequence,      // one node after another, as listed
-  dependencies,  // a node runs when those that it depends on have run: data, control, and, where tensors were put
-                 // together, every use of one before the write of the next
+  dependencies,  // a node runs when those that it depends on have run: data, control, and, in each list of
+                 // `together`, every use of one tensor before the write of the next
   waves,         // all nodes of a wave at once, a barrier, the next wave
 };
 
@@ -47,15 +47,13 @@ struct SharingClaim {
 };
 
 // Reports everything that is wrong with shared memory, derived from the graph and the claim alone: an order or waves
-// that break a dependency; a place outside its block; a block used on two devices; tensors put together of which one is
-// written while the one before is still to be read; and two tensors with a byte in common of which one may be written,
-// in some allowed run, before the last use of the other. A node's output and its inputs are in use at once, unless they
-// were put together. Inputs are live from the start, and outputs to the end.
-// Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
-// Returns at most `most` lines, each of which names tensors. An empty list means that the claim is right. Shares no
-// code with the planners that make such claims.
-// O((nodes + edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at
-// a time.
+// that break a dependency; a place outside its block; a block used on two devices; tensors of one list of `together`,
+// if one of them is written before the last read of the previous one; and two tensors that share a byte, if one of them
+// may be written, in some allowed run, before the last use of the other. A node's output and its inputs are in use at
+// once, unless they are in one list. Inputs are live from the start, and outputs to the end. Under `dependencies`, all
+// tensors of a block must be ordered, whatever the offsets. Returns at most `most` lines, each of which names tensors.
+// An empty list means that the claim is right. Shares no code with the planners that make such claims. O((nodes +
+// edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at a time.
 [[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,
                                                      std::size_t most = 100);
 

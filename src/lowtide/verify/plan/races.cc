@@ -16,9 +16,9 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// Looks at one stream after another. For each step of the other streams it knows the last step of this stream that
-// happens before it. If a later step of this stream, which is earlier in the list, touches the same bytes, the two may
-// run at the same time.
+// Looks at one stream after another. For each step of the other streams, finds the last step of this stream that
+// happens before it. Later steps of this stream that are earlier in the list than the other step may run at the same
+// time as that step. They must not touch the same bytes, unless both only read.
 class Races {
  public:
   explicit Races(const Subject& subject)

@@ -21,7 +21,7 @@ namespace lowtide::verify_internal {
 namespace {
 
 // A value never moves. So it is intact as long as nothing wrote any of its bytes after it was put there. An alias is
-// right exactly if its operands are intact and its outputs lie where the meaning of its operator says.
+// right if and only if its operands are intact and its outputs lie where the meaning of its operator says.
 class Replay {
  public:
   explicit Replay(const Subject& subject)
