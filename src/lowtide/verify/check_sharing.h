@@ -50,10 +50,12 @@ struct SharingClaim {
 // that break a dependency; a place outside its block; a block used on two devices; tensors of one list of `together`,
 // if one of them is written before the last read of the previous one; and two tensors that share a byte, if one of them
 // may be written, in some allowed run, before the last use of the other. A node's output and its inputs are in use at
-// once, unless they are in one list. Inputs are live from the start, and outputs to the end. Under `dependencies`, all
-// tensors of a block must be ordered, whatever the offsets. Returns at most `most` lines, each of which names tensors.
-// An empty list means that the claim is right. Shares no code with the planners that make such claims. O((nodes +
-// edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at a time.
+// once, unless they are in one list. Inputs are live from the start, and outputs to the end.
+// Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
+// Returns at most `most` lines, each of which names tensors. An empty list means that the claim is right. Shares no
+// code with the planners that make such claims.
+// O((nodes + edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at
+// a time.
 [[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,
                                                      std::size_t most = 100);
 
