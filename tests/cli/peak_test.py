@@ -82,11 +82,11 @@ class OnePeak(ProgramTest):
 
     def test_parts_of_a_concat(self):
         """The first half of `both` is live while w is read. The second half is not written yet."""
-        first = [small_models.axis(0)]
-        nodes = [node("Softmax", ["x"], ["a"], "a"), node("Concat", ["a", "a", "a", "a"], ["w"], "w", first),
+        nodes = [node("Softmax", ["x"], ["a"], "a"), node("Add", ["rows", "a"], ["w"], "w"),
                  node("ReduceMax", ["w"], ["v"], "v"), node("Softmax", ["x"], ["b"], "b"),
-                 node("Concat", ["a", "b"], ["both"], "both", first)]
-        self.expect_one_peak(model(nodes, [value_info("x", [64])], [value_info("both", [128]), value_info("v", [1])]),
+                 node("Concat", ["a", "b"], ["both"], "both", [small_models.axis(0)])]
+        inputs = [value_info("x", [64]), value_info("rows", [4, 64])]
+        self.expect_one_peak(model(nodes, inputs, [value_info("both", [128]), value_info("v", [1, 1])]),
                              2, ["both", "v", "w"])
 
     def test_scratch_of_a_body(self):

@@ -91,7 +91,7 @@ class TextOutput(ProgramTest):
         said = self.expect(DONE, "plan", "parallel.onnx", "--skip", "search", "--dump-after", "order", "--verify-each")
         self.assertIn("# after stage order of graph", said.stderr)
         refused = self.expect(USAGE, "plan", "parallel.onnx", "--skip", "kernels").stderr
-        self.assertIn("--skip is one of search, refine, check_bound, parallelize, verify, not 'kernels'", refused)
+        self.assertIn("'--skip' must be one of search, refine, check_bound, parallelize, verify, not 'kernels'", refused)
 
     def test_trade_offs_need_streams(self):
         said = self.expect(USAGE, "plan", "model.onnx", "--trade-offs").stderr

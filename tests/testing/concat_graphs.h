@@ -27,17 +27,36 @@ inline void add_first_row(GraphBuilder& builder, TensorId input, TensorId output
                                    {"axes", std::vector<std::int64_t>{0}}}});
 }
 
+// A tensor with a number of rows.
+struct RowsOf {
+  TensorId id;
+  std::int64_t rows;
+  bool is_given;
+};
+
+// A concat of one to three tensors that `any` chooses. `result` makes a tensor with a number of rows.
+template <typename Any, typename Result>
+NodeSpec make_concat(Random& random, const Any& any, const Result& result) {
+  std::vector<std::optional<TensorId>> operands;
+  std::int64_t rows = 0;
+  const auto count = random.between(1, 3);
+  for (std::int64_t operand = 0; operand < count; ++operand) {
+    const RowsOf one = any();
+    operands.emplace_back(one.id);
+    rows += one.rows;
+  }
+  return {.type = "Concat",
+          .inputs = std::move(operands),
+          .outputs = {result(rows)},
+          .attributes = {{"axis", std::int64_t{0}}}};
+}
+
 // A random graph that consists mostly of concats. Their operands are inputs, constants, outputs, results of kernels, of
 // slices and of other concats; often one tensor is in several concats, or several times in one. Sizes are multiples of
 // one row of four floats.
 inline Graph random_concat_graph(Random& random, int nodes) {
   GraphBuilder builder("concats");
-  struct Made {
-    TensorId id;
-    std::int64_t rows;
-    bool is_given;
-  };
-  std::vector<Made> made;
+  std::vector<RowsOf> made;
   int names = 0;
   const auto result = [&](std::int64_t rows, Role role = Role::temporary) {
     const TensorId id = builder.add_tensor({.name = "t" + std::to_string(names++), .shape = Shape({rows, 4})}, role);
@@ -51,7 +70,7 @@ inline Graph random_concat_graph(Random& random, int nodes) {
   result(random.between(1, 3), Role::input);
   result(random.between(1, 3), Role::constant);
   for (int at = 0; at < nodes; ++at) {
-    const Made first = any();
+    const RowsOf first = any();
     switch (random.below(8)) {
       case 0:
         builder.add_node({.type = "Relu", .inputs = {first.id}, .outputs = {result(first.rows)}});
@@ -66,24 +85,12 @@ inline Graph random_concat_graph(Random& random, int nodes) {
       case 4:
         add_first_row(builder, first.id, result(1));
         break;
-      default: {
-        std::vector<std::optional<TensorId>> operands;
-        std::int64_t rows = 0;
-        const auto count = random.between(1, 3);
-        for (std::int64_t operand = 0; operand < count; ++operand) {
-          const Made one = any();
-          operands.emplace_back(one.id);
-          rows += one.rows;
-        }
-        builder.add_node({.type = "Concat",
-                          .inputs = std::move(operands),
-                          .outputs = {result(rows)},
-                          .attributes = {{"axis", std::int64_t{0}}}});
-      }
+      default:
+        builder.add_node(make_concat(random, any, result));
     }
   }
   std::vector<TensorId> outputs;
-  for (const Made& one : made) {
+  for (const RowsOf& one : made) {
     if (!one.is_given && random.chance(15)) outputs.push_back(one.id);
   }
   if (outputs.empty()) outputs.push_back(made.back().id);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <set>
 
 #include "lowtide/verify/bounds/downset_walk.h"
@@ -38,9 +39,9 @@ OrderFacts facts_of(const Graph& graph, Bytes alignment = Bytes(1)) {
   return facts;
 }
 
-// Counts by definition, byte by byte, for alignment 1. Each computed byte has a number, and a view repeats the numbers
-// of its operand. Bytes of inputs and constants cost nothing. A step costs the different numbers that are live, less
-// the bytes over which a result may be written.
+// By definition, byte by byte, for alignment 1. Each computed byte has a number. A view repeats the numbers of what it
+// is a view of. A concat has new numbers for the copies of operands that cannot lie in it. Inputs and constants cost
+// nothing. A step costs the different numbers that are live, less what a result may overwrite.
 class ByteCount {
  public:
   explicit ByteCount(const Graph& graph, const OrderFacts& facts)
@@ -72,7 +73,7 @@ class ByteCount {
   }
 
   // Two copies may be one. Then this count is more than must be counted.
-  [[nodiscard]] bool is_exact() const { return brought_ < 2; }
+  [[nodiscard]] bool is_exact() const { return brought_ < 2 && copied_.empty(); }
 
  private:
   // No two outputs share a byte.
@@ -105,30 +106,42 @@ class ByteCount {
   void fill(NodeId id) {
     const verify_internal::AliasMeaning meaning = verify_internal::alias_meaning(graph_, id);
     bool computes = !meaning.obstacle.empty();
-    std::set<TensorId> inputs;
-    for (const verify_internal::SameBytes& part : meaning.parts) {
-      const bool is_given = !graph_.tensor(part.input).producer;
-      const bool is_concat = graph_.op(id).type == "Concat";
-      computes = computes || (is_concat && !inputs.insert(part.input).second);
-      const bool is_kept = is_given || graph_.tensor(part.input).role == Role::output;
-      computes = computes || (is_given && is_concat) || (is_kept && graph_.tensor(part.output).role == Role::output);
-    }
+    const bool is_concat = graph_.op(id).type == "Concat";
+    for (const verify_internal::SameBytes& part : meaning.parts) computes = computes || (!is_concat && are_kept(part));
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (computes) number(*output, 1);
       if (!computes) bytes_[*output].resize(static_cast<std::size_t>(graph_.tensor(*output).size.count()));
     }
     if (computes) return;
+    std::map<TensorId, std::size_t> times;
     for (const verify_internal::SameBytes& part : meaning.parts) {
+      const std::size_t copies = is_concat ? times[part.input]++ + (are_kept(part) ? 1 : 0) : 0;
+      const bool is_given = !graph_.tensor(part.input).producer;
+      const std::vector<std::int64_t>& from =
+          copies > 0 && !is_given ? copy_of(part.input, copies) : bytes_[part.input];
       for (std::int64_t at = 0; at < part.length; ++at) {
         bytes_[part.output][static_cast<std::size_t>(part.output_begin + at)] =
-            bytes_[part.input][static_cast<std::size_t>(part.input_begin + at)];
+            from[static_cast<std::size_t>(part.input_begin + at)];
       }
     }
     copies_[id] = 1;
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) bring_in(*output);
   }
 
-  // A tensor that cannot stay outside as a whole is copied into the arena.
+  // Whether both are given or handed out, so that they cannot share bytes.
+  [[nodiscard]] bool are_kept(const verify_internal::SameBytes& part) const {
+    const Tensor& input = graph_.tensor(part.input);
+    return (!input.producer || input.role == Role::output) && graph_.tensor(part.output).role == Role::output;
+  }
+
+  // The bytes of one more copy of an operand. All concats use the same first copy, the same second one, and so on.
+  const std::vector<std::int64_t>& copy_of(TensorId id, std::size_t copy) {
+    std::vector<std::int64_t>& bytes = copied_[{id, copy}];
+    while (bytes.size() < bytes_[id].size()) bytes.push_back(++last_);
+    return bytes;
+  }
+
+  // What cannot stay outside as a whole is copied into the arena.
   void bring_in(TensorId id) {
     if (is_outside(id)) return;
     bool is_brought = false;
@@ -155,6 +168,7 @@ class ByteCount {
   const OrderFacts& facts_;
   IdVector<TensorId, std::vector<std::int64_t>> bytes_;
   IdVector<NodeId, char> copies_;
+  std::map<std::pair<TensorId, std::size_t>, std::vector<std::int64_t>> copied_;
   std::int64_t last_ = 0;
   int brought_ = 0;
 };

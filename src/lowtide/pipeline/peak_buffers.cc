@@ -62,13 +62,13 @@ class PeakBuffers {
         peak_(peak),
         plan_(*peak.plan),
         must_scratch_(must.scratch),
-        must_(graph.tensors().size()),
+        must_(plan_.program.values.size()),
         // No node must run before a copy or after it.
         relatives_(relatives_of(graph, peak.step ? node_of(plan_.program.steps[*peak.step]) : std::nullopt)),
         spans_(plan_.layout.buffers.size()),
         touches_(plan_.layout.buffers.size()),
         next_read_(plan_.layout.buffers.size()) {
-    for (const MustBeLiveSet::Part& part : must.tensors) must_[part.tensor] = part.bytes;
+    find_must(must);
     for (const LiveBuffer& live : peak.buffers) spans_[live.buffer] = spans_of(live.values);
     if (!peak.step) return;
     find_touches(*peak.step);
@@ -88,6 +88,21 @@ class PeakBuffers {
   }
 
  private:
+  // A tensor counts for one of its live values: for a copy only if no other one is live.
+  void find_must(const MustBeLiveSet& must) {
+    IdVector<TensorId, Bytes> left(graph_.tensors().size());
+    for (const MustBeLiveSet::Part& part : must.tensors) left[part.tensor] = part.bytes;
+    for (bool are_copies : {false, true}) {
+      for (const LiveBuffer& live : peak_.buffers) {
+        for (ValueId id : live.values) {
+          const Value& value = plan_.program.values[id];
+          if ((value.written && is_copy(plan_.program.steps[*value.written])) != are_copies) continue;
+          must_[id] = std::exchange(left[value.tensor], Bytes(0));
+        }
+      }
+    }
+  }
+
   void find_touches(StepId now) {
     const auto touch = [&](BufferId buffer, StepId step, bool Touches::*how) {
       Touches& touches = touches_[buffer];
@@ -177,7 +192,7 @@ class PeakBuffers {
   [[nodiscard]] PeakBuffer explained(const LiveBuffer& live) const {
     PeakBuffer one{.live = live, .use = use_of(touches_[live.buffer]), .next_read = next_read_[live.buffer]};
     for (ValueId value : live.values) {
-      one.must += must_[plan_.program.values[value].tensor];
+      one.must += must_[value];
       one.written = std::max(one.written, plan_.program.values[value].written);
     }
     for (const Interval<Offset>& span : spans_[live.buffer]) one.held += span.end - span.begin;
@@ -205,7 +220,7 @@ class PeakBuffers {
   const Peak& peak_;
   const Plan& plan_;
   Bytes must_scratch_;
-  IdVector<TensorId, Bytes> must_;
+  IdVector<ValueId, Bytes> must_;
   Relatives relatives_;
   IdVector<BufferId, Spans> spans_;
   IdVector<BufferId, Touches> touches_;
