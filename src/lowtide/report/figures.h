@@ -68,7 +68,8 @@ void add_figure(TextTable& table, const Figure& figure);
 [[nodiscard]] std::string extra_work_text(const Plan& plan);
 
 // Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does. Bounds then hold for plans in
-// which each of these shares all of its bytes or copies. `op_of(node)` is the type of its operator.
+// which a Slice, a Split and each operand of a Concat shares all of its bytes or copies them. `op_of(node)` is the type
+// of its operator.
 template <typename OpOf>
 [[nodiscard]] bool copies_views(const Plan& plan, OpOf op_of) {
   const auto has_bodies = [](const StepSpace& space) { return !space.bodies.empty(); };
@@ -81,7 +82,8 @@ template <typename OpOf>
   });
 }
 
-inline constexpr std::string_view kAllOrCopies = "where a Slice, Split or Concat shares all of its bytes or copies";
+inline constexpr std::string_view kAllOrCopies =
+    "where a Slice, a Split or an operand of a Concat shares all of its bytes or copies them";
 
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);
