@@ -15,14 +15,14 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::int64_t kAdd = 100;  // work for a set that is looked up
 
-// Beside each set that is open or waits; its number has 32 bits.
+// Sets have numbers of 32 bits.
 std::int64_t sets_within(std::int64_t bytes, std::size_t words) {
   const std::int64_t each = DownsetSearch::kBytesPerSet + static_cast<std::int64_t>(8 * words);
   return std::clamp<std::int64_t>(bytes / each, 1, std::numeric_limits<std::int32_t>::max());
 }
 
-// Runs what may run, round after round, since one node may allow another, until a whole round has found nothing.
-// Whatever the sequence, the same nodes have run in the end.
+// Runs all nodes that may run, until a whole round over the ready nodes finds none. One node may make another ready, so
+// this takes several rounds. The result does not depend on the sequence.
 template <typename MayRun>
 void run_all(OrderState& state, const MayRun& may_run) {
   std::size_t at = 0;
@@ -69,7 +69,7 @@ void DownsetSearch::open(Index set, std::int64_t lowest) {
   open_.push_back({.set = set, .lowest = lowest, .last = {-kMost, 0}});
 }
 
-// All within the level is known, or at least all below the lowest step that waits.
+// Called when everything within the level is known, or at least everything below the lowest waiting step.
 void DownsetSearch::rise() {
   if (waiting_.empty() || waiting_.top().first >= limit_) {
     bound_ = limit_;
@@ -82,7 +82,7 @@ void DownsetSearch::rise() {
   open(set, load);
 }
 
-// Takes the next step of the set that was opened last. If none within the level is left, its lowest step above waits.
+// Takes the next step of the last open set. If no step within the level is left, its lowest step above the level waits.
 void DownsetSearch::go_on() {
   Open& last = open_.back();
   const Index set = last.set;
@@ -137,10 +137,10 @@ void DownsetSearch::add(Index parent, Index chosen) {
   if (state_.left() == 0) goal_ = set;
 }
 
-// From each set to the next: the step that was chosen, and what was safe after it. The level may have risen since: what
-// was safe then is so still.
+// Goes from each set to the next by the chosen step and the safe steps after it. The level may have risen since then;
+// steps that were safe are still safe.
 std::vector<DownsetSearch::Index> DownsetSearch::order() const {
-  LOWTIDE_CHECK(is_solved(), "an order is asked for after it was found");
+  LOWTIDE_CHECK(is_solved(), "an order is read only after it was found");
   std::vector<Index> sets;
   for (Index set = goal_; set != kNone; set = parents_[set]) sets.push_back(set);
   std::reverse(sets.begin(), sets.end());
@@ -159,7 +159,7 @@ std::vector<DownsetSearch::Index> DownsetSearch::order() const {
       return true;
     });
   }
-  LOWTIDE_CHECK(order.size() == problem_.nodes.size(), "the way to a complete set holds every node");
+  LOWTIDE_CHECK(order.size() == problem_.nodes.size(), "the path to a complete set holds every node");
   return order;
 }
 

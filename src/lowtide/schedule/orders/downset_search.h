@@ -18,19 +18,19 @@
 
 namespace lowtide::schedule_internal {
 
-// Looks for the order with the lowest peak among all, by the sets of nodes that have run (downsets; Ahn et al.,
-// "Ordering chaos", MLSys 2020, walk over the same sets, level by level). A step is taken only while its load stays
-// within a level; steps above it wait, and when everything within is known the lowest of them is a lower bound of all
-// orders, and the level rises to it. The first order that is complete is the best.
+// Finds the order with the lowest peak, by a search over the sets of nodes that may have run (downsets; Ahn et al.,
+// "Ordering chaos", MLSys 2020, walk over the same sets, level by level). A step is taken only if its load is within a
+// level. Steps above it wait. When everything within the level is known, the lowest waiting step is a lower bound for
+// all orders, and the level rises to it. The first complete order is the best.
 //
-// With a stride the level rises by that much at least. Many fewer sets are looked at again, and the first order that is
-// complete has a peak between the bound and the level.
+// With a stride, the level rises by at least that much. Far fewer sets are looked at again, and the first complete
+// order has a peak between the bound and the level.
 //
-// Safe steps are taken at once, without a choice: a node that can run within the level and leaves no more bytes than it
-// found. An order that runs it later may as well run it now: what it frees only grows with what has run, so nothing
-// after it costs more.
+// Safe steps are taken without a choice: nodes that fit within the level and leave no more bytes than they found. An
+// order that runs such a node later may as well run it now, because what a node frees only grows with what has run. So
+// nothing after it costs more.
 //
-// Memory: a bit per node and kBytesPerSet bytes for each set; each set has one step that waits.
+// Memory: one bit per node and kBytesPerSet bytes for each set. Each set has at most one waiting step in the queue.
 class DownsetSearch {
  public:
   using Index = OrderProblem::Index;
@@ -42,21 +42,20 @@ class DownsetSearch {
     std::int64_t stride = 0;
   };
 
-  // `problem` must outlive the search. `level`: a lower bound that is known; the better it is, the fewer sets are
-  // looked at.
+  // `problem` must outlive the search. `level`: a known lower bound. The higher it is, the fewer sets are looked at.
   DownsetSearch(const OrderProblem& problem, std::int64_t level, const Options& options);
   DownsetSearch(const OrderProblem& problem, std::int64_t level) : DownsetSearch(problem, level, Options{}) {}
 
-  // Until an order is found, or nothing below `limit` is left, or the search is full, or `work` nodes, values and
-  // words have been looked at. May be called again, with a lower limit.
+  // Runs until an order is found, or nothing below `limit` is left, or the search is full, or `work` nodes, values and
+  // words have been looked at. May be called again with a lower limit.
   void run(std::int64_t work, std::int64_t limit);
 
   // No order has a lower peak.
   [[nodiscard]] std::int64_t bound() const { return bound_; }
   [[nodiscard]] bool is_solved() const { return goal_ != kNone; }
-  // The sets take all bytes that they may: more work changes nothing.
+  // Whether the sets use all of their memory. Then more work changes nothing.
   [[nodiscard]] bool is_full() const { return !is_solved() && sets() >= most_sets_; }
-  // Requires: solved. Without a stride its peak is the bound.
+  // Requires: is_solved(). Without a stride its peak is the bound.
   [[nodiscard]] std::vector<Index> order() const;
   // Sets that were looked at.
   [[nodiscard]] std::int64_t sets() const { return table_.size(); }
@@ -66,11 +65,11 @@ class DownsetSearch {
   static constexpr Index kNone = ~Index{0};
   using Waiting = std::pair<std::int64_t, Index>;  // load, set
 
-  // A set whose steps within the level are taken one after another, what leaves the fewest bytes first.
+  // A set whose steps within the level are taken one after another, those that leave the fewest bytes first.
   struct Open {
     Index set;
-    std::int64_t lowest;                  // steps below were taken before
-    std::pair<std::int64_t, Index> last;  // change and node of the step that was taken last
+    std::int64_t lowest;                  // steps with a lower load were taken before
+    std::pair<std::int64_t, Index> last;  // change and node of the last step that was taken
   };
 
   void open(Index set, std::int64_t lowest);
@@ -91,9 +90,10 @@ class DownsetSearch {
   OrderState state_;
   DownsetTable table_;
   std::vector<Index> parents_;
-  std::vector<Index> chosen_;  // the step that led from the parent; safe ones followed
+  std::vector<Index> chosen_;  // the step that led from the parent; safe steps followed it
   std::vector<Open> open_;
-  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>> waiting_;  // of each set the lowest step above
+  std::priority_queue<Waiting, std::vector<Waiting>, std::greater<>>
+      waiting_;  // the lowest step of each set above the level
   Index goal_ = kNone;
 };
 

@@ -11,8 +11,8 @@
 
 namespace lowtide::schedule_internal {
 
-// Downsets that a search has met, each once, numbered from 0. Two are taken for the same if their hashes are: of 2^64,
-// that some pair of ten million agrees by chance has a probability of 1 in 10^5.
+// The downsets that a search has found, each once, numbered from 0. Two sets count as the same if their 64-bit hashes
+// are equal. Among ten million sets, some pair has equal hashes by chance with a probability of 1 in 10^5.
 class DownsetTable {
  public:
   using Index = std::uint32_t;
@@ -37,7 +37,7 @@ class DownsetTable {
  private:
   static constexpr std::size_t kBlock = 1 << 15;  // words
 
-  // Open addressing; half of the places are free at least. 0 is a free one.
+  // Open addressing. At least half of the slots are free; a free slot holds 0.
   bool insert(std::uint64_t hash) {
     if (2 * (size_ + std::size_t{1}) > hashes_.size()) grow();
     const std::uint64_t wanted = hash == 0 ? 1 : hash;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kNotReady = std::numeric_limits<std::int64_t>::max();
 
-// The least key among the first n places, in O(log places).
+// Finds the smallest key among the first n positions in O(log positions).
 class LeastOfFirst {
  public:
   explicit LeastOfFirst(std::size_t places)

@@ -14,12 +14,12 @@ using Index = OrderProblem::Index;
 using Node = OrderProblem::Node;
 
 constexpr std::size_t kMostUnknown = 6;  // values of which all combinations are tried
-constexpr std::size_t kMostSteps = 64;   // of a node that is joined to another: what is looked at again and again
-constexpr std::size_t kMostUses = 4096;  // of values by what others are joined to
+constexpr std::size_t kMostSteps = 64;   // of a node that is joined to another, because all of them are looked at again
+constexpr std::size_t kMostUses = 4096;  // of values by a node that others are joined to
 constexpr std::int64_t kLooksPerEntry = 500;
-constexpr std::size_t kMoved = 16;  // indices that move in a list for the price of a look
+constexpr std::size_t kMoved = 16;  // moving this many indices in a list counts as one look
 
-// Nodes, edges, and values that are touched.
+// The number of nodes, edges and touched values.
 std::int64_t entries_of(const OrderProblem& problem) {
   auto entries = static_cast<std::int64_t>(problem.nodes.size() + problem.values.size());
   for (const Node& node : problem.nodes) {
@@ -29,7 +29,7 @@ std::int64_t entries_of(const OrderProblem& problem) {
   return entries;
 }
 
-// In a sorted list, each once: one entry becomes another.
+// Replaces an entry of a sorted list without duplicates.
 void rename(std::vector<Index>& list, Index from, Index to) {
   list.erase(std::lower_bound(list.begin(), list.end(), from));
   const auto place = std::lower_bound(list.begin(), list.end(), to);
@@ -38,7 +38,7 @@ void rename(std::vector<Index>& list, Index from, Index to) {
 
 class Contraction {
  public:
-  // `looks`: at entries, as many as are left; where none is, nothing more is joined.
+  // `looks`: how many looks at entries are left. At 0, no more nodes are joined.
   Contraction(const OrderProblem& problem, std::int64_t tolerance, std::int64_t& looks)
       : problem_(problem),
         tolerance_(tolerance),
@@ -55,9 +55,9 @@ class Contraction {
     for (Index node = 0; node < problem_.nodes.size(); ++node) add_user(node);
   }
 
-  // In topological order, so that what becomes a part of a node is there before the node itself is looked at. A node
-  // that only two wait for has one left when these are joined, and it came before them: so again, until nothing
-  // happens.
+  // Looks at nodes in topological order, so that a node is complete before it is joined itself. When two nodes are
+  // joined, a node that only these two waited for has one successor left, but it came before them. So rounds repeat
+  // until nothing is joined.
   OrderProblem run() && {
     for (bool has_joined = true; has_joined && looks_ > 0;) {
       has_joined = false;
@@ -72,10 +72,10 @@ class Contraction {
  private:
   struct Touch {
     std::vector<Index> values;   // of a node, each once
-    std::vector<Index> dying;    // of those: live before it, and die with it in every order
-    std::vector<Index> unknown;  // the same, in some orders
-    std::int64_t born = 0;       // bytes that begin with it, whatever the order, and that `b` finds
-    std::int64_t missed = 0;     // bytes that might die with it
+    std::vector<Index> dying;    // values that live before it and die with it in every order
+    std::vector<Index> unknown;  // values that live before it and die with it in some orders
+    std::int64_t born = 0;       // bytes that begin with it in every order and that `b` finds
+    std::int64_t may_die = 0;    // bytes that may die with it
   };
 
   void add_user(Index node) {
@@ -105,7 +105,7 @@ class Contraction {
     return std::binary_search(users_[value].begin(), users_[value].end(), node);
   }
 
-  // A node that must have run touches it, or it was there from the start.
+  // Whether the value is live before the node in every order: it exists from the start, or a node before touches it.
   [[nodiscard]] bool lives_before(Index value, Index node) const {
     if (problem_.values[value].is_there_first) return true;
     const std::vector<Index>* few = &users_[value];
@@ -116,7 +116,7 @@ class Contraction {
                        [&](Index one) { return std::binary_search(many->begin(), many->end(), one); });
   }
 
-  // Nothing: it is not known of some value when it begins.
+  // False if it is unknown for some value whether it begins with `a`.
   [[nodiscard]] bool look(Index a, Index b, Touch& touch) const {
     touch.values = values_of(problem_.nodes[a]);
     for (Index value : touch.values) {
@@ -125,15 +125,15 @@ class Contraction {
         if (!only_used_by(value, a, b)) return false;
         if (is_used_by(value, b) || one.is_kept) touch.born += one.size;
       } else if (!one.is_kept && !is_used_by(value, b)) {
-        touch.missed += one.size;
+        touch.may_die += one.size;
         (ends_with(value, a) ? touch.dying : touch.unknown).push_back(value);
       }
     }
     return true;
   }
 
-  // How far the load of a step of `a` rises above what lives when it has ended, if of the unknown values those in
-  // `dies` die with it. Uses of `a` alone are counted in unused_.
+  // By how much the largest load of `a` exceeds the live bytes after it, if the unknown values in `dies` die with it.
+  // unused_ counts uses by `a` alone.
   [[nodiscard]] std::int64_t overhang(Index a, Index b, const Touch& touch, std::uint32_t dies) {
     for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       for (Index value : step.values) ++unused_[value];
@@ -170,7 +170,7 @@ class Contraction {
     return most - live;
   }
 
-  // By how much the load of a step of `b` is above what lives before it, at least.
+  // A lower bound of how much the largest load of `b` exceeds the live bytes before it.
   [[nodiscard]] std::int64_t rise(Index b) {
     std::int64_t live = 0;
     std::int64_t most = 0;
@@ -194,7 +194,7 @@ class Contraction {
     return most;
   }
 
-  // All other nodes that touch it come before.
+  // Whether all other nodes that touch the value come before the node.
   [[nodiscard]] bool ends_with(Index value, Index node) const {
     const std::vector<Index>& before = problem_.nodes[node].before;
     if (users_[value].size() > before.size() + 1) return false;
@@ -204,7 +204,7 @@ class Contraction {
     });
   }
 
-  // All other nodes that touch it come after.
+  // Whether all other nodes that touch the value come after the node.
   [[nodiscard]] bool begins_with(Index value, Index node) const {
     if (problem_.values[value].is_there_first || users_[value].size() > after_[node].size() + 1) return false;
     looks_ -= static_cast<std::int64_t>(users_[value].size());
@@ -218,7 +218,7 @@ class Contraction {
     Touch touch;
     if (problem_.nodes[a].steps.size() > kMostSteps || uses_[b] > kMostUses || looks_ <= 0) return false;
     looks_ -= static_cast<std::int64_t>(uses_[a]);
-    if (!look(a, b, touch) || touch.born < touch.missed || touch.unknown.size() > kMostUnknown) return false;
+    if (!look(a, b, touch) || touch.born < touch.may_die || touch.unknown.size() > kMostUnknown) return false;
     std::int64_t most = 0;
     for (std::uint32_t dies = 0; dies < 1U << touch.unknown.size(); ++dies) {
       most = std::max(most, overhang(a, b, touch, dies));
@@ -274,7 +274,7 @@ class Contraction {
   std::vector<std::vector<Index>> users_;  // nodes that touch a value; sorted
   std::vector<std::size_t> uses_;          // by node: of values
   std::vector<std::uint32_t> unused_;      // all 0 between calls
-  std::vector<std::uint32_t> seen_by_;     // by value: the last look that met it
+  std::vector<std::uint32_t> seen_by_;     // by value: the last call that saw it
   std::uint32_t looking_ = 0;
 };
 

@@ -16,14 +16,14 @@ namespace {
 
 using Index = OrderProblem::Index;
 
-constexpr std::int64_t kFirstTurn = 1'000'000;
+constexpr std::int64_t kFirstSlice = 1'000'000;
 constexpr std::int64_t kLargestDivisor = 32;
 constexpr std::int64_t kStrides = 16;      // from the bound to the best
-constexpr std::int64_t kTurns = 16;        // from above, at first
-constexpr std::int64_t kBehind = 4;        // of two searches, the one behind gets a turn divided by this
-constexpr std::int64_t kTolerated = 1000;  // a thousandth of the peak may be overlooked in an easier problem
+constexpr std::int64_t kSlices = 16;       // of the work that is left, for the search from above
+constexpr std::int64_t kBehind = 4;        // the search with the lower bound gets 1 / kBehind of a slice
+constexpr std::int64_t kTolerated = 1000;  // 1 / kTolerated of the peak may be ignored in an easier problem
 
-// A problem, and the same read backwards.
+// A problem, and the same with all edges turned.
 struct BothProblems {
   explicit BothProblems(OrderProblem problem) : forward(std::move(problem)), backward(reversed(forward)) {}
 
@@ -31,7 +31,7 @@ struct BothProblems {
   OrderProblem backward;
 };
 
-// Which of two searches promises more.
+// Which of two searches has the higher bound.
 enum class Ahead : std::uint8_t { neither, backward, forward };
 
 // Two searches on one problem, from either end.
@@ -41,12 +41,12 @@ class BothWays {
   BothWays(const BothProblems& problem, std::int64_t level, const DownsetSearch::Options& options, Ahead ahead)
       : ahead_(ahead), backward_(problem.backward, level, options), forward_(problem.forward, level, options) {}
 
-  // By turns that double, until one ends or both are full.
+  // Runs both in slices that double, until one ends or both are full.
   void run(std::int64_t work, std::int64_t limit) {
     const auto left = [&] { return std::max<std::int64_t>(work - this->work(), 0); };
-    for (std::int64_t turn = kFirstTurn; !is_over(limit) && !is_full() && left() > 0; turn *= 2) {
-      backward_.run(std::min(ahead() == Ahead::forward ? turn / kBehind : turn, left()), limit);
-      if (!is_over(limit)) forward_.run(std::min(ahead() == Ahead::backward ? turn / kBehind : turn, left()), limit);
+    for (std::int64_t slice = kFirstSlice; !is_over(limit) && !is_full() && left() > 0; slice *= 2) {
+      backward_.run(std::min(ahead() == Ahead::forward ? slice / kBehind : slice, left()), limit);
+      if (!is_over(limit)) forward_.run(std::min(ahead() == Ahead::backward ? slice / kBehind : slice, left()), limit);
     }
   }
   // The one whose bound is higher.
@@ -77,7 +77,7 @@ class BothWays {
   DownsetSearch forward_;
 };
 
-// One part: its order, peak and bound. Orders are those of the steps' origins.
+// Searches one part. Orders are given by the origins of the steps.
 class PartSearch {
  public:
   explicit PartSearch(const OrderProblem& problem) : exact_(problem) {
@@ -87,8 +87,7 @@ class PartSearch {
     found_.order = origins_of(problem, given);
   }
 
-  // Nothing below the bound is of use, since another part needs as much; nor is anything that does not get below the
-  // limit.
+  // A peak below the bound is of no use, because another part needs as much; nor is one that is not below the limit.
   FoundOrder run(const OrderSearchOptions& options) && {
     found_.is_final = true;
     if (found_.peak <= options.bound) return found_;
@@ -129,20 +128,20 @@ class PartSearch {
   void from_above(const BothProblems& problem, const OrderSearchOptions& options) {
     std::int64_t work = options.work - found_.work;
     std::int64_t divisor = 2;
-    std::int64_t turn = work / kTurns;
-    bool may_go_on = false;  // since `divisor` was 2, some search has not ended
+    std::int64_t slice = work / kSlices;
+    bool may_go_on = false;  // since `divisor` was 2, some search was not full
     const auto best = [&] { return std::min(found_.peak, options.limit); };
     while (best() > found_.bound) {
       if (work <= 0) {
         found_.is_final = false;
         return;
       }
-      // The last of a row of tries is right below the best: where it finds none, the best is proven.
+      // The last try of a round is right below the best. If it finds none, the best is proven.
       const std::int64_t drop = divisor > kLargestDivisor ? 1 : (best() - found_.bound) / divisor;
       const std::int64_t level = best() - std::max<std::int64_t>(drop, 1);
       BothWays search(problem, level, {.bytes = options.bytes / 2}, ahead_);
-      search.run(std::min(turn, work), level + 1);
-      work -= std::max(search.work(), turn / 16 + 1);
+      search.run(std::min(slice, work), level + 1);
+      work -= std::max(search.work(), slice / 16 + 1);
       found_.work += search.work();
       found_.sets += search.sets();
       may_go_on = may_go_on || !search.is_full();
@@ -150,14 +149,14 @@ class PartSearch {
         take(problem.forward, search);
         divisor = std::max<std::int64_t>(divisor / 2, 2);
       } else if (search.bound() > level) {
-        found_.bound = search.bound();  // all within the level was looked at
+        found_.bound = search.bound();  // everything within the level was looked at
       } else {
         divisor *= 2;
         if (divisor > 2 * kLargestDivisor) {
           if (!may_go_on) return;  // the same searches would be full again
           may_go_on = false;
           divisor = 2;
-          turn *= 2;
+          slice *= 2;
         }
       }
     }

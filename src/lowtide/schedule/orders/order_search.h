@@ -11,28 +11,28 @@
 namespace lowtide::schedule_internal {
 
 struct FoundOrder {
-  std::vector<OrderProblem::Index> order;  // the best found; the given one (by index) if none is better
+  std::vector<OrderProblem::Index> order;  // the best that was found; the given one (by index) if none is better
   std::int64_t peak = 0;                   // of it
-  std::int64_t bound = 0;                  // no order has a lower peak, or none is below the limit that was asked for
-  std::int64_t sets = 0;                   // of nodes that were looked at
+  std::int64_t bound = 0;                  // no order has a lower peak, or none is below the requested limit
+  std::int64_t sets = 0;                   // sets of nodes that were looked at
   std::int64_t work = 0;                   // spent
   bool is_final = false;                   // more work would find the same
 };
 
 struct OrderSearchOptions {
-  std::int64_t bound = 0;             // known before
-  std::int64_t limit = INT64_MAX;     // orders whose peak is not below are of no use
+  std::int64_t bound = 0;             // a known lower bound
+  std::int64_t limit = INT64_MAX;     // only orders with a lower peak are of use
   std::int64_t work = 1'000'000'000;  // nodes, values and words looked at; about 1 ns each
-  // For the sets that are known at one time; where they are used up, a search ends as if its work were spent.
+  // Memory for the sets that are known at one time. If it is used up, a search ends as if its work were spent.
   std::int64_t bytes = 256LL << 20;
 };
 
-// The order with the lowest peak that the work finds, and a bound of all orders. Nodes that may as well run one right
-// after the other are joined (order_contraction.h), and the problem is divided where every order has run the same nodes
-// (parts_of). Each part, the smallest first, is searched from below, forwards and backwards by turns
-// (downset_search.h): an easier problem, in which small values are overlooked, then the part itself. Where that does
-// not end it is searched from above: any order within a level that lies between the bound and the best so far, again
-// and again. Deterministic.
+// Finds the order with the lowest peak that the work allows, and a bound for all orders. Nodes that may as well run one
+// right after another are joined (order_contraction.h), and the problem is divided at separators (parts_of). The
+// smallest part comes first. Each part is searched from below, forwards and backwards in alternation
+// (downset_search.h): first an easier problem, in which small loads are ignored, then the part itself. If that does not
+// end, the part is searched from above: for any order within a level between the bound and the best so far, again and
+// again. Deterministic.
 class OrderSearch {
  public:
   // Requires: nodes have one step each.

@@ -33,7 +33,7 @@ OrderState::OrderState(const OrderProblem& problem)
       unused_(problem.values.size()),
       place_(problem.nodes.size()),
       effects_(problem.nodes.size()),
-      is_known_(problem.nodes.size(), 0),
+      is_known_(problem.nodes.size()),
       keys_(problem.nodes.size()),
       words_(words_for(problem), 0),
       left_(problem.nodes.size()),
@@ -92,7 +92,7 @@ void OrderState::collect_lists() {
 }
 
 void OrderState::add_ready(Index node) {
-  is_known_[node] = 0;
+  is_known_.reset(node);
   place_[node] = static_cast<Index>(ready_.size());
   ready_.push_back(node);
 }
@@ -111,7 +111,7 @@ std::int64_t OrderState::saved_by(const OrderProblem::Step& step) const {
   return std::min(dying, born);
 }
 
-// The load is one above what lives.
+// The load is relative to the live bytes before the node.
 void OrderState::find_effect(Index id) {
   Effect effect;
   for (const OrderProblem::Step& step : problem_.nodes[id].steps) {
@@ -128,10 +128,10 @@ void OrderState::find_effect(Index id) {
   }
   for (Index value : uses_[id]) ++unused_[value];
   effects_[id] = effect;
-  is_known_[id] = 1;
+  is_known_.set(id);
 }
 
-// A node looks at whether a value begins with it, and at whether those uses that are left are its own.
+// The effect of a node depends on whether a value begins with it, and whether all uses that are left are its own.
 bool OrderState::matters(Index value, std::uint32_t unused_before) const {
   const OrderProblem::Value& one = problem_.values[value];
   return (unused_before == one.users && !one.is_there_first) ||
@@ -139,7 +139,7 @@ bool OrderState::matters(Index value, std::uint32_t unused_before) const {
 }
 
 void OrderState::forget_effects(Index value) {
-  for (Index user : users_[value]) is_known_[user] = 0;
+  for (Index user : users_[value]) is_known_.reset(user);
   work_ += look_ * static_cast<std::int64_t>(users_[value].size());
 }
 
@@ -179,7 +179,7 @@ void OrderState::undo(Index id) {
   work_ += look_ * static_cast<std::int64_t>(2 + uses_[id].size() + after_[id].size());
 }
 
-// Numbers of nodes are topological, so what both sets hold is a downset, and so is everything on the way.
+// Node numbers are topological, so the intersection of both sets is a downset, and so are all sets on the way.
 void OrderState::go_to(const std::uint64_t* words) {
   work_ += static_cast<std::int64_t>(words_.size());
   for (std::size_t at = words_.size(); at-- > 0;) {

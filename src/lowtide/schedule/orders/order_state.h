@@ -8,13 +8,14 @@
 #include <span>
 #include <vector>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/schedule/orders/order_problem.h"
 
 namespace lowtide::schedule_internal {
 
-// How far an order has come: which nodes have run (a downset: all nodes that must come before them have run too), and
-// what lives. All of it depends on the set alone, not on the order within. A step to a neighbouring set costs what the
-// node touches and what depends on that, not the size of the problem.
+// A state while an order runs: which nodes have run (a downset: all nodes that must come before them have run too), and
+// which values are live. The state depends on the set alone, not on the order in which its nodes ran. A step to a
+// neighbouring set costs what the node touches and what depends on that, not the size of the problem.
 class OrderState {
  public:
   using Index = OrderProblem::Index;
@@ -29,19 +30,19 @@ class OrderState {
   [[nodiscard]] const std::vector<Index>& ready() const { return ready_; }
   // Bytes that live between two steps.
   [[nodiscard]] std::int64_t live() const { return live_; }
-  // What running a ready node would do. Remembered until the node runs something that changes it.
+  // The effect of running a ready node. It is remembered until a value that the node touches changes.
   struct Effect {
     std::int64_t load = 0;    // largest of its steps
     std::int64_t change = 0;  // of `live`
   };
   [[nodiscard]] Effect effect_of(Index node) {
-    if (is_known_[node] == 0) find_effect(node);
+    if (!is_known_.test(node)) find_effect(node);
     return {.load = live_ + effects_[node].load, .change = effects_[node].change};
   }
 
   // Requires: the node is ready.
   void run(Index node);
-  // The reverse. Requires: the node has run, and nothing that must come after it has.
+  // Reverses run. Requires: the node has run, and no node that must come after it has.
   void undo(Index node);
 
   // The nodes that have run, a bit each, 64 per word.
@@ -52,9 +53,9 @@ class OrderState {
   void go_to(const std::uint64_t* words);
   [[nodiscard]] static std::size_t words_for(const OrderProblem& problem) { return (problem.nodes.size() + 63) / 64; }
 
-  // Nodes, values and words that were looked at so far, about 1 ns per unit.
+  // Nodes, values and words that were looked at so far, about 1 ns each.
   [[nodiscard]] std::int64_t work() const { return work_; }
-  // Of a look at one ready node.
+  // The work of looking at one ready node.
   [[nodiscard]] std::int64_t look() const { return look_ / 2; }
 
  private:
@@ -92,13 +93,13 @@ class OrderState {
   Lists after_;                           // by node
   Lists uses_;                            // by node: values touched, step by step
   Lists users_;                           // by value: nodes, each once
-  std::vector<std::uint32_t> most_uses_;  // by value: steps of one node that touch it, at most
-  std::vector<std::uint32_t> waiting_;    // by node: of those before it, how many have not run
+  std::vector<std::uint32_t> most_uses_;  // by value: the most steps of one node that touch it
+  std::vector<std::uint32_t> waiting_;    // by node: how many of the nodes before it have not run
   std::vector<std::uint32_t> unused_;     // by value: users that have not run
   std::vector<Index> ready_;
-  std::vector<Index> place_;     // by node, where it is ready: its place in `ready_`
+  std::vector<Index> place_;     // by ready node: its position in `ready_`
   std::vector<Effect> effects_;  // by node: the load above what lives, and the change
-  std::vector<char> is_known_;   // by node: whether the effect is
+  Flags<Index> is_known_;        // by node: whether its effect is known
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint64_t> words_;
   std::uint64_t hash_ = 0;
