@@ -49,7 +49,7 @@ TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
 TEST(Scope, CopiesThatTheCallerGetsAreInTheLargerScope) {
   Plan plan = testing::small_plan_file().plan;
   const ValueId output = plan.program.outputs[0];
-  const ValueId copied(plan.program.values.size());
+  const ValueId copied(static_cast<std::uint32_t>(plan.program.values.size()));
   plan.program.values.push_back(Value(plan.program.values[output]));
   plan.layout.values.push_back(ValuePlace(plan.layout.values[output]));
   plan.program.steps.push_back({.work = Copy{{0, 32}}, .reads = {output}, .writes = {copied}});

@@ -36,7 +36,7 @@ struct RowsOf {
 
 // A concat of one to three tensors that `any` chooses. `result` makes a tensor with a number of rows.
 template <typename Any, typename Result>
-NodeSpec make_concat(Random& random, const Any& any, const Result& result) {
+GraphBuilder::NodeSpec make_concat(Random& random, const Any& any, const Result& result) {
   std::vector<std::optional<TensorId>> operands;
   std::int64_t rows = 0;
   const auto count = random.between(1, 3);
