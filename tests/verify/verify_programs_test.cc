@@ -78,18 +78,19 @@ TEST_F(CopyInPieces, OfNoBytesDoesNoHarm) {
   EXPECT_THAT(check({{0, 16}, {17, 17}}), HasSubstr("copies bytes [17, 17) of 'y' (tensor 1), which has 16"));
 }
 
-// A plan that moves bytes from one region to another is not in the scope of plans that run each node once and move
-// nothing, even if no link moves them.
-TEST_F(CopyInPieces, ToAnotherRegionLeavesTheScopeOfRunOnce) {
+// A kernel reads the copy. Such plans are not in the scope `run_once`, whichever region holds the copy, and even if no
+// link moves it.
+TEST_F(CopyInPieces, ForAKernelLeavesTheScopeOfRunOnce) {
   const auto bounded = [&](RegionId region, BoundScope scope) {
     Plan plan = plan_with({{0, 16}}, region);
     EXPECT_EQ(plan.claims.load, Bytes(48));
     plan.claims.bounds = {{.scope = scope, .bytes = Bytes(49)}};
     return kinds(verify(graph, plan));
   };
-  EXPECT_EQ(bounded(RegionId(0), BoundScope::run_once), "wrong_claim");
-  EXPECT_EQ(bounded(RegionId(1), BoundScope::run_once), "");
-  EXPECT_EQ(bounded(RegionId(1), BoundScope::all_plans), "wrong_claim");
+  for (const RegionId region : {RegionId(0), RegionId(1)}) {
+    EXPECT_EQ(bounded(region, BoundScope::run_once), "");
+    EXPECT_EQ(bounded(region, BoundScope::all_plans), "wrong_claim");
+  }
 }
 
 TEST(Verify, ControlInputRunsBefore) {

@@ -139,8 +139,8 @@ def test_panel_says_how_the_bytes_live(open_page):
     assert "Rests on the start of the arena" in panel
     assert "In the peak 50 %, with 96 KiB" in panel
     assert (
-        "Only 64 KiB of its bytes live all that time: the others are free for other buffers until they are written, "
-        "or once they are read." in panel
+        "Only 64 KiB of its bytes are live all that time. Other buffers can use the other bytes before they are "
+        "written, and after they are read." in panel
     )
     # A buffer among its bytes rests on its first part, and has no parts to tell of.
     opened.click_buffer("t")
