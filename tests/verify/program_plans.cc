@@ -100,7 +100,8 @@ Mutant swap(Random& random, bool in_pieces) {
   };
   const ValueId first = maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(0), 0, 3 + more));
   const StepId relu = maker.compute(net.relu);
-  const ValueId away = maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, 0, 1, 5 + 2 * more, host));
+  const ValueId away =
+      maker.put(net.a, maker.in_region(host, maker.buffer(BufferKind::temporary, sizes.bytes, 0, 1, 5 + 2 * more)));
   copy(first, away, out, {relu});
   maker.put(net.b, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(1), 2 + more, 4 + more));
   maker.compute(net.neg);

@@ -125,8 +125,12 @@ class RandomGraph {
     std::vector<NodeId> after;
     if (nodes_ > 0 && random_.chance(8)) after.emplace_back(static_cast<std::uint32_t>(random_.below(nodes_)));
     ++nodes_;
-    return maker_.node(type, std::move(inputs), std::move(outputs), std::move(attributes), std::move(bodies),
-                       std::move(after));
+    return maker_.node({.type = type,
+                        .inputs = std::move(inputs),
+                        .outputs = std::move(outputs),
+                        .control_inputs = std::move(after),
+                        .attributes = std::move(attributes),
+                        .bodies = std::move(bodies)});
   }
 
   void add_node() {

@@ -48,12 +48,12 @@ TensorId GraphMaker::captured(const std::string& name, std::vector<std::int64_t>
 
 NodeId GraphMaker::node(const std::string& type, std::vector<std::optional<TensorId>> inputs,
                         std::vector<std::optional<TensorId>> outputs, std::vector<Attribute> attributes,
-                        std::vector<Body> bodies, std::vector<NodeId> control_inputs) {
+                        std::vector<Body> bodies) {
   return builder_.add_node({.name = "",
                             .type = type,
                             .inputs = std::move(inputs),
                             .outputs = std::move(outputs),
-                            .control_inputs = std::move(control_inputs),
+                            .control_inputs = {},
                             .attributes = std::move(attributes),
                             .bodies = std::move(bodies)});
 }
@@ -98,11 +98,16 @@ StreamId PlanMaker::link_stream(RegionId from, RegionId to) {
 StreamId PlanMaker::worker_stream() { return plan_.program.streams.push_back({.worker = WorkerId(0)}); }
 
 BufferId PlanMaker::buffer(BufferKind kind, std::int64_t size, std::int64_t offset, std::uint32_t begin,
-                           std::uint32_t end, RegionId region) {
+                           std::uint32_t end) {
   return plan_.layout.buffers.push_back({.kind = kind,
                                          .size = Bytes(size),
                                          .lifespan = {StepId(begin), StepId(end)},
-                                         .placement = Placement{region, Offset(offset)}});
+                                         .placement = Placement{RegionId(0), Offset(offset)}});
+}
+
+BufferId PlanMaker::in_region(RegionId region, BufferId buffer) {
+  plan_.layout.buffers[buffer].placement->region = region;
+  return buffer;
 }
 
 void PlanMaker::input_at(TensorId input, std::int64_t offset, std::uint32_t end) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lowtide/graph/builder.h"
@@ -37,7 +38,9 @@ class GraphMaker {
                     DType dtype = DType::u8);
   NodeId node(const std::string& type, std::vector<std::optional<TensorId>> inputs,
               std::vector<std::optional<TensorId>> outputs, std::vector<Attribute> attributes = {},
-              std::vector<Body> bodies = {}, std::vector<NodeId> control_inputs = {});
+              std::vector<Body> bodies = {});
+  // For nodes with control inputs.
+  NodeId node(GraphBuilder::NodeSpec spec) { return builder_.add_node(std::move(spec)); }
   // Throws if the graph is not valid.
   Graph make(std::vector<TensorId> outputs);
 
@@ -62,8 +65,9 @@ class PlanMaker {
   StreamId link_stream(RegionId from, RegionId to);
   StreamId worker_stream();
 
-  BufferId buffer(BufferKind kind, std::int64_t size, std::int64_t offset, std::uint32_t begin, std::uint32_t end,
-                  RegionId region = RegionId(0));
+  BufferId buffer(BufferKind kind, std::int64_t size, std::int64_t offset, std::uint32_t begin, std::uint32_t end);
+  // Puts a buffer into another region. Returns the buffer.
+  BufferId in_region(RegionId region, BufferId buffer);
   void input_at(TensorId input, std::int64_t offset, std::uint32_t end);
   // The region that holds an input, constant or state.
   void home(TensorId tensor, RegionId region);

@@ -4,23 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "tests/verify/program_plans.h"
-#include "tests/verify/small_plans.h"
+#include "tests/verify/damage_steps.h"
 
 namespace lowtide::testing {
 namespace {
-
-std::uint32_t step_count(const Plan& plan) { return static_cast<std::uint32_t>(plan.program.steps.size()); }
-
-template <typename Predicate>
-std::optional<StepId> some_step(Random& random, const Plan& plan, const Predicate& predicate) {
-  return some_id<StepId>(random, plan.program.steps.size(),
-                         [&](StepId id) { return predicate(plan.program.steps[id]); });
-}
-
-std::optional<StepId> some_copy(Random& random, const Plan& plan) {
-  return some_step(random, plan, [](const Step& step) { return is_copy(step); });
-}
 
 std::optional<StepId> some_link_copy(Random& random, const Plan& plan) {
   return some_step(random, plan, [&](const Step& step) {
@@ -42,48 +29,6 @@ std::optional<StepId> reader_of(const Plan& plan, ValueId value) {
 }
 
 Buffer& buffer_of(Plan& plan, ValueId value) { return plan.layout.buffers[plan.layout.values[value].buffer]; }
-
-// Makes all buffers live all the time at addresses of their own, with one stream. Then only the order of the steps can
-// be wrong.
-void leave_only_order(Plan& plan) {
-  Offset next(0);
-  for (Buffer& buffer : plan.layout.buffers) {
-    buffer.lifespan = {StepId(0), StepId(step_count(plan))};
-    if (!buffer.placement) continue;
-    buffer.placement->offset = next;
-    next = round_up(next + buffer.size, Bytes(64));
-  }
-}
-
-// Moves a step to another position of the list. Everything that names steps is adapted. Waits that would point forwards
-// are removed.
-void move_step(Plan& plan, StepId from, StepId to) {
-  std::vector<std::uint32_t> order(step_count(plan));
-  for (std::uint32_t at = 0; at < order.size(); ++at) order[at] = at;
-  order.erase(order.begin() + from.value());
-  order.insert(order.begin() + to.value(), from.value());
-  std::vector<std::uint32_t> position(order.size());
-  for (std::uint32_t at = 0; at < order.size(); ++at) position[order[at]] = at;
-  const Plan old = plan;
-  for (std::uint32_t at = 0; at < order.size(); ++at) {
-    Step& step = plan.program.steps[StepId(at)];
-    step = old.program.steps[StepId(order[at])];
-    plan.layout.steps[StepId(at)] = old.layout.steps[StepId(order[at])];
-    for (StepId& before : step.after) before = StepId(position[before.index()]);
-    std::erase_if(step.after, [&](StepId before) { return before >= StepId(at); });
-    std::sort(step.after.begin(), step.after.end());
-  }
-  for (Value& value : plan.program.values) {
-    if (value.written) value.written = StepId(position[value.written->index()]);
-  }
-  leave_only_order(plan);
-}
-
-// Appends a step, with nothing else changed.
-StepId add_step(Plan& plan, Step step) {
-  plan.layout.steps.push_back({});
-  return plan.program.steps.push_back(std::move(step));
-}
 
 bool copy_before_its_source(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
@@ -353,207 +298,40 @@ bool a_wait_is_dropped(Random& random, Mutant& mutant) {
   return true;
 }
 
-bool state_is_written_twice(Random&, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  if (plan.program.updates.empty()) return false;
-  const ValueId next = plan.program.updates[0];
-  const StepId writer = *plan.program.values[next].written;
-  const ValueId again = plan.program.values.push_back(plan.program.values[next]);
-  plan.layout.values.push_back(plan.layout.values[next]);
-  Step step = plan.program.steps[writer];
-  if (!is_copy(step)) return false;
-  step.writes = {again};
-  const StepId id = add_step(plan, step);
-  plan.program.values[again].written = id;
-  plan.program.updates[0] = again;
-  leave_only_order(plan);
-  return true;
-}
-
-// Moves the update before the last step, which still reads the old content.
-bool state_is_updated_too_early(Random&, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  if (plan.program.updates.empty()) return false;
-  const StepId writer = *plan.program.values[plan.program.updates[0]].written;
-  if (!is_copy(plan.program.steps[writer])) return false;
-  move_step(plan, writer, StepId(1));
-  return true;
-}
-
-bool state_keeps_its_content(Random&, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  if (plan.program.updates.empty()) return false;
-  const ValueId next = plan.program.updates[0];
-  for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
-    if (id != next && plan.program.values[id].tensor == plan.program.values[next].tensor) {
-      plan.program.updates[0] = id;
-      return true;
-    }
-  }
-  return false;
-}
-
-bool state_becomes_another_tensor(Random&, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  if (plan.program.updates.empty()) return false;
-  plan.program.updates[0] = plan.program.outputs[0];
-  return true;
-}
-
-bool update_is_missing(Random&, Mutant& mutant) {
-  if (mutant.plan.program.updates.empty()) return false;
-  mutant.plan.program.updates.clear();
-  return true;
-}
-
-bool constant_is_written(Random&, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
-    const bool is_given = !plan.program.values[id].written;
-    if (!is_given || mutant.graph->tensor(plan.program.values[id].tensor).role == Role::state) continue;
-    const BufferId home = plan.layout.values[id].buffer;
-    for (StepId step : all_ids<StepId>(step_count(plan))) {
-      if (!is_compute(plan.program.steps[step])) continue;
-      plan.layout.values[plan.program.steps[step].writes[0]] = {.buffer = home};
-      return plan.layout.buffers[home].size >= Bytes(1);
-    }
-  }
-  return false;
-}
-
-bool part_is_not_copied(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  const auto alias = some_step(random, plan, [](const Step& step) { return is_alias(step); });
-  if (!alias) return false;
-  Step& step = plan.program.steps[*alias];
-  for (ValueId& read : step.reads) {
-    const std::optional<StepId> writer = plan.program.values[read].written;
-    if (writer && is_copy(plan.program.steps[*writer])) read = plan.program.steps[*writer].reads[0];
-  }
-  return true;
-}
-
-bool part_is_beside_its_place(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  const auto copy = some_copy(random, plan);
-  const auto alias = some_step(random, plan, [](const Step& step) { return is_alias(step); });
-  if (!copy || !alias) return false;
-  Offset& offset = plan.layout.values[plan.program.steps[*copy].writes[0]].offset;
-  offset = Offset(offset.position() - 1);
-  return true;
-}
-
-bool parts_change_places(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  const auto alias = some_step(random, plan, [](const Step& step) { return is_alias(step); });
-  if (!alias) return false;
-  std::vector<ValueId>& reads = plan.program.steps[*alias].reads;
-  if (plan.program.values[reads[0]].tensor != plan.program.values[reads[1]].tensor) return false;
-  std::swap(reads[0], reads[1]);
-  return true;
-}
-
-bool stream_runs_on_nothing(Random& random, Mutant& mutant) {
-  auto& streams = mutant.plan.program.streams;
-  streams[StreamId(static_cast<std::uint32_t>(random.below(streams.size())))] = {};
-  return true;
-}
-
-bool two_streams_drive_a_link(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  if (plan.machine.links.empty()) return false;
-  plan.program.streams.push_back({.link = LinkId(static_cast<std::uint32_t>(random.below(plan.machine.links.size())))});
-  for (Stream& stream : plan.program.streams) {
-    if (stream.link) stream.link = LinkId(0);
-  }
-  return true;
-}
-
-bool link_leads_nowhere(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  if (plan.machine.links.empty()) return false;
-  Link& link = plan.machine.links[LinkId(static_cast<std::uint32_t>(random.below(plan.machine.links.size())))];
-  link.to = random.chance(50) ? link.from : RegionId(7);
-  return true;
-}
-
-bool kernel_does_not_exist(Random& random, Mutant& mutant) {
-  const auto step = some_step(random, mutant.plan, [](const Step& one) { return is_compute(one); });
-  std::get<Compute>(mutant.plan.program.steps[*step].work).kernel = KernelId(random.chance(50) ? 1 : ~0U);
-  return true;
-}
-
-bool copy_has_scratch(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  const auto copy = some_copy(random, plan);
-  if (!copy) return false;
-  plan.layout.steps[*copy].scratch = BufferId(0);
-  return true;
-}
-
-bool copy_reads_two_values(Random& random, Mutant& mutant) {
-  const auto copy = some_copy(random, mutant.plan);
-  if (!copy) return false;
-  std::vector<ValueId>& reads = mutant.plan.program.steps[*copy].reads;
-  reads.push_back(reads[0]);
-  return true;
-}
-
-bool output_is_another_value(Random& random, Mutant& mutant) {
-  Plan& plan = mutant.plan;
-  const auto other = some_id<ValueId>(random, plan.program.values.size(), [&](ValueId id) {
-    return plan.program.values[id].tensor != plan.program.values[plan.program.outputs[0]].tensor;
-  });
-  plan.program.outputs[0] = *other;
-  return true;
-}
-
 }  // namespace
 
 const std::vector<Damage>& transfer_damages() {
   using enum ViolationKind;
-  static const std::vector<Damage> kDamages = {
-      {"copy_before_its_source", data_flow, copy_before_its_source},
-      {"copy_after_its_reader", data_flow, copy_after_its_reader},
-      {"copy_from_a_dead_buffer", dead_access, copy_from_a_dead_buffer},
-      {"copy_into_a_dead_buffer", dead_access, copy_into_a_dead_buffer},
-      {"copy_half_the_bytes", data_flow, copy_half_the_bytes},
-      {"copy_shifted_bytes", data_flow, copy_shifted_bytes},
-      {"copy_a_piece_twice", data_flow, copy_a_piece_twice},
-      {"a_piece_is_complete_too_soon", data_flow, a_piece_is_complete_too_soon},
-      {"copy_the_wrong_tensor", data_flow, copy_the_wrong_tensor},
-      {"copy_to_itself", data_flow, copy_to_itself},
-      {"copy_over_itself", clobbered, copy_over_itself},
-      {"copy_twice", data_flow, copy_twice},
-      {"copy_into_the_wrong_region", unreachable, copy_into_the_wrong_region},
-      {"copy_over_the_wrong_link", unreachable, copy_over_the_wrong_link},
-      {"link_leads_the_other_way", unreachable, link_leads_the_other_way},
-      {"kernel_on_a_link", unreachable, kernel_on_a_link},
-      {"worker_cannot_reach", unreachable, worker_cannot_reach},
-      {"read_what_was_swapped_out", unreachable, read_what_was_swapped_out},
-      {"home_is_unknown", unreachable, home_is_unknown},
-      {"home_is_elsewhere", unreachable, home_is_elsewhere},
-      {"random_node_runs_twice", repeated_step, random_node_runs_twice},
-      {"recomputed_value_is_forgotten", clobbered, recomputed_value_is_forgotten},
-      {"recomputation_writes_the_first_value", data_flow, recomputation_writes_the_first_value},
-      {"two_copies_race", race, two_copies_race},
-      {"a_wait_is_dropped", race, a_wait_is_dropped},
-      {"state_is_written_twice", role, state_is_written_twice},
-      {"state_is_updated_too_early", clobbered, state_is_updated_too_early},
-      {"state_keeps_its_content", output_lost, state_keeps_its_content},
-      {"state_becomes_another_tensor", output_lost, state_becomes_another_tensor},
-      {"update_is_missing", malformed, update_is_missing},
-      {"constant_is_written", role, constant_is_written},
-      {"part_is_not_copied", bad_alias, part_is_not_copied},
-      {"part_is_beside_its_place", bad_alias, part_is_beside_its_place},
-      {"parts_change_places", bad_alias, parts_change_places},
-      {"stream_runs_on_nothing", malformed, stream_runs_on_nothing},
-      {"two_streams_drive_a_link", malformed, two_streams_drive_a_link},
-      {"link_leads_nowhere", malformed, link_leads_nowhere},
-      {"kernel_does_not_exist", malformed, kernel_does_not_exist},
-      {"copy_has_scratch", malformed, copy_has_scratch},
-      {"copy_reads_two_values", malformed, copy_reads_two_values},
-      {"output_is_another_value", output_lost, output_is_another_value}};
+  static const std::vector<Damage> kDamages = [] {
+    std::vector<Damage> all = {
+        {"copy_before_its_source", data_flow, copy_before_its_source},
+        {"copy_after_its_reader", data_flow, copy_after_its_reader},
+        {"copy_from_a_dead_buffer", dead_access, copy_from_a_dead_buffer},
+        {"copy_into_a_dead_buffer", dead_access, copy_into_a_dead_buffer},
+        {"copy_half_the_bytes", data_flow, copy_half_the_bytes},
+        {"copy_shifted_bytes", data_flow, copy_shifted_bytes},
+        {"copy_a_piece_twice", data_flow, copy_a_piece_twice},
+        {"a_piece_is_complete_too_soon", data_flow, a_piece_is_complete_too_soon},
+        {"copy_the_wrong_tensor", data_flow, copy_the_wrong_tensor},
+        {"copy_to_itself", data_flow, copy_to_itself},
+        {"copy_over_itself", clobbered, copy_over_itself},
+        {"copy_twice", data_flow, copy_twice},
+        {"copy_into_the_wrong_region", unreachable, copy_into_the_wrong_region},
+        {"copy_over_the_wrong_link", unreachable, copy_over_the_wrong_link},
+        {"link_leads_the_other_way", unreachable, link_leads_the_other_way},
+        {"kernel_on_a_link", unreachable, kernel_on_a_link},
+        {"worker_cannot_reach", unreachable, worker_cannot_reach},
+        {"read_what_was_swapped_out", unreachable, read_what_was_swapped_out},
+        {"home_is_unknown", unreachable, home_is_unknown},
+        {"home_is_elsewhere", unreachable, home_is_elsewhere},
+        {"random_node_runs_twice", repeated_step, random_node_runs_twice},
+        {"recomputed_value_is_forgotten", clobbered, recomputed_value_is_forgotten},
+        {"recomputation_writes_the_first_value", data_flow, recomputation_writes_the_first_value},
+        {"two_copies_race", race, two_copies_race},
+        {"a_wait_is_dropped", race, a_wait_is_dropped}};
+    for (Damage& damage : state_damages()) all.push_back(std::move(damage));
+    return all;
+  }();
   return kDamages;
 }
 

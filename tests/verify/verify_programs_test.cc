@@ -49,7 +49,8 @@ class CopyInPieces : public ::testing::Test {
     planner.region("second");
     const ValueId first = planner.put(y, planner.buffer(BufferKind::temporary, 16, 0, 0, steps));
     planner.compute(NodeId(0));
-    const ValueId copied = planner.put(y, planner.buffer(BufferKind::temporary, 16, 16, 1, steps, copy_region));
+    const ValueId copied =
+        planner.put(y, planner.in_region(copy_region, planner.buffer(BufferKind::temporary, 16, 16, 1, steps)));
     for (const auto& piece : pieces) planner.copy(first, copied, piece);
     planner.put(z, planner.buffer(BufferKind::output, 16, 32, steps - 1, steps));
     planner.compute(NodeId(1));
@@ -99,7 +100,7 @@ TEST(Verify, ControlInputRunsBefore) {
   const TensorId b = maker.tensor("b", {16});
   const TensorId c = maker.tensor("c", {16});
   const NodeId first = maker.node("Gemm", {a}, {b});
-  maker.node("Gemm", {a}, {c}, {}, {}, {first});
+  maker.node({.type = "Gemm", .inputs = {a}, .outputs = {c}, .control_inputs = {first}});
   const Graph graph = maker.make({b, c});
   const auto plan_in_order = [&](std::uint32_t one, std::uint32_t two) {
     PlanMaker planner(graph);

@@ -159,8 +159,8 @@ class CoverState {
   };
   struct SavedBuffer {
     SearchBuffer buffer;
-    std::int64_t top;
-    std::int64_t low;
+    std::int64_t top = 0;
+    std::int64_t low = 0;
   };
   std::vector<SavedClique> clique_trail_;
   std::vector<SavedBuffer> buffer_trail_;
