@@ -31,13 +31,14 @@ TEST(OtherOrder, FindsEachOrderOfTheSameLoad) {
   })");
   std::set<std::vector<NodeId>> found;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const std::optional<Schedule> other = other_order(graph, dense_kernels(graph), {}, Bytes(3 * 64), seed, kWork);
+    const std::optional<Schedule> other =
+        other_order(graph, dense_kernels(graph), {}, {.most = Bytes(3 * 64), .seed = seed, .work = kWork});
     ASSERT_TRUE(other.has_value());
     found.insert(other->order);
   }
   EXPECT_EQ(found, (std::set<std::vector<NodeId>>{{NodeId(0), NodeId(1), NodeId(2), NodeId(3)},
                                                   {NodeId(0), NodeId(2), NodeId(1), NodeId(3)}}));
-  EXPECT_FALSE(other_order(graph, dense_kernels(graph), {}, Bytes(3 * 64 - 1), 0, kWork).has_value());
+  EXPECT_FALSE(other_order(graph, dense_kernels(graph), {}, {.most = Bytes(3 * 64 - 1), .work = kWork}).has_value());
 }
 
 TEST(OtherOrder, IsAnOrderWithinTheLoadOnRandomGraphs) {
@@ -47,13 +48,15 @@ TEST(OtherOrder, IsAnOrderWithinTheLoadOnRandomGraphs) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 20)));
     const ChosenKernels kernels = dense_kernels(graph);
     const Schedule best = schedule(graph, kernels)->best;
-    const std::optional<Schedule> other = other_order(graph, kernels, {}, best.load, 7, kWork);
+    const std::optional<Schedule> other =
+        other_order(graph, kernels, {}, {.most = best.load, .seed = 7, .work = kWork});
     if (!other) continue;
     ++found;
     ASSERT_TRUE(testing::is_topological(graph, other->order));
     ASSERT_LE(other->load, best.load);
     ASSERT_EQ(other->load, largest(load_profile(alias_classes(graph, kernels, other->order), kernels, other->order)));
-    const std::optional<Schedule> again = other_order(graph, kernels, {}, best.load, 7, kWork);
+    const std::optional<Schedule> again =
+        other_order(graph, kernels, {}, {.most = best.load, .seed = 7, .work = kWork});
     ASSERT_EQ(again->order, other->order);
   }
   EXPECT_GT(found, 200);

@@ -65,8 +65,9 @@ class Placing {
     int misses = 0;
     for (int seed = 0; seed < kOtherOrders && input_.may_reorder && misses < kMostMisses && !is_done(); ++seed) {
       count_try();
-      std::optional<Schedule> other = other_order(input_.graph, input_.kernels, input_.aliases, given_.load,
-                                                  static_cast<std::uint64_t>(seed), kOrderWork);
+      std::optional<Schedule> other =
+          other_order(input_.graph, input_.kernels, input_.aliases,
+                      {.most = given_.load, .seed = static_cast<std::uint64_t>(seed), .work = kOrderWork});
       misses = other ? 0 : misses + 1;
       if (other) LOWTIDE_RETURN_IF_ERROR(look_at(*other, input_.aliases));
     }

@@ -64,18 +64,19 @@ OrderProblem renumbered(const OrderProblem& problem, const std::vector<Index>& o
 }  // namespace
 
 std::optional<Schedule> other_order(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& aliases,
-                                    Bytes most, std::uint64_t seed, std::int64_t work) {
-  Random random(seed);
+                                    const OtherOrderOptions& options) {
+  Random random(options.seed);
   const OrderProblem problem = order_problem(graph, kernels, aliases);
   const std::vector<Index> drawn = drawn_order(problem, random);
-  const FoundOrder found = search_order(renumbered(problem, drawn), {.bound = most.count(), .work = work});
-  if (found.peak > most.count()) return std::nullopt;
+  const FoundOrder found =
+      search_order(renumbered(problem, drawn), {.bound = options.most.count(), .work = options.work});
+  if (found.peak > options.most.count()) return std::nullopt;
   Schedule schedule;
   for (Index at : found.order) schedule.order.push_back(NodeId(drawn[at]));
   schedule.strategy = "search";
   schedule.aliases = alias_classes(graph, kernels, schedule.order, aliases);
   schedule.load = largest(load_profile(schedule.aliases, kernels, schedule.order, aliases));
-  if (schedule.load > most) return std::nullopt;
+  if (schedule.load > options.most) return std::nullopt;
   return schedule;
 }
 
