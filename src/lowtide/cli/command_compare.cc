@@ -127,7 +127,7 @@ Json json_of_line(const ComparisonLine& line) {
 ExitCode run_compare(const Arguments& arguments, Console& console) {
   const ImportOptions bindings = read_bindings(arguments);
   const Target target = read_target(arguments);
-  const std::string path = arguments.positional("MODEL");
+  const std::string& path = arguments.positional("MODEL");
   const LoadedModel loaded = load_model(path, bindings, console);
 
   const Stopwatch watch;

@@ -133,7 +133,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const Target target = read_target(arguments);
   const PlanOptions options = read_plan_options(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
-  const std::string path = arguments.positional("MODEL");
+  const std::string& path = arguments.positional("MODEL");
   const LoadedModel loaded = load_model(path, bindings, console);
 
   const Stopwatch watch;

@@ -46,7 +46,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   OrderOptions options;
   options.order = arguments.value("--order").value_or(options.order);
   options.effort = read_count(arguments, "--effort", 1).value_or(options.effort);
-  const std::string path = arguments.positional("FILE");
+  const std::string& path = arguments.positional("FILE");
 
   const Stopwatch reading;
   const ImportedOrderGraph file = take(import_order_graph(path));

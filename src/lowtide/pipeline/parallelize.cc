@@ -113,7 +113,8 @@ class OtherSharing {
     const std::int64_t longest = plan.trade_off.picoseconds + plan.trade_off.picoseconds / 100;
     for (const Way& way : ways_) {
       if (plan.trade_off.arena == plan.trade_off.load) break;
-      const ParallelizeInput input{input_, input_.task, way.sequential, way.aliases};
+      const PlanParts& parts = input_;
+      const ParallelizeInput input{parts, input_.task, way.sequential, way.aliases};
       const ParallelRun found = simulated(input, costs, request);
       if (found.waves.run.picoseconds > longest || found.waves.run.load >= plan.trade_off.arena) continue;
       Result<ParallelPlan> made = plan_run(input, found, claims);

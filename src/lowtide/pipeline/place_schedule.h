@@ -17,7 +17,7 @@
 
 namespace lowtide::pipeline_internal {
 
-struct PlaceInput : PlanParts {
+struct PlaceInput : PlanParts {  // NOLINT(cppcoreguidelines-pro-type-member-init): the base has only references
   const AliasOptions& aliases;
   std::int64_t effort = 0;                  // of allocate
   bool may_reorder = false;                 // orders of the same load will do

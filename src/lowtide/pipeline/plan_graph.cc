@@ -61,9 +61,9 @@ Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
   if (!placed) return placed.error();
 
   // The bound is confirmed last, in its final form, with the verifier's own code.
-  const OrderBoundCheck check = stages.run_on(OrderBoundCheck{}, PlanStage::check_bound, graph, [&](OrderBoundCheck) {
-    return confirm_bound(task, input.least_kernels, order.bound, *bodies);
-  });
+  const OrderBoundCheck check = stages.run_on(
+      OrderBoundCheck{}, PlanStage::check_bound, graph,
+      [&](const OrderBoundCheck&) { return confirm_bound(task, input.least_kernels, order.bound, *bodies); });
   PlannedGraph planned = collect(task, kernels, order, *placed, check);
 
   // Sizes that a plan file cannot hold are refused here, because later stages rely on these limits.

@@ -37,6 +37,7 @@ class MemberSearch {
       : blocks_(std::move(blocks)),
         task_(search_task(problem, blocks_)),
         descent_(members, task_, stopping.bound(), stopping.target(), threads) {}
+  ~MemberSearch() = default;
   MemberSearch(const MemberSearch&) = delete;
   MemberSearch& operator=(const MemberSearch&) = delete;
 

@@ -138,7 +138,7 @@ void size_pad(const Sized& sized) {
     const auto sum = own ? checked_add(*own, *added) : std::nullopt;
     if (!sum || *sum < 0) continue;
     if (!is_open((*data)[i])) set_exact((*output)[i], *sum);
-    set_bound((*output)[i], *sum);
+    set_bound((*output)[i], sum);
   }
 }
 
