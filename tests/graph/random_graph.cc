@@ -20,14 +20,10 @@ void shuffle(std::vector<T>& items, Random& random) {
 
 double random_real(Random& random) {
   switch (random.below(5)) {
-    case 0:
-      return static_cast<double>(random.between(-3, 3)) * 0.5;
-    case 1:
-      return static_cast<double>(static_cast<float>(random.between(-1000, 1000)) / 777.0F);
-    case 2:
-      return static_cast<double>(random.between(-1000, 1000)) / 777.0;
-    default:
-      return std::bit_cast<double>(random.next() | (random.chance(20) ? 0x7FF0000000000000U : 0U));
+    case 0: return static_cast<double>(random.between(-3, 3)) * 0.5;
+    case 1: return static_cast<double>(static_cast<float>(random.between(-1000, 1000)) / 777.0F);
+    case 2: return static_cast<double>(random.between(-1000, 1000)) / 777.0;
+    default: return std::bit_cast<double>(random.next() | (random.chance(20) ? 0x7FF0000000000000U : 0U));
   }
 }
 
@@ -42,20 +38,13 @@ AttributeValue random_value(Random& random) {
     return items;
   };
   switch (random.below(7)) {
-    case 0:
-      return random_integer(random);
-    case 1:
-      return random_real(random);
-    case 2:
-      return random_name(random);
-    case 3:
-      return many(random_integer);
-    case 4:
-      return many(random_real);
-    case 5:
-      return many(random_name);
-    default:
-      return OpaqueAttribute{random_name(random)};
+    case 0: return random_integer(random);
+    case 1: return random_real(random);
+    case 2: return random_name(random);
+    case 3: return many(random_integer);
+    case 4: return many(random_real);
+    case 5: return many(random_name);
+    default: return OpaqueAttribute{random_name(random)};
   }
 }
 

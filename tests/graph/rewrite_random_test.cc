@@ -90,21 +90,11 @@ class RandomEdits {
   Rewritten run() {
     for (std::uint64_t edits = random_.below(8); edits > 0; --edits) {
       switch (random_.below(5)) {
-        case 0:
-          insert_identity();
-          break;
-        case 1:
-          run_again();
-          break;
-        case 2:
-          rename();
-          break;
-        case 3:
-          remove_identity();
-          break;
-        default:
-          rewriter_.remove_unused();
-          removed_unused_ = true;
+        case 0: insert_identity(); break;
+        case 1: run_again(); break;
+        case 2: rename(); break;
+        case 3: remove_identity(); break;
+        default: rewriter_.remove_unused(); removed_unused_ = true;
       }
       if (removed_unused_) break;  // what was removed may not be edited
     }

@@ -42,34 +42,20 @@ class NodeMaker {
 
   RandomNode make() {
     switch (random_.below(14)) {
-      case 0:
-        return binary();
-      case 1:
-        return comparison();
-      case 2:
-        return unary();
-      case 3:
-        return cast();
-      case 4:
-        return where();
-      case 5:
-        return reduction();
-      case 6:
-        return concat();
-      case 7:
-        return gather();
-      case 8:
-        return slice();
-      case 9:
-        return reshaping();
-      case 10:
-        return scatter();
-      case 11:
-        return clip_or_pad();
-      case 12:
-        return shape_of();
-      default:
-        return arg_or_sum();
+      case 0: return binary();
+      case 1: return comparison();
+      case 2: return unary();
+      case 3: return cast();
+      case 4: return where();
+      case 5: return reduction();
+      case 6: return concat();
+      case 7: return gather();
+      case 8: return slice();
+      case 9: return reshaping();
+      case 10: return scatter();
+      case 11: return clip_or_pad();
+      case 12: return shape_of();
+      default: return arg_or_sum();
     }
   }
 
@@ -210,18 +196,12 @@ class NodeMaker {
     const Extents shape = extents();
     const KnownInput data = filled(any_number(), shape);
     switch (random_.below(6)) {
-      case 0:
-        return {"Reshape", {}, {data, integers({-1})}};
-      case 1:
-        return {"Transpose", {}, {data}};
-      case 2:
-        return {"Flatten", {{"axis", std::int64_t{0}}}, {data}};
-      case 3:
-        return {"Unsqueeze", {}, {data, integers({0})}};
-      case 4:
-        return {"Squeeze", {}, {data}};
-      default:
-        return {"Tile", {}, {data, integers(Extents(shape.size(), 2))}};
+      case 0: return {"Reshape", {}, {data, integers({-1})}};
+      case 1: return {"Transpose", {}, {data}};
+      case 2: return {"Flatten", {{"axis", std::int64_t{0}}}, {data}};
+      case 3: return {"Unsqueeze", {}, {data, integers({0})}};
+      case 4: return {"Squeeze", {}, {data}};
+      default: return {"Tile", {}, {data, integers(Extents(shape.size(), 2))}};
     }
   }
   RandomNode scatter() {
@@ -251,10 +231,8 @@ class NodeMaker {
     if (shape.empty()) shape = {3};
     const KnownInput data = filled(any_number(), shape);
     switch (random_.below(3)) {
-      case 0:
-        return {"ArgMax", {{"axis", axis(shape.size())}}, {data}};
-      case 1:
-        return {"ArgMin", {{"axis", axis(shape.size())}}, {data}};
+      case 0: return {"ArgMax", {{"axis", axis(shape.size())}}, {data}};
+      case 1: return {"ArgMin", {{"axis", axis(shape.size())}}, {data}};
       default:
         return {
             "CumSum", {{"reverse", random_.between(0, 1)}}, {data, scalar(DType::i64, exactly(axis(shape.size())))}};
@@ -275,9 +253,7 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
       const double value = is_real(content->dtype) ? element.real : static_cast<double>(element.integer);
       const std::int64_t more = random.between(0, 3);
       switch (random.below(4)) {
-        case 0:
-          element = unknown();
-          break;
+        case 0: element = unknown(); break;
         case 1:
           if (!(value >= 0) || std::isinf(value) || value > 1e6) break;
           if (content->dtype == DType::boolean || (content->dtype == DType::u8 && value > 250) ||
@@ -295,8 +271,7 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
           element = symbol(name);
           break;
         }
-        default:
-          break;
+        default: break;
       }
     }
     input.content = random.chance(10) || hides_extents ? nullptr : std::shared_ptr<const KnownContent>(content);

@@ -72,21 +72,14 @@ inline Graph random_concat_graph(Random& random, int nodes) {
   for (int at = 0; at < nodes; ++at) {
     const RowsOf first = any();
     switch (random.below(8)) {
-      case 0:
-        builder.add_node({.type = "Relu", .inputs = {first.id}, .outputs = {result(first.rows)}});
-        break;
+      case 0: builder.add_node({.type = "Relu", .inputs = {first.id}, .outputs = {result(first.rows)}}); break;
       case 1:
       case 2:
         builder.add_node({.type = "Conv", .inputs = {first.id}, .outputs = {result(random.between(1, 4))}});
         break;
-      case 3:
-        builder.add_node({.type = "Reshape", .inputs = {first.id}, .outputs = {result(first.rows)}});
-        break;
-      case 4:
-        add_first_row(builder, first.id, result(1));
-        break;
-      default:
-        builder.add_node(make_concat(random, any, result));
+      case 3: builder.add_node({.type = "Reshape", .inputs = {first.id}, .outputs = {result(first.rows)}}); break;
+      case 4: add_first_row(builder, first.id, result(1)); break;
+      default: builder.add_node(make_concat(random, any, result));
     }
   }
   std::vector<TensorId> outputs;

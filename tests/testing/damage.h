@@ -20,12 +20,8 @@ namespace lowtide::testing {
     const std::size_t at = random.below(text.size() + 1);
     const std::size_t length = std::min<std::size_t>(random.below(30), text.size() - at);
     switch (random.below(6)) {
-      case 0:
-        text.erase(at, length);
-        break;
-      case 1:
-        text.insert(random.below(text.size() + 1), text.substr(at, length));
-        break;
+      case 0: text.erase(at, length); break;
+      case 1: text.insert(random.below(text.size() + 1), text.substr(at, length)); break;
       case 2:
         if (at < text.size()) text[at] = static_cast<char>(text[at] ^ (1 << random.below(8)));
         break;
@@ -34,8 +30,7 @@ namespace lowtide::testing {
           text[digit] = static_cast<char>('0' + random.below(10));
         }
         break;
-      default:
-        text.insert(at, words[random.below(words.size())]);
+      default: text.insert(at, words[random.below(words.size())]);
     }
   }
   return text;

@@ -82,22 +82,16 @@ class RandomNodes {
     const Made first = made_[made_.size() - 1 - back];
     const Made second = made_[random_.below(made_.size())];
     switch (random_.below(7)) {
-      case 0:
-        return add_unary("Relu", first);
+      case 0: return add_unary("Relu", first);
       case 1:
         if (first.rows != second.rows) return add_conv(first);
         builder_.add_node({.type = "Add", .inputs = {first.id, second.id}, .outputs = {tensor(first.rows)}});
         return;
-      case 2:
-        return add_conv(first);
-      case 3:
-        return add_unary("Reshape", first);
-      case 4:
-        return add_slice(first);
-      case 5:
-        return first.rows >= 2 ? add_split(first) : add_concat(first, second);
-      default:
-        return add_concat(first, second);
+      case 2: return add_conv(first);
+      case 3: return add_unary("Reshape", first);
+      case 4: return add_slice(first);
+      case 5: return first.rows >= 2 ? add_split(first) : add_concat(first, second);
+      default: return add_concat(first, second);
     }
   }
 

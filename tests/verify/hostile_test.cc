@@ -43,144 +43,72 @@ IdType some(Random& random, const IdVector<IdType, T>& list) {
 
 void smash_buffer(Random& random, Plan& plan, Buffer& buffer) {
   switch (random.below(7)) {
-    case 0:
-      buffer.size = Bytes(extreme(random));
-      break;
-    case 1:
-      buffer.lifespan = {StepId(extreme_id(random)), StepId(extreme_id(random))};
-      break;
-    case 2:
-      buffer.placement = Placement{RegionId(extreme_id(random)), Offset(extreme(random))};
-      break;
-    case 3:
-      buffer.placement = Placement{RegionId(0), Offset(extreme(random))};
-      break;
-    case 4:
-      buffer.kind = static_cast<BufferKind>(random.below(256));
-      break;
-    case 5:
-      buffer.home = RegionId(extreme_id(random));
-      break;
-    default:
-      plan.layout.buffers.push_back(Buffer(buffer));
-      break;
+    case 0: buffer.size = Bytes(extreme(random)); break;
+    case 1: buffer.lifespan = {StepId(extreme_id(random)), StepId(extreme_id(random))}; break;
+    case 2: buffer.placement = Placement{RegionId(extreme_id(random)), Offset(extreme(random))}; break;
+    case 3: buffer.placement = Placement{RegionId(0), Offset(extreme(random))}; break;
+    case 4: buffer.kind = static_cast<BufferKind>(random.below(256)); break;
+    case 5: buffer.home = RegionId(extreme_id(random)); break;
+    default: plan.layout.buffers.push_back(Buffer(buffer)); break;
   }
 }
 
 void smash_value(Random& random, Plan& plan, ValueId id) {
   switch (random.below(6)) {
-    case 0:
-      plan.layout.values[id].offset = Offset(extreme(random));
-      break;
-    case 1:
-      plan.program.values[id].tensor = TensorId(extreme_id(random));
-      break;
-    case 2:
-      plan.program.values[id].written = StepId(extreme_id(random));
-      break;
-    case 3:
-      plan.layout.values[id].buffer = BufferId(extreme_id(random));
-      break;
-    case 4:
-      plan.program.outputs.assign(random.below(4), ValueId(extreme_id(random)));
-      break;
-    default:
-      plan.program.updates.assign(random.below(3), ValueId(extreme_id(random)));
-      break;
+    case 0: plan.layout.values[id].offset = Offset(extreme(random)); break;
+    case 1: plan.program.values[id].tensor = TensorId(extreme_id(random)); break;
+    case 2: plan.program.values[id].written = StepId(extreme_id(random)); break;
+    case 3: plan.layout.values[id].buffer = BufferId(extreme_id(random)); break;
+    case 4: plan.program.outputs.assign(random.below(4), ValueId(extreme_id(random))); break;
+    default: plan.program.updates.assign(random.below(3), ValueId(extreme_id(random))); break;
   }
 }
 
 void smash_step(Random& random, Plan& plan, StepId id) {
   Step& step = plan.program.steps[id];
   switch (random.below(11)) {
-    case 0:
-      step.work = Compute{NodeId(extreme_id(random)), KernelId(0)};
-      break;
-    case 1:
-      step.work = Alias{NodeId(extreme_id(random))};
-      break;
-    case 2:
-      step.work = Copy{{extreme(random), extreme(random)}};
-      break;
+    case 0: step.work = Compute{NodeId(extreme_id(random)), KernelId(0)}; break;
+    case 1: step.work = Alias{NodeId(extreme_id(random))}; break;
+    case 2: step.work = Copy{{extreme(random), extreme(random)}}; break;
     case 3:
       step.work = Copy{{0, extreme(random)}};
       step.reads = {ValueId(extreme_id(random))};
       step.writes = {some(random, plan.program.values)};
       break;
-    case 4:
-      step.reads.assign(random.below(5), ValueId(extreme_id(random)));
-      break;
-    case 5:
-      step.writes.assign(random.below(5), ValueId(extreme_id(random)));
-      break;
-    case 6:
-      plan.layout.steps[id].scratch = BufferId(extreme_id(random));
-      break;
-    case 7:
-      plan.layout.steps[id].bodies.push_back({"body", Offset(extreme(random)), nullptr});
-      break;
-    case 8:
-      step.stream = StreamId(extreme_id(random));
-      break;
-    case 9:
-      step.after.assign(random.below(3), StepId(extreme_id(random)));
-      break;
-    default:
-      step.work = Compute{node_of(step).value_or(NodeId(0)), KernelId(extreme_id(random))};
-      break;
+    case 4: step.reads.assign(random.below(5), ValueId(extreme_id(random))); break;
+    case 5: step.writes.assign(random.below(5), ValueId(extreme_id(random))); break;
+    case 6: plan.layout.steps[id].scratch = BufferId(extreme_id(random)); break;
+    case 7: plan.layout.steps[id].bodies.push_back({"body", Offset(extreme(random)), nullptr}); break;
+    case 8: step.stream = StreamId(extreme_id(random)); break;
+    case 9: step.after.assign(random.below(3), StepId(extreme_id(random))); break;
+    default: step.work = Compute{node_of(step).value_or(NodeId(0)), KernelId(extreme_id(random))}; break;
   }
 }
 
 void smash_machine(Random& random, Plan& plan) {
   Region& region = plan.machine.regions[random.below(plan.machine.regions.size())];
   switch (random.below(8)) {
-    case 0:
-      region.alignment = Bytes(extreme(random));
-      break;
-    case 1:
-      region.capacity = Bytes(extreme(random));
-      break;
+    case 0: region.alignment = Bytes(extreme(random)); break;
+    case 1: region.capacity = Bytes(extreme(random)); break;
     case 2:
       plan.machine.links.push_back({RegionId(extreme_id(random)), RegionId(extreme_id(random)), extreme(random), 0});
       break;
-    case 3:
-      plan.machine.links.push_back({RegionId(0), RegionId(1), 1, extreme(random)});
-      break;
-    case 4:
-      plan.machine.workers[WorkerId(0)].addressable.assign(random.below(3), RegionId(extreme_id(random)));
-      break;
-    case 5:
-      plan.machine.workers[WorkerId(0)].count = static_cast<int>(extreme_id(random));
-      break;
-    case 6:
-      plan.program.streams.push_back({.worker = WorkerId(extreme_id(random))});
-      break;
-    default:
-      plan.program.streams.push_back({.link = LinkId(extreme_id(random))});
-      break;
+    case 3: plan.machine.links.push_back({RegionId(0), RegionId(1), 1, extreme(random)}); break;
+    case 4: plan.machine.workers[WorkerId(0)].addressable.assign(random.below(3), RegionId(extreme_id(random))); break;
+    case 5: plan.machine.workers[WorkerId(0)].count = static_cast<int>(extreme_id(random)); break;
+    case 6: plan.program.streams.push_back({.worker = WorkerId(extreme_id(random))}); break;
+    default: plan.program.streams.push_back({.link = LinkId(extreme_id(random))}); break;
   }
 }
 
 void smash_claims(Random& random, Plan& plan) {
   switch (random.below(6)) {
-    case 0:
-      plan.layout.arena[random.below(plan.layout.arena.size())] = Bytes(extreme(random));
-      break;
-    case 1:
-      plan.claims.load = Bytes(extreme(random));
-      break;
-    case 2:
-      plan.claims.bounds.push_back({.bytes = Bytes(extreme(random))});
-      break;
-    case 3:
-      plan.claims.bounds.push_back({.scope = static_cast<BoundScope>(random.below(256))});
-      break;
-    case 4:
-      plan.execution = static_cast<ExecutionModel>(random.below(256));
-      break;
-    default:
-      plan.claims.load_as_given = Bytes(extreme(random));
-      break;
+    case 0: plan.layout.arena[random.below(plan.layout.arena.size())] = Bytes(extreme(random)); break;
+    case 1: plan.claims.load = Bytes(extreme(random)); break;
+    case 2: plan.claims.bounds.push_back({.bytes = Bytes(extreme(random))}); break;
+    case 3: plan.claims.bounds.push_back({.scope = static_cast<BoundScope>(random.below(256))}); break;
+    case 4: plan.execution = static_cast<ExecutionModel>(random.below(256)); break;
+    default: plan.claims.load_as_given = Bytes(extreme(random)); break;
   }
 }
 

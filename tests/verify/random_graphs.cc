@@ -137,28 +137,19 @@ class RandomGraph {
     const Known x = some();
     switch (random_.below(frame_.nesting < 2 ? 15 : 13)) {
       case 0:
-      case 1:
-        return add_unary(x);
+      case 1: return add_unary(x);
       case 2:
       case 3:
-      case 4:
-        return add_binary(x);
-      case 5:
-        return add_kernel(x);
+      case 4: return add_binary(x);
+      case 5: return add_kernel(x);
       case 6:
-      case 7:
-        return add_whole_view(x);
+      case 7: return add_whole_view(x);
       case 8:
-      case 9:
-        return add_slice(x);
-      case 10:
-        return add_split(x);
-      case 11:
-        return add_concat(x);
-      case 12:
-        return add_repeat(x);
-      default:
-        return random_.chance(60) ? add_if() : add_loop();
+      case 9: return add_slice(x);
+      case 10: return add_split(x);
+      case 11: return add_concat(x);
+      case 12: return add_repeat(x);
+      default: return random_.chance(60) ? add_if() : add_loop();
     }
   }
 

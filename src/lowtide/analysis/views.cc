@@ -221,17 +221,12 @@ std::vector<View> views_of(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (!node.bodies.empty()) return {};  // it runs its bodies
   switch (graph.op(id).traits.view) {
-    case ViewKind::none:
-      return {};
+    case ViewKind::none: return {};
     case ViewKind::whole:
-    case ViewKind::expand:
-      return whole_view(graph, node);
-    case ViewKind::slice:
-      return slice_view(graph, node);
-    case ViewKind::split:
-      return split_views(graph, node);
-    case ViewKind::concat:
-      return concat_views(graph, node);
+    case ViewKind::expand: return whole_view(graph, node);
+    case ViewKind::slice: return slice_view(graph, node);
+    case ViewKind::split: return split_views(graph, node);
+    case ViewKind::concat: return concat_views(graph, node);
   }
   return {};
 }

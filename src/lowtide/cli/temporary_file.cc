@@ -59,12 +59,9 @@ TemporaryFile::~TemporaryFile() {
 bool TemporaryFile::create() {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     switch (try_create()) {
-      case Attempt::made:
-        return true;
-      case Attempt::failed:
-        return false;
-      case Attempt::again:
-        break;
+      case Attempt::made: return true;
+      case Attempt::failed: return false;
+      case Attempt::again: break;
     }
   }
   errno = EBUSY;

@@ -16,14 +16,11 @@ constexpr std::size_t kMostShown = 40;
 
 std::string describe(const Token& token) {
   switch (token.kind) {
-    case TokenKind::end:
-      return "the end of the text";
-    case TokenKind::text:
-      return "the text " + quoted(token.text, kMostShown);
+    case TokenKind::end: return "the end of the text";
+    case TokenKind::text: return "the text " + quoted(token.text, kMostShown);
     case TokenKind::bad:
       return token.text.size() == 1 ? "the character " + quoted(token.text) : std::string(token.text);
-    default:
-      return quoted(token.text, kMostShown);
+    default: return quoted(token.text, kMostShown);
   }
 }
 

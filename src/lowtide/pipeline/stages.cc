@@ -28,10 +28,8 @@ bool is_optional(PlanStage stage) {
     case PlanStage::refine:
     case PlanStage::check_bound:
     case PlanStage::parallelize:
-    case PlanStage::verify:
-      return true;
-    default:
-      return false;
+    case PlanStage::verify: return true;
+    default: return false;
   }
 }
 

@@ -7,16 +7,11 @@ namespace lowtide {
 
 BufferKind buffer_kind_of(Role role) {
   switch (role) {
-    case Role::input:
-      return BufferKind::input;
-    case Role::constant:
-      return BufferKind::constant;
-    case Role::state:
-      return BufferKind::state;
-    case Role::output:
-      return BufferKind::output;
-    case Role::temporary:
-      break;
+    case Role::input: return BufferKind::input;
+    case Role::constant: return BufferKind::constant;
+    case Role::state: return BufferKind::state;
+    case Role::output: return BufferKind::output;
+    case Role::temporary: break;
   }
   return BufferKind::temporary;
 }

@@ -39,16 +39,11 @@ bool PlanReader::read_buffer(Buffer& buffer) {
   std::optional<RegionId> region;
   return json_.read_row(form::kBufferColumns, [&](std::size_t column) {
     switch (column) {
-      case 0:
-        return read_enum(buffer.kind);
-      case 1:
-        return read_bytes(buffer.size);
-      case 2:
-        return read_id("a step", buffer.lifespan.begin);
-      case 3:
-        return read_id("a step", buffer.lifespan.end);
-      case 4:
-        return read_optional_id("a region", region);
+      case 0: return read_enum(buffer.kind);
+      case 1: return read_bytes(buffer.size);
+      case 2: return read_id("a step", buffer.lifespan.begin);
+      case 3: return read_id("a step", buffer.lifespan.end);
+      case 4: return read_optional_id("a region", region);
       case 5:
         if (json_.accept_null()) {
           buffer.home = region;
@@ -131,16 +126,11 @@ bool PlanReader::read_step(ReadStep& row) {
       case 3:
         if (Copy* copy = std::get_if<Copy>(&step.work)) return read_range(copy->bytes);
         return json_.accept_null() || json_.fail_expected("null, since only copies have a range of bytes");
-      case 4:
-        return read_ids("a value", step.reads);
-      case 5:
-        return read_ids("a value", step.writes);
-      case 6:
-        return read_optional_id("a buffer", row.space.scratch);
-      case 7:
-        return read_id("a stream", step.stream);
-      default:
-        return read_ids("a step", step.after);
+      case 4: return read_ids("a value", step.reads);
+      case 5: return read_ids("a value", step.writes);
+      case 6: return read_optional_id("a buffer", row.space.scratch);
+      case 7: return read_id("a stream", step.stream);
+      default: return read_ids("a step", step.after);
     }
   });
 }

@@ -58,10 +58,8 @@ StyledText where_text(const PeakExplanation& level) {
 
 std::string use_text(PeakUse use) {
   switch (use) {
-    case PeakUse::rewritten:
-      return "read, overwritten";
-    default:
-      return std::string(to_string(use));
+    case PeakUse::rewritten: return "read, overwritten";
+    default: return std::string(to_string(use));
   }
 }
 
@@ -70,12 +68,9 @@ StyledText need_text(const PeakBuffer& one, Bytes alignment) {
   if (round_up(one.must, alignment) >= one.live.bytes) return {"yes"};
   if (one.must > Bytes(0)) return {exact(one.must) + " of it"};
   switch (one.freedom) {
-    case PeakFreedom::written_later:
-      return {"no, could be written later"};
-    case PeakFreedom::read_earlier:
-      return {"no, could be read earlier"};
-    default:
-      return {"no, could share bytes"};
+    case PeakFreedom::written_later: return {"no, could be written later"};
+    case PeakFreedom::read_earlier: return {"no, could be read earlier"};
+    default: return {"no, could share bytes"};
   }
 }
 

@@ -255,12 +255,10 @@ StyledText refusal_text(const PeakExplanation& level, const InPlaceRefusal& one)
   const std::string text = tensor_text(level, one.output) + " (" + exact(one.bytes) + ") could be written over " +
                            tensor_text(level, one.input) + ", but ";
   switch (one.reason) {
-    case InPlaceRefusal::Reason::switched_off:
-      return list_item(text + "--no-in-place forbids it.");
+    case InPlaceRefusal::Reason::switched_off: return list_item(text + "--no-in-place forbids it.");
     case InPlaceRefusal::Reason::not_ours:
       return list_item(text + "that tensor belongs to the caller or is a constant.");
-    case InPlaceRefusal::Reason::handed_out:
-      return list_item(text + "that tensor is an output.");
+    case InPlaceRefusal::Reason::handed_out: return list_item(text + "that tensor is an output.");
     case InPlaceRefusal::Reason::read_later:
       return list_item(text + "that tensor is read again at " + step_text(level, *one.reader) + ".");
   }

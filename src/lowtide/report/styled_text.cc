@@ -15,18 +15,12 @@ namespace {
 // Only attributes and the first eight colours, so that the palette stays the one that the user chose.
 std::string_view escape_of(Style style) {
   switch (style) {
-    case Style::plain:
-      return "";
-    case Style::heading:
-      return "\x1b[1m";
-    case Style::strong:
-      return "\x1b[1;36m";
-    case Style::dim:
-      return "\x1b[2m";
-    case Style::good:
-      return "\x1b[32m";
-    case Style::bad:
-      return "\x1b[1;31m";
+    case Style::plain: return "";
+    case Style::heading: return "\x1b[1m";
+    case Style::strong: return "\x1b[1;36m";
+    case Style::dim: return "\x1b[2m";
+    case Style::good: return "\x1b[32m";
+    case Style::bad: return "\x1b[1;31m";
   }
   return "";
 }

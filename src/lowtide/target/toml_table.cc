@@ -25,20 +25,13 @@ std::string shortest(double number) {
 
 std::string type_of(const toml::node& node) {
   switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "an array";
-    case toml::node_type::string:
-      return "the text " + quoted(node.as_string()->get(), kMostShown);
-    case toml::node_type::integer:
-      return "the integer " + std::to_string(node.as_integer()->get());
-    case toml::node_type::floating_point:
-      return "the real " + shortest(node.as_floating_point()->get());
-    case toml::node_type::boolean:
-      return node.as_boolean()->get() ? "true" : "false";
-    default:
-      return "a date or time";
+    case toml::node_type::table: return "a table";
+    case toml::node_type::array: return "an array";
+    case toml::node_type::string: return "the text " + quoted(node.as_string()->get(), kMostShown);
+    case toml::node_type::integer: return "the integer " + std::to_string(node.as_integer()->get());
+    case toml::node_type::floating_point: return "the real " + shortest(node.as_floating_point()->get());
+    case toml::node_type::boolean: return node.as_boolean()->get() ? "true" : "false";
+    default: return "a date or time";
   }
 }
 

@@ -117,15 +117,9 @@ IdVector<SearchBuffer, std::uint32_t> CapacitySearch::ranks(BufferRule rule, boo
     // From 3/4 to 4/3, in steps of a thousandth. One product per key, so that all machines round it the same way.
     const double factor = is_randomized ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
     switch (rule) {
-      case BufferRule::longest:
-        keys.push_back({static_cast<double>(length) * factor, buffer.size, at});
-        break;
-      case BufferRule::largest:
-        keys.push_back({size * factor, length, at});
-        break;
-      case BufferRule::most_area:
-        keys.push_back({size * (static_cast<double>(length) * factor), length, at});
-        break;
+      case BufferRule::longest: keys.push_back({static_cast<double>(length) * factor, buffer.size, at}); break;
+      case BufferRule::largest: keys.push_back({size * factor, length, at}); break;
+      case BufferRule::most_area: keys.push_back({size * (static_cast<double>(length) * factor), length, at}); break;
       case BufferRule::highest_load:
         keys.push_back({static_cast<double>(buffer.highest_load) * factor, length * buffer.size, at});
         break;

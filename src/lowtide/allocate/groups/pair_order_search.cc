@@ -286,15 +286,9 @@ void PairOrderSearch::undo(std::size_t mark) {
   for (; trail_.size() > mark; trail_.pop_back()) {
     const Change& change = trail_.back();
     switch (change.kind) {
-      case Change::Kind::least:
-        least_[change.group] = change.before;
-        break;
-      case Change::Kind::greatest:
-        greatest_[change.group] = change.before;
-        break;
-      case Change::Kind::order:
-        order_[change.pair] = Order::open;
-        break;
+      case Change::Kind::least: least_[change.group] = change.before; break;
+      case Change::Kind::greatest: greatest_[change.group] = change.before; break;
+      case Change::Kind::order: order_[change.pair] = Order::open; break;
     }
   }
 }

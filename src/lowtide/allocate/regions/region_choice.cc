@@ -84,14 +84,10 @@ std::optional<CliqueId> RegionChoice::overloaded_clique(GroupId group) const {
 
 std::string_view name_of(KeepRule rule) {
   switch (rule) {
-    case KeepRule::use:
-      return "greedy_by_use";
-    case KeepRule::crowd_use:
-      return "greedy_by_crowd_use";
-    case KeepRule::price:
-      return "greedy_by_price";
-    case KeepRule::size:
-      return "greedy_by_size";
+    case KeepRule::use: return "greedy_by_use";
+    case KeepRule::crowd_use: return "greedy_by_crowd_use";
+    case KeepRule::price: return "greedy_by_price";
+    case KeepRule::size: return "greedy_by_size";
   }
   return "";
 }

@@ -69,12 +69,9 @@ std::int64_t must_be_live(const OrderCount& count, Index node) {
 
 std::string_view to_string(OrderBoundVerdict verdict) {
   switch (verdict) {
-    case OrderBoundVerdict::confirmed:
-      return "confirmed";
-    case OrderBoundVerdict::refuted:
-      return "refuted";
-    case OrderBoundVerdict::undecided:
-      break;
+    case OrderBoundVerdict::confirmed: return "confirmed";
+    case OrderBoundVerdict::refuted: return "refuted";
+    case OrderBoundVerdict::undecided: break;
   }
   return "undecided";
 }

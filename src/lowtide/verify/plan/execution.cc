@@ -20,14 +20,10 @@ class Execution {
   void check() {
     find_previous();
     switch (subject_.plan.execution) {
-      case ExecutionModel::sequence:
-        return check_sequence();
-      case ExecutionModel::streams:
-        return;  // streams and waits are what the plan says
-      case ExecutionModel::waves:
-        return check_waves();
-      case ExecutionModel::dataflow:
-        return check_dataflow();
+      case ExecutionModel::sequence: return check_sequence();
+      case ExecutionModel::streams: return;  // streams and waits are what the plan says
+      case ExecutionModel::waves: return check_waves();
+      case ExecutionModel::dataflow: return check_dataflow();
     }
   }
 

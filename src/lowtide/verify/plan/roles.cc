@@ -15,15 +15,11 @@ namespace {
 // The kind of buffer that holds what is there before the run, or nullopt for what a node produces.
 std::optional<BufferKind> kind_before_run(Role role) {
   switch (role) {
-    case Role::input:
-      return BufferKind::input;
-    case Role::constant:
-      return BufferKind::constant;
-    case Role::state:
-      return BufferKind::state;
+    case Role::input: return BufferKind::input;
+    case Role::constant: return BufferKind::constant;
+    case Role::state: return BufferKind::state;
     case Role::output:
-    case Role::temporary:
-      break;
+    case Role::temporary: break;
   }
   return std::nullopt;
 }

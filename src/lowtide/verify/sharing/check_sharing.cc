@@ -326,12 +326,9 @@ void SharingCheck::check_ordered() {
 
 std::string_view to_string(RunOrder order) {
   switch (order) {
-    case RunOrder::sequence:
-      return "sequence";
-    case RunOrder::dependencies:
-      return "dependencies";
-    case RunOrder::waves:
-      return "waves";
+    case RunOrder::sequence: return "sequence";
+    case RunOrder::dependencies: return "dependencies";
+    case RunOrder::waves: return "waves";
   }
   return "";
 }

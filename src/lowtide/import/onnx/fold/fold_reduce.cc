@@ -19,13 +19,10 @@ std::optional<KnownElement> neutral_element(Reduction reduction, DType dtype) {
   const bool is_real = is_float(dtype);
   switch (reduction) {
     case Reduction::sum:
-    case Reduction::mean:
-      return is_real ? exact_real(0) : exact_integer(0);
-    case Reduction::product:
-      return is_real ? exact_real(1) : exact_integer(1);
+    case Reduction::mean: return is_real ? exact_real(0) : exact_integer(0);
+    case Reduction::product: return is_real ? exact_real(1) : exact_integer(1);
     case Reduction::least:
-    case Reduction::greatest:
-      break;
+    case Reduction::greatest: break;
   }
   return std::nullopt;
 }
@@ -33,14 +30,10 @@ std::optional<KnownElement> neutral_element(Reduction reduction, DType dtype) {
 BinaryRule combination(Reduction reduction) {
   switch (reduction) {
     case Reduction::sum:
-    case Reduction::mean:
-      return add_elements;
-    case Reduction::product:
-      return multiply_elements;
-    case Reduction::least:
-      return least_element;
-    case Reduction::greatest:
-      return greatest_element;
+    case Reduction::mean: return add_elements;
+    case Reduction::product: return multiply_elements;
+    case Reduction::least: return least_element;
+    case Reduction::greatest: return greatest_element;
   }
   return add_elements;
 }

@@ -19,34 +19,20 @@ struct IntegerFormat {
 
 std::optional<IntegerFormat> integer_format(DType dtype) {
   switch (dtype) {
-    case DType::i64:
-      return IntegerFormat{64, true};
-    case DType::i32:
-      return IntegerFormat{32, true};
-    case DType::i16:
-      return IntegerFormat{16, true};
-    case DType::i8:
-      return IntegerFormat{8, true};
-    case DType::i4:
-      return IntegerFormat{4, true};
-    case DType::i2:
-      return IntegerFormat{2, true};
-    case DType::u64:
-      return IntegerFormat{64, false};
-    case DType::u32:
-      return IntegerFormat{32, false};
-    case DType::u16:
-      return IntegerFormat{16, false};
-    case DType::u8:
-      return IntegerFormat{8, false};
-    case DType::u4:
-      return IntegerFormat{4, false};
-    case DType::u2:
-      return IntegerFormat{2, false};
-    case DType::boolean:
-      return IntegerFormat{1, false};
-    default:
-      return std::nullopt;
+    case DType::i64: return IntegerFormat{64, true};
+    case DType::i32: return IntegerFormat{32, true};
+    case DType::i16: return IntegerFormat{16, true};
+    case DType::i8: return IntegerFormat{8, true};
+    case DType::i4: return IntegerFormat{4, true};
+    case DType::i2: return IntegerFormat{2, true};
+    case DType::u64: return IntegerFormat{64, false};
+    case DType::u32: return IntegerFormat{32, false};
+    case DType::u16: return IntegerFormat{16, false};
+    case DType::u8: return IntegerFormat{8, false};
+    case DType::u4: return IntegerFormat{4, false};
+    case DType::u2: return IntegerFormat{2, false};
+    case DType::boolean: return IntegerFormat{1, false};
+    default: return std::nullopt;
   }
 }
 
@@ -90,14 +76,10 @@ std::optional<std::int64_t> wrapped(DType dtype, Int128 number) {
 
 double rounded(DType dtype, double number) {
   switch (dtype) {
-    case DType::f32:
-      return static_cast<double>(static_cast<float>(number));
-    case DType::f16:
-      return round_to_format(number, 11, -24, 65504.0);
-    case DType::bf16:
-      return round_to_format(number, 8, -133, 0x1.FEp127);
-    default:
-      return number;
+    case DType::f32: return static_cast<double>(static_cast<float>(number));
+    case DType::f16: return round_to_format(number, 11, -24, 65504.0);
+    case DType::bf16: return round_to_format(number, 8, -133, 0x1.FEp127);
+    default: return number;
   }
 }
 
@@ -119,12 +101,9 @@ KnownElement exact_bool(bool truth) { return exact_integer(truth ? 1 : 0); }
 
 std::optional<IntegerRange> integer_range(const KnownElement& element) {
   switch (element.knowledge) {
-    case Knowledge::exact:
-      return IntegerRange{element.integer, element.integer};
-    case Knowledge::at_most:
-      return IntegerRange{0, element.integer};
-    case Knowledge::unknown:
-      break;
+    case Knowledge::exact: return IntegerRange{element.integer, element.integer};
+    case Knowledge::at_most: return IntegerRange{0, element.integer};
+    case Knowledge::unknown: break;
   }
   if (element.symbol.empty()) return std::nullopt;
   return IntegerRange{0, std::numeric_limits<std::int64_t>::max()};
@@ -132,12 +111,9 @@ std::optional<IntegerRange> integer_range(const KnownElement& element) {
 
 std::optional<RealRange> real_range(const KnownElement& element) {
   switch (element.knowledge) {
-    case Knowledge::exact:
-      return RealRange{element.real, element.real, true};
-    case Knowledge::at_most:
-      return RealRange{0, element.real, false};
-    case Knowledge::unknown:
-      break;
+    case Knowledge::exact: return RealRange{element.real, element.real, true};
+    case Knowledge::at_most: return RealRange{0, element.real, false};
+    case Knowledge::unknown: break;
   }
   return std::nullopt;
 }

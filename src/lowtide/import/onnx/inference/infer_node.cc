@@ -167,15 +167,11 @@ Result<void> set_attributes(const Request& request, std::vector<Attribute>& attr
                             std::vector<ContentAttribute>& contents) {
   for (const onnx::AttributeProto& attribute : request.node.attribute()) {
     switch (attribute.type()) {
-      case onnx::AttributeProto::INT:
-        attributes.push_back({attribute.name(), attribute.i()});
-        break;
+      case onnx::AttributeProto::INT: attributes.push_back({attribute.name(), attribute.i()}); break;
       case onnx::AttributeProto::FLOAT:
         attributes.push_back({attribute.name(), static_cast<double>(attribute.f())});
         break;
-      case onnx::AttributeProto::STRING:
-        attributes.push_back({attribute.name(), attribute.s()});
-        break;
+      case onnx::AttributeProto::STRING: attributes.push_back({attribute.name(), attribute.s()}); break;
       case onnx::AttributeProto::INTS:
         attributes.push_back(
             {attribute.name(), std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end())});
@@ -190,8 +186,7 @@ Result<void> set_attributes(const Request& request, std::vector<Attribute>& attr
         attributes.push_back({attribute.name(), OpaqueAttribute{"tensor"}});
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   return {};

@@ -56,8 +56,7 @@ bool set_data(const KnownContent& content, onnx::TensorProto& tensor) {
         tensor.add_uint64_data(static_cast<std::uint64_t>(element.integer));
       }
       return true;
-    default:
-      return false;
+    default: return false;
   }
 }
 

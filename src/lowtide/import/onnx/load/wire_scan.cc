@@ -247,11 +247,8 @@ class Scanner {
         if (!take_varint()) return malformed("a number is cut off or longer than 10 bytes");
         summary_.parsed_bytes += 16;
         return {};
-      case 1:
-        summary_.parsed_bytes += 16;
-        return skip(8);
-      case 2:
-        return scan_delimited(static_cast<std::uint32_t>(number));
+      case 1: summary_.parsed_bytes += 16; return skip(8);
+      case 2: return scan_delimited(static_cast<std::uint32_t>(number));
       case 3:
         summary_.parsed_bytes += kDefaultCost;
         return enter({stack_.back().end, kOther, static_cast<std::uint32_t>(number)});
@@ -259,11 +256,8 @@ class Scanner {
         if (stack_.back().group != number) return malformed("the end of a group has no matching start");
         leave();
         return {};
-      case 5:
-        summary_.parsed_bytes += 16;
-        return skip(4);
-      default:
-        return malformed("wire type " + std::to_string(*tag & 7U) + " does not exist");
+      case 5: summary_.parsed_bytes += 16; return skip(4);
+      default: return malformed("wire type " + std::to_string(*tag & 7U) + " does not exist");
     }
   }
 

@@ -30,42 +30,29 @@ std::string describe_tensor(const onnx::TensorProto& tensor) {
 
 OpaqueAttribute opaque(const AttributeProto& attribute) {
   switch (attribute.type()) {
-    case AttributeProto::TENSOR:
-      return {"tensor " + describe_tensor(attribute.t())};
-    case AttributeProto::TENSORS:
-      return {std::to_string(attribute.tensors_size()) + " tensors"};
-    case AttributeProto::SPARSE_TENSOR:
-      return {"sparse tensor"};
-    case AttributeProto::SPARSE_TENSORS:
-      return {std::to_string(attribute.sparse_tensors_size()) + " sparse tensors"};
-    case AttributeProto::TYPE_PROTO:
-      return {"type " + describe(attribute.tp())};
-    default:
-      return {std::to_string(attribute.type_protos_size()) + " types"};
+    case AttributeProto::TENSOR: return {"tensor " + describe_tensor(attribute.t())};
+    case AttributeProto::TENSORS: return {std::to_string(attribute.tensors_size()) + " tensors"};
+    case AttributeProto::SPARSE_TENSOR: return {"sparse tensor"};
+    case AttributeProto::SPARSE_TENSORS: return {std::to_string(attribute.sparse_tensors_size()) + " sparse tensors"};
+    case AttributeProto::TYPE_PROTO: return {"type " + describe(attribute.tp())};
+    default: return {std::to_string(attribute.type_protos_size()) + " types"};
   }
 }
 
 // Returns nullopt for an attribute without a type.
 std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
   switch (attribute.type()) {
-    case AttributeProto::FLOAT:
-      return static_cast<double>(attribute.f());
-    case AttributeProto::INT:
-      return attribute.i();
-    case AttributeProto::STRING:
-      return attribute.s();
-    case AttributeProto::FLOATS:
-      return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
-    case AttributeProto::INTS:
-      return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
+    case AttributeProto::FLOAT: return static_cast<double>(attribute.f());
+    case AttributeProto::INT: return attribute.i();
+    case AttributeProto::STRING: return attribute.s();
+    case AttributeProto::FLOATS: return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
+    case AttributeProto::INTS: return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
     case AttributeProto::STRINGS:
       return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
     case AttributeProto::UNDEFINED:
     case AttributeProto::GRAPH:
-    case AttributeProto::GRAPHS:
-      return std::nullopt;
-    default:
-      return opaque(attribute);
+    case AttributeProto::GRAPHS: return std::nullopt;
+    default: return opaque(attribute);
   }
 }
 

@@ -19,20 +19,14 @@ enum class List : std::uint8_t { floats, doubles, int32s, int64s, uint64s, strin
 List list_of(DType dtype) {
   switch (dtype) {
     case DType::f32:
-    case DType::c64:
-      return List::floats;
+    case DType::c64: return List::floats;
     case DType::f64:
-    case DType::c128:
-      return List::doubles;
-    case DType::i64:
-      return List::int64s;
+    case DType::c128: return List::doubles;
+    case DType::i64: return List::int64s;
     case DType::u32:
-    case DType::u64:
-      return List::uint64s;
-    case DType::string:
-      return List::strings;
-    default:
-      return List::int32s;
+    case DType::u64: return List::uint64s;
+    case DType::string: return List::strings;
+    default: return List::int32s;
   }
 }
 
@@ -74,14 +68,10 @@ double half_to_real(std::uint16_t half) {
 
 double real_from_bits(std::uint64_t bits, DType dtype) {
   switch (dtype) {
-    case DType::f16:
-      return half_to_real(static_cast<std::uint16_t>(bits));
-    case DType::bf16:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0xFFFFU) << 16U);
-    case DType::f32:
-      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    default:
-      return std::bit_cast<double>(bits);
+    case DType::f16: return half_to_real(static_cast<std::uint16_t>(bits));
+    case DType::bf16: return std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0xFFFFU) << 16U);
+    case DType::f32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    default: return std::bit_cast<double>(bits);
   }
 }
 
@@ -96,16 +86,11 @@ std::uint64_t bits_at(const std::string& raw, std::size_t at, std::size_t width)
 
 std::uint64_t bits_in_list(const onnx::TensorProto& tensor, DType dtype, int at) {
   switch (list_of(dtype)) {
-    case List::floats:
-      return std::bit_cast<std::uint32_t>(tensor.float_data(at));
-    case List::doubles:
-      return std::bit_cast<std::uint64_t>(tensor.double_data(at));
-    case List::int64s:
-      return static_cast<std::uint64_t>(tensor.int64_data(at));
-    case List::uint64s:
-      return tensor.uint64_data(at);
-    default:
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(tensor.int32_data(at)));
+    case List::floats: return std::bit_cast<std::uint32_t>(tensor.float_data(at));
+    case List::doubles: return std::bit_cast<std::uint64_t>(tensor.double_data(at));
+    case List::int64s: return static_cast<std::uint64_t>(tensor.int64_data(at));
+    case List::uint64s: return tensor.uint64_data(at);
+    default: return static_cast<std::uint64_t>(static_cast<std::int64_t>(tensor.int32_data(at)));
   }
 }
 

@@ -18,12 +18,9 @@ using onnx::TypeProto;
 
 std::string describe_extent(const KnownExtent& extent) {
   switch (extent.knowledge) {
-    case Knowledge::exact:
-      return std::to_string(extent.extent);
-    case Knowledge::at_most:
-      return "<=" + std::to_string(extent.extent);
-    case Knowledge::unknown:
-      break;
+    case Knowledge::exact: return std::to_string(extent.extent);
+    case Knowledge::at_most: return "<=" + std::to_string(extent.extent);
+    case Knowledge::unknown: break;
   }
   if (extent.symbol.empty()) return "?";
   const std::string shown = quoted(extent.symbol, 40);
@@ -106,18 +103,12 @@ std::string describe(const TypeProto& type) {
       const Result<TensorFact> fact = fact_from_type(type, {});
       return fact ? describe(*fact) : "a tensor";
     }
-    case TypeProto::kSequenceType:
-      return "a sequence";
-    case TypeProto::kMapType:
-      return "a map";
-    case TypeProto::kOptionalType:
-      return "an optional";
-    case TypeProto::kSparseTensorType:
-      return "a sparse tensor";
-    case TypeProto::kOpaqueType:
-      return "an opaque value";
-    case TypeProto::VALUE_NOT_SET:
-      break;
+    case TypeProto::kSequenceType: return "a sequence";
+    case TypeProto::kMapType: return "a map";
+    case TypeProto::kOptionalType: return "an optional";
+    case TypeProto::kSparseTensorType: return "a sparse tensor";
+    case TypeProto::kOpaqueType: return "an opaque value";
+    case TypeProto::VALUE_NOT_SET: break;
   }
   return "a value of no type";
 }

@@ -84,16 +84,11 @@ class WiringMaker {
 
   [[nodiscard]] std::string shown_source(const Wiring::Name& name) const {
     switch (name.source) {
-      case Source::input:
-        return "input " + std::to_string(name.index);
-      case Source::initializer:
-        return "initializer " + std::to_string(name.index);
-      case Source::sparse_initializer:
-        return "sparse initializer " + std::to_string(name.index);
-      case Source::node:
-        return "an output of " + shown_node(name.index);
-      case Source::outside:
-        break;
+      case Source::input: return "input " + std::to_string(name.index);
+      case Source::initializer: return "initializer " + std::to_string(name.index);
+      case Source::sparse_initializer: return "sparse initializer " + std::to_string(name.index);
+      case Source::node: return "an output of " + shown_node(name.index);
+      case Source::outside: break;
     }
     return "nothing";
   }
