@@ -37,7 +37,7 @@ def lines(columns, rows, note=""):
 def models_note(rows):
     proven = sum(row["arena"] == row["bound"] for row in rows)
     fragmented = [row["model"] for row in rows if row["arena"] != row["load"]]
-    exceeds = f"exceeds the peak on {', '.join(fragmented)}" if fragmented else "equals the peak on all"
+    exceeds = f"exceeds the peak on {', '.join(fragmented)}" if fragmented else "equals the peak on all models"
     return f"MiB. {proven} of {len(rows)} models are proven optimal: the arena equals the bound. The arena {exceeds}."
 
 

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "lowtide/base/article.h"
 #include "lowtide/import/import.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
@@ -40,7 +41,7 @@ int main(int argc, char** argv) {
   if (bound != nullptr) std::cout << ", lower bound " << bound->bytes.count() << " bytes";
   std::cout << '\n';
   if (!planned->fits()) {  // an answer, not an error
-    std::cout << "does not fit: " << planned->shortfall.count() << " bytes too many"
+    std::cout << "does not fit: " << with_count(planned->shortfall.count(), "byte") << " too many"
               << (planned->proven_infeasible ? ", and no plan that runs each node once fits" : "") << '\n';
     return 1;
   }

@@ -38,7 +38,7 @@ TEST(MustBeLive, CountsASkipConnectionAcrossTheLargestStep) {
   EXPECT_EQ(largest_step(graph, dense_kernels(graph)).bytes, Bytes(4 * (100 + 50)));
 }
 
-TEST(MustBeLive, CountsOutputsThatCameBefore) {
+TEST(MustBeLive, CountsOutputsOfEarlierNodes) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]
@@ -49,7 +49,7 @@ TEST(MustBeLive, CountsOutputsThatCameBefore) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(4 * (10 + 3 + 2)));
 }
 
-TEST(MustBeLive, LeavesOutWhatMayBeWrittenInPlace) {
+TEST(MustBeLive, OmitsAResultThatMayBeInPlace) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]
@@ -87,7 +87,7 @@ TEST(MustBeLive, CountsAllOutputsAtTheEndOfTheRun) {
 
 // a and b are the same 40 bytes of x, but two outputs never share bytes. While the nodes run, a or b may still be the
 // bytes of x, so only the bound at the end counts both.
-TEST(MustBeLive, CountsContentThatTwoOutputsHoldTwiceAtTheEnd) {
+TEST(MustBeLive, CountsSharedContentOfTwoOutputsTwice) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
     x = Conv(i) : f32[10]
@@ -106,7 +106,7 @@ TEST(MustBeLive, CountsContentThatTwoOutputsHoldTwiceAtTheEnd) {
 }
 
 // a and b are both outputs, so b is a copy: 40 bytes of a and 20 of b are live while l reads 24 and writes 4.
-TEST(MustBeLive, CountsAnOutputOfAnOutputAsACopy) {
+TEST(MustBeLive, CountsAViewAsACopyIfBothAreOutputs) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
     a = Conv(i) : f32[2,5]
@@ -121,7 +121,7 @@ TEST(MustBeLive, CountsAnOutputOfAnOutputAsACopy) {
 }
 
 // The body of a Loop holds its inputs, even if it only returns them.
-TEST(MustBeLive, CountsWhatABodyWithoutNodesWasGiven) {
+TEST(MustBeLive, CountsTheInputsOfABodyWithoutNodes) {
   const Graph graph = graph_of("graph \"g\" {\n input a : f32[8]\n input b : f32[20]\n output b, a\n}");
   EXPECT_EQ(bound_of(graph, {}, {.alignment = Bytes(64), .inputs_live_throughout = true}).bytes, Bytes(64 + 128));
   EXPECT_EQ(bound_of(graph, {}, {.alignment = Bytes(64)}).bytes, Bytes(0));
@@ -139,14 +139,14 @@ std::string wide_graph() {
   return text + "c = Concat(" + parts + ") {axis = 0} : f32[1200]\n y = Conv(c) : f32[1]\n output y\n}";
 }
 
-TEST(MustBeLive, CountsAllOfAConcatOfMany) {
+TEST(MustBeLive, CountsAllOperandsOfALargeConcat) {
   const Graph graph = graph_of(wide_graph());
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(300 * 16 + 4));
 }
 
 // Some models reorder the gates of the weights of an LSTM. The constant occupies no bytes of the arena, but a reordered
 // copy does. In the original order, the result is the constant itself.
-TEST(MustBeLive, CountsAConcatOfSlicesOfAConstantUnlessItIsTheConstant) {
+TEST(MustBeLive, CountsReorderedSlicesOfAConstant) {
   const auto bound_with = [](const std::string& parts) {
     const Graph graph = graph_of(R"(graph "g" {
       constant w : f32[6]
@@ -163,7 +163,7 @@ TEST(MustBeLive, CountsAConcatOfSlicesOfAConstantUnlessItIsTheConstant) {
   EXPECT_EQ(bound_with("u, s, t"), Bytes(4 * 6 + 4));
 }
 
-// Even without any effort for live sets, what each node reads and writes counts.
+// Without any effort for live sets, the bound still counts what each node reads and writes.
 TEST(MustBeLive, IsNeverBelowTheLargestStep) {
   const Graph graph = graph_of(wide_graph());
   EXPECT_EQ(bound_of(graph, dense_kernels(graph), {.effort = 0}).bytes, Bytes(300 * 16 + 4));
@@ -171,7 +171,7 @@ TEST(MustBeLive, IsNeverBelowTheLargestStep) {
 
 // On random graphs, the bound is not above the peak of any order with any choice of aliases. Every subset of the
 // aliases that the planner may use is tried by removing permissions from the kernels.
-TEST(MustBeLive, IsBelowEveryOrderAndEveryChoiceOfAliases) {
+TEST(MustBeLive, NeverExceedsThePeakOfAPlan) {
   Random random(23);
   int tight = 0;
   constexpr int kRounds = 600;
@@ -208,7 +208,7 @@ TEST(MustBeLive, IsBelowEveryOrderAndEveryChoiceOfAliases) {
   EXPECT_GE(tight, kRounds * 6 / 10);  // a bound that no plan reaches would be of little use
 }
 
-TEST(MustBeLive, WithLittleEffortIsLowerAndSaysSo) {
+TEST(MustBeLive, IsNotHigherWithLessEffort) {
   Random random(5);
   const Graph graph = testing::random_graph(random, 400);
   const ChosenKernels kernels = dense_kernels(graph);
@@ -219,7 +219,7 @@ TEST(MustBeLive, WithLittleEffortIsLowerAndSaysSo) {
 }
 
 // While k runs, s is kept for y: 10 + 100 + 50. At the end, only y is live.
-TEST(MustBeLiveSet, NamesWhatTheBoundCounts) {
+TEST(MustBeLiveSet, ListsTheTensorsThatTheBoundCounts) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]

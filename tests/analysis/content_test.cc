@@ -33,14 +33,15 @@ Graph slices(int count) {
 Content content_of(const Graph& graph) { return Content(graph, dense_kernels(graph), Bytes(1), false); }
 
 // r has one piece per slice, each with two holders. y is one more piece.
-TEST(Content, SlicesAreAPieceEach) {
+TEST(Content, EachSliceIsOnePiece) {
   const Content content = content_of(slices(100));
   EXPECT_EQ(content.pieces().size(), 100U + 1);
   EXPECT_EQ(content.holdings(), 200 + 1);
 }
 
-// Every slice reads r and would list all of its pieces. 5,000 x 5,000 is more than 16 million, so r is one piece.
-TEST(Content, PiecesThatTooManyNodesTouchStayOne) {
+// Every slice reads r and would list all pieces of r. 5,000 x 5,000 is above the limit of 16 million, so r stays one
+// piece.
+TEST(Content, TensorWithTooManyPiecesStaysOnePiece) {
   const Content content = content_of(slices(5'000));
   EXPECT_EQ(content.pieces().size(), 1U + 1);
   EXPECT_EQ(content.holdings(), 5'001 + 1);

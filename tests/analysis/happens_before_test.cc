@@ -43,7 +43,7 @@ TEST(Chains, FollowEdges) {
 // Two rows join at 5, which waits for 4 and 3 and continues the chain of 4.
 //   0 --- 2 --- 4 --- 5 --- 6 --- 7
 //   1 --- 3 ---------'
-TEST(Chains, GoOnWhereTheyHaveEndedBefore) {
+TEST(Chains, ContinueAfterTheNodeThatEndsThem) {
   const PartialOrder order = chains_of({{}, {}, {0}, {1}, {2}, {4, 3}, {5}, {6}});
   EXPECT_EQ(order.chains, 2U);
 }
@@ -77,7 +77,7 @@ Before random_edges(Random& random, std::size_t count, int density) {
   return before;
 }
 
-TEST(HappensBefore, IsTheTransitiveClosure) {
+TEST(HappensBefore, EqualsTheTransitiveClosure) {
   Random random(5);
   for (int run = 0; run < 400; ++run) {
     const std::size_t count = 1 + random.below(14);
@@ -94,7 +94,7 @@ TEST(HappensBefore, IsTheTransitiveClosure) {
   }
 }
 
-TEST(HappensBefore, SaysWhereItsClocksWouldBeTooLarge) {
+TEST(HappensBefore, RefusesClocksAboveTheLimit) {
   const std::size_t count = 100'000;
   PartialOrder order{.chain_of = std::vector<Index>(count, 0), .before = Before(count), .chains = 10'000};
   const Result<HappensBefore> made = HappensBefore::make(order);  // 10^5 x 10^4 x 4 bytes = 4 GB
@@ -102,8 +102,8 @@ TEST(HappensBefore, SaysWhereItsClocksWouldBeTooLarge) {
   EXPECT_EQ(made.error().code, ErrorCode::over_limit);
 }
 
-// Compares with a check of every pair of uses: all uses of one buffer must be before all uses of the other.
-TEST(BufferConflicts, AreThoseThatSomeRunMayHaveAtOnce) {
+// Two buffers are in conflict unless all uses of one of them happen before all uses of the other.
+TEST(BufferConflicts, MatchAComparisonOfAllPairsOfUses) {
   Random random(6);
   int free_pairs = 0;
   for (int run = 0; run < 400; ++run) {

@@ -24,12 +24,12 @@ std::string views_of_last(const std::string& text) {
   return lines;
 }
 
-TEST(Views, ReshapeIsItsInput) {
+TEST(Views, ReshapeIsAViewOfItsInput) {
   EXPECT_EQ(views_of_last("input x : f32[2,6]\n constant s : i64[2]\n y = Reshape(x, s) : f32[3,4]\n output y"),
             "y in x at 0\n");
 }
 
-TEST(Views, DropoutIsItsInputOnlyInInference) {
+TEST(Views, DropoutIsAViewOnlyInInference) {
   EXPECT_EQ(views_of_last("input x : f32[4]\n y = Dropout(x) : f32[4]\n output y"), "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[4]\n constant r : f32[]\n constant t : bool[] = [0]\n"
                           "y = Dropout(x, r, t) : f32[4]\n output y"),
@@ -46,7 +46,7 @@ TEST(Views, DropoutWithAMaskComputes) {
   EXPECT_EQ(views_of_last("input x : f32[4]\n y, m = Dropout(x) : f32[4], bool[4]\n output y"), "");
 }
 
-TEST(Views, SliceOfOuterRowsIsOneRun) {
+TEST(Views, SliceOfRowsIsAView) {
   // Rows 2..5 of 8 rows of 3 floats: 2 * 3 * 4 = 24 bytes before them.
   EXPECT_EQ(
       views_of_last(
@@ -64,14 +64,14 @@ TEST(Views, SliceWithNegativeStartCountsFromTheEnd) {
       "y in x at 72\n");
 }
 
-TEST(Views, SliceOfColumnsIsOneRunOnlyInOneRow) {
+TEST(Views, SliceOfColumnsIsAViewOnlyInOneRow) {
   const std::string numbers = "constant b : i64[1] = [1]\n constant e : i64[1] = [3]\n constant a : i64[1] = [1]\n";
   EXPECT_EQ(views_of_last("input x : f32[2,4]\n" + numbers + "y = Slice(x, b, e, a) : f32[2,2]\n output y"), "");
   EXPECT_EQ(views_of_last("input x : f32[1,4]\n" + numbers + "y = Slice(x, b, e, a) : f32[1,2]\n output y"),
             "y in x at 4\n");
 }
 
-TEST(Views, SliceThatPicksOnePlaneInsideOneRowOfAnother) {
+TEST(Views, SliceOfRowsWithinOnePlaneIsAView) {
   // x[3, 1:2, :] of [5,4,6]: (3 * 4 + 1) * 6 * 4 bytes = 312.
   EXPECT_EQ(views_of_last("input x : f32[5,4,6]\n constant b : i64[2] = [3, 1]\n constant e : i64[2] = [4, 3]\n"
                           "constant a : i64[2] = [0, 1]\n y = Slice(x, b, e, a) : f32[1,2,6]\n output y"),
@@ -93,19 +93,19 @@ TEST(Views, SliceWithUnknownStartsCopies) {
       "");
 }
 
-TEST(Views, SliceOfOldOpsetsHasAttributes) {
+TEST(Views, SliceMayHaveItsBoundsInAttributes) {
   EXPECT_EQ(
       views_of_last("input x : f32[8,3]\n y = Slice(x) {starts = [2], ends = [5], axes = [0]} : f32[3,3]\n output y"),
       "y in x at 24\n");
 }
 
-TEST(Views, UpperBoundExtentsAreNeverSlicedWithoutACopy) {
+TEST(Views, SliceOfATensorWithUpperBoundsCopies) {
   EXPECT_EQ(
       views_of_last("input x : f32[<=8,3]\n y = Slice(x) {starts = [2], ends = [5], axes = [0]} : f32[3,3]\n output y"),
       "");
 }
 
-TEST(Views, HalfBytesMustStartOnAByte) {
+TEST(Views, SliceOfHalfBytesMustStartOnAByte) {
   EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [2], ends = [4], axes = [0]} : i4[2]\n output y"),
             "y in x at 1\n");
   EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [1], ends = [3], axes = [0]} : i4[2]\n output y"),
@@ -113,7 +113,7 @@ TEST(Views, HalfBytesMustStartOnAByte) {
 }
 
 // An element of 4 bits may end inside a byte that the next element also uses. The last one ends with the tensor.
-TEST(Views, HalfBytesMustEndOnAByteOrWithTheWhole) {
+TEST(Views, SliceOfHalfBytesMustEndOnAByteOrWithItsInput) {
   EXPECT_EQ(views_of_last("input x : i4[8]\n y = Slice(x) {starts = [2], ends = [3], axes = [0]} : i4[1]\n output y"),
             "");
   EXPECT_EQ(views_of_last("input x : i4[7]\n y = Slice(x) {starts = [6], ends = [7], axes = [0]} : i4[1]\n output y"),
@@ -121,7 +121,7 @@ TEST(Views, HalfBytesMustEndOnAByteOrWithTheWhole) {
 }
 
 // The range in the attributes and the extents of the result must agree, because a file states both.
-TEST(Views, SliceWhoseBoundsAndResultDisagreeCopies) {
+TEST(Views, SliceCopiesIfItsBoundsAndResultDisagree) {
   const auto slice = [](const std::string& attributes, const std::string& result) {
     return views_of_last("input x : f32[8,3]\n y = Slice(x) {" + attributes + "} : " + result + "\n output y");
   };
@@ -138,7 +138,7 @@ TEST(Views, SplitOnTheOuterAxisGivesConsecutiveParts) {
   EXPECT_EQ(views_of_last("input x : f32[2,6]\n a, b = Split(x) {axis = 1} : f32[2,2], f32[2,4]\n output a, b"), "");
 }
 
-TEST(Views, SplitWhosePartsAreNoPiecesOfTheWholeCopies) {
+TEST(Views, SplitCopiesIfItsPartsAndInputDisagree) {
   const auto split = [](const std::string& results, const std::string& lengths = "") {
     return views_of_last("input x : f32[4,6]\n a, b = Split(x) {axis = 0" + lengths + "} : " + results +
                          "\n output a, b");
@@ -161,7 +161,7 @@ TEST(Views, ANodeWithABodyComputes) {
             "");
 }
 
-TEST(Views, ConcatPutsItsInputsInItsSlices) {
+TEST(Views, ConcatInputsAreViewsOfConsecutiveParts) {
   EXPECT_EQ(
       views_of_last("input a : f32[1,2]\n input b : f32[1,3]\n c = Concat(a, b) {axis = -1} : f32[1,5]\n output c"),
       "a in c at 0\nb in c at 8\n");
@@ -169,12 +169,12 @@ TEST(Views, ConcatPutsItsInputsInItsSlices) {
       views_of_last("input a : f32[2,2]\n input b : f32[2,3]\n c = Concat(a, b) {axis = 1} : f32[2,5]\n output c"), "");
 }
 
-TEST(Views, OfAConcatMayNameOneInputTwice) {
+TEST(Views, ConcatMayReadOneInputTwice) {
   EXPECT_EQ(views_of_last("input a : f32[2]\n c = Concat(a, a) {axis = 0} : f32[4]\n output c"),
             "a in c at 0\na in c at 8\n");
 }
 
-TEST(Views, ExpandIsItsInputWhereNothingRepeats) {
+TEST(Views, ExpandIsAViewIfNothingRepeats) {
   EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[1,3]\n output y"),
             "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[2,3]\n output y"), "");

@@ -268,7 +268,7 @@ TEST(FunctionBombs, OfBodiesInBodiesAreLimitedInDepth) {
                  "else_branch = e () => (q) { q = Relu(a) }> }"));
     *model.add_functions() = part.functions(0);
   }
-  expect_refused(import(model), ErrorCode::over_limit, {"nesting of graphs of 40", "kMaxBodyNesting"});
+  expect_refused(import(model), ErrorCode::over_limit, {"graphs nested to a depth of 40", "kMaxBodyNesting"});
 }
 
 TEST(FunctionBombs, InGraphsPassedAsAttributesAreRefused) {

@@ -189,7 +189,7 @@ TEST(PlanJson, PartsAreReadBack) {
   EXPECT_EQ(refused("[[16, 0, 1], [49, 0, 3]]]"),
             "p.json: $.buffers[3].parts[1].bytes: is 49, but 48 bytes of the buffer are left");
   EXPECT_EQ(refused("[[16, 0, 1], [47, 0, 3]]]"),
-            "p.json: $.buffers[3].parts: 1 bytes of the buffer are in none of its parts");
+            "p.json: $.buffers[3].parts: do not cover the last 1 byte of the buffer");
   EXPECT_EQ(refused("[[16, 1, 1], [48, 0, 3]]]"),
             "p.json: $.buffers[3].parts[0]: is live in steps [1, 1), which is empty");
   EXPECT_EQ(refused("[[16, 0, 1], [48, 0, 2]]]"),

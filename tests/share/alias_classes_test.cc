@@ -42,7 +42,7 @@ Decided decide(const std::string& text, const AliasOptions& options = {}) {
 }
 
 // In a chain of 4-byte convolutions with a Relu, the Relu writes over what it reads.
-TEST(InPlace, TakesOverAnInputThatDies) {
+TEST(InPlace, OverwritesAnInputThatDies) {
   const Decided d =
       decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Conv(b) : f32[1]\n output c");
   EXPECT_TRUE(d.share("a", "b"));
@@ -50,12 +50,12 @@ TEST(InPlace, TakesOverAnInputThatDies) {
   EXPECT_EQ(d.load, Bytes(8));  // b and c at the last step
 }
 
-TEST(InPlace, NeverOnAnInputOfTheGraph) {
+TEST(InPlace, NeverOverwritesAnInputOfTheGraph) {
   const Decided d = decide("input x : f32[1]\n b = Relu(x) : f32[1]\n output b");
   EXPECT_FALSE(d.share("x", "b"));
 }
 
-TEST(InPlace, NotWhileAnotherReaderComesLater) {
+TEST(InPlace, KeepsAnInputWithALaterReader) {
   const Decided d =
       decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Mul(a, b) : f32[1]\n output c");
   EXPECT_FALSE(d.share("a", "b"));
@@ -63,8 +63,8 @@ TEST(InPlace, NotWhileAnotherReaderComesLater) {
   EXPECT_EQ(d.load, Bytes(8));
 }
 
-// A node may overwrite only what *no* alias needs later: r is a view of a and is read after the Relu.
-TEST(InPlace, NotWhileAnAliasIsReadLater) {
+// r is a view of a, and is read after the Relu, so the Relu may not overwrite a.
+TEST(InPlace, KeepsAnInputIfAViewOfItIsReadLater) {
   const Decided d = decide(
       "input x : f32[1]\n a = Conv(x) : f32[1]\n r = Reshape(a) : f32[1,1]\n b = Relu(a) : f32[1]\n"
       "c = Conv(r, b) : f32[1]\n output c");
@@ -72,13 +72,13 @@ TEST(InPlace, NotWhileAnAliasIsReadLater) {
   EXPECT_FALSE(d.share("a", "b"));
 }
 
-TEST(InPlace, NotOnAnOutput) {
+TEST(InPlace, KeepsAnInputThatIsAnOutput) {
   const Decided d = decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n output a, b");
   EXPECT_FALSE(d.share("a", "b"));
 }
 
-// Add(a, slice of a): writing row 0 would destroy what row 1 still needs to read through the slice.
-TEST(InPlace, NotWhileAnotherInputLiesInTheSameBytes) {
+// Add(a, slice of a): writing row 0 would destroy bytes that row 1 still reads through the slice.
+TEST(InPlace, KeepsAnInputThatOverlapsAnotherInput) {
   const Decided d = decide(
       "input x : f32[4]\n a = Conv(x) : f32[2,4]\n s = Slice(a) {starts = [0], ends = [1], axes = [0]} : f32[1,4]\n"
       "b = Add(a, s) : f32[2,4]\n h = Conv(x) : f32[100]\n output b, h");
@@ -86,19 +86,19 @@ TEST(InPlace, NotWhileAnotherInputLiesInTheSameBytes) {
   EXPECT_FALSE(d.share("a", "b"));
 }
 
-TEST(InPlace, OnBothInputsWhenTheyAreTheSameBytes) {
+TEST(InPlace, OverwritesTwoInputsWithTheSameBytes) {
   const Decided d =
       decide("input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[4]\n b = Add(a, r) : f32[4]\n output b");
   EXPECT_TRUE(d.share("a", "b"));
   EXPECT_EQ(d.load, Bytes(16));
 }
 
-TEST(InPlace, NotWithAnotherElementSize) {
+TEST(InPlace, NeedsTheSameElementSize) {
   const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[4]\n b = Cast(a) : f16[4]\n output b");
   EXPECT_FALSE(d.share("a", "b"));
 }
 
-TEST(Aliases, AReshapeOfAnInputStaysWithIt) {
+TEST(Aliases, ReshapeOfAnInputSharesItsBytes) {
   const Decided d = decide("input x : f32[4]\n r = Reshape(x) : f32[2,2]\n b = Conv(r) : f32[1]\n output b");
   EXPECT_TRUE(d.share("x", "r"));
   EXPECT_EQ(d.load, Bytes(4));
@@ -150,7 +150,7 @@ constexpr const char* kConcatAroundAPeak =
 
 // As one block, the buffer of 21 rows would be live in that step: 21 + 100 > 1 + 100. With copies, the step of the
 // Concat needs 1 + 20 + 21 = 42 rows.
-TEST(Aliases, ConcatThatWouldLiftThePeakCopiesWithoutParts) {
+TEST(Aliases, ConcatThatWouldRaiseThePeakCopies) {
   const Decided d = decide(kConcatAroundAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // a, h and s
@@ -174,13 +174,13 @@ TEST(Aliases, PartsAreWholeUnitsOfTheAlignment) {
             (std::vector<BufferPart>{{Bytes(256), {StepId(0), StepId(5)}}, {Bytes(256), {StepId(3), StepId(5)}}}));
 }
 
-// One row of ten stays in use for long.
+// One row of ten is read again after the step that needs 100 rows.
 constexpr const char* kSliceAcrossAPeak =
     "input x : f32[4]\n a = Conv(x) : f32[10,4]\n s = Slice(a) {starts = [2], ends = [3], axes = [0]} : f32[1,4]\n"
     "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b";
 
 // As a view of one block, it keeps all ten rows live in the step of 100 rows.
-TEST(Aliases, SliceThatWouldKeepALargeTensorAtThePeakCopiesWithoutParts) {
+TEST(Aliases, SliceThatWouldRaiseThePeakCopies) {
   const Decided d = decide(kSliceAcrossAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "s"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // s, h and b
@@ -197,7 +197,7 @@ TEST(Aliases, PartsAroundASliceEndBeforeIt) {
 }
 
 // Each half of a split is overwritten in place: 8 bytes in total, plus o.
-TEST(InPlace, TakesOverThePartOfABufferThatDies) {
+TEST(InPlace, OverwritesThePartOfABufferThatDies) {
   const std::string text =
       "input x : f32[1]\n a = Conv(x) : f32[2]\n p, q = Split(a) {axis = 0} : f32[1], f32[1]\n"
       "r = Relu(p) : f32[1]\n s = Relu(q) : f32[1]\n o = Conv(r, s) : f32[1]\n output o";
@@ -209,8 +209,8 @@ TEST(InPlace, TakesOverThePartOfABufferThatDies) {
   EXPECT_EQ(d.load, Bytes(8 + 4));
 }
 
-// p's bytes are read through the slice after the Relu, q's are not.
-TEST(InPlace, NotAPartThatIsReadLaterThroughAnotherView) {
+// The slice reads the bytes of p after the Relu. Nothing reads those of q.
+TEST(InPlace, KeepsAPartThatAnotherViewReadsLater) {
   const Decided d = decide(
       "input x : f32[1]\n a = Conv(x) : f32[2]\n p, q = Split(a) {axis = 0} : f32[1], f32[1]\n"
       "t = Slice(a) {starts = [0], ends = [1], axes = [0]} : f32[1]\n"
@@ -220,13 +220,13 @@ TEST(InPlace, NotAPartThatIsReadLaterThroughAnotherView) {
   EXPECT_TRUE(d.share("a", "s"));
 }
 
-TEST(Aliases, NodesThatAreToCopyDo) {
+TEST(Aliases, NodesListedInTheOptionsShareNothing) {
   Decided d = decide(kConcatAroundAPeak, {.computing = {NodeId(4)}});
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.aliases.step_kinds[NodeId(4)], StepKind::compute);
 }
 
-TEST(Aliases, SplitPartsAreTheWholeWhereThatSaves) {
+TEST(Aliases, SplitOutputsShareTheInputIfThatSavesBytes) {
   const Decided d = decide(
       "input x : f32[4]\n a = Conv(x) : f32[4,4]\n p, q = Split(a) {axis = 0} : f32[2,4], f32[2,4]\n"
       "b = Add(p, q) : f32[2,4]\n output b");
@@ -235,9 +235,8 @@ TEST(Aliases, SplitPartsAreTheWholeWhereThatSaves) {
   EXPECT_EQ(d.aliases.step_kinds[NodeId(1)], StepKind::alias);
 }
 
-// A result in place in a part of a concat: the input of the Relu is produced within the lifespan of the concat's
-// buffer.
-TEST(Aliases, InPlaceReachesIntoAConcatSlice) {
+// b is written in place over p, and is an operand of the concat. So p is produced in the buffer of the concat.
+TEST(Aliases, InPlaceOperandSharesBytesWithTheConcat) {
   const Decided d = decide(
       "input x : f32[4]\n a = Conv(x) : f32[2,4]\n p = Conv(x) : f32[2,4]\n b = Relu(p) : f32[2,4]\n"
       "c = Concat(a, b) {axis = 0} : f32[4,4]\n output c");
@@ -246,7 +245,7 @@ TEST(Aliases, InPlaceReachesIntoAConcatSlice) {
   EXPECT_EQ(d.load, Bytes(64));
 }
 
-TEST(Aliases, SwitchesTurnThemOff) {
+TEST(Aliases, OptionsTurnOffViewsAndInPlace) {
   const std::string text =
       "input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[4]\n b = Relu(r) : f32[4]\n output b";
   EXPECT_EQ(decide(text).load, Bytes(16));
@@ -255,7 +254,7 @@ TEST(Aliases, SwitchesTurnThemOff) {
 }
 
 // Sharing never raises the peak: on random graphs, the peak with aliases is at most the one without.
-TEST(Aliases, NeverRaiseTheLoad) {
+TEST(Aliases, NeverRaiseThePeak) {
   Random random(11);
   int raised_by_parts = 0;
   int lowered_by_parts = 0;
@@ -275,14 +274,14 @@ TEST(Aliases, NeverRaiseTheLoad) {
     lowered_by_parts += load({}) < whole ? 1 : 0;
     EXPECT_EQ(without, plain_figures(graph).load_as_given);
   }
-  // The choice among concats is greedy, so a lower load with all of them joined may mislead it.
+  // The choice between concats is greedy, so parts may raise the peak in rare cases.
   EXPECT_LE(raised_by_parts, 3);
   EXPECT_GE(lowered_by_parts, 300);
 }
 
 // a and b are outputs and the two halves of x: 12 bytes in total, and they share no byte. c and d are the same 4 bytes
 // of y, so at most one of them can be a view.
-TEST(Views, OfOutputsAreJoinedWhereTheyShareNoByte) {
+TEST(Views, OutputsAreJoinedIfTheyShareNoByte) {
   const Decided d = decide(R"(input i : f32[1]
     x = Conv(i) : f32[3,1]
     a, b = Split(x) {axis = 0, split = [1, 2]} : f32[1,1], f32[2,1]

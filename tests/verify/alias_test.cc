@@ -69,8 +69,8 @@ TEST(AliasMeaning, WholeViewsKeepAllBytes) {
 }
 
 TEST(AliasMeaning, OtherOperatorsHaveNone) {
-  EXPECT_THAT(unary("Transpose", {4, 4}, {4, 4}), HasSubstr("no meaning without a computation"));
-  EXPECT_THAT(unary("Relu", {16}, {16}), HasSubstr("no meaning without a computation"));
+  EXPECT_THAT(unary("Transpose", {4, 4}, {4, 4}), HasSubstr("its operator is not a view"));
+  EXPECT_THAT(unary("Relu", {16}, {16}), HasSubstr("its operator is not a view"));
 }
 
 TEST(AliasMeaning, ReshapeIntoAnotherTypeComputes) {
@@ -124,10 +124,11 @@ TEST(AliasMeaning, SliceWithBoundsThatSayNothingComputes) {
   EXPECT_EQ(slice({4}, {1}, {{kHighest}, {kLowest}, {0}, {kLowest}}), "3+1 -> 0");
   EXPECT_EQ(slice({4}, {2}, {{0}, {3}, {0}, {1}}), "its bounds and the shape of its output disagree");
   EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {0}, {0}}), "a step is 0");
-  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {1}, {1}}), "an axis is not one of the input's");
-  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {kLowest}, {1}}), "an axis is not one of the input's");
+  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {1}, {1}}), "an axis is outside the rank of its input");
+  EXPECT_EQ(slice({4}, {4}, {{0}, {4}, {kLowest}, {1}}), "an axis is outside the rank of its input");
   EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0, -2}, {1, 1}}), "an axis is given twice");
-  EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0}, {1, 1}}), "its starts, ends, axes and steps differ in number");
+  EXPECT_EQ(slice({4, 4}, {2, 4}, {{0, 0}, {4, 2}, {0}, {1, 1}}),
+            "its starts, ends, axes and steps have different lengths");
   EXPECT_EQ(unary("Slice", {4}, {2}), "its bounds are not known before the run");
   // The product of the extents is 0, although partial products overflow.
   EXPECT_EQ(slice({0, kHighest, 2}, {0, kHighest, 2}, {{0}, {0}, {0}, {1}}), "");
@@ -151,8 +152,8 @@ TEST(AliasMeaning, SliceWithABoundThatIsNotKnownComputes) {
 
 TEST(AliasMeaning, PartsOfHalfBytesMustLieOnWholeBytes) {
   EXPECT_EQ(slice({8}, {4}, {{2}, {6}, {0}, {1}}, DType::i4), "1+2 -> 0");
-  EXPECT_EQ(slice({8}, {4}, {{1}, {5}, {0}, {1}}, DType::i4), "the part does not lie on whole bytes");
-  EXPECT_EQ(slice({8}, {3}, {{2}, {5}, {0}, {1}}, DType::i4), "the part does not lie on whole bytes");
+  EXPECT_EQ(slice({8}, {4}, {{1}, {5}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
+  EXPECT_EQ(slice({8}, {3}, {{2}, {5}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
   EXPECT_EQ(slice({7}, {3}, {{4}, {7}, {0}, {1}}, DType::i4), "2+2 -> 0");  // ends where the input does
 }
 
@@ -182,7 +183,7 @@ TEST(AliasMeaning, SplitThatInterleavesOrDisagreesComputes) {
   EXPECT_EQ(split({4}, {{2}, {3}}, {}), "the parts are longer than the whole along the axis");
   EXPECT_EQ(split({4}, {{1}, {3}}, {}, Extents{2, 2}), "its sizes and the shapes of its outputs disagree");
   EXPECT_EQ(split({4}, {{1}, {3}}, {integers("split", {1, 2, 1})}), "its sizes and the shapes of its outputs disagree");
-  EXPECT_EQ(split({4}, {{1}, {3}}, {integer("axis", 1)}), "its axis is not one of the input's");
+  EXPECT_EQ(split({4}, {{1}, {3}}, {integer("axis", 1)}), "its axis is outside the rank of its input");
   EXPECT_EQ(split({4, 4}, {{1, 4}, {3, 2}}, {}), "the parts differ in an extent other than that of the axis");
 }
 
@@ -201,7 +202,7 @@ TEST(AliasMeaning, ConcatAlongTheOuterAxisIsConsecutive) {
   EXPECT_EQ(concat({{1, 2}, {1, 3}}, {1, 5}, {integer("axis", -1)}), "0+2 -> 0, 0+3 -> 2");
   EXPECT_EQ(concat({{2, 2}, {2, 3}}, {2, 5}, {integer("axis", 1)}),
             "an extent before the axis is not 1, so the parts interleave");
-  EXPECT_EQ(concat({{2}, {2}}, {4}, {}), "its axis is missing or not one of the output's");
+  EXPECT_EQ(concat({{2}, {2}}, {4}, {}), "its axis is missing or outside the rank of its output");
   EXPECT_EQ(concat({{2}, {1, 2}}, {4}, {integer("axis", 0)}), "the parts have different ranks");
 }
 

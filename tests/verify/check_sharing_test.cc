@@ -96,7 +96,7 @@ TEST_F(SharingCheckTest, BranchesShareInNoRunButASequence) {
   put("c", 0);
   EXPECT_THAT(found(), IsEmpty());
   claim_.run_order = RunOrder::dependencies;
-  EXPECT_THAT(found(), ::testing::Contains(HasSubstr("node 2 may write it before node 0 has used that")));
+  EXPECT_THAT(found(), ::testing::Contains(HasSubstr("node 2 may write the first before node 0 has used the second")));
   run_in_waves({0, 1, 2, 3, 4});
   EXPECT_THAT(found(), IsEmpty());
   run_in_waves({0, 1, 1, 2, 3});
@@ -132,8 +132,8 @@ TEST_F(SharingCheckTest, PlacesOutsideTheirBlockAreFound) {
   put("b", 0, 1);
   put("c", 0, -1);
   put("w", 1);
-  EXPECT_THAT(found(), ElementsAre(HasSubstr("constant"), HasSubstr("in block 7, but there are 2"),
-                                   HasSubstr("8 bytes at 1 of a block of 8"), HasSubstr("at -1")));
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("constant"), HasSubstr("in block 7, but the number of blocks is 2"),
+                                   HasSubstr("8 bytes at offset 1 of a block of 8"), HasSubstr("at offset -1")));
 }
 
 TEST_F(SharingCheckTest, OrdersAndWavesMustKeepDependencies) {
@@ -142,7 +142,7 @@ TEST_F(SharingCheckTest, OrdersAndWavesMustKeepDependencies) {
   claim_.order = given_order(graph_);
   run_in_waves({0, 1, 1, 1, 2});
   EXPECT_THAT(found(),
-              ::testing::Contains(HasSubstr("node 3 is in wave 1, and node 1, on which it depends, in wave 1")));
+              ::testing::Contains(HasSubstr("node 3 is in wave 1, but node 1, on which it depends, is in wave 1")));
   claim_.order.pop_back();
   EXPECT_THAT(found(), ElementsAre(HasSubstr("4 nodes in the order, expected 5")));
 }
@@ -251,7 +251,7 @@ TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
   claim_.run_order = RunOrder::sequence;
   claim_.together = {{tensor("a"), tensor("b")}};
-  EXPECT_THAT(found(), ElementsAre(HasSubstr("written at once, in one place")));
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("written at the same time in the same place")));
 }
 
 // The body reads a after c is written.

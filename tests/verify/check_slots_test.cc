@@ -56,17 +56,17 @@ TEST(SlotCheck, FindsSlotsThatAreTooSmallOrNotThere) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(7), Bytes(4)}, Bytes(11))),
               ElementsAre("buffer 0 has 8 bytes, its slot 0 has 7"));
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 2}, {Bytes(8), Bytes(4)}, Bytes(12))),
-              ElementsAre("buffer 2 is in slot 2, but there are 2"));
+              ElementsAre("buffer 2 is in slot 2, but the number of slots is 2"));
 }
 
 TEST(SlotCheck, AddsUpTheTotal) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(8), Bytes(4)}, Bytes(11))),
-              ElementsAre("the slots have 12 bytes, not 11"));
+              ElementsAre("the slots have 12 bytes in total, but the claim states 11"));
 }
 
 TEST(SlotCheck, WantsOneSlotABuffer) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1}, {Bytes(8), Bytes(4)}, Bytes(12))),
-              ElementsAre("2 slots named for 3 buffers"));
+              ElementsAre("2 slots are named for 3 buffers"));
 }
 
 }  // namespace

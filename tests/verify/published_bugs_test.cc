@@ -121,7 +121,7 @@ TEST(PublishedBug, LiteRt8889BufferRecycledBehindAReshape) {
   const auto found = verify(graph, plan_with(2, 0));
   EXPECT_EQ(kinds(found), "dead_access; bad_in_place");
   EXPECT_THAT(found[0].message,
-              HasSubstr("reads 'rows' (tensor 2) in buffer 1 (temporary), which lives only in steps [0, 2)"));
+              HasSubstr("reads 'rows' (tensor 2) in buffer 1 (temporary), which is live only in steps [0, 2)"));
   EXPECT_THAT(found[1].message, HasSubstr("writes 'logits' (tensor 3) over 'rows' (tensor 2) in bytes [0, 16)"));
 }
 

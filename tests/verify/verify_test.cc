@@ -95,11 +95,11 @@ TEST(Roles, AreNamedWithTheRightArticle) {
     const Plan right = maker.finish();
     Plan plan = right;
     plan.layout.values[given].buffer = plan.layout.values[maker.value_of(y)].buffer;
-    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("is " + name + ", but lies in"));
+    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("is " + name + ", but is in"));
     plan = right;
     plan.layout.values[given].offset = Offset(1);
     plan.layout.buffers[maker.buffer_of(x)].size = Bytes(17);
-    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("; " + name + " has its buffer to itself"));
+    EXPECT_THAT(messages(verify(graph, plan)), HasSubstr("; " + name + " must fill a buffer of its own"));
   }
 }
 
@@ -154,7 +154,7 @@ TEST_F(Chain, ReadingAnotherTensorIsDataFlow) {
   plan.program.steps[StepId(1)].reads = {value_x};
   const auto found = check();
   EXPECT_EQ(kinds(found), "data_flow");
-  EXPECT_THAT(found[0].message, HasSubstr("reads 'x' (tensor 0) where its node reads 'y' (tensor 1)"));
+  EXPECT_THAT(found[0].message, HasSubstr("reads 'x' (tensor 0), but its node reads 'y' (tensor 1)"));
 }
 
 TEST_F(Chain, ReadingBeforeTheWriteIsDataFlow) {
@@ -164,7 +164,7 @@ TEST_F(Chain, ReadingBeforeTheWriteIsDataFlow) {
   plan.layout.buffers[buffer_z].lifespan.begin = StepId(0);
   const auto found = check();
   EXPECT_EQ(kinds(found), "data_flow");
-  EXPECT_THAT(found[0].message, HasSubstr("reads 'y' (tensor 1), which is not there before step 1"));
+  EXPECT_THAT(found[0].message, HasSubstr("reads 'y' (tensor 1), which does not exist before step 1"));
 }
 
 TEST_F(Chain, ForgottenReadIsDataFlow) {

@@ -30,10 +30,10 @@ struct BoundOptions {
 
 // Returns the live-set bound ("must_be_live"). Some tensors are live while a node v runs, whatever the order: those
 // whose producer is v or must run before v, and which are outputs or have a reader that is v or must run after v.
-// Kayaaslan et al. 2018 call them the live set of a node. The sum of their sizes is a bound. The largest sum over all
-// v, and over the end of the run, when all outputs are live, is returned. If the effort does not suffice for all nodes,
-// those with the highest load in `order` come first. The others count only what they read and write, so the result is
-// still a bound.
+// Kayaaslan et al. 2018 call them the live set of a node. The sum of their sizes is a bound. The result is the largest
+// of these sums and of the sum at the end of the run, when all outputs are live. If the effort does not suffice for all
+// nodes, those with the highest load in `order` come first. The others count only what they read and write, so the
+// result is still a bound.
 //
 // `kernels`: every plan needs their scratch. For a node with bodies, it must be the bound of the largest body. The
 // arena that was found for that body could be too large, because a better order in the body may need less.
@@ -46,7 +46,7 @@ struct BoundOptions {
 [[nodiscard]] LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                                    const std::vector<Bytes>& profile, const BoundOptions& options = {});
 
-// What that bound counts at one node, tensor by tensor. Each of them is live while the node runs, whatever the order.
+// The tensors that this bound counts at one node. Each of them is live while the node runs, whatever the order.
 struct MustBeLiveSet {
   struct Part {
     TensorId tensor;

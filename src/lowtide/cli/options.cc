@@ -21,7 +21,7 @@ bool is_too_large(std::string_view text) {
 
 constexpr std::string_view kTooLarge = " is too large; the largest number is 2^63 - 1";
 
-constexpr const char* kSizeTooLarge = "; this is too large: a size must be below 2^63 bytes";
+constexpr const char* kSizeTooLarge = "; a size must be below 2^63 bytes";
 
 // A hint at why a text is not a size. Empty if there is none.
 std::string size_hint(const std::string& text) {

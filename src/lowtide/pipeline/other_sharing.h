@@ -11,15 +11,18 @@
 
 namespace lowtide::pipeline_internal {
 
-// Slices, splits and concats that are aliases, in the order of the schedule: what they share cannot move apart, and
-// that is what leaves gaps between offsets.
+// Returns the slices, splits and concats that are aliases, in the order of the schedule. The tensors that they join
+// have fixed distances, which may leave gaps between offsets.
 [[nodiscard]] std::vector<NodeId> partial_aliases(const Graph& graph, const Schedule& schedule);
 
-// Other ways to share for offsets that leave a gap: whole buffers, and none in part. None if no tensors share a part.
+// Returns other options for sharing, to try if the arena of a plan exceeds its load:
+//   - buffers without parts, if `options` permits parts;
+//   - every slice, split and concat computes its outputs and shares nothing.
+// Returns none if no slice, split or concat is an alias.
 [[nodiscard]] std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedule,
                                                    const AliasOptions& options);
 
-// The same order, with its bytes shared again.
+// Returns the schedule with the same order. What shares bytes is decided again under `options`, and the load follows.
 [[nodiscard]] Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule schedule,
                                    const AliasOptions& options);
 

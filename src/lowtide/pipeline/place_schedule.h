@@ -20,8 +20,8 @@ namespace lowtide::pipeline_internal {
 struct PlaceInput : PlanParts {  // NOLINT(cppcoreguidelines-pro-type-member-init): the base has only references
   const AliasOptions& aliases;
   std::int64_t effort = 0;                  // of allocate
-  bool may_reorder = false;                 // orders of the same load will do
-  const std::atomic<bool>* stop = nullptr;  // ends the search with the best plan so far; nullptr: nothing does
+  bool may_reorder = false;                 // whether plans of other orders may be returned
+  const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best plan so far; nullptr: never
 };
 
 struct PlacedSchedule {
@@ -30,21 +30,25 @@ struct PlacedSchedule {
   std::string strategy;  // of allocate, in the first region of kWorker
 };
 
-// The plan of an order, with offsets. Errors: those of allocate_regions.
+// Returns the plan of an order, with offsets. Errors: those of allocate_regions.
 [[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule);
 
-// If the offsets of a plan need more than its load, places other plans too, and keeps the one with the smallest arena,
-// the first among equals:
-//   - whole buffers: the parts of a buffer, which cannot move apart, may be in each other's way;
-//   - the other orders that were measured (`runners_up`), if their load is below the arena so far;
-//   - kOtherOrders orders of the same load, if they may be (PlaceInput::may_reorder), or fewer where the search misses
-//     that load again and again;
-//   - of the slices, splits and concats that can copy with the load as it is every sixteenth, eighth ... or all do;
-//   - single ones that copy, at most kMostCopies, where the load stays below the arena so far;
-//   - these copies with the other measured orders, in graphs of at most 2,000 nodes.
-// Where several regions hold the plan, none: then the arenas' sum is not what counts. And only until the graphs of all
-// tries together have kMostNodesTried nodes.
-// Errors: those of allocate_regions. O((nodes + edges) log nodes) for each, and a share of the effort.
+// Tries other plans if the arena of `first` exceeds its load. Returns the plan with the smallest arena, the first of
+// equals. Tries these plans:
+//   1. Buffers without parts, because the parts of a buffer have fixed distances and may leave gaps.
+//   2. Concats that copy all of their operands or none, if some concat of `first` copies only some of them.
+//   3. The other orders that were measured (`runners_up`).
+//   4. Up to kOtherOrders further orders of the same load. This step ends after three failed searches in a row.
+//   5. Slices, splits and concats that copy instead of sharing bytes. Only those that can copy without raising the load
+//      are candidates. Every sixteenth candidate copies, then every eighth, and so on, until all of them do.
+//   6. At most kMostCopies single slices, splits and concats that copy. They are added one by one, and those that lower
+//      the arena are kept.
+//   7. Steps 5 and 6 for `runners_up`, in graphs of at most 2,000 nodes.
+// A plan gets offsets only if its load is below the smallest arena so far. Steps 3, 4 and 7 require may_reorder.
+// Nothing is tried if the target has several regions and `first` fits, because the sum of their arenas need not be
+// small. The search ends when the arena equals the load, or when the tries have visited kMostNodesTried nodes in total.
+// Errors: those of allocate_regions. O((nodes + edges) log nodes) per plan, and a hundredth of the effort for its
+// offsets.
 [[nodiscard]] Result<PlacedSchedule> refine_placement(const PlaceInput& input, PlacedSchedule first,
                                                       std::vector<Schedule> runners_up);
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 
@@ -227,7 +228,7 @@ class FormCheck {
       left -= size;
       whole = {std::min(whole.begin, part.lifespan.begin), std::max(whole.end, part.lifespan.end)};
     }
-    if (left != 0) fault(path, std::to_string(left) + " bytes of the buffer are in none of its parts");
+    if (left != 0) fault(path, "do not cover the last " + with_count(left, "byte") + " of the buffer");
     if (whole != buffer.lifespan) {
       fault(path,
             "are live in steps " + steps_text(whole) + ", but the buffer is live in " + steps_text(buffer.lifespan));

@@ -45,7 +45,7 @@ def long_varints():
     yield "as_a_tag", eleven, r"tag is cut off or longer than 10 bytes"
     yield "as_a_length", tag(7, 2) + eleven, r"length is cut off or longer than 10 bytes"
     yield "as_a_number", tag(1, 0) + eleven, r"number is cut off or longer than 10 bytes"
-    yield "that_hides_a_length", tag(7, 2) + b"\x85" + b"\x80" * 8 + b"\x00x", r"has length 5, but .* only 1 bytes"
+    yield "that_hides_a_length", tag(7, 2) + b"\x85" + b"\x80" * 8 + b"\x00x", r"has length 5, but .* only 1 byte left"
 
 
 @case(MODEL, "varints longer than necessary", accepted=r"1 node")
@@ -187,7 +187,7 @@ def headers():
     yield "opset_negative", wrap(body, opsets=opset(LEAST)), r"version -9223372036854775808 does not exist"
     yield "opset_9999", wrap(body, opsets=opset(9999)), r"version 9999 is newer than \d+"
     yield "opset_of_2_to_the_32", wrap(body, opsets=opset(2**32 + 17)), r"version 4294967313 does not exist"
-    yield "opset_twice", wrap(body, opsets=opset(17) + opset(16)), r"version 16 contradicts version 17 before it"
+    yield "opset_twice", wrap(body, opsets=opset(17) + opset(16)), r"version 16 contradicts version 17 of an earlier"
     yield "only_an_unknown_domain", wrap(
         body, opsets=opset(1, "unknown")
     ), r"Relu: the model imports no opset of its domain.*node 0"

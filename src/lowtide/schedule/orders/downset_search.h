@@ -18,17 +18,19 @@
 
 namespace lowtide::schedule_internal {
 
-// Finds the order with the lowest peak, by a search over the sets of nodes that may have run (downsets; Ahn et al.,
-// "Ordering chaos", MLSys 2020, walk over the same sets, level by level). A step is taken only if its load is within a
-// level. Steps above it wait. When everything within the level is known, the lowest waiting step is a lower bound for
-// all orders, and the level rises to it. The first complete order is the best.
+// Finds the order with the lowest peak. Searches over the downsets, which are the sets of nodes that may have run. Ahn
+// et al., "Ordering chaos", MLSys 2020, visit the same sets by their number of nodes.
 //
-// With a stride, the level rises by at least that much. Far fewer sets are looked at again, and the first complete
-// order has a peak between the bound and the level.
+// The search has a threshold for loads, the level. It takes a step only if the load of the step does not exceed the
+// level. All other steps wait. When no step within the level is left, no order has a peak below the lowest load of a
+// waiting step. That load is the new bound, and the level rises to it. The first complete order has the lowest peak.
 //
-// Safe steps are taken without a choice: nodes that fit within the level and leave no more bytes than they found. An
-// order that runs such a node later may as well run it now, because what a node frees only grows with what has run. So
-// nothing after it costs more.
+// With a stride, the level rises by at least that much. Then far fewer sets are visited again. The first complete order
+// has a peak between the bound and the level.
+//
+// A step is safe if its load does not exceed the level, and if it leaves no more bytes than it found. The search takes
+// every safe step at once, without alternatives. Suppose that an order runs the node of a safe step later. Running it
+// now raises no later load, because a node never frees fewer bytes if more nodes have run before it.
 //
 // Memory: one bit per node and kBytesPerSet bytes for each set. Each set has at most one waiting step in the queue.
 class DownsetSearch {
@@ -38,26 +40,26 @@ class DownsetSearch {
   static constexpr std::int64_t kBytesPerSet = 96;
 
   struct Options {
-    std::int64_t bytes = std::numeric_limits<std::int64_t>::max();  // that the sets may take
+    std::int64_t bytes = std::numeric_limits<std::int64_t>::max();  // limit on the memory of the sets
     std::int64_t stride = 0;
   };
 
-  // `problem` must outlive the search. `level`: a known lower bound. The higher it is, the fewer sets are looked at.
+  // `problem` must outlive the search. `level`: a known lower bound. The higher it is, the fewer sets are visited.
   DownsetSearch(const OrderProblem& problem, std::int64_t level, const Options& options);
   DownsetSearch(const OrderProblem& problem, std::int64_t level) : DownsetSearch(problem, level, Options{}) {}
 
-  // Runs until an order is found, or nothing below `limit` is left, or the search is full, or `work` nodes, values and
-  // words have been looked at. May be called again with a lower limit.
+  // Runs until an order is found, no order can have a peak below `limit`, the search is full, or `work` nodes, values
+  // and words have been visited. May be called again with a lower limit.
   void run(std::int64_t work, std::int64_t limit);
 
-  // No order has a lower peak.
+  // The proven lower bound: no order has a lower peak.
   [[nodiscard]] std::int64_t bound() const { return bound_; }
   [[nodiscard]] bool is_solved() const { return goal_ != kNone; }
-  // Whether the sets use all of their memory. Then more work changes nothing.
+  // Whether the memory of the sets is used up. Then more calls of run() change nothing.
   [[nodiscard]] bool is_full() const { return !is_solved() && sets() >= most_sets_; }
   // Requires: is_solved(). Without a stride its peak is the bound.
   [[nodiscard]] std::vector<Index> order() const;
-  // Sets that were looked at.
+  // The number of sets that were visited.
   [[nodiscard]] std::int64_t sets() const { return table_.size(); }
   [[nodiscard]] std::int64_t work() const { return state_.work() + work_; }
 
@@ -86,7 +88,7 @@ class DownsetSearch {
   std::int64_t stride_;
   std::int64_t limit_ = 0;
   std::int64_t most_sets_;
-  std::int64_t work_ = 0;  // beside that of the state
+  std::int64_t work_ = 0;  // in addition to that of the state
   OrderState state_;
   DownsetTable table_;
   std::vector<Index> parents_;

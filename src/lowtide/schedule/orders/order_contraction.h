@@ -9,21 +9,25 @@
 
 namespace lowtide::schedule_internal {
 
-// The same problem with fewer nodes. Suppose that only node `b` waits for node `a`, and that `a` leaves at least as
-// many bytes as could die with it. Then `a` may as well run right before `b`, because no step before that has a higher
-// load. The two become one node of several steps. With all edges turned: a node that waits for only one node, and
-// leaves no more bytes than it found, runs right after that one. The load of `a` at its new place decides the rest:
+// Returns the same problem with fewer nodes. Suppose that only node `b` waits for node `a`, and that running `a` never
+// lowers the live bytes. Then `a` can move to the position right before `b`, and no step between its old and its new
+// position gets a higher load. If the load of `a` itself permits, the two become one node of several steps:
 //
-//   - It is never above the load of a step of `b`. Then the best order is as good as before.
-//   - It may be above, by at most `tolerance`. Then the steps of `a` get counts = false. The new problem is easier than
-//     the old one, so its lower bounds hold for both. The peak of its orders must be measured in the old problem.
+//   - The load of `a` right before `b` is never above the largest load of `b`. The best peak stays the same.
+//   - It may be above that, by at most `tolerance`. The steps of `a` get counts = false. The new problem is a
+//     relaxation, so its lower bounds hold for the old problem, too. The peak of an order must be measured in the old
+//     problem.
+//   - It may be above by more than that. The nodes are not joined.
 //
-// Node numbers stay topological. Steps keep their origin, and each step of the old problem is in the new one once.
-// O(rounds x (nodes + edges + touched values)) with few rounds. Looks are counted: after 500 per entry of the problem,
-// no more nodes are joined.
+// The mirror image is used as well. If a node waits for only one node, and running it never raises the live bytes, it
+// can move to the position right after that node.
+//
+// Node numbers stay topological. Steps keep their origin. Each step of the old problem appears in the new one once.
+// O(rounds x (nodes + edges + touched values)) with few rounds. The work is limited to 500 looks per node, edge and
+// touched value of the problem. After that, no more nodes are joined.
 [[nodiscard]] OrderProblem contracted(const OrderProblem& problem, std::int64_t tolerance);
 
-// The same problem, in which every step counts.
+// Returns the same problem with counts = true for every step.
 [[nodiscard]] OrderProblem all_counted(OrderProblem problem);
 
 }  // namespace lowtide::schedule_internal

@@ -74,7 +74,8 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   const std::int64_t begin_bits = run.begin * bits;
   const std::int64_t end_bits = begin_bits + run.elements * bits;
   const bool ends_on_byte = end_bits % 8 == 0 || (end_bits + 7) / 8 == source.size.count();
-  if (bits == 0 || begin_bits % 8 != 0 || !ends_on_byte) return unprovable("the part does not lie on whole bytes");
+  if (bits == 0 || begin_bits % 8 != 0 || !ends_on_byte)
+    return unprovable("the part does not begin and end on whole bytes");
   meaning.parts.push_back({0, *node.inputs[0], begin_bits / 8, *node.outputs[0], 0, result.size.count()});
   return meaning;
 }
@@ -145,10 +146,10 @@ AliasMeaning split(const Graph& graph, const Node& node) {
   if (node.inputs.empty() || !node.inputs[0]) return unprovable("it lacks its first input");
   const Shape& shape = graph.tensor(*node.inputs[0]).shape;
   const std::optional<int> axis = axis_of(node, shape.rank(), 0);
-  if (!axis) return unprovable("its axis is not one of the input's");
+  if (!axis) return unprovable("its axis is outside the rank of its input");
   std::vector<Piece> pieces;
   for (const std::optional<TensorId>& output : node.outputs) {
-    if (!output) return unprovable("an output is left out, so its size is not known");
+    if (!output) return unprovable("an output is missing, so its size is not known");
     pieces.push_back({.tensor = *output});
   }
   if (std::string why = lay_consecutively(graph, *node.inputs[0], *axis, pieces); !why.empty()) return unprovable(why);
@@ -162,12 +163,13 @@ AliasMeaning split(const Graph& graph, const Node& node) {
 }
 
 AliasMeaning concat(const Graph& graph, const Node& node) {
-  if (node.outputs.empty() || !node.outputs[0] || has_more_outputs(node)) return unprovable("it lacks its one output");
+  if (node.outputs.empty() || !node.outputs[0] || has_more_outputs(node))
+    return unprovable("it does not have exactly one output");
   const std::optional<int> axis = axis_of(node, graph.tensor(*node.outputs[0]).shape.rank(), std::nullopt);
-  if (!axis) return unprovable("its axis is missing or not one of the output's");
+  if (!axis) return unprovable("its axis is missing or outside the rank of its output");
   std::vector<Piece> pieces;
   for (const std::optional<TensorId>& input : node.inputs) {
-    if (!input) return unprovable("an input is left out");
+    if (!input) return unprovable("an input is missing");
     pieces.push_back({.tensor = *input});
   }
   if (std::string why = lay_consecutively(graph, *node.outputs[0], *axis, pieces); !why.empty()) return unprovable(why);
@@ -201,7 +203,7 @@ AliasMeaning alias_meaning(const Graph& graph, NodeId id) {
   for (const auto& [type, derive] : kDerivations) {
     if (is_standard && op.type == type) return derive(graph, node);
   }
-  return unprovable("the operator has no meaning without a computation");
+  return unprovable("its operator is not a view, so its outputs must be computed");
 }
 
 }  // namespace lowtide::verify_internal

@@ -12,7 +12,7 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-// What is picked along one axis: index start + k * step for k < count.
+// The indices that are picked along one axis: start + k * step for each k < count.
 struct Picked {
   std::int64_t start = 0;
   std::int64_t step = 1;
@@ -45,8 +45,8 @@ std::optional<Bounds> bounds_of(const Graph& graph, const Node& node) {
   return bounds;
 }
 
-// The rule of NumPy and ONNX: a negative bound counts from the end. Then bounds are clamped to where there are
-// elements.
+// Follows the rule of NumPy and ONNX: a negative bound counts from the end, and bounds beyond the axis are clamped to
+// it.
 Picked pick(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
   if (start < 0) start += extent;
   if (end < 0) end += extent;
@@ -70,13 +70,13 @@ std::string pick_all(const Bounds& bounds, const Shape& shape, std::vector<Picke
   const std::size_t count = bounds.starts->size();
   if (bounds.ends->size() != count || (bounds.axes != nullptr && bounds.axes->size() != count) ||
       (bounds.steps != nullptr && bounds.steps->size() != count)) {
-    return "its starts, ends, axes and steps differ in number";
+    return "its starts, ends, axes and steps have different lengths";
   }
   std::vector<bool> is_seen(picked.size(), false);
   for (std::size_t at = 0; at < count; ++at) {
     const std::int64_t rank = shape.rank();
     std::int64_t axis = bounds.axes != nullptr ? (*bounds.axes)[at] : static_cast<std::int64_t>(at);
-    if (axis < -rank || axis >= rank) return "an axis is not one of the input's";
+    if (axis < -rank || axis >= rank) return "an axis is outside the rank of its input";
     if (axis < 0) axis += rank;
     const auto index = static_cast<std::size_t>(axis);
     if (is_seen[index]) return "an axis is given twice";

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/verify/bytes/live_ranges.h"
@@ -23,7 +24,7 @@ class PackingCheck {
 
   std::vector<std::string> run() && {
     if (offsets_.size() != problem_.buffers.size()) {
-      add(std::to_string(offsets_.size()) + " offsets for " + std::to_string(problem_.buffers.size()) + " buffers");
+      add(with_count(offsets_.size(), "offset") + " for " + with_count(problem_.buffers.size(), "buffer"));
       return std::move(lines_);
     }
     bool is_sane = true;
@@ -87,7 +88,8 @@ class PackingCheck {
     const std::size_t before = lines_.size();
     const auto check = [&](PackingId id) {
       if (problem_.buffers.contains(id)) return;
-      add("a pair names buffer " + std::to_string(id.value()) + " of " + std::to_string(problem_.buffers.size()));
+      add("a pair names buffer " + std::to_string(id.value()) + ", but the number of buffers is " +
+          std::to_string(problem_.buffers.size()));
     };
     const auto check_both = [&](const auto& pair) {
       check(pair.first);

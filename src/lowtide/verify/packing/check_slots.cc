@@ -37,23 +37,25 @@ std::vector<std::string> check_slots(const PackingProblem& problem, const SlotCl
     if (lines.size() < most) lines.push_back(std::move(line));
   };
   if (claim.slot.size() != problem.buffers.size()) {
-    add(std::to_string(claim.slot.size()) + " slots named for " + std::to_string(problem.buffers.size()) + " buffers");
+    add(std::to_string(claim.slot.size()) + " slots are named for " + std::to_string(problem.buffers.size()) +
+        " buffers");
     return lines;
   }
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const std::uint32_t slot = claim.slot[id];
     const Bytes size = problem.buffers[id].size;
     if (slot >= claim.sizes.size()) {
-      add(name(id) + " is in " + name(slot) + ", but there are " + std::to_string(claim.sizes.size()));
+      add(name(id) + " is in " + name(slot) + ", but the number of slots is " + std::to_string(claim.sizes.size()));
     } else if (claim.sizes[slot] < size) {
-      add(name(id) + " has " + std::to_string(size.count()) + " bytes, its " + name(slot) + " has " +
+      add(name(id) + " has " + std::to_string(size.count()) + " bytes, but its " + name(slot) + " has " +
           std::to_string(claim.sizes[slot].count()));
     }
   }
   Bytes sum;
   for (Bytes size : claim.sizes) sum += size;
   if (sum != claim.total) {
-    add("the slots have " + std::to_string(sum.count()) + " bytes, not " + std::to_string(claim.total.count()));
+    add("the slots have " + std::to_string(sum.count()) + " bytes in total, but the claim states " +
+        std::to_string(claim.total.count()));
   }
   if (lines.size() < most) {
     for (std::string& line : check_times(problem, claim, most - lines.size())) add(std::move(line));

@@ -36,9 +36,9 @@ void Messages::dead_access(StepId step, const char* verb, BufferId buffer, std::
        .step = step,
        .tensors = value ? std::vector<TensorId>{tensor(*value)} : std::vector<TensorId>{},
        .message = name_of(subject_, step) + " " + verb + " " + (value ? name(*value) + " in " : "") +
-                  name_of(subject_, buffer) + ", " + (has_parts ? "where these bytes all live" : "which lives") +
-                  " only in steps [" + std::to_string(life.begin.value()) + ", " + std::to_string(life.end.value()) +
-                  ")"});
+                  name_of(subject_, buffer) + ", " +
+                  (has_parts ? "in which these bytes are all live" : "which is live") + " only in steps [" +
+                  std::to_string(life.begin.value()) + ", " + std::to_string(life.end.value()) + ")"});
 }
 
 void Messages::overwritten(ValueId value, const Place& place, StepId writer, const Access& written,
@@ -65,7 +65,7 @@ void Messages::updated_twice(StepId step, const Access& access, StepId earlier) 
        .bytes = access.place.bytes,
        .message = name_of(subject_, step) + " writes " + name(access) + " into " +
                   where(access.place.bytes, access.place) + ", which " + name_of(subject_, earlier) +
-                  " has updated already"});
+                  " has already updated"});
 }
 
 void Messages::copied_over_itself(StepId step, const Place& source, const Place& target) const {
@@ -137,8 +137,9 @@ void Messages::short_lived_output(ValueId output, const Lifespan& life) const {
   const BufferId buffer = plan_.layout.values[output].buffer;
   add({.kind = ViolationKind::output_lost,
        .tensors = {tensor(output)},
-       .message = name_of(subject_, buffer) + " of output " + name(output) + " lives only to step " +
-                  std::to_string(life.end.value()) + ", not to the end, " + std::to_string(subject_.steps())});
+       .message = name_of(subject_, buffer) + " of output " + name(output) + " is live only until step " +
+                  std::to_string(life.end.value()) + ", but must be live until the end, step " +
+                  std::to_string(subject_.steps())});
 }
 
 void Messages::outputs_share_bytes(ValueId a, ValueId b) const {
@@ -161,7 +162,7 @@ void Messages::update_elsewhere(TensorId state, ValueId next) const {
   const Place& place = map_.place(next);
   add({.kind = ViolationKind::output_lost,
        .tensors = {state},
-       .message = name(next) + " should replace state " + name_of(subject_, state) + ", but lies in " +
+       .message = name(next) + " should replace state " + name_of(subject_, state) + ", but is in " +
                   where(place.bytes, place)});
 }
 

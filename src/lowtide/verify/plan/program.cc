@@ -87,15 +87,15 @@ class ProgramCheck {
   void check_list(StepId id, const char* verb, const std::vector<ValueId>& values, std::span<const TensorId> expected) {
     if (values.size() != expected.size()) {
       wrong(ViolationKind::data_flow, id, {},
-            name_of(subject_, id) + " " + verb + " " + std::to_string(values.size()) + " values, its node " +
-                std::to_string(expected.size()) + " tensors");
+            name_of(subject_, id) + " " + verb + " " + std::to_string(values.size()) + " values instead of " +
+                std::to_string(expected.size()));
       return;
     }
     for (std::size_t at = 0; at < values.size() && !subject_.findings.is_full(); ++at) {
       const TensorId tensor = program_.values[values[at]].tensor;
       if (tensor == expected[at]) continue;
       wrong(ViolationKind::data_flow, id, {tensor, expected[at]},
-            name_of(subject_, id) + " " + verb + " " + name_of(subject_, tensor) + " where its node " + verb + " " +
+            name_of(subject_, id) + " " + verb + " " + name_of(subject_, tensor) + ", but its node " + verb + " " +
                 name_of(subject_, expected[at]));
     }
   }
@@ -105,7 +105,7 @@ class ProgramCheck {
       const Value& value = program_.values[read];
       if (!value.written || *value.written < id || subject_.findings.is_full()) continue;
       wrong(ViolationKind::data_flow, id, {value.tensor},
-            name_of(subject_, id) + " reads " + name_of(subject_, value.tensor) + ", which is not there before " +
+            name_of(subject_, id) + " reads " + name_of(subject_, value.tensor) + ", which does not exist before " +
                 name_of(subject_, *value.written) + " is done");
     }
   }
@@ -136,13 +136,13 @@ class ProgramCheck {
     const Interval<std::int64_t>& bytes = std::get<Copy>(step.work).bytes;
     if (program_.values[from].tensor != tensor) {
       wrong(ViolationKind::data_flow, id, {program_.values[from].tensor, tensor},
-            name_of(subject_, id) + " copies " + name(from) + " to " + name(to) + ", which is another tensor");
+            name_of(subject_, id) + " copies " + name(from) + " to " + name(to) + ", a value of another tensor");
     }
     const std::int64_t size = subject_.graph.tensor(tensor).size.count();
     if (bytes.end > size) {
       wrong(ViolationKind::data_flow, id, {tensor},
             name_of(subject_, id) + " copies " + name_of(bytes) + " of " + name_of(subject_, tensor) + ", which has " +
-                std::to_string(size));
+                std::to_string(size) + " bytes");
     }
     const std::optional<StepId>& written = program_.values[to].written;
     if (!written || *written < id || writer_[to]) return report_second_write(id, to);
@@ -156,12 +156,12 @@ class ProgramCheck {
     if (!value.written) {
       if (!has_producer) return;
       return wrong(ViolationKind::data_flow, std::nullopt, {value.tensor},
-                   name(id) + " is not there before the run: a node produces it");
+                   name(id) + " is said to exist before the run, but a node produces it");
     }
     if (!copied_[id].empty()) return check_pieces(id);
     if (writer_[id]) return;
     wrong(ViolationKind::data_flow, value.written, {value.tensor},
-          name_of(subject_, *value.written) + " does not write " + name(id) + ", which says so");
+          name_of(subject_, *value.written) + " does not write " + name(id) + ", which names it as its writer");
   }
 
   struct Piece {

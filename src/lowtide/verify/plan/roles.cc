@@ -12,7 +12,7 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// The kind of buffer that holds what is there before the run, or nullopt for what a node produces.
+// The kind of buffer for a tensor that exists before the run. Returns nullopt if a node produces the tensor.
 std::optional<BufferKind> kind_before_run(Role role) {
   switch (role) {
     case Role::input: return BufferKind::input;
@@ -63,7 +63,7 @@ class Roles {
     subject_.findings.add({.kind = kind, .step = step, .tensors = std::move(tensors), .message = std::move(message)});
   }
 
-  // An input, constant or state: alone in a buffer of its kind, from its first byte on.
+  // An input, constant or state must be alone in a buffer of its kind, at offset 0.
   void check_given(ValueId id) {
     const TensorId tensor_id = plan_.program.values[id].tensor;
     const ValuePlace& place = plan_.layout.values[id];
@@ -74,7 +74,7 @@ class Roles {
     const std::string name = name_of(subject_, tensor_id);
     const std::string role = with_article(to_string(tensor.role));
     if (buffer.kind != *kind) {
-      wrong(std::nullopt, {tensor_id}, name + " is " + role + ", but lies in " + name_of(subject_, place.buffer));
+      wrong(std::nullopt, {tensor_id}, name + " is " + role + ", but is in " + name_of(subject_, place.buffer));
     }
     if (place_[tensor_id]) {
       wrong(std::nullopt, {tensor_id},
@@ -89,17 +89,17 @@ class Roles {
             name_of(subject_, place.buffer) + " holds both " + name_of(subject_, owner) + " and " + name);
     }
     owner_[place.buffer] = id;
-    // A placed buffer, that of an input of a body, may be larger than its tensor.
+    // An input of a body may be in a larger buffer. Only such a buffer has a placement.
     if (place.offset != Offset(0) || (!buffer.placement && buffer.size != tensor.size)) {
       wrong(std::nullopt, {tensor_id},
-            name + " of " + std::to_string(tensor.size.count()) + " bytes is at offset " +
+            name + " has " + std::to_string(tensor.size.count()) + " bytes and is at offset " +
                 std::to_string(place.offset.position()) + " of " + name_of(subject_, place.buffer) + ", which has " +
-                std::to_string(buffer.size.count()) + "; " + role + " has its buffer to itself",
+                std::to_string(buffer.size.count()) + " bytes; " + role + " must fill a buffer of its own",
             ViolationKind::out_of_buffer);
     }
   }
 
-  // A value that a step writes: of a node, or by a copy.
+  // Checks a value that a node or a copy writes.
   void check_written(ValueId id) {
     const Value& value = plan_.program.values[id];
     const BufferId buffer = plan_.layout.values[id].buffer;
@@ -108,14 +108,15 @@ class Roles {
     const bool is_output = is_output_[id] != 0;
     if (is_output) has_output_[buffer] = 1;
     if (kind == BufferKind::scratch) {
-      wrong(value.written, {value.tensor}, name + " lies in " + name_of(subject_, buffer) + ", which holds no value");
+      wrong(value.written, {value.tensor},
+            name + " is in " + name_of(subject_, buffer) + ", but scratch cannot hold a value");
     } else if (belongs_to_caller(kind) && !is_alias(subject_.step(*value.written)) && !is_update(buffer)) {
       wrong(value.written, {value.tensor},
             name_of(subject_, *value.written) + " would write " + name + " into " + name_of(subject_, buffer) +
                 ", which must stay untouched");
     } else if (is_output && kind != BufferKind::output) {
       wrong(value.written, {value.tensor},
-            name + " is an output, but lies in " + name_of(subject_, buffer) + "; it needs a buffer of kind output");
+            name + " is an output, but is in " + name_of(subject_, buffer) + "; it needs a buffer of kind output");
     }
   }
 
@@ -134,12 +135,13 @@ class Roles {
       const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
       if (!scratch || subject_.findings.is_full()) continue;
       if (plan_.layout.buffers[*scratch].kind != BufferKind::scratch) {
-        wrong(id, {}, name_of(subject_, id) + " uses " + name_of(subject_, *scratch) + " as scratch");
+        wrong(id, {},
+              name_of(subject_, id) + " uses " + name_of(subject_, *scratch) + " as scratch, which has another kind");
       }
       if (user[*scratch]) {
         wrong(id, {},
-              name_of(subject_, *user[*scratch]) + " and " + name_of(subject_, id) + " both have " +
-                  name_of(subject_, *scratch) + "; each step has its own");
+              name_of(subject_, *user[*scratch]) + " and " + name_of(subject_, id) + " both use " +
+                  name_of(subject_, *scratch) + "; each step needs scratch of its own");
       }
       user[*scratch] = id;
     }
@@ -156,35 +158,36 @@ class Roles {
         subject_.is_body && buffer.kind == BufferKind::input && !subject_.graph.tensor(tensor).is_captured;
     if (buffer.placement && !is_placed_here) {
       wrong(std::nullopt, {tensor},
-            name + " of " + name_of(subject_, tensor) + " has a placement, but its bytes are the caller's");
+            name + " of " + name_of(subject_, tensor) + " has a placement, but its bytes belong to the caller");
     }
     if (!buffer.placement && is_placed_here) {
-      wrong(std::nullopt, {tensor},
-            name + " of " + name_of(subject_, tensor) + " has no placement, but nothing else holds an input of a body");
+      wrong(
+          std::nullopt, {tensor},
+          name + " of " + name_of(subject_, tensor) + " has no placement, but a plan must place the inputs of a body");
     }
     const bool lives_throughout = buffer.lifespan.begin.value() == 0 && buffer.lifespan.end.index() == subject_.steps();
     if (is_placed_here && !lives_throughout) {
-      wrong(std::nullopt, {tensor}, name + " of " + name_of(subject_, tensor) + " does not live through the whole body",
+      wrong(std::nullopt, {tensor}, name + " of " + name_of(subject_, tensor) + " is not live in all steps of the body",
             ViolationKind::dead_access);
     }
   }
 
-  // The runtime writes the inputs of a body, read or not.
+  // Every input of a body needs a place, because the runtime writes it even if no node reads it.
   void check_body_inputs() {
     if (!subject_.is_body) return;
     for (TensorId input : subject_.graph.inputs()) {
       if (subject_.findings.is_full()) return;
       if (!place_[input])
-        wrong(std::nullopt, {input}, name_of(subject_, input) + ", an input of the body, has no place");
+        wrong(std::nullopt, {input}, name_of(subject_, input) + " is an input of the body, but has no place");
     }
   }
 
   const Subject& subject_;
   const Plan& plan_;
-  IdVector<BufferId, std::optional<ValueId>> owner_;  // the value that is there before the run
+  IdVector<BufferId, std::optional<ValueId>> owner_;  // the value that exists before the run
   IdVector<BufferId, char> has_output_;
   IdVector<ValueId, char> is_output_;
-  IdVector<TensorId, std::optional<ValueId>> place_;  // of what is there before the run
+  IdVector<TensorId, std::optional<ValueId>> place_;  // of tensors that exist before the run
 };
 
 }  // namespace

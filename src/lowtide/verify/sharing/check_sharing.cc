@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kBeforeTheRun = 0;            // positions count from 1
 constexpr std::int64_t kEnd = std::int64_t{1} << 40;  // after all positions and waves
 
-// The tensors of one place: a list of `together`, or one tensor.
+// Tensors that have one place: a list of `together`, or a single tensor.
 struct Unit {
   std::vector<TensorId> tensors;
   std::vector<std::uint32_t> accesses;        // positions of nodes that write or read one of them; ascending, each once
@@ -82,7 +82,7 @@ class SharingCheck {
   IdVector<NodeId, std::uint32_t> position_;  // in the order, from 1
   std::vector<Unit> units_;
   IdVector<TensorId, std::uint32_t> unit_of_;  // an index into units_
-  IdVector<TensorId, TensorId> root_;          // the tensor under a view and all views below; otherwise itself
+  IdVector<TensorId, TensorId> root_;  // of a view: the tensor at the end of its chain of bases; otherwise itself
 };
 
 bool SharingCheck::check_form() {
@@ -108,7 +108,7 @@ bool SharingCheck::check_form() {
   }
   for (std::optional<TensorId> id : claim_.view_of) {
     if (id && !graph_.tensors().contains(*id))
-      add("a view of tensor " + std::to_string(id->value()) + ", which does not exist");
+      add("`view_of` names tensor " + std::to_string(id->value()) + ", which does not exist");
   }
   return lines_.empty();
 }
@@ -135,8 +135,8 @@ bool SharingCheck::check_order() {
 void SharingCheck::check_edge(NodeId from, NodeId to) {
   if (position_[from] >= position_[to]) add(name(to) + " comes before " + name(from) + ", on which it depends");
   if (claim_.run_order == RunOrder::waves && claim_.wave[from] >= claim_.wave[to]) {
-    add(name(to) + " is in wave " + std::to_string(claim_.wave[to]) + ", and " + name(from) +
-        ", on which it depends, in wave " + std::to_string(claim_.wave[from]));
+    add(name(to) + " is in wave " + std::to_string(claim_.wave[to]) + ", but " + name(from) +
+        ", on which it depends, is in wave " + std::to_string(claim_.wave[from]));
   }
 }
 
@@ -148,15 +148,15 @@ void SharingCheck::check_places() {
     const Tensor& tensor = graph_.tensor(id);
     const SharingPlace& at = *place(id);
     if (at.block >= claim_.blocks.size()) {
-      add(name(id) + " is in block " + std::to_string(at.block) + ", but there are " +
+      add(name(id) + " is in block " + std::to_string(at.block) + ", but the number of blocks is " +
           std::to_string(claim_.blocks.size()));
       continue;
     }
     if (tensor.role == Role::constant || tensor.role == Role::state) {
-      add(name(id) + " is " + std::string(to_string(tensor.role)) + ", but shares a block");
+      add(name(id) + " has role " + std::string(to_string(tensor.role)) + ", but shares a block");
     }
     if (at.offset.position() < 0 || at.offset.position() > claim_.blocks[at.block].count() - tensor.size.count()) {
-      add(name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at " +
+      add(name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at offset " +
           std::to_string(at.offset.position()) + " of a block of " + std::to_string(claim_.blocks[at.block].count()));
     }
     if (claim_.devices.empty()) continue;
@@ -223,7 +223,7 @@ void SharingCheck::check_together(const Unit& unit) {
   std::optional<TensorId> content;  // the last one that is not a view
   for (TensorId id : unit.tensors) {
     if (last && place(*last) != place(id))
-      add(name(id) + " is listed together with " + name(*last) + ", but is elsewhere");
+      add(name(id) + " is listed together with " + name(*last) + ", but has another place");
     last = id;
     const std::optional<TensorId> base = view_of(id);
     if (base) {
@@ -254,7 +254,8 @@ void SharingCheck::check_written_over(TensorId before, TensorId after) {
       if (!in_time) add(name(after) + " is written over " + name(id) + ", which " + name(reader) + " reads later");
     }
   };
-  if (write == written(before)) return add(name(after) + " and " + name(before) + " are written at once, in one place");
+  if (write == written(before))
+    return add(name(after) + " and " + name(before) + " are written at the same time in the same place");
   for (TensorId id : units_[unit_of_[before]].tensors) {
     if (written(id) >= write && written(id) != kBeforeTheRun) break;
     check(id);
@@ -289,7 +290,8 @@ void SharingCheck::check_times() {
   for (std::string& line : check_packing(problem, offsets, most_)) add(std::move(line));
 }
 
-// In every block, each tensor must be written after all uses of the one before it. That is transitive.
+// In every block, each tensor must be written after all uses of the previous one. This relation is transitive, so
+// neighbours suffice.
 void SharingCheck::check_ordered() {
   std::vector<std::vector<const Unit*>> users(claim_.blocks.size());
   for (const Unit& unit : units_) {
@@ -304,7 +306,7 @@ void SharingCheck::check_ordered() {
       const Unit& after = *row[at];
       if (before.holds_output || after.first_write == kBeforeTheRun) {
         add(name(after.tensors.front()) + " shares a block with " + name(before.tensors.front()) +
-            ", which must stay intact to the end");
+            ", which must stay intact until the end of the run");
         continue;
       }
       for (std::uint32_t access : before.accesses) {
@@ -315,9 +317,9 @@ void SharingCheck::check_ordered() {
     }
   }
   for (const OrderQuestion& question : not_ordered(graph_, claim_.order, claim_.together, std::move(questions))) {
-    add(name(question.later) + " shares a block with " + name(question.earlier) + ", and " +
-        name(claim_.order[question.write - 1]) + " may write it before " + name(claim_.order[question.use - 1]) +
-        " has used that");
+    add(name(question.later) + " shares a block with " + name(question.earlier) + ", but " +
+        name(claim_.order[question.write - 1]) + " may write the first before " + name(claim_.order[question.use - 1]) +
+        " has used the second");
   }
 }
 

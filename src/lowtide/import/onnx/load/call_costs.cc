@@ -160,7 +160,8 @@ Result<void> check_full_cost(const FullCost& cost, std::int64_t node_budget, std
     return refuse("a call depth of " + std::to_string(cost.call_depth), limits::kMaxCallDepth, "kMaxCallDepth");
   }
   if (cost.nesting > limits::kMaxBodyNesting) {
-    return refuse("a nesting of graphs of " + std::to_string(cost.nesting), limits::kMaxBodyNesting, "kMaxBodyNesting");
+    return refuse("graphs nested to a depth of " + std::to_string(cost.nesting), limits::kMaxBodyNesting,
+                  "kMaxBodyNesting");
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/import/onnx/proto/onnx_headers.h"
 
@@ -267,7 +268,7 @@ class Scanner {
     const std::size_t available = stack_.back().end - at_;
     if (*length > available) {
       return malformed("a field has length " + std::to_string(*length) + ", but its message has only " +
-                       std::to_string(available) + " bytes left");
+                       with_count(static_cast<std::int64_t>(available), "byte") + " left");
     }
     const auto size = static_cast<std::size_t>(*length);
     const Field* field = number < kFieldNumbers ? kFieldTable[stack_.back().message][number] : nullptr;

@@ -63,8 +63,8 @@ Result<OpsetImports> opset_imports_from(const OpsetField& field) {
     }
     const auto [earlier, is_new] = imports.try_emplace(domain, version);
     if (!is_new && earlier->second != version) {
-      return Error{ErrorCode::invalid, shown + " contradicts version " + std::to_string(earlier->second) + " before it",
-                   ""};
+      return Error{ErrorCode::invalid,
+                   shown + " contradicts version " + std::to_string(earlier->second) + " of an earlier import", ""};
     }
   }
   return imports;
