@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Packs every problem that arises from a folder of ONNX models: each order, with and without views and in-place.
+"""Packs the packing problems of all ONNX models in some folders, for several orders, and with and without
+views and results in place.
 
     bench/model_packings.py FOLDER... [--lowtide PROGRAM]
 
-Records how many are proven at their bound and how long packing took, in bench/results/model_packings.json.
+Records how many answers are proven optimal and how long packing took, in bench/results/model_packings.json.
 """
 import argparse
 import csv
@@ -32,7 +33,7 @@ def write_problem(plan, path):
 
 
 def problems(lowtide, model, folder):
-    """Path of each distinct problem of the model."""
+    """Writes each distinct problem of the model to a file, and yields its path."""
     seen = set()
     for order in ORDERS:
         for switches in SWITCHES:

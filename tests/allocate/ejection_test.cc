@@ -49,7 +49,7 @@ bool lowers(Start& start, Effort& effort) {
 //   10 +-----+-----+              |     b     |
 //      |  a  |                  0 +-----------+
 //    0 +-----+
-TEST(Ejection, UndoesAPoorStart) {
+TEST(Ejection, ImprovesAPoorStart) {
   const PackingProblem problem = testing::problem_of({{0, 2, 10}, {0, 4, 4}, {2, 6, 10}});
   Start start = start_of(problem);
   start.placements.offsets[PackingId(0)] = 0;
@@ -71,7 +71,8 @@ TEST(Ejection, DoesNothingAtTheBound) {
   EXPECT_EQ(effort.spent, 0);
 }
 
-// 6 bytes do not fit below the buffer fixed at [5, 10). It gives up, and all offsets stay as they were.
+// The second buffer has 6 bytes, which do not fit below the buffer fixed at [5, 10). The search gives up, and all
+// offsets stay as they were.
 TEST(Ejection, GivesUpIfFixedBuffersAreInTheWay) {
   PackingProblem problem = testing::problem_of({{0, 1, 5}, {0, 1, 6}});
   problem.buffers[PackingId(0)].fixed_offset = Offset(5);
@@ -82,7 +83,7 @@ TEST(Ejection, GivesUpIfFixedBuffersAreInTheWay) {
   EXPECT_FALSE(effort.exhausted());
 }
 
-TEST(Ejection, NeverRaisesAndStaysValid) {
+TEST(Ejection, StaysValidAndNeverRaisesTheHeight) {
   Random random(41);
   int lowered = 0;
   for (int round = 0; round < 300; ++round) {

@@ -229,7 +229,7 @@ TEST(Baselines, InvalidRequestsAreRefused) {
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe3"}),
               HasSubstr("no baseline matches 'caffe3'; known baselines: caffe2_"));
   EXPECT_THAT(refusal(net, {order[1], order[0], order[2], order[3]}, {.baseline = "caffe2_simple"}),
-              HasSubstr("node 1 comes before node 0, which it reads"));
+              HasSubstr("node 1 comes before node 0, whose output it reads"));
   EXPECT_THAT(refusal(net, {order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("has 1 nodes, but the graph has 4"));
   EXPECT_THAT(refusal(net, {order[0], order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("node 0 appears twice"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .alignment = Bytes(3)}), HasSubstr("power of two"));

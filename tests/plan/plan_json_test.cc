@@ -25,14 +25,14 @@ std::string small_json() {
   return write_plan_json(file.plan, file.labels);
 }
 
-TEST(PlanJson, GoldenFileIsWhatIsWritten) {
+TEST(PlanJson, WritesTheGoldenFile) {
   const std::filesystem::path path = std::filesystem::path(LOWTIDE_TEST_FILES) / "plans/small.json";
   std::stringstream golden;
   golden << std::ifstream(path).rdbuf();
   EXPECT_EQ(small_json(), golden.str());
 }
 
-TEST(PlanJson, WhatIsWrittenIsReadBack) {
+TEST(PlanJson, ReadsBackWhatItWrites) {
   const PlanFile file = testing::small_plan_file();
   const Result<PlanFile> again = read_plan_json(small_json(), "small.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
@@ -40,8 +40,8 @@ TEST(PlanJson, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(again->labels.tensors[TensorId(2)].name, "scale \xff");
 }
 
-// A graph without nodes, or a branch that only returns a constant, has a program without steps. It has buffers
-// nevertheless.
+// A graph without nodes, such as a branch that only returns a constant, has a program without steps. The program still
+// has buffers.
 TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   PlanFile file;
   file.labels.tensors.push_back({.name = "x", .role = Role::input, .shape = Shape({4}), .size = Bytes(16)});
@@ -57,7 +57,7 @@ TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
   EXPECT_EQ(testing::difference(file, again.value()), "");
-  // But no buffer is live after the end of the program.
+  // No buffer may be live after the end of the program.
   std::string beyond = text;
   const std::size_t at = beyond.find("[\"input\", 16, 0, 0,");
   ASSERT_NE(at, std::string::npos);
@@ -71,7 +71,7 @@ std::string with(std::string text, const std::string& piece, const std::string& 
   return at == std::string::npos ? text : text.replace(at, piece.size(), by);
 }
 
-// Why a text is refused, or "".
+// Returns why a text is refused, or "" if it is not.
 std::string refusal(const std::string& text) {
   const Result<PlanFile> read = read_plan_json(text, "p.json");
   return read.ok() ? "" : read.error().describe();
@@ -90,7 +90,7 @@ TEST(PlanJson, PlanWithEveryFeatureIsReadBack) {
   EXPECT_EQ(write_plan_json(again->plan, again->labels), transfer_json());
 }
 
-TEST(PlanJson, RowsStateWhatEachStepDoes) {
+TEST(PlanJson, WritesEveryFeatureInItsRow) {
   const std::string text = transfer_json();
   for (const char* line : {
            "\"features\": [\"buffer_parts\", \"copies\", \"links\", \"recompute\", \"state_updates\", \"streams\"],",
@@ -112,7 +112,7 @@ TEST(PlanJson, RowsStateWhatEachStepDoes) {
   }
 }
 
-TEST(PlanJson, FeaturesAreThoseOfThePlan) {
+TEST(PlanJson, FeaturesMustMatchThePlan) {
   const std::string none = "\"features\": [],";
   EXPECT_EQ(refusal(with(small_json(), none, "\"features\": [\"streams\"],")),
             "p.json: $.features: the plan uses no feature, so the list must be empty");
@@ -124,7 +124,7 @@ TEST(PlanJson, FeaturesAreThoseOfThePlan) {
   EXPECT_EQ(refusal(with(transfer_json(), "\"links\", \"recompute\"", "\"recompute\", \"links\"")), refused);
   EXPECT_EQ(refusal(with(transfer_json(), "\"links\",", "\"links\", \"links\",")), refused);
   EXPECT_EQ(refusal(with(transfer_json(), "\"recompute\", ", "")), refused);
-  // This program cannot use a plan with a feature of a later one.
+  // Lowtide cannot use a plan with a feature of a later version.
   const Result<PlanFile> read = read_plan_json(with(small_json(), none, "\"features\": [\"compressed\"],"), "p.json");
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code, ErrorCode::unsupported);
@@ -134,7 +134,7 @@ TEST(PlanJson, FeaturesAreThoseOfThePlan) {
 }
 
 // A reader of the file must also understand the features of bodies.
-TEST(PlanJson, FeaturesOfBodiesAreNamed) {
+TEST(PlanJson, FeaturesIncludeThoseOfBodies) {
   PlanFile file = testing::small_plan_file();
   BodyPlan& then = file.plan.layout.steps[StepId(2)].bodies[0];
   Plan inner = *then.plan;
@@ -159,7 +159,7 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 2, [0, 1]]")),
             "p.json: $.steps[2].stream: stream 2 does not exist: there are 2");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [0, 2]]")),
-            "p.json: $.steps[2].after[1]: step 2 does not come before step 2, so it cannot wait for it");
+            "p.json: $.steps[2].after[1]: step 2 does not come before step 2, which waits for it");
   EXPECT_EQ(
       refusal(with(text, "5, 1, [0, 1]]", "5, 1, [1, 0]]")),
       "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits are listed in ascending order, each once");
@@ -232,7 +232,7 @@ TEST(PlanJson, FilesThatOtherProgramsRewroteAreRead) {
   }
 }
 
-TEST(PlanJson, RowsStandOnLinesOfTheirOwn) {
+TEST(PlanJson, EachRowHasItsOwnLine) {
   const std::string text = small_json();
   EXPECT_NE(text.find("\n[\"scale\", \"Mul\"],\n"), std::string::npos);
   EXPECT_NE(text.find("\n[\"x\", \"f32[2,4]\", \"input\", 32],\n"), std::string::npos);
@@ -240,7 +240,7 @@ TEST(PlanJson, RowsStandOnLinesOfTheirOwn) {
   EXPECT_TRUE(text.ends_with("}\n"));
 }
 
-TEST(PlanJson, NamesOfAnyBytesAreReadableJson) {
+TEST(PlanJson, EscapesBytesThatAreNotUtf8) {
   const auto tree = nlohmann::json::parse(small_json());
   EXPECT_EQ(tree["tensors"][2][0], "scale \\xff");
 }

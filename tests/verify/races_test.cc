@@ -132,7 +132,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(1)].stream = StreamId(2); }),
               HasSubstr("steps[1].stream: stream 2 does not exist: there are 2"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(4)}; }),
-              HasSubstr("steps[3].after[0]: step 4 does not come before step 3, so it cannot wait for it"));
+              HasSubstr("steps[3].after[0]: step 4 does not come before step 3, which waits for it"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(3)}; }),
               HasSubstr("not come before"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(99)}; }),

@@ -149,7 +149,7 @@ const std::vector<Recipe>& recipes() {
        ViewRule::none,
        false,
        simple},
-      {{"caffe2_dag", "Caffe2", "whole buffers, safe for parallel branches, most shared first, sizes ignored"},
+      {{"caffe2_dag", "Caffe2", "whole buffers, safe for parallel branches, most shared buffer first, sizes ignored"},
        1,
        ViewRule::none,
        false,
@@ -169,7 +169,8 @@ const std::vector<Recipe>& recipes() {
        ViewRule::none,
        false,
        interference_exact},
-      {{"caffe2_gradients", "Caffe2", "gradients into each other and into forward tensors after their last use"},
+      {{"caffe2_gradients", "Caffe2",
+        "gradients reuse the bytes of each other, and of forward tensors after their last use"},
        1,
        ViewRule::none,
        false,
@@ -234,7 +235,7 @@ Result<void> check_order(const Graph& graph, const std::vector<NodeId>& order) {
     for (TensorId tensor : graph.reads(id)) {
       const std::optional<NodeId> producer = graph.tensor(tensor).producer;
       if (producer && !has_run.test(*producer)) {
-        return refuse(id, "comes before node " + std::to_string(producer->value()) + ", which it reads");
+        return refuse(id, "comes before node " + std::to_string(producer->value()) + ", whose output it reads");
       }
     }
     for (NodeId before : graph.node(id).control_inputs) {

@@ -11,8 +11,8 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-// The most pairs that are examined, which takes a few seconds. 10,000 tensors that are all live at the same time
-// have 50 million pairs.
+// The largest number of pairs that the rule examines, which takes a few seconds. 10,000 tensors that are all live at
+// the same time have 50 million pairs.
 constexpr std::int64_t kMostPairs = 100'000'000;
 
 // The cost of taking a gap out of a tree, in pairs.
@@ -29,7 +29,7 @@ std::int64_t count_pairs(const PackingProblem& problem) {
   }
   std::sort(begins.begin(), begins.end());
   std::sort(ends.begin(), ends.end());
-  // Each pair is counted at the later start: with all buffers that have started and not ended.
+  // At the start of each buffer, counts its pairs with the buffers that have started before it and have not ended.
   std::int64_t pairs = 0;
   std::size_t ended = 0;
   for (std::size_t begun = 0; begun < begins.size(); ++begun) {

@@ -25,7 +25,7 @@ std::optional<std::uint32_t> SlotsBySize::nearest(std::int64_t size, std::int64_
   const std::optional<std::uint32_t> above = first_from({size, 0}, time);
   std::optional<std::uint32_t> below = last_before({size, 0}, time);
   if (!below) return above;
-  below = first_from({nodes_[*below].size, 0}, time);  // the lowest number of that size
+  below = first_from({nodes_[*below].size, 0}, time);  // of the slots of that size, the one with the lowest number
   if (!above) return below;
   const std::int64_t up = nodes_[*above].size - size;
   const std::int64_t down = size - nodes_[*below].size;
@@ -105,7 +105,7 @@ void SlotsBySize::update_path() {
 }
 
 std::optional<std::uint32_t> SlotsBySize::first_from(const Key& key, std::int64_t time) {
-  path_.clear();  // nodes at or after the key, the first one last
+  path_.clear();  // nodes at or after the key, by descending key
   for (std::uint32_t node = root_; node != kNone; ++visited_) {
     const bool is_before = key_of(node) < key;
     if (!is_before) path_.push_back(node);
@@ -130,7 +130,7 @@ std::optional<std::uint32_t> SlotsBySize::first_from(const Key& key, std::int64_
 }
 
 std::optional<std::uint32_t> SlotsBySize::last_before(const Key& key, std::int64_t time) {
-  path_.clear();  // nodes before the key, the last one last
+  path_.clear();  // nodes before the key, by ascending key
   for (std::uint32_t node = root_; node != kNone; ++visited_) {
     const bool is_before = key_of(node) < key;
     if (is_before) path_.push_back(node);

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<std::string> kNone;
 
-// Least number of letters to insert, remove, replace, or swap with a neighbour (optimal string alignment).
+// The least number of letters to insert, remove, replace, or swap with a neighbour (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) least[i][0] = i;
@@ -61,7 +61,7 @@ std::vector<std::string> positional_words(const CommandSpec& command, const std:
   return words;
 }
 
-// The parser only reports that a value is missing or superfluous; this finds the option.
+// Finds the option whose value is missing or superfluous, because the parser does not name it.
 [[noreturn]] void stop_wrong_value(const CommandSpec& command, const std::vector<std::string>& words, const char* why) {
   const auto spelled = [&](const std::string& word) -> const OptionSpec* {
     for (const OptionSpec* option : options_of(command)) {
@@ -160,7 +160,7 @@ std::optional<std::string> Arguments::value(std::string_view option) const {
 std::optional<std::string> Arguments::optional_positional(std::string_view name) const { return value(name); }
 
 const std::string& Arguments::positional(std::string_view name) const {
-  LOWTIDE_CHECK(!values(name).empty(), "a positional argument that is not optional was checked");
+  LOWTIDE_CHECK(!values(name).empty(), "a required positional argument has a value");
   return values(name).front();
 }
 

@@ -28,7 +28,7 @@ struct PackRequest {
   double import_seconds = 0;
 };
 
-// What offsets and slots have in common, after both were checked.
+// The checked answer of `pack`, in a form that offsets and slots share.
 struct PackAnswer {
   PackingFigures figures;
   bool is_bound_searched = false;
@@ -45,7 +45,7 @@ struct PackAnswer {
                                       const Console& console);
 [[nodiscard]] PackAnswer pack_slots(const PackRequest& request, const PackingProblem& problem, const Console& console);
 
-// Stops with an internal error if the check found anything wrong. Then nothing is shown or written.
+// Stops with an internal error if `wrong` lists anything. Then nothing is shown or written.
 void stop_if_wrong(const std::vector<std::string>& wrong, const std::string& what);
 
 }  // namespace lowtide::cli_internal

@@ -36,7 +36,7 @@ Destination split(const std::string& path) {
   return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// A pipe, or a device such as /dev/null or a terminal, which is written to directly.
+// Whether the file is a pipe or a device, such as /dev/null or a terminal. Such files are written directly.
 bool is_stream(const struct stat& facts) { return S_ISFIFO(facts.st_mode) || S_ISCHR(facts.st_mode); }
 
 bool is_link(const std::string& path) {
@@ -51,7 +51,7 @@ Error link_error(const std::string& path) {
                                ", and outputs do not follow links; name the file itself, or remove the link");
 }
 
-// The open file of this process that the path names; nullopt if it names none.
+// Returns the file descriptor of this process that the path names, such as 3 for /dev/fd/3. Otherwise returns nullopt.
 std::optional<int> named_descriptor(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -79,7 +79,7 @@ Result<void> check_kind(const std::string& path, const struct stat& facts) {
       path, "it is a " + std::string(S_ISSOCK(facts.st_mode) ? "socket" : "disk") + "; name a file, or '-' for stdout");
 }
 
-// A stream has no old content to keep. It is opened without waiting for a reader; writing waits.
+// A stream has no old content to keep. Opening it does not wait for a reader, but writing does.
 Result<void> write_stream(const std::string& path, std::string_view bytes) {
   Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENXIO) return write_error(path, "no process reads from this pipe");
@@ -155,7 +155,8 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   if (!temporary.create() || !temporary.write(bytes)) return write_error(path, reason_of(errno));
   if (is_there) temporary.set_mode(old_facts.st_mode);
   if (!temporary.sync() || !temporary.rename_to_destination()) return write_error(path, reason_of(errno));
-  // The rename is durable after the folder is synced. Some file systems cannot do that; the file is complete anyway.
+  // The rename is durable after the folder is synced. Some file systems cannot sync a folder. The file is complete
+  // anyway.
   if (fsync(folder.number()) != 0 && errno == EIO) return write_error(path, reason_of(errno));
   return {};
 }

@@ -28,7 +28,7 @@ using OperatorId = Id<struct OperatorTag>;
 
 class Graph;
 
-// What a tensor is for the caller. Explicit, never derived from a name.
+// What a tensor is for the caller. It is stated explicitly, never derived from a name.
 //   input      given by the caller, never written
 //   output     produced by a node and returned to the caller; its bytes must be kept until the end of the run
 //   constant   known before the run, never written (weights, folded shapes)
@@ -57,7 +57,7 @@ struct Tensor {
   bool is_captured = false;    // stands in a body for a tensor of an outer graph
   bool is_next_state = false;  // a state takes over its content after the run (StateUpdate)
   Shape shape;
-  Bytes size;                      // dense row-major; an upper bound where shape.has_upper_bounds()
+  Bytes size;                      // dense row-major; an upper bound if shape.has_upper_bounds()
   std::optional<NodeId> producer;  // present if and only if the role is output or temporary
 };
 
@@ -79,8 +79,8 @@ struct Node {
   std::vector<Body> bodies;
 };
 
-// After a run, `state` holds the content that `next` has at the end of the run. During the run, nodes may read the old
-// content.
+// After a run, `state` holds the content that `next` has at the end of the run. Nodes of the run may read the old
+// content of `state`.
 struct StateUpdate {
   TensorId state;  // role state
   TensorId next;   // another tensor with the same dtype and size; not an updated state

@@ -8,9 +8,9 @@
 
 namespace lowtide {
 
-// How the bytes of a node's outputs may relate to the bytes of its inputs if both are dense and row-major. This is a
-// candidate that follows from the operator alone. Each user checks the conditions of its kind: share/views.h for
-// planning, and verify independently.
+// How the bytes of a node's outputs may relate to the bytes of its inputs if both are dense and row-major. This follows
+// from the operator alone, so it is only a candidate. The conditions of each kind are checked twice: analysis/views.h
+// checks them for planning, and `verify` checks them independently.
 enum class ViewKind : std::uint8_t {
   none,
   whole,   // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
@@ -47,8 +47,8 @@ struct OperatorTraits {
   bool has_exclusive_bodies = false;  // only one of its bodies runs, so they may share bytes: If
 };
 
-// The traits of an ONNX operator. The domains "" and "ai.onnx" mean the same. O(log operators). The reference stays
-// valid.
+// Returns the traits of an ONNX operator. The domains "" and "ai.onnx" mean the same. O(log operators). The reference
+// is valid until the program ends.
 [[nodiscard]] const OperatorTraits& operator_traits(std::string_view domain, std::string_view type);
 
 }  // namespace lowtide

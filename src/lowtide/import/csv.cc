@@ -282,8 +282,8 @@ class Parser {
   std::vector<std::string_view> fields_;
   std::vector<std::string_view> gaps_;
   bool is_numbered_ = true;                                       // each id so far is the number of its row
-  std::size_t numbered_ = 0;                                      // the number of rows before the first other id
-  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // of the other ids; views of the text
+  std::size_t numbered_ = 0;                                      // the number of rows before the first id that is not
+  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // of that id and all later ones; views of the text
   std::int64_t total_bytes_ = 0;
   PackingProblem problem_;
 };
@@ -291,7 +291,7 @@ class Parser {
 }  // namespace
 
 Result<PackingProblem> parse_packing(std::string_view text) {
-  // a byte order mark, which some programs write before UTF-8
+  // Some programs write a byte order mark before UTF-8.
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return Parser(text).parse();
 }

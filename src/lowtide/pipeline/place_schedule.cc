@@ -15,8 +15,8 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-constexpr std::int64_t kShares = 100;            // of the effort
-constexpr std::int64_t kOrderWork = 50'000'000;  // for each other order
+constexpr std::int64_t kShares = 100;            // each plan after the first may spend effort / kShares
+constexpr std::int64_t kOrderWork = 50'000'000;  // limit of each search for another order
 constexpr int kMostMisses = 3;                   // consecutive searches that find no other order of this load
 constexpr std::size_t kLargestDistance = 16;     // of spaced copies
 constexpr std::size_t kMostNodes = 2'000;        // of graphs whose runners-up are placed with copies
@@ -93,7 +93,7 @@ class Placing {
     return copy_single_ones(schedule, partial, most);
   }
 
-  // Returns those of `nodes` that can all copy without raising the load. Returns none if no such set is found.
+  // Returns a subset of `nodes` that can all copy without raising the load. It is empty if no such subset is found.
   [[nodiscard]] std::vector<NodeId> free_copies(const Schedule& schedule, const std::vector<NodeId>& nodes) {
     AliasOptions aliases = input_.aliases;
     aliases.computing = nodes;
@@ -112,8 +112,8 @@ class Placing {
     return aliases.computing;
   }
 
-  // In a chain of cells, each buffer lies beside the next one and may push it further up. Copies at regular distances
-  // let the offsets start from the bottom again.
+  // In a chain of repeated cells, each buffer is in conflict with the next one and may push it to a higher offset.
+  // Copies at regular distances let the offsets start from the bottom again.
   Result<void> copy_spaced_ones(const Schedule& schedule, const std::vector<NodeId>& nodes) {
     std::size_t last = 0;
     for (std::size_t distance = kLargestDistance; distance > 0 && !is_done(); distance /= 2) {

@@ -304,8 +304,7 @@ class FormCheck {
       const std::string here = path + ".after[" + std::to_string(at) + "]";
       const std::string name = "step " + std::to_string(before.value());
       if (before >= id) {
-        fault(here, name + " does not come before step " + std::to_string(id.value()) + ", so it cannot wait for it",
-              id);
+        fault(here, name + " does not come before step " + std::to_string(id.value()) + ", which waits for it", id);
       } else if (plan_.program.steps[before].stream == step.stream) {
         fault(here, name + " is in the same stream, whose steps run in order anyway", id);
       } else if (at > 0 && before <= step.after[at - 1]) {

@@ -7,8 +7,8 @@
 
 namespace lowtide::allocate_internal {
 
-// A buffer in the form that an exact search works on, such as IntervalProblem. It is an index into the buffers of that
-// form, and of its SearchTask.
+// A buffer of a problem in the form that an exact search works on, such as IntervalProblem. It is an index into the
+// buffers of that problem and of its SearchTask.
 using SearchBuffer = Id<struct SearchBufferTag>;
 
 }  // namespace lowtide::allocate_internal

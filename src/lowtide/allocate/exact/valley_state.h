@@ -54,10 +54,11 @@ class ValleyState {
   [[nodiscard]] std::int64_t offset(SearchBuffer buffer) const { return offset_[buffer]; }
 
   [[nodiscard]] CliqueSpan whole() const { return {CliqueId(0), CliqueId(problem_.clique_count)}; }
-  // Returns false if no clique has remaining buffers. Cuts such cliques off at both ends.
+  // Returns false if no clique of the component has remaining buffers. Otherwise removes the cliques without remaining
+  // buffers from both ends of the component.
   [[nodiscard]] bool has_remaining(CliqueSpan& component) const;
 
-  // The best clique of a valley.
+  // Returns the best of the cliques in valleys.
   template <typename IsBetter>
   [[nodiscard]] CliqueId choose(CliqueSpan component, IsBetter&& is_better) {
     std::optional<CliqueId> best;
@@ -69,10 +70,11 @@ class ValleyState {
     return *best;
   }
 
-  // Appends the candidates of a clique of a valley. Of interchangeable candidates, only the first.
+  // Appends the candidates of a clique of a valley. Skips a candidate that is interchangeable with an earlier one.
   void append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const;
 
-  // Assigns a candidate the floor of the clique. Returns false if its bytes, without padding, end above the capacity.
+  // Gives a candidate the floor of the clique as its offset. Returns false if its bytes, without padding, end above the
+  // capacity.
   bool assign(CliqueId clique, SearchBuffer buffer);
   // Lifts the clique to the next height that one of its buffers can have. Returns false if the remaining buffers do not
   // fit above it.
@@ -81,7 +83,8 @@ class ValleyState {
   // to date.
   [[nodiscard]] std::optional<CliqueId> evaluate();
 
-  // Appends the components that remaining buffers join. The shortest comes first, because it fails soonest if it fails.
+  // Splits a component where no remaining buffer crosses, and appends the results. The shortest comes first, because a
+  // failure there costs the least.
   void split(CliqueSpan component, std::vector<CliqueSpan>& components) const;
 
   [[nodiscard]] Mark mark() const { return trail_.size(); }
@@ -93,7 +96,7 @@ class ValleyState {
   // Identifies the heights and the remaining buffers of a component.
   [[nodiscard]] StateKey key_of(CliqueSpan component) const;
 
-  // The cliques and buffers looked at so far.
+  // The number of cliques and buffers that were visited so far.
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:

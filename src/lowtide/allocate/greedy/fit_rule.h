@@ -10,14 +10,14 @@
 
 namespace lowtide::allocate_internal {
 
-// Which of the free ranges between other buffers a buffer goes to.
+// Which free range between other buffers is chosen for a buffer.
 enum class FitRule : std::uint8_t {
   lowest,    // first fit: the free range with the lowest address
   tightest,  // best fit: the free range that it fills best; above all other buffers only if it fits nowhere else
 };
 
-// An aligned offset at which `size` bytes overlap none of the `taken` ranges. Sorts `taken`, whose ranges may overlap
-// each other. The bytes below the lowest range are a free range, too:
+// Returns an aligned offset at which `size` bytes overlap none of the `taken` ranges. Sorts `taken`, whose ranges may
+// overlap each other. The bytes below the lowest range are a free range, too:
 //
 //      tightest ->  | 4 |      free [8, 12): by `tightest`, a buffer of 3 bytes goes to 8 and leaves 1 byte free
 //                  =====

@@ -71,7 +71,8 @@ class Ejection {
     for (PackingId id : all) index_->insert(id);
   }
 
-  // One step from the placements `from`. Returns ranges of all buffers below the target, or null.
+  // Makes one step from the placements `from`. Returns ranges of all buffers that end at or below the target, or null
+  // if it finds none.
   const IdVector<PackingId, AddressRange>* reach(std::int64_t target, const Placements& from, Effort& effort) {
     start(target, from);
     const std::int64_t last_of_step = effort.spent + effort.limit / tuning::kEjectionMostSteps;
@@ -236,9 +237,9 @@ class Ejection {
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
-  std::optional<OverlapIndex> index_;  // of all buffers, without a graph
+  std::optional<OverlapIndex> index_;  // of all buffers; used if there is no graph
   Random random_;
-  IdVector<PackingId, AddressRange> ranges_;  // for a buffer that is outside, the last one
+  IdVector<PackingId, AddressRange> ranges_;  // for a buffer that is outside, the range that it left
   IdVector<PackingId, std::uint8_t> first_weights_;
   IdVector<PackingId, std::int64_t> weights_;
   std::vector<PackingId> outside_;
@@ -265,7 +266,7 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
                        Incumbent& best, Effort& effort) {
   constexpr std::string_view kName = "ejection";
   Ejection ejection(problem, graph, options.seed);
-  // drop() looks at all pairs. If there are too many for a graph, the result of a step is kept as it is.
+  // drop() looks at all pairs. If there are too many pairs for a graph, the result of a step is kept as it is.
   std::optional<GreedyAllocator> allocator;
   if (graph != nullptr) allocator.emplace(problem, graph);
   Placements reached = best.placements();

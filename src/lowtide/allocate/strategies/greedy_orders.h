@@ -10,8 +10,8 @@
 
 namespace lowtide::allocate_internal {
 
-// The greedy orders (orders.h), each with a fit rule, one after another. Each is tried once. A run tries at least one,
-// and as many as its limit allows.
+// Returns the strategy that tries the greedy orders (orders.h) one after another, each once and with its fit rule. A
+// run tries at least one order, and more while its limit permits.
 [[nodiscard]] std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span<const StrategyRow> rows);
 
 }  // namespace lowtide::allocate_internal

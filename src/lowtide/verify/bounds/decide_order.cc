@@ -19,7 +19,7 @@ using End = DownsetWalk::End;
 constexpr std::int64_t kFirstTurn = 1'000'000;
 constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;  // for the sets of all walks
 
-// A count, as read from its beginning and as read from its end.
+// A count and its reverse, with the chains of each.
 struct BothWays {
   explicit BothWays(const OrderCount& count)
       : forward(count),
@@ -41,7 +41,7 @@ class Part {
         forward_({ways.forward, ways.chains, begin, end}, most, bytes_left),
         backward_({ways.backward, ways.turned_chains, count_ - end, count_ - begin}, most, bytes_left) {}
 
-  // Each walk spends about `work`, unless the other one decides first.
+  // Runs the forward walk, and the backward walk if the first does not decide. Each spends about `work`.
   End run(std::int64_t work) {
     End end = forward_.run(work);
     is_backward_ = end == End::open;
@@ -52,7 +52,7 @@ class Part {
   [[nodiscard]] std::int64_t bytes() const { return forward_.bytes() + backward_.bytes(); }
   [[nodiscard]] std::int64_t sets() const { return forward_.sets() + backward_.sets(); }
   [[nodiscard]] std::int64_t work() const { return forward_.work() + backward_.work(); }
-  // Chains. Requires: the last run was complete.
+  // Returns the chains in order. Requires: the last run was complete.
   [[nodiscard]] std::vector<Index> order() {
     if (!is_backward_) return forward_.order();
     std::vector<Index> order = backward_.order();
@@ -83,7 +83,7 @@ class Decision {
   }
 
  private:
-  // Returns whether another turn may decide.
+  // Gives each undecided part a turn. Returns whether another turn may decide.
   bool run_turn(std::int64_t turn) {
     bool is_open = false;
     for (std::size_t at = 0; at < parts_.size(); ++at) {

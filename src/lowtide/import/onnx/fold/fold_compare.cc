@@ -5,8 +5,8 @@
 
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of comparison, logic and choice. A comparison of ranges is decided if they do not overlap: an unknown extent
-// is never -1, and a bounded one never exceeds its bound.
+// Rules of comparison, logic and choice. The result of a comparison is known if the ranges of its operands do not
+// overlap. For example, an unknown extent is never -1, and a bounded extent never exceeds its bound.
 namespace lowtide::import_internal {
 namespace {
 
@@ -22,7 +22,7 @@ Truth truth_of(const KnownElement& element) {
   return element.integer != 0 ? Truth::yes : Truth::no;
 }
 
-// Decides a < b and a == b from the ends of two ranges. `is_exact`: both are single numbers.
+// Decide a < b and a == b from the ends of two ranges.
 template <typename Number>
 Truth is_less(Number a_low, Number a_high, Number b_low, Number b_high) {
   if (a_high < b_low) return Truth::yes;
@@ -81,8 +81,8 @@ KnownElement less(DType dtype, const KnownElement& a, const KnownElement& b) {
 KnownElement greater(DType dtype, const KnownElement& a, const KnownElement& b) {
   return element_of_truth(compare(dtype, a, b).greater);
 }
-// This is not "less or equal", because ranges that touch are neither certainly less nor certainly equal. Instead, a
-// <= b is not (a > b), except if one is NaN, where no comparison holds.
+// Computes a <= b as not (a > b). With "less or equal" the result would be unknown for ranges that touch, because they
+// are neither certainly less nor certainly equal. No comparison with NaN holds.
 KnownElement less_or_equal(DType dtype, const KnownElement& a, const KnownElement& b) {
   if (is_nan(dtype, a) || is_nan(dtype, b)) return exact_bool(false);
   return element_of_truth(not_of(compare(dtype, a, b).greater));

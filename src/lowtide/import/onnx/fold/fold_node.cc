@@ -10,7 +10,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-// More unknown numbers than any tensor of extents, axes or pads has.
+// Above the number of elements of any tensor of extents, axes or pads.
 constexpr std::int64_t kMostUnknownElements = 256;
 
 }  // namespace
