@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Peak of the order of every strategy, beside the best order and the bound over all orders.
+"""Measures the peak of the order of each strategy, of the best order, and the bound over all orders.
 
     bench/orders.py [--lowtide PROGRAM] --models FOLDER... --graphs FOLDER...
 
-Models are ONNX files, graphs are JSON (docs/order-format.md). Generated graphs of growing size are added: cells of
-nodes in random layers, one cell after another, as in networks that were found by a search or drawn at random. Figures
-go to bench/results/orders.json.
+Models are ONNX files, graphs are JSON (docs/order-format.md). Generated graphs of growing size are added. Each is a
+chain of cells, and a cell has nodes in random layers, as in networks that an architecture search has found. Figures go
+to bench/results/orders.json.
 """
 import argparse
 import json
@@ -47,7 +47,8 @@ def cost_of(run):
 
 
 def cells(nodes):
-    """Cells of CELL nodes in layers of 6. A node reads two or three of the two layers before; one node ends a cell."""
+    """A chain of cells of CELL nodes, in layers of 6. A node reads two or three nodes of the two
+    previous layers. The last node of a cell reads all nodes of the cell that have no other reader."""
     rng = random.Random(nodes)
     sizes, edges, entry = [], [], None
     while len(sizes) < nodes:
@@ -82,7 +83,7 @@ def main():
         print(f"{row['graph']:34} named {least:>14} found {row['load']:>14} bound {row['bound']:>14} "
               f"{row['seconds']:8.3f} s {row['peak_memory_bytes'] / 2**20:8.1f} MiB", file=sys.stderr)
         if row["load"] > least:
-            raise SystemExit("a named order is better than what was found")
+            raise SystemExit("a named order is better than the one that auto found")
 
     for path in sorted(path for folder in given.models for path in folder.glob("*.onnx")):
         add(of_model(given.lowtide, path))

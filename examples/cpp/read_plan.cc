@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     std::cerr << file.error().describe() << '\n';
     return 3;
   }
-  // What this reader would have to understand to run the plan.
+  // A runtime must understand these features to run the plan.
   for (std::string_view feature : features_of(file->plan)) std::cout << "needs " << feature << '\n';
   for (StepId id : all_ids<StepId>(file->plan.program.steps.size())) print_step(*file, id);
   std::cout << "arena " << arena_bytes(file->plan).count() << " bytes\n";

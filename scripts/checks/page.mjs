@@ -51,7 +51,7 @@ function scriptsOf(cmake) {
   return names.map((name) => ({ name, text: readFileSync(join(report, name), 'utf8') }));
 }
 
-// What the linter finds in scripts that share a scope: [{ name, line, message, rule }].
+// Returns what the linter finds in scripts that share a scope: [{ name, line, message, rule }].
 function findings(scripts) {
   const starts = [];
   let text = '';
@@ -65,7 +65,7 @@ function findings(scripts) {
   });
 }
 
-// A use of another script's name is correct; an unknown name, an unused one and a name twice are not.
+// A script may use a name of another one. Unknown names, unused names and names that are declared twice are findings.
 function checkTheCheck() {
   const found = findings([
     { name: 'a.js', text: 'function shared() {\n  return window;\n}\nfunction unused() {}\n' },

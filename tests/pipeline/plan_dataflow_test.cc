@@ -203,10 +203,10 @@ TEST(DataflowPlan, TooManyBuffersAreRefused) {
   const Result<PlannedGraph> planned = plan_graph(*graph, dense_target(), {.run = ExecutionModel::dataflow});
   ASSERT_FALSE(planned.ok());
   EXPECT_EQ(planned.error().code, ErrorCode::over_limit);
-  EXPECT_EQ(
-      planned.error().message,
-      "dataflow of 8193 buffers and parts is above the limit of 8192 (kMostDataflowParts); plan for streams or waves "
-      "instead");
+  EXPECT_EQ(planned.error().message,
+            "dataflow has 8193 buffers and parts, which is above the limit of 8192 (kMostDataflowParts); plan for "
+            "streams or waves "
+            "instead");
 }
 
 // The plan's streams and waits order what the graph orders, and nothing else; every run of it is right; and where

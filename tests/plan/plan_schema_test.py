@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Holds docs/plan.schema.json true: it takes what is written, and refuses what the reader refuses by form."""
+"""Checks docs/plan.schema.json: it accepts what Lowtide writes, and refuses what the reader refuses for its form."""
 
 import copy
 import json
@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs/plan.schema.json").read_text())
 SMALL = json.loads((ROOT / "tests/files/plans/small.json").read_text())
 
-# Where in the small plan, and what stands there instead.
+# Changes to the small plan that make it invalid: the path of a value, and another value.
 DAMAGES = [
     (["format"], "other"),
     (["schema_version"], 2),
@@ -82,7 +82,7 @@ DAMAGES = [
 ]
 
 
-# The small plan with more in it, all of which a plan may have.
+# Changes to the small plan after which it is still valid.
 ADDITIONS = [
     (["features"], ["buffer_parts", "copies", "links", "recompute", "state_updates", "streams"]),
     (["machine", "links"], [{"from": 0, "to": 1, "bytes_per_second": 10**9, "latency_picoseconds": 0}]),
@@ -97,6 +97,7 @@ ADDITIONS = [
 ]
 
 
+# Changes to a valid copy step that make it invalid.
 COPY_DAMAGES = [
     (["steps", 1, 1], 0),
     (["steps", 1, 3], None),
@@ -132,7 +133,7 @@ class PlanSchema(unittest.TestCase):
     def test_is_a_schema(self):
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
-    def test_takes_the_golden_file(self):
+    def test_accepts_the_golden_file(self):
         self.validator.validate(SMALL)
 
     def test_refuses_damage(self):
@@ -140,7 +141,7 @@ class PlanSchema(unittest.TestCase):
             with self.subTest(path=path, value=value):
                 self.assertFalse(self.validator.is_valid(damaged(path, value)))
 
-    def test_takes_all_that_a_plan_may_have(self):
+    def test_accepts_every_optional_value(self):
         for path, value in ADDITIONS:
             with self.subTest(path=path, value=value):
                 self.validator.validate(damaged(path, value))

@@ -101,8 +101,8 @@ TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
 TEST(Explanation, SaysWhatASearchHasShown) {
   const std::string text = explanation(graph_of(kTwoBranches));
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 384 B"));
-  EXPECT_THAT(text,
-              HasSubstr("shows that every order has a step with at least 384 B live. No single node proves that"));
+  EXPECT_THAT(
+      text, HasSubstr("shows that every order has a step with at least 384 B live. No single node proves this bound."));
   EXPECT_THAT(text, HasSubstr("alone needs 320 B"));
   EXPECT_THAT(text, HasSubstr("are live only in some orders (\"no\" in the table)"));
 }

@@ -43,7 +43,7 @@ std::size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-// The text between `begin` and the next `end`.
+// Returns the text between `begin` and the next `end`.
 std::string between(const std::string& text, std::string_view begin, std::string_view end) {
   const std::size_t from = text.find(begin);
   if (from == std::string::npos) return "(no " + std::string(begin) + ")";
@@ -104,7 +104,7 @@ TEST(Page, MakesElementsFromTextAlone) {
   }
 }
 
-TEST(Page, IsTheSameBytesForTheSamePlan) {
+TEST(Page, HasTheSameBytesForTheSamePlan) {
   EXPECT_EQ(page_of(encoder_decoder_plan(4, true)), page_of(encoder_decoder_plan(4, true)));
   EXPECT_NE(page_of(encoder_decoder_plan(4, true)), page_of(encoder_decoder_plan(4, false)));
 }
@@ -128,7 +128,8 @@ TEST(Page, HoldsProgramValuesAndBuffers) {
   EXPECT_EQ(sheet["types"][0], "f32[1,16384]");  // 64 KiB of 4 bytes
   EXPECT_EQ(sheet["step"]["alias"], Json({0, 0, 0, 0, 1, 0, 1, 0, 0}));
   EXPECT_EQ(sheet["step"]["scratch"], Json({-1, -1, 4, -1, -1, -1, -1, -1, -1}));
-  // conv1 reads x and the weight; relu1 a; conv2 b and the weight; conv3 b; concat c and d; then one each.
+  // conv1 reads x and the weight, relu1 reads a, conv2 reads b and the weight, conv3 reads b, and concat reads c and d.
+  // Each later step reads one value.
   EXPECT_EQ(sheet["step"]["read_count"], Json({2, 1, 2, 1, 2, 1, 1, 1, 1}));
   EXPECT_EQ(sheet["step"]["read"], Json({0, 1, 2, 3, 1, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(sheet["value"]["written"], Json({-1, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8}));
@@ -144,7 +145,7 @@ TEST(Page, HoldsProgramValuesAndBuffers) {
   EXPECT_EQ(sheet["buffer"]["name"], Json({0, 1, 3, 6, -1, 8, 9, 10}));
 }
 
-TEST(Page, HoldsPartsWhereThereAreSome) {
+TEST(Page, HoldsThePartsOfBuffers) {
   const PlanSketch sketch = parts_plan();
   const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
   // cat is buffer 1, after the input: 64 KiB in [0,7), 32 in [3,7), 32 in [4,7).
@@ -171,7 +172,7 @@ TEST(Page, HoldsPartsOfBothPlansAndOfBodies) {
   EXPECT_EQ(sheets[2]["part"]["begin"], Json({0, 3, 4}));
 }
 
-TEST(Page, HoldsStreamsWhereThereAreSeveral) {
+TEST(Page, HoldsSeveralStreams) {
   const Json sheet = embedded_json(page_of(streams_plan()))["sheets"][0];
   EXPECT_EQ(sheet["facts"]["streams"], 2);
   EXPECT_EQ(sheet["step"]["stream"], Json({0, 0, 1, 0}));
@@ -191,7 +192,7 @@ TEST(Page, HoldsCopiesLinksAndNodesThatRunAgain) {
   EXPECT_EQ(sheet["outputs"], Json({6}));
   // 8 KiB each way.
   EXPECT_EQ(sheet["facts"]["extra_work"], "1 node runs again, 2 copies, 16,384 bytes moved over links");
-  // Nodes run twice, and bytes move: the bound for plans that run each node once does not apply.
+  // A node runs twice, so the bound for plans that run each node once does not apply.
   EXPECT_EQ(sheet["facts"]["bound_scope"], "all_plans");
   EXPECT_EQ(sheet["facts"]["bound"], 24 * 1024);
   const Json plain = embedded_json(page_of(small_plan()))["sheets"][0];
@@ -251,7 +252,7 @@ TEST(Page, ShowsAnEmptyPlan) {
   EXPECT_EQ(embedded_json(page_of(nothing))["sheets"][0]["regions"], Json::array());
 }
 
-TEST(Page, HostileNamesStayNames) {
+TEST(Page, HostileNamesNeverBecomeElements) {
   const std::string clean = page_of(small_plan());
   const std::string html = page_of(hostile_plan());
   EXPECT_TRUE(is_utf8(html));
@@ -265,7 +266,7 @@ TEST(Page, HostileNamesStayNames) {
   for (char letter : json) EXPECT_TRUE(static_cast<unsigned char>(letter) >= 0x20 || letter == '\n');
 }
 
-TEST(Page, HostileNamesAreShownAsTheyAre) {
+TEST(Page, ShowsHostileNamesUnchanged) {
   const Json sheet = embedded_json(page_of(hostile_plan()))["sheets"][0];
   const std::vector<std::string> names = hostile_names();
   const Json& shown = sheet["tensor"]["name"];

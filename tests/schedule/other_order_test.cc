@@ -19,7 +19,7 @@ using testing::graph_of;
 
 constexpr std::int64_t kWork = 10'000'000;
 
-// Two branches of one node each between a source and a sink: they may run in either order, and both are found.
+// A source, two branches of one node each, and a sink. The branches may run in either order, and both orders are found.
 TEST(OtherOrder, FindsEachOrderOfTheSameLoad) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
@@ -41,7 +41,7 @@ TEST(OtherOrder, FindsEachOrderOfTheSameLoad) {
   EXPECT_FALSE(other_order(graph, dense_kernels(graph), {}, {.most = Bytes(3 * 64 - 1), .work = kWork}).has_value());
 }
 
-TEST(OtherOrder, IsAnOrderWithinTheLoadOnRandomGraphs) {
+TEST(OtherOrder, FindsOrdersWithinTheLoadOfRandomGraphs) {
   Random random(63);
   int found = 0;
   for (int round = 0; round < 300; ++round) {

@@ -22,7 +22,7 @@ Lifespan lifespan_of(const Graph& graph, TensorId id) {
   return {StepId(producer->value()), StepId(last.value() + 1)};
 }
 
-// A value and its buffer have the number of their tensor.
+// The value and the buffer of a tensor have the same number as the tensor.
 void add_tensor(Plan& plan, const Graph& graph, TensorId id, bool is_body) {
   const Tensor& tensor = graph.tensor(id);
   Buffer buffer{.kind = buffer_kind_of(tensor.role), .size = tensor.size, .lifespan = lifespan_of(graph, id)};

@@ -10,7 +10,7 @@
 
 namespace lowtide {
 
-// "The bytes of `part` are those of `whole` from `offset` on", when both are dense and row-major.
+// States that the bytes of `part` are those of `whole` from `offset` on, if both are dense and row-major.
 //
 //   Reshape(x) -> y              part y, whole x, offset 0
 //   Slice(x, rows 2..5) -> y     part y, whole x, offset 2 rows
@@ -33,7 +33,7 @@ struct View {
 //           stated lengths if these are known, and agree with the whole along all other axes; no extent is an upper
 //           bound
 //   concat  as for split; an input may appear twice, and then has two views
-//   expand  as many elements after as before, so only extents of 1 are added, because repeating elements needs a copy
+//   expand  as many elements in the result as in the input, so nothing is repeated and only extents of 1 are added
 // A node with bodies computes. Parts of types below 8 bits must start on a whole byte. They must also end on one, or at
 // the end of the whole. O(rank + inputs + outputs).
 [[nodiscard]] std::vector<View> views_of(const Graph& graph, NodeId node);

@@ -45,8 +45,9 @@ IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
 }
 
 // Tensors that exporters write and Caffe2's own nets do not have: results without readers, such as the statistics of a
-// normalisation, and constants under a second name (Identity). On Caffe2's stack of free buffers, a tiny one would be
-// taken for a large tensor, or would occupy a large buffer forever. They get memory of their own.
+// normalisation, and constants under a second name (Identity). Caffe2's stack of free buffers ignores sizes.
+// So a large tensor could get the buffer of such a tiny tensor, or a tiny tensor could keep a large buffer to the end.
+// Therefore these tensors get memory of their own.
 std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
   std::vector<TensorId> found;
   IdVector<TensorId, char> is_constant(graph.tensors().size(), 0);

@@ -19,10 +19,11 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// The share of the allocation effort that each way to share gets. All three together get as much as a plan on streams.
+// Each way to share bytes gets the allocation effort divided by this number. The three ways together get as much as a
+// plan on streams.
 constexpr std::int64_t kWayEffortShares = 12;
 
-// The steps of nodes that touch each part of the buffers that need offsets. A buffer without parts is one part.
+// Collects which nodes touch each part of the buffers that need offsets. A buffer without parts is one part.
 class PartUsers {
  public:
   PartUsers(const Graph& graph, const Plan& plan, const AliasClasses& aliases, const AliasOptions& options)
@@ -86,7 +87,7 @@ Result<std::vector<PackingPair>> conflicts_of(const ParallelizeInput& input, con
   PartUsers parts(input.graph, draft, schedule.aliases, input.aliases);
   if (parts.size() > kMostDataflowParts) {
     return Error{ErrorCode::over_limit,
-                 "dataflow of " + std::to_string(parts.size()) + " buffers and parts is above the limit of " +
+                 "dataflow has " + std::to_string(parts.size()) + " buffers and parts, which is above the limit of " +
                      std::to_string(kMostDataflowParts) + " (kMostDataflowParts); plan for streams or waves instead",
                  ""};
   }
@@ -116,8 +117,8 @@ Result<ParallelPlan> plan_of(const ParallelizeInput& input, const IdVector<NodeI
       draft, schedule.aliases, input.aliases,
       {.effort = options.allocate_effort / kWayEffortShares, .stop = options.stop, .conflicts = *std::move(conflicts)});
   if (!allocate) return allocate.error();
-  // With such offsets a node waits only for its edges in the graph, except those that follow from others. The copies of
-  // updates wait for what reads and writes their bytes.
+  // With these offsets, a node waits only for the nodes that it depends on in the graph. Waits that follow from others
+  // are omitted. The copies that update states also wait for the steps that read or write their bytes.
   draft.program = with_waits(input.graph, std::move(draft.program), draft.layout);
   const Bytes excess = overflow(draft);
   Plan plan = complete_parallel_plan(input.task, sequential, std::move(draft), schedule.load, *std::move(allocate));

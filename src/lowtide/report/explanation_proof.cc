@@ -111,14 +111,14 @@ StyledText witness_text(const PeakExplanation& level, const SummaryOptions& opti
                    shared_text(level));
 }
 
-// A bound that no single step shows.
+// Explains a bound that a search over all orders has found.
 StyledText search_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
   std::string text = "A search over all orders";
   if (level.peak.body.empty() && facts.searched_sets > 0) {
     text += " (" + counted(facts.searched_sets, "set") + " of nodes that can have run)";
   }
   text += " shows that every order has a step with at least " + format_bytes(bound_of(*level.peak.plan).bytes) +
-          " live. No single node proves that; the node that proves most is this:";
+          " live. No single node proves this bound. The highest bound of a single node is this:";
   return paragraph(text).append(witness_text(level, options));
 }
 

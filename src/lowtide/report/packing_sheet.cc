@@ -19,7 +19,8 @@ const PackingBuffer& buffer_at(const PackingProblem& problem, std::size_t row) {
   return problem.buffers[PackingId(static_cast<std::uint32_t>(row))];
 }
 
-// The times at which a buffer or gap begins or ends, and their positions among each other.
+// The times at which buffers and gaps begin or end, in ascending order. The page draws them to scale, or
+// at equal distances if their span is too large for a script's numbers.
 class Clock {
  public:
   explicit Clock(const PackingProblem& problem) {

@@ -14,9 +14,9 @@ namespace lowtide {
 inline constexpr std::int64_t kMostBarrierWaits = std::int64_t{1} << 25;
 
 // Adds a barrier between neighbouring waves: every step waits for all steps of the previous wave that run on other
-// streams. Waits that the steps of the program already had are replaced. `wave` gives the wave of each of the first
-// steps. Waves are numbered from 0, in the order of the steps and without gaps. Each later step is a copy and is a wave
-// of its own.
+// streams. Waits that the steps of the program already had are replaced. `wave` lists the waves of the first steps.
+// Waves are numbered from 0, in the order of the steps and without gaps. Each step that `wave` does not list is a copy,
+// and is a wave of its own.
 //
 //   wave       0    1    2
 //   stream 0 | a  | c  | e |     c waits for b, d for a, and e for d

@@ -49,7 +49,7 @@ def test_wheel_zooms_at_the_pointer(open_page):
     after = opened.run("(x) => lowtide.charts[0].stepAt(x - lowtide.charts[0].overlay.getBoundingClientRect().left)", x)
     assert after == pytest.approx(step)
     height = view["y1"] - view["y0"]
-    # Over the load curve only the steps.
+    # Over the load curve, the wheel zooms only along the steps.
     bounds = opened.page.query_selector(".overlay").bounding_box()
     opened.page.mouse.move(x, bounds["y"] + 60)
     opened.page.mouse.wheel(0, -300)
@@ -125,7 +125,7 @@ def test_pinch_zooms(open_page):
     assert opened.run("() => lowtide.state.selected") is None
 
 
-def test_search_finds_lights_and_jumps(open_page):
+def test_search_highlights_a_match_and_goes_to_it(open_page):
     opened = open_page("generated_10k.html")
     opened.press("/")
     assert opened.run("() => document.activeElement.id") == "search"
@@ -133,7 +133,7 @@ def test_search_finds_lights_and_jumps(open_page):
     # Results of the first letters may be there before those of the whole word.
     opened.page.wait_for_function("() => document.querySelectorAll('#results:not([hidden]) li').length === 1")
     results = [item.inner_text().split() for item in opened.page.query_selector_all("#results li")]
-    # The name alone: there is a tensor t1234 and no longer one, since the plan has 10,000.
+    # It is the only match. No name has a digit after t1234, because the plan has 10,000 tensors.
     assert results == [["/block102/t1234", "tensor"]]
     lit = opened.run("() => Array.from(lowtide.state.found.get(lowtide.state.shown)).reduce((sum, one) => sum + one)")
     assert lit == 1
@@ -147,7 +147,7 @@ def test_search_finds_lights_and_jumps(open_page):
     assert opened.page.input_value("#search") == ""
 
 
-def test_searching_hides_what_the_pointer_shows(open_page):
+def test_search_hides_the_tooltip(open_page):
     opened = open_page("small.html")
     opened.page.mouse.move(*opened.centre(opened.buffer("cat")))
     opened.settle()
@@ -168,7 +168,7 @@ def test_search_by_node_goes_to_its_step(open_page):
     assert opened.text("#panel h2") == "cat"
 
 
-def test_search_by_operator_lights_all_it_produces(open_page):
+def test_search_by_operator_highlights_its_outputs(open_page):
     opened = open_page("network.html")
     opened.page.fill("#search", "concat")
     opened.page.wait_for_selector("#results:not([hidden]) li")
@@ -180,7 +180,7 @@ def test_search_by_operator_lights_all_it_produces(open_page):
     assert len(found) == 5 and set(found) == {"Concat"}
 
 
-def test_search_for_nothing_says_so(open_page):
+def test_search_reports_that_nothing_matches(open_page):
     opened = open_page("small.html")
     opened.page.fill("#search", "no such thing")
     opened.page.wait_for_selector("#results:not([hidden]) li")

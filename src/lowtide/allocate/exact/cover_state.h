@@ -74,7 +74,7 @@ class CoverState {
   [[nodiscard]] Component whole();
   [[nodiscard]] bool has_remaining(Component component);
 
-  // The best of the cliques that can be decided.
+  // Returns the best of the cliques that can be decided.
   template <typename IsBetter>
   [[nodiscard]] CliqueId choose(Component component, IsBetter&& is_better) {
     std::optional<CliqueId> best;
@@ -86,10 +86,11 @@ class CoverState {
     return *best;
   }
 
-  // Appends the candidates of a clique, and only the first of those that are interchangeable.
+  // Appends the candidates of a clique. Skips a candidate that is interchangeable with an earlier one.
   void append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const;
 
-  // Assigns a candidate its low, which is the floor of the clique. Always possible, so it returns true.
+  // Gives a candidate its low, which is the floor of the clique, as its offset. This is always possible, so the result
+  // is true.
   bool assign(CliqueId clique, SearchBuffer buffer);
   // Lifts a clique that can be decided to the lowest offset that one of its buffers can have above its floor. Returns
   // false if there is none below the capacity.
@@ -98,7 +99,7 @@ class CoverState {
   // cliques may not be up to date.
   [[nodiscard]] std::optional<CliqueId> evaluate();
 
-  // Divides a component into those that its remaining buffers connect, and appends them. The one with the fewest
+  // Splits a component into components that share no remaining buffer, and appends them. The one with the fewest
   // cliques comes first, because a failure there is found soonest.
   void split(Component component, std::vector<Component>& components);
 
@@ -110,7 +111,7 @@ class CoverState {
   // Identifies the floors and the remaining buffers of a component.
   [[nodiscard]] StateKey key_of(Component component) const;
 
-  // The number of cliques and buffers looked at so far.
+  // The number of cliques and buffers that were visited so far.
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:

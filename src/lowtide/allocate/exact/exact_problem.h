@@ -29,7 +29,7 @@ class ExactProblem {
   ExactProblem& operator=(const ExactProblem&) = delete;
 
   [[nodiscard]] bool is_of_intervals() const { return intervals_.has_value(); }
-  // Null if there is nothing to search for, or if the problem is too large for a search.
+  // Returns null if there is nothing to search for, or if the problem is too large for a search.
   [[nodiscard]] const SearchTask* task() const { return task_ ? &*task_ : nullptr; }
 
  private:

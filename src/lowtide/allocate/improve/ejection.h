@@ -13,7 +13,7 @@
 namespace lowtide::allocate_internal {
 
 struct EjectionOptions {
-  std::int64_t bound = 0;  // the height at which it stops
+  std::int64_t bound = 0;  // the search stops at this height
   std::uint64_t seed = 0;  // of the generator that breaks ties
 };
 
@@ -29,8 +29,9 @@ struct EjectionOptions {
 //      |  b  |   +-----+ | c  |
 //
 // The idea is guided ejection search (Nagata and Braysy, "A powerful route minimization heuristic for the vehicle
-// routing problem with time windows", 2009), applied to addresses. A move costs the neighbours of one buffer and not a
-// whole order, so it reaches further than a local search over orders. Its failure proves nothing.
+// routing problem with time windows", 2009), applied to addresses. A move visits only the neighbours of one buffer,
+// while a move of a local search over orders packs a whole order. So it reaches further for the same effort. A failure
+// proves nothing.
 //
 // `graph` may be null. Then neighbours are found by time, and no memory is used per pair of buffers. Fixed buffers stay
 // where they are. Deterministic. Stops at the bound, when the effort ends, or after several failed steps in a row.

@@ -144,15 +144,16 @@ Result<void> validate_pairs(const PackingProblem& problem) {
   return {};
 }
 
-// As a block, a group changes the sum of the sizes. As pieces, it changes the number of pairs.
+// Checks two limits again, because groups become blocks and pieces (group_forms.h). Blocks change the sum of the sizes,
+// and pieces change the number of pairs.
 Result<void> validate_groups(const PackingProblem& problem, const BufferGroups& groups) {
   std::int64_t total = 0;
   for (const BufferGroups::Group& group : groups.groups) {
     total += group.size + 2 * (group.alignment - 1);  // < 2^62 + 2^62 + 2^31: cannot overflow
     if (total <= limits::kMaxTotalBytes) continue;
     return over_limit(problem, groups.members[group.first],
-                      "the sizes of all groups up to its own, with padding for alignment, add up to " + text_of(total) +
-                          ", " + above_total_bytes());
+                      "the sizes of all groups up to that of this buffer, with padding for alignment, add up to " +
+                          text_of(total) + ", " + above_total_bytes());
   }
   const IdVector<PackingId, std::uint32_t> pieces = count_pieces(problem, groups);
   std::size_t count = 0;

@@ -38,7 +38,7 @@ BufferCliques cliques_of_time(const CompressedProblem& problem) {
   return out;
 }
 
-// Without any clique if the cover is too large.
+// Returns no cliques if the cover is too large.
 BufferCliques cliques_of_relation(const CompressedProblem& problem) {
   BufferCliques out{.spans = IdVector<PackingId, std::vector<CliqueSpan>>(problem.buffers.size())};
   Effort effort{.limit = tuning::kRegionCoverEffort};
@@ -70,7 +70,7 @@ Result<RegionModel> RegionModel::build(const RegionProblem& problem) {
   return model;
 }
 
-// A sum that would overflow stays as it is: it is above every load.
+// Rounds up to whole units. If that would overflow, returns `bytes`, which is above every load.
 std::int64_t RegionModel::whole_units(std::int64_t bytes, std::int64_t unit) {
   return bytes > kNoLimit - unit ? bytes : aligned_up(bytes, unit);
 }
@@ -141,7 +141,7 @@ void RegionModel::set_allowed(GroupId at) {
     const std::optional<std::int64_t> base = lowest_base(at, self.alignment.count());
     if (base) group.alignable.add(region);
     if (!group.not_forbidden.has(region)) continue;
-    // A fixed group goes to the first region that is not forbidden to it, or nowhere.
+    // A fixed group may only be in the first region that is not forbidden to it.
     if (group.is_fixed && region != group.not_forbidden.first()) continue;
     const bool fits = base && (!self.capacity || *base + groups_.groups[at].size <= self.capacity->count());
     if (fits) group.allowed.add(region);
@@ -221,7 +221,8 @@ std::optional<RegionWitness> RegionModel::overload() const {
   return std::nullopt;
 }
 
-// The clique in which the groups that only these regions allow need the most bytes, if the regions do not hold them.
+// Finds the clique in which the groups that only these regions permit need the most bytes. Returns nullopt if the
+// regions hold these bytes.
 std::optional<RegionWitness> RegionModel::overload_of(RegionSet set) const {
   RegionWitness witness;
   std::int64_t unit = limits::kMaxAlignment;

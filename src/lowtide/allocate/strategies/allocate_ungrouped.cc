@@ -25,7 +25,7 @@ Incumbent first_answer(const CompressedProblem& problem, const ConflictFacts& fa
   const std::span<const FirstAnswerRow> rows = first_answers();
   const auto row =
       std::find_if(rows.begin(), rows.end(), [&](const FirstAnswerRow& one) { return one.is_suitable(problem); });
-  LOWTIDE_CHECK(row != rows.end(), "some first answer suits every problem");
+  LOWTIDE_CHECK(row != rows.end(), "every problem has a suitable first answer");
   return {row->run(problem, facts, effort), row->name, std::move(listener)};
 }
 

@@ -40,7 +40,7 @@ class Greedy {
       const Entry entry = ready_.top();
       ready_.pop();
       const NodeId id = std::get<2>(entry);
-      if (is_done_[id] != 0 || std::get<0>(entry) != added_[id]) continue;  // offered again since with a better score
+      if (is_done_[id] != 0 || std::get<0>(entry) != added_[id]) continue;  // was offered again with a better score
       is_done_[id] = 1;
       order.push_back(id);
       finish(id, static_cast<std::int64_t>(order.size()));
@@ -49,7 +49,7 @@ class Greedy {
   }
 
  private:
-  // Bytes added, then minus the step that last wrote an input, then the id: the smallest first.
+  // The bytes added, the negated step that last wrote an input, and the id. The smallest entry comes first.
   using Entry = std::tuple<std::int64_t, std::int64_t, NodeId>;
 
   void group_whole_views() {
@@ -123,8 +123,8 @@ class Greedy {
     }
   }
 
-  // With one reader left, that reader frees the group: its score got better. (A reader of an alias of the group is
-  // found when it becomes ready.)
+  // The last reader of a group frees it, so its score is better now. This finds a reader of the group's first tensor. A
+  // reader of a view of it gets its score when it becomes ready.
   void offer_last_reader(TensorId group) {
     for (NodeId reader : graph_.readers(group)) {
       if (is_done_[reader] != 0 || waiting_[reader] != 0) continue;

@@ -102,7 +102,8 @@ KnownElement sign(DType dtype, const KnownElement& a) {
   return integer_range(a) ? element_of(dtype, IntegerRange{0, 1}) : KnownElement{};
 }
 
-// A float function that never decreases on [0, inf) and maps 0 to at least 0, so it keeps bounds.
+// Applies a float function that never decreases on [0, inf) and maps 0 to at least 0. So it maps an upper bound to an
+// upper bound.
 template <double (*function)(double)>
 KnownElement rising(DType dtype, const KnownElement& a) {
   if (!is_float(dtype)) return {};
@@ -153,7 +154,7 @@ Result<Contents> pow_rule(const FoldNode& node) {
   return single(result);
 }
 
-// A limit of Clip: an input, an attribute, or omitted. nullopt if it is given but unknown.
+// A limit of Clip: an input, an attribute, or omitted. The element is unknown if the limit is given but not known.
 struct ClipLimit {
   bool is_given = false;
   KnownElement element;
@@ -177,7 +178,8 @@ Result<Contents> clip(const FoldNode& node) {
   auto result = std::make_shared<KnownContent>(*source);
   for (KnownElement& element : result->elements) {
     if (low.is_given) {
-      // Even an unknown element is at least an exact lower limit. A Min with an exact element then bounds it.
+      // After an exact lower limit, even an unknown element is at least that limit. An exact upper limit then bounds
+      // it.
       const bool is_bounded = high.is_given && high.element.knowledge == Knowledge::exact &&
                               low.element.knowledge == Knowledge::exact && is_integer(source->dtype) &&
                               element.knowledge == Knowledge::unknown && element.symbol.empty();
