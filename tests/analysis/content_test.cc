@@ -3,9 +3,12 @@
 
 #include "lowtide/analysis/content.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/testing/graphs.h"
 
@@ -45,6 +48,27 @@ TEST(Content, TensorWithTooManyPiecesStaysOnePiece) {
   const Content content = content_of(slices(5'000));
   EXPECT_EQ(content.pieces().size(), 1U + 1);
   EXPECT_EQ(content.holdings(), 5'001 + 1);
+}
+
+// c has 9 bytes, but only bytes 0 to 4 of r: 0 to 3 twice and 1 to 4 once. r is not divided.
+TEST(Content, OfAnUndividedOriginRepeatedBytesCountOnce) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : u8[8]
+    r = Conv(x) : u8[8]
+    s = Slice(r) {starts = [0], ends = [3], axes = [0]} : u8[3]
+    t = Slice(r) {starts = [1], ends = [4], axes = [0]} : u8[3]
+    u = Slice(r) {starts = [0], ends = [3], axes = [0]} : u8[3]
+    c = Concat(s, t, u) {axis = 0} : u8[9]
+    y = Conv(c) : u8[1]
+    output y
+  })");
+  const Content content(graph, dense_kernels(graph), Bytes(1), false, {.touched = 0});
+  ASSERT_EQ(content.pieces().size(), 1U + 1);
+  std::vector<std::pair<std::string, std::int64_t>> holdings;
+  for (const Holding& one : content.pieces()[0]) holdings.emplace_back(graph.tensor(one.tensor).name, one.bytes);
+  EXPECT_THAT(holdings,
+              ::testing::ElementsAre(::testing::Pair("r", 8), ::testing::Pair("c", 4), ::testing::Pair("s", 3),
+                                     ::testing::Pair("t", 3), ::testing::Pair("u", 3)));
 }
 
 }  // namespace

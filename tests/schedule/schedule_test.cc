@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "lowtide/schedule/orders/order_problem.h"
+#include "lowtide/schedule/orders/order_search.h"
 #include "lowtide/schedule/orders/order_state.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
@@ -135,6 +136,9 @@ TEST(Schedule, ReachesTheOptimumOnMostSmallGraphs) {
   EXPECT_GE(optimal, kRounds * 85 / 100);
 }
 
+// What the limits on content give for a graph that is too large for them.
+constexpr ContentLimits kUndivided{.segments_of_one = 1, .further = 0, .touched = 0};
+
 // The problem that the bound comes from costs no more than what is measured, in every order.
 TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
   Random random(5);
@@ -145,12 +149,14 @@ TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
     const ChosenKernels kernels = dense_kernels(graph);
     const AliasOptions aliases{.alignment = Bytes(round % 2 == 0 ? 1 : 64)};
     const OrderProblem problem = order_problem(graph, kernels, aliases);
+    const OrderProblem undivided = order_problem(graph, kernels, aliases, kUndivided);
     Bytes least(std::numeric_limits<std::int64_t>::max());
     testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
       const Bytes load = largest(load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases));
       std::vector<OrderProblem::Index> indices;
       for (NodeId id : order) indices.push_back(id.value());
       ASSERT_LE(peak_of(problem, indices), load.count()) << "round " << round;
+      ASSERT_LE(peak_of(undivided, indices), load.count()) << "round " << round;
       least = std::min(least, load);
     });
     const OrderChoice result = must_schedule(graph, {.aliases = aliases});
@@ -161,6 +167,30 @@ TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
   }
   EXPECT_GT(met, 200);
   EXPECT_GT(raised, 200);
+}
+
+// While p runs, only 10 floats of x are needed, for the three slices, and p has 1,000. c repeats these 10 floats. If a
+// kernel computes c, the slices may be views of x.
+TEST(Schedule, BoundCountsRepeatedBytesOfAnUndividedTensorOnce) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input i : f32[1]
+    x = Conv(i) : f32[100]
+    s = Slice(x) {starts = [0], ends = [10], axes = [0]} : f32[10]
+    t = Slice(x) {starts = [0], ends = [10], axes = [0]} : f32[10]
+    u = Slice(x) {starts = [0], ends = [10], axes = [0]} : f32[10]
+    p = Conv(i) after (s, t, u) : f32[1000]
+    q = Conv(p) : f32[1]
+    c = Concat(s, t, u) after (q) {axis = 0} : f32[30]
+    y = Conv(c, q) : f32[1]
+    output y
+  })");
+  const ChosenKernels kernels = dense_kernels(graph);
+  const AliasOptions aliases{.computing = {NodeId(6)}};
+  const std::vector<NodeId> order = testing::given_order(graph);
+  const Bytes least(4 * (1000 + 10 + 1));  // at q
+  EXPECT_EQ(largest(load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases)), least);
+  const OrderProblem problem = order_problem(graph, kernels, {}, kUndivided);
+  EXPECT_EQ(Bytes(search_order(problem, {.work = 1'000'000}).bound), least);
 }
 
 TEST(Schedule, AChainOfManyNodesNeedsNoStack) {

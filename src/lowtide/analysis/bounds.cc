@@ -24,7 +24,7 @@ class MustBeLive {
         kernels_(kernels),
         alignment_(options.alignment),
         inputs_live_throughout_(options.inputs_live_throughout),
-        content_(graph, kernels, options.alignment, options.inputs_live_throughout),
+        content_(graph, kernels, options.alignment, options.inputs_live_throughout, options.content),
         live_(graph.tensors().size(), 0) {}
 
   [[nodiscard]] const Content& content() const { return content_; }
@@ -229,7 +229,7 @@ std::int64_t cost_of_look(const Graph& graph, const Content& content) {
 
 LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options) {
   if (graph.nodes().empty()) return {Bytes(0), "none", std::nullopt};
-  const Content content(graph, kernels, options.alignment, options.inputs_live_throughout);
+  const Content content(graph, kernels, options.alignment, options.inputs_live_throughout, options.content);
   const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, content);
   const NodeId node = largest_of(sums);
   return {round_up(Bytes(sums[node]), options.alignment), "largest_step", node};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/analysis/chosen_kernels.h"
+#include "lowtide/analysis/content.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 
@@ -26,6 +27,7 @@ struct BoundOptions {
   Bytes alignment = Bytes(1);
   bool inputs_live_throughout = false;
   std::int64_t effort = 60'000'000;  // nodes and edges visited; a visit covers 64 live sets and takes about 10 ns
+  ContentLimits content = {};
 };
 
 // Returns the live-set bound ("must_be_live"). Some tensors are live while a node v runs, whatever the order: those

@@ -12,9 +12,11 @@
 #include "lowtide/base/disjoint_sets.h"
 
 namespace lowtide {
-Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room)
+Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room,
+                 const ContentLimits& limits)
     : graph_(graph),
       alignment_(alignment),
+      left_(limits),
       is_rounded_(graph.tensors().size(), 1),
       segments_(graph.tensors().size()),
       is_brought_(graph.tensors().size(), 0),
@@ -113,9 +115,9 @@ void Content::add_segment(TensorId id, const Segment& segment) {
       return;
     }
   }
-  if (segments.size() >= kMostSegmentsOfOne) {
-    if (further_left_ == 0) return;
-    --further_left_;
+  if (segments.size() >= left_.segments_of_one) {
+    if (left_.further == 0) return;
+    --left_.further;
   }
   segments.push_back(segment);
 }
@@ -169,9 +171,9 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
     more += runs - 1;
     touched += (runs - 1) * static_cast<std::int64_t>(graph_.readers(one.holder.tensor).size() + 1);
   }
-  if (more > further_left_ || touched > touched_left_) return keep_whole(held);
-  further_left_ -= more;
-  touched_left_ -= touched;
+  if (more > left_.further || touched > left_.touched) return keep_whole(held);
+  left_.further -= more;
+  left_.touched -= touched;
   // A tensor that holds a run twice is one holder of it.
   std::vector<std::vector<std::uint32_t>> holders(cuts.size());  // of each run, as indices into `held`
   for (std::uint32_t at = 0; at < held.size(); ++at) {
@@ -194,14 +196,21 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   }
 }
 
-void Content::keep_whole(const std::vector<Held>& held) {
+// A tensor may repeat bytes of the origin. They count once, because until a node makes the tensor, one copy is enough.
+void Content::keep_whole(std::vector<Held> held) {
+  std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
+    return std::pair(a.holder.tensor, a.bytes.begin) < std::pair(b.holder.tensor, b.bytes.begin);
+  });
   std::vector<Holding>& piece = pieces_.emplace_back();
+  std::int64_t end = 0;  // of the bytes of the last tensor that are counted
   for (const Held& one : held) {
-    if (!piece.empty() && piece.back().tensor == one.holder.tensor) {
-      piece.back().bytes += one.holder.bytes;
-    } else {
-      piece.push_back(one.holder);
+    if (piece.empty() || piece.back().tensor != one.holder.tensor) {
+      piece.push_back({one.holder.tensor, 0});
+      end = 0;
     }
+    const std::int64_t begin = std::max(one.bytes.begin, end);
+    piece.back().bytes += std::max<std::int64_t>(one.bytes.end - begin, 0);
+    end = std::max(end, one.bytes.end);
   }
   std::stable_sort(piece.begin(), piece.end(), [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
 }

@@ -41,17 +41,28 @@ struct Holding {
   std::int64_t bytes = 0;
 };
 
+// Limits on the work of a division into pieces. They can only lower a bound.
+struct ContentLimits {
+  // A tensor with more runs of bytes may omit the rest once `further` runs beyond this limit are used up.
+  std::size_t segments_of_one = 256;
+  // The most runs beyond that limit, and the most pieces beyond the first of each tensor. Both count over all tensors.
+  // An origin that would have more pieces is not divided.
+  std::int64_t further = 4'000'000;
+  // The most pieces beyond the first, summed over all accesses of nodes to tensors. An order problem lists each of them
+  // in 4 bytes. 30,000 slices of one tensor would have 900 million. An origin beyond this limit is not divided.
+  std::int64_t touched = 16'000'000;
+};
+
 class Content {
  public:
-  // `inputs_take_room`: inputs are origins, too (bodies of Loop and Scan). Two limits can only lower a bound. A tensor
-  // with more than kMostSegmentsOfOne runs of bytes may omit the rest once kMostFurther runs beyond that limit are used
-  // up. An origin that would have too many pieces, or whose pieces too many nodes would touch, is not divided.
-  // O(nodes + views x kMostSegmentsOfOne + kMostFurther), and the time to sort the runs.
-  Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room);
+  // `inputs_take_room`: inputs are origins, too (bodies of Loop and Scan).
+  // O(nodes + views x limits.segments_of_one + limits.further), and the time to sort the runs.
+  Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room,
+          const ContentLimits& limits = {});
 
   // The holders of each piece, each with all bytes of the piece. The holders of an undivided origin may have only some
-  // of its bytes; they are sorted from large to small. Of the holders that are live at the same time, the largest
-  // counts.
+  // of its bytes; they are sorted from large to small. A byte of the origin that a tensor repeats counts once. Of the
+  // holders that are live at the same time, the largest counts.
   [[nodiscard]] const std::vector<std::vector<Holding>>& pieces() const { return pieces_; }
   // The bytes that a tensor occupies if it shares none.
   [[nodiscard]] std::int64_t alone(TensorId id) const {
@@ -62,12 +73,6 @@ class Content {
   [[nodiscard]] std::int64_t holdings() const { return holdings_; }
 
  private:
-  static constexpr std::size_t kMostSegmentsOfOne = 256;
-  static constexpr std::int64_t kMostFurther = 4'000'000;
-  // The most pieces beyond the first, summed over all accesses of nodes to tensors. An order problem lists each of them
-  // in 4 bytes. 30,000 slices of one tensor would have 900 million.
-  static constexpr std::int64_t kMostTouched = 16'000'000;
-
   struct Origin {
     TensorId tensor;  // computed by a node, brought into the arena, or outside of it
     std::int64_t size = 0;
@@ -99,10 +104,11 @@ class Content {
   void bring_in(TensorId id);
   void mark_next_states();
   void divide(const Origin& origin, const std::vector<Held>& held);
-  void keep_whole(const std::vector<Held>& held);
+  void keep_whole(std::vector<Held> held);
 
   const Graph& graph_;
   Bytes alignment_;
+  ContentLimits left_;                   // `further` and `touched` fall to 0 as the runs use them up
   IdVector<TensorId, char> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Origin> origins_;
@@ -110,8 +116,6 @@ class Content {
   IdVector<TensorId, char> has_copy_;    // parts of concats: a copy of the part has been counted
   std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
-  std::int64_t further_left_ = kMostFurther;
-  std::int64_t touched_left_ = kMostTouched;
 };
 
 }  // namespace lowtide

@@ -32,8 +32,8 @@ class FromGraph {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) add_node(id);
   }
 
-  OrderProblem make() && {
-    const Content content(graph_, *kernels_, options_.bound_alignment(), options_.inputs_live_throughout);
+  OrderProblem make(const ContentLimits& limits) && {
+    const Content content(graph_, *kernels_, options_.bound_alignment(), options_.inputs_live_throughout, limits);
     for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }
@@ -91,8 +91,8 @@ class FromGraph {
   }
 
   // Holders come with the largest holding first. Among live holders the largest counts, so the first h holders, as
-  // long as one of them lives, need what the h-th has above the next. A view holds no more than what it is a view of,
-  // so these are always joined by reads, and live without a pause.
+  // long as one of them lives, need what the h-th has above the next. They live without a pause: the bytes that a later
+  // holder repeats exist from the origin on, so they are somewhere in memory until then.
   void add_piece(const std::vector<Holding>& holders) {
     for (std::size_t at = 0; at < holders.size(); ++at) {
       const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;
@@ -204,8 +204,9 @@ OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::
 
 }  // namespace
 
-OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options) {
-  return FromGraph(graph, kernels, options).make();
+OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
+                           const ContentLimits& limits) {
+  return FromGraph(graph, kernels, options).make(limits);
 }
 
 OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lowtide/analysis/content.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/share/alias_classes.h"
 
@@ -54,7 +55,8 @@ struct OrderProblem {
 // problem at each step. It counts content, not tensors (analysis/content.h): a view and its operand are one value; a
 // slice or concat counts only the bytes that no other tensor holds. For a graph without these, it is the load itself,
 // except for some rules of results in place. O(nodes + edges + holdings).
-[[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options);
+[[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
+                                         const ContentLimits& limits = {});
 
 // Whether slices, splits and concats share bytes in a problem.
 enum class Sharing : std::uint8_t {
