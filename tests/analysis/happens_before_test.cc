@@ -46,6 +46,7 @@ TEST(Chains, FollowEdges) {
 TEST(Chains, ContinueAfterTheNodeThatEndsThem) {
   const PartialOrder order = chains_of({{}, {}, {0}, {1}, {2}, {4, 3}, {5}, {6}});
   EXPECT_EQ(order.chains, 2U);
+  EXPECT_EQ(order.chain_of, (std::vector<Index>{0, 1, 0, 1, 0, 0, 0, 0}));
 }
 
 std::vector<std::vector<bool>> closure(const Before& before, const std::vector<Index>* chain_of) {
