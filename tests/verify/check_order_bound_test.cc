@@ -309,6 +309,51 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
   EXPECT_GT(joined, 500U);
 }
 
+// c holds the input x and y. A plan may leave y where it is and copy x beside it: 8 + 4 bytes at c, not 8 + 4 + 8.
+TEST(CheckOrderBound, CountsAnOperandInPlaceOnce) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    y = Conv(x) : f32[2]
+    c = Concat(x, y) {axis = 0} : f32[3]
+    d = Conv(c) : f32[1]
+    output d
+  })");
+  const OrderFacts facts = facts_of(graph);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(12), NodeId(1), 0).verdict, OrderBoundVerdict::confirmed);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(16), NodeId(2), 0).must_be_live, Bytes(16));  // c and d
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(17), NodeId(2), kEffort).verdict, OrderBoundVerdict::refuted);
+}
+
+// c holds y twice: once in place and once as a copy, 16 bytes in all. Its view v still needs both, and d needs 4 more.
+TEST(CheckOrderBound, CountsAnOperandThatIsHeldTwice) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    y = Conv(x) : f32[2]
+    c = Concat(y, y) {axis = 0} : f32[4]
+    v = Reshape(c) : f32[2,2]
+    d = Conv(v) : f32[1]
+    output d
+  })");
+  const OrderFacts facts = facts_of(graph);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(20), NodeId(3), 0).verdict, OrderBoundVerdict::confirmed);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(21), NodeId(3), kEffort).verdict, OrderBoundVerdict::refuted);
+}
+
+// c and d hold y twice each, and may be the same bytes: 8 bytes of y, 8 of one copy, and 4 of e.
+TEST(CheckOrderBound, CountsOneCopyIfTwoConcatsRepeatATensor) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    y = Conv(x) : f32[2]
+    c = Concat(y, y) {axis = 0} : f32[4]
+    d = Concat(y, y) {axis = 0} : f32[4]
+    e = Conv(c, d) : f32[1]
+    output e
+  })");
+  const OrderFacts facts = facts_of(graph);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(20), NodeId(3), kEffort).verdict, OrderBoundVerdict::confirmed);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(21), NodeId(3), kEffort).verdict, OrderBoundVerdict::refuted);
+}
+
 // Little effort never decides wrongly, and enough of it always decides.
 TEST(CheckOrderBound, IsUndecidedAtWorst) {
   Random random(72);

@@ -138,6 +138,40 @@ TEST(HostilePlan, ExtremeNumbersAnywhereGiveViolationsAndNothingElse) {
   EXPECT_GT(refused, 15'000);  // some of the numbers do no harm, such as a larger capacity
 }
 
+// The bodies of all steps, each of which runs at least one step of its own.
+std::vector<BodyPlan*> bodies_with_steps(Plan& plan) {
+  std::vector<BodyPlan*> bodies;
+  for (StepSpace& space : plan.layout.steps) {
+    for (BodyPlan& body : space.bodies) {
+      if (!body.plan->program.steps.empty()) bodies.push_back(&body);
+    }
+  }
+  return bodies;
+}
+
+// The checks of the outer plan look into the plans of its bodies before these are verified.
+TEST(HostilePlan, ExtremeNumbersInABodyGiveViolationsOfTheBody) {
+  int damaged = 0;
+  int refused = 0;
+  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+    Random random(seed);
+    const auto graph = testing::random_graph(random);
+    if (graph->nodes().empty()) continue;
+    Plan plan = testing::random_plan(*graph, random);
+    const std::vector<BodyPlan*> bodies = bodies_with_steps(plan);
+    if (bodies.empty()) continue;
+    BodyPlan& body = *bodies[random.below(bodies.size())];
+    Plan wrong = *body.plan;
+    for (std::uint64_t times = random.below(4) + 1; times > 0; --times) smash(random, wrong);
+    body.plan = std::make_shared<const Plan>(std::move(wrong));
+    const auto found = verify(*graph, plan);
+    damaged += 1;
+    refused += std::any_of(found.begin(), found.end(), [](const Violation& one) { return !one.body.empty(); }) ? 1 : 0;
+  }
+  EXPECT_GT(damaged, 1'000);
+  EXPECT_GT(refused, damaged * 3 / 4);
+}
+
 TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
