@@ -66,6 +66,12 @@ class Help(ProgramTest):
             self.assertIn(part, codes)
             self.assertIn(part, manual)
 
+    def test_help_lists_the_names_of_strategies_and_stages(self):
+        values = self.section("plan", "values")
+        for part in ("--order: auto, as_given", "best_of_inductor", "--skip: search, refine", "--dump-after: bodies"):
+            self.assertIn(part, values)
+        self.assertEqual(self.section("verify", "values"), "")
+
     def test_the_version_is_one_line_with_the_name_first(self):
         self.assertRegex(self.expect(DONE, "--version").stdout, r"\Alowtide \d+\.\d+\.\d+\n")
 

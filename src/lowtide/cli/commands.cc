@@ -32,7 +32,7 @@ OptionSpec shape_option() {
 OptionSpec target_option() {
   return {.name = "--target",
           .value = "FILE",
-          .summary = "machine description (TOML); default: one unlimited memory, alignment 64",
+          .summary = "machine description (TOML); default: one region without a size limit, alignment 64",
           .kind = ArgumentKind::file};
 }
 
@@ -62,7 +62,7 @@ std::vector<std::string> order_choices() {
 OptionSpec order_option() {
   return {.name = "--order",
           .value = "NAME",
-          .summary = "scheduling strategy; default auto tries all of them and keeps the one with the lowest peak",
+          .summary = "scheduling strategy; default auto tries all until one is proven optimal, and keeps the best",
           .kind = ArgumentKind::choice,
           .choices = order_choices()};
 }
@@ -82,7 +82,7 @@ OptionSpec no_views_option() {
 
 OptionSpec no_parts_option() {
   return {.name = "--no-parts",
-          .summary = "treat every buffer as live as a whole, for runtimes without partial lifetimes"};
+          .summary = "treat every buffer as live as a whole, for runtimes that cannot free a part of a buffer"};
 }
 
 OptionSpec streams_option() {
@@ -113,11 +113,12 @@ OptionSpec stream_memory_option() {
 CommandSpec inspect_command() {
   return {
       .name = "inspect",
-      .summary = "show what a model contains, and how much memory it needs if nothing is planned",
+      .summary = "show what a model contains, and how much memory it needs without a plan",
       .description =
-          "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the sum of its "
-          "temporaries, the peak in the order of the file, and proven lower bounds. Two tables follow: the operators "
-          "by the bytes that they produce, and the tensors that are live at the peak.",
+          "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the memory "
+          "without "
+          "any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the operators by "
+          "the bytes that they produce, and the tensors that are live at the peak.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
       .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
@@ -128,10 +129,10 @@ CommandSpec inspect_command() {
 CommandSpec plan_command() {
   CommandSpec command = {
       .name = "plan",
-      .summary = "choose an order of the operators and an address for every tensor, and verify the plan",
+      .summary = "choose an order of the operators and an offset for every tensor, and verify the plan",
       .description =
-          "Chooses an order of the operators and an offset for every tensor such that the arena is small. Replays "
-          "the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
+          "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
+          "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
           "If the plan does not fit the --budget, the command writes no file. It prints how many bytes are missing and "
           "which tensors are live at the peak, and exits with code 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
@@ -212,21 +213,22 @@ CommandSpec verify_command() {
 }
 
 CommandSpec view_command() {
-  return {.name = "view",
-          .summary = "draw a plan as one self-contained HTML page",
-          .description =
-              "The page works offline in any browser. Steps run to the right and addresses upwards. Each buffer is a "
-              "rectangle, or a staircase if its parts have different lifetimes. With --against, the page compares "
-              "two plans.",
-          .positionals = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
-          .options = {output_option("write the page (required); - is stdout"),
-                      {.name = "--against",
-                       .value = "PLAN",
-                       .summary = "an older plan to compare with",
-                       .kind = ArgumentKind::file}},
-          .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
-                       {"lowtide view new.json --against old.json -o change.html", "Draw the effect of a change."}},
-          .run = run_view};
+  return {
+      .name = "view",
+      .summary = "draw a plan as one self-contained HTML page",
+      .description =
+          "Draws a plan as an HTML page that works offline in any browser. The horizontal axis shows the steps, the "
+          "vertical axis the addresses. Each buffer is a rectangle, or a staircase if its parts have different "
+          "lifespans. With --against, the page compares two plans.",
+      .positionals = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
+      .options = {output_option("write the page (required); - is stdout"),
+                  {.name = "--against",
+                   .value = "PLAN",
+                   .summary = "an older plan to compare with",
+                   .kind = ArgumentKind::file}},
+      .examples = {{"lowtide view plan.json -o map.html", "Draw a plan."},
+                   {"lowtide view new.json --against old.json -o change.html", "Draw the effect of a change."}},
+      .run = run_view};
 }
 
 CommandSpec pack_command() {
@@ -234,12 +236,13 @@ CommandSpec pack_command() {
       .name = "pack",
       .summary = "find offsets for the buffers of a CSV file",
       .description =
+          "Finds an offset for each buffer, to make the highest end of a buffer as low as possible.\n"
           "The file has a header line and one buffer per line: id, lower, upper, size, and optionally alignment, "
-          "offset (fixed) and gaps. A buffer lives from time lower until just before time upper. Gaps are half-open "
+          "offset (fixed) and gaps. A buffer is live from time lower until just before time upper. Gaps are half-open "
           "intervals in between, such as '4-6 8-9', in which its bytes are free for other buffers.\n"
-          "Offsets and bounds are checked independently of the search. If nothing fits the --capacity, the proof is "
-          "printed: the buffers live at one time, or the size of a search that tried all possibilities.\n"
-          "Ctrl-C ends the search, and the best answer so far is printed. A second Ctrl-C ends the program.",
+          "Checks offsets and bounds independently of the search. If it is proven that no offsets fit the --capacity, "
+          "prints the proof: the buffers that are live at one time, or the size of an exhaustive search.\n"
+          "Ctrl-C ends the search, and the command prints the best answer so far. A second Ctrl-C ends the program.",
       .positionals = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
       .options = {output_option("write the file with offsets, or with slots; - is stdout"),
                   html_option(),
@@ -248,8 +251,8 @@ CommandSpec pack_command() {
                    .summary = "largest height allowed, such as 1MiB; exit code 1 if the buffers do not fit",
                    .kind = ArgumentKind::text},
                   {.name = "--slots",
-                   .summary =
-                       "assign whole buffers to shared slots instead of choosing offsets, with the least total size"},
+                   .summary = "assign whole buffers to shared slots instead of choosing offsets; minimizes the total "
+                              "size of the slots"},
                   {.name = "--effort",
                    .value = "N",
                    .summary = "work units for the search; default 200000000, a few seconds (20000000 for slots)",
@@ -262,7 +265,7 @@ CommandSpec pack_command() {
       .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and write them."},
                    {"lowtide pack buffers.csv --capacity 1MiB --json", "Check whether they fit 1 MiB, as JSON."},
                    {"lowtide pack buffers.csv --threads 4 --html map.html",
-                    "Search on four cores and draw the result."},
+                    "Search with four threads and draw the result."},
                    {"lowtide pack buffers.csv --slots -o slots.csv",
                     "Assign slots, for runtimes that allocate each slot separately."}},
       .run = run_pack};
@@ -273,10 +276,12 @@ CommandSpec order_command() {
       .name = "order",
       .summary = "order a plain graph to minimize its peak memory",
       .description =
+          "Finds an order of the nodes of a graph without operators, to make the peak of live bytes as low as "
+          "possible. Prints the peak, a lower bound for all orders, and the peaks of the strategies that were tried. "
+          "With --json, also prints the order. The order is proven optimal if its peak equals the bound.\n"
           "The file (JSON) has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers. Each node has one "
-          "output, which is live until its last reader has run. The answer is an order, its peak, and a lower bound "
-          "for all orders. If both are equal, the order is proven optimal.\n"
-          "Strategies of other systems are available by name, for comparison.",
+          "output, which is live until its last reader has run.\n"
+          "The strategies of other systems are available by name, for comparison.",
       .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON)"}},
       .options = {order_option(),
                   {.name = "--effort",
@@ -284,7 +289,7 @@ CommandSpec order_command() {
                    .summary = "work units for the search; default 30000000000 (about 15 seconds)",
                    .kind = ArgumentKind::text},
                   json_option()},
-      .examples = {{"lowtide order graph.json", "Find the best order."},
+      .examples = {{"lowtide order graph.json", "Find the lowest peak."},
                    {"lowtide order graph.json --order best_of_xla --json", "Show what XLA's choice would need."}},
       .run = run_order};
 }
@@ -300,7 +305,7 @@ CommandSpec compare_command() {
           "for AITemplate, which holds them in its own memory. Unlike the others, Lowtide also chooses the order, "
           "writes results in place and avoids copies.\n"
           "The column 'shared' counts the shared buffers, and 'left' the names that remain when each shared buffer "
-          "counts once. 'best by its rule' shows the fewest bytes that a search finds with the same rule.",
+          "counts once. 'best by its rule' shows the smallest result that a search finds under the same rule.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--same-order",
                    .summary = "give the earlier planners the order of Lowtide's plan instead of the file's"},
@@ -316,7 +321,7 @@ CommandSpec compare_command() {
 CommandSpec completion_command() {
   return {.name = "completion",
           .summary = "print a completion script for a shell",
-          .description = "The script completes commands, options, their values and file names.",
+          .description = "Prints a script that completes commands, options, their values and file names.",
           .positionals = {{.name = "SHELL",
                            .summary = "bash, zsh or fish",
                            .kind = ArgumentKind::choice,
@@ -332,7 +337,7 @@ CommandSpec completion_command() {
 CommandSpec help_command() {
   return {.name = "help",
           .summary = "show help for lowtide or one of its commands",
-          .description = "Without a command, lists the commands and the exit codes.",
+          .description = "Shows the help of a command. Without a command, lists the commands and the exit codes.",
           .positionals = {{.name = "COMMAND",
                            .summary = "the command to explain",
                            .kind = ArgumentKind::choice,
@@ -356,7 +361,7 @@ const std::vector<CommandSpec>& commands() {
 
 const std::vector<OptionSpec>& common_options() {
   static const std::vector<OptionSpec> common = {
-      {.name = "--quiet", .letter = "-q", .summary = "print only errors on stderr"},
+      {.name = "--quiet", .letter = "-q", .summary = "print nothing on stderr except errors"},
       {.name = "--color",
        .value = "WHEN",
        .summary = "auto, always or never; auto respects NO_COLOR and CLICOLOR_FORCE",
@@ -383,7 +388,7 @@ const std::vector<ExitCodeSpec>& exit_codes() {
   const auto number = [](ExitCode code) { return std::to_string(static_cast<int>(code)); };
   static const std::vector<ExitCodeSpec> codes = {
       {number(ExitCode::done), "success: done and verified"},
-      {number(ExitCode::no), "the answer is no: the plan does not fit, or it is wrong"},
+      {number(ExitCode::no), "the answer is no: the plan or packing does not fit, or the verified plan is wrong"},
       {number(ExitCode::usage), "the command line is invalid"},
       {number(ExitCode::bad_input), "a file cannot be read or written, is malformed or is unsupported"},
       {number(ExitCode::internal), "a bug in lowtide"},

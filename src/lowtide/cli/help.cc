@@ -40,6 +40,17 @@ StyledText option_table(const std::vector<OptionSpec>& options) {
   return table.text();
 }
 
+// The values of the options that take the name of a strategy or stage.
+StyledText choices_section(const CommandSpec& command) {
+  StyledText out;
+  for (const OptionSpec& option : command.options) {
+    if (!lists_choices(option)) continue;
+    if (out.empty()) out.end_line().add("values", Style::heading).end_line();
+    out.append(wrapped(std::string(option.name) + ": " + choices_text(option), "  "));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string usage_line(const CommandSpec& command) {
@@ -57,13 +68,24 @@ std::string option_names(const OptionSpec& option) {
   return names;
 }
 
+bool lists_choices(const OptionSpec& option) {
+  return !option.choices.empty() && (option.value == "NAME" || option.value == "STAGE");
+}
+
+std::string choices_text(const OptionSpec& option) {
+  std::string text;
+  for (const std::string& choice : option.choices) text += (text.empty() ? "" : ", ") + choice;
+  return text;
+}
+
 std::string tool_name() { return "lowtide " LOWTIDE_VERSION; }
 
 std::string version_text() { return tool_name() + "\n"; }
 
 StyledText general_help() {
   StyledText out("lowtide", Style::heading);
-  out.add(" plans the memory of a neural network. It reads a model file, and writes a verified plan and a drawing.");
+  out.add(
+      " plans the memory of a neural network. It reads an ONNX model, and writes a verified plan and a drawing of it.");
   out.end_line().end_line().add("usage: ", Style::heading).add("lowtide COMMAND ... [OPTIONS]").end_line();
   out.end_line().add("commands", Style::heading).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
@@ -95,6 +117,7 @@ StyledText command_help(const CommandSpec& command) {
   }
   if (!command.options.empty())
     out.end_line().add("options", Style::heading).end_line().append(option_table(command.options));
+  out.append(choices_section(command));
   out.end_line().add("common options", Style::heading).end_line().append(option_table(common_options()));
   out.end_line().add("examples", Style::heading).end_line();
   for (const ExampleSpec& example : command.examples) {

@@ -39,10 +39,7 @@ std::string option_entry(const OptionSpec& option) {
   if (!option.letter.empty()) tag = "\\fB" + roff(option.letter) + "\\fR, " + tag;
   if (!option.value.empty()) tag += " \\fI" + roff(option.value) + "\\fR";
   std::string summary(option.summary);
-  if (option.name == "--order") {
-    summary += "; one of";
-    for (const std::string& choice : option.choices) summary += " " + choice;
-  }
+  if (lists_choices(option)) summary += "; one of " + choices_text(option);
   return ".TP\n" + tag + "\n" + roff(summary) + "\n";
 }
 
@@ -65,9 +62,9 @@ std::string manual_page() {
   out += ".SH DESCRIPTION\n";
   out +=
       "Lowtide plans the memory of neural networks. It decides when each operator runs, and where and how long each "
-      "tensor lives, so that the network fits into the available memory. Every plan is verified against its model and "
-      "printed next to a lower bound that no plan can beat.\n.PP\n"
-      "Results go to stdout, everything else to stderr. The same model and options give the same output, byte for "
+      "tensor is stored, so that the network fits into the available memory. It verifies every plan against its model, "
+      "and prints the arena next to a proven lower bound.\n.PP\n"
+      "Results go to stdout, everything else to stderr. The same model and options give the same plan, byte for "
       "byte.\n";
   out += ".SH COMMANDS\n";
   for (const CommandSpec& command : commands()) out += command_section(command);
