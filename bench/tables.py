@@ -37,8 +37,9 @@ def lines(columns, rows, note=""):
 def models_note(rows):
     proven = sum(row["arena"] == row["bound"] for row in rows)
     fragmented = [row["model"] for row in rows if row["arena"] != row["load"]]
-    exceeds = f"exceeds the peak on {', '.join(fragmented)}" if fragmented else "equals the peak on all models"
-    return f"MiB. {proven} of {len(rows)} models are proven optimal: the arena equals the bound. The arena {exceeds}."
+    exceeds = f"exceeds the peak for {', '.join(fragmented)}" if fragmented else "equals the peak for all of them"
+    return (f"Sizes are in MiB. For {proven} of {len(rows)} models the arena equals the bound, so it is proven optimal."
+            f" The arena {exceeds}.")
 
 
 def models(figures):
@@ -54,7 +55,7 @@ def short_models(figures):
     rows = [[row["model"], f"{row['nodes']:,}", mebibytes(row["temporaries_sum"]), mebibytes(row["load_as_given"]),
              f"**{mebibytes(row['arena'])}**", "proven" if row["arena"] == row["bound"] else mebibytes(row["bound"]),
              f"{row['seconds']:.2f} s"] for row in figures["models"] if row["model"] in SHOWN_MODELS]
-    return lines(["<Model", "Nodes", "No reuse", "File's order", "Lowtide", "<Bound", "Time"], rows,
+    return lines(["<Model", "Nodes", "No reuse", "As given", "Arena", "<Bound", "Time"], rows,
                  models_note(figures["models"]))
 
 
@@ -67,8 +68,8 @@ def orders(figures):
     proven = sum(row["proven_optimal"] for row in rows)
     return lines(["<Graph", "Nodes", "As given", "Reverse post-order", "Longest path", "Best of XLA's",
                   "Best of Inductor's", "Lowtide", "<Bound", "Time"], cells,
-                 f"MiB. {proven} of {len(rows)} graphs are proven optimal. On {len(rows) - len(shown)} of them the "
-                 "order as given is optimal; these are not listed.")
+                 f"Sizes are in MiB. For {proven} of {len(rows)} graphs the order is proven optimal. The table omits "
+                 f"the {len(rows) - len(shown)} graphs for which the order as given is optimal.")
 
 
 def packing(figures):
@@ -102,14 +103,14 @@ def growth(figures):
     rows = [[f"{row['nodes']:,}", f"{row['inspect_seconds']:.2f} s", f"{row['plan_seconds']:.2f} s",
              f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB", f"{row['gap']:.2%}"] for row in figures["rows"]]
     return lines(["Nodes", "`inspect`", "`plan -o`", "Memory", "Gap"], rows,
-                 f"Time grows with the number of nodes to the power of {figures['exponent']}.")
+                 f"Time grows as the number of nodes to the power of {figures['exponent']}.")
 
 
 def compare_growth(figures):
     rows = [[f"{row['nodes']:,}", f"{row['cpu_seconds']:.2f} s", f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"]
             for row in figures["rows"]]
     return lines(["Nodes", "`compare`", "Memory"], rows,
-                 f"Time grows with the number of nodes to the power of {figures['exponent']}.")
+                 f"Time grows as the number of nodes to the power of {figures['exponent']}.")
 
 
 def concurrency(figures):
@@ -118,7 +119,8 @@ def concurrency(figures):
                       (("streams", 2), ("waves", 2), ("dataflow", None)) for key in ("arena_of_one_stream", "speed"))]
             for model in sorted({row["model"] for row in figures["models"]})]
     return lines(["<Model", "2 streams: arena", "speed", "Waves of 2: arena", "speed", "Dataflow: arena", "speed"],
-                 rows, "Factors of the plan for one stream. Speed is estimated by a cost model, not measured.")
+                 rows, "All numbers are factors relative to the plan for one stream. Speed is estimated by a cost "
+                 "model, not measured.")
 
 
 TABLES = {"models": models, "short_models": short_models, "orders": orders, "packing": packing,

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Packs three buffers with lifetimes into one arena. It needs only the packer: no model and no protobuf.
+// Packs three buffers with lifespans into one arena. It needs only the packer, and neither a model nor protobuf.
 
 #include <iostream>
 

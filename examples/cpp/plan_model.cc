@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     return 3;
   }
   PlanOptions options;
-  options.model_sha256 = model->sha256;  // so that the plan is never applied to another model
+  options.model_sha256 = model->sha256;  // so that 'lowtide verify' refuses the plan for another model
   if (argc > 3) options.budget = Bytes(std::strtoll(argv[3], nullptr, 10));
   const Result<PlannedGraph> planned = plan_graph(model->graph, dense_target(), options);
   if (!planned.ok()) {
