@@ -14,8 +14,8 @@ namespace lowtide {
 
 struct AllocateOptions {
   // Units of work after which the best answer so far is returned. Work is counted and not timed, so the answer is the
-  // same on every machine. A unit is one pair of buffers looked at, and takes 10 to 30 ns. More effort never gives a
-  // higher answer. Most networks need a millionth of the default. The first answer is found with any effort.
+  // same on every machine. A unit is one pair of buffers that is examined, and takes 10 to 30 ns. More effort never
+  // gives a higher answer. Most networks need a millionth of the default. The first answer is found with any effort.
   std::int64_t effort = 200'000'000;
 
   // Threads that may run at the same time. The answer is the same with any number. With 1, no thread is started.
@@ -26,7 +26,7 @@ struct AllocateOptions {
   std::function<void(const Packing&)> on_improvement;
 
   // When it becomes true, the best answer so far is returned after some milliseconds, but not before the first answer.
-  // Another thread or a signal handler may set it. Null: never stopped.
+  // Another thread or a signal handler may set it. nullptr: allocation never stops early.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -42,7 +42,8 @@ struct AllocateOptions {
 //                                                                                     0    1   2   3   4  time
 //
 // Returns: the offsets, their height, a proven lower bound of every height, and what proves it (Packing explains each
-// field). A capacity that cannot be met is no error: the outcome is `infeasible` if that is proven, else `not_found`.
+// field). A capacity that is too small is not an error: the outcome is `infeasible` if that is proven, otherwise
+// `not_found`.
 //
 // Errors: invalid, for a problem that packing.h does not allow, such as fixed offsets that collide; over_limit, for
 // sizes that add up to more than limits::kMaxTotalBytes. Messages name the buffers.

@@ -12,20 +12,20 @@
 namespace lowtide {
 
 struct RegionOptions {
-  // Work units as in AllocateOptions, for the choice of regions and the packings that it needs. After the choice, as
-  // much again for each region, to lower its height. Counted, so that the answer is the same on every machine. More
-  // effort never gives a costlier answer.
+  // Work units as in AllocateOptions, for the choice of regions and the packings that it needs. After the choice, each
+  // region gets the same effort once more, to lower its height. Counted, so that the answer is the same on every
+  // machine. More effort never gives a costlier answer.
   std::int64_t effort = 200'000'000;
 
-  // As in AllocateOptions. Improvements are not reported. A caller that needs an answer by some time sets `stop`.
+  // As in AllocateOptions. Improvements are not reported. A caller with a deadline sets `stop`.
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
 };
 
 // Gives every buffer a region and an offset, such that the cost (region_packing.h) is as small as the effort finds.
-// Among equal costs it lowers heights. Strategies run in phases with doubling effort (the table is in
-// regions/allocate_regions.cc):
-//   all_preferred   Each buffer goes to the cheapest region that may hold it. If there are offsets, this is optimal.
+// Among packings of equal cost, it prefers lower heights. Strategies run in phases with doubling effort (the table is
+// in regions/allocate_regions.cc):
+//   all_preferred   Each buffer goes to the cheapest region that may hold it. If offsets exist, this is optimal.
 //   greedy_by_...   Each region keeps the buffers that are worth most there, and moves improve this, by looking at
 //                   loads. Then offsets are found, and buffers that end above a capacity go to the next region.
 //   sweep           Finds the cheapest choice whose loads fit, exactly, and then its offsets.

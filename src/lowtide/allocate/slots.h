@@ -24,7 +24,7 @@ struct SlotAssignment {
   Bytes total;                     // the sum of the sizes
   Bytes bound;                     // no assignment has a smaller total
   bool proven_optimal = false;     // total == bound
-  bool is_bound_searched = false;  // the bound is above what moments prove, because all assignments were tried
+  bool is_bound_searched = false;  // the bound is above what loads prove, because all assignments were tried
   std::string strategy;            // "tightest", "roomiest" or "exact"
 };
 
@@ -39,10 +39,10 @@ struct SlotOptions {
 //
 // Greedy: buffers are assigned from the largest to the smallest, so that a slot never grows. Each one goes to a slot
 // without a conflict, either the smallest one (tightest) or the largest one (roomiest). If there is none, it opens a
-// new slot of its own size. Exact: tries every slot in the same order of buffers, with a bound on what is still to be
-// opened. Ends early if the total reaches the bound. Bound: if k buffers of at least s bytes are live at one moment,
-// then k slots have at least s bytes. So the k-th largest slot is at least as large as the largest such s, and the
-// total is at least the sum of these.
+// new slot of its own size. Exact: tries every slot in the same order of buffers, with a bound on the slots that are
+// still needed. Ends early if the total reaches the bound. Bound: if k buffers of at least s bytes are live at one
+// moment, then k slots have at least s bytes. So the k-th largest slot has at least the largest such s, and the total
+// is at least the sum of these over all k.
 //
 //   a |=====| 8                 at the moment of a and b: 8 and 4; at that of b and c: 6 and 4
 //   b   |=====| 4               two slots of 8 + 4 = 12 bytes: c goes to the slot of a

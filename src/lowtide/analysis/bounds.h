@@ -15,7 +15,8 @@
 
 namespace lowtide {
 
-// A proven lower bound of the arena of every plan of a graph, over all orders and all choices of aliases.
+// A proven lower bound of the arena of every plan that runs each node of a graph once, over all orders and all choices
+// of aliases (BoundScope::run_once). The working-set bound holds for all plans.
 struct LoadBound {
   Bytes bytes;
   std::string_view name;       // "must_be_live" or "largest_step"; "none" for a graph without nodes
@@ -30,15 +31,15 @@ struct BoundOptions {
   ContentLimits content = {};
 };
 
-// Returns the live-set bound ("must_be_live"). Some tensors are live while a node v runs, whatever the order: those
-// whose producer is v or must run before v, and which are outputs or have a reader that is v or must run after v.
-// Kayaaslan et al. 2018 call them the live set of a node. The sum of their sizes is a bound. The result is the largest
-// of these sums and of the sum at the end of the run, when all outputs are live. If the effort does not suffice for all
-// nodes, those with the highest load in `order` come first. The others count only what they read and write, so the
-// result is still a bound.
+// Returns the live-set bound ("must_be_live"). Some tensors are live while a node v runs, whatever the order. Their
+// producer is v or must run before v. They are also outputs, or have a reader that is v or must run after v. Kayaaslan
+// et al. 2018 call them the live set of a node. The sum of their sizes is a bound. The result is the largest of these
+// sums and of the sum at the end of the run, when all outputs are live. If the effort does not suffice for all nodes,
+// those with the highest load in `order` come first. The others count only what they read and write, so the result is
+// still a bound.
 //
 // `kernels`: every plan needs their scratch. For a node with bodies, it must be the bound of the largest body. The
-// arena that was found for that body could be too large, because a better order in the body may need less.
+// arena of a plan of that body could be too large, because another order of the body may need less.
 //
 // The bound must not exceed the peak of a plan that shares bytes. Therefore it counts content, not tensors
 // (analysis/content.h): a view counts only the bytes that are not counted already. An output of v counts only if v
@@ -59,12 +60,13 @@ struct MustBeLiveSet {
   Bytes bytes;                // the sum, rounded up to the alignment, as in load_bound
 };
 
-// `node`: nullopt is the end of the run. O(nodes + edges + holdings).
+// `node`: nullopt means the end of the run. O(nodes + edges + holdings).
 [[nodiscard]] MustBeLiveSet must_be_live(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
                                          const BoundOptions& options = {});
 
-// Returns the working-set bound ("largest_step"), which is the weakest and the easiest to check: the largest sum of
-// what one node reads, writes and needs as scratch, counted by the same rules. O(nodes + edges + holdings).
+// Returns the working-set bound ("largest_step"), which is the weakest bound and the easiest to check. It is the
+// largest sum of what one node reads, writes and needs as scratch, counted by the same rules. O(nodes + edges +
+// holdings).
 [[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels,
                                      const BoundOptions& options = {});
 

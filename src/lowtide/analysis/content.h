@@ -21,7 +21,7 @@ namespace lowtide {
 //   c = Concat(a, b)         holds a and b. It may cost nothing beyond a and b, which never share a byte
 //   s = Slice(c)             holds bytes of a, of b, or of both
 //
-// A *piece* is a run of bytes of one origin that the same tensors hold. While one of them is live, the piece is in
+// A *piece* is a range of bytes of one origin that the same tensors hold. While one of them is live, the piece is in
 // memory.
 //
 // A view of an input or constant, which is outside of the arena, needs no bytes. A concat of such views needs all of
@@ -34,8 +34,8 @@ namespace lowtide {
 // The next content of a state (StateUpdate::next), and what shares its bytes, may be written into the buffer of the
 // state. It counts nothing, unless it is also an output.
 //
-// If several tensors bring bytes of the same constant into the arena, a later one may share them with the first, or the
-// first may be dead by then. Only the first counts.
+// Several tensors may bring bytes of the same constant into the arena. A later tensor may share them with the first, or
+// the first may be dead by then. So only the first counts.
 struct Holding {
   TensorId tensor;
   std::int64_t bytes = 0;

@@ -16,8 +16,8 @@ using Index = PartialOrder::Index;
 
 // What is_over_before() needs to know of a buffer.
 struct Times {
-  std::vector<std::pair<Index, Index>> last;  // (chain, number of its things that have happened once all uses are over)
-  std::vector<Index> known;                   // by chain: number of its things that happen before every first user
+  std::vector<std::pair<Index, Index>> last;  // (chain, number of its events that have happened once all uses are over)
+  std::vector<Index> known;                   // by chain: number of its events that happen before every first user
 };
 
 Times times_of(const HappensBefore& order, const BufferUsers& buffer) {
@@ -44,7 +44,7 @@ bool is_over_before(const Times& a, const Times& b) {
                      [&](const auto& last) { return last.second <= b.known[last.first]; });
 }
 
-// Puts things on chains, one after another. Keeps clocks as HappensBefore does, but frees each one after its last use.
+// Puts events on chains, one after another. Keeps clocks as HappensBefore does, but frees each one after its last use.
 class ChainCover {
  public:
   explicit ChainCover(const std::vector<std::vector<Index>>& before)
@@ -98,7 +98,7 @@ class ChainCover {
   const std::vector<std::vector<Index>>& before_;
   std::vector<Index> chain_of_;
   std::vector<std::vector<Index>> clocks_;  // empty after its last use
-  std::vector<Index> last_asked_;           // the last thing that waits for it
+  std::vector<Index> last_asked_;           // the last event that waits for it
   std::vector<Index> ends_;                 // by chain
   std::vector<Index> lengths_;              // by chain
 };
@@ -113,11 +113,11 @@ PartialOrder chains_of(std::vector<std::vector<Index>> before) {
 }
 
 Result<HappensBefore> HappensBefore::make(const PartialOrder& order) {
-  const std::size_t things = order.chain_of.size();
+  const std::size_t events = order.chain_of.size();
   const std::size_t most = static_cast<std::size_t>(kMostBytes) / sizeof(Index);
-  if (things > 0 && order.chains > most / things) {
+  if (events > 0 && order.chains > most / events) {
     return Error{ErrorCode::over_limit,
-                 "the order of " + std::to_string(things) + " steps on " + std::to_string(order.chains) +
+                 "the order of " + std::to_string(events) + " steps on " + std::to_string(order.chains) +
                      " chains needs more than the limit of " + std::to_string(kMostBytes) + " bytes; use fewer streams",
                  ""};
   }

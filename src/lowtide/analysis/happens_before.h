@@ -12,9 +12,9 @@
 
 namespace lowtide {
 
-// Things that happen, listed in one possible order. Each is on a chain. The things of one chain happen one after
-// another, and a thing may wait for others that are listed before it. Chains are the streams of a plan, or paths that
-// together cover a graph.
+// Events, such as the steps of a plan, listed in one possible order. Each is on a chain. The events of one chain happen
+// one after another, and an event may wait for others that are listed before it. Chains are the streams of a plan, or
+// paths that together cover a graph.
 struct PartialOrder {
   using Index = std::uint32_t;
 
@@ -23,20 +23,20 @@ struct PartialOrder {
   Index chains = 0;
 };
 
-// Returns the partial order that the edges alone give (dataflow). Each thing goes on the chain of the first of its
-// predecessors that is the end of a chain. If there is none, it goes on a chain that has ended before it in every run,
-// or else on a new one. Chains therefore order nothing that the edges do not. The number of chains may exceed the
-// fewest possible, which is the width of the graph (Dilworth 1950). O((n + edges) x chains).
+// Returns the partial order that the edges alone give (dataflow). Each event is appended to the chain of the first of
+// its predecessors that is the end of a chain. If there is none, it is appended to a chain that has ended before it in
+// every run, otherwise it starts a new chain. So chains add no order to that of the edges. The number of chains may
+// exceed the fewest possible, which is the width of the graph (Dilworth 1950). O((n + edges) x chains).
 [[nodiscard]] PartialOrder chains_of(std::vector<std::vector<PartialOrder::Index>> before);
 
-// Answers whether one thing ends before another begins in every run that a partial order permits. It keeps vector
-// clocks (Mattern 1989): for each thing and each chain, how many things of that chain have happened before. They are n
+// Answers whether one event ends before another begins in every run that a partial order permits. It keeps vector
+// clocks (Mattern 1989): for each event and each chain, how many events of that chain have happened before. These are n
 // x chains numbers of 4 bytes. O((n + waits) x chains) to make, O(1) per query. No recursion.
 class HappensBefore {
  public:
   using Index = PartialOrder::Index;
 
-  // The most bytes of clocks, enough for 100,000 things on 4,000 chains.
+  // The most bytes of clocks, enough for 100,000 events on 4,000 chains.
   static constexpr std::int64_t kMostBytes = std::int64_t{3} << 29;
 
   // Errors: over_limit, if the clocks would need more than kMostBytes.
@@ -45,11 +45,11 @@ class HappensBefore {
   [[nodiscard]] bool is_before(Index first, Index second) const {
     return first != second && clock(second)[chain_of_[first]] > position_[first];
   }
-  // The number of things of each chain that happen before `thing`. It counts `thing` itself.
-  [[nodiscard]] const Index* clock(Index thing) const { return clocks_.data() + std::size_t{thing} * chains_; }
+  // By chain, the number of its events that happen before `event`, or are `event` itself.
+  [[nodiscard]] const Index* clock(Index event) const { return clocks_.data() + std::size_t{event} * chains_; }
   [[nodiscard]] Index chains() const { return chains_; }
-  [[nodiscard]] Index chain_of(Index thing) const { return chain_of_[thing]; }
-  [[nodiscard]] Index position_of(Index thing) const { return position_[thing]; }
+  [[nodiscard]] Index chain_of(Index event) const { return chain_of_[event]; }
+  [[nodiscard]] Index position_of(Index event) const { return position_[event]; }
 
  private:
   explicit HappensBefore(const PartialOrder& order);
@@ -60,8 +60,8 @@ class HappensBefore {
   std::vector<Index> clocks_;
 };
 
-// The steps that use a buffer. `firsts` are those that may be the first to do so: all users that write it without
-// another user before, or simply all users.
+// The steps that use a buffer. `firsts` are those that may be the first to use it: the users that no other user
+// precedes, or simply all users.
 struct BufferUsers {
   std::vector<PartialOrder::Index> firsts;  // every user is one of them or happens after one of them
   std::vector<PartialOrder::Index> users;
@@ -70,7 +70,7 @@ struct BufferUsers {
 
 // Two buffers may share bytes if, in every run, every use of one happens before the first write of the other. Returns
 // the pairs that may not share, first < second, in ascending order. O(buffers^2 x chains that use a buffer), so it
-// suits some thousand buffers. Plans on streams use intervals instead (schedule/streams.h).
+// suits a few thousand buffers. Plans on streams use intervals instead (schedule/streams.h).
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> buffer_conflicts(
     const HappensBefore& order, const std::vector<BufferUsers>& buffers);
 

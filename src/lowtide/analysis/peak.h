@@ -28,7 +28,7 @@ namespace lowtide {
 // the first copy. nullopt for a program without steps. O(steps + reads and writes of the steps with the largest load).
 [[nodiscard]] std::optional<StepId> peak_step(const Plan& plan, const std::vector<Bytes>& loads);
 
-// What reports say of a buffer, whichever step they show.
+// What reports say about a buffer, independent of the step that they show.
 struct BufferUse {
   // The value that gives the buffer its name. Of all values that the buffer ever holds, this is an output of the
   // program if there is one, otherwise the largest. Of equals it is the one that is read last, then the first by id.
@@ -65,7 +65,7 @@ struct Peak {
   [[nodiscard]] std::size_t other_values(const LiveBuffer& live) const;
 };
 
-// The peak of a plan. Where the step at the peak runs bodies that need an arena, the peak of the body with the largest
+// The peak of a plan. If the step at the peak runs bodies that need an arena, the peak of the body with the largest
 // arena follows, and so on inwards. Requires: the plan is well-formed, and the labels are of its graph.
 // O(values + reads + parts) per level, and O(n log n) in the values that are live at the peak.
 [[nodiscard]] std::vector<Peak> peaks_of(const Plan& plan, const Labels& labels);

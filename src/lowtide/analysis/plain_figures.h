@@ -8,9 +8,9 @@
 
 namespace lowtide {
 
-// Plain figures that anyone can check by hand: temporaries and outputs at their dense sizes, without aliases, alignment
-// or scratch, with the nodes in the order of the graph. A tensor is live from the step of its producer to that of its
-// last reader. An output is live to the end. A tensor without readers is live only in the step of its producer.
+// Plain figures that can be checked by hand. They count temporaries and outputs at their dense sizes, without aliases,
+// alignment or scratch. The nodes run in the order of the graph. A tensor is live from the step of its producer to that
+// of its last reader. An output is live to the end. A tensor without readers is live only in the step of its producer.
 // A node with bodies adds, at its step, the largest load of its bodies as given. For an If, that is the load of the
 // larger branch. A body of a Loop or Scan counts its own inputs throughout, because no other buffer holds them.
 struct PlainFigures {

@@ -18,14 +18,14 @@ namespace lowtide {
 struct TableView : View {
   // Set for a part of a concat that no plan can have in the result, because
   //   - it is an input, a constant or a state, whose bytes stay where they are, or
-  //   - it also comes earlier in the same concat, and a tensor has one place, or
+  //   - it is also an earlier operand of the same concat, and a tensor has one place, or
   //   - both it and the result are outputs of the graph, which never share bytes.
   // Such a part is copied into the result. The other parts of the concat may lie there.
   bool must_copy = false;
   bool is_repeated = false;  // it also comes earlier in the same concat
 };
 
-// The views of every node of a graph, computed once. A node has views here only if some plan can do without its kernel.
+// The views of every node of a graph, computed once. A node has views here only if some plan needs no kernel for it.
 //
 //   c = Concat(x, a) with an input x      views (x, c; must_copy) and (a, c)
 //   r = Reshape(x) that is an output      none: an output never shares bytes with an input, so the kernel runs

@@ -21,9 +21,9 @@ struct View {
   Bytes offset;  // offset + size(part) <= size(whole); a multiple of the element's bytes
 };
 
-// Returns the views by which a node would need no kernel: one for each output (whole, slice, split, expand) or one for
-// each input (concat). Empty if the node must compute. Every view that is returned is sound. The conditions depend on
-// the kind (graph/operator_traits.h):
+// Returns the views with which a node needs no kernel. There is one for each output (whole, slice, split, expand), or
+// one for each input (concat). Empty if the node must compute. Every view that is returned is sound. The conditions
+// depend on the kind (graph/operator_traits.h):
 //   whole   same type and size in both; a Dropout only in inference (training_mode is omitted or known to be false)
 //           and without a mask
 //   slice   one contiguous run: there is an axis k with step 1, every axis after k is complete, and every axis before k

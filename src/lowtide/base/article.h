@@ -9,8 +9,8 @@
 
 namespace lowtide {
 
-// The noun with its indefinite article: "an input", "a constant". Only the first letter decides, which is enough for
-// the nouns of this project.
+// The noun with its indefinite article: "an input", "a constant". Only the first letter is considered, which is
+// sufficient for the nouns of this project.
 [[nodiscard]] inline std::string with_article(std::string_view noun) {
   const bool is_vowel = !noun.empty() && std::string_view("aeiou").find(noun.front()) != std::string_view::npos;
   return (is_vowel ? "an " : "a ") + std::string(noun);

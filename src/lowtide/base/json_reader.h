@@ -15,8 +15,8 @@
 namespace lowtide {
 
 // Reads JSON (RFC 8259) of a known form from front to back. The caller states which value must come next, so no tree is
-// built. Each function returns whether that value was there. The first refusal is kept in `error`, with line, column
-// and path, and ends the reading: from then on every function returns false.
+// built. Each function returns whether that value was there. The first error is kept in `error`, with line, column and
+// path. After it, every function returns false.
 //
 //   JsonReader json(text, "order.json");
 //   std::int64_t bytes = 0;
@@ -24,15 +24,15 @@ namespace lowtide {
 //   const bool ok = json.read_object(kKeys, read);
 //   if (!ok) return *json.error();
 //
-// Time is linear in the length of the text. No recursion except that of the caller's functions.
+// Time is linear in the length of the text. It does not recurse, but the caller's functions may.
 class JsonReader {
  public:
   JsonReader(std::string_view text, std::string source_name) : text_(text), source_name_(std::move(source_name)) {}
 
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
-  // Both return false, so that a caller can return the result. The place is the value that was read last, or that is
-  // about to be read. The message of fail_expected is "expected <what>, found <next token>".
+  // Set the error and return false, so that a caller can return the result. The place of the error is the value that
+  // was read last, or the next one. The message of fail_expected is "expected <what>, found <next token>".
   bool fail(ErrorCode code, std::string message);
   bool fail_expected(std::string_view what);
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-// The limits of what Lowtide accepts. A file beyond a limit is refused with a message that names the limit and its
-// value. The limits bound time and memory on hostile files; they are far above what real models need.
+// Limits on the input that Lowtide accepts. A file beyond a limit is refused with a message that names the limit and
+// its value. The limits bound time and memory on hostile files; they are far above what real models need.
 namespace lowtide::limits {
 
 inline constexpr std::int64_t kMaxFileBytes = (std::int64_t{1} << 31) - 1;  // protobuf's own limit: 2 GiB - 1

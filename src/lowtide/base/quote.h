@@ -13,7 +13,7 @@ namespace lowtide {
 //
 // `quoted` returns a name that is safe to print on one line, in single quotes. Each byte of invalid UTF-8 and of a
 // character for which is_invisible_or_format_character holds becomes \xNN. A backslash precedes quotes and
-// backslashes. If the name has more than `most` bytes, its middle is left out: "'abc...xyz' (52428800 bytes)".
+// backslashes. If the name has more than `most` bytes, its middle is omitted: "'abc...xyz' (52428800 bytes)".
 [[nodiscard]] std::string quoted(std::string_view name, std::size_t most = 120);
 
 // The same escapes in double quotes, without a length limit. `unescaped` restores the text. The text form of

@@ -14,10 +14,10 @@
 
 namespace lowtide {
 
-// Why an input was refused. Every code is the fault of an input or of the environment, never of Lowtide.
+// Why an input was refused. The cause is always the input or the environment, never a bug in Lowtide.
 enum class ErrorCode : std::uint8_t {
   malformed,    // not the format that it claims to be
-  invalid,      // well-formed, but against the rules of the format or of the graph
+  invalid,      // well-formed, but violates the rules of the format or of the graph
   unsupported,  // valid, but Lowtide does not understand it
   unresolved,   // sizes remain unknown; the message lists the symbols and how to bind them
   over_limit,   // beyond a named limit of base/limits.h
@@ -33,7 +33,8 @@ inline constexpr auto kEnumNames<ErrorCode> = enum_names<ErrorCode>({{ErrorCode:
                                                                      {ErrorCode::mismatch, "mismatch"},
                                                                      {ErrorCode::io, "io"}});
 
-// A refusal that is complete in itself: what is wrong with which thing, the two numbers that disagree, and what to do.
+// Why an input was refused. The message states what is wrong with which part of the input, the two numbers that
+// disagree, and what to do.
 struct Error {
   ErrorCode code = ErrorCode::invalid;
   std::string message;  // a sentence or a short list; safe to print, because `quoted` has quoted the names

@@ -31,8 +31,8 @@ struct BaselineOptions {
   std::vector<TensorId> keep;                 // never shared, in addition to inputs, constants, state and outputs
   IdVector<TensorId, std::uint32_t> devices;  // by tensor; empty if there is only one
 
-  // For caffe2_gradients: the tensors that share, by role instead of by name, and the forward tensors into whose
-  // memory gradients may move after the last use. Without gradients nothing is shared.
+  // For caffe2_gradients: the gradients that share, and the forward tensors into whose memory gradients may move after
+  // the last use. The caller lists both; they are not recognized by name. Without gradients, nothing is shared.
   std::vector<TensorId> gradients;
   std::vector<TensorId> hosts;
 
@@ -54,8 +54,8 @@ struct BaselineOutcome {
   std::vector<BaselineBlock> blocks;
   SharingClaim sharing;  // the place of each tensor, as the verifier checked it
 
-  std::int64_t blobs = 0;                  // all names of the graph, with inputs and constants
-  std::optional<std::int64_t> blobs_left;  // with each block counted as one; nullopt if there is one arena
+  std::int64_t blobs = 0;                  // all names of the graph, including inputs and constants
+  std::optional<std::int64_t> blobs_left;  // if each block counts as one; nullopt if there is one arena
   std::int64_t shared_buffers = 0;         // as the original counts: renamed tensors, groups, or 1 arena
 
   Bytes bytes;                // blocks, and what nodes write outside of them
@@ -81,17 +81,17 @@ struct BaselineSpec {
 // All baselines, in this order:
 //   caffe2_simple, caffe2_dag, caffe2_dag_sized, caffe2_interference_greedy, caffe2_interference_exact,
 //   caffe2_gradients, static_runtime_groups, aitemplate_naive, aitemplate_greedy_by_size, aitemplate_multistream
-// docs/baselines.md describes each of them, and where it differs from an original that is wrong.
+// docs/baselines.md describes each of them, and its differences from originals that have defects.
 [[nodiscard]] const std::vector<BaselineSpec>& baselines();
 
-// Returns what an earlier planner would have done with this graph in this order: which tensors share a block.
-// Independent code checks the result. A caller that reports the result must look at `violations`.
+// Applies the rule of an earlier planner to this graph in this order, and returns which tensors share a block.
+// Independent code checks the result. A caller that reports the result must check `violations`.
 //
 // Complexity, with n for nodes and edges: caffe2_simple, static_runtime_groups and aitemplate_naive take O(n).
 // caffe2_interference_* take O(n log n). aitemplate_greedy_by_size and aitemplate_multistream take what
 // largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients take O(n x chains that cover the
-// graph), plus the free buffers that are examined. `best` adds what AllocateOptions and SlotOptions say. The nine
-// baselines of `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for
+// graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The nine baselines of
+// `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for
 // 1,000,000 (bench/compare_growth.py).
 // Errors: invalid, for an unknown baseline, an invalid order, tensors that cannot be colocated because they are live
 // at the same time, or numbers below 1; over_limit, for graphs with too many chains (HappensBefore), and if a

@@ -14,7 +14,7 @@
 
 namespace lowtide {
 
-// Collects tensors and nodes in any order and makes a validated Graph of them.
+// Collects tensors and nodes in any order, and builds a validated Graph from them.
 //
 //   GraphBuilder builder("tiny");
 //   const TensorId x = builder.add_tensor({.name = "x", .dtype = DType::f32, .shape = Shape({4})}, Role::input);
@@ -52,8 +52,8 @@ class GraphBuilder {
   // Sets content that is known before the run, row-major. Requires: one number per element of the tensor.
   void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
 
-  // Validates everything that Graph promises. Nodes that are not in topological order are sorted: of the nodes that are
-  // ready, the one that was added first comes first. Ids follow the sorted order.
+  // Checks all statements that hold for every Graph (graph.h). Nodes that are not in topological order are sorted: of
+  // the nodes that are ready, the one that was added first comes first. Ids follow the sorted order.
   //
   // Errors (invalid): a tensor name that is empty or used twice; a tensor with two producers; a node that writes an
   // input, constant or state; a temporary without a producer; a cycle, whose nodes the message names; an id out of

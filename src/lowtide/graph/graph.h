@@ -54,7 +54,7 @@ struct Tensor {
   std::string name;  // as in the source file, any bytes; unique in its graph, not empty
   DType dtype = DType::f32;
   Role role = Role::temporary;
-  bool is_captured = false;    // stands in a body for a tensor of an outer graph
+  bool is_captured = false;    // represents, in a body, a tensor of an outer graph
   bool is_next_state = false;  // a state takes over its content after the run (StateUpdate)
   Shape shape;
   Bytes size;                      // dense row-major; an upper bound if shape.has_upper_bounds()

@@ -9,8 +9,8 @@
 namespace lowtide {
 
 // How the bytes of a node's outputs may relate to the bytes of its inputs if both are dense and row-major. This follows
-// from the operator alone, so it is only a candidate. The conditions of each kind are checked twice: analysis/views.h
-// checks them for planning, and `verify` checks them independently.
+// from the operator alone. Whether a node is a view also depends on its attributes and shapes. The conditions of each
+// kind are checked twice: analysis/views.h checks them for planning, and `verify` checks them independently.
 enum class ViewKind : std::uint8_t {
   none,
   whole,   // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
@@ -26,17 +26,17 @@ enum class ViewKind : std::uint8_t {
 }
 [[nodiscard]] constexpr bool is_partial_view(ViewKind kind) { return kind != ViewKind::none && !is_whole_view(kind); }
 
-// Which inputs a kernel may overwrite with output 0, if it works element by element, or reads a row before it writes
-// the row. This is a permission that follows from the operator alone. In addition, the sizes must agree and nothing may
-// read the input later.
+// Which inputs a kernel may overwrite with output 0. The kernel works element by element, or reads a row before it
+// writes the row. This permission follows from the operator alone. In addition, the sizes must be equal and no later
+// step may read the input.
 enum class InPlaceKind : std::uint8_t {
   none,
   first_input,  // input 0 only: Relu, BatchNormalization, Softmax
   any_input,    // any input with the shape and element size of output 0: Add, Mul, Where, Sum
 };
 
-// What follows from the name of an operator. An unknown operator has the defaults, which are safe: it is not a view,
-// overwrites no input, and is not pure, so it is never recomputed, removed or folded.
+// What follows from the name of an operator. An unknown operator has the defaults, which are safe. It is not a view and
+// overwrites no input. It is not pure, so it is never recomputed, removed or folded.
 struct OperatorTraits {
   ViewKind view = ViewKind::none;
   InPlaceKind in_place = InPlaceKind::none;

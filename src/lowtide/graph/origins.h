@@ -32,8 +32,9 @@ struct Origins::OfBody {
   friend bool operator==(const OfBody&, const OfBody&) = default;
 };
 
-// The origins after two rewrites: `earlier` leads from the second graph to the first, `later` from the third to the
-// second, and the result from the third to the first. O(entries log entries). Recursion only over bodies.
+// The origins after two rewrites: `earlier` maps ids of the second graph to the first, and `later` maps ids of the
+// third graph to the second. The result maps ids of the third graph to the first. O(entries log entries). Recursion
+// only over bodies.
 [[nodiscard]] Origins compose(const Origins& earlier, const Origins& later);
 
 }  // namespace lowtide

@@ -26,7 +26,7 @@ struct Rewritten {
   Origins origins;
 };
 
-// Makes a new graph from a graph: replaces, adds and removes nodes, and keeps everything else.
+// Makes a new graph from a graph. It replaces, adds and removes nodes, and keeps everything else.
 //
 //   GraphRewriter rewriter(graph);                             // x -> Conv "c" -> t -> Relu "r" -> y
 //   rewriter.replace_node(r, {.name = "r", .type = "ConvRelu", .inputs = {x, w}, .outputs = {y}});
@@ -52,24 +52,25 @@ class GraphRewriter {
   // of its origins and of the nodes that it reads from.
   NodeId add_node(GraphBuilder::NodeSpec spec, std::vector<NodeId> origins);
 
-  // Puts another node in the place of `node`. The id, the origins and the position stay, so nodes that wait for `node`
+  // Replaces `node` by another node, which keeps the id, the origins and the position. So nodes that wait for `node`
   // wait for the new node.
   void replace_node(NodeId node, GraphBuilder::NodeSpec spec);
 
-  // Removes a node. Nodes that wait for it by control inputs wait for what it waited for. A temporary tensor that has
-  // neither producer nor reader any more is removed, too.
+  // Removes a node. Nodes that have it as a control input then wait for the nodes that it waited for. A temporary
+  // tensor that is left without producer and reader is removed, too.
   void remove_node(NodeId node);
 
-  // Removes `node`, because `into` does its work. `into` gets its origins, and nodes that wait for `node` wait for
-  // `into`.
+  // Removes `node`, because `into` now does its work. `into` gets the origins of `node`. Nodes that wait for `node`
+  // wait for `into`.
   void merge_node(NodeId node, NodeId into);
 
   // All current uses of `tensor` become uses of `by`: inputs, captures of bodies, graph outputs, and next tensors of
   // state updates. Nodes that are added later may still read `tensor`. O(uses + graph outputs + state updates).
   void replace_uses(TensorId tensor, TensorId by);
 
-  // Puts a rewritten body in the place of the body at `position`. Captures follow its origins. `added_captures` are
-  // pairs (tensor of this graph, tensor of the rewritten body) for captured tensors that the rewrite added.
+  // Replaces the body at `position` by a rewritten body. Its captures are derived from the origins of its tensors.
+  // `added_captures` are pairs (tensor of this graph, tensor of the rewritten body) for captured tensors that the
+  // rewrite added.
   void replace_body(NodeId node, std::size_t position, Rewritten body,
                     const std::vector<std::pair<TensorId, TensorId>>& added_captures = {});
 

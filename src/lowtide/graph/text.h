@@ -35,8 +35,8 @@ namespace lowtide {
 // ranks or sizes. O(length of the text). Recursion only over bodies.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, std::string source_name);
 
-// The text that parse_graph reads as an equal graph: the same ids and names, and attributes equal in every bit. It ends
-// in a newline.
+// Returns a text from which parse_graph reads an equal graph: the same ids and names, and attributes equal in every
+// bit. It ends in a newline.
 [[nodiscard]] std::string print_graph(const Graph& graph);
 
 // A dtype and a shape: "f32[1,3,<=100]".

@@ -18,12 +18,13 @@ namespace lowtide {
 // times the file size before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
-// Returns the value of ImportedModel::sha256 for any file, whether or not it is a model. Errors: io, over_limit.
+// Returns the SHA-256 digest of any file, as in ImportedModel::sha256. The file need not be a model. Errors: io,
+// over_limit.
 [[nodiscard]] Result<std::string> model_digest(const std::string& path);
 
 // Reads a packing problem from a CSV file in the format of MiniMalloc: a header line, then one line per buffer
 // (docs/packing-format.md). The columns are id, lower, upper and size, and optionally alignment, offset and gaps, in
-// any order. A buffer lives in [lower, upper). Errors: malformed, invalid, unsupported (a window), over_limit, io.
+// any order. A buffer is live in [lower, upper). Errors: malformed, invalid, unsupported (a window), over_limit, io.
 [[nodiscard]] Result<PackingProblem> import_packing(const std::string& path);
 
 // Reads an ordering problem from a JSON file (docs/order-format.md). Errors: malformed; invalid, such as a cycle or

@@ -22,7 +22,7 @@ struct ImportOptions {
 // The content of a model file.
 struct ImportedModel {
   Graph graph;
-  std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes, which `graph` lacks
+  std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes; `graph` has none
   std::string sha256;      // of the bytes of the file, in lower-case hex
   std::string format;      // "onnx"
   // remarks for the user, such as that nodes were sorted or that sizes are upper bounds

@@ -30,10 +30,10 @@ enum class PeakUse : std::uint8_t {
 
 // Why a buffer need not be live at that step in another plan.
 enum class PeakFreedom : std::uint8_t {
-  none,           // it must be
+  none,           // it must be live
   written_later,  // its writer need not run before the step
   read_earlier,   // none of its readers need run after the step
-  shared,         // it must be live, but may share the bytes of another buffer that is
+  shared,         // its values must be live, but may share the bytes of another live buffer
 };
 
 [[nodiscard]] std::string_view to_string(PeakUse use);
@@ -47,8 +47,8 @@ struct PeakBuffer {
   PeakFreedom freedom = PeakFreedom::none;
   std::optional<StepId> written;    // the last step up to here that wrote one of the values; nullopt: before the run
   std::optional<StepId> next_read;  // the first kernel after the step that reads bytes of the values; nullopt: none
-  // Only for a buffer that is kept: the largest load of this order if the buffer occupied no bytes between the kernels
-  // that touch it before and after the step. If no kernel touches it any more, to the end.
+  // Only for a buffer that is kept: the peak of this order if the buffer occupied no bytes between the kernels that
+  // touch it before and after the step. If no later kernel touches it, the gap extends to the end.
   std::optional<Bytes> load_without;
 };
 
@@ -69,7 +69,7 @@ struct InPlaceRefusal {
 
 [[nodiscard]] std::string_view to_string(InPlaceRefusal::Reason reason);
 
-// The peak of one graph, with what each buffer is for, and what every order must hold.
+// The peak of one graph, with the use of each buffer, and the bytes that must be live in every order.
 struct PeakExplanation {
   const Graph* graph = nullptr;  // of the plan; must outlive the explanation
   Peak peak;
@@ -80,9 +80,9 @@ struct PeakExplanation {
   std::vector<InPlaceRefusal> refusals;  // at the step, the largest first
   // The most bytes that one step reads, writes and has as scratch. If nothing were kept, this would be the peak.
   Bytes largest_touched;
-  StepId largest_touched_step;  // of equals the step of the peak, otherwise the first
-  // The largest set of bytes that must be live at one node in every order, and that node; nullopt: at the end of the
-  // run. Its bytes are the bound of the plan, unless a search found a larger one (Bound::name).
+  StepId largest_touched_step;  // among equals the step of the peak, otherwise the first
+  // The largest set of bytes that must be live at one node in every order. `witness_node` is that node; nullopt means
+  // the end of the run. The size of the set is the bound of the plan, unless a search found a larger one (Bound::name).
   MustBeLiveSet witness;
   std::optional<NodeId> witness_node;
   MustBeLiveSet must;  // of the node of the peak's step; empty for a copy

@@ -17,7 +17,7 @@ namespace lowtide {
 
 struct OrderOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // Of ScheduleOptions, but larger, because only the order is requested: up to 15 seconds.
+  // As ScheduleOptions::effort, but the default is larger, because only the order is requested: up to about 15 seconds.
   std::int64_t effort = 30'000'000'000;
 };
 
@@ -34,8 +34,8 @@ struct OrderedGraph {
   [[nodiscard]] bool is_optimal() const { return load == bound; }
 };
 
-// The first half of plan_graph: the order without offsets, of a graph without bodies. Errors (invalid): an unknown
-// order, bodies.
+// Orders a graph without bodies, as plan_graph does, but assigns no offsets. Errors (invalid): an unknown order, a node
+// with bodies.
 [[nodiscard]] Result<OrderedGraph> order_graph(const Graph& graph, const Target& target,
                                                const OrderOptions& options = {});
 

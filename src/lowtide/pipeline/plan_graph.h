@@ -26,15 +26,15 @@ namespace lowtide {
 
 struct PlanOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // The most that all arenas together may occupy, unless the target's regions hold less; at most
-  // limits::kMaxArenaBytes.
+  // The most bytes that all arenas together may occupy, at most limits::kMaxArenaBytes. The capacities of the target's
+  // regions hold in addition.
   std::optional<Bytes> budget;
-  bool views = true;              // off: every Reshape and Concat copies
-  bool parts = true;              // off: all bytes of a buffer live as long as the buffer (Buffer::parts)
+  bool views = true;              // off: every Reshape, Slice, Split and Concat copies
+  bool parts = true;              // off: every buffer is live as a whole (Buffer::parts)
   bool in_place = true;           // off: no kernel writes over its input
   std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
-  // Effort of the independent search that confirms the bound (check_order_bound); 0: no search, so only a bound that a
-  // sum of live bytes proves is confirmed.
+  // Effort of the independent search that confirms the bound (check_order_bound). 0 means no search. Then only a bound
+  // that a sum of live bytes proves is confirmed.
   std::int64_t bound_check_effort = 0;
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
   std::uint32_t streams = 1;  // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
@@ -51,8 +51,8 @@ struct PlanOptions {
   // Called when a stage begins, and with the text of a dump. A dump is deterministic; its form is for developers.
   std::function<void(PlanStage stage)> on_stage = {};
   std::function<void(const std::string& text)> on_dump = {};
-  // Once set, no optional stage begins except verify, and allocation ends with the best it has. Another thread or a
-  // signal handler may set it. nullptr: planning never stops early.
+  // Once it is true, no optional stage begins except verify, and allocation ends with the best answer so far. Another
+  // thread or a signal handler may set it. nullptr: planning never stops early.
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -68,8 +68,8 @@ struct TradeOff {
   std::int64_t picoseconds = 0;  // estimated
   std::int64_t waits = 0;        // for steps of other streams
   std::uint32_t waves = 0;       // in which something runs; 0 except for waves
-  // On the Pareto front: no sequence and no plan of the same execution model is better in bytes or time without being
-  // worse in the other. Of equal plans, only the first is on the front.
+  // On the Pareto front: if a sequence or a plan of the same execution model is better in bytes or time, it is worse in
+  // the other. Of equal plans, only the first is on the front.
   bool is_pareto_optimal = false;
   bool is_chosen = false;  // it is the plan
 };
@@ -77,7 +77,7 @@ struct TradeOff {
 struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
-  Bytes largest_step;                // the weakest bound, beside those of Claims
+  Bytes largest_step;                // the working-set bound, which holds in addition to those of Claims
   std::optional<NodeId> bound_node;  // the bound is live while it runs; nullopt: at the end, or a search proved it
   // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
   // bodies.
@@ -89,7 +89,7 @@ struct PlannedGraph {
   // By how much the arenas exceed it; 0 if the plan fits. A plan that does not fit is correct on a machine with more
   // memory: its last region then has no capacity.
   Bytes shortfall;
-  bool proven_infeasible = false;  // the bound exceeds the capacity: no plan without recomputation or swap fits
+  bool proven_infeasible = false;  // the bound exceeds the capacity, so no plan without recomputation or swap fits
   // For several streams or dataflow: the plan on one stream, then the others that were tried; the plan is one of them.
   std::vector<TradeOff> trade_offs;
   std::vector<Violation> violations;  // found by verify in any of these plans; empty if the plan is correct
@@ -101,9 +101,9 @@ struct PlannedGraph {
 // Plans a graph and verifies the plan. plan_graph.cc runs the stages, in order.
 //
 // For several streams or waves the plan is the fastest of those tried within `arena_slack_percent`, including the
-// sequence. For dataflow it is the smallest of the dataflow plans, because no other plan may run in that way. The
-// bodies of nodes run on one stream each. The bounds of sequences hold for all of these, because the waits allow a run
-// of the list of steps one by one.
+// sequence. For dataflow it is the smallest of the dataflow plans, because a dataflow runtime cannot run other plans.
+// The bodies of nodes run on one stream each. The bounds of sequences hold for all of these plans, because one of their
+// runs is the list of steps one by one.
 //
 // Errors (invalid): an unknown order, a target without regions or workers, a number of streams or a budget out of
 // range, a required stage in `skip`. Errors (over_limit): sizes that a plan file cannot hold (plan/plan_limits.h),

@@ -14,7 +14,7 @@ namespace lowtide {
 
 // The stages of plan_graph, in the order in which they run.
 enum class PlanStage : std::uint8_t {
-  bodies,       // plans the graphs inside nodes, stage by stage as well
+  bodies,       // plans the graphs inside nodes, with the same stages
   kernels,      // chooses a kernel for each node
   order,        // chooses an order by heuristics, and bounds all orders
   search,       // searches all orders for a better one
@@ -45,7 +45,7 @@ inline constexpr auto kEnumNames<PlanStage> = enum_names<PlanStage>({{PlanStage:
 [[nodiscard]] const std::vector<std::string>& plan_stages();
 [[nodiscard]] const std::vector<std::string>& optional_plan_stages();
 
-// How long a stage took, bodies included: wall clock, for people only. Nothing is decided by it.
+// The wall-clock time of a stage, including its bodies. It is for reports only, and no decision depends on it.
 struct StageTime {
   PlanStage stage = PlanStage::bodies;
   double seconds = 0;

@@ -27,8 +27,8 @@ using BufferId = Id<struct BufferTag>;
 //
 // With several streams, these are positions in the list of steps. The lifespan begins at the first step that touches
 // the buffer. It ends at the first step that starts only after all steps that touch the buffer have ended. Two buffers
-// whose lifespans overlap share no byte. For any other two, `Step::after` ensures that no step writes bytes that
-// another step still uses, no matter how fast the streams are.
+// whose lifespans overlap share no byte. If any other two buffers share bytes, `Step::after` ensures that no step
+// writes bytes that another step still uses, no matter how fast the streams are.
 //
 // A program without steps, such as a branch that returns a constant, has one moment in which all buffers are live.
 // Their lifespan is [0, 0).
@@ -71,12 +71,12 @@ struct BufferPart {
 };
 
 // A block of bytes. Buffers of kind input, constant and state have no placement: their bytes belong to the caller, to
-// the model or to the runtime, and no other buffer shares them. In the body of a Loop or Scan the inputs have a
-// placement, because no other memory holds them; they are live in the whole body.
+// the model or to the runtime, and no other buffer shares them. In the body of a Loop or Scan, the inputs have a
+// placement, because no other memory holds them. They are live in the whole body.
 //
-// If several values share a buffer, some of its bytes may be live for a shorter time than others: the parts of a concat
-// that are not yet written, or the parts of a split that have been read. `parts` states these times. Other buffers may
-// use bytes that are not live.
+// If several values share a buffer, some of its bytes may be live for a shorter time than others. For example, a part
+// of a concat is not live before it is written, and a part of a split is not live after it was read. `parts` states
+// these times. Other buffers may use bytes that are not live.
 //
 //   address          values y {0..4}, z {4..8}, c = Concat(y, z)
 //     8 |     +------+

@@ -28,8 +28,8 @@ struct Region {
 // A one-way connection between two regions. Its copy engine moves bytes while the workers run. A transfer takes the
 // latency plus its bytes divided by the bandwidth.
 //
-// The planners make no transfers today, so no link that they are given changes their plan. A plan may have copies on
-// links nevertheless, and verify checks them.
+// The planners make no transfers yet, so links do not affect their plans. Other programs may make plans with copies on
+// links, and verify checks these copies.
 struct Link {
   RegionId from;
   RegionId to;                           // != from

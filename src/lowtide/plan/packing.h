@@ -16,7 +16,7 @@ namespace lowtide {
 
 using PackingId = Id<struct PackingTag>;
 
-// Logical time of a packing problem. Any 64-bit clock will do; it need not count steps.
+// Logical time of a packing problem, in any unit. It need not count steps.
 using TimeSpan = Interval<std::int64_t>;
 
 // `size` bytes that are live during `lifespan`, except in `gaps`.
@@ -36,8 +36,8 @@ struct PackingPair {
   friend auto operator<=>(const PackingPair&, const PackingPair&) = default;
 };
 
-// The offset of `second` is that of `first` plus `delta`. This keeps a view or a slice inside its source, and an
-// in-place result at its operand.
+// The offset of `second` is that of `first` plus `delta`. This keeps a view or a slice inside its source, and a result
+// in place at the offset of its operand.
 struct PackingColocation {
   PackingId first;
   PackingId second;
@@ -81,12 +81,12 @@ struct Packing {
   bool proven_optimal = false;               // height == bound
   std::string strategy;                      // "greedy_by_size"
   std::optional<std::int64_t> witness_time;  // when the load is largest; nullopt if `conflicts` replaces time
-  // Buffers of which any two are in conflict, ascending. Present if `conflicts` proves more than the load does;
-  // `verify` adds up their sizes (verify/check_packing.h). Empty for problems with groups, whose bound may depend on
-  // parts of buffers.
+  // Buffers of which any two are in conflict, ascending. Present if `conflicts` proves a higher bound than the load
+  // does. `verify` adds up their sizes (verify/check_packing.h). Empty for problems with groups, whose bound may depend
+  // on parts of buffers.
   std::vector<PackingId> witness_buffers = {};
   bool is_bound_searched = false;  // the bound is above the largest load: a search refuted all lower heights
-  std::int64_t decisions = 0;      // of that search, and of the searches that refuted nothing
+  std::int64_t decisions = 0;      // of all exact searches
 };
 
 }  // namespace lowtide

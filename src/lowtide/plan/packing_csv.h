@@ -23,8 +23,8 @@ namespace lowtide {
 // no escapes, and import_packing refuses such names. A violation throws InvariantViolation.
 [[nodiscard]] std::string write_packing_csv(const PackingProblem& problem);
 
-// The same with the offset of each buffer, so that all of them are fixed when the text is read. Requires: one offset
-// per buffer.
+// Returns the same text with the offset of each buffer, so that all offsets are fixed when the text is read. Requires:
+// one offset per buffer.
 [[nodiscard]] std::string write_packing_csv(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets);
 
 // The problem with a column `slot`, the number of the slot of each buffer. import_packing does not read this column.

@@ -23,7 +23,7 @@ enum class ExecutionModel : std::uint8_t {
   sequence,  // one step after another
   streams,   // each stream runs its steps in order, with waits for steps of other streams
   waves,     // up to N steps at once, then a barrier
-  dataflow,  // every step as soon as the graph allows it, any number at once
+  dataflow,  // a step starts when the graph permits it; any number of steps run at once
 };
 
 template <>
@@ -53,7 +53,8 @@ struct Bound {
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
-// What the planner states about its result. The verifier recomputes everything except the bounds.
+// What the planner states about its result. The verifier recomputes all numbers and flags except the bounds. The names
+// of strategies are not checked.
 struct Claims {
   Bytes load_as_given;  // peak of live bytes in the graph's order: temporaries and outputs, no aliasing, no alignment
   Bytes load;           // peak of live bytes of the program: placed buffers, including scratch
@@ -99,9 +100,9 @@ struct Plan {
 // without a plan are skipped.
 [[nodiscard]] std::vector<const Plan*> all_plans_in(const Plan& plan);
 
-// The features that a reader must understand in addition to "one step per node, on one stream, in one region":
-// "buffer_parts", "copies", "links", "recompute", "state_updates", "streams". Ascending. O(plan); bodies have features
-// of their own.
+// The features of a plan that a reader must support in addition to a plain plan. In a plain plan, each node runs once
+// on one stream, no step copies, and every buffer is live as a whole. The names are "buffer_parts", "copies", "links",
+// "recompute", "state_updates" and "streams". Ascending. The features of bodies are not included. O(plan).
 [[nodiscard]] std::vector<std::string_view> features_of(const Plan& plan);
 
 // The features of any of the plans. Ascending.

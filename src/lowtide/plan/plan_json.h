@@ -12,8 +12,8 @@
 
 namespace lowtide {
 
-// A plan file: a plan, and the names of its ids, so that it can be shown without its model. docs/plan-format.md is the
-// reference. docs/plan.schema.json is the same reference as a JSON schema.
+// A plan file: a plan, and the names that belong to its ids. So it can be shown without its model. docs/plan-format.md
+// describes the format, and docs/plan.schema.json is its JSON schema.
 struct PlanFile {
   Plan plan;
   Labels labels;
@@ -33,7 +33,7 @@ struct PlanFile {
 //   - Lifespans are within the program. They are empty only if the program has no steps.
 //   - Alignments are powers of two of at most limits::kMaxAlignment.
 //   - Bodies nest at most limits::kMaxBodyNesting deep.
-// Whether the plan is correct is for `verify` to decide.
+// The reader does not check whether the plan is correct; `verify` does.
 //
 // Errors: (malformed) not JSON, with line and column; (unsupported) another schema_version or an unknown feature;
 // (over_limit) more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, or too many rows; (invalid)

@@ -21,8 +21,8 @@ using ValueId = Id<struct ValueTag>;
 using StreamId = Id<struct StreamTag>;
 using KernelId = Id<struct KernelTag>;
 
-// One production of a tensor during a run. A tensor has several values if its node runs again (recomputation), or if a
-// copy puts its bytes in another place (swap, a part of a concat).
+// What one computation or one copy of a tensor produces. A tensor has several values if its node runs again
+// (recomputation), or if a copy puts its bytes in another place (swap, a part of a concat).
 struct Value {
   TensorId tensor;
   // The step after which the value is complete: the step that writes it, or the last of the copies that fill it.
@@ -57,7 +57,7 @@ using Work = std::variant<Compute, Alias, Copy>;
 // One action at one position of the program.
 //
 // The steps of a stream run one after another, in the order of the list. Steps of different streams may run at the same
-// time, except where `after` forbids it. "a happens before b" follows from these two rules alone. The list is one of
+// time, unless `after` forbids it. The relation "happens before" follows from these two rules alone. The list is one of
 // the orders in which the steps may run.
 //
 //   stream 0   | a | c     | d |     a: after {}   c: after {}
@@ -71,9 +71,9 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// Runs a sequence of steps. It is a worker, which runs kernels, aliases, and copies between regions that it can
-// address; or it is the copy engine of a link, which copies from one region of the link to the other. Exactly one of
-// them is set.
+// Runs a sequence of steps. A stream belongs to a worker or to a link; exactly one of them is set. A worker runs
+// kernels, aliases, and copies between regions that it can address. The copy engine of a link copies from the region
+// `from` of the link to the region `to`.
 struct Stream {
   std::optional<WorkerId> worker;
   std::optional<LinkId> link;

@@ -21,7 +21,7 @@ struct PackingRegion {
   Bytes alignment = Bytes(1);     // of every buffer in it, in addition to the alignment of the buffer; a power of two
 };
 
-// What decides which buffers leave a region that is full.
+// Determines which buffers leave a region that is full.
 struct RegionUse {
   std::int64_t weight = 1;          // >= 0; the cost of each byte, such as its number of accesses
   std::vector<RegionId> forbidden;  // regions where the buffer must not be
@@ -50,9 +50,10 @@ struct RegionProblem {
 // One number per region except the last. Compared lexicographically.
 using RegionCost = std::vector<std::int64_t>;
 
-// Why there is no packing, so that a person can check it. Any two of `buffers` are in conflict, and each of them fits
-// only in `regions`, because of its size, offset, alignment or forbidden regions. Together they need more bytes than
-// these regions have. Sizes and capacities are rounded up to `unit`, a power of two that divides every possible offset.
+// Why there is no packing, in a form that a person can check. Any two of `buffers` are in conflict, and each of them
+// fits only in `regions`, because of its size, offset, alignment or forbidden regions. Together they need more bytes
+// than these regions have. Sizes and capacities are rounded up to `unit`, a power of two that divides every possible
+// offset.
 struct RegionWitness {
   std::vector<PackingId> buffers;
   std::vector<RegionId> regions;  // empty if a single buffer fits nowhere
@@ -75,7 +76,7 @@ struct RegionPacking {
   RegionCost cost;                       // of the placements
   RegionCost bound;                      // every packing that fits costs at least this
   bool proven_optimal = false;           // found, and cost == bound
-  std::string strategy;                  // it chose the regions: "all_preferred", "greedy_by_...", "moves", "search"
+  std::string strategy;                  // of the choice of regions; the names are in allocate/regions.h
   std::optional<RegionWitness> witness;  // if infeasible; nullopt if a search of all choices is the proof
   bool is_bound_searched = false;        // a search of all choices proved the bound, or that it is infeasible
   std::int64_t decisions = 0;            // of that search

@@ -15,7 +15,7 @@
 
 namespace lowtide {
 
-// What is known of the plan besides what explain_peak finds.
+// Facts about the plan in addition to those that explain_peak finds.
 struct ExplanationFacts {
   PlainFigures plain;
   std::string order = "auto";      // the requested scheduling strategy
@@ -25,7 +25,7 @@ struct ExplanationFacts {
 };
 
 // For readers who do not know the planner: where the peak is, which buffers are live there and why, the proof that no
-// order needs less (or that this is open), and what would lower the peak. One section per level.
+// order needs less, or the fact that none is known, and what would lower the peak. One section per level.
 // Requires: the levels come from explain_peak, at least one.
 [[nodiscard]] StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakExplanation>& levels,
                                              const ExplanationFacts& facts, const SummaryOptions& options = {});

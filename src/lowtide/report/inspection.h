@@ -24,11 +24,11 @@ struct OperatorBytes {
   Bytes outputs;  // temporaries and outputs at their dense sizes
 };
 
-// What a graph needs before anything is planned.
+// The memory that a graph needs without a plan.
 struct Inspection {
   PlainFigures plain;
   Bytes largest_step;                    // the largest node alone
-  LoadBound bound;                       // no plan of the graph on this target has a smaller arena
+  LoadBound bound;                       // no plan on this target that runs each node once has a smaller arena
   std::vector<OperatorBytes> operators;  // including those of bodies; sorted by bytes, then by name
   Plan as_given;                         // plan_as_given(graph), with its peaks
   Labels labels;                         // of the graph

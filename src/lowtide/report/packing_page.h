@@ -16,7 +16,7 @@ struct PackingPageOptions {
 };
 
 // One self-contained HTML page that works offline. It shows where every buffer is and when: x is the time, to scale,
-// and y the address. It works as the page of a plan (page.h), with the terms of a packing. A buffer with gaps is
+// and y the address. It works like the page of a plan (page.h), but uses the terms of a packing. A buffer with gaps is
 // drawn as several rectangles. Deterministic. O((n + gaps) log n). Requires: one offset per buffer, and lifespans (no
 // PackingProblem::conflicts), as in every problem from a file.
 [[nodiscard]] std::string packing_page(const PackingProblem& problem, const Packing& packing,

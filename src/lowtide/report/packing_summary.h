@@ -15,13 +15,13 @@
 
 namespace lowtide {
 
-// The time at which the live buffers need the bound, so that a reader can add it up.
+// The time at which the live buffers prove the bound. A reader can add up their sizes.
 struct PackingWitness {
   std::int64_t time = 0;
   Bytes load;                      // sum of the sizes of `live`
   Bytes proven;                    // proven lower bound of the height; more than `load` if alignment forces padding
   std::vector<PackingId> live;     // the largest first
-  std::optional<PackingId> alone;  // this buffer alone proves `proven`, by its end or size
+  std::optional<PackingId> alone;  // a buffer that proves `proven` by itself, by its end or size
 };
 
 // The answer of `pack` in figures, for offsets or slots.

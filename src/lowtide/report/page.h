@@ -22,8 +22,8 @@ struct PageOptions {
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.
-// Deterministic: same plan and options, same bytes. O(steps + values + buffers). Requires: the plan is well-formed, as
-// read_plan_json and the planner make it, and the labels are of its graph.
+// Deterministic: the same plan and options give the same bytes. O(steps + values + buffers). Requires: the plan is
+// well-formed, as read_plan_json and the planner make it, and the labels are of its graph.
 [[nodiscard]] std::string page(const NamedPlan& shown, const PageOptions& options = {});
 
 }  // namespace lowtide

@@ -18,7 +18,7 @@
 #include "lowtide/report/page.h"
 #include "lowtide/report/styled_text.h"
 
-// Summaries for people: short tables and sentences, the same bytes for the same facts. Every name from a file is
+// Summaries for people: short tables and sentences. The same facts give the same bytes. Every name from a file is
 // quoted, so that it cannot control a terminal.
 namespace lowtide {
 
@@ -57,8 +57,8 @@ struct PlanVerdict {
 // (achieved - bound) / bound; 0 if both are 0, nullopt if only the bound is.
 [[nodiscard]] std::optional<double> gap_of(Bytes achieved, Bytes bound);
 
-// A name in a table, quoted unless it is plain. A name longer than `columns` loses its front, because long names are
-// usually paths that differ at their ends.
+// A name in a table, quoted unless it is plain. If a name is longer than `columns`, its beginning is omitted, because
+// long names are usually paths that differ at their ends.
 [[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns);
 
 }  // namespace lowtide

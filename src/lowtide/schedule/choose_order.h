@@ -15,19 +15,19 @@ struct ChosenOrder {
   LoadBound bound;
 };
 
-// How bounds count bytes if orders count them as `aliases` says.
+// The options with which bounds count bytes in the same way as orders do with `aliases`.
 [[nodiscard]] BoundOptions bound_options(const AliasOptions& aliases);
 
 // Bounds the order as given, then tries heuristics until one meets the bound. `options.bound` is ignored.
 // Errors: those of try_heuristics. O((nodes + edges) log nodes) and the effort of load_bound.
 [[nodiscard]] Result<ChosenOrder> choose_order(const ScheduleInput& input, const ScheduleOptions& options);
 
-// Searches for a better order, and raises the bound where the search proves a higher one (search_orders).
+// Searches for a better order, and raises the bound if the search proves a higher one (search_orders).
 [[nodiscard]] ChosenOrder search_for_order(const ScheduleInput& input, const ScheduleOptions& options,
                                            ChosenOrder known);
 
-// If the effort of the bound ended before all nodes were looked at, looks again, this time first at the nodes where the
-// load of the best order is highest.
+// If the effort of the bound ended before all nodes were examined, computes the bound again. This time it first
+// examines the nodes at which the load of the best order is highest.
 [[nodiscard]] ChosenOrder tighten_bound(const ScheduleInput& input, const AliasOptions& aliases, ChosenOrder known);
 
 }  // namespace lowtide

@@ -28,8 +28,8 @@ struct Schedule {
 struct ScheduleInput {
   const Graph& graph;
   const ChosenKernels& kernels;  // as planned
-  // What the kernels need in every plan, which bounds count. The bodies of a node may need less than what was found for
-  // them. The same as `kernels` if no node has bodies.
+  // The same kernels with the scratch that they need in every plan, for bounds. A body may need less scratch than its
+  // plan has. Equal to `kernels` if no node has bodies.
   const ChosenKernels& least_kernels;
 };
 
@@ -37,8 +37,8 @@ struct ScheduleOptions {
   std::string order = "auto";  // "auto" tries all strategies and keeps the lowest load; otherwise the name of one
   AliasOptions aliases;        // how the load of an order is counted
   Bytes bound;                 // a proven lower bound: no more orders are tried once one meets it; 0 if none is known
-  // Work units of the search: nodes, values and words looked at, about 1 ns each. The tables of the search take up to
-  // 256 MiB, and above the default effort one byte per 32 units.
+  // Work units of the search: nodes, values and words that it examines, about 1 ns each. The tables of the search take
+  // up to 256 MiB, and above the default effort one byte per 32 units.
   std::int64_t effort = 5'000'000'000;
 };
 
@@ -73,8 +73,8 @@ struct OrderChoice {
 
 // Measures the orders of all heuristics that `options.order` allows, and keeps the one with the lowest load; among
 // equals the first in the list above. If `options.order` is "search", the best is the order as given. With a bound,
-// orders that do not meet it are measured without parts, results in place and views too, in graphs of at most 20,000
-// nodes, because the rules that choose aliases are heuristics as well.
+// orders that do not meet it are also measured without parts, results in place and views, in graphs of at most 20,000
+// nodes. The reason is that the rules that choose aliases are heuristics, too.
 // `as_given`: the order of the graph, if it was measured before.
 // Errors (invalid): an unknown strategy. O((nodes + edges) log nodes).
 [[nodiscard]] Result<OrderChoice> try_heuristics(const ScheduleInput& input, const ScheduleOptions& options,
@@ -83,10 +83,10 @@ struct OrderChoice {
 // Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search or the
 // best meets the bound. The first problem that is searched bounds every choice of aliases. If its order shares less
 // than that problem assumes, two more are searched, in which slices, splits and concats share everything or nothing.
-// Costs options.effort.
+// Takes options.effort.
 [[nodiscard]] OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known);
 
-// Both, one after another.
+// Calls try_heuristics and then search_orders.
 [[nodiscard]] Result<OrderChoice> schedule(const Graph& graph, const ChosenKernels& kernels,
                                            const ScheduleOptions& options = {});
 

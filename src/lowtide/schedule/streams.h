@@ -14,7 +14,7 @@
 
 namespace lowtide {
 
-// Which of the nodes that could start goes first.
+// Which of the ready nodes starts first.
 enum class StreamPriority : std::uint8_t {
   longest_path,  // the one with the longest path from it to the end: fast
   given_order,   // the one that comes first in the sequential order: close to the load of that order
@@ -41,11 +41,11 @@ struct StreamSchedule {
   std::int64_t picoseconds = 0;  // until everything has ended
 };
 
-// List scheduling (Graham 1966) with a cap on memory. Whenever a stream is free, the first node by priority starts
-// whose predecessors have ended and that keeps within the cap. A node starts early only if, when the running nodes have
-// ended, the rest can still run one by one in the sequential order within the cap. These are the safe states of
-// Dijkstra's banker. So the run never gets stuck, and its load is at most the larger of the cap and the sequential
-// load.
+// List scheduling (Graham 1966) with a cap on memory. Whenever a stream is free, a node starts: the first one by
+// priority whose predecessors have ended and that keeps the load within the cap. A node starts early only if the other
+// nodes can still run within the cap afterwards: one by one in the sequential order, once the running nodes have ended.
+// These are the safe states of Dijkstra's banker's algorithm. So the run never gets stuck, and its load is at most the
+// larger of the cap and the sequential load.
 //
 // Alias classes are those of the sequential order. A node that overwrites an operand waits for all nodes that touched
 // these bytes before it there. Lifespans hold in this run only. Waits make them hold in every run

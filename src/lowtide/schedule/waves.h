@@ -41,10 +41,10 @@ struct WaveSchedule {
   std::uint32_t computing = 0;      // waves in which something runs
 };
 
-// Fills one wave after another: first the first ready node by priority that keeps within the cap, then others beside
-// it. As in schedule_streams, nodes start together only if afterwards the rest can still run one by one in the
-// sequential order within the cap. So the run never gets stuck, and its load is at most the larger of the cap and the
-// sequential load. Greedy: a wave might be filled better.
+// Fills one wave after another. The first node of a wave is the first ready node by priority that keeps the load within
+// the cap. Then other nodes are added. As in schedule_streams, nodes are put into one wave only if the other nodes can
+// still run one by one in the sequential order within the cap afterwards. So the run never gets stuck, and its load is
+// at most the larger of the cap and the sequential load. The algorithm is greedy, so there may be better waves.
 //
 // Aliases, predecessors and `costs` are as in schedule_streams. For each wave, the first ready nodes by priority are
 // considered: twice as many as fit into it, but at least 64. O((nodes + edges) log nodes), times that number.

@@ -69,7 +69,7 @@ struct AliasOptions {
   bool parts = true;           // parts of a buffer have their own lifespans; false: a buffer is live as a whole
   bool copy_parts = true;      // a concat may copy some operands if others are in place
   bool inputs_live_throughout = false;  // inputs are placed and live throughout (bodies of Loop and Scan)
-  std::vector<NodeId> computing = {};   // slices, splits and concats that compute, whatever the load
+  std::vector<NodeId> computing = {};   // slices, splits and concats that run their kernels in any case
   // The alignment for bounds, if a region has a smaller one than the region for which sizes are rounded up.
   std::optional<Bytes> finest_alignment = std::nullopt;
 
@@ -80,8 +80,8 @@ struct AliasOptions {
 // kernels, such as bounds and searches of orders, then follows the options, too.
 [[nodiscard]] ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options);
 
-// Decides, for one order, which tensors share bytes, so that the peak is low. Compilers call this bufferization.
-//   1. Views of a whole tensor are always joined. This never raises a load, because one of two copies goes away.
+// Decides for one order which tensors share bytes, to make the peak low. Compilers call this bufferization.
+//   1. Views of a whole tensor are always joined. This never raises a load, because no second copy is needed.
 //   2. Slices, splits and concats are joined if that does not raise the peak. Without parts, a slice keeps its whole
 //      tensor live, and the buffer of a concat exists from its first operand on. Three ways are compared: to join all
 //      of them, one by one against the load profile, or none. The lowest peak wins. Of equals, the first of the three
@@ -89,22 +89,22 @@ struct AliasOptions {
 //   3. Along the order, the output of a kernel takes over the bytes of an input that it may overwrite. No tensor in
 //      these bytes may be used later, and no other input of the node may be in them. Without parts, they must be the
 //      whole buffer.
-// Some tensors are never joined. What is needed at the end never shares with an input, a constant or a state. It does
-// not share with anything else that is needed at the end, except where one node has both and they share no byte, such
-// as the outputs of a split. What a node writes never shares with bytes that must stay unchanged.
+// Some tensors are never joined. A tensor that is needed at the end never shares a buffer with an input, a constant or
+// a state. Two tensors that are needed at the end share a buffer only if one node has both and they share no byte, such
+// as the outputs of a split. A tensor that a node writes never shares bytes that must stay unchanged.
 //
-// A concat is joined operand by operand. An operand is in place if its set of tensors can move there: it is not an
-// input, constant or state, it is all of its set, and no other operand has taken the set. The others are copied right
-// before the concat's place in the order, where both they and the whole result are live. A concat that copies some
-// operands therefore never needs more than one that computes, and step 2 treats it like any other. If no operand is in
-// place, the kernel computes. If some concats can be joined only with copies, step 2 also compares ways without copies,
-// because an operand can be in only one concat.
+// A concat is joined operand by operand. An operand is in place if the tensors that share its bytes can move into the
+// result. It must not be an input, constant or state. It must have all bytes of these tensors, and no other operand may
+// be one of them. The others are copied right before the position of the concat in the order. Both they and the whole
+// result are live there. So a concat that copies some operands never needs more than a concat whose kernel runs, and
+// step 2 treats both alike. If no operand is in place, the kernel computes. If some concats can be joined only with
+// copies, step 2 also compares ways without copies, because an operand can be in only one concat.
 //
 // `order` is a topological order of all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 
-// The same, with the view table of the graph and the kernels, for callers that decide several times.
+// The same with a given view table of the graph and the kernels, for callers that decide several times.
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 

@@ -12,7 +12,7 @@
 namespace lowtide {
 
 // Returns the load of each step of an order: the live bytes of alias classes in the arena (takes_room), and scratch,
-// each rounded up to the alignment. An order without nodes has one moment, in which everything is live. O(nodes +
+// each rounded up to the alignment. An order without nodes has one moment, in which all classes are live. O(nodes +
 // classes).
 [[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
                                               const std::vector<NodeId>& order, const AliasOptions& options = {});

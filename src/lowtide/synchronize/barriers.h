@@ -13,7 +13,7 @@ namespace lowtide {
 
 inline constexpr std::int64_t kMostBarrierWaits = std::int64_t{1} << 25;
 
-// Adds a barrier between neighbouring waves: every step waits for all steps of the previous wave that run on other
+// Adds a barrier between consecutive waves: every step waits for all steps of the previous wave that run on other
 // streams. Waits that the steps of the program already had are replaced. `wave` lists the waves of the first steps.
 // Waves are numbered from 0, in the order of the steps and without gaps. Each step that `wave` does not list is a copy,
 // and is a wave of its own.

@@ -15,12 +15,12 @@ namespace lowtide {
 //   - a is the first step of a node that is a control input of b's node; or
 //   - both touch a byte and at least one of them writes it. The byte may be in the same buffer (results in place,
 //     state) or in two buffers that share it. A copy touches its range of bytes only.
-// A wait is added only if this does not follow from other waits and from the order of each stream. So if the planner
-// placed a buffer where another one was, assuming estimated times of kernels, its first use comes after the last use of
-// the other one, however long kernels take.
+// A wait is added only if this does not follow from other waits and from the order of each stream. The planner lets
+// buffers share bytes under the assumption of estimated kernel times. The waits ensure that the first use of the later
+// buffer comes after the last use of the earlier one, no matter how long kernels take.
 //
-// The algorithm keeps, for each range of bytes, its last writer and on each stream its last reader since then; a vector
-// clock per step (Fidge 1988, Mattern 1989) says which waits follow from others.
+// For each range of bytes, the algorithm keeps the last writer, and on each stream the last reader since then. A vector
+// clock per step (Fidge 1988, Mattern 1989) shows which waits follow from others.
 // O((touched ranges + waits) x streams + steps x log ranges) time, steps x streams numbers.
 //
 // Requires: steps have streams, placed buffers have placements, and layout.arena has an entry per region.

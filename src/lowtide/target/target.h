@@ -36,8 +36,8 @@ class Catalogue {
   [[nodiscard]] virtual std::vector<Kernel> kernels(const Graph& graph, NodeId node) const = 0;
 };
 
-// Kernels for dense row-major tensors, without scratch. They work in place where OperatorTraits::in_place allows it and
-// the input and the output have the same shape and element size.
+// Kernels for dense row-major tensors, without scratch. They work in place if OperatorTraits::in_place permits it, and
+// if the input and the output have the same shape and element size.
 [[nodiscard]] std::shared_ptr<const Catalogue> dense_catalogue();
 
 // A machine and its kernels.

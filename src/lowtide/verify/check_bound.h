@@ -16,9 +16,9 @@
 
 namespace lowtide {
 
-// The facts, besides the graph itself, on which a claim about all orders of the graph rests. The type belongs to
-// `verify`, because kernels belong to `target`. Each vector has one entry per node. An empty one means no scratch,
-// nothing in place, or no copies.
+// The facts about kernels on which a claim about all orders of a graph is based. The type is here because `verify` may
+// not include `target`. Each vector has one entry per node. An empty one means no scratch, nothing in place, or no
+// copies.
 struct OrderFacts {
   Bytes alignment = Bytes(1);           // every buffer takes a multiple of it
   bool inputs_live_throughout = false;  // own inputs are placed and kept (bodies of Loop and Scan)
@@ -26,7 +26,7 @@ struct OrderFacts {
   IdVector<NodeId, Bytes> scratch;
   // Pairs of an input and an output that the kernel may put in the same bytes if the input dies at the node.
   IdVector<NodeId, std::vector<std::pair<TensorId, TensorId>>> in_place;
-  // Nodes whose kernel writes bytes of its own even if the operator is a view.
+  // Nodes whose kernel writes separate bytes even if the operator is a view.
   Flags<NodeId> copies;
 };
 
@@ -41,7 +41,7 @@ enum class OrderBoundVerdict : std::uint8_t {  // the best first
 
 struct OrderBoundCheck {
   OrderBoundVerdict verdict = OrderBoundVerdict::undecided;
-  bool is_by_search = false;  // false: what must live at the named node, or at the end of the run, proves the claim
+  bool is_by_search = false;  // false: the bytes that must be live at the named node or at the end prove the claim
   Bytes must_be_live;         // what these two prove
   std::int64_t sets = 0;      // sets of nodes that the search found
   std::vector<NodeId> order;  // of a refuted claim; otherwise empty
@@ -50,15 +50,15 @@ struct OrderBoundCheck {
 
 // Checks the claim "no order of this graph has a load below `claimed`". Shares no code with the planner. There are two
 // steps:
-//   - The bytes that must live while `node` runs, whatever ran before it, and those at the end of the run. O(nodes +
+//   - The bytes that must be live while `node` runs in any order, and those at the end of the run. O(nodes +
 //     edges + pieces).
 //   - If that does not prove the claim, and `effort` is positive: a search for an order below the claim. It joins nodes
 //     that may run one right after another, and divides the graph where every order has run the same nodes
 //     (bounds/decide_order.h). The claim is confirmed if one part has no such order, and refuted if all parts have one.
 //
-// Bytes are counted so that no plan takes less (bounds/order_count.h). A plan may take more than is counted, if slices
-// and concats cannot all share at once. So `refuted` means that the claim does not follow. Only in a graph without
-// slices and concats does it mean that the claim is wrong.
+// No plan takes fewer bytes than are counted (bounds/order_count.h). A plan may take more, because slices and concats
+// cannot always share all at once. So `refuted` means that the claim does not follow from the count. In a graph without
+// slices and concats, it means that the claim is wrong.
 // `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256
 // MiB for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes.
 [[nodiscard]] OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, Bytes claimed,

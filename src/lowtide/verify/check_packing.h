@@ -16,7 +16,7 @@
 
 // Checks of answers to packing problems: offsets, regions, slots, and the bounds of offsets and slots. They share data
 // types with `allocate` and no code. Each check of an answer returns at most `most` lines. An empty list means that the
-// answer is right. Each line names the buffers, the times and the bytes.
+// answer is correct. Each line names the buffers, the times and the bytes.
 namespace lowtide {
 
 // Checks the offsets of a packing problem. Reports two buffers in conflict (by lifespan, or by the relation that
@@ -56,7 +56,7 @@ struct PackingBoundCheck {
   bool is_confirmed = false;                 // the witness proves the claim; false means unproven, not wrong
   Bytes proven;                              // by the witness; at least `load`, and more if alignment forces padding
   Bytes load;                                // the bytes of `live`
-  std::vector<PackingId> live;               // buffers of the witness, by descending size, then by id
+  std::vector<PackingId> live;               // buffers of the witness, the largest first, equals by id
   std::optional<PackingId> alone;            // set if this buffer's end or size alone proves `proven`, not the load
   std::optional<PackingPair> free_to_share;  // two named buffers that are not in conflict; then nothing is proven
 };
@@ -69,8 +69,8 @@ struct PackingBoundCheck {
 //     members of a group share count once, and only one member of each group is rounded up.
 //   - A buffer alone needs its end if it is fixed, otherwise its size above the least offset that its group allows. In
 //     a problem with groups or a relation, buffers of any time count.
-// If a relation replaces time, a moment proves only the second.
-// A claim that is not confirmed may rest on a search, which no sum can repeat.
+// If a relation replaces time, only the second reason applies.
+// A claim that is not confirmed may still be true, if a search has proved it.
 // Requires: the buffers are as check_packing requires them. O(n + gaps + live x alignments).
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed, std::int64_t time);
 
@@ -92,8 +92,9 @@ struct SlotBoundCheck {
 
 // Recomputes what moments prove about the total of slots, and compares it with the claim. If k buffers of at least s
 // bytes live at one moment, at least k slots have s bytes or more. So the k-th largest slot has at least s bytes. The
-// largest slot has at least the bytes of the largest buffer; if a relation replaces time, only that counts.
-// A claim that is not confirmed may rest on a search, which no sum can repeat.
+// largest slot has at least the bytes of the largest buffer. If a relation replaces time, the largest buffer alone is
+// the bound.
+// A claim that is not confirmed may still be true, if a search has proved it.
 // O(n log n + n x most buffers that live at once), with gaps counted in n.
 [[nodiscard]] SlotBoundCheck check_slot_bound(const PackingProblem& problem, Bytes claimed);
 

@@ -51,13 +51,13 @@ struct Violation {
 };
 
 struct VerifyOptions {
-  std::size_t most_violations = 100;  // stop after this number
+  std::size_t most_violations = 100;  // verify stops after this number
 };
 
-// Replays a finished plan against the graph that it is for, from first principles: a map from each byte to its last
-// writer, updated step by step. Uses nothing that a planner computes: no lifetimes, no alias classes, no orders. A plan
-// may come from anywhere, so every id and number is checked before it is used. The caller compares the digest of a
-// model file.
+// Replays a finished plan against the graph that it is for, from first principles. It keeps a map from each byte to its
+// last writer, and updates the map step by step. It uses only the graph and the plan, and no code of a planner. A plan
+// may have any origin, so every id and number is checked before it is used. The caller compares the digest of the model
+// file.
 //
 // A plan is right if, for the graph and for each body inside it,
 //   - it names this graph. The plan of a body names the model, tool, bindings and target of the plan around it. Ids,
