@@ -9,7 +9,8 @@
 
 // The numbers that the strategies were tuned with, in one place. None of them changes whether an answer is valid or a
 // bound is proven. Each comment says what the number trades, and what a larger one costs. Effort is counted in pairs of
-// buffers looked at, 10 to 30 ns each. docs/algorithms/packing.md has the measurements. A "share" of n means 1/n.
+// buffers that are examined, 10 to 30 ns each. docs/algorithms/packing.md has the measurements. A "share" of n means
+// 1/n.
 //
 // Constants that a proof rests on (ranges of prices, keys, ids) are not here. They are beside the proof.
 namespace lowtide::allocate_internal::tuning {
@@ -29,7 +30,7 @@ inline constexpr std::size_t kCoverMostPaired = 8192;
 
 // Phases and shares ------------------------------------------------------------------------------------------------
 
-// Effort of the first phase, and effort per pair if that is more. More delays the searches behind the greedy orders.
+// Effort of the first phase, and effort per pair if that is more. More delays the searches after the greedy orders.
 inline constexpr std::int64_t kFirstPhase = 500'000;
 inline constexpr std::int64_t kFirstPhasePerPair = 4;
 // If all strategies give up early, phases end when the limit of one is this many times the effort. More only adds idle
@@ -53,7 +54,7 @@ inline constexpr std::int64_t kSearchTargetLateShare = 32;
 // The search over sets of cliques for the target; the exact search for heights above it.
 inline constexpr std::int64_t kSetsShare = 4;
 inline constexpr std::int64_t kSearchBetweenShare = 2;
-// Large buffers first. It gives its inner run the second share of its own.
+// Large buffers first: the share of the strategy, and what its inner run gets of that share.
 inline constexpr std::int64_t kLargeFirstShare = 2;
 inline constexpr std::int64_t kLargeFirstInnerShare = 2;
 // Ejection, if there is an exact search. Without one it gets the whole limit.
@@ -77,14 +78,14 @@ inline constexpr std::int64_t kSearchStopInterval = 256;
 inline constexpr std::int64_t kPairOrderStopInterval = 64;
 // States in a table of nogoods: 4 MiB per search. A larger table prunes little more and does not fit the cache.
 inline constexpr std::size_t kNogoodSlots = std::size_t{1} << 18U;
-// The smallest step downwards that a descent asks for is this share of the gap between the target and the best.
+// The smallest step downwards that a descent asks for is this share of the distance between the target and the best.
 inline constexpr std::int64_t kDescentLargestDivisor = 32;
 
 // Large buffers first ----------------------------------------------------------------------------------------------
 
 // Small buffers hold at most these shares of the target at any moment. The shares are tried in this order.
 inline constexpr std::array<std::int64_t, 3> kLargeFirstShares = {64, 16, 256};
-// If less than this share of the buffers is small, the division is not tried.
+// If fewer than this share of the buffers are small, the division is not tried.
 inline constexpr std::size_t kLargeFirstLeastShare = 8;
 // Buffers up to which it is tried. A run copies the problem.
 inline constexpr std::size_t kLargeFirstMostBuffers = 50'000;
@@ -97,7 +98,7 @@ inline constexpr std::int64_t kEjectionMovesPerBuffer = 2000;
 inline constexpr std::int64_t kEjectionMostSteps = 8;
 // Failed steps in a row that end a run.
 inline constexpr int kEjectionMostFailures = 8;
-// The first step asks for this share of the gap between the bound and the best.
+// The first step asks for this share of the distance between the bound and the best.
 inline constexpr std::int64_t kEjectionFirstDivisor = 8;
 // First weights are from 1 to one more than this, by length of life. Equal weights were 0.3 % worse on large problems.
 inline constexpr double kEjectionHeaviest = 60;
@@ -110,7 +111,7 @@ inline constexpr std::int64_t kEjectionShiftsPerEffort = 8;
 
 // Effort of the blocks, and of the members, in the first phase.
 inline constexpr std::int64_t kGroupsFirstPhase = 200'000;
-// Pairs of members up to which the search over pair orders is tried. It solves dozens of groups, so more is in vain.
+// Pairs of members up to which the search over pair orders is tried. It solves dozens of groups, not hundreds.
 inline constexpr std::int64_t kPairOrderMostPairs = 200'000;
 // That search begins in the first phase whose limit pays for this share of a whole round.
 inline constexpr std::int64_t kPairOrderShareOfRound = 4;
@@ -146,7 +147,7 @@ inline constexpr int kRegionMostHalvings = 12;
 inline constexpr std::int64_t kRegionLoadMovesEffort = 10'000'000;
 // Effort of one move, besides its demands and the groups that it looks at.
 inline constexpr std::int64_t kRegionMoveEffort = 16;
-// Entries of the lists of groups in each clique: 200 MB at this limit. Larger problems do without moves.
+// Entries of the lists of groups in each clique: 200 MB at this limit. Larger problems get no moves.
 inline constexpr std::int64_t kRegionMostInCliques = 50'000'000;
 // Groups x regions x levels up to which the exact search is tried.
 inline constexpr std::size_t kRegionSearchMostSize = 2'000'000;
@@ -157,15 +158,15 @@ inline constexpr std::size_t kRegionMostStoredSize = 64;
 inline constexpr std::size_t kRegionMostStored = 50'000;
 // Effort of the clique cover of a relation.
 inline constexpr std::int64_t kRegionCoverEffort = 50'000'000;
-// Sets of allowed regions for which an overload is looked for.
+// Sets of allowed regions that are checked for an overload.
 inline constexpr std::size_t kRegionMostOverloadSets = 64;
-// States and decisions that the sweep keeps before it gives up. A state takes some hundred bytes.
+// States and decisions that the sweep keeps before it gives up. A state takes a few hundred bytes.
 inline constexpr std::size_t kRegionSweepMostStates = 100'000;
 inline constexpr std::size_t kRegionSweepMostHistory = 8'000'000;
 // Units of effort that a new state of the sweep costs.
 inline constexpr std::int64_t kRegionSweepStateWork = 8;
-// What one packing counts, because `allocate` does not report what it has spent: units per buffer of a sweep, per two
-// buffers of the greedy orders, and per decision and buffer of a search.
+// An estimate of the effort of one packing, because `allocate` does not report what it has spent: units per buffer of a
+// sweep, per two buffers of the greedy orders, and per decision and buffer of a search.
 inline constexpr std::int64_t kRegionSweepEffort = 8;
 inline constexpr std::int64_t kRegionOrdersEffort = 8;
 inline constexpr std::int64_t kRegionDecisionEffort = 4;

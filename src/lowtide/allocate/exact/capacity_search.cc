@@ -46,14 +46,14 @@ void CapacitySearch::set_capacity(std::int64_t capacity) {
   round_ = 0;
 }
 
-// What the configurations of a round know of each other.
+// What the configurations of a round share.
 struct CapacitySearch::Round {
   explicit Round(std::size_t configurations)
       : costs(configurations), outcomes(configurations, SearchOutcome::undecided), first_decided(configurations) {}
 
   std::vector<std::atomic<std::int64_t>> costs;  // effort of each configuration that has ended, otherwise 0
   std::vector<SearchOutcome> outcomes;
-  std::atomic<std::size_t> first_decided;  // the first configuration that has decided; their number if none has
+  std::atomic<std::size_t> first_decided;  // the first one that has decided; if none has, their number
 
   void set_decided(std::size_t configuration) {
     std::size_t first = first_decided.load();

@@ -29,7 +29,7 @@ struct CoverProblem {
   };
   IdVector<SearchBuffer, Buffer> buffers;
   std::int64_t unit = 1;  // the smallest alignment, so every offset is a multiple of it
-  // All ascending.
+  // Each list is ascending.
   IdLists<CliqueId, SearchBuffer> clique_members;
   IdLists<SearchBuffer, CliqueId> buffer_cliques;
   // Ranges are disjoint, with space between them.
@@ -41,7 +41,7 @@ struct CoverProblem {
   [[nodiscard]] std::span<const CliqueId> cliques_of(SearchBuffer buffer) const { return buffer_cliques[buffer]; }
 };
 
-// Requires: `cover` is of the problem.
+// Requires: `cover` is a clique cover of `problem`.
 [[nodiscard]] CoverProblem cover_problem(const CompressedProblem& problem, const CliqueCover& cover);
 
 }  // namespace lowtide::allocate_internal

@@ -14,7 +14,7 @@
 
 namespace lowtide::allocate_internal {
 
-// What is decided next.
+// Which clique is decided next.
 enum class CliqueRule : std::uint8_t {
   fewest_options,  // fail first: the clique with the fewest candidates
   most_failures,   // the fewest options per dead end that was met there (Boussemart, Hemery, Lecoutre and Sais,
@@ -83,8 +83,8 @@ struct SearchTask {
       {CliqueRule::most_failures, BufferRule::most_area}, {CliqueRule::fewest_options, BufferRule::highest_load},
   };
   std::int64_t slice = 2;                            // decisions of the shortest slice, per buffer
-  std::int64_t grain = 1;                            // divides the height of every packing in which each buffer rests
-                                                     // on the ground or on another buffer
+  std::int64_t grain = 1;                            // a divisor of the height of every packing in which each buffer
+                                                     // rests on the ground or on another buffer
   std::function<std::unique_ptr<FitSearch>()> make;  // what it refers to must outlive the task
 };
 

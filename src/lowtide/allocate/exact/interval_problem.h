@@ -17,8 +17,8 @@ namespace lowtide::allocate_internal {
 //
 // A clique is the set of buffers that are live at some moment, if no other moment has a larger set that contains it. At
 // such a moment a buffer begins, and the next end comes before the next begin. Cliques are in the order of their
-// moments, so the cliques of each buffer are an interval. Offsets without a collision in the cliques have none at any
-// moment.
+// moments, so the cliques of each buffer are an interval. If offsets do not collide in any clique, they do not collide
+// at any moment.
 //
 //   a |=====|              moments 0 1 2 3 4: b begins at 1, a ends at 2, c begins at 3
 //   b   |=======|          cliques {a, b}, {b, c}: a = [0, 1), b = [0, 2), c = [1, 2)
@@ -33,9 +33,9 @@ struct IntervalProblem {
   };
   std::uint32_t clique_count = 0;
   IdVector<SearchBuffer, Buffer> buffers;  // by first clique, then id
-  // The alignment, if all buffers have the same one, otherwise 1. If they have, sizes are rounded up to it, so that
-  // every sum of sizes is a legal offset, and the `alignment` of each buffer is 1. The rounded sizes of a clique may
-  // then exceed a capacity by less than a unit, because the padding of the topmost buffer needs no space.
+  // The alignment, if all buffers have the same one, otherwise 1. In the first case, sizes are rounded up to it, so
+  // that every sum of sizes is a legal offset. The `alignment` of each buffer is then 1. The rounded sizes of a clique
+  // may exceed a capacity by less than a unit, because the padding of the topmost buffer needs no space.
   std::int64_t unit = 1;
 
   [[nodiscard]] std::size_t cliques() const { return clique_count; }

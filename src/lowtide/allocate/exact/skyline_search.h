@@ -29,15 +29,15 @@ namespace lowtide::allocate_internal {
 // ASPLOS 2023. That search chooses buffers, by ascending offset. This one chooses the clique that is most constrained.
 //
 // The State holds what is decided and what follows from it. ValleyState is for plain lifespans, where the cliques have
-// an order, and CoverState is for everything else. Each of them proves that the search is complete, because each of
-// them says which cliques can be decided. Without a limit the search ends with `fits` or `does_not_fit`. It does not
-// recurse. Memory: O(members of all cliques), plus the table of nogoods.
+// an order, and CoverState is for everything else. Each of them defines which cliques can be decided, and proves that
+// the search is complete. Without a limit the search ends with `fits` or `does_not_fit`. It does not recurse. Memory:
+// O(members of all cliques), plus the table of nogoods.
 //
 // A State provides:
 //   Problem, Component, Mark      the form of the problem; cliques that remaining buffers connect; a point to return to
 //   set_capacity(c), capacity()   undoes all decisions
 //   whole()                       all cliques
-//   has_remaining(component)      false if the component is solved; cuts solved cliques off at its ends
+//   has_remaining(component)      false if the component is solved; may cut solved cliques off at its ends
 //   choose(component, is_better)  the best of the cliques that can be decided
 //   candidates, slack, floor      of a clique
 //   append_candidates(clique, out)   the buffers that can lie lowest in it; of interchangeable ones only the first

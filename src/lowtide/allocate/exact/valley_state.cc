@@ -63,7 +63,8 @@ ValleyState::ValleyState(const IntervalProblem& problem, const SkylineRules& rul
 void ValleyState::link(SearchBuffer buffer) {
   const CliqueId begin = problem_.buffers[buffer].cliques.begin;
   set_key_[begin] += buffer_key_[buffer];
-  // Moves are undone in reverse order, so `previous_` and `next_` are still right from the time when it was unlinked.
+  // Moves are undone in reverse order, so `previous_` and `next_` still hold the neighbours that the buffer had when it
+  // was unlinked.
   if (!previous_[buffer]) {
     if (!next_[buffer]) next_[buffer] = first_[begin];
     first_[begin] = buffer;
@@ -180,8 +181,8 @@ bool ValleyState::is_valley(CliqueSpan run) const {
          (!is_crossed(run.end) || height_[run.end] > floor);
 }
 
-// The lower of the heights beside the run, of the sides that remaining buffers cross. Returns nullopt if they cross
-// none.
+// The lower of the heights beside the run, on the sides that remaining buffers cross. Returns nullopt if they cross
+// neither side.
 std::optional<std::int64_t> ValleyState::lower_side_of(CliqueSpan run) const {
   std::optional<std::int64_t> side;
   if (is_crossed(run.begin)) side = height_[previous(run.begin)];
@@ -237,7 +238,7 @@ std::optional<CliqueId> ValleyState::evaluate_run(CliqueSpan run) {
     candidates_[clique] = count;
     if (dead) continue;
     const std::int64_t slack = this->slack(clique);
-    // Buffers that cross a side start at or above it. The others may not fill the space up to there.
+    // Buffers that cross a side lie at or above its height. The others may not fill the space below.
     const bool wastes_too_much =
         rules_.start_bound && within < remaining_[clique] && side && *side - floor - within > slack;
     const bool is_full = rules_.slack && (slack < 0 || (slack == 0 && count == 0));
@@ -272,7 +273,7 @@ void ValleyState::append_candidates(CliqueId clique, std::vector<SearchBuffer>& 
       if (!is_listed) out.push_back(*buffer);
     }
   }
-  LOWTIDE_CHECK(out.size() - before <= candidates(clique), "a clique has as many candidates as were counted");
+  LOWTIDE_CHECK(out.size() - before <= candidates(clique), "a clique has at most as many candidates as were counted");
 }
 
 // Sets rest_[s] to the greatest height between s and `clique`, both included. A buffer of `clique` rests no lower than

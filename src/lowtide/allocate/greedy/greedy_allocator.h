@@ -51,7 +51,7 @@ class GreedyAllocator {
 };
 
 // Assigns the movable buffers in the given order, by the given rule. Returns nullopt if the effort ends first.
-// Looks at each conflict once. O(pairs log(most neighbours)).
+// Examines each conflict at most twice. O(pairs log(most neighbours)).
 [[nodiscard]] std::optional<Placements> allocate_in_order(GreedyAllocator& allocator, std::span<const PackingId> order,
                                                           FitRule rule, Effort& effort);
 

@@ -9,8 +9,8 @@
 
 namespace lowtide::allocate_internal {
 
-// Orders in which the greedy strategies assign the movable buffers. Every tie ends in the id. Which order wins differs
-// from problem to problem, and one order costs little.
+// Orders in which the greedy strategies assign the movable buffers. The id breaks every tie that is left. Which order
+// wins differs from problem to problem, and one order costs little.
 //
 //   greedy_by_size      Largest first, so that the buffers that are hard to fit go while there is space (Pisarchyk and
 //                       Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Poor if a long thin
@@ -18,15 +18,15 @@ namespace lowtide::allocate_internal {
 //   greedy_by_breadth   By the load of the busiest moment in the life of the buffer, so that the busy moments are
 //                       packed while nothing else is in the arena (same paper, with moments for operators).
 //   greedy_by_breadth_last_end
-//                       By breadth, and within a moment the buffers that end last first. So what backward steps free
-//                       last lies lowest, and a training graph becomes a stack. With the tightest range it reaches the
-//                       bound on graphs whose lifespans are nested around one busy moment.
+//                       By breadth, and within a moment the buffers that end last first. So the buffers that backward
+//                       steps free last lie lowest, as in a stack. With the tightest range it reaches the bound on
+//                       graphs whose lifespans are nested around one busy moment.
 //   greedy_by_lifespan  Longest first, in moments. Long buffers lie at the bottom, and few of them are live together.
 //                       Poor if many short large buffers follow.
 //   greedy_by_area      Largest size x lifespan first: between size and lifespan.
 //   greedy_by_neighbours
-//                       By the bytes of the buffers that the relation puts in conflict: breadth without time. Without
-//                       time, the orders above other than greedy_by_size order buffers by size at best.
+//                       By the bytes of the buffers that the relation puts in conflict: breadth without time. A
+//                       relation has no moments, so the orders above depend at most on sizes.
 
 [[nodiscard]] std::vector<PackingId> greedy_by_size(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem);

@@ -103,7 +103,7 @@ Partners partners_of(const PackingProblem& problem) {
   });
 }
 
-// Whether the members that are as large as the group have all its conflicts (GroupBlocks::is_exact).
+// Whether the group loses nothing as a block (GroupBlocks::is_exact).
 bool is_exact_as_block(const PackingProblem& problem, const BufferGroups& groups, GroupId group,
                        const Partners& partners) {
   const BufferGroups::Group& self = groups.groups[group];

@@ -29,8 +29,8 @@ struct GroupBlocks {
   PackingProblem problem;
   IdVector<PackingId, std::optional<PackingId>> block;  // of each buffer; nullopt if its group is fixed
   IdVector<PackingId, std::int64_t> shift;              // from the offset of the block; from 0 if the group is fixed
-  // True if the blocks lose nothing. Then every group has a member that is as large as the whole group and is in
-  // conflict with each buffer that another member is in conflict with, and there is no padding below it.
+  // True if the blocks lose nothing. Then the members that are as large as their group have all conflicts of the group,
+  // and there is no padding below them.
   bool is_exact = true;
 };
 

@@ -16,7 +16,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// The nearest base at or above `base`, and at or below it, that has the alignment of the block.
+// The nearest base with the alignment of the block: at or above `base`, and at or below it.
 std::int64_t base_above(const PairOrderProblem::Block& block, std::int64_t base) {
   return aligned_up(base - block.residue, block.alignment) + block.residue;
 }

@@ -54,7 +54,7 @@ struct PairOrderRules {
 };
 
 // Depth-first search for an order of each pair of groups. It is for groups of different shapes, which no search that
-// builds a packing upwards can assign: of two groups that reach around each other, neither is first.
+// builds a packing upwards can handle: if two groups interlock, neither lies below the other.
 //
 // Every base has a least and a greatest value. An order raises one of them and lowers the other, and the change is
 // propagated until nothing changes any more. If no pair overlaps when all bases have their least values, these are a
@@ -62,7 +62,7 @@ struct PairOrderRules {
 // scheduling: Carlier and Pinson, "An algorithm for solving the job-shop problem", 1989.) The search is complete: a
 // packing orders every pair one way, and the least values under its orders are at or below its bases.
 //
-// Solves dozens of groups, not hundreds, because it knows nothing of sums of sizes. It does not recurse.
+// Solves dozens of groups, not hundreds, because it does not reason about sums of sizes. It does not recurse.
 // Memory: O(pairs + depth).
 class PairOrderSearch final : public FitSearch {
  public:
@@ -84,7 +84,7 @@ class PairOrderSearch final : public FitSearch {
  private:
   using PairId = PairOrderProblem::PairId;
   enum class Order : std::uint8_t { open, upper_on_lower, lower_on_upper };
-  // A change that can be undone: a pair has got an order, or a base another least or greatest value.
+  // A change that can be undone: a pair has got an order, or the least or greatest value of a base has changed.
   struct Change {
     enum class Kind : std::uint8_t { least, greatest, order } kind;
     GroupId group;            // of a value

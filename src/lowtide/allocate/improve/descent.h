@@ -14,8 +14,9 @@ namespace lowtide::allocate_internal {
 
 // Lowers the best placements by asking an exact search whether the buffers fit a lower capacity. It asks for the
 // lowest capacity first. On real problems that is often the easiest question, because the heaviest cliques may waste
-// nothing, which leaves few options. If it stays undecided, capacities between the target and the best height
-// follow, and each of them gets more effort than the last one that stayed undecided.
+// nothing, which leaves few options. If it stays undecided, capacities between the target and the best height follow.
+// After each one that stays undecided, the next one is closer to the best height. If all of them stay undecided, the
+// next ones get more effort.
 class Descent {
  public:
   // `problem` and its `task` must outlive the descent. No packing is lower than `bound`, and no capacity below `target`
@@ -47,8 +48,8 @@ class Descent {
   std::int64_t grain_ = 1;  // SearchTask::grain
   std::int64_t bound_ = 0;
   std::int64_t target_ = 0;
-  std::int64_t divisor_ = 2;  // the next step lowers the height by its distance to the target over this
-  std::int64_t rounds_ = 1;   // of the search, before a step counts as undecided
+  std::int64_t divisor_ = 2;  // the next step lowers the height by its distance to the target, divided by this
+  std::int64_t rounds_ = 1;   // of the search, after which a step counts as undecided
 };
 
 }  // namespace lowtide::allocate_internal

@@ -71,8 +71,8 @@ class Ejection {
     for (PackingId id : all) index_->insert(id);
   }
 
-  // Makes one step from the placements `from`. Returns ranges of all buffers that end at or below the target, or null
-  // if it finds none.
+  // Makes one step from the placements `from`. Returns the ranges of all buffers, which end at or below the target.
+  // Returns null if it finds none.
   const IdVector<PackingId, AddressRange>* reach(std::int64_t target, const Placements& from, Effort& effort) {
     start(target, from);
     const std::int64_t last_of_step = effort.spent + effort.limit / tuning::kEjectionMostSteps;

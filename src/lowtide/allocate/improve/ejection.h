@@ -30,8 +30,8 @@ struct EjectionOptions {
 //
 // The idea is guided ejection search (Nagata and Braysy, "A powerful route minimization heuristic for the vehicle
 // routing problem with time windows", 2009), applied to addresses. A move visits only the neighbours of one buffer,
-// while a move of a local search over orders packs a whole order. So it reaches further for the same effort. A failure
-// proves nothing.
+// while a local search over orders packs a whole order per move. So ejection makes more moves with the same effort. A
+// failure proves nothing.
 //
 // `graph` may be null. Then neighbours are found by time, and no memory is used per pair of buffers. Fixed buffers stay
 // where they are. Deterministic. Stops at the bound, when the effort ends, or after several failed steps in a row.

@@ -155,8 +155,7 @@ class CoverBuilder {
     return clique;
   }
 
-  // Leaves out each clique that is a part of another one. A clique that contains it is among those of its member that
-  // is in the fewest cliques.
+  // Leaves out each clique that is a subset of another one. Only the cliques of its rarest member can contain it.
   std::optional<CliqueCover> without_subsets() {
     IdVector<PackingId, std::vector<CliqueId>> cliques_of(problem_.buffers.size());
     for (CliqueId clique : all_ids<CliqueId>(cover_.cliques())) {

@@ -21,14 +21,14 @@ namespace lowtide::allocate_internal {
 // they have no clique in common.
 //
 //   a |==|    |==|       the largest sets that are live at one moment: {a, b}, {b, c}, {a, c};
-//   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: in no order of the cliques
-//   c       |====|       are all three buffers intervals
+//   b   |=====|          a = {0, 2}, b = {0, 1}, c = {1, 2}: no order of the cliques makes
+//   c       |====|       all three buffers intervals
 class CliqueCover {
  public:
   [[nodiscard]] std::size_t cliques() const { return members_.size(); }
   // Sorted by id.
   [[nodiscard]] std::span<const PackingId> members(CliqueId clique) const { return members_[clique]; }
-  // The sum of the sizes of all cliques, as numbers of members.
+  // The total number of members of all cliques.
   [[nodiscard]] std::size_t total_members() const { return members_.total(); }
 
   void append(std::span<const PackingId> members) { members_.append(members); }

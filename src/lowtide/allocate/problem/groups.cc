@@ -17,10 +17,10 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// A colocation as one of its buffers sees it.
+// A colocation, stored at one of its two buffers.
 struct Link {
   PackingId other;
-  std::int64_t delta = 0;  // `other` lies this much above; below 0: below
+  std::int64_t delta = 0;  // from this buffer up to `other`; may be negative
 };
 
 IdLists<PackingId, Link> links_of(const PackingProblem& problem) {
@@ -94,7 +94,7 @@ class Grouping {
     return {};
   }
 
-  // Counts the distances from the lowest member, and adds up the size.
+  // Makes the shifts relative to the lowest member, and sets the size.
   Result<void> shift_to_base() {
     std::int64_t lowest = std::numeric_limits<std::int64_t>::max();
     for (PackingId id : members()) lowest = std::min(lowest, out_.shift[id]);
@@ -111,7 +111,7 @@ class Grouping {
     return {};
   }
 
-  // The base that the fixed offsets of members ask for. Checks that all of them ask for the same one.
+  // Sets the base that the fixed offsets of members require. Checks that all of them require the same one.
   Result<void> fix() {
     std::optional<PackingId> first;
     for (PackingId id : members()) {

@@ -42,7 +42,7 @@ struct BufferGroups {
   }
 };
 
-// Requires: buffers and colocations are each what packing.h says (validate.h looks at them first).
+// Requires: each buffer and each colocation by itself is valid (validate.h checks this first).
 // Errors: invalid, if colocations contradict each other or the fixed offsets, or if no base suits all alignments;
 // over_limit, for a member that would end above limits::kMaxTotalBytes. Messages name the buffers.
 // O(buffers + colocations).

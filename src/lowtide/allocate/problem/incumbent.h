@@ -16,7 +16,7 @@ class Incumbent {
  public:
   using Listener = std::function<void(const Placements&, std::string_view strategy)>;
 
-  // `listener` may be empty. It is called with the first placements and with every lower ones.
+  // `listener` may be empty. It is called with the first placements, and with all lower ones that follow.
   Incumbent(Placements first, std::string_view strategy, Listener listener = {})
       : placements_(std::move(first)), strategy_(strategy), listener_(std::move(listener)) {
     if (listener_) listener_(placements_, strategy_);

@@ -26,8 +26,8 @@ class StoppingRule {
   [[nodiscard]] std::optional<Bytes> capacity() const {
     return capacity_ ? std::optional(Bytes(*capacity_)) : std::nullopt;
   }
-  // It is proven that no packing fits the capacity. Then the lowest height is of little use, and not worth a long
-  // search.
+  // Whether it is proven that no packing fits the capacity. Then the lowest height is of little use, and not worth a
+  // long search.
   [[nodiscard]] bool is_infeasible() const { return capacity_ && bound_ > *capacity_; }
   [[nodiscard]] std::int64_t bound() const { return bound_; }
   // The height that an exact search is asked for first.

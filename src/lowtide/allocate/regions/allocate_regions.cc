@@ -71,7 +71,7 @@ class RegionAllocation {
 
  private:
   // One row of the table of strategies. `limit` is that of the phase, which is the effort of one packing. A strategy
-  // spends some multiple of it.
+  // may spend a multiple of it.
   struct StrategyRow {
     std::string_view name;
     std::string_view does;
@@ -170,8 +170,8 @@ PackedRegion RegionAllocation::without(const PackedRegion& packed, std::span<con
 }
 
 // Takes groups that end above the capacity out of the region. Promotable groups fill the free bytes that they leave.
-// Then each of the others goes to the next region that it fits into, the one with the most weighted bytes first, or
-// stays unassigned.
+// Then each group that is still outside goes to the next region that it fits into, or stays unassigned. Those with the
+// most weighted bytes go first.
 void RegionAllocation::move_above(RegionChoice& choice, PackedRegion& packed, RegionId region, std::int64_t limit) {
   std::vector<GroupId> leaving = groups_above(packed, region, choice);
   packed = without(packed, leaving);
@@ -284,7 +284,7 @@ void RegionAllocation::move_with_offsets(std::int64_t limit) {
   if (has_improved) offer(std::move(now));
 }
 
-// Runs in each phase until it has completed once. After that, it would find the same.
+// Runs in each phase until it has completed once. After that, it would find the same again.
 void RegionAllocation::sweep(std::int64_t limit) {
   if (swept_) return;
   RegionSweep sweep(model_, bounds_);
@@ -313,7 +313,7 @@ void RegionAllocation::search(std::int64_t limit) {
     const RegionCandidate found{RegionChoice(model_, *search_->best()), "search"};
     const LevelCost cost = found.choice.cost();
     commit(found, limit);
-    if (!best_ || best_->cost > cost) return;  // a packing found in the search was not found again: proves nothing
+    if (!best_ || best_->cost > cost) return;  // without offsets for the result, this proves nothing
   }
   is_searched_ = is_complete;
 }

@@ -17,7 +17,7 @@ namespace lowtide::allocate_internal {
 // important.
 using LevelId = Id<struct CostLevelTag>;
 
-// RegionCost without an allocation. Levels that the problem does not have are 0.
+// RegionCost in an array, without heap memory. Levels that the problem does not have are 0.
 struct LevelCost {
   static constexpr std::size_t kMostLevels = limits::kMaxRegions - 1;
   std::array<std::int64_t, kMostLevels> level = {};

@@ -240,7 +240,7 @@ bool RegionBound::step(Prices& prices, const Choice& choice, Int128 distance) co
 }
 
 // If two regions cost the same for a group, it may stay in a clique that is too full although the clique has its best
-// price. Such a clique is not priced again until the price of a clique changes that a group joins with it.
+// price. Such a clique is not priced again until the price of a clique that a group joins with it changes.
 std::int64_t RegionBound::price_cliques(std::int64_t target, std::int64_t work) {
   std::int64_t spent = 0;
   Prices prices = best_.prices;

@@ -32,10 +32,10 @@ class RegionBound {
   // regions.
   RegionBound(const RegionModel& model, LevelId level);
 
-  // Looks for better prices. First clique by clique, the most overloaded first: each gets the price at which it is just
-  // not overloaded, which is the best one for this clique alone. Cliques that no group joins get their prices at the
-  // same time. Then it follows subgradients, with steps towards `target`, a cost known to be reached (Polyak, 1969).
-  // Looks at about `work` demands and cliques, and returns how many. The bound never falls.
+  // Looks for better prices. First, each overloaded clique gets the price at which it is just not overloaded, which is
+  // the best one for this clique alone. The most overloaded cliques come first. Cliques that no group joins get their
+  // prices at the same time. Then it follows subgradients with steps towards `target`, until the bound reaches it
+  // (Polyak, 1969). Examines about `work` demands and cliques, and returns how many. The bound never falls.
   std::int64_t raise(std::int64_t target, std::int64_t work);
 
   [[nodiscard]] std::int64_t bound() const { return to_cost(best_.value); }

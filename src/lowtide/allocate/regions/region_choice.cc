@@ -137,8 +137,8 @@ class Greedy {
     }
   }
 
-  // The number of cliques before each one that the rule counts. With crowd_use, these are the cliques that are too
-  // small for all groups that are left.
+  // For each clique, the number of cliques before it that the rule counts. With crowd_use, these are the cliques in
+  // which the groups that are left do not all fit.
   [[nodiscard]] CliqueCounts counted_before(std::span<const GroupId> left, RegionId region) const {
     IdVector<CliqueId, std::int64_t> load(model_.clique_count() + 1, 0);
     for (GroupId group : left) {

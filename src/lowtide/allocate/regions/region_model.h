@@ -28,9 +28,9 @@ namespace lowtide::allocate_internal {
 // of a clique of the relation. So in each clique, the load of a region must not exceed its capacity. If loads fit in
 // every clique, there may still be no offsets. If they do not, there are none.
 //
-// If all groups of a region have alignment A, sizes and the capacity count as rounded up to A. Sorted by address, each
-// group starts at a multiple of A above the end of the one before. So the rounded end of the last one is at most the
-// rounded capacity.
+// If all groups of a region have an alignment of at least A, sizes and the capacity count as rounded up to A. Sorted by
+// address, each group starts at a multiple of A above the end of the one before. So the rounded end of the last one is
+// at most the rounded capacity.
 class RegionModel {
  public:
   // The bytes of a group in some neighbouring cliques.

@@ -37,9 +37,10 @@ class RegionPacker {
         threads_(threads),
         new_ids_(problem.packing.buffers.size()) {}
 
-  // With at most this effort, below the capacity if there is one. Proven answers for small sets are stored.
+  // Packs the groups with at most this effort, below the capacity if there is one. Proven answers for small sets are
+  // stored. The reference is valid until the next call.
   const PackedRegion& pack(RegionId region, std::span<const GroupId> groups, std::int64_t limit);
-  // As low as this effort finds, whatever the capacity.
+  // Packs the groups as low as this effort permits, and ignores the capacity.
   PackedRegion pack_low(RegionId region, std::span<const GroupId> groups, std::int64_t limit);
 
   // Assigns offsets below the capacity to one promotable group after another, and returns those that found one.
@@ -47,8 +48,8 @@ class RegionPacker {
   [[nodiscard]] std::vector<GroupId> fill(RegionId region, PackedRegion& packed, std::span<const GroupId> groups,
                                           std::span<const GroupId> promotable, std::int64_t limit);
 
-  // What `allocate` has refused: sizes so large that they exceed the limit with the alignment of the region. Then no
-  // answer since is of any use.
+  // The first error of `allocate`: sizes that exceed the limit with the alignment of the region. Answers after it are
+  // not valid.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:

@@ -26,10 +26,10 @@ struct RegionRules {
   bool minimize = true;         // a nogood is reduced to a minimal set
 };
 
-// Exact search by branch and bound. It assigns a region to one group after another, depth first. The groups about which
-// the bound says most come first. At each complete choice it asks `allocate` for the offsets of each region. It refutes
-// few sets, so each of them is minimized to a nogood (a set of groups that do not fit a region together, although no
-// group can be left out), stored, and used for backjumping. It does not recurse. Memory: O((groups + cliques) x
+// Exact search by branch and bound. It assigns a region to one group after another, depth first. The groups whose
+// second best region raises the bound most come first. At each complete choice it asks `allocate` for the offsets of
+// each region. Few sets are refuted, so each of them is minimized: it loses the groups that the refutation does not
+// need. The rest is stored as a nogood and used for backjumping. It does not recurse. Memory: O((groups + cliques) x
 // regions), and the nogoods.
 class RegionSearch {
  public:

@@ -55,8 +55,8 @@ LevelCost RegionSweep::least_cost(GroupId group) const {
   return least.value_or(LevelCost{});
 }
 
-// Late in the sweep the cost so far says more than prices do, because prices are also paid for capacity that is not
-// used.
+// Late in the sweep, the cost so far bounds better than the prices, because prices are also paid for capacity that is
+// not used.
 bool RegionSweep::may_end_below(const State& state, const LevelCost& below) const {
   for (LevelId level : model_.levels()) {
     const std::int64_t least =

@@ -16,25 +16,25 @@
 
 namespace lowtide::allocate_internal {
 
-// Finds the cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques. Of all choices before a
-// clique, it only matters where those groups are that live on. So of all choices that agree in this, the cheapest is
-// kept. A state is dropped if it cannot end below the best cost so far, by the bound or by its cost with the least cost
-// of the rest. This is dynamic programming over a path decomposition, whose bags are the cliques (Bodlaender, "Dynamic
-// programming on graphs with bounded treewidth", 1988). It is fast if few groups are live at once, as in most networks,
-// and exponential in their number if the bound does not help.
+// Finds the cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques. Of a choice for the
+// groups before a clique, only the regions of the groups that are still live matter. So of all choices that agree in
+// these, the cheapest is kept. A state is dropped if the bound, or its cost plus the least cost of the rest, shows that
+// it cannot end below the best cost so far. This is dynamic programming over a path decomposition, whose bags are the
+// cliques (Bodlaender, "Dynamic programming on graphs with bounded treewidth", 1988). It is fast if few groups are live
+// at once, as in most networks, and exponential in their number if the bound does not help.
 //
 // No choice below the cost that it finds has offsets, so that cost is a bound. Usually it is better than the bound by
-// prices, because it knows that buffers are whole.
+// prices, because it does not divide buffers.
 class RegionSweep {
  public:
   // Both references must outlive the sweep.
   RegionSweep(const RegionModel& model, const IdVector<LevelId, RegionBound>& bounds);
 
-  // Searches for the cheapest choice below `below`, or of all if there is none. Returns false if it takes more than
-  // `work`, or more memory than tuning.h allows.
+  // Searches for the cheapest choice that costs less than `below`, or for the cheapest of all if there is no `below`.
+  // Returns false if it takes more than `work`, or more memory than tuning.h allows.
   bool run(const std::optional<LevelCost>& below, std::int64_t work, Effort& effort);
 
-  // After run() has returned true: the choice; nullopt if there is none below.
+  // After run() has returned true: the choice; nullopt if there is none.
   [[nodiscard]] const std::optional<IdVector<GroupId, RegionId>>& best() const { return best_; }
 
  private:

@@ -26,7 +26,7 @@ namespace {
 // A buffer, by its position in the order of assignment.
 using Position = Id<struct SlotPositionTag>;
 
-// The largest first. Buffers of one size are in the order of their begins, in which interval graphs are coloured.
+// The largest first. Buffers of one size are in the order of their begins, which colours interval graphs optimally.
 IdVector<Position, PackingId> slot_order(const CompressedProblem& problem) {
   std::vector<PackingId> order = problem.movable;
   std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) {
@@ -112,7 +112,8 @@ class SlotSearch {
     return out;
   }
 
-  // Tries all assignments, and lowers `best` on the way. Returns true if it came to the end.
+  // Tries all assignments, and keeps the best one in `best`. Ends early at the bound. Returns false if the effort ends
+  // first.
   bool search(Partial& best, Effort& effort) const {
     Partial now;
     std::vector<std::uint32_t> slots_before;  // of each position decided

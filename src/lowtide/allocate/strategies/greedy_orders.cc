@@ -37,7 +37,7 @@ constexpr std::array<GreedyOrder, 9> kOrders = {{
     {"greedy_by_area_tightest", greedy_by_area, FitRule::tightest},
 }};
 
-// If a relation replaces time. greedy_by_size is missing because it is the first answer there.
+// Used if a relation replaces time. greedy_by_size is missing because it gives the first answer then.
 constexpr std::array<GreedyOrder, 3> kOrdersWithoutTime = {{
     {"greedy_by_neighbours", greedy_by_neighbours, FitRule::lowest},
     {"greedy_by_size_tightest", greedy_by_size, FitRule::tightest},
@@ -53,8 +53,8 @@ class GreedyOrders final : public Strategy {
  public:
   explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context.problem)) {}
 
-  // The answer is that of one order after another, until one of them meets the stopping rule. With several threads,
-  // orders after that one may run for nothing.
+  // The answer is the same as if the orders ran one after another until one of them meets the stopping rule. With
+  // several threads, the results of later orders are discarded.
   void run(std::int64_t limit) override {
     const auto most = static_cast<std::size_t>(limit / std::max<std::int64_t>(context_.pairs, 1));
     const std::size_t count = std::min(std::max<std::size_t>(most, 1), orders_.size() - next_);

@@ -10,13 +10,13 @@
 
 namespace lowtide::allocate_internal {
 
-// For problems with sizes of very different orders, as real networks have them: a few hundred tensors of megabytes, and
-// a thousand scalars that live long. A search treats them all alike, and one scalar at a wrong offset costs a megabyte.
+// For problems with sizes of very different magnitudes, as in real networks: a few hundred tensors of megabytes, and a
+// thousand scalars that live long. A search treats them all alike, and one scalar at a wrong offset costs a megabyte.
 //
-//   target --------------         First the large buffers alone, with all other strategies. Then the small ones around
-//     |AAA|CCCCCC| BBBB |         them. The large ones are pushed up together, so that all bytes that are free at the
-//     |AAA|CCCCCC+------+         busiest moment are in one range at the bottom. The small buffers of that moment go
-//     +---+------+  s   |         there.
+//   target --------------         All other strategies pack the large buffers alone. Then the small ones are packed
+//     |AAA|CCCCCC| BBBB |         around them. The large ones are pushed up together, so that all bytes that are free
+//     |AAA|CCCCCC+------+         at the busiest moment are in one range at the bottom. The small buffers of that
+//     +---+------+  s   |         moment go there.
 //   0 +----s-----+------+
 //
 // Small buffers are those below a threshold: the largest size such that smaller buffers hold at most a 64th of the

@@ -37,7 +37,7 @@ Placements greedy_by_size_without_limit(const CompressedProblem& problem, const 
 
 const FirstAnswerRow kFirstAnswers[] = {
     {.name = "best_fit",
-     .does = "sweeps over time and gives each buffer the tightest free range; makes no pairs of buffers",
+     .does = "sweeps over time and gives each buffer the tightest free range; needs no table of conflicts",
      .is_suitable = [](const CompressedProblem& problem) { return problem.pairs.empty(); },
      .run = [](const CompressedProblem& problem, const ConflictFacts& /*facts*/,
                Effort& effort) { return best_fit(problem, effort); }},
@@ -49,7 +49,7 @@ const FirstAnswerRow kFirstAnswers[] = {
 
 const StrategyRow kStrategies[] = {
     {.name = "greedy_by_...",
-     .does = "assigns one buffer after another, in nine orders; each of them looks at every conflict once",
+     .does = "assigns one buffer after another, in nine orders; each of them examines every conflict",
      .is_tried = always,
      // In the first phase, the share suffices for the two best orders.
      .effort =
