@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <ostream>
 #include <vector>
 
 #include "lowtide/base/random.h"
@@ -24,6 +26,8 @@ struct MutationKind {
   // Arena and claims are made true again after the damage, so that it is not found by its sum alone.
   bool covers_up = true;
 };
+// Lets gtest print the name.
+inline void PrintTo(const MutationKind& kind, std::ostream* out) { *out << kind.name; }
 
 [[nodiscard]] std::vector<MutationKind> placement_mutations();  // offsets, sizes, lifespans, regions
 [[nodiscard]] std::vector<MutationKind> sharing_mutations();    // values, aliases, in-place results, roles

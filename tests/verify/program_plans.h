@@ -41,6 +41,8 @@ struct Damage {
   ViolationKind kind;
   bool (*apply)(Random& random, Mutant& mutant);  // false: this plan has nothing to damage this way
 };
+// Lets gtest print the name.
+inline void PrintTo(const Damage& damage, std::ostream* out) { *out << damage.name; }
 [[nodiscard]] const std::vector<Damage>& transfer_damages();
 
 }  // namespace lowtide::testing
