@@ -10,6 +10,7 @@
 
 #include "lowtide/analysis/views.h"
 #include "lowtide/base/disjoint_sets.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide {
 Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room,
@@ -17,25 +18,25 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     : graph_(graph),
       alignment_(alignment),
       left_(limits),
-      is_rounded_(graph.tensors().size(), 1),
+      is_rounded_(graph.tensors().size(), true),
       segments_(graph.tensors().size()),
-      is_brought_(graph.tensors().size(), 0),
-      has_copy_(graph.tensors().size(), 0) {
+      is_brought_(graph.tensors().size()),
+      has_copy_(graph.tensors().size()) {
   const ViewTable views(graph, kernels);
   find_rounded(views, kernels);
-  IdVector<TensorId, char> takes_room(graph.tensors().size(), 1);
+  Flags<TensorId> takes_room(graph.tensors().size(), true);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
     const bool is_placed = inputs_take_room && tensor.role == Role::input && !tensor.is_captured;
     if (!tensor.producer) add_origin(id, !is_placed);
-    if (!tensor.producer && !is_placed) takes_room[id] = 0;
+    if (!tensor.producer && !is_placed) takes_room.reset(id);
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(views, id);
   mark_next_states();
 
   std::vector<std::vector<Held>> held(origins_.size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    if (takes_room[id] == 0 || stays_outside(id)) continue;
+    if (!takes_room.test(id) || stays_outside(id)) continue;
     for (const Segment& one : segments_[id]) {
       held[one.origin].push_back({{one.begin, one.begin + one.length}, {id, one.length}});
     }
@@ -87,7 +88,7 @@ void Content::hold_part(const TableView& view) {
   const std::int64_t size = graph_.tensor(view.part).size.count();
   // If an input is the whole concat, both may be the same bytes.
   const bool has_copy = view.must_copy && (!is_input || size < graph_.tensor(view.whole).size.count());
-  if (!has_copy || is_outside || size == 0 || std::exchange(has_copy_[view.part], 1) != 0) return;
+  if (!has_copy || is_outside || size == 0 || !has_copy_.insert(view.part)) return;
   add_segment(view.whole, {.origin = static_cast<std::uint32_t>(origins_.size()),
                            .length = size,
                            .at = is_input ? view.offset.count() : kSomewhere});
@@ -134,7 +135,7 @@ void Content::bring_in(TensorId id) {
   for (Segment& segment : segments_[id]) {
     if (!origins_[segment.origin].is_outside) continue;
     const TensorId root = origins_[segment.origin].tensor;
-    const bool is_first = std::exchange(is_brought_[root], 1) == 0;
+    const bool is_first = is_brought_.insert(root);
     if (is_first) roots.push_back(root);
     if (!is_first && std::find(roots.begin(), roots.end(), root) == roots.end()) {
       segment.length = 0;
@@ -187,7 +188,7 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
     if (!holders[run].empty()) pieces[holders[run]] += cuts[run + 1] - cuts[run];
   }
   for (const auto& [indices, bytes] : pieces) {
-    const bool is_rounded = is_rounded_[origin.tensor] != 0 && bytes == origin.size;
+    const bool is_rounded = is_rounded_.test(origin.tensor) && bytes == origin.size;
     std::vector<Holding>& piece = pieces_.emplace_back();
     for (std::uint32_t at : indices) {
       piece.push_back(held[at].holder);
@@ -230,10 +231,11 @@ void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels)
       groups.join(*node.inputs[static_cast<std::size_t>(input)], *node.outputs[static_cast<std::size_t>(output)]);
     }
   }
-  IdVector<TensorId, char> has_parts(graph_.tensors().size(), 0);
-  for (TensorId id : with_parts) has_parts[groups.find(id)] = 1;
-  for (TensorId id : all_ids<TensorId>(graph_.tensors().size()))
-    is_rounded_[id] = has_parts[groups.find(id)] != 0 ? 0 : 1;
+  Flags<TensorId> has_parts(graph_.tensors().size());
+  for (TensorId id : with_parts) has_parts.set(groups.find(id));
+  for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+    if (has_parts.test(groups.find(id))) is_rounded_.reset(id);
+  }
 }
 
 }  // namespace lowtide

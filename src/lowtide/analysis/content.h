@@ -8,6 +8,7 @@
 
 #include "lowtide/analysis/chosen_kernels.h"
 #include "lowtide/analysis/view_table.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
@@ -67,7 +68,7 @@ class Content {
   // The bytes that a tensor occupies if it shares none.
   [[nodiscard]] std::int64_t alone(TensorId id) const {
     const Bytes size = graph_.tensor(id).size;
-    return (is_rounded_[id] != 0 ? round_up(size, alignment_) : size).count();
+    return (is_rounded_.test(id) ? round_up(size, alignment_) : size).count();
   }
   // The number of holders of all pieces.
   [[nodiscard]] std::int64_t holdings() const { return holdings_; }
@@ -108,12 +109,12 @@ class Content {
 
   const Graph& graph_;
   Bytes alignment_;
-  ContentLimits left_;                   // `further` and `touched` fall to 0 as the runs use them up
-  IdVector<TensorId, char> is_rounded_;  // alone in its buffer in every plan
+  ContentLimits left_;          // `further` and `touched` fall to 0 as the runs use them up
+  Flags<TensorId> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Origin> origins_;
-  IdVector<TensorId, char> is_brought_;  // inputs and constants: a tensor has brought bytes of it into the arena
-  IdVector<TensorId, char> has_copy_;    // parts of concats: a copy of the part has been counted
+  Flags<TensorId> is_brought_;  // inputs and constants: a tensor has brought bytes of it into the arena
+  Flags<TensorId> has_copy_;    // parts of concats: a copy of the part has been counted
   std::vector<std::vector<Holding>> pieces_;
   std::int64_t holdings_ = 0;
 };

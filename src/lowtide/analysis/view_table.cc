@@ -37,13 +37,13 @@ std::vector<TableView> other_views(const Graph& graph, const std::vector<View>& 
 }  // namespace
 
 ViewTable::ViewTable(const Graph& graph, const ChosenKernels& kernels)
-    : is_partial_(graph.nodes().size(), 0), is_concat_(graph.nodes().size(), 0) {
+    : is_partial_(graph.nodes().size()), is_concat_(graph.nodes().size()) {
   begin_.reserve(graph.nodes().size() + 1);
   begin_.push_back(0);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const ViewKind kind = graph.op(id).traits.view;
-    is_partial_[id] = is_partial_view(kind) ? 1 : 0;
-    is_concat_[id] = kind == ViewKind::concat ? 1 : 0;
+    if (is_partial_view(kind)) is_partial_.set(id);
+    if (kind == ViewKind::concat) is_concat_.set(id);
     if (kind != ViewKind::none && kernels[id].may_alias_views) {
       const std::vector<View> views = views_of(graph, id);
       const std::vector<TableView> possible =

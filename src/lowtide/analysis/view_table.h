@@ -9,6 +9,7 @@
 
 #include "lowtide/analysis/chosen_kernels.h"
 #include "lowtide/analysis/views.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
 
@@ -40,14 +41,14 @@ class ViewTable {
     return {views_.data() + begin_[node.index()], views_.data() + begin_[node.index() + 1]};
   }
   // Whether the node has views that are slices, splits or concats, so a part covers only some bytes of the whole.
-  [[nodiscard]] bool is_partial(NodeId node) const { return !of(node).empty() && is_partial_[node] != 0; }
-  [[nodiscard]] bool is_concat(NodeId node) const { return !of(node).empty() && is_concat_[node] != 0; }
+  [[nodiscard]] bool is_partial(NodeId node) const { return !of(node).empty() && is_partial_.test(node); }
+  [[nodiscard]] bool is_concat(NodeId node) const { return !of(node).empty() && is_concat_.test(node); }
 
  private:
   std::vector<TableView> views_;      // of all nodes, in their order
   std::vector<std::uint32_t> begin_;  // index of the first view of each node; then the total
-  IdVector<NodeId, char> is_partial_;
-  IdVector<NodeId, char> is_concat_;
+  Flags<NodeId> is_partial_;
+  Flags<NodeId> is_concat_;
 };
 
 }  // namespace lowtide

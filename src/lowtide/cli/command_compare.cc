@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/baselines/baselines.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
@@ -50,18 +51,18 @@ IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
 // Therefore these tensors get memory of their own.
 std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
   std::vector<TensorId> found;
-  IdVector<TensorId, char> is_constant(graph.tensors().size(), 0);
+  Flags<TensorId> is_constant(graph.tensors().size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    is_constant[id] = static_cast<char>(graph.tensor(id).role == Role::constant);
+    if (graph.tensor(id).role == Role::constant) is_constant.set(id);
     if (graph.tensor(id).role == Role::temporary && graph.readers(id).empty()) found.push_back(id);
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const auto reads_constant = [&](TensorId tensor) { return is_constant[tensor] != 0; };
+    const auto reads_constant = [&](TensorId tensor) { return is_constant.test(tensor); };
     if (graph.op(id).traits.view == ViewKind::none) continue;
     if (!std::all_of(graph.reads(id).begin(), graph.reads(id).end(), reads_constant)) continue;
     for (std::optional<TensorId> tensor : graph.node(id).outputs) {
       if (!tensor) continue;
-      is_constant[*tensor] = 1;
+      is_constant.set(*tensor);
       found.push_back(*tensor);
     }
   }

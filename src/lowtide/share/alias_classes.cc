@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/range_max.h"
 #include "lowtide/share/alias_forest.h"
 #include "lowtide/share/class_parts.h"
@@ -34,8 +35,8 @@ class Decision {
         order_(order),
         options_(options),
         position_(graph.nodes().size()),
-        is_computing_(graph.nodes().size(), 0) {
-    for (NodeId id : options.computing) is_computing_[id] = 1;
+        is_computing_(graph.nodes().size()) {
+    for (NodeId id : options.computing) is_computing_.set(id);
     for (std::size_t step = 0; step < order.size(); ++step) position_[order[step]] = static_cast<std::uint32_t>(step);
     const AliasForest alone(graph_, position_);
     lives_.reserve(graph.tensors().size());
@@ -99,7 +100,7 @@ class Decision {
           !views_.is_concat(id) && candidate.forest.root(candidate.forest.find(whole).root).is_external;
       if (!views_.is_partial(id) || is_of_external) {
         if (const auto plan = plan_joins(candidate, id)) join(candidate, id, *plan);
-      } else if (is_computing_[id] == 0) {
+      } else if (!is_computing_.test(id)) {
         partial_.push_back(id);
       }
     }
@@ -247,19 +248,19 @@ class Decision {
   // Finds the parts of classes that hold tensors of different sizes.
   void divide(AliasClasses& out) const {
     IdVector<AliasClassId, std::vector<share_internal::Cover>> covers(out.classes.size());
-    IdVector<AliasClassId, char> has_smaller(out.classes.size(), 0);
+    Flags<AliasClassId> has_smaller(out.classes.size());
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const AliasClassId in = out.class_of[id];
-      if (is_placed(out.classes[in].kind) && graph_.tensor(id).size < out.classes[in].size) has_smaller[in] = 1;
+      if (is_placed(out.classes[in].kind) && graph_.tensor(id).size < out.classes[in].size) has_smaller.set(in);
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const AliasClassId in = out.class_of[id];
-      if (has_smaller[in] == 0) continue;
+      if (!has_smaller.test(in)) continue;
       const std::int64_t begin = out.offset_in_class[id].position();
       covers[in].push_back({{begin, begin + graph_.tensor(id).size.count()}, lives_[id]});
     }
     for (AliasClassId id : all_ids<AliasClassId>(out.classes.size())) {
-      if (has_smaller[id] != 0)
+      if (has_smaller.test(id))
         out.classes[id].parts = share_internal::class_parts(covers[id], out.classes[id].size, options_.alignment);
     }
   }
@@ -270,7 +271,7 @@ class Decision {
   const std::vector<NodeId>& order_;
   const AliasOptions& options_;
   IdVector<NodeId, std::uint32_t> position_;
-  IdVector<NodeId, char> is_computing_;
+  Flags<NodeId> is_computing_;
   IdVector<TensorId, Lifespan> lives_;  // of each tensor by itself
   std::vector<NodeId> partial_;         // nodes whose views cover a part of a tensor; joining them may raise the load
   bool may_copy_parts_ = true;

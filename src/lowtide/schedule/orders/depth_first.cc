@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/schedule/orders/heuristics.h"
 
 namespace lowtide::schedule_internal {
@@ -19,10 +20,10 @@ class Walk {
  public:
   using Next = std::function<std::vector<NodeId>(NodeId)>;
 
-  Walk(std::size_t nodes, Next next) : next_(std::move(next)), seen_(nodes, 0) { order_.reserve(nodes); }
+  Walk(std::size_t nodes, Next next) : next_(std::move(next)), seen_(nodes) { order_.reserve(nodes); }
 
   void visit(NodeId root) {
-    if (seen_[root] != 0) return;
+    if (seen_.test(root)) return;
     enter(root);
     while (!stack_.empty()) {
       Frame& top = stack_.back();
@@ -32,7 +33,7 @@ class Walk {
         continue;
       }
       const NodeId to = top.nodes[top.next++];
-      if (seen_[to] == 0) enter(to);  // `top` is gone after this
+      if (!seen_.test(to)) enter(to);  // `top` is gone after this
     }
   }
 
@@ -46,12 +47,12 @@ class Walk {
   };
 
   void enter(NodeId id) {
-    seen_[id] = 1;
+    seen_.set(id);
     stack_.push_back({id, next_(id)});
   }
 
   Next next_;
-  IdVector<NodeId, char> seen_;
+  Flags<NodeId> seen_;
   std::vector<Frame> stack_;
   std::vector<NodeId> order_;
 };
@@ -138,10 +139,10 @@ std::vector<NodeId> depth_first_by_fan_out(const Graph& graph) {
 std::vector<NodeId> reverse_post_order(const Graph& graph) {
   const std::size_t count = graph.nodes().size();
   IdVector<NodeId, std::vector<NodeId>> after(count);
-  IdVector<NodeId, char> is_source(count, 1);
+  Flags<NodeId> is_source(count, true);
   for (NodeId id : all_ids<NodeId>(count)) {
     for (NodeId before : nodes_before(graph, id)) {
-      is_source[id] = 0;
+      is_source.reset(id);
       if (after[before].empty() || after[before].back() != id) after[before].push_back(id);
     }
   }
@@ -149,7 +150,7 @@ std::vector<NodeId> reverse_post_order(const Graph& graph) {
   Walk walk(count, [&](NodeId id) { return std::vector<NodeId>(after[id].rbegin(), after[id].rend()); });
   for (std::size_t at = count; at-- > 0;) {
     const NodeId id(static_cast<std::uint32_t>(at));
-    if (is_source[id] != 0) walk.visit(id);
+    if (is_source.test(id)) walk.visit(id);
   }
   std::vector<NodeId> order = walk.take();
   std::reverse(order.begin(), order.end());

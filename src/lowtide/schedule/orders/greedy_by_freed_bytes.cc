@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowtide/analysis/views.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/schedule/orders/heuristics.h"
 
 namespace lowtide::schedule_internal {
@@ -19,10 +20,10 @@ class Greedy {
       : graph_(graph),
         group_(graph.tensors().size()),
         unread_(graph.tensors().size(), 0),
-        is_kept_(graph.tensors().size(), 0),
+        is_kept_(graph.tensors().size()),
         waiting_(graph.nodes().size(), 0),
         added_(graph.nodes().size(), 0),
-        is_done_(graph.nodes().size(), 0),
+        is_done_(graph.nodes().size()),
         followers_(graph.nodes().size()),
         touched_(graph.nodes().size(), 0) {
     group_whole_views();
@@ -40,8 +41,8 @@ class Greedy {
       const Entry entry = ready_.top();
       ready_.pop();
       const NodeId id = std::get<2>(entry);
-      if (is_done_[id] != 0 || std::get<0>(entry) != added_[id]) continue;  // was offered again with a better score
-      is_done_[id] = 1;
+      if (is_done_.test(id) || std::get<0>(entry) != added_[id]) continue;  // was offered again with a better score
+      is_done_.set(id);
       order.push_back(id);
       finish(id, static_cast<std::int64_t>(order.size()));
     }
@@ -83,7 +84,7 @@ class Greedy {
       }
     }
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
-      if (graph_.is_needed_at_end(id) || !graph_.tensor(id).producer) is_kept_[group_[id]] = 1;
+      if (graph_.is_needed_at_end(id) || !graph_.tensor(id).producer) is_kept_.set(group_[id]);
     }
   }
 
@@ -91,11 +92,11 @@ class Greedy {
     std::int64_t added = 0;
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       // An output without readers that the caller does not get is gone after its step.
-      const bool is_short = output && unread_[*output] == 0 && is_kept_[*output] == 0;
+      const bool is_short = output && unread_[*output] == 0 && !is_kept_.test(*output);
       if (output && group_[*output] == *output && !is_short) added += graph_.tensor(*output).size.count();
     }
     for (TensorId group : groups_read(id)) {
-      if (is_kept_[group] == 0 && unread_[group] == 1) added -= graph_.tensor(group).size.count();
+      if (!is_kept_.test(group) && unread_[group] == 1) added -= graph_.tensor(group).size.count();
     }
     return added;
   }
@@ -119,7 +120,7 @@ class Greedy {
     }
     for (NodeId follower : followers_[id]) make_ready(follower, step);
     for (TensorId group : groups) {
-      if (unread_[group] == 1 && is_kept_[group] == 0) offer_last_reader(group);
+      if (unread_[group] == 1 && !is_kept_.test(group)) offer_last_reader(group);
     }
   }
 
@@ -127,7 +128,7 @@ class Greedy {
   // reader of a view of it gets its score when it becomes ready.
   void offer_last_reader(TensorId group) {
     for (NodeId reader : graph_.readers(group)) {
-      if (is_done_[reader] != 0 || waiting_[reader] != 0) continue;
+      if (is_done_.test(reader) || waiting_[reader] != 0) continue;
       const std::int64_t added = bytes_added(reader);
       if (added == added_[reader]) continue;
       added_[reader] = added;
@@ -138,10 +139,10 @@ class Greedy {
   const Graph& graph_;
   IdVector<TensorId, TensorId> group_;
   IdVector<TensorId, std::uint32_t> unread_;  // of a group: readers that have not run
-  IdVector<TensorId, char> is_kept_;          // of a group: never freed
+  Flags<TensorId> is_kept_;                   // of a group: never freed
   IdVector<NodeId, std::uint32_t> waiting_;
   IdVector<NodeId, std::int64_t> added_;
-  IdVector<NodeId, char> is_done_;
+  Flags<NodeId> is_done_;
   IdVector<NodeId, std::vector<NodeId>> followers_;  // by control edges
   IdVector<NodeId, std::int64_t> touched_;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready_;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 
 namespace lowtide::verify_internal {
@@ -115,15 +116,17 @@ class Counting {
       if (facts_.in_place.empty()) continue;
       for (const auto& [input, output] : facts_.in_place[id]) join(input, output);
     }
-    IdVector<TensorId, char> has_parts(graph_.tensors().size(), 0);
-    for (TensorId id : partial) has_parts[group_of(id)] = 1;
-    is_alone_.resize(graph_.tensors().size());
-    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) is_alone_[id] = has_parts[group_of(id)] == 0 ? 1 : 0;
+    Flags<TensorId> has_parts(graph_.tensors().size());
+    for (TensorId id : partial) has_parts.set(group_of(id));
+    is_alone_ = Flags<TensorId>(graph_.tensors().size());
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      if (!has_parts.test(group_of(id))) is_alone_.set(id);
+    }
   }
 
   Segment new_atom(TensorId id, bool is_outside) {
     const std::int64_t size = graph_.tensor(id).size.count();
-    atoms_.push_back({.size = size, .is_outside = is_outside, .is_alone = is_alone_[id] != 0});
+    atoms_.push_back({.size = size, .is_outside = is_outside, .is_alone = is_alone_.test(id)});
     return {static_cast<Index>(atoms_.size() - 1), 0, size, 0};
   }
 
@@ -202,7 +205,7 @@ class Counting {
         segment.length = 0;
         continue;
       }
-      atoms_.push_back({.size = segment.length, .is_outside = false, .is_alone = is_alone_[id] != 0});
+      atoms_.push_back({.size = segment.length, .is_outside = false, .is_alone = is_alone_.test(id)});
       segment.atom = static_cast<Index>(atoms_.size() - 1);
       segment.begin = 0;
     }
@@ -228,7 +231,7 @@ class Counting {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const Tensor& tensor = graph_.tensor(id);
       if (tensor.producer ? tensor.role != Role::output : !is_placed_input(id)) continue;
-      count_.at_end += is_alone_[id] != 0 ? round_up(tensor.size, facts_.alignment).count() : tensor.size.count();
+      count_.at_end += is_alone_.test(id) ? round_up(tensor.size, facts_.alignment).count() : tensor.size.count();
     }
   }
 
@@ -318,7 +321,7 @@ class Counting {
   const OrderFacts& facts_;
   IdVector<NodeId, std::vector<Part>> meanings_;
   IdVector<TensorId, TensorId> group_;
-  IdVector<TensorId, char> is_alone_;
+  Flags<TensorId> is_alone_;
   IdVector<TensorId, std::vector<Segment>> content_;
   IdVector<TensorId, std::vector<Index>> pieces_of_;
   std::vector<Atom> atoms_;

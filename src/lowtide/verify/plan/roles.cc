@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowtide/base/article.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/verify/plan/stages.h"
 
 namespace lowtide::verify_internal {
@@ -34,10 +35,10 @@ class Roles {
       : subject_(subject),
         plan_(subject.plan),
         owner_(plan_.layout.buffers.size()),
-        has_output_(plan_.layout.buffers.size(), 0),
-        is_output_(plan_.program.values.size(), 0),
+        has_output_(plan_.layout.buffers.size()),
+        is_output_(plan_.program.values.size()),
         place_(subject.graph.tensors().size()) {
-    for (ValueId output : plan_.program.outputs) is_output_[output] = 1;
+    for (ValueId output : plan_.program.outputs) is_output_.set(output);
   }
 
   void check() {
@@ -105,8 +106,8 @@ class Roles {
     const BufferId buffer = plan_.layout.values[id].buffer;
     const BufferKind kind = plan_.layout.buffers[buffer].kind;
     const std::string name = name_of(subject_, value.tensor);
-    const bool is_output = is_output_[id] != 0;
-    if (is_output) has_output_[buffer] = 1;
+    const bool is_output = is_output_.test(id);
+    if (is_output) has_output_.set(buffer);
     if (kind == BufferKind::scratch) {
       wrong(value.written, {value.tensor},
             name + " is in " + name_of(subject_, buffer) + ", but scratch cannot hold a value");
@@ -150,7 +151,7 @@ class Roles {
   void check_buffer(BufferId id) {
     const Buffer& buffer = plan_.layout.buffers[id];
     const std::string name = name_of(subject_, id);
-    if (buffer.kind == BufferKind::output && has_output_[id] == 0) wrong(std::nullopt, {}, name + " holds no output");
+    if (buffer.kind == BufferKind::output && !has_output_.test(id)) wrong(std::nullopt, {}, name + " holds no output");
     if (!belongs_to_caller(buffer.kind)) return;
     if (!owner_[id]) return wrong(std::nullopt, {}, name + " holds no " + std::string(to_string(buffer.kind)));
     const TensorId tensor = plan_.program.values[*owner_[id]].tensor;
@@ -185,8 +186,8 @@ class Roles {
   const Subject& subject_;
   const Plan& plan_;
   IdVector<BufferId, std::optional<ValueId>> owner_;  // the value that exists before the run
-  IdVector<BufferId, char> has_output_;
-  IdVector<ValueId, char> is_output_;
+  Flags<BufferId> has_output_;
+  Flags<ValueId> is_output_;
   IdVector<TensorId, std::optional<ValueId>> place_;  // of tensors that exist before the run
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/verify/check_sharing.h"
+#include "lowtide/base/flags.h"
 
 #include <algorithm>
 #include <utility>
@@ -96,12 +97,12 @@ bool SharingCheck::check_form() {
   if (!claim_.view_of.empty()) fits(claim_.view_of.size(), tensors, "entries of views");
   if (!claim_.devices.empty()) fits(claim_.devices.size(), tensors, "devices");
   if (claim_.run_order == RunOrder::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
-  IdVector<TensorId, char> is_listed(tensors, 0);
+  Flags<TensorId> is_listed(tensors);
   for (const std::vector<TensorId>& list : claim_.together) {
     for (TensorId id : list) {
       if (!graph_.tensors().contains(id)) {
         add("tensor " + std::to_string(id.value()) + " is listed in `together`, but does not exist");
-      } else if (std::exchange(is_listed[id], 1) != 0) {
+      } else if (!is_listed.insert(id)) {
         add(name(id) + " is listed in `together` twice");
       }
     }
