@@ -18,8 +18,8 @@ struct ChosenOrder {
 // The options with which bounds count bytes in the same way as orders do with `aliases`.
 [[nodiscard]] BoundOptions bound_options(const AliasOptions& aliases);
 
-// Bounds the order as given, then tries heuristics until one meets the bound. `options.bound` is ignored.
-// Errors: those of try_heuristics. O((nodes + edges) log nodes) and the effort of load_bound.
+// Computes a bound, then tries heuristics until one meets it. `options.bound` is ignored.
+// Errors: those of try_heuristics. O((nodes + edges) log nodes), plus the effort of load_bound.
 [[nodiscard]] Result<ChosenOrder> choose_order(const ScheduleInput& input, const ScheduleOptions& options);
 
 // Searches for a better order, and raises the bound if the search proves a higher one (search_orders).

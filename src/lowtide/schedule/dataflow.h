@@ -36,7 +36,8 @@ inline constexpr int kMostRounds = 8;
 [[nodiscard]] Schedule share_in_dataflow(const Graph& graph, const Dataflow& flow, const Schedule& sequential,
                                          const ChosenKernels& kernels, const AliasOptions& options);
 
-// The time of a run in which each node starts as soon as it may: the longest path. Aliases take no time.
+// The time of a run in which each node starts as soon as it may: the longest path, in the unit of `costs`. Aliases take
+// no time. O(nodes + edges).
 [[nodiscard]] std::int64_t longest_path(const Dataflow& flow, const AliasClasses& aliases,
                                         const IdVector<NodeId, std::int64_t>& costs);
 

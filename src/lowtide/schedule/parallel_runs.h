@@ -15,10 +15,10 @@
 
 namespace lowtide {
 
-// What a run on several streams should be like.
+// A request for a run on several streams.
 struct ParallelRequest {
   ExecutionModel run = ExecutionModel::streams;  // or waves
-  std::optional<Bytes> cap;                      // on the load; nullopt: none
+  std::optional<Bytes> cap;                      // on the load; nullopt: no cap
   StreamPriority priority = StreamPriority::longest_path;
   WaveFill fill = WaveFill::by_priority;  // of waves
 };
@@ -30,19 +30,20 @@ struct ParallelOptions {
   bool pareto_front = false;  // requests runs at all caps, and streams as well as waves
 };
 
-// A run on several streams, as it was simulated.
+// A simulated run on several streams.
 struct ParallelRun {
   ParallelRequest request;
-  WaveSchedule waves;  // if streams are requested, only waves.run
+  WaveSchedule waves;  // if streams are requested, only `waves.run` is set
 };
 
-// Which runs to simulate for a sequence of this load. They differ in cap and priority, and waves in their fill.
+// The runs to simulate, for a sequential schedule with this load. They differ in cap and priority, and waves also in
+// their fill.
 [[nodiscard]] std::vector<ParallelRequest> parallel_requests(Bytes load, const ParallelOptions& options);
 
 // Estimated time of each node in picoseconds (target/cost.h), capped so that their sum cannot overflow.
 [[nodiscard]] IdVector<NodeId, std::int64_t> node_costs(const Graph& graph, const ChosenKernels& kernels);
 
-// Sum over the nodes that compute.
+// The sum of the costs of all nodes except aliases, in the unit of `costs`.
 [[nodiscard]] std::int64_t time_on_one_stream(const Schedule& sequential, const IdVector<NodeId, std::int64_t>& costs);
 
 struct ParallelInput {
@@ -53,7 +54,7 @@ struct ParallelInput {
   const IdVector<NodeId, std::int64_t>& costs;
 };
 
-// Simulates the run. Cost: that of schedule_streams or schedule_waves.
+// Simulates the run on `streams` streams, at the cost of schedule_streams or schedule_waves.
 [[nodiscard]] ParallelRun simulate(const ParallelInput& input, const ParallelRequest& request, std::uint32_t streams);
 
 // Whether two runs give the same plan.

@@ -45,7 +45,7 @@ struct ScheduleOptions {
 // The best of the orders that were measured.
 struct OrderChoice {
   Schedule best;
-  // each strategy and its load, in the order in which they were tried
+  // Each strategy and its load, in the order in which they were tried.
   std::vector<std::pair<std::string, Bytes>> tried;
   // The other measured orders, the lowest load first; empty in graphs of more than 20,000 nodes. Allocation may suit
   // one of them better.
@@ -55,7 +55,7 @@ struct OrderChoice {
   std::int64_t searched_sets = 0;  // sets of nodes that the search looked at; 0 if there was no search
 };
 
-// Names that ScheduleOptions::order understands besides "auto", in the order in which they are tried:
+// Names that ScheduleOptions::order accepts besides "auto", in the order in which they are tried:
 //   as_given                the order of the graph
 //   depth_first             post-order from the outputs: a branch ends before the next one begins
 //   greedy_by_freed_bytes   of the ready nodes, the one that adds the fewest bytes (or frees the most)
@@ -66,7 +66,7 @@ struct OrderChoice {
 //                           first
 //   least_peak_first        of the nodes that do not raise the peak so far, the one that adds the fewest bytes
 //   search                  searches all orders; exact if the effort suffices
-// and, for comparison, the best of three as two compilers choose:
+// and, for comparison, the best of three strategies that a compiler chooses from:
 //   best_of_xla             depth_first, greedy_by_freed_bytes, depth_first_by_fan_out
 //   best_of_inductor        depth_first, breadth_first, least_peak_first
 [[nodiscard]] const std::vector<std::string>& schedule_strategies();

@@ -32,7 +32,7 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 // Searches problems that were made from one graph, and measures the orders that they give.
 class GraphSearch {
  public:
-  // `rival`: an order that is known; only lower loads are of use.
+  // `rival`: the load of an order that is known. Only lower loads are of use.
   GraphSearch(const ScheduleInput& input, const ScheduleOptions& options, std::optional<Bytes> rival)
       : input_(input), options_(options), rival_(rival), bound_(options.bound) {}
 
@@ -48,7 +48,7 @@ class GraphSearch {
     if (!has_parts) return;
     for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
       if (best_load() <= bound_) return;
-      // There is no limit: a measured order may be better than in the problem, because each node may choose for itself.
+      // There is no limit. A measured order may be better than in the problem, because each node chooses for itself.
       (void)search(schedule_internal::order_problem(input_.graph, input_.kernels, options_.aliases, sharing),
                    {.work = work});
     }
@@ -60,8 +60,8 @@ class GraphSearch {
   [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
 
  private:
-  // Returns a lower bound of the problem. Searches in phases, because an order that is better in the problem may be
-  // worse when it is measured: so the orders that less work finds count as well.
+  // Returns a lower bound of the problem. Searches in phases and measures the order of each phase, because an order
+  // that is better in the problem may be worse when it is measured.
   std::int64_t search(const OrderProblem& problem, OrderSearchOptions options) {
     const OrderSearch prepared(problem);
     const bool has_limit = options.limit < kNoLimit;

@@ -47,12 +47,13 @@ struct StreamSchedule {
 // These are the safe states of Dijkstra's banker's algorithm. So the run never gets stuck, and its load is at most the
 // larger of the cap and the sequential load.
 //
-// Alias classes are those of the sequential order. A node that overwrites an operand waits for all nodes that touched
-// these bytes before it there. Lifespans hold in this run only. Waits make them hold in every run
+// Alias classes are those of the sequential order. A node that overwrites an operand waits for all nodes that touch
+// these bytes before it in that order. Lifespans hold in this run only. Waits make them hold in every run
 // (synchronize/waits.h).
 //
-// `costs`: by node, at least 1; their sum is below 2^62. Only the 32 first ready nodes by priority are considered.
-// O((nodes + edges) log nodes), times 32; for results in place in large classes (concats) also writers x users.
+// `costs`: by node, in picoseconds, at least 1; their sum is below 2^62. Only the 32 first ready nodes by priority are
+// considered. O((nodes + edges) log nodes), times 32; for results in place in large classes (concats) also writers x
+// users.
 [[nodiscard]] StreamSchedule schedule_streams(const Graph& graph, const Schedule& sequential,
                                               const ChosenKernels& kernels, const IdVector<NodeId, std::int64_t>& costs,
                                               const StreamOptions& options);

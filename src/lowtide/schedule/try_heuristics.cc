@@ -59,7 +59,7 @@ Result<void> check_order(const std::string& order) {
   return Error{ErrorCode::invalid, "there is no order " + quoted(order) + "; use one of " + names, ""};
 }
 
-// Measures the order as given, too, if it was measured before without a bound.
+// Measures the first heuristic. If that is the order as given, and it was measured before, only tries to share less.
 OrderChoice first_choice(const ScheduleInput& input, const ScheduleOptions& options, std::optional<Schedule> as_given) {
   const auto first = std::find_if(heuristics().begin(), heuristics().end(),
                                   [&](const Heuristic& one) { return allows(options.order, one.name); });

@@ -20,7 +20,7 @@ enum class WaveFill : std::uint8_t {
 [[nodiscard]] std::string_view to_string(WaveFill fill);
 
 struct WaveOptions {
-  std::uint32_t most = 2;  // nodes of a wave
+  std::uint32_t most = 2;  // the most nodes of a wave
   StreamPriority priority = StreamPriority::longest_path;
   WaveFill fill = WaveFill::by_priority;
   Bytes cap;  // on the load; raised to the load of the sequential order if that is larger

@@ -57,7 +57,7 @@ class Walk {
   std::vector<NodeId> order_;
 };
 
-// From the outputs, then from what nothing reads.
+// Post-order from the outputs, then from the nodes that are left.
 std::vector<NodeId> from_the_end(const Graph& graph, const std::function<void(std::vector<NodeId>&)>& sort) {
   Walk walk(graph.nodes().size(), [&](NodeId id) {
     std::vector<NodeId> before = nodes_before(graph, id);
@@ -77,7 +77,7 @@ std::vector<NodeId> from_the_end(const Graph& graph, const std::function<void(st
   return walk.take();
 }
 
-// By rank, the highest first, else as they come.
+// The same with nodes sorted by rank, the highest first. Ties keep their order.
 template <typename Ranks>
 std::vector<NodeId> from_the_end_by(const Graph& graph, const Ranks& ranks) {
   return from_the_end(graph, [&](std::vector<NodeId>& nodes) {
@@ -85,7 +85,7 @@ std::vector<NodeId> from_the_end_by(const Graph& graph, const Ranks& ranks) {
   });
 }
 
-// Edges on the longest way from a source.
+// By node: the number of edges on the longest path from a source.
 IdVector<NodeId, std::int64_t> depths(const Graph& graph) {
   IdVector<NodeId, std::int64_t> depth(graph.nodes().size(), 0);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -117,7 +117,7 @@ std::vector<NodeId> depth_first(const Graph& graph) {
 
 std::vector<NodeId> longest_path(const Graph& graph) { return from_the_end_by(graph, depths(graph)); }
 
-// Counts grow with every way that leads to a node, so they are capped.
+// Counts grow with the number of paths to a node, so they are capped.
 std::vector<NodeId> depth_first_by_fan_out(const Graph& graph) {
   constexpr std::int64_t kMost = std::int64_t{1} << 60;
   IdVector<NodeId, std::pair<std::int64_t, std::int64_t>> ranks(graph.nodes().size());
@@ -146,7 +146,7 @@ std::vector<NodeId> reverse_post_order(const Graph& graph) {
       if (after[before].empty() || after[before].back() != id) after[before].push_back(id);
     }
   }
-  // What is finished first comes last, so the walk begins at the end.
+  // The order is reversed below, so the walk begins with the last source and the last reader.
   Walk walk(count, [&](NodeId id) { return std::vector<NodeId>(after[id].rbegin(), after[id].rend()); });
   for (std::size_t at = count; at-- > 0;) {
     const NodeId id(static_cast<std::uint32_t>(at));

@@ -124,8 +124,8 @@ class Greedy {
     }
   }
 
-  // The last reader of a group frees it, so its score is better now. This finds a reader of the group's first tensor. A
-  // reader of a view of it gets its score when it becomes ready.
+  // The last reader of a group frees it, so its score is better now. This finds only a reader of the group's first
+  // tensor. A reader of a view gets its score when it becomes ready.
   void offer_last_reader(TensorId group) {
     for (NodeId reader : graph_.readers(group)) {
       if (is_done_.test(reader) || waiting_[reader] != 0) continue;

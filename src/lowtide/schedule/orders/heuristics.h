@@ -13,8 +13,8 @@ namespace lowtide::schedule_internal {
 // for comparison. O((nodes + edges) log nodes) each.
 [[nodiscard]] std::vector<NodeId> as_given(const Graph& graph);
 
-// Depth-first post-order from the outputs, then from nodes whose results nothing reads; inputs in the order of the
-// node. Good if branches are long and their results small; poor if a late branch needs a result of an early one.
+// Depth-first post-order from the outputs, then from the nodes that are left. Inputs come in the order of the node.
+// Good if branches are long and their results small; poor if a late branch needs a result of an early one.
 // (XLA's post-order, ONNX Runtime's reversed depth-first walk.)
 [[nodiscard]] std::vector<NodeId> depth_first(const Graph& graph);
 
@@ -33,13 +33,13 @@ namespace lowtide::schedule_internal {
 // By distance from the sources (Kahn's generations; Inductor's breadth-first order).
 [[nodiscard]] std::vector<NodeId> breadth_first(const Graph& graph);
 
-// List scheduling: of the ready nodes, the one whose outputs minus the inputs that die with it are smallest; then the
-// one that reads what was written last; then the lowest id. Sizes by groups of whole views (a Reshape adds nothing).
-// Looks one step ahead only: it may enter a branch whose second node is huge. (XLA's list scheduler.)
+// List scheduling: takes the ready node that adds the fewest bytes: its outputs minus the inputs that die with it. A
+// tie goes to the node that reads what was written last, then to the lowest id. Whole views share bytes, so a Reshape
+// adds nothing. Looks one step ahead only: it may enter a branch whose second node is huge. (XLA's list scheduler.)
 [[nodiscard]] std::vector<NodeId> greedy_by_freed_bytes(const Graph& graph);
 
-// List scheduling: of the ready nodes that do not raise the peak so far, the one that adds the fewest bytes; if all
-// raise it, the one that raises it least (Inductor's least-peak-first order).
+// List scheduling: of the ready nodes that do not raise the peak so far, takes the one that adds the fewest bytes. If
+// all raise it, takes the one that raises it least. (Inductor's least-peak-first order.)
 [[nodiscard]] std::vector<NodeId> least_peak_first(const Graph& graph);
 
 // Nodes that must run before a node: producers of what it reads, in that order, then its control inputs. A node may

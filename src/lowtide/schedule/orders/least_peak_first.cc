@@ -82,13 +82,14 @@ class LeastPeak {
   }
 
  private:
-  // Live bytes are never negative, so a node is among the first that do not raise the peak, or the peak is raised.
+  // The nodes that do not raise the peak come first in `by_made_`. If one of them is ready, takes the one that adds the
+  // fewest bytes. Otherwise takes the ready node that makes the fewest bytes.
   NodeId next() {
     const auto end =
         std::partition_point(by_made_.begin(), by_made_.end(), [&](NodeId id) { return live_ + made_[id] <= peak_; });
     const auto [change, place] = ready_.least(static_cast<std::size_t>(end - by_made_.begin()));
     if (change != kNotReady) return by_made_[place];
-    // The lowest place that is ready: keys of the first half of a range decide, so by halves.
+    // Finds the lowest ready place by bisection.
     std::size_t low = 0;
     std::size_t high = by_made_.size();
     while (high - low > 1) {

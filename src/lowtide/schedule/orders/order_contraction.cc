@@ -116,7 +116,7 @@ class Contraction {
                        [&](Index one) { return std::binary_search(many->begin(), many->end(), one); });
   }
 
-  // False if it is unknown for some value whether it begins with `a`.
+  // Returns false if it is unknown for some value whether it begins with `a`.
   [[nodiscard]] bool look(Index a, Index b, Touch& touch) const {
     touch.values = values_of(problem_.nodes[a]);
     for (Index value : touch.values) {
@@ -272,7 +272,7 @@ class Contraction {
   std::int64_t& looks_;
   std::vector<std::vector<Index>> after_;
   std::vector<std::vector<Index>> users_;  // nodes that touch a value; sorted
-  std::vector<std::size_t> uses_;          // by node: of values
+  std::vector<std::size_t> uses_;          // by node: how often its steps use a value
   std::vector<std::uint32_t> unused_;      // all 0 between calls
   std::vector<std::uint32_t> seen_by_;     // by value: the last call that saw it
   std::uint32_t looking_ = 0;

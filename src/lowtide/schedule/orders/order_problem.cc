@@ -65,7 +65,7 @@ class FromGraph {
     return std::move(problem_);
   }
 
-  // One value, unless something of it is not in the arena: then all of it lies there.
+  // Adds one value. Adds none if a tensor of the group is outside the arena, because then all of them are.
   void add_group(const std::vector<TensorId>& group) {
     std::int64_t size = 0;
     std::vector<Holding> holders;
@@ -90,9 +90,9 @@ class FromGraph {
     node.steps[0].origin = id.value();
   }
 
-  // Holders come with the largest holding first. Among live holders the largest counts, so the first h holders, as
-  // long as one of them lives, need what the h-th has above the next. They live without a pause: the bytes that a later
-  // holder repeats exist from the origin on, so they are somewhere in memory until then.
+  // Holders come with the largest holding first. Only the largest live holder counts. So while one of the first h
+  // holders is live, they need the bytes that the h-th has above the next one. They are live without a pause: the bytes
+  // that a later holder repeats exist from the origin on, so they are somewhere in memory until then.
   void add_piece(const std::vector<Holding>& holders) {
     for (std::size_t at = 0; at < holders.size(); ++at) {
       const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;
@@ -114,12 +114,12 @@ class FromGraph {
       value.is_there_first = value.is_there_first || !tensor.producer;
       value.is_kept = value.is_kept || !tensor.producer || graph_.is_needed_at_end(id);
     }
-    // What is there first is kept too, so one without users is a part of the base.
+    // A value that exists from the start is also kept. Without users, it is a part of the base.
     if (!is_used) problem_.base += std::exchange(value.size, 0);
     problem_.values.push_back(value);
   }
 
-  // The rules of analysis/bounds.cc: what may be overwritten is made here and not handed out.
+  // The rules of analysis/bounds.cc: an operand may be overwritten if a node writes it and nothing needs it at the end.
   void add_chances(NodeId id) {
     OrderProblem::Step& step = problem_.nodes[id.index()].steps[0];
     for (const auto& [input, output] : (*kernels_)[id].in_place) {
@@ -141,9 +141,8 @@ class FromGraph {
   OrderProblem problem_;
 };
 
-// Nodes that are comparable with all others. All before such a node lead to it, which is so if each of them leads to
-// some other node up to it; and it leads to all behind it, which is so if each of these comes after some other node
-// from it on.
+// The separators. A node n is one if each node before it has a direct successor at or before n, and each node after it
+// has a direct predecessor at or after n. Then all nodes before n lead to n, and n leads to all nodes after it.
 std::vector<Index> cuts_of(const OrderProblem& problem) {
   const auto count = static_cast<Index>(problem.nodes.size());
   std::vector<Index> first_after(count, count);
@@ -154,7 +153,7 @@ std::vector<Index> cuts_of(const OrderProblem& problem) {
       last_before[node] = std::max<std::int64_t>(last_before[node], before);
     }
   }
-  std::vector<std::int64_t> least_behind(count, count);  // the least `last_before` of all behind a node
+  std::vector<std::int64_t> least_behind(count, count);  // the least `last_before` of all nodes after a node
   for (Index node = count; node-- > 1;) least_behind[node - 1] = std::min(least_behind[node], last_before[node]);
   std::vector<Index> cuts;
   Index most_before = 0;  // the largest `first_after` of all before the node
@@ -240,7 +239,7 @@ std::vector<OrderPart> parts_of(const OrderProblem& problem) {
       }
     }
   }
-  // Bytes that live before each node: from behind the first user to the last.
+  // The bytes that are live before each node. A value is live from after its first user up to its last user.
   std::vector<std::int64_t> live(count + 2, 0);
   for (Index value = 0; value < problem.values.size(); ++value) {
     const OrderProblem::Value& one = problem.values[value];
@@ -258,7 +257,7 @@ std::vector<OrderPart> parts_of(const OrderProblem& problem) {
   Index begin = 0;
   for (Index end : ends) {
     parts.push_back(part_of(problem, begin, end, first_user, last_user));
-    // Of what lives at the begin, the part does not touch the rest.
+    // The base of the part: the bytes that are live at its begin and that it does not touch.
     OrderProblem& part = parts.back().problem;
     part.base = live[begin];
     for (const OrderProblem::Value& value : part.values) part.base -= value.is_there_first ? value.size : 0;

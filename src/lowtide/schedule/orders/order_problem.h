@@ -16,8 +16,8 @@ namespace lowtide::schedule_internal {
 // step that touches them to the last. A node is one step, or several that run one right after another. The load of a
 // step is the live bytes while it runs. The peak of an order is the largest load of its steps.
 //
-// With all edges turned, the problem has the same answers, because a value lives between its first and its last user in
-// either direction. On layered graphs the search backwards often ends after a hundredth of the sets.
+// With all edges reversed, the problem has the same answers, because a value lives between its first and its last user
+// in either direction. On layered graphs, a backward search often visits only a hundredth of the sets.
 //
 //   a: writes x        values x {a, b, c}, y {b, c}        order a b c: x | x y | x y
 //   b: reads x, writes y
@@ -64,17 +64,17 @@ enum class Sharing : std::uint8_t {
   everything,  // parts lie in their whole, which lives as long as any of them
 };
 
-// What an order costs if this is decided in advance for all of them. Whole views always share. This is no bound,
+// The problem if this is decided in advance for all of them. Whole views always share. Its loads are not bounds,
 // because the other choice may be better for single tensors. O(nodes + edges).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          Sharing sharing);
 
-// The same problem with all edges turned.
+// The same problem with all edges reversed.
 [[nodiscard]] OrderProblem reversed(const OrderProblem& problem);
 
 // A part of a problem between two separators, which are nodes that are comparable with all others. Every order runs the
-// same nodes there, so the part is a problem of its own. `nodes[i]` is the node of the whole that node i of the part
-// is.
+// same nodes there, so the part is a problem of its own. `nodes[i]` is the number of node i of the part in the whole
+// problem.
 struct OrderPart {
   OrderProblem problem;
   std::vector<OrderProblem::Index> nodes;

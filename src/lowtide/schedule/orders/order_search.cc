@@ -23,7 +23,7 @@ constexpr std::int64_t kSlices = 16;       // of the work that is left, for the 
 constexpr std::int64_t kBehind = 4;        // the search with the lower bound gets 1 / kBehind of a slice
 constexpr std::int64_t kTolerated = 1000;  // 1 / kTolerated of the peak may be ignored in an easier problem
 
-// A problem, and the same with all edges turned.
+// A problem, and the same with all edges reversed.
 struct BothProblems {
   explicit BothProblems(OrderProblem problem) : forward(std::move(problem)), backward(reversed(forward)) {}
 
@@ -56,7 +56,7 @@ class BothWays {
   }
   [[nodiscard]] bool is_solved() const { return backward_.is_solved() || forward_.is_solved(); }
   [[nodiscard]] bool is_full() const { return backward_.is_full() && forward_.is_full(); }
-  // The work did not run out.
+  // Whether the search ended before its work did.
   [[nodiscard]] bool has_ended(std::int64_t limit) const { return is_over(limit) || is_full(); }
   [[nodiscard]] std::int64_t bound() const { return std::max(backward_.bound(), forward_.bound()); }
   [[nodiscard]] std::int64_t work() const { return backward_.work() + forward_.work(); }
@@ -87,7 +87,8 @@ class PartSearch {
     found_.order = origins_of(problem, given);
   }
 
-  // A peak below the bound is of no use, because another part needs as much; nor is one that is not below the limit.
+  // A peak below the bound is of no use, because another part needs at least the bound. The same holds for a peak that
+  // is not below the limit.
   FoundOrder run(const OrderSearchOptions& options) && {
     found_.is_final = true;
     if (found_.peak <= options.bound) return found_;

@@ -27,12 +27,12 @@ struct OrderSearchOptions {
   std::int64_t bytes = 256LL << 20;
 };
 
-// Finds the order with the lowest peak that the work allows, and a bound for all orders. Nodes that may as well run one
-// right after another are joined (order_contraction.h), and the problem is divided at separators (parts_of). The
-// smallest part comes first. Each part is searched from below, forwards and backwards in alternation
+// Finds the order with the lowest peak that the work allows, and a bound for all orders. Nodes that lose nothing by
+// running one right after another are joined (order_contraction.h), and the problem is divided at separators
+// (parts_of). The smallest part comes first. Each part is searched from below, forwards and backwards in alternation
 // (downset_search.h): first an easier problem, in which small loads are ignored, then the part itself. If that does not
-// end, the part is searched from above: for any order within a level between the bound and the best so far, again and
-// again. Deterministic.
+// end, the part is searched from above: repeatedly, for any order within a level between the bound and the best so far.
+// Deterministic.
 class OrderSearch {
  public:
   // Requires: nodes have one step each.
@@ -46,7 +46,7 @@ class OrderSearch {
   std::vector<OrderPart> parts_;
 };
 
-// The same for a single run.
+// Makes an OrderSearch and runs it once.
 [[nodiscard]] FoundOrder search_order(const OrderProblem& problem, const OrderSearchOptions& options = {});
 
 }  // namespace lowtide::schedule_internal

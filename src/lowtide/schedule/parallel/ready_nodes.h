@@ -15,8 +15,8 @@
 
 namespace lowtide::schedule_internal {
 
-// The nodes whose predecessors (predecessors.h) have ended and that have not started, by priority. Nodes also have a
-// position, that in the sequential order. O((nodes + edges) log nodes) for a whole run.
+// The nodes whose predecessors (predecessors.h) have ended and that have not started, by priority. The position of a
+// node is that in the sequential order. O((nodes + edges) log nodes) for a whole run.
 class ReadyNodes {
  public:
   // The smallest key comes first. Aliases come before others, since they take no time and other nodes wait for them;

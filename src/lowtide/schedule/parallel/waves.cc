@@ -96,7 +96,7 @@ class Grouping {
     return true;
   }
 
-  // A stream whose last node this one waits for anyway; otherwise the first free one.
+  // Returns a free stream whose last node this one depends on. Otherwise returns the first free one.
   [[nodiscard]] std::uint32_t stream_for(NodeId id) const {
     const std::vector<NodeId>& before = ready_.before(id);
     std::optional<std::uint32_t> first;
@@ -128,9 +128,9 @@ class Grouping {
   const WaveOptions& options_;
   schedule_internal::ReadyNodes ready_;
   schedule_internal::StreamLoads loads_;
-  std::vector<char> is_taken_;               // by stream, in the wave that is made
+  std::vector<char> is_taken_;               // by stream, in the current wave
   std::vector<std::optional<NodeId>> last_;  // by stream
-  std::size_t begin_ = 0;                    // of the wave that is made
+  std::size_t begin_ = 0;                    // of the current wave
   std::uint32_t waves_ = 0;
   WaveSchedule made_;
 };
