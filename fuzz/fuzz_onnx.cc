@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Any bytes as an ONNX model: refused or imported, never a crash; what is imported is planned and verified.
+// Imports any bytes as an ONNX model. A model that is not refused is planned and verified.
 
 #include <unistd.h>
 
@@ -15,7 +15,7 @@
 
 namespace {
 
-// The door takes a path, so the bytes go to one file in memory that is written over each time.
+// import_model() takes a path, so the bytes go to an unlinked temporary file, which is overwritten each time.
 std::string write_input(const std::uint8_t* bytes, std::size_t size) {
   static const int file = [] {
     char name[] = "/tmp/fuzz_onnx_XXXXXX";

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Any bytes as a packing problem: refused or read; what is read is written and read back the same, packed, and checked.
+// Reads any bytes as a packing problem. A problem that is not refused is written, read back, packed and checked.
 
 #include <cstddef>
 #include <cstdint>

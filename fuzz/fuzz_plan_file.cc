@@ -1,8 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Any bytes as a plan file: refused or read; what is read is written and read back the same, shown, and verified
-// against a small graph. Seeds that get beyond the digests of `verify` are plans of this graph: write_plan_json of it.
+// Reads any bytes as a plan file. A plan that is not refused is written, read back, verified against a small graph, and
+// shown. `verify` first checks that a plan names its graph, so the seeds in fuzz/seeds/plan_file are plans of this
+// graph.
 
 #include <cstddef>
 #include <cstdint>

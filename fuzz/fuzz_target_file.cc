@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Any bytes as a target file: refused or understood.
+// Reads any bytes as a target file.
 
 #include <cstddef>
 #include <cstdint>

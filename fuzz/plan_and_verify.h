@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// Plans a graph that was accepted; ends the program, saying why, where the plan is wrong.
+// Plans a graph and verifies the plan. If the plan is wrong, prints the violations and aborts.
 inline void plan_and_verify(const Graph& graph) {
   const auto planned = plan_graph(graph, dense_target());
   if (!planned || planned->violations.empty()) return;

@@ -47,7 +47,7 @@ TEST(Bodies, CaptureTheOuterTensorsThatTheyRead) {
   EXPECT_EQ(type_of(model->graph, "y"), "f32[2]");
 }
 
-TEST(Bodies, InsideBodiesCaptureThroughBoth) {
+TEST(Bodies, InsideBodiesCaptureThroughTheOuterBody) {
   const auto model = import(
       "g (bool c, float[2] x) => (float[2] y) { [outer] y = If (c) <"
       "then_branch = t () => (float[2] a) { [inner] a = If (c) <"
@@ -134,7 +134,7 @@ TEST(Bodies, OfALoopWithAGrowingStateStayOpen) {
 }
 
 TEST(Bodies, OfALoopThatNeverEndsAreBounded) {
-  // 2^63 - 1 rounds of stacked outputs are refused. Without stacked outputs, the rounds of a loop need no memory.
+  // 2^63 - 1 stacked outputs are refused. Without stacked outputs, the iterations of a loop need no memory.
   const char* const start = "g (bool c, float[2] x) => (float[2] y";
   const std::string rounds = "{ n = Constant<value_int = 9223372036854775807>() ";
   const auto carried = import(start + (") " + rounds) +
@@ -208,7 +208,8 @@ std::string branch_with_a_dead_branch(const std::string& dead) {
 }
 
 TEST(Bodies, CaptureNothingForAnInnerBranchThatNeverRuns) {
-  // `dead` captures `big` at two depths, and `small` like the branch that runs.
+  // Each `dead` captures `big`, the last one in a nested branch. Two of them capture `small`, as the branch that runs
+  // does.
   for (const char* const dead : {"d = Slice(big, zero, two)", "e = Slice(big, zero, two) d = Add(e, small)",
                                  "d = If (c) <then_branch = x () => (float[2] e) { e = Slice(big, zero, two) },"
                                  "            else_branch = y () => (float[2] f) { f = Neg(small) }>"}) {
@@ -290,7 +291,7 @@ TEST(Bodies, ThatCannotRunWithTheGivenSizesAreNoted) {
 }
 
 TEST(Bodies, WithStaleDeclaredSizesArePlannedByOperators) {
-  // The declared sizes are left over. A runtime prints a warning, and both branches run. `big` is 3 x 64.
+  // The declared sizes are stale. A runtime prints a warning and can run both branches. `big` is 3 x 64.
   const auto model = import(
       "g (bool c, float[64] x) => (float[n] y) { [choose] y = If (c) <"
       "then_branch = t () => (float[64] a) { a = Relu(x) },"
@@ -317,7 +318,7 @@ TEST(Bodies, ThatReturnAValueWithAStaleSizeArePlanned) {
 }
 
 TEST(Bodies, ThatAreMalformedAfterADeadBranchAreRefused) {
-  // The error in the inner then_branch comes from sizes; the error after it does not.
+  // The error in the inner then_branch comes from sizes. The error after it does not.
   expect_refused(import("g (bool c, float[2] x) => (float[n] y) <float[3,5] w = {0,0,0,0,0, 0,0,0,0,0, 0,0,0,0,0}> {"
                         "p = Relu(x) [choose] y = If (c) <then_branch = t () => (float[q] a) {"
                         "  u = If (c) <then_branch = tt () => (float[5] d) { d = MatMul(x, w) },"
@@ -385,7 +386,7 @@ TEST(Bodies, OfNestedLoopsAreInferredWithinALimit) {
            inner + " }>";
   }
   const auto model = import("g (int64 n, bool c, float[2] z11) => (float[2] q11) { " + text + " }");
-  // The import must end soon, whether it accepts the model or lists its sizes as open.
+  // The import must end soon, whether it accepts the model or lists its unknown sizes.
   if (!model.ok()) {
     EXPECT_EQ(model.error().code, ErrorCode::unresolved) << model.error().describe();
   }

@@ -7,8 +7,8 @@
 
 Every operator gets --cases random nodes. What fold_program reports as exact must be what the evaluator computes: the
 same type, extents and elements. Floats may differ by two units in the last place if ONNX leaves the last bit to the
-kernel. The script counts the cases that the evaluator refuses, or of which fold_program reports nothing. An operator
-that is hardly ever compared is a failure.
+kernel. The script counts the cases that the evaluator refuses, and those of which fold_program reports nothing. It
+fails if an operator is rarely compared.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def tensors_of(line, count):
 
 
 def reference_of(case):
-    """What the evaluator computes, or None if it refuses."""
+    """Returns what the evaluator computes, or None if it refuses the node."""
     inputs = ["" if array is None else f"x{i}" for i, array in enumerate(case.inputs)]
     while inputs and not inputs[-1]:
         inputs.pop()
@@ -94,7 +94,7 @@ def reference_of(case):
 
 
 def difference(case, folded, expected):
-    """Why the two differ; empty if they do not."""
+    """Returns how the two differ, or an empty text."""
     name, extents, elements = folded
     expected = numpy.asarray(expected)
     if NAMES.get(expected.dtype) != name:
@@ -119,7 +119,7 @@ def difference(case, folded, expected):
 
 
 def is_settled(case):
-    """False if the evaluator is known to differ from the standard."""
+    """Returns False if the evaluator is known to differ from the standard."""
     if case.kind in ("Div", "Mod") and not is_real(NAMES[case.inputs[0].dtype]):
         numerator, divisor = case.inputs[:2]
         overflows = (divisor == -1).any() and (numerator == numpy.iinfo(numerator.dtype).min).any()
@@ -130,9 +130,9 @@ def is_settled(case):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", required=True, help="the fold_program to test")
-    parser.add_argument("--cases", type=int, default=200, help="nodes of each operator")
+    parser.add_argument("--cases", type=int, default=200, help="number of nodes per operator")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", help="one operator")
+    parser.add_argument("--only", help="the only operator to test")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     numpy.seterr(all="ignore")
@@ -173,7 +173,7 @@ def main():
         print(f"  {name}: " + ", ".join(f"{kind} {count}" for kind, count in sorted(counter.items())))
     never = [kind for kind in kinds if compared[kind] < arguments.cases // 4]
     if never:
-        print("hardly compared: " + ", ".join(never))
+        print("rarely compared: " + ", ".join(never))
     return 1 if wrong or never else 0
 
 

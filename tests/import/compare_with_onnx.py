@@ -6,7 +6,7 @@
     tests/import/compare_with_onnx.py --print-tensors build/tests/import/print_tensors [--dims FILE.json] FOLDER...
 
 Lowtide and the library both import every *.onnx below the folders, with the same symbols bound. The declared types of
-node outputs are removed before the library infers, so that it cannot copy them. Wherever the library knows an element
+node outputs are removed first, so that the library cannot copy them. Wherever the library knows an element
 type, a rank or an extent, in the graph or in a body, Lowtide must have the same. The exit code is 1 if anything differs
 or a model is not imported.
 
@@ -122,7 +122,7 @@ def differences(ours, known):
             continue
         tensor = ours.get((graph, name))
         if tensor is None:
-            lines.append(f"{graph}: {name}: not there")
+            lines.append(f"{graph}: {name}: missing")
             continue
         if dtype is not None and dtype != tensor["dtype"]:
             lines.append(f"{graph}: {name}: {tensor['dtype']}, the library says {dtype}")
@@ -158,7 +158,7 @@ def main():
     options = json.loads(arguments.dims.read_text()) if arguments.dims else {}
     paths = sorted(path for folder in arguments.folders for path in folder.rglob("*.onnx"))
     if not paths:
-        raise SystemExit("no models there")
+        raise SystemExit("no .onnx files in the folders")
     failed = 0
     for path in paths:
         lines, compared, tensors = compare(arguments.print_tensors, path, options.get(path.name, []))

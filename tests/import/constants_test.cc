@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Initializers and Constant nodes: their data, sparse forms, and external data, which are never opened.
+// Initializers and Constant nodes: their data, sparse forms, and external data, which is never opened.
 
 #include "lowtide/import/onnx/proto/constants.h"
 

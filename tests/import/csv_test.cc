@@ -52,7 +52,7 @@ TEST(PackingCsv, AnEmptyOptionalFieldMeansNoValue) {
   EXPECT_EQ(problem->buffers[PackingId(0)], expected);
 }
 
-// While ids are the numbers of their rows, they are not kept. From the first other id on, all are kept.
+// Ids are not kept if all of them are the numbers of their rows. Otherwise all of them are kept.
 TEST(PackingCsv, KeepsIdsThatDifferFromRowNumbers) {
   const Result<PackingProblem> numbered = parse_packing("id,lower,upper,size\n0,0,1,2\n1,0,1,3\n");
   ASSERT_TRUE(numbered.ok()) << numbered.error().describe();
@@ -154,7 +154,7 @@ TEST(PackingCsv, RefusesTruncatedLines) {
   for (std::size_t length = 0; length < text.size(); ++length) {
     const Result<PackingProblem> cut = parse_packing(text.substr(0, length));
     if (!cut.ok()) continue;
-    // What is accepted ends with a row that a person could have written.
+    // A prefix is accepted only if it ends after the header or in a valid row.
     EXPECT_LE(cut->buffers.size(), 2U) << length;
     EXPECT_GE(length, std::string("id,lower,upper,size").size());
   }

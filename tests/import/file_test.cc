@@ -34,7 +34,7 @@ class Files : public ::testing::Test {
     std::ofstream(path(name), std::ios::binary) << content;
     return path(name);
   }
-  // Both functions refuse the file, because the fault is in the file.
+  // Both functions refuse the file before they look at its format.
   static void expect_refused(const std::string& path, ErrorCode code, const std::string& word) {
     const Result<ImportedModel> model = import_model(path);
     ASSERT_FALSE(model.ok());
@@ -75,8 +75,8 @@ TEST_F(Files, OfExactlyTwoGibibytesAreRefused) {
   expect_refused(sparse, ErrorCode::over_limit, "2147483648 bytes");
 }
 
-TEST_F(Files, AreShownToTheCheckBeforeTheRestIsRead) {
-  // A sparse file of 1 GiB. The check comes first, and its error shows how much memory was allocated.
+TEST_F(Files, AreCheckedBeforeTheRestIsRead) {
+  // The check gets the first 64 KiB of a sparse file of 1 GiB, and shows this in its error.
   const std::string sparse = write("sparse", "head");
   if (::truncate(sparse.c_str(), off_t{1} << 30) != 0) GTEST_SKIP() << "no sparse files here";
   const CheckHead refuse = [](std::string_view head, std::int64_t file_bytes) -> Result<void> {
@@ -91,7 +91,7 @@ TEST_F(Files, AreShownToTheCheckBeforeTheRestIsRead) {
   EXPECT_EQ(bytes.error().place, sparse + ": byte 0");
 }
 
-TEST_F(Files, ThatPassTheCheckOfTheirBeginningAreReadWhole) {
+TEST_F(Files, ThatPassTheCheckAreReadWhole) {
   std::string content;
   for (int line = 0; content.size() <= kHeadBytes; ++line) content += std::to_string(line) + "\n";
   const CheckHead accept = [](std::string_view, std::int64_t) -> Result<void> { return {}; };
@@ -100,7 +100,7 @@ TEST_F(Files, ThatPassTheCheckOfTheirBeginningAreReadWhole) {
   EXPECT_EQ(bytes->view(), content);
 }
 
-TEST_F(Files, OfZerosAreRefusedByTheirBeginningWithTheSameWordsAsSmallOnes) {
+TEST_F(Files, OfZerosGetTheSameErrorWhateverTheirSize) {
   const std::string small = write("small", std::string(100, '\0'));
   const std::string large = write("large", "");
   if (::truncate(large.c_str(), limits::kMaxFileBytes) != 0) GTEST_SKIP() << "no sparse files here";
@@ -113,7 +113,7 @@ TEST_F(Files, OfZerosAreRefusedByTheirBeginningWithTheSameWordsAsSmallOnes) {
   }
 }
 
-TEST_F(Files, ThatArePipesDoNotMakeItWait) {
+TEST_F(Files, ThatArePipesAreRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   expect_refused(path("pipe"), ErrorCode::io, "a pipe");
 }
@@ -125,7 +125,7 @@ TEST_F(Files, ThatAreFoldersOrDevicesAreRefused) {
   expect_refused(std::string("a\0b", 3), ErrorCode::io, "zero byte");
 }
 
-TEST_F(Files, HaveTheirPathBeforeTheMessageInASafeForm) {
+TEST_F(Files, HaveTheirEscapedPathBeforeTheMessage) {
   EXPECT_EQ(shown_path("models/a b.onnx"), "models/a b.onnx");
   EXPECT_EQ(shown_path("a\x1b[2J.onnx"), "'a\\x1b[2J.onnx'");
   const Result<ImportedModel> model = import_model(write("model.onnx", ""));

@@ -62,7 +62,7 @@ inline Result<std::vector<std::shared_ptr<const KnownContent>>> fold_node(std::s
   return fold({.type = type, .opset = 21, .attributes = attributes, .inputs = inputs, .output_count = output_count});
 }
 
-// Returns the only output. If nothing is known of it, returns a content without elements and with extents {-1}.
+// Returns the only output. If nothing is known of it, returns a content with is_nothing().
 inline KnownContent folded(std::string_view type, const std::vector<KnownInput>& inputs,
                            const std::vector<Attribute>& attributes = {}) {
   const auto outputs = fold_node(type, inputs, attributes);

@@ -8,7 +8,7 @@
 //   attribute name (int N | float F | string S | ints #N {N} | tensor T)
 //   tensor    dtype rank {extent} {element}                               an element may be "?"
 //
-// It prints one line per node: a tensor for each output, "-" if nothing is known of it, or "error" and the message.
+// It prints one line per node: for each output a tensor, or "-" if nothing is known of it; or "error" and the message.
 
 #include <cstdlib>
 #include <iomanip>

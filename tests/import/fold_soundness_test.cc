@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `fold` says of a partly known content must hold for every content that it may be. Random nodes are folded
-// twice: with all elements exact, and with some of them replaced by a bound, a symbol or nothing. The first answer
-// must be within the second.
+// What `fold` says of partly known inputs must hold for all contents that they may have. Random nodes are folded twice:
+// with exact elements, and with some of them replaced by a bound, a symbol or nothing. The second result must permit
+// the first.
 
 #include <gtest/gtest.h>
 
@@ -263,7 +263,7 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
                                             : at_most(element.integer + more);
           break;
         case 2: {
-          // An extent of at least 2^31 is assumed not to occur (KnownElement).
+          // Every extent is assumed to fit into an i32 (KnownElement).
           if (is_real(content->dtype) || element.integer < 0 || element.integer >> 31 != 0) break;
           if (content->dtype == DType::boolean) break;
           const std::string name = "s" + std::to_string(numbers.size());
@@ -289,7 +289,7 @@ RandomNode hidden(const RandomNode& node, Random& random, std::map<std::string, 
   return result;
 }
 
-// Returns an empty text if the other element permits the exact one.
+// Says how the claim excludes the exact element. Returns "" if it does not.
 std::string disagreement(DType dtype, const KnownElement& exact, const KnownElement& claim,
                          const std::map<std::string, std::int64_t>& numbers) {
   std::ostringstream out;
@@ -321,7 +321,7 @@ TEST(FoldSoundness, PartialKnowledgeHoldsForEveryContent) {
     const auto claimed = fold_node(partly.type, partly.inputs, partly.attributes, partly.output_count);
     if (!exact.ok()) {
       ++errors;
-      continue;  // no run can pass it, so no claim can be wrong
+      continue;  // no run can pass the node, so no claim can be wrong
     }
     ASSERT_TRUE(claimed.ok()) << node.type << " in round " << round << ": " << claimed.error().message;
     if (claimed->front() == nullptr || exact->front() == nullptr) continue;

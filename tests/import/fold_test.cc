@@ -14,7 +14,7 @@
 
 namespace lowtide::import_internal {
 
-// Prints an element readably: "exact 3", "at most 5 (real 0)", "unknown 'n'".
+// Prints an element readably, such as "exact 3 (real 0) ''" or "unknown 0 (real 0) 'n'".
 void PrintTo(const KnownElement& element, std::ostream* out) {
   const char* const names[] = {"unknown", "at most", "exact"};
   *out << names[static_cast<int>(element.knowledge)] << " " << element.integer << " (real " << element.real << ") '"
@@ -152,7 +152,7 @@ TEST(FoldArithmetic, WrapsAroundLikeTheType) {
   const KnownInput i8 = tensor(DType::i8, {1}, exact_list({-128}));
   EXPECT_THAT(elements("Neg", {i8}), ElementsAre(exactly(-128)));
   EXPECT_THAT(elements("Abs", {i8}), ElementsAre(exactly(-128)));
-  // 2^64 - 1 does not fit into the number of an element.
+  // The result, 2^64 - 1, does not fit into KnownElement::integer.
   const KnownInput u64 = tensor(DType::u64, {1}, exact_list({0}));
   const KnownInput one = tensor(DType::u64, {1}, exact_list({1}));
   EXPECT_TRUE(is_nothing(folded("Sub", {u64, one})));
@@ -184,7 +184,7 @@ TEST(FoldArithmetic, RefusesDivisionsThatAlwaysFail) {
   ASSERT_FALSE(lowest.ok());
   EXPECT_THAT(lowest.error().message, HasSubstr("-9223372036854775808"));
   EXPECT_FALSE(fold_node("Mod", {integers({1}), integers({0})}).ok());
-  // A float division by zero is a number. So is the remainder of the lowest integer divided by -1.
+  // A float division by zero has a result. So does Mod of the lowest integer by -1.
   EXPECT_TRUE(fold_node("Div", {reals({1}), reals({0})}).ok());
   EXPECT_THAT(elements("Mod", {integers({kLowest}), integers({-1})}), ElementsAre(exactly(0)));
   // Without elements there is no division.
@@ -253,7 +253,7 @@ TEST(FoldCompare, AnExtentIsNeverMinusOne) {
   EXPECT_EQ(elements("GreaterOrEqual", {reals({nan, 1}), reals({1, 1})}), exact_list({0, 1}));
 }
 
-// The expand of torch is Where(Equal(shape, -1), Shape(x), shape).
+// Exporters write x.expand(shape) as Expand(x, Where(Equal(shape, -1), Shape(x), shape)).
 TEST(FoldCompare, WhereChoosesElementByElement) {
   const KnownInput condition = tensor(DType::boolean, {3}, {exactly(1), exactly(0), unknown()});
   EXPECT_THAT(elements("Where", {condition, list({symbol("n"), exactly(2), exactly(3)}), integers({5, 6, 7})}),

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of a model: what inlining produces, and what it refuses.
+// What inlining of functions produces and refuses.
 
 #include "lowtide/import/onnx/load/functions.h"
 
@@ -35,7 +35,7 @@ TEST(Functions, AreReplacedByNodesNamedAfterTheCall) {
   EXPECT_EQ(operators_of(model->graph), (std::vector<std::string>{"Relu", "Neg"}));
   EXPECT_EQ(model->graph.node(NodeId(0)).name, "call/first");
   EXPECT_NE(find_tensor(model->graph, "call/t"), nullptr);
-  EXPECT_EQ(type_of(model->graph, "y"), "f32[2]") << "names of the graph stay";
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[2]") << "names of the graph do not change";
 }
 
 TEST(Functions, CalledTwiceHaveDifferentNames) {
@@ -43,7 +43,7 @@ TEST(Functions, CalledTwiceHaveDifferentNames) {
                             function("f (a) => (b) { t = Relu(a) b = Neg(t) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(model->graph.nodes().size(), 4U);
-  EXPECT_NE(find_tensor(model->graph, "f/t"), nullptr) << "without a name, a call goes by its function";
+  EXPECT_NE(find_tensor(model->graph, "f/t"), nullptr) << "a call without a name is named after its function";
   EXPECT_NE(find_tensor(model->graph, "f/t_2"), nullptr);
 }
 
@@ -102,7 +102,7 @@ TEST(Functions, MayOmitInputsAndOutputs) {
                  ErrorCode::invalid, {"'c'", "'f'", "2 inputs"});
 }
 
-TEST(Functions, ThatReturnAnInputBecomeACopy) {
+TEST(Functions, ThatReturnAnInputCopyIt) {
   const auto model = import(kHeader + "g (float[2] x) => (float[2] y, float[2] z) { y, z = local.f(x) }" +
                             function("f (a) => (a, b) { b = Relu(a) }"));
   ASSERT_TRUE(model.ok()) << model.error().describe();
@@ -176,7 +176,7 @@ TEST(Functions, ThatCallThemselvesAreRefusedAndNamed) {
                  ErrorCode::invalid, {"'f' calls 'h' calls 'f'"});
 }
 
-// f_0 is one node, and f_k calls f_(k-1) twice: 2^k nodes from 2 k + 1.
+// f0 is one node, and each other function calls the one before it twice: 2^k nodes from 2 k + 1.
 onnx::ModelProto doubling(int depth) {
   onnx::ModelProto model = model_from(kHeader + "g (float[2] x) => (float[2] y) { y = local.f" + std::to_string(depth) +
                                       "(x) }" + function("f0 (a) => (b) { b = Relu(a) }"));
@@ -209,7 +209,7 @@ TEST(FunctionBombs, AreCountedBeforeTheyAreInlined) {
 }
 
 TEST(FunctionBombs, OfLargeConstantsAreCountedInBytes) {
-  // One megabyte, 2^10 times: few nodes, but a gigabyte.
+  // One megabyte is inlined 2^10 times: few nodes, but a gigabyte.
   onnx::ModelProto model = doubling(10);
   onnx::FunctionProto* leaf = model.mutable_functions(0);
   onnx::NodeProto* constant = leaf->add_node();

@@ -28,7 +28,7 @@ TEST(IrVersions, FromThreeToTheNewestAreRead) {
   }
 }
 
-TEST(IrVersions, OutsideAreRefused) {
+TEST(IrVersions, OutsideTheRangeAreRefused) {
   onnx::ModelProto model = relu();
   for (std::int64_t version :
        {std::int64_t{1}, std::int64_t{2}, std::int64_t{9999}, std::int64_t{onnx::IR_VERSION} + 1}) {
@@ -45,7 +45,7 @@ TEST(Opsets, FromSevenToTheNewestAreRead) {
   for (int version : {7, 13, 17, 28}) EXPECT_TRUE(import(with_opset(version)).ok()) << version;
 }
 
-TEST(Opsets, OutsideAreRefused) {
+TEST(Opsets, OutsideTheRangeAreRefused) {
   expect_refused(import(with_opset(0)), ErrorCode::invalid, {"'ai.onnx'", "version 0"});
   expect_refused(import(with_opset(-3)), ErrorCode::invalid, {"version -3"});
   expect_refused(import(with_opset(std::int64_t{1} << 40)), ErrorCode::invalid, {"1099511627776"});
@@ -53,7 +53,7 @@ TEST(Opsets, OutsideAreRefused) {
   expect_refused(import(with_opset(9999)), ErrorCode::unsupported, {"version 9999", "newer than"});
 }
 
-TEST(Opsets, AreNeeded) {
+TEST(Opsets, AreRequired) {
   onnx::ModelProto model = relu();
   model.clear_opset_import();
   expect_refused(import(model), ErrorCode::invalid, {"opset_import"});
@@ -64,7 +64,7 @@ TEST(Opsets, OfOneDomainMustAgree) {
   auto* again = model.add_opset_import();
   again->set_domain("ai.onnx");  // the other name of the standard domain
   again->set_version(17);
-  EXPECT_TRUE(import(model).ok()) << "the same version twice says the same";
+  EXPECT_TRUE(import(model).ok()) << "a repeated version is no contradiction";
   again->set_version(18);
   expect_refused(import(model), ErrorCode::invalid, {"version 18", "version 17"});
 }
@@ -153,7 +153,7 @@ TEST(Messages, EscapeControlBytesOfNames) {
   const std::string text = refused.error().describe();
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_NE(text.find("evil\\x1b[2J\\x0a2026"), std::string::npos) << text;
-  // The library's messages contain names unchanged; those of Lowtide do not.
+  // The library does not escape names in its messages. Lowtide must.
   model = model_from("g (float[2] x) => (float[2] y) { y = Relu<slope = 1.0>(x) }");
   model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->set_name("s\x1b[31m");
   const auto attribute = import(model);

@@ -84,8 +84,7 @@ inline onnx::NodeProto node_from(const std::string& text) {
   return node;
 }
 
-// Infers the facts of the node's outputs. `inputs` has the facts of its inputs in order, without those that have an
-// empty name.
+// Infers the facts of the node's outputs. `inputs` has the facts of its inputs in order, without the omitted ones.
 inline Result<Facts> infer(const onnx::NodeProto& node, const Facts& inputs, int opset = 21,
                            const InferBody& infer_body = {}) {
   std::vector<const TensorFact*> pointers;

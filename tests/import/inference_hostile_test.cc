@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers for which arithmetic would divide by zero, overflow or be cut. Each is refused with its name and number,
-// or the result is correct.
+// Numbers for which arithmetic would divide by zero, overflow or truncate. Each is refused with its name and number, or
+// the result is correct.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(HostileNumbers, InReshapesThatChangeTheElementCountAreRefused) {
   EXPECT_EQ(sizes("y = Reshape <allowzero = 1> (x, s)", {f32({0, 3}), list({5, 0})}), "f32[5,0]");
 }
 
-TEST(HostileNumbers, AreShownByTheShapesOfTheInputs) {
+TEST(HostileNumbers, GiveErrorsThatShowTheInputs) {
   EXPECT_THAT(sizes("y = Add(x, w)", {f32({4}), f32({3})}), HasSubstr("; 'x' is f32[4], 'w' is f32[3]"));
   EXPECT_THAT(sizes("y = Concat <axis = 5> (a, b, c, d, e)", Facts(5, f32({2}))),
               AllOf(HasSubstr("'d' is f32[2], ..."), Not(HasSubstr("'e'"))));
@@ -131,7 +131,7 @@ TEST(HostileNumbers, InvalidEquationsAreRefused) {
   }
 }
 
-TEST(HostileNumbers, InExtentsAreOverTheLimit) {
+TEST(HostileNumbers, InExtentsAreRefused) {
   EXPECT_THAT(sizes("y = Relu(x)", {f32({std::int64_t{1} << 62, std::int64_t{1} << 62})}),
               HasSubstr("over_limit: input 'x'"));
   EXPECT_THAT(sizes("y = Relu(x)", {f32(std::vector<std::int64_t>(65, 1))}), HasSubstr("rank 65"));
@@ -143,7 +143,7 @@ TEST(HostileNumbers, InExtentsAreOverTheLimit) {
   EXPECT_EQ(sizes("y = Relu(x)", {f32({0, wide})}), "f32[0,140737488355327]");
 }
 
-// Nodes of any operator with any number in any place.
+// Makes nodes of an operator with random, often extreme numbers.
 class NodeMaker {
  public:
   explicit NodeMaker(std::uint64_t seed) : random_(seed) {}
@@ -253,7 +253,7 @@ TEST(HostileNumbers, InAnyOperatorGiveAResultOrAnError) {
   EXPECT_GT(refused, 1000);
 }
 
-// Returns a type for every input that the signature permits, with one type per type variable.
+// Returns a type that the signature permits for a type variable. Returns any other type unchanged.
 std::string first_type(const onnx::OpSchema& schema, const std::string& type) {
   for (const auto& constraint : schema.typeConstraintParams()) {
     if (constraint.type_param_str != type) continue;
@@ -267,7 +267,7 @@ std::string first_type(const onnx::OpSchema& schema, const std::string& type) {
   return type;
 }
 
-// Returns a node of the operator with only what it requires, with inputs of unknown rank.
+// Returns a node with only the required inputs, outputs and attributes. Its inputs have unknown ranks.
 onnx::NodeProto least_node(const onnx::OpSchema& schema, Facts& inputs) {
   onnx::NodeProto node;
   node.set_op_type(schema.Name());
@@ -291,8 +291,7 @@ onnx::NodeProto least_node(const onnx::OpSchema& schema, Facts& inputs) {
   return node;
 }
 
-// This includes the few definitions without an inference function and without a body. From opset 7 on, this is only
-// Compress-9.
+// This includes definitions with neither an inference function nor a body. From opset 7 on, only Compress-9 is one.
 TEST(InferenceCoverage, EveryStandardOperatorGivesItsElementTypes) {
   std::vector<std::string> without_type;
   std::set<std::string> seen;

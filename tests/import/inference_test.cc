@@ -64,8 +64,6 @@ TEST(Inference, NamesUnknownExtentsAfterTheOutput) {
   EXPECT_EQ(sizes("y = Range(a, b, c)", {i64({}), i64({}), i64({})}), "i64[y[0]]");
 }
 
-// Sizes that depend on data.
-
 TEST(InferenceBounds, NonZeroHasAtMostOneColumnPerElement) {
   EXPECT_EQ(sizes("y = NonZero(x)", {f32({3, 4})}), "i64[2,<=12]");
   EXPECT_EQ(sizes("y = NonZero(x)", {content(DType::boolean, {3}, {number(0), number(1), number(1)})}), "i64[1,2]");
@@ -105,7 +103,7 @@ TEST(InferenceBounds, PassThroughMonotonicOperators) {
   EXPECT_EQ(sizes("y = Pad(x, p)", {some, list({1, 0, 2, 0})}), "f32[<=103,4]");
   // Only the larger of two bounds holds for the sum, because one extent may be 1.
   EXPECT_EQ(sizes("y = Add(x, z)", {some, fact(DType::f32, {at_most(30), exactly(4)})}), "f32[<=100,4]");
-  // An exact extent above 1 decides.
+  // An exact extent above 1 is that of the result.
   EXPECT_EQ(sizes("y = Add(x, z)", {some, f32({50, 4})}), "f32[50,4]");
 }
 
@@ -141,8 +139,8 @@ TEST(InferenceBounds, BoundedContentsGiveBoundedSizes) {
             "i64[seq]");
 }
 
-// The second run may use a bound only because no extent shrinks when another one grows. This test tries real
-// operators with every smaller number instead of the bound.
+// A bound may be used as a number only if no output extent shrinks when an input extent grows. This test tries every
+// smaller number instead of the bound.
 TEST(InferenceBounds, HoldForEverySmallerNumber) {
   const struct {
     const char* node;
@@ -214,8 +212,6 @@ TEST(Inference, AcceptsDeprecatedOperators) {
   EXPECT_EQ(sizes("y = Upsample(x, s)", {f32({1, 1, 2, 2}), reals({1, 1, 2, 3})}, 10), "f32[1,1,4,6]");
   EXPECT_EQ(sizes("y = Scatter <axis = 0> (x, i, u)", {f32({3}), i64({1}), f32({1})}, 21), "f32[3]");
 }
-
-// Errors.
 
 TEST(InferenceErrors, LackThePrefixesOfTheLibrary) {
   const std::string text = sizes("y = Add(a, b)", {f32({2, 3}), f32({4, 3})});

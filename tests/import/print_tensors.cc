@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A developer's tool. It imports a model and prints a line of JSON for each tensor of each graph, also of bodies:
+// Imports a model and prints a line of JSON for each tensor of each graph and body:
 //   {"graph": "main/if:then_branch", "name": "x", "dtype": "f32", "shape": [1, 3], "at_most": [0], "role": "input"}
 // usage: print_tensors MODEL [symbol=extent | input=AxBxC]...
 // compare_with_onnx.py reads the output.
@@ -57,7 +57,7 @@ void print_graph(const lowtide::Graph& graph, const std::string& path) {
   }
 }
 
-// "batch=8" binds a symbol and "x=1x3" gives a shape. A shape of one extent is written with an x at the end: "x=8x".
+// "batch=8" binds a symbol and "x=1x3" gives a shape. A shape of one extent ends in an x: "a=8x".
 bool read_option(const std::string& argument, lowtide::ImportOptions& options) {
   const std::size_t equals = argument.rfind('=');
   if (equals == std::string::npos) return false;

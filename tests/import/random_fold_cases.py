@@ -54,7 +54,7 @@ class Maker:
         if name == "bool":
             values = [self.random.random() < 0.5 for _ in range(count)]
         elif is_real(name):
-            # Without odd numbers every sum is exact in any order.
+            # Without 0.1, 3.0e4 and 1e-3, every sum is exact in any order.
             special = [numpy.inf, -numpy.inf, numpy.nan, -0.0] + ([0.1, 3.0e4, 1e-3] if odd else [])
             values = [
                 self.random.choice(special) if self.rarely(0.08) else self.random.randint(4 * low, 4 * high) / 4
@@ -294,7 +294,7 @@ class Maker:
     def Pad(self, kind):
         shape = self.extents(1, empty=False)
         mode = self.random.choice(["constant", "reflect", "edge", "wrap"])
-        # For cuts in modes other than "constant", the evaluator uses numpy, and the results differ.
+        # With negative pads in other modes, the evaluator uses numpy, which differs from ONNX.
         least, most = (-1, 3) if mode == "constant" else (0, 3)
         pads = [self.random.randint(least, most) for _ in range(2 * len(shape))]
         if any(extent + pads[i] + pads[len(shape) + i] < 0 for i, extent in enumerate(shape)):
@@ -361,9 +361,10 @@ class Maker:
         return Case(kind, [self.array(self.random.choice(NUMBERS + ["bool"]), self.extents(1), -1, 1)])
 
     def OneHot(self, kind):
-        shape = self.extents(0, 2)  # of integers, because the evaluator computes with the value and turns inf into nan
+        shape = self.extents(0, 2)
         indices = self.array("i64", shape, -3, 4).clip(-5, 5)
         depth = numpy.array(self.random.randint(1, 5), numpy.int64)
+        # No floats: the evaluator computes with the values and turns inf into nan.
         values = self.array(self.random.choice(["i64", "i32"]), [2])
         return Case(kind, [indices, depth, values], axis=self.axis(len(shape) + 1))
 

@@ -63,7 +63,7 @@ TEST(DeclaredTypes, OfInputsOtherThanTensorsAreUnsupported) {
 TEST(Sizes, BeyondTheLimitAreRefusedAtTheirTensor) {
   expect_refused(import("g (float[4611686018427387904,4611686018427387904] x) => (float[n,m] y) { y = Relu(x) }"),
                  ErrorCode::over_limit, {"'x'"});
-  // 65537 x 65536 elements are 65536 in 32 bits. In fact they are 16 GiB, which is accepted.
+  // 65537 x 65536 elements would be 65536 in 32 bits. They are 16 GiB, which is accepted.
   const auto wide = import("g (float[65537,65536] x) => (float[n,m] y) { y = Relu(x) }");
   ASSERT_TRUE(wide.ok()) << wide.error().describe();
   EXPECT_EQ(find_tensor(wide->graph, "y")->size, Bytes(std::int64_t{65537} * 65536 * 4));
@@ -88,7 +88,7 @@ TEST(Sizes, OfNodesBeyondTheLimitAreRefusedAtTheNode) {
       ErrorCode::over_limit, {"node 1 'grow' (Expand)"});
   const auto large =
       import("g () => (float[n] y) { s = Constant<value_ints = [1073741824]>() y = ConstantOfShape(s) }");
-  ASSERT_TRUE(large.ok()) << "4 GiB are planned, not made: " << large.error().describe();
+  ASSERT_TRUE(large.ok()) << "4 GiB are planned, not allocated: " << large.error().describe();
 }
 
 TEST(Sizes, OfZeroArePlanned) {
@@ -104,7 +104,7 @@ TEST(Sizes, ThatDependOnDataAreUpperBoundsAndNoted) {
   const auto model = import("g (float[5,4] x) => (int64[2,n] y) { y = NonZero(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   const Tensor* y = find_tensor(model->graph, "y");
-  EXPECT_EQ(y->shape[1], 20) << "no more elements can be non-zero than there are";
+  EXPECT_EQ(y->shape[1], 20) << "all 20 elements may be non-zero";
   EXPECT_TRUE(y->shape.is_at_most(1));
   EXPECT_FALSE(y->shape.is_at_most(0));
   ASSERT_EQ(model->notes.size(), 1U);
@@ -132,7 +132,7 @@ TEST(Contents, ThatCannotBeComputedAreRefusedAtTheNode) {
 }
 
 TEST(Contents, OfManyLargeTensorsStayWithinTheirBudget) {
-  // Known numbers take 56 bytes each, for nodes of about 20 bytes.
+  // Each known number takes 56 bytes, while a node takes about 20 bytes in the file.
   onnx::ModelProto proto = model_from(
       "g (int64[1] x) => (int64[1] y) { s = Constant<value_ints = [4096]>() "
       "t0 = ConstantOfShape<value = int64[1] {1}>(s) y = Relu(x) }");

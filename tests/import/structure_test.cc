@@ -161,7 +161,7 @@ TEST(Structure, RefusesNamesBeyondTheLimit) {
     model.mutable_graph()->mutable_node(1)->set_input(0, name);
     const auto refused = import(model);
     expect_refused(refused, ErrorCode::over_limit, {"kMaxNameBytes"});
-    EXPECT_LT(refused.error().describe().size(), 1000U) << "a message never repeats such a name";
+    EXPECT_LT(refused.error().describe().size(), 1000U) << "a message never contains the whole name";
   }
 }
 

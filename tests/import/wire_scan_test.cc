@@ -72,12 +72,11 @@ TEST(WireScan, OfTheBeginningAgreesWithTheWholeScan) {
 }
 
 TEST(WireScan, OfTheBeginningIgnoresWhatFollows) {
-  // A text of 1,000 bytes is followed by a field that does not exist. The first 100 bytes contain only the first
-  // field.
+  // A text of 1,000 bytes is followed by a field number that does not exist. The first 100 bytes end inside the text.
   const std::string bytes = delimited(6, std::string(1'000, 'x')) + std::string(1, '\0');
   EXPECT_FALSE(scan_model(bytes).ok());
   EXPECT_TRUE(scan_head(std::string_view(bytes).substr(0, 100), static_cast<std::int64_t>(bytes.size())).ok());
-  // One field's tag and number may take 20 bytes, so the last 19 bytes of a beginning are left to the whole scan.
+  // The tag and number of a field may take 20 bytes, so the scan of a beginning stops before its last 19 bytes.
   const std::string zeros(100, '\0');
   EXPECT_TRUE(scan_head(std::string_view(zeros).substr(0, 19), 100).ok());
   EXPECT_FALSE(scan_head(std::string_view(zeros).substr(0, 20), 100).ok());
@@ -88,7 +87,7 @@ TEST(WireScan, RefusesEmptyFiles) { expect_refused(import_bytes(""), ErrorCode::
 TEST(WireScan, RefusesATruncatedModel) {
   for (std::size_t length = 0; length < small_model().size(); ++length) {
     const auto model = import_bytes(small_model().substr(0, length));
-    // Cut between the graph and the opset_import after it, the bytes are a model without opsets.
+    // A cut between the graph and the opset_import after it leaves a model without opsets.
     ASSERT_FALSE(model.ok()) << length;
     EXPECT_TRUE(model.error().code == ErrorCode::malformed || model.error().code == ErrorCode::invalid)
         << model.error().describe();
@@ -120,7 +119,7 @@ TEST(WireScan, RefusesRandomBytes) {
 TEST(WireScan, RefusesLengthsBeyondTheParent) {
   expect_refused(scan_model(tag(kGraph, 2) + varint(0x7FFFFFFFFFFFFFFF)), ErrorCode::malformed,
                  {"9223372036854775807", "byte"});
-  // The inner node has a length of one byte more than its graph has.
+  // The node has a length of 1, but its graph has no bytes left.
   expect_refused(scan_model(delimited(kGraph, tag(kNode, 2) + varint(1))), ErrorCode::malformed, {"has length 1", "0"});
 }
 

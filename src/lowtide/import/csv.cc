@@ -162,8 +162,8 @@ class Parser {
                   ErrorCode::invalid);
   }
 
-  // Returns the line of an earlier row with this id. Otherwise keeps the id and returns nullopt. While ids are 0,
-  // 1, 2, ..., none is kept, because the names of a million buffers need more memory than the buffers.
+  // Returns the line of an earlier row with this id. Otherwise keeps the id and returns nullopt. Ids are not kept while
+  // they are 0, 1, 2, ..., because the names of a million buffers need more memory than the buffers.
   std::optional<std::size_t> line_of(std::string_view id) {
     const std::size_t row = problem_.buffers.size();
     if (is_numbered_ && id == std::to_string(row)) return std::nullopt;
@@ -281,9 +281,9 @@ class Parser {
   std::size_t width_ = 0;
   std::vector<std::string_view> fields_;
   std::vector<std::string_view> gaps_;
-  bool is_numbered_ = true;                                       // each id so far is the number of its row
-  std::size_t numbered_ = 0;                                      // the number of rows before the first id that is not
-  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // of that id and all later ones; views of the text
+  bool is_numbered_ = true;                                       // whether each id so far is the number of its row
+  std::size_t numbered_ = 0;                                      // number of rows before the first other id
+  std::unordered_map<std::string_view, std::size_t> line_of_id_;  // from that id on; views of the text
   std::int64_t total_bytes_ = 0;
   PackingProblem problem_;
 };

@@ -38,7 +38,7 @@ Error io_error(const std::string& path, const std::string& message) {
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
-// Says why something other than a regular file is not read, and what to do instead.
+// Says why a path that is not a regular file cannot be read, and what to do instead.
 std::string not_a_file(mode_t mode) {
   if (S_ISDIR(mode)) return "is a folder; name a file inside it";
   const char* const kind = S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";

@@ -13,7 +13,7 @@
 
 namespace lowtide::import_internal {
 
-// The bytes of a file, copied into memory. They stay if the file shrinks later.
+// The bytes of a file, copied into memory. They do not change with the file.
 struct FileBytes {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
@@ -21,10 +21,10 @@ struct FileBytes {
   [[nodiscard]] std::string_view view() const { return {data.get(), size}; }
 };
 
-// Reads a regular file of at most `most_bytes`. A pipe, a device or a folder is refused at once, and a file that is
-// too large is refused without reading it. The file is opened once, so a change of the path meanwhile has no effect.
-// `check_head`, if given, sees the first kHeadBytes of a longer file and the size of the file. It can refuse a large
-// file of another kind before the rest is read and memory is allocated for it.
+// Reads a regular file of at most `most_bytes`. A pipe, a device or a folder is refused at once, and a file that is too
+// large is refused without reading it. The file is opened once, so a change of the path meanwhile has no effect. If the
+// file is longer than kHeadBytes, `check_head` gets its first kHeadBytes and its size. It can refuse a large file of
+// another kind before memory is allocated for the rest.
 // Errors: io; over_limit, whose message names the limit `limit`; those of `check_head`, with the path before their
 // place.
 using CheckHead = Result<void> (*)(std::string_view head, std::int64_t file_bytes);

@@ -39,7 +39,7 @@ Result<ImportedModel> import_bytes(import_internal::FileBytes bytes, const Impor
 #endif
 }
 
-// Refuses a file of another kind by its beginning, because reading and hashing all of it may take long.
+// Checks the beginning first, because reading and hashing a large file of another kind may take long.
 Result<import_internal::FileBytes> read_model(const std::string& path) {
 #ifdef LOWTIDE_WITH_ONNX
   constexpr import_internal::CheckHead kCheckHead = import_internal::check_head_of_model;

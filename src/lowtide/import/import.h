@@ -19,16 +19,17 @@ namespace lowtide {
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
 // Returns the SHA-256 digest of any file, as in ImportedModel::sha256. The file need not be a model. Errors: io,
-// over_limit.
+// over_limit. O(bytes).
 [[nodiscard]] Result<std::string> model_digest(const std::string& path);
 
 // Reads a packing problem from a CSV file in the format of MiniMalloc: a header line, then one line per buffer
 // (docs/packing-format.md). The columns are id, lower, upper and size, and optionally alignment, offset and gaps, in
 // any order. A buffer is live in [lower, upper). Errors: malformed, invalid, unsupported (a window), over_limit, io.
+// O(bytes).
 [[nodiscard]] Result<PackingProblem> import_packing(const std::string& path);
 
-// Reads an ordering problem from a JSON file (docs/order-format.md). Errors: malformed; invalid, such as a cycle or
-// a node that does not exist; over_limit; io.
+// Reads an ordering problem from a JSON file (docs/order-format.md). Errors: malformed; invalid, such as a cycle or a
+// node that does not exist; over_limit; io. O(bytes + (nodes + edges) log nodes).
 [[nodiscard]] Result<ImportedOrderGraph> import_order_graph(const std::string& path);
 
 }  // namespace lowtide

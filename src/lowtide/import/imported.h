@@ -25,7 +25,7 @@ struct ImportedModel {
   std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes; `graph` has none
   std::string sha256;      // of the bytes of the file, in lower-case hex
   std::string format;      // "onnx"
-  // remarks for the user, such as that nodes were sorted or that sizes are upper bounds
+  // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
 };
 
@@ -34,7 +34,7 @@ struct ImportedModel {
 struct ImportedOrderGraph {
   Graph graph;
   IdVector<NodeId, std::int64_t> index;  // number of each node in the file, counted from 0
-  std::vector<std::string> notes;
+  std::vector<std::string> notes;        // as in ImportedModel
 };
 
 }  // namespace lowtide

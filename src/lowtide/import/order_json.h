@@ -16,9 +16,10 @@ namespace lowtide::import_internal {
 //   {"nodes": [{"name": "a", "bytes": 64}, {"name": "b", "bytes": 32}],     one output per node; names are optional
 //    "edges": [[0, 1]],                  node b reads the output of node a; nodes are counted from 0
 //    "outputs": [1],                     optional: nodes whose outputs live until the end
-//    "order": [0, 1]}                    optional: the given order; without it, the order of "nodes"
+//    "order": [0, 1],                    optional: the given order; without it, the order of "nodes"
+//    "name": "net"}                      optional: the name of the graph
 //
-// O(bytes + (nodes + edges) log nodes).
+// Errors: malformed; invalid; over_limit. O(bytes + (nodes + edges) log nodes).
 [[nodiscard]] Result<ImportedOrderGraph> parse_order_graph(std::string_view text);
 
 }  // namespace lowtide::import_internal

@@ -42,8 +42,8 @@ void add_symbols(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>&
   }
 }
 
-// Finds a name that the user typed: as it is in the model, or with the escapes that messages print. Returns nullopt
-// if `names` lacks it.
+// Finds a name that the user typed as it is in the model, or with the escapes of messages. Returns nullopt if `names`
+// lacks it.
 std::optional<std::string> name_given(const std::string& given, const Names& names) {
   if (names.contains(given)) return given;
   std::string meant;

@@ -12,17 +12,16 @@
 namespace lowtide::import_internal {
 namespace {
 
-// The elements of content that may be held at once. Each takes 56 bytes, so this is 28 MB, half of what parsing may
-// cost.
+// The elements of content that may be held at once. Each takes 56 bytes, so they take 28 MB, less than half of the
+// limit for parsing.
 constexpr std::int64_t kHeldElements = std::int64_t{512} << 10;
 constexpr std::int64_t kFileBytesPerHeldElement = 8;
 
-// The elements that may be computed in total; this takes about half a second. No model tried needed more than
-// 100,000.
+// The elements that may be computed in total, in about half a second. No tested model needs more than 100,000.
 constexpr std::int64_t kComputedElements = std::int64_t{16} << 20;
 constexpr std::int64_t kComputedElementsPerNode = 64;
 
-// Visits of nodes. A node in a body counts again each time the body is inferred again.
+// Visits of nodes. A node in a body counts each time the body is inferred.
 constexpr std::int64_t kNodeVisits = 100'000;
 constexpr std::int64_t kVisitsPerNode = 16;
 

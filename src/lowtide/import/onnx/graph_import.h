@@ -9,7 +9,7 @@
 
 namespace lowtide::import_internal {
 
-// Imports an ONNX model from the bytes of its file, as import_model does, but without the digest. The steps:
+// Imports an ONNX model from the bytes of its file, as import_model does, but without the digest:
 //   1. scan_model limits the cost of parsing, then protobuf parses (load/load.h)
 //   2. functions are inlined within a budget, and every operator is looked up (load/functions.h, load/operators.h)
 //   3. the sizes that the user gives are bound to the inputs (bindings.h)

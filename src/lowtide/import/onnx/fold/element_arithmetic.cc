@@ -16,7 +16,7 @@ bool is_exactly(const KnownElement& element, std::int64_t number) {
   return element.knowledge == Knowledge::exact && element.integer == number;
 }
 
-// Also for a bound of 0.
+// Includes an upper bound of 0, because a bounded number is never negative.
 bool is_certainly_zero(const KnownElement& element) {
   return element.knowledge != Knowledge::unknown && element.integer == 0;
 }
@@ -32,13 +32,14 @@ std::optional<IntegerPair> integer_pair(const KnownElement& a, const KnownElemen
   return IntegerPair{*left, *right};
 }
 
-// Multiplies inexact reals only for finite ranges, because infinity times the 0 of a range would be NaN.
 struct RealPair {
   RealRange a;
   RealRange b;
   [[nodiscard]] bool is_exact() const { return a.is_exact && b.is_exact; }
   [[nodiscard]] RealRange exactly(double result) const { return {result, result, is_exact()}; }
 };
+
+// Returns nullopt if an end is infinite, unless both are exact, because infinity times the 0 of a range would be NaN.
 std::optional<RealPair> real_pair(const KnownElement& a, const KnownElement& b) {
   const auto left = real_range(a);
   const auto right = real_range(b);

@@ -6,9 +6,8 @@
 #include "lowtide/base/result.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 
-// Arithmetic on single elements that are exact, bounded or unknown. A result holds for every pair of numbers that
-// the operands may be. Ranges of results come from interval arithmetic on numbers that are never negative unless
-// they are exact.
+// Arithmetic on single elements that are exact, bounded or unknown. A result holds for all numbers that the operands
+// may have. Ranges come from interval arithmetic. A bounded number is never negative.
 namespace lowtide::import_internal {
 
 using BinaryRule = Result<KnownElement> (*)(DType dtype, const KnownElement& a, const KnownElement& b);
@@ -26,7 +25,8 @@ using UnaryRule = KnownElement (*)(DType dtype, const KnownElement& a);
 [[nodiscard]] Result<KnownElement> least_element(DType dtype, const KnownElement& a, const KnownElement& b);
 [[nodiscard]] Result<KnownElement> greatest_element(DType dtype, const KnownElement& a, const KnownElement& b);
 
-// Integer base and exponent. Exact if the result is within 2^53, because kernels in double precision agree on it.
+// Requires: base and exponent are integers. Returns an unknown element beyond 2^53, where kernels in double precision
+// disagree.
 [[nodiscard]] KnownElement integer_power(DType dtype, const KnownElement& base, const KnownElement& exponent);
 
 }  // namespace lowtide::import_internal

@@ -33,7 +33,7 @@ FoldRule find_rule(std::string_view domain, std::string_view type) {
   return found != table.end() && found->type == type ? found->rule : nullptr;
 }
 
-// Whether any element is known, at least by name. A content without one means the same as nullptr.
+// Whether the content is empty, or an element is known or has a symbol. Otherwise it says no more than nullptr.
 bool says_something(const KnownContent& content) {
   return content.elements.empty() ||
          std::any_of(content.elements.begin(), content.elements.end(), [](const KnownElement& element) {

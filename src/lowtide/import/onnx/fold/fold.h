@@ -17,18 +17,17 @@ namespace lowtide::import_internal {
 [[nodiscard]] bool may_fold(std::string_view domain, std::string_view type);
 
 // Computes the contents of a node's outputs, as far as the inputs allow. It covers the arithmetic that models do on
-// shapes: Shape, Size, Gather, Concat, Slice, Split, Squeeze, Unsqueeze, Reshape, Cast, arithmetic, comparison,
-// Where, Range, ConstantOfShape, NonZero of a known content, Reduce*, and more. There is one entry per output. It is
-// nullptr if nothing is known, if the operator has no rule, or if the result would exceed
-// limits::kMaxFoldedElements.
-// An exact element is what ONNX defines, with the wrap-around and rounding of the element type. For some float
-// operators the standard leaves the last bit to the kernel: Exp, Log, Pow, sums and means of several floats. Then the
-// element is the result in double precision, rounded once. What ONNX leaves undefined is unknown and not an error,
-// because the node may be in a branch that never runs: a float beyond the range of the integer type it is cast to, NaN
-// cast to an integer, a shift by more than the width, an index out of range.
-// Errors (invalid), because no run can pass them: an integer division or Mod by an exact 0; the lowest number of a
+// shapes: Shape, Size, Gather, Concat, Slice, Split, Squeeze, Unsqueeze, Reshape, Cast, arithmetic, comparison, Where,
+// Range, ConstantOfShape, NonZero of a known content, Reduce*, and more. Returns one entry per output: nullptr if
+// nothing is known, if the operator has no rule, or if the result would exceed limits::kMaxFoldedElements.
+// An exact element is what ONNX defines, with the wrap-around and rounding of the element type. For Exp, Log, Pow, and
+// sums and means of several floats, the standard leaves the last bit to the kernel. Such an element is the result in
+// double precision, rounded once. What ONNX leaves undefined is unknown and not an error, because the node may be in a
+// branch that never runs. Examples are a cast of NaN to an integer, a cast of a float beyond the range of the integer
+// type, a shift by more than the width, and an index out of range.
+// Errors (invalid), because no run can pass them: an integer division or Mod by a known 0; the lowest number of a
 // signed type divided by -1, which that type cannot represent; a Range or Slice with a step of 0.
-// O(elements in and out, times the rank). A pure function.
+// O(elements in and out, times the rank); TopK and Unique also sort. A pure function.
 [[nodiscard]] Result<std::vector<std::shared_ptr<const KnownContent>>> fold(const FoldRequest& request);
 
 }  // namespace lowtide::import_internal

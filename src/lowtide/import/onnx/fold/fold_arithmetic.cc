@@ -6,7 +6,7 @@
 #include "lowtide/import/onnx/fold/element_arithmetic.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of element-wise arithmetic with the broadcasting of numpy.
+// Rules of element-wise arithmetic with the broadcasting of NumPy.
 namespace lowtide::import_internal {
 namespace {
 
@@ -102,8 +102,8 @@ KnownElement sign(DType dtype, const KnownElement& a) {
   return integer_range(a) ? element_of(dtype, IntegerRange{0, 1}) : KnownElement{};
 }
 
-// Applies a float function that never decreases on [0, inf) and maps 0 to at least 0. So it maps an upper bound to an
-// upper bound.
+// Applies a float function that never decreases on [0, inf) and maps 0 to at least 0. It therefore maps an upper bound
+// to an upper bound.
 template <double (*function)(double)>
 KnownElement rising(DType dtype, const KnownElement& a) {
   if (!is_float(dtype)) return {};
@@ -178,8 +178,7 @@ Result<Contents> clip(const FoldNode& node) {
   auto result = std::make_shared<KnownContent>(*source);
   for (KnownElement& element : result->elements) {
     if (low.is_given) {
-      // After an exact lower limit, even an unknown element is at least that limit. An exact upper limit then bounds
-      // it.
+      // Exact limits give even an unknown element a range.
       const bool is_bounded = high.is_given && high.element.knowledge == Knowledge::exact &&
                               low.element.knowledge == Knowledge::exact && is_integer(source->dtype) &&
                               element.knowledge == Knowledge::unknown && element.symbol.empty();

@@ -5,8 +5,8 @@
 
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Cast and CastLike by ONNX's table of conversions. Integers keep their low bits. A float becomes the nearest number
-// of another float type, and is truncated towards zero when it becomes an integer. Everything except 0 is true.
+// Cast and CastLike by ONNX's table of conversions. Integers keep their low bits. A float becomes the nearest number of
+// another float type. As an integer, it is truncated towards zero. As a bool, everything except 0 is true.
 namespace lowtide::import_internal {
 namespace {
 
@@ -37,7 +37,7 @@ KnownElement cast_integer(DType from, DType to, const KnownElement& element) {
   }
   if (element.knowledge == Knowledge::exact) return element_of(to, IntegerRange{element.integer, element.integer});
   if (element.knowledge == Knowledge::at_most) return element_of(to, IntegerRange{0, element.integer});
-  // An unknown extent keeps its name in the types that models use for shapes. A narrower type could cut it.
+  // An unknown extent keeps its name in the types that models use for shapes. A narrower type could truncate it.
   const bool holds_extents = *bits_of(to) >= 32 && is_integer(from);
   return holds_extents ? element : KnownElement{};
 }

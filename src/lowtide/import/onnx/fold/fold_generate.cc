@@ -7,7 +7,7 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of operators that make a content from a few numbers.
+// Rules of operators that generate a content, and of NonZero.
 namespace lowtide::import_internal {
 namespace {
 
@@ -125,7 +125,7 @@ Result<Contents> eye_like(const FoldNode& node) {
   return single(result);
 }
 
-// As numpy's nonzero: one row per axis, one column per element, in row-major order.
+// One row per axis and one column per element that is not 0, in row-major order.
 Result<Contents> non_zero(const FoldNode& node) {
   const Content source = node.content(0);
   if (source == nullptr) return nothing();
@@ -167,7 +167,7 @@ Result<Contents> one_hot(const FoldNode& node) {
     for (std::int64_t within = 0; within < view.inner; ++within) {
       const KnownElement& index = indices->elements[static_cast<std::size_t>(block * view.inner + within)];
       if (index.knowledge != Knowledge::exact) continue;
-      // Outside [-depth, depth) every element is "off".
+      // An index outside [-depth, depth) gives only off values.
       const std::int64_t hot = index.integer < 0 && index.integer >= -*depth ? index.integer + *depth : index.integer;
       for (std::int64_t i = 0; i < view.extent; ++i) {
         result->elements[view.at(block, i, within)] = values->elements[i == hot ? 1 : 0];

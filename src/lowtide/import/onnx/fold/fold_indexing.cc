@@ -6,9 +6,8 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
-// Rules of operators that read or write elements at positions that are contents themselves. If a position is
-// unknown, so is the element read from it. If an element is written at an unknown position, nothing is known of the
-// result.
+// Rules of operators whose inputs give the positions of the elements that they read or write. If a position is unknown,
+// so is the element read from it. If an element is written at an unknown position, nothing is known of the result.
 namespace lowtide::import_internal {
 namespace {
 
@@ -258,7 +257,7 @@ struct Padding {
   Extents after;
 };
 
-// Far beyond every folded tensor, and sums of such numbers do not overflow.
+// More than any folded tensor has. Sums of such numbers do not overflow.
 constexpr std::int64_t kMostPadding = std::int64_t{1} << 40;
 
 std::optional<Padding> padding_of(const FoldNode& node, std::size_t rank) {
@@ -285,7 +284,7 @@ std::optional<Padding> padding_of(const FoldNode& node, std::size_t rank) {
   return padding;
 }
 
-// Returns where an element outside the source is read from, or nullopt if it is the constant.
+// Returns the position in the source that Pad reads for position `at`, or nullopt for the constant.
 std::optional<std::int64_t> padded_from(std::string_view mode, std::int64_t at, std::int64_t extent) {
   if (at >= 0 && at < extent) return at;
   if (mode == "edge") return std::clamp<std::int64_t>(at, 0, extent - 1);

@@ -154,8 +154,7 @@ Result<Contents> slice(const FoldNode& node) {
     extents[axis] = part.count;
     if (source->elements.empty()) continue;
     base += part.begin * strides[axis];
-    // A stride is used only from the second element on. Then the step is shorter than the axis and cannot
-    // overflow.
+    // With two elements or more, the step is shorter than the axis, so the product cannot overflow.
     strides[axis] = part.count > 1 ? strides[axis] * by[i] : 0;
   }
   return single(strided(*source, extents, strides, base));
@@ -309,8 +308,7 @@ Result<Contents> expand(const FoldNode& node) {
   return extents ? single(broadcast_to(source, *extents)) : nothing();
 }
 
-// A Tile is a strided copy of twice the rank: [repeat0, extent0, repeat1, extent1, ...], with stride 0 for the
-// repeats.
+// A Tile is a strided copy of extents [repeat0, extent0, repeat1, extent1, ...], with stride 0 for the repeats.
 Result<Contents> tile(const FoldNode& node) {
   const Content source = node.content(0);
   const std::optional<Extents> repeats = node.exact_integers(1);

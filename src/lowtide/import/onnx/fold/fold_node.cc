@@ -10,7 +10,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Above the number of elements of any tensor of extents, axes or pads.
+// More than any tensor of extents, axes or pads has.
 constexpr std::int64_t kMostUnknownElements = 256;
 
 }  // namespace

@@ -28,7 +28,8 @@ struct ListSetting {
   std::optional<Extents> values;  // nullopt if the list is given but unknown before the run
 };
 
-// Reads a request. Every accessor returns its empty value for what is absent, malformed or of another type.
+// Reads a request. For what is absent, malformed or of another type, an accessor returns its empty value or
+// `otherwise`.
 class FoldNode {
  public:
   explicit FoldNode(const FoldRequest& request) : request_(request) {}
@@ -60,11 +61,11 @@ class FoldNode {
 
 using FoldRule = Result<Contents> (*)(const FoldNode& node);
 
-// The rules of each operator family, in any order.
 struct NamedRule {
   std::string_view type;
   FoldRule rule;
 };
+// The rules of each operator family, in any order.
 [[nodiscard]] std::span<const NamedRule> movement_rules();
 [[nodiscard]] std::span<const NamedRule> indexing_rules();
 [[nodiscard]] std::span<const NamedRule> arithmetic_rules();
@@ -90,7 +91,7 @@ struct NamedRule {
 // Converts a list of axes. Returns nullopt if one is outside or repeated.
 [[nodiscard]] std::optional<std::vector<std::size_t>> normal_axes(const Extents& axes, std::size_t rank);
 
-// Returns a content of unknown elements, or nullptr beyond the limit or if the type is not foldable.
+// Returns a content of unknown elements. Returns nullptr if folded_count() fails or the type is not foldable.
 [[nodiscard]] std::shared_ptr<KnownContent> blank(DType dtype, const Extents& extents);
 
 // Returns the elements source[base + sum(index[i] * strides[i])] for every index of `extents`. This covers
@@ -98,12 +99,13 @@ struct NamedRule {
 [[nodiscard]] Content strided(const KnownContent& source, const Extents& extents, const Extents& strides,
                               std::int64_t base);
 
-// Returns the shape to which both broadcast by numpy's rule, or nullopt if they do not.
+// Returns the shape to which both broadcast by NumPy's rule, or nullopt if there is none.
 [[nodiscard]] std::optional<Extents> broadcast(const Extents& a, const Extents& b);
-// Returns nullptr beyond the limit. Requires: `source.extents` broadcasts to `extents`.
+// Returns nullptr if the result would exceed limits::kMaxFoldedElements. Requires: `source->extents` broadcasts to
+// `extents`.
 [[nodiscard]] Content broadcast_to(const Content& source, const Extents& extents);
 
-// Visits a tensor along one axis: `outer` blocks of `extent` elements that are `inner` apart.
+// Row-major positions around one axis: `outer` indices before it, `extent` along it, and `inner` after it.
 struct AxisView {
   std::int64_t outer = 1;
   std::int64_t extent = 1;

@@ -53,11 +53,11 @@ std::optional<std::vector<bool>> reduced_axes(const FoldNode& node, std::size_t 
   return is_reduced;
 }
 
-// Reals are summed and multiplied in double precision and rounded once. Integers and bounds are combined one by one.
+// Completes the reduction of `count` elements. Reals were combined in double precision and are rounded here, once.
 KnownElement finished(Reduction reduction, DType dtype, const KnownElement& total, std::int64_t count) {
   if (!is_float(dtype)) {
     if (reduction != Reduction::mean) return total;
-    // Kernels disagree whether a mean of integers is truncated or floored, so it is exact only if it is a whole
+    // Kernels disagree on whether a mean of integers is truncated or floored, so it is exact only if it is a whole
     // number.
     if (total.knowledge != Knowledge::exact || count == 0 || total.integer % count != 0) return {};
     return exact_integer(total.integer / count);

@@ -57,8 +57,8 @@ Result<Contents> top_k(const FoldNode& node) {
   return Contents{values, indices};
 }
 
-// Only without `axis`. Computes the distinct elements of the flattened tensor, the first position of each, the
-// distinct element at each position, and the number of times that each occurs.
+// Only without `axis`. Returns the distinct elements of the flattened tensor, the first position of each, the index of
+// the distinct element at each position, and the number of occurrences of each.
 Result<Contents> unique(const FoldNode& node) {
   const Content source = node.content(0);
   if (source == nullptr || !are_sortable(*source)) return nothing();

@@ -34,8 +34,8 @@ struct KnownElement {
   std::int64_t integer = 0;
   double real = 0;
   // Name of an unknown element that is an unknown extent and therefore never negative. It is kept through Shape,
-  // movement of data, casts between integers of at least 32 bits, and arithmetic that changes nothing (x 1, + 0). An
-  // extent that does not fit into an i32 is assumed not to occur.
+  // movement of data, casts between integers of at least 32 bits, and arithmetic that changes nothing (x 1, + 0). Every
+  // extent is assumed to fit into an i32.
   std::string symbol;
 
   friend bool operator==(const KnownElement&, const KnownElement&) = default;
@@ -45,7 +45,7 @@ struct KnownElement {
 struct KnownContent {
   DType dtype = DType::i64;
   std::vector<std::int64_t> extents;
-  std::vector<KnownElement> elements;  // one per element: the product of the extents
+  std::vector<KnownElement> elements;  // as many as the product of the extents
 };
 
 // What is known of an input of a node before the run.

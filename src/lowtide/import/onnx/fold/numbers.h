@@ -13,7 +13,7 @@
 // The numbers of ONNX's element types, and ranges of them.
 namespace lowtide::import_internal {
 
-// Types whose elements can be known: all except floats of at most 8 bits, complex types and string.
+// The foldable types, whose elements can be known, are all except floats of at most 8 bits, complex types and string.
 [[nodiscard]] bool is_integer(DType dtype);  // includes bool
 [[nodiscard]] bool is_float(DType dtype);    // f64, f32, f16, bf16
 [[nodiscard]] inline bool is_foldable(DType dtype) { return is_integer(dtype) || is_float(dtype); }
@@ -47,8 +47,8 @@ struct RealRange {
 [[nodiscard]] std::optional<IntegerRange> integer_range(const KnownElement& element);
 [[nodiscard]] std::optional<RealRange> real_range(const KnownElement& element);
 
-// Returns the strongest element that holds for a range of true results. An exact result wraps around. If a range
-// leaves the type or goes below 0, nothing is known.
+// Returns the strongest element that holds for a range of results before wrap-around and rounding. An exact result is
+// wrapped or rounded. If another range leaves the type or goes below 0, the element is unknown.
 [[nodiscard]] KnownElement element_of(DType dtype, const IntegerRange& range);
 [[nodiscard]] KnownElement element_of(DType dtype, const RealRange& range);
 

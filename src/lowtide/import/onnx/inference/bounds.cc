@@ -223,7 +223,7 @@ bool has_bounds(std::span<const TensorFact* const> inputs) {
         std::any_of(extents->begin(), extents->end(), [](const auto& extent) { return is_bounded(extent); })) {
       return true;
     }
-    // Only a list of one or two sizes per axis is read as sizes.
+    // Only contents of at most 2 * kMaxRank elements are read as sizes.
     const auto& content = input->known.content;
     if (content != nullptr && content->elements.size() <= kMostSizes &&
         std::any_of(content->elements.begin(), content->elements.end(),

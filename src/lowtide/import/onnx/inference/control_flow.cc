@@ -72,8 +72,8 @@ std::string axis_symbol(const onnx::NodeProto& node, std::size_t index, std::siz
   return output_symbol(node, index) + "[" + std::to_string(axis) + "]";
 }
 
-// Returns the deepest nesting of Loop and Scan nodes in a body. Iterative, because the nesting of a file is not
-// limited here.
+// Returns the deepest nesting of Loop and Scan nodes in a body. It does not recurse, because the nesting is not limited
+// here.
 int loop_height(const onnx::GraphProto& body) {
   std::vector<std::pair<const onnx::GraphProto*, int>> open = {{&body, 0}};
   int highest = 0;
@@ -91,7 +91,7 @@ int loop_height(const onnx::GraphProto& body) {
   return highest;
 }
 
-// Widens the state with which an iteration starts by the state that the previous iteration may leave. Returns true
+// Widens the state at the start of an iteration so that it includes what the previous iteration may leave. Returns true
 // if anything became unknown.
 bool widen(TensorFact& state, const TensorFact& next, const std::string& symbol) {
   if (!state.is_tensor && !next.is_tensor) {
@@ -134,15 +134,14 @@ void forget_extents(TensorFact& state, const std::string& symbol) {
   }
 }
 
-// A body that runs repeatedly. Its inputs are facts before the states, the states, and facts after them. Its outputs
-// are others, followed by the states from `first_state_output` on.
+// A body that runs repeatedly. Both its inputs and its outputs contain the states as one range.
 struct RepeatedBody {
   const onnx::NodeProto& node;
   const onnx::GraphProto& body;
   Facts inputs;
   std::size_t first_state = 0;  // index of the first state among the inputs
   std::size_t state_count = 0;
-  std::size_t first_state_output = 0;
+  std::size_t first_state_output = 0;  // index of the first state among the outputs
 };
 
 // Infers the body until the states hold for every iteration. Returns the outputs, and leaves the states in
@@ -198,7 +197,7 @@ TensorFact stacked(const TensorFact& each, std::size_t axis, KnownExtent extent)
   return result;
 }
 
-// Returns how often a Loop runs its body.
+// Returns the number of iterations of a Loop.
 KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                        const TensorFact& next_condition, std::size_t output) {
   KnownExtent count = {Knowledge::unknown, 0, axis_symbol(node, output, 0)};

@@ -155,7 +155,7 @@ Result<void> guard_extents(const onnx::NodeProto& node, int index, const TensorF
   return {};
 }
 
-// Inputs by operator whose known content is a list of sizes, counts or axes.
+// Inputs, by operator, whose content is a list of sizes, counts or axes, and the range of its numbers.
 struct ContentLimits {
   std::string_view type;
   int input;
@@ -215,8 +215,8 @@ const KnownContent* content_of(std::span<const TensorFact* const> inputs, std::s
   return inputs[index]->known.content.get();
 }
 
-// A list of one or two numbers per axis has at most that length. The library makes an axis for every element, even
-// for unknown ones. The list of a Split has one number per part.
+// Refuses a list of more than 2 * kMaxRank numbers, because the library makes an axis for every number, even for
+// unknown ones. The list of a Split is not limited, because it has one number per part.
 Result<void> guard_length(const onnx::NodeProto& node, const TensorFact& fact, const ContentLimits& bounds) {
   if (!fact.known.extents || bounds.type == "Split" || bounds.type == "SplitToSequence") return {};
   const std::vector<KnownExtent>& extents = *fact.known.extents;
@@ -246,7 +246,7 @@ Result<void> guard_content(const onnx::NodeProto& node, std::span<const TensorFa
   return {};
 }
 
-// Checks contents of floats that become extents.
+// Checks contents of f32 that scale extents.
 Result<void> guard_scale_input(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs, int index) {
   const KnownContent* content = content_of(inputs, static_cast<std::size_t>(index));
   if (content == nullptr || content->dtype != DType::f32) return {};
@@ -279,7 +279,7 @@ Result<void> guard_range(std::span<const TensorFact* const> inputs) {
                ""};
 }
 
-// Accepts letters, at most one ellipsis per term, and at most one arrow. On other text, the library would never
+// Accepts letters, at most one ellipsis per term, and at most one arrow. On some other texts, the library would never
 // return.
 Result<void> guard_equation(const onnx::NodeProto& node) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {

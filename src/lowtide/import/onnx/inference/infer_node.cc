@@ -51,8 +51,7 @@ std::string cleaned(std::string_view text) {
   std::replace(result.begin(), result.end(), '\n', ' ');
   while (!result.empty() && (result.back() == ' ' || result.back() == '.')) result.pop_back();
   const std::string safe = quoted(result, kMostText);
-  // Quotes around a whole sentence would be confusing. They are the first and the last character unless the text
-  // was cut.
+  // Quotes around a whole sentence would confuse. They are the first and last character unless the text was cut.
   return safe.size() >= 2 && safe.back() == '\'' ? safe.substr(1, safe.size() - 2) : safe;
 }
 
@@ -114,7 +113,7 @@ Result<Facts> ask_library(const Request& request, BoundsAs bounds) {
   return facts;
 }
 
-// Asks the library, and a second time with the bounds if there are any (bounds.h).
+// Asks the library. Asks it again with the bounds if there are any (bounds.h).
 Result<Facts> ask_library_with_bounds(const Request& request) {
   Result<Facts> facts = ask_library(request, BoundsAs::unknown);
   if (!facts.ok() || !request.is_standard() || !has_bounds(request.inputs) || !is_monotonic(request.node.op_type())) {
@@ -201,8 +200,8 @@ bool may_have_content(const Request& request) {
                      [](const TensorFact* input) { return input != nullptr && input->known.content != nullptr; });
 }
 
-// Masks and tables with many elements are data and not shapes. Computing them would take longer than everything
-// else.
+// Masks and tables with many elements are data and not shapes. Computing them would take longer than the rest of the
+// import.
 bool is_small(const TensorFact& fact) {
   constexpr std::int64_t kMostIntegers = 4096;
   constexpr std::int64_t kMostReals = 256;

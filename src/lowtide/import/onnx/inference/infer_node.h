@@ -12,12 +12,12 @@
 
 namespace lowtide::import_internal {
 
-// Derives the facts of a node's outputs from the facts of its inputs. There is one fact per output, also for omitted
-// ones; an omitted input is nullptr. It combines the onnx library's inference for the operator, the contents that
+// Derives the facts of a node's outputs from the facts of its inputs. Returns one fact per output, including omitted
+// ones. An omitted input is nullptr. The facts combine the onnx library's inference for the operator, the contents that
 // `fold` computes, and proven upper bounds for operators whose sizes depend on data (NonZero, NonMaxSuppression,
 // Unique, Compress, TopK with unknown k, ...).
-// An extent that is still unknown has a symbol with the name of the output: "y[0]". If one branch of an If is
-// invalid, the facts are those of the other branch, which every run takes (control_flow.h).
+// An unknown extent without a symbol is named after the output: "y[0]". If one branch of an If is invalid, the facts
+// are those of the other branch, which every run takes (control_flow.h).
 // Errors: what the library finds wrong with the node (invalid, with the text of the library); numbers that are out
 // of range (invalid, over_limit); an operator that the library does not know (unsupported). The caller adds the
 // place. Throws only InvariantViolation.

@@ -118,7 +118,7 @@ Result<TensorFact> fact_of_type(const onnx::TypeProto& type, const std::string& 
   return fact;
 }
 
-// Passes the types of a body's inputs to the walk as facts, and its answer back as types.
+// Passes the types of a body's inputs to `infer_body` as facts, and returns its facts as types.
 class FactContext::BodyInferencer final : public onnx::GraphInferencer {
  public:
   BodyInferencer(FactContext& context, const onnx::GraphProto& body) : context_(context), body_(body) {}
@@ -143,7 +143,7 @@ class FactContext::BodyInferencer final : public onnx::GraphInferencer {
   }
 
  private:
-  // Only an exception can leave the library. The context keeps the reason.
+  // Only an exception can pass through the library, so the context keeps the error.
   template <typename T>
   T kept(Result<T> result) {
     if (!result.ok()) {

@@ -15,8 +15,8 @@ namespace lowtide::import_internal {
 
 // How an upper bound is shown to the library, which knows only exact numbers.
 enum class BoundsAs : std::uint8_t {
-  unknown,  // as unknown: a number in the result then holds below every bound
-  value,    // as an exact number: a number in the result is then an upper bound if the operator is monotonic
+  unknown,  // as unknown: numbers in the result hold for all extents within the bounds
+  value,    // as an exact number: numbers in the result are upper bounds if the operator is monotonic
 };
 
 // Presents a node and the facts of its inputs to the library's inference functions. Types and tensors are made on

@@ -11,8 +11,8 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Returns the only inexact extent of the input that is not used yet, if the exact ones have the product `others`.
-// The -1 then equals this extent.
+// Returns the only inexact extent of the input that is not cancelled, if the product of the exact ones is `others`. The
+// -1 then equals this extent.
 const KnownExtent* only_difference(const KnownExtents& data, const std::vector<bool>& is_used, Bound others) {
   const KnownExtent* only = nullptr;
   Bound exact = 1;
@@ -64,7 +64,7 @@ std::optional<std::size_t> same_name(const KnownElement& element, const Balance&
   return std::nullopt;
 }
 
-// Sets one axis of the output from one element of the target, and enters it into the balance.
+// Sets one axis of the output from one element of the target, and updates the balance.
 void enter(const KnownElement& element, std::size_t axis, KnownExtents& output, Balance& balance) {
   const KnownExtents& data = balance.data;
   KnownExtent& extent = output[axis];

@@ -12,8 +12,8 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Bounds the extent of a slice. If start and end are counted from the front and the step is positive, the extent
-// does not shrink when the axis grows. Otherwise it is at most the length of the axis, divided by the step.
+// Bounds the extent of a slice. If the step is known and positive, the bound is the least that the axis, the end and
+// the start permit, divided by the step. Otherwise it is the bound of the axis.
 Bound sliced_bound(const KnownExtent& extent, std::optional<std::int64_t> start, const KnownElement* end,
                    std::optional<std::int64_t> step) {
   Bound most = bound_of(extent);
@@ -103,7 +103,7 @@ void size_range(const Sized& sized) {
   }
 }
 
-// For each axis: output = input x factor, or input + before + after.
+// For each axis: output = input x repeats.
 void size_tile(const Sized& sized) {
   const KnownExtents* data = sized.extents(0);
   const KnownContent* repeats = sized.content(1);
@@ -121,6 +121,7 @@ void size_tile(const Sized& sized) {
   }
 }
 
+// For each axis: output = input + before + after.
 void size_pad(const Sized& sized) {
   const KnownExtents* data = sized.extents(0);
   const KnownContent* pads = sized.content(1);

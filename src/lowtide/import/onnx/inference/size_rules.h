@@ -17,11 +17,11 @@ namespace lowtide::import_internal {
 //   NonZero             [rank, <= n]                     Unique    [<= n]
 //   NonMaxSuppression   [<= batches x classes x min(max_output_boxes_per_class, boxes), 3]
 //   Compress            [<= min(n, length of the condition, number of true elements)]
-//   Slice               [<= ceil(n / |step|)], less if start and end are known and not counted from the end
+//   Slice               [<= ceil(n / step)] for a known step above 0, less if start or end is known; otherwise [<= n]
 //   Split               each part <= n; <= ceil(n / parts) if the parts are equal
 //   TopK                [<= min(k, n)]                   Range     by its start, limit and step
 //   Reshape             symbols and bounds on both sides cancel; otherwise its -1 is <= n / the other known extents
-//   Tile, Pad, Resize, Expand, ConstantOfShape           each axis whose content is known
+//   Tile, Pad, Resize   each axis whose repeats, pads, scale or size is known
 //   LSTM, GRU, RNN      the hidden size from the recurrence weights
 void apply_size_rules(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                       std::vector<TensorFact>& outputs);

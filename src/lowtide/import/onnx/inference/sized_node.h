@@ -59,7 +59,7 @@ struct Sized {
   }
 };
 
-// A bound; nullopt if it is unknown.
+// An upper bound; nullopt if none is known.
 using Bound = std::optional<std::int64_t>;
 
 inline Bound bound_of(const KnownExtent& extent) {
@@ -96,7 +96,7 @@ inline std::optional<std::size_t> axis_in(std::int64_t axis, std::size_t rank) {
   return static_cast<std::size_t>(axis < 0 ? axis + extent : axis);
 }
 
-// Returns the element of a list that belongs to an axis, or nullptr if the list is unknown.
+// Returns an element of a list, or nullptr if the list is unknown or too short.
 inline const KnownElement* element_at(const KnownContent* content, std::size_t index) {
   return content != nullptr && index < content->elements.size() ? &content->elements[index] : nullptr;
 }

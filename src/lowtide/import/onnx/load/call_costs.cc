@@ -34,7 +34,7 @@ std::string shown(const FunctionProto& function) { return "function " + quoted(f
 
 struct Call {
   const FunctionProto* callee;
-  std::int64_t nesting;  // how many bodies enclose the call in the caller
+  std::int64_t nesting;  // number of bodies around the call in the caller
 };
 
 // The cost of one graph or function with its bodies, but without the functions that it calls.

@@ -38,9 +38,9 @@ class FunctionTable {
 //
 //   main -2x-> a -2x-> b -2x-> c (1 node)      2 * 2 * 2 = 8 nodes from 7
 //
-// Errors: a function that calls itself, also through others (invalid; the calls are named); nodes, bytes, call depth
+// Errors: a function that calls itself, directly or through others (invalid, with the calls); nodes, bytes, call depth
 // (limits::kMaxCallDepth) or nesting of bodies (limits::kMaxBodyNesting) beyond the budget (over_limit).
-// O(size of the file), without recursion over calls.
+// O(size of the file). It does not recurse over calls.
 [[nodiscard]] Result<void> check_call_costs(const onnx::ModelProto& model, const FunctionTable& functions,
                                             std::int64_t file_bytes);
 

@@ -12,10 +12,10 @@
 namespace lowtide::import_internal {
 
 // Replaces every call of a model's function by the nodes of the function, also in bodies, within the budget of
-// call_costs.h. Names of the graph and its bodies stay. A name inside a function becomes "<call>/<name>", where
-// <call> is the name of the calling node, or its operator, made unique. A function takes precedence over an operator
-// of the same name. If a function imports other opset versions than the model, `opsets` records them for each of its
-// nodes.
+// call_costs.h. Names of the graph and its bodies do not change. A name inside a function becomes "<call>/<name>",
+// where <call> is the name of the calling node, or its operator, made unique. A function takes precedence over an
+// operator of the same name. If a function imports other opset versions than the model, `opsets` records them for each
+// of its nodes.
 // Requires: the model is not on a protobuf arena, because messages must keep their addresses when they are swapped.
 // Errors: those of check_call_costs; a call that does not fit its function, or a name that nothing in the function
 // produces (invalid); a graph passed to a function as an attribute (unsupported).

@@ -23,7 +23,7 @@ Error not_onnx(std::string_view bytes, const std::string& fault, const std::stri
   return Error{ErrorCode::malformed, message, look.empty() ? place : ""};
 }
 
-// Words the error of a scan as an error of load_model.
+// Rewords the error of a scan as an error of load_model.
 Error refused(std::string_view bytes, const Error& error) {
   return error.code == ErrorCode::malformed ? not_onnx(bytes, error.message, error.place) : error;
 }
@@ -79,7 +79,7 @@ Result<ParsedModel> load_model(FileBytes bytes) {
   Result<std::unique_ptr<onnx::ModelProto>> model = parse(bytes.view());
   bytes = {};
   if (!model) return model.error();
-  // These are not planned, and they may be large.
+  // Planning does not need these, and they may be large.
   (*model)->clear_training_info();
   (*model)->clear_metadata_props();
 

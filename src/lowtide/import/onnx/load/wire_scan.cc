@@ -152,7 +152,7 @@ std::int64_t text_cost(std::size_t length) { return static_cast<std::int64_t>(48
 
 class Scanner {
  public:
-  // `bytes`: the file or its beginning.
+  // `bytes` are the file or its beginning.
   Scanner(std::string_view bytes, std::size_t file_bytes)
       : bytes_(bytes), file_bytes_(file_bytes), budget_(parse_budget(static_cast<std::int64_t>(file_bytes))) {}
 
@@ -177,7 +177,7 @@ class Scanner {
   }
 
  private:
-  // A tag, followed by a number, a length or eight bytes.
+  // The most bytes of a tag and of the number, length or eight bytes that follow it.
   static constexpr std::size_t kMostFieldHead = 20;
 
   struct Frame {
@@ -219,7 +219,7 @@ class Scanner {
     return {};
   }
 
-  // Returns nullopt if the number is longer than 10 bytes or exceeds its message.
+  // Returns nullopt if the number is longer than 10 bytes or than its message.
   std::optional<std::uint64_t> take_varint() {
     const std::size_t end = std::min(stack_.back().end, at_ + 10);
     std::uint64_t value = 0;
@@ -279,7 +279,7 @@ class Scanner {
     if (field != nullptr && field->content == kVarints) {
       const std::string_view packed = bytes_.substr(at_, size);
       const auto count = std::count_if(packed.begin(), packed.end(), [](char byte) { return (byte & 0x80) == 0; });
-      summary_.parsed_bytes += 16 * static_cast<std::int64_t>(count);  // 8 each, in an array that doubles as it grows
+      summary_.parsed_bytes += 16 * static_cast<std::int64_t>(count);  // 8 bytes each, in an array that doubles
     } else if (field != nullptr && field->content == kFixed) {
       summary_.parsed_bytes += static_cast<std::int64_t>(size);
     } else {

@@ -11,7 +11,7 @@
 
 namespace lowtide::import_internal {
 
-// Returns the attributes of a node in their order. Attributes that contain graphs are left out, because these become
+// Returns the attributes of a node in their order. Attributes that contain graphs are omitted, because they become
 // bodies. Tensors and types become OpaqueAttribute. Errors: an attribute without a type (invalid).
 [[nodiscard]] Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node);
 

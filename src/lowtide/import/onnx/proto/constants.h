@@ -27,14 +27,14 @@ class ContentBudget {
   std::int64_t left_;
 };
 
-// The most floats in known content; the limit for integers is limits::kMaxFoldedElements. Larger tensors are data
-// and not shapes, so their content is not kept.
+// The most floats of a constant whose content is kept. The limit for integers is limits::kMaxFoldedElements. Larger
+// tensors are data and not shapes.
 inline constexpr std::int64_t kMaxKnownFloats = 256;
 
 // Returns the fact of a constant: its exact extents, and its content if it is small and the budget permits. The data
 // must be as long as type and dims require, and in one place only: raw_data, the list of its type, or an external
 // file (external_data.h).
-// Errors: invalid; unsupported (string and float6 elements, segments); over_limit (size, rank).
+// Errors: invalid; unsupported (float6 elements, segments); over_limit (size, rank).
 [[nodiscard]] Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudget& budget);
 
 // Returns the fact of the dense tensor that a sparse tensor stands for, without content. Indices must be in range,

@@ -26,19 +26,20 @@ using Dims = std::map<std::string, std::int64_t>;  // symbol -> extent, as given
 [[nodiscard]] std::string describe(const TensorFact& fact);
 [[nodiscard]] std::string describe(const onnx::TypeProto& type);
 
-// Returns what a declared type says. A symbol in `dims` becomes its number. An extent that is missing, has an empty
-// symbol, or is -1, as some exporters write it, is unknown and has no symbol. Errors: an extent below -1, a rank
-// above limits::kMaxRank, an element type that does not exist.
+// Returns the fact that a declared type states. A symbol in `dims` becomes its number. An extent that is missing, has
+// an empty symbol, or is -1, as some exporters write it, is unknown and has no symbol. Errors: those of
+// dtype_from_onnx; an extent below -1 (invalid); a rank above limits::kMaxRank or a symbol longer than
+// limits::kMaxNameBytes (over_limit).
 [[nodiscard]] Result<TensorFact> fact_from_type(const onnx::TypeProto& type, const Dims& dims);
 
-// Fills what is unknown in `fact` from a declared type. Errors: a number that contradicts a number of `fact`
-// (invalid); the message has both. Symbols never contradict, because exporters use them loosely.
+// Fills what is unknown in `fact` from a declared type. Errors: those of fact_from_type; a type, rank or number that
+// contradicts `fact` (invalid, with both). Symbols never contradict, because exporters use them loosely.
 [[nodiscard]] Result<void> merge_declared(const onnx::TypeProto& declared, const Dims& dims, TensorFact& fact);
 
 // Whether each extent is exact or has an upper bound. False if the rank is unknown.
 [[nodiscard]] bool is_sized(const TensorFact& fact);
 
-// Whether two facts say the same. Contents are compared by value.
+// Whether two facts are equal. Contents are compared by value.
 [[nodiscard]] bool same_fact(const TensorFact& a, const TensorFact& b);
 
 // Returns a fact with an exact shape and without content.

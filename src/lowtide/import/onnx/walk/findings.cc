@@ -37,9 +37,9 @@ bool is_plain_word(const std::string& text) {
   });
 }
 
-// Returns the name as it can be typed in a shell. It is put between single quotes if the shell would not take it as
-// it is. Characters that cannot be typed are escaped, and --dim and --shape understand these escapes. A single quote
-// becomes \x27, because no shell accepts one between single quotes.
+// Returns the name as it can be typed in a shell. It has single quotes unless the shell takes it unchanged. Characters
+// that cannot be typed are escaped, and --dim and --shape understand these escapes. A single quote becomes \x27,
+// because no shell accepts one between single quotes.
 std::string typed(const std::string& name) {
   if (is_plain_word(name)) return name;
   const std::string lossless = escaped(name);

@@ -26,7 +26,7 @@ struct UnknownSize {
   std::string type;         // "f32[batch,3]"
 };
 
-// What a walk over a graph and its bodies found that cannot be planned, or that the user should know.
+// What a walk over a graph and its bodies found: what cannot be planned, and what the user should know.
 struct Findings {
   std::vector<UnknownSize> unknown;
   std::vector<std::string> unsupported;     // "'x' is a sequence (graph ...: node ...)"

@@ -28,7 +28,7 @@ struct DenseType {
   Shape shape;
 };
 
-// Unknown extents become 0. A graph that has any is walked to its end, so that all can be listed, but it is never
+// Unknown extents become 0. A graph with unknown extents is walked to its end, so that all can be listed, but never
 // returned.
 Shape shape_of(const TensorFact& fact) {
   if (!fact.known.extents) return Shape();

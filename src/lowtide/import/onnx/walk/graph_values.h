@@ -29,13 +29,13 @@ struct WalkContext {
   ContentBudget content;  // limits the known content that is held at once
   FreeNames free_names;
 
-  // The work that is left. A body may be inferred more than once, for a Loop until the sizes of its states are
-  // stable, and this multiplies along nested loops. Contents of small tensors are computed as well.
+  // The work that is left. The body of a Loop is inferred again until the sizes of its states are stable, and this
+  // multiplies along nested loops. Computing the contents of small tensors is limited as well.
   std::int64_t node_visits_left;
   std::int64_t content_work_left;  // elements
 
-  // Whether the error that is being returned comes from sizes of an operator that do not fit each other. Then the
-  // graph cannot run. Other errors, such as a wrong declared size, do not prove that.
+  // Whether the error being returned comes from an operator whose sizes do not fit each other. Such a graph cannot run.
+  // Other errors, such as a wrong declared size, do not prove that.
   bool is_error_of_sizes = false;
 };
 
@@ -48,8 +48,8 @@ struct NamedCapture {
 // The names of one graph during a walk, what is known of them, and the tensors that they become.
 class GraphValues {
  public:
-  // A name that has a producer. A captured name becomes a tensor only if a node that may run uses it. A branch that
-  // never runs asks for facts as well, and what only such a branch captures is not part of the graph.
+  // What is known of a name. A captured name becomes a tensor only if a node that may run reads it. A name that only
+  // dead branches capture does not become one.
   struct Value {
     TensorFact fact;
     std::optional<TensorId> tensor;
@@ -72,7 +72,7 @@ class GraphValues {
 
   // Numbers the names and orders the nodes. Errors: those of Wiring::make.
   [[nodiscard]] Result<void> wire();
-  // Frees the memory for names and values. Building a large graph needs it.
+  // Frees the memory for names and values, because building a large graph needs it.
   void forget_names();
 
   [[nodiscard]] bool is_body() const { return around_ != nullptr; }
@@ -83,8 +83,7 @@ class GraphValues {
   // The fact of a name that has a producer.
   [[nodiscard]] const TensorFact& fact(std::uint32_t name) const { return values_[name].fact; }
 
-  // Returns the value of a name: produced in this graph, or captured from an outer graph. nullptr if nothing
-  // produces it.
+  // Returns the value of a name that this graph or an outer graph produces. Returns nullptr if neither does.
   [[nodiscard]] Value* find(std::uint32_t name);
   // Checks that every name has a producer. Errors: invalid.
   [[nodiscard]] Result<void> require(std::span<const std::uint32_t> names, const std::string& place);

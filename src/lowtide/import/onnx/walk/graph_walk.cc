@@ -43,7 +43,7 @@ std::optional<int> attribute_named(const NodeProto& node, const std::string& nam
 }
 
 // Returns the branch of an If that never runs, because its condition is known before the run. Exporters leave such
-// branches behind, with shapes that cannot work. They are not part of the graph.
+// branches behind, often with sizes that cannot occur. They are not part of the graph.
 std::optional<int> branch_never_taken(const NodeProto& node, const TensorFact& condition) {
   const KnownContent* content = condition.known.content.get();
   if (content == nullptr || content->elements.size() != 1) return std::nullopt;
@@ -273,8 +273,8 @@ Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
     values_.findings().dead_branches.push_back(quoted(node.name()));
     return facts;
   }
-  // infer_node returns facts although a branch failed. No run can take that branch, so every run takes the other
-  // one. A branch that is malformed, whatever the sizes, is refused nevertheless.
+  // infer_node returns facts although a branch failed. No run can take that branch, so every run takes the other one. A
+  // branch that is malformed for all sizes is refused.
   for (const auto& [branch, failed] : bodies.failed) {
     if (!failed.is_of_sizes) return failed.error;
     values_.findings().impossible_branches.push_back(quoted(node.attribute(branch).name()) + " of " +
@@ -308,8 +308,8 @@ Result<Facts> GraphWalk::infer_with_bodies(const NodeProto& node, const Inputs& 
   return facts;
 }
 
-// Captures in the order of the names in the wiring. `bodies` no longer contains branches that never run, so only
-// what the other bodies read is captured.
+// Captures tensors in the order of their names in the wiring. `bodies` no longer contains branches that never run, so
+// only what the other bodies read is captured.
 void GraphWalk::make_captured_tensors(std::uint32_t index, const NodeBodies& bodies) {
   std::vector<std::uint32_t> used;
   for (const auto& [attribute, body] : bodies.walked) {

@@ -26,9 +26,9 @@ struct WalkedGraph {
   Findings findings;
 };
 
-// Turns one GraphProto into a Graph. It visits the nodes in topological order, asks infer_node for the facts of
-// their outputs, and passes both to a GraphBuilder. A body is walked when the node that contains it is inferred,
-// with the facts of its inputs. It finds the names of the graphs around it through `around`.
+// Turns one GraphProto into a Graph. It visits the nodes in topological order, asks infer_node for the facts of their
+// outputs, and passes both to a GraphBuilder. A body is walked when its node is inferred, with the facts of its inputs.
+// It finds the names of the outer graphs through `around`.
 class GraphWalk {
  public:
   // `around`: the walk over the graph that contains this body, or nullptr. Both must outlive this object.
@@ -37,8 +37,7 @@ class GraphWalk {
 
   // Visits all nodes. `inputs` has one fact per input of the graph. An unknown size is a finding, not an error.
   [[nodiscard]] Result<void> visit_all(std::span<const TensorFact> inputs);
-  // Makes the graph. Requires: visit_all() succeeded. The GraphProto is not used any more, so it may have been
-  // destroyed.
+  // Makes the graph. Requires: visit_all() succeeded. Does not use the GraphProto, which may have been destroyed.
   [[nodiscard]] Result<WalkedGraph> finish();
 
  private:

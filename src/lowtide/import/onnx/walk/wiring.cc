@@ -149,7 +149,7 @@ class WiringMaker {
     return {};
   }
 
-  // A name counts as read once by all bodies of the node together.
+  // All bodies of the node together read a name once.
   Result<void> add_captures(const NodeProto& node) {
     std::vector<std::string_view> captured;
     const auto capture = [&](const GraphProto& body) {
@@ -221,8 +221,7 @@ class WiringMaker {
     return cycle(waiting);
   }
 
-  // Starts at a node that never became ready, and goes back to producers that never became ready until a node
-  // repeats.
+  // Walks back from a node that never became ready, over producers that never became ready, until a node repeats.
   [[nodiscard]] Error cycle(const std::vector<std::uint32_t>& waiting) const {
     const auto stuck = [&](std::uint32_t node) { return waiting[node] > 0; };
     std::uint32_t node = 0;

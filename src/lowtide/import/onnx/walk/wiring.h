@@ -25,8 +25,8 @@ enum class Source : std::uint8_t {
   node,
 };
 
-// The names of one graph as dense numbers, their producers and readers, and an order of the nodes in which every
-// name is produced before it is read. A node reads its inputs and the names that its bodies take from outside.
+// The names of one graph as dense numbers, their producers and readers, and an order of the nodes in which every name
+// is produced before it is read. A node reads its inputs and the names that its bodies capture.
 struct Wiring {
   static constexpr std::uint32_t kLeftOut = 0xFFFFFFFF;
 
@@ -56,8 +56,8 @@ struct Wiring {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
 
-  // `free_names` gives the names that a body takes from outside. Errors: a name that is produced twice, or a
-  // cycle, with one of its nodes (invalid); a name longer than limits::kMaxNameBytes (over_limit).
+  // `free_names` gives the names that a body captures. Errors: a name that is produced twice, or a cycle, with one of
+  // its nodes (invalid); a name longer than limits::kMaxNameBytes (over_limit).
   // O(names + reads), and O(n log n) if the nodes must be sorted. No recursion.
   static Result<Wiring> make(const onnx::GraphProto& graph, class FreeNames& free_names);
 
@@ -76,7 +76,7 @@ struct Wiring {
 };
 
 // The names that a body, or a body inside it, reads but does not produce, in the order of their first use. They are
-// kept for each body, because they are asked for repeatedly.
+// stored per body, because they are needed repeatedly.
 class FreeNames {
  public:
   // Recurses over bodies, whose nesting is limited.
