@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts of the baselines beside those of the originals, and what the baselines need for models.
+"""Compares the counts of the baselines with those of the originals, and records what the baselines need for models.
 
 The originals' counts for ResNet-50 (3 and 5 shared buffers) are published by their authors; the others were taken by
 running the originals' planners on the same nets.
@@ -58,8 +58,8 @@ def models(lowtide, folders):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--baseline-counts", required=True, help="the program that bench/baseline_counts.cc makes")
-    parser.add_argument("--lowtide", help="with --models: what the baselines need for them")
+    parser.add_argument("--baseline-counts", required=True, help="the program built from bench/baseline_counts.cc")
+    parser.add_argument("--lowtide", help="the lowtide program; needed for --models")
     parser.add_argument("--models", nargs="+", type=pathlib.Path, default=[])
     arguments = parser.parse_args()
     figures = {"counts": counts(arguments.baseline_counts)}

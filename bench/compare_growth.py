@@ -5,9 +5,8 @@
 
     bench/compare_growth.py [--lowtide PROGRAM] [--most 1000000]
 
-Seconds are those of the processor, not of the wall clock. The exponent is that of seconds over nodes, from 10,000 nodes
-on: 1 is linear. `refused` counts the baselines that say that the graph is too large for them. Figures go to
-bench/results/compare_growth.json.
+Seconds are CPU time, not wall-clock time. The exponent says how they grow with the nodes, from 10,000 nodes on: 1 is
+linear. `refused` counts the baselines that refuse the graph. Figures go to bench/results/compare_growth.json.
 """
 import argparse
 import pathlib

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What streams, waves and dataflow need and gain for each model, and what they cost on large networks.
+"""Measures memory and speed of streams, waves and dataflow for each model, and the cost of planning large networks.
 
     bench/concurrency.py MODEL... [--build build/release] [--streams 2 4]
 
-For each model, execution model and number of streams: the arena of the plan beside that of one stream, the estimated
-speed, and the Pareto front. For 100,000 nodes: time and memory of the happens-before relation at several widths, and of
-whole plans for two streams and for waves of two. Figures go to bench/results/concurrency.json.
+For each model, execution model and number of streams: the arena of the plan relative to that of one stream, the
+estimated speed, and the Pareto front. For 100,000 nodes: time and memory of the happens-before relation at several
+widths, and of whole plans for two streams and for waves of two. Figures go to bench/results/concurrency.json.
 """
 import argparse
 import pathlib

@@ -5,7 +5,8 @@
 
     bench/growth.py [--lowtide PROGRAM] [--make-network PROGRAM] [--most 1000000]
 
-The exponent is that of seconds over nodes, from 10,000 nodes on: 1 is linear. Figures go to bench/results/growth.json.
+The exponent says how seconds grow with the nodes, from 10,000 nodes on: 1 is linear. Figures go to
+bench/results/growth.json.
 """
 import argparse
 import pathlib

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Makes the happens-before relation of a generated network, and prints its time as JSON. The network has WIDTH rows of
-// nodes. Each node comes after the one before it in its row, and every fourth also after a random earlier one nearby.
+// nodes. Each node comes after the previous one in its row. With a chance of 25 %, it also comes after one of the WIDTH
+// nodes before it.
 //
 //   happens_before NODES WIDTH
 

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packs large generated problems and records how height, time and memory grow, in bench/results/large_packings.json.
 
-There are two kinds. `random`: one buffer begins at each step. 70 % live 1 to 3 steps, 25 % 2 to 30, and 5 % 30 to
-2,000; sizes are from 64 bytes to 256 KiB. `unrolled`: training steps of ResNet-50 (bench/instances/resnet50_train.csv),
-one after another. Effort is 200 units per buffer ("quick"), and the default of the command line.
+There are two kinds. `random`: one buffer begins at each step. 70 % live 2 to 4 steps, 25 % 3 to 31, and 5 % 31 to
+2,001; sizes are from 64 bytes to 256 KiB. `unrolled`: training steps of ResNet-50 (bench/instances/resnet50_train.csv),
+one after another. Each problem is packed with an effort of 200 units per buffer ("quick") and with the default effort.
 """
 import argparse
 import csv
@@ -59,7 +59,7 @@ def main():
                 with path.open("w", newline="") as file:
                     writer = csv.writer(file, lineterminator="\n")
                     writer.writerow(("id", "lower", "upper", "size"))
-                    # Row by row, because memory of this process would count as memory of the program.
+                    # Written row by row, because the memory of this process would count as memory of the program.
                     writer.writerows(generate(count))
                 for effort in ("quick", "default"):
                     rows.append(packed(given.lowtide, path, kind, count, effort))

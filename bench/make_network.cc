@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a generated ONNX network of a given number of nodes, for the figures of growth. It has residual blocks of
-// Conv, BatchNormalization, Relu, Conv and Add. Some blocks have a Concat of two branches and a pair of Reshapes.
-// Weights are named as external data that does not exist, as in any large model.
+// Writes a generated ONNX network of a given number of nodes, for bench/growth.py. It has residual blocks of Conv,
+// BatchNormalization, Relu, Conv and Add. Some blocks are two branches with a Concat instead, some of them with two
+// Reshapes. Weights are external data, as in large models; the file does not exist.
 //
 //   make_network NODES FILE
 
@@ -75,7 +75,7 @@ class Network {
     return y;
   }
 
-  // 5 nodes; every fourth block is a pair of branches joined by a Concat (6 nodes), every eighth adds two Reshapes.
+  // A block has 5 nodes. Every fourth one is a pair of branches joined by a Concat, and every eighth adds two Reshapes.
   std::string block(const std::string& x, int index) {
     if (index % 4 == 3) {
       const std::string left = node("Relu", {conv(x, kChannels, kChannels / 2)});

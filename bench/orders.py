@@ -6,8 +6,8 @@
     bench/orders.py [--lowtide PROGRAM] --models FOLDER... --graphs FOLDER...
 
 Models are ONNX files, graphs are JSON (docs/order-format.md). Generated graphs of growing size are added. Each is a
-chain of cells, and a cell has nodes in random layers, as in networks that an architecture search has found. Figures go
-to bench/results/orders.json.
+chain of cells, and a cell has nodes in random layers, as in networks found by architecture search. Figures go to
+bench/results/orders.json.
 """
 import argparse
 import json

@@ -33,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("more", nargs="*", type=pathlib.Path, help="more problems (CSV)")
     parser.add_argument("--lowtide", default=record.LOWTIDE)
-    parser.add_argument("--runs", type=int, default=3, help="of each; times are medians")
+    parser.add_argument("--runs", type=int, default=3, help="runs per problem and effort; times are medians")
     given = parser.parse_args()
     results = {}
     for path in sorted((record.ROOT / "bench/instances").glob("*.csv")) + given.more:

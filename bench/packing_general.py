@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes problems with gaps and fixed offsets from those in bench/instances, whose optimum is known, and packs them.
 
-An instance is packed first. Where buffers of one size have one offset, one after another, they become one buffer with
-gaps. Every tenth buffer is fixed at its offset. The packing of the instance is one of the new problem as well, so the
-optimum is the same, and no byte of slack is gained. Figures go to bench/results/packing_general.json.
+An instance is packed first. Buffers of equal size and offset that live one after another become one buffer with gaps.
+Every tenth buffer is fixed at its offset. The packing of the instance is also a packing of the new problem, so the
+optimum is the same. Figures go to bench/results/packing_general.json.
 """
 import argparse
 import collections
@@ -25,7 +25,7 @@ def read(path):
 
 
 def joined(rows):
-    """One buffer for each run of buffers with one offset and size that live one after another."""
+    """One buffer for each run of buffers with equal offset and size that live one after another."""
     places = collections.defaultdict(list)
     for row in rows:
         places[row["offset"], row["size"], row.get("alignment", 1)].append(row)

@@ -87,7 +87,7 @@ def rooms_of(measures):
 def code_digest(measures):
     """Digest of the code that a table measures.
 
-    Comments, blanks and includes do not count, nor do names of files: a change of those does not make figures old.
+    Comments, blanks, includes and file names do not count, so changing them does not make figures out of date.
     """
     digests = []
     for path in [path for room in rooms_of(measures) for path in room.rglob("*") if path.suffix in (".h", ".cc")]:

@@ -5,9 +5,9 @@
 
     bench/tables.py [--check]
 
-A table stands between <!-- NAME:begin --> and <!-- NAME:end -->. With --check nothing is written: a table that differs
-from its figures is an error, and figures that are older than the code they measure are a warning. That is no error,
-because measuring needs a quiet machine and models outside this repository.
+A table is between <!-- NAME:begin --> and <!-- NAME:end -->. With --check nothing is written: a table that differs from
+its figures is an error, and figures that are older than the code they measure are a warning. They are no error, because
+measuring needs an idle machine and models outside this repository.
 """
 import json
 import math
@@ -133,7 +133,7 @@ def figures_of(name):
 
 
 def with_tables(text):
-    """The text with every table made again from its figures, and the names of the tables in it."""
+    """The text with every table regenerated from its figures, and the names of its tables."""
     names = re.findall(r"<!-- (\w+):begin -->", text)
     for name in names:
         begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs headers, the program, and the library in one of two forms: `static`, an archive per room, or `shared`, one
-# liblowtide.so. BUILD_SHARED_LIBS says which one `cmake --install` takes; the install components lowtide_static and
-# lowtide_shared give either from the same build.
+# liblowtide.so. BUILD_SHARED_LIBS selects the form that `cmake --install` installs. The install components
+# lowtide_static and lowtide_shared install either form from the same build.
 include(CMakePackageConfigHelpers)
 include(CheckLinkerFlag)
 
@@ -18,7 +18,7 @@ else()
   list(APPEND shared EXCLUDE_FROM_ALL)
 endif()
 
-# Static: the packer's rooms have an export of their own, which asks for no other package.
+# Static: the packer's rooms have their own export, which needs no other package.
 foreach(room IN LISTS lowtide_rooms)
   set(export lowtideTargets)
   if(room IN_LIST lowtide_PACKER_ROOMS)
@@ -34,7 +34,7 @@ if(NOT lowtide_PACKER_ONLY)
   install(EXPORT lowtideTargets NAMESPACE lowtide:: DESTINATION "${lowtide_PACKAGE_DIR}" ${static})
 endif()
 
-# Shared: the objects of all rooms in one library, which shows the names of namespace lowtide and hides all others.
+# Shared: the objects of all rooms in one library, which exports the names of namespace lowtide and hides all others.
 list(TRANSFORM lowtide_rooms REPLACE "(.+)" "$<TARGET_OBJECTS:lowtide_\\1>" OUTPUT_VARIABLE objects)
 add_library(lowtide_shared SHARED ${objects})
 list(TRANSFORM lowtide_rooms PREPEND lowtide:: OUTPUT_VARIABLE libraries)
@@ -63,7 +63,7 @@ install(FILES "${PROJECT_BINARY_DIR}/lowtideConfig.cmake" "${PROJECT_BINARY_DIR}
         DESTINATION "${lowtide_PACKAGE_DIR}" COMPONENT lowtide_headers)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT lowtide_headers)
 
-# For build systems other than CMake. The prefix is found from the place of the file, so a moved prefix works.
+# For build systems other than CMake. The prefix is relative to the file, so the installation can be moved.
 # lowtide_add_pkg_config(<name> <form> LIBS <words...> [REQUIRES <packages...>])
 function(lowtide_add_pkg_config name form)
   cmake_parse_arguments(PC "" "" "LIBS;REQUIRES" ${ARGN})

@@ -1,12 +1,12 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Warnings are a matter of this project, never forced on those who use it.
+# Warnings apply to this project only, never to the projects that use it.
 function(lowtide_set_warnings target)
   if(NOT lowtide_DEVELOPER_MODE)
     return()
   endif()
-  # -Wrestrict of g++ 12 is wrong about string concatenation; clang does not know it.
+  # -Wrestrict of g++ 12 warns wrongly about string concatenation, and clang does not know it.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-missing-field-initializers
                                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wno-sign-conversion)
   if(lowtide_WARNINGS_AS_ERRORS)
@@ -32,7 +32,7 @@ function(lowtide_precompile target)
   else()
     target_precompile_headers(${target} REUSE_FROM ${PRECOMPILE_OWNER})
   endif()
-  # In precompiled headers g++ reports the standard library's strings, wrongly. Builds without them keep these warnings.
+  # With precompiled headers, g++ warns wrongly about std::string. Builds without them keep these warnings.
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-free-nonheap-object>)
 endfunction()
@@ -64,8 +64,8 @@ function(lowtide_add_room room)
   endif()
 endfunction()
 
-# lowtide_link_onnx(<target of a room>): links onnx privately. The installed package contains a static onnx, so its users
-# need none. They need a shared one.
+# lowtide_link_onnx(<target of a room>): links onnx privately. A static onnx is installed with the package, but a shared
+# one must be installed by its users.
 function(lowtide_link_onnx target)
   get_target_property(type ONNX::onnx TYPE)
   if(type STREQUAL STATIC_LIBRARY)

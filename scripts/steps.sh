@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 #
-# Source this for steps that say in one line what they do, and in a log what they did.
+# Source this for steps that print one line each and write their output to a log.
 
 # step NAME LOG COMMAND...: runs the command with its output in build/LOG. A failure shows the end of the log and ends
 # the script.

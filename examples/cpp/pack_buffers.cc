@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Packs three buffers with lifespans into one arena. It needs only the packer, and neither a model nor protobuf.
+// Packs three buffers with lifespans into one arena. It needs only the packer, no model and no protobuf.
 
 #include <iostream>
 
@@ -13,7 +13,7 @@ int main() {
   //   time      0    10   20   30
   //   a         |====|              64 bytes
   //   b              |====|         96 bytes, may use the bytes of a
-  //   c         |=========|====|    32 bytes
+  //   c         |==============|    32 bytes
   PackingProblem problem;
   problem.buffers = {{.lifespan = {0, 10}, .size = Bytes(64)},
                      {.lifespan = {10, 20}, .size = Bytes(96)},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the files which documents name exist: targets of links, and paths from the root in code spans."""
+"""Checks that files named in documents exist: targets of links, and paths from the root in code spans."""
 import pathlib
 import re
 import subprocess

@@ -10,8 +10,8 @@ time, because the headers of a batch are read once. Names do not clash, since ro
 (tests/architecture). With --all, every source is read alone and with the static analyzer, and tests are read as well,
 without it. That takes an hour, most of it for the macros of gtest.
 
-What is clean leaves an empty file in the cache, named by a digest of everything that it depends on. The cache is
-$LOWTIDE_DEPS/tidy, by default ~/.cache/lowtide/tidy, and checkouts share it.
+A clean run leaves an empty file in the cache. Its name is a digest of everything that the result depends on. The cache
+is $LOWTIDE_DEPS/tidy, by default ~/.cache/lowtide/tidy, and checkouts share it.
 """
 import argparse
 import concurrent.futures
