@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLanes = 64;
 using Lanes = std::uint64_t;
 
-// Live sets of 64 nodes at a time, one bit each.
+// Computes the live sets of 64 nodes at a time, with one bit per node.
 class MustBeLive {
  public:
   MustBeLive(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options)

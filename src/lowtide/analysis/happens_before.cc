@@ -14,7 +14,7 @@ namespace {
 
 using Index = PartialOrder::Index;
 
-// What is_over_before() needs to know of a buffer.
+// What is_over_before() needs to know about a buffer.
 struct Times {
   std::vector<std::pair<Index, Index>> last;  // (chain, number of its events that have happened once all uses are over)
   std::vector<Index> known;                   // by chain: number of its events that happen before every first user
@@ -59,7 +59,7 @@ class ChainCover {
   [[nodiscard]] Index count() const { return static_cast<Index>(ends_.size()); }
 
  private:
-  // Of the chains beyond this number, only the ends are known. A large graph with that many chains is refused anyway.
+  // Only the ends of the chains beyond this number are known. A large graph with that many chains is refused anyway.
   static constexpr std::size_t kMostTracked = 8192;
 
   void place(Index at) {

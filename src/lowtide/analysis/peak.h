@@ -16,8 +16,8 @@
 
 namespace lowtide {
 
-// Bytes of placed buffers that are live in each step, scratch included; for a program without steps, in its one moment.
-// With `region`, only the buffers in that region count. O(steps + buffers + parts).
+// Live bytes of the placed buffers in each step, including scratch. A program without steps has one moment. With
+// `region`, only the buffers in that region count. O(steps + buffers + parts).
 [[nodiscard]] std::vector<Bytes> load_by_step(const Layout& layout, std::optional<RegionId> region = std::nullopt);
 
 // Live bytes of the placed buffers that a step reads or writes, or has as scratch. An alias touches nothing.
@@ -34,7 +34,7 @@ struct BufferUse {
   // program if there is one, otherwise the largest. Of equals it is the one that is read last, then the first by id.
   // nullopt for a buffer that holds no value (scratch).
   std::optional<ValueId> name;
-  std::optional<StepId> first_write;  // nullopt: its bytes are there before the run. Of scratch: the step that uses it
+  std::optional<StepId> first_write;  // nullopt: it has content before the run. For scratch, the step that uses it
   std::optional<StepId> last_read;    // nullopt: no step reads it
 };
 
@@ -50,14 +50,14 @@ struct LiveBuffer {
 
 // The largest load of one plan and the buffers that are live there.
 struct Peak {
-  const Plan* plan = nullptr;  // what the ids below are of; plan and labels must outlive the peak
+  const Plan* plan = nullptr;  // the ids below refer to it; plan and labels must outlive the peak
   const Labels* labels = nullptr;
   std::size_t body_position = 0;  // for a body: its position among those of the node
   std::string body;               // its name, such as "then_branch"; empty for the graph itself
   Bytes bytes;
   std::vector<Bytes> loads;         // of each step
   std::optional<StepId> step;       // peak_step(); nullopt: the program has no steps and one moment
-  std::vector<LiveBuffer> buffers;  // those with live bytes, the most first, equals by id; the sum is `bytes`
+  std::vector<LiveBuffer> buffers;  // those with live bytes, the largest first, equals by id; the sum is `bytes`
   IdVector<BufferId, BufferUse> uses;
   IdVector<ValueId, std::uint32_t> ordinals;  // ordinals_of(plan->program)
 

@@ -46,7 +46,7 @@ std::string command_text(const CommandSpec& command) { return "'lowtide " + std:
   stop_usage("unknown option " + quoted(name, 60) + " for " + command_text(command) + help);
 }
 
-// The words that belong to no option. After "--", a dash has no special meaning.
+// Returns the words that belong to no option. After "--", a dash has no special meaning.
 std::vector<std::string> positional_words(const CommandSpec& command, const std::vector<std::string>& rest) {
   std::vector<std::string> words;
   bool after_mark = false;

@@ -24,7 +24,7 @@ class Console {
 
   // Stops with exit code 3 if the write fails (a full disk, a closed pipe).
   void result(const StyledText& text);
-  // Writes raw bytes to stdout, also after keep_stdout_free().
+  // Writes raw bytes to stdout, even after keep_stdout_free(). Stops with exit code 3 if the write fails.
   void write_stdout(std::string_view bytes);
   // Writes a remark to stderr, except with --quiet.
   void remark(const StyledText& text);

@@ -24,14 +24,14 @@ namespace lowtide::cli_internal {
 //      between 1 and 2. Then the writer gives the name up and begins again at 1.
 //   3. Only then does it write. It holds the lock until the file is renamed or removed. The system drops the lock when
 //      the process dies, so a file that can be locked has no living writer in step 3.
-//   4. Every writer sweeps before step 1. Of the files whose names have exactly this form, for its own destination, it
-//      removes those that it can lock. It holds the lock while it removes the file, and it removes a file only if the
-//      name still leads to the file that it locked.
+//   4. Every writer sweeps before step 1. It removes the files that it can lock and whose names have exactly this form
+//      for its own destination. It holds the lock while it removes a file, and removes it only if the name still leads
+//      to the file that it locked.
 //
 // Between 1 and 2, the file of a running writer looks like that of a writer that was killed there: it is empty and not
 // locked. A sweeper may remove it. The writer loses nothing, because it has not written yet and notices this in step 2.
 // If sweepers kept empty files, those of killed writers would stay forever.
-// Where a file system has no locks, writers do without them, and sweepers remove nothing.
+// If a file system has no locks, writers do not lock, and sweepers remove nothing.
 class TemporaryFile {
  public:
   // `folder` is an open folder that stays open; `destination` a name in it.

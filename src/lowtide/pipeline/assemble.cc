@@ -41,8 +41,8 @@ class Assembly {
   [[nodiscard]] static ValueId value_of(TensorId id) { return ValueId(id.value()); }
   [[nodiscard]] StepId next_step() const { return StepId(static_cast<std::uint32_t>(plan_.program.steps.size())); }
 
-  // A lifespan in positions of the order, as one in steps of the program. What lives to the end of the nodes also lives
-  // through the state updates, if it is needed at the end of the run.
+  // Converts a lifespan from positions of the order to steps of the program. If the buffer is needed at the end of the
+  // run, a lifespan that includes the last node also includes the state updates.
   [[nodiscard]] Lifespan in_steps(const AliasClass& alias, const Lifespan& lifespan) const {
     const bool is_last = alias.is_kept && lifespan.end.index() == schedule_.order.size();
     const StepId end = is_last ? StepId(static_cast<std::uint32_t>(steps())) : first_[lifespan.end.index()];
@@ -124,7 +124,7 @@ class Assembly {
     return known->second;
   }
 
-  // Of the step that comes next.
+  // Adds the scratch buffer of the next step. Returns nullopt if it needs none.
   std::optional<BufferId> scratch_buffer(Bytes scratch) {
     if (scratch == Bytes(0)) return std::nullopt;
     const StepId at = next_step();
@@ -134,7 +134,7 @@ class Assembly {
                                            .placement = std::nullopt});
   }
 
-  // The last reader of the old content has run by now: all nodes have.
+  // All nodes have run by now, so no step reads the old content later.
   void add_update(const StateUpdate& update) {
     const ValuePlace state = plan_.layout.values[value_of(update.state)];
     plan_.program.updates.push_back(add_copy(value_of(update.next), update.next, state));

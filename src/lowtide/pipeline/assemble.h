@@ -14,13 +14,13 @@
 
 namespace lowtide::pipeline_internal {
 
-// Plans of a node's bodies, in the order of Node::bodies; sparse, most nodes have none.
+// Plans of a node's bodies, in the order of Node::bodies. Nodes without bodies have no entry.
 struct PlannedBodies {
   NodeId node;
   std::vector<std::shared_ptr<const Plan>> plans;
   std::vector<Offset> offsets;                               // of each plan's arena in the scratch of the node
-  Bytes room;                                                // they take together
-  OrderBoundVerdict verdict = OrderBoundVerdict::confirmed;  // on their bounds: the worst
+  Bytes room;                                                // that they occupy together
+  OrderBoundVerdict verdict = OrderBoundVerdict::confirmed;  // the worst one on their bounds
 };
 
 // What every plan of a graph is made from, whatever its order.
@@ -31,14 +31,14 @@ struct PlanParts {
   const Machine& machine;  // of the plan
 };
 
-// Kernels and copies run on the first worker, and all that they touch lies in regions that it can address.
+// Kernels and copies run on the first worker, and everything that they touch is in regions that it can address.
 inline constexpr WorkerId kWorker = WorkerId(0);
 
 // The first step of the program for each position of an order, and at the end the number of steps of all nodes. A node
 // has one step, after one step per operand that is copied into its result (AliasClasses::copies).
 [[nodiscard]] std::vector<StepId> first_steps(const std::vector<NodeId>& order, const AliasClasses& aliases);
 
-// A plan with everything but placements, arenas, provenance and claims. Its program is a sequence on one stream: the
+// A plan with everything except placements, arenas, provenance and claims. Its program is a sequence on one stream: the
 // steps of the nodes in their order (first_steps), then one copy per state update. Value i is what a node writes to
 // tensor i; copies come after these. Sizes of placed buffers are whole multiples of the alignment.
 [[nodiscard]] Plan assemble(const PlanParts& parts, const Schedule& schedule, const AliasOptions& options);

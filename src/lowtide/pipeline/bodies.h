@@ -16,13 +16,13 @@ namespace lowtide::pipeline_internal {
 using PlanBody = std::function<Result<PlannedGraph>(const Graph& body)>;
 
 // Plans the bodies of all nodes, and lays out the arenas of each node's bodies in one block: exclusive bodies (branches
-// of an If) share its bytes, others lie one after another.
+// of an If) share its bytes, others are placed one after another.
 // Errors: those of `plan_body`; over_limit if the bodies of a node need more than kMaxArenaBytes together.
 [[nodiscard]] Result<std::vector<PlannedBodies>> plan_bodies(const Task& task, const PlanBody& plan_body);
 
-// A body's arena begins at a multiple of the alignment of the region in which its node's scratch lies. Inside it,
-// everything is aligned at least as coarsely. So `alignment`, or that of the region if it is finer, becomes the
-// alignment of the bodies, and of the bodies in them.
+// Sets the alignment that the plans of bodies state, also for nested bodies: `alignment`, or that of the region with
+// the node's scratch if it is finer. A body's arena begins at a multiple of it, and offsets inside are aligned at least
+// as coarsely.
 void align_bodies(Plan& plan, Bytes alignment);
 
 }  // namespace lowtide::pipeline_internal

@@ -18,7 +18,7 @@ namespace lowtide::pipeline_internal {
 // The capacity of all regions that the worker addresses; nullopt if one of them has none.
 [[nodiscard]] std::optional<Bytes> total_capacity(const Machine& machine);
 
-// The last region that the worker addresses. Only this one may end above its capacity.
+// The last region that the worker addresses. Only this one may exceed its capacity.
 [[nodiscard]] RegionId last_region(const Machine& machine);
 
 // By how many bytes a layout exceeds the capacity of that region.

@@ -17,7 +17,7 @@ namespace lowtide::pipeline_internal {
 // Nodes with scratch that need none in a plan in which they are aliases (views).
 [[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);
 
-// Of the regions that kWorker can address, which hold all placed buffers.
+// Alignments of the regions that kWorker can address, which hold all placed buffers.
 struct Alignments {
   Bytes first;
   Bytes least;  // the finest

@@ -21,8 +21,8 @@ struct PlanFacts {
   std::string allocate;
 };
 
-// The complete plan: the draft, whose program and layout are final, with its provenance and claims. What the program
-// and the layout overflow is settled (relax_last_region), and so are the alignments of bodies.
+// The complete plan: the draft, whose program and layout are final, with its provenance and claims. For the model's
+// graph, also relaxes a last region that overflows (relax_last_region), and aligns the bodies (align_bodies).
 [[nodiscard]] Plan complete_plan(const Task& task, Plan draft, PlanFacts facts);
 
 }  // namespace lowtide::pipeline_internal

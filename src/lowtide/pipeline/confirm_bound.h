@@ -12,8 +12,8 @@
 
 namespace lowtide::pipeline_internal {
 
-// Holds a bound of all orders against the graph with the verifier's own code (verify/check_bound.h). The bound rests on
-// the bounds of the bodies, so the verdict is no better than theirs.
+// Checks a bound for all orders against the graph, with the verifier's own code (verify/check_bound.h). The bound
+// depends on the bounds of the bodies, so the verdict is no better than theirs.
 [[nodiscard]] OrderBoundCheck confirm_bound(const Task& task, const ChosenKernels& least, const LoadBound& bound,
                                             const std::vector<PlannedBodies>& bodies);
 

@@ -61,7 +61,7 @@ class Level {
   }
 
  private:
-  // The load where each node runs for the first time, in their order.
+  // The load at the first run of each node, in the order of these runs.
   [[nodiscard]] std::vector<Bytes> profile_of_nodes() const {
     if (first_steps_.empty()) return result_.peak.loads;
     std::vector<Bytes> profile;
@@ -111,7 +111,7 @@ class Level {
     return readers;
   }
 
-  // nullopt if the reason is another one, such as a different size, which the plan does not show.
+  // nullopt for any other reason, which the plan does not show, such as a different size.
   [[nodiscard]] std::optional<InPlaceRefusal> refusal_of(ValueId input, ValueId output,
                                                          std::optional<StepId> reader) const {
     const Buffer& from = plan_.layout.buffers[plan_.layout.values[input].buffer];
@@ -133,7 +133,7 @@ class Level {
     return refusal;
   }
 
-  // Only for outputs with a buffer of their own that begins at the step.
+  // Considers only outputs that have their own buffer, which begins at the step.
   void find_refusals(StepId peak_step) {
     const Step& step = plan_.program.steps[peak_step];
     const Compute* compute = std::get_if<Compute>(&step.work);

@@ -41,8 +41,8 @@ enum class PeakFreedom : std::uint8_t {
 
 struct PeakBuffer {
   LiveBuffer live;
-  Bytes held;  // of the live bytes, those that hold a value. The others are not written yet, or no longer needed
-  Bytes must;  // of the live bytes, those that must be live while the node runs, by MustBeLiveSet
+  Bytes held;  // live bytes that hold a value. The others are not written yet, or no longer needed
+  Bytes must;  // live bytes that must be live while the node runs, by MustBeLiveSet
   PeakUse use = PeakUse::kept;
   PeakFreedom freedom = PeakFreedom::none;
   std::optional<StepId> written;    // the last step up to here that wrote one of the values; nullopt: before the run
@@ -74,8 +74,8 @@ struct PeakExplanation {
   const Graph* graph = nullptr;  // of the plan; must outlive the explanation
   Peak peak;
   std::vector<Interval<StepId>> ranges;  // all steps that reach the peak, in ascending runs; none without steps
-  std::optional<StepId> next_step;       // of all other steps, the one with the largest load, the first of equals
-  Bytes next_load;                       // there
+  std::optional<StepId> next_step;       // the other step with the largest load, the first of equals
+  Bytes next_load;                       // its load
   std::vector<PeakBuffer> buffers;       // one per entry of peak.buffers, in the same order
   std::vector<InPlaceRefusal> refusals;  // at the step, the largest first
   // The most bytes that one step reads, writes and has as scratch. If nothing were kept, this would be the peak.

@@ -11,9 +11,9 @@
 
 namespace lowtide::pipeline_internal {
 
-// What nodes need as planned, and what they need in every plan of a scope, which bounds count. The two differ in the
-// scratch of nodes with bodies (the arena that was found; the bound that is proven) and of views (that of a kernel that
-// copies; 0).
+// What nodes need as planned, and what they need in every plan of a scope, which bounds count. The two differ in
+// scratch. A node with bodies needs the arenas that were found, and at least the proven bound. A view needs the scratch
+// of a kernel that copies, and at least 0.
 struct NodeKernels {
   ChosenKernels planned;
   // nullopt: the same as planned

@@ -22,7 +22,8 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedule,
                                                    const AliasOptions& options);
 
-// Returns the schedule with the same order. What shares bytes is decided again under `options`, and the load follows.
+// Returns the schedule with the same order. Decides again under `options` which tensors share bytes, and updates the
+// load.
 [[nodiscard]] Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule schedule,
                                    const AliasOptions& options);
 

@@ -13,8 +13,8 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// Whatever a plan repeats or transfers, the operands of a node are in memory while it runs. So the largest step bounds
-// all plans, and other bounds hold only for plans that run each node once.
+// The operands of a node are in memory while it runs, even if a plan repeats nodes or transfers tensors. So the largest
+// step bounds all plans, and other bounds hold only for plans that run each node once.
 std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_plans) {
   return {{BoundScope::run_once, run_once.bytes, std::string(run_once.name)},
           {BoundScope::all_plans, all_plans.bytes, std::string(all_plans.name)}};

@@ -30,8 +30,8 @@ ParallelRun simulated(const ParallelizeInput& input, const Costs& costs, const P
                   input.task.options.streams);
 }
 
-// A draft with the steps of the run on their streams. Scratch lives until the last step has started that may run at the
-// same time.
+// A draft with the steps of the run on their streams. Scratch lives until every step that may run at the same time has
+// started.
 Plan assembled(const ParallelizeInput& input, const StreamSchedule& run) {
   Plan draft = assemble(input, with_lifespans(input.sequential, run), input.aliases);
   set_streams(draft.program, input.task.options.streams);

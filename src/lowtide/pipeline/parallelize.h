@@ -32,17 +32,16 @@ struct ParallelPlan {
 // Whether the options ask for more than a sequence, of a graph that has nodes and is no body.
 [[nodiscard]] bool asks_for_parallel(const Task& task);
 
-// Plans the runs that the options ask for: on streams and in waves with several caps on the load and several
-// priorities, as dataflow one. Each plan has offsets and waits. If offsets leave a gap, plans the same run with whole
+// Plans the runs that the options ask for. Streams and waves are planned with several caps on the load and several
+// priorities, dataflow once. Each plan has offsets and waits. If offsets leave a gap, plans the same run with whole
 // buffers, and with slices, splits and concats that copy, and keeps these if they take fewer bytes and at most 1 %
-// longer. Chooses, of the plans that have the requested execution model and the plan on one stream, the fastest whose
-// arena exceeds that of the latter by at most `arena_slack_percent`; plans that fit come before others, and among
-// equals the one with the smallest arena wins. So the choice is never slower than the plan on one stream. For dataflow
-// there is one plan.
+// longer. Chooses from the plan on one stream and the plans of the requested execution model. The choice is the fastest
+// plan whose arena exceeds that of one stream by at most `arena_slack_percent`. Plans that fit come before others;
+// among equals, the smallest arena wins. For dataflow, the choice is the dataflow plan.
 //
 // Cost: per run, what a plan costs after its order is known. Errors: those of with_barriers and plan_dataflow.
 // `sequence`: the outcome for one stream. Its plan is replaced by the chosen one, and trade-offs and violations of all
-// plans are added; those that are not chosen are verified here, because later stages do not see them.
+// plans are added; the plans that are not chosen are verified here, because later stages do not see them.
 [[nodiscard]] Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence);
 
 // Completes a plan with the claims of the plan on one stream, except its load and the strategy that gave its offsets.

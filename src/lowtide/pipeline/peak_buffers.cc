@@ -63,7 +63,7 @@ class PeakBuffers {
         plan_(*peak.plan),
         must_scratch_(must.scratch),
         must_(plan_.program.values.size()),
-        // No node must run before a copy or after it.
+        // A copy has no node, so it has no relatives.
         relatives_(relatives_of(graph, peak.step ? node_of(plan_.program.steps[*peak.step]) : std::nullopt)),
         spans_(plan_.layout.buffers.size()),
         touches_(plan_.layout.buffers.size()),

@@ -42,7 +42,7 @@ Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
     return search_for_order(input, schedule_options(task), std::move(known));
   });
 
-  // The bound again when the best order is known, because it is found first where the load is highest.
+  // The bound is raised after the best order is known, because it is computed first where the load is highest.
   order = stages.run_on(std::move(order), PlanStage::bound, graph,
                         [&](ChosenOrder known) { return tighten_bound(input, task.aliases, std::move(known)); });
 

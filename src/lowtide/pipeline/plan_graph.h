@@ -78,7 +78,7 @@ struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
   Bytes largest_step;                // the working-set bound, which holds in addition to those of Claims
-  std::optional<NodeId> bound_node;  // the bound is live while it runs; nullopt: at the end, or a search proved it
+  std::optional<NodeId> bound_node;  // node with the bound; nullopt: the end of the run, or a search
   // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
   // bodies.
   OrderBoundCheck bound_check;

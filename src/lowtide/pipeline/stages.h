@@ -14,17 +14,17 @@
 
 namespace lowtide::pipeline_internal {
 
-// Runs the stages of one call of plan_graph. The options say which stages are skipped and which are dumped, what hears
-// that a stage begins, and what may stop it. Stages of bodies run between those of the graph around them.
+// Runs the stages of one call of plan_graph. The options name the stages to skip and to dump, the callbacks, and the
+// flag that stops optional stages. Stages of bodies run between those of the graph around them.
 class Stages {
  public:
   // `options` must outlive the stages.
   explicit Stages(const PlanOptions& options) : options_(options) {}
 
-  // False for an optional stage that is skipped, or before which a stop was requested.
+  // False for an optional stage that is skipped, and after a stop for every optional stage except verify.
   [[nodiscard]] bool runs(PlanStage stage) const;
 
-  // Runs a stage that makes a result from nothing but what the function captures.
+  // Runs a stage that makes a new result.
   template <typename Function>
   auto run(PlanStage stage, const Graph& graph, Function&& function) {
     begin(stage);

@@ -70,7 +70,7 @@ void add_facts(JsonWriter& json, const Plan& plan) {
   json.end_object();
 }
 
-// A link by the names of the regions at its ends; a worker as null.
+// Writes a link as the names of its two regions, and a worker as null.
 void add_streams(JsonWriter& json, const Plan& plan) {
   if (plan.program.streams.size() < 2) return;
   json.key("streams");

@@ -31,7 +31,7 @@ std::string speed_text(const TradeOff& one, const TradeOff& other) {
   return decimal(static_cast<double>(one.picoseconds) / static_cast<double>(other.picoseconds), "x");
 }
 
-// "+7.1 %", "+0.0 %", "-1.2 %": the arena beside that of one stream.
+// "+7.1 %", "+0.0 %", "-1.2 %": the arena compared with that of one stream.
 std::string extra_text(const TradeOff& one, const TradeOff& other) {
   const std::int64_t more = (other.arena - one.arena).count();
   return (more < 0 ? "-" : "+") + percent(more < 0 ? -more : more, one.arena.count());
@@ -47,7 +47,7 @@ std::string name_of(const TradeOff& plan) {
   return std::to_string(plan.streams) + " streams";
 }
 
-// What keeps steps apart.
+// How the steps are synchronized.
 std::string order_text(const TradeOff& plan) {
   if (plan.run == ExecutionModel::waves) return counted(plan.waves, "wave");
   if (plan.run == ExecutionModel::dataflow) return counted(plan.streams, "chain") + ", " + counted(plan.waits, "wait");

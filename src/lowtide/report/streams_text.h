@@ -13,7 +13,8 @@ namespace lowtide::report_internal {
 // One line with the estimated time and the arena of streams, waves or dataflow; empty if there are no points.
 [[nodiscard]] StyledText streams_line(const std::vector<TradeOff>& points);
 
-// A table of memory against estimated time: the plans on the Pareto front of their form, and the chosen plan.
+// A table of memory against estimated time: the plans on the Pareto front of their execution model, and the chosen
+// plan.
 [[nodiscard]] StyledText trade_offs_text(const std::vector<TradeOff>& points);
 
 }  // namespace lowtide::report_internal

@@ -12,7 +12,7 @@
 namespace lowtide {
 namespace {
 
-// Only attributes and the first eight colours, so that the palette stays the one that the user chose.
+// Uses only attributes and the first eight colours, which follow the user's palette.
 std::string_view escape_of(Style style) {
   switch (style) {
     case Style::plain: return "";
