@@ -22,7 +22,7 @@ struct FileBytes {
 };
 
 // Reads a regular file of at most `most_bytes`. A pipe, a device or a folder is refused at once, and a file that is too
-// large is refused without reading it. The file is opened once, so a change of the path meanwhile has no effect. If the
+// large is refused without reading it. The file is opened once, so a later change of the path has no effect. If the
 // file is longer than kHeadBytes, `check_head` gets its first kHeadBytes and its size. It can refuse a large file of
 // another kind before memory is allocated for the rest.
 // Errors: io; over_limit, whose message names the limit `limit`; those of `check_head`, with the path before their

@@ -29,7 +29,7 @@ struct ImportedModel {
   std::vector<std::string> notes;
 };
 
-// An ordering problem: a graph without operators. Each node has one output, which lives until its last reader has
+// An ordering problem: a graph without operators. Each node has one output, which is live until its last reader has
 // run.
 struct ImportedOrderGraph {
   Graph graph;

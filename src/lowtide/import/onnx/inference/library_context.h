@@ -63,8 +63,8 @@ class FactContext final : public onnx::InferenceContext {
 };
 
 // Converts a fact to a type and back. An extent that the type leaves open gets the symbol "<symbol>[<axis>]".
-// Errors: an extent beyond limits::kMaxTensorBytes (over_limit); an element type that Lowtide does not have
-// (unsupported).
+// Errors: an extent above limits::kMaxTensorBytes or a rank above limits::kMaxRank (over_limit); an element type that
+// Lowtide does not have (unsupported).
 [[nodiscard]] onnx::TypeProto type_of(const TensorFact& fact, BoundsAs bounds);
 [[nodiscard]] Result<TensorFact> fact_of_type(const onnx::TypeProto& type, const std::string& symbol);
 

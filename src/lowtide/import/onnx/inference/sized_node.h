@@ -84,7 +84,7 @@ inline void set_exact(KnownExtent& extent, std::int64_t number) {
 }
 
 inline void set_bound(KnownExtent& extent, Bound bound) {
-  if (!bound || !is_open(extent) || *bound > limits::kMaxTensorBytes) return;  // a larger bound says nothing
+  if (!bound || !is_open(extent) || *bound > limits::kMaxTensorBytes) return;  // a larger bound is useless
   if (extent.knowledge == Knowledge::at_most && extent.extent <= *bound) return;
   extent.knowledge = Knowledge::at_most;
   extent.extent = *bound;

@@ -17,8 +17,8 @@ namespace lowtide::import_internal {
 // operator of the same name. If a function imports other opset versions than the model, `opsets` records them for each
 // of its nodes.
 // Requires: the model is not on a protobuf arena, because messages must keep their addresses when they are swapped.
-// Errors: those of check_call_costs; a call that does not fit its function, or a name that nothing in the function
-// produces (invalid); a graph passed to a function as an attribute (unsupported).
+// Errors: those of check_call_costs and opset_imports_from; a call that does not fit its function, or a name that
+// nothing in the function produces (invalid); a graph passed to a function as an attribute (unsupported).
 [[nodiscard]] Result<void> inline_functions(onnx::ModelProto& model, std::int64_t file_bytes, OpsetScopes& opsets);
 
 }  // namespace lowtide::import_internal

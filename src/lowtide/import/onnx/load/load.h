@@ -26,7 +26,8 @@ struct ParsedModel {
 [[nodiscard]] Result<void> check_head_of_model(std::string_view head, std::int64_t file_bytes);
 
 // Parses and checks a model. Takes the bytes so that it can free them as soon as they are parsed. Errors: malformed,
-// with what the file looks like; those of scan_model, opset_imports_from, inline_functions and check_operators.
+// with what the file looks like; an ir_version that does not exist, or no opset_import (invalid); an unsupported
+// ir_version (unsupported); those of scan_model, opset_imports_from, inline_functions and check_operators.
 [[nodiscard]] Result<ParsedModel> load_model(FileBytes bytes);
 
 }  // namespace lowtide::import_internal

@@ -56,8 +56,9 @@ struct Wiring {
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view name) const;
 
-  // `free_names` gives the names that a body captures. Errors: a name that is produced twice, or a cycle, with one of
-  // its nodes (invalid); a name longer than limits::kMaxNameBytes (over_limit).
+  // `free_names` gives the names that a body captures. Errors: a name that is produced twice, an input, initializer or
+  // output without a name, or a cycle, with one of its nodes (invalid); a name longer than limits::kMaxNameBytes
+  // (over_limit).
   // O(names + reads), and O(n log n) if the nodes must be sorted. No recursion.
   static Result<Wiring> make(const onnx::GraphProto& graph, class FreeNames& free_names);
 
