@@ -20,7 +20,7 @@ function layOut(width, height) {
   return {left, load, map, axisY, strip, width, height};
 }
 
-// Colours of drawings in the present theme.
+// Colours of drawings in the current theme.
 function readInk() {
   const names = {
     text: 'text',
@@ -84,7 +84,7 @@ class Chart {
     fill(this.note, sheet.stepCount === 0 ? sheet.words.empty : sheet.words.unplaced);
   }
 
-  // `classOf` and the rest as made by paintSheet and paintsOf.
+  // `classes` and `classOf` come from paintSheet; `lit` is as for paintsOf.
   setPaint({classes, classOf}, lit) {
     this.classes = classes;
     this.paints = paintsOf(this.sheet, classOf, lit);

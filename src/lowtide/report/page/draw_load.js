@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Axes, the load curve over the map and the strip under it. All share the map's steps.
+// The axes, the load curve above the map and the strip below it.
 
 // Positions of round step numbers in sight. `start` is the number at position 0.
 function stepTicks(view, width, start) {
@@ -12,7 +12,7 @@ function stepTicks(view, width, start) {
   return ticks;
 }
 
-// `least`: the smallest distance between two of them, in pixels.
+// `least`: the smallest distance between two ticks, in pixels.
 function byteTicks(low, high, height, least = 38) {
   const every = roundBytes(((high - low) / height) * least);
   const ticks = [];

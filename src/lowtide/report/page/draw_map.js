@@ -7,11 +7,11 @@
 // panning, rectangles and raster of a somewhat larger area are kept and only moved.
 
 const kCrispSide = 3; // pixels
-const kMostCrisp = 4000; // rectangles a frame; beyond, the threshold rises
+const kMostCrisp = 4000; // rectangles per frame; above it, the threshold rises
 const kMostLabels = 300;
-const kPanMargin = 0.3; // of the view, kept ready on each side while one pans
+const kPanMargin = 0.3; // of the view, kept ready on each side while panning
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
-const kLetterWidth = 6.2; // of kFont, on average; names are cut by it
+const kLetterWidth = 6.2; // of kFont, on average; names are shortened with it
 
 // Fills chart.visible with the blocks in an area, chart.boxes with their boxes in pixels (left, right, top, bottom),
 // and chart.sides with the shorter side of their buffer, because all parts of a buffer are drawn in the same way.
@@ -82,7 +82,7 @@ function makeLayer(chart, margin) {
   return {...area, crisp, count, paints, table, facts: chart.facts};
 }
 
-// Whether a layer shows the present content at the present scale.
+// Whether a layer shows the current content at the current scale.
 function hasScaleOf(chart, layer) {
   const isNear = (a, b) => Math.abs(a - b) <= 1e-9 * b;
   return (

@@ -3,7 +3,7 @@
 
 # Called with -DFROM=<this room> -DSCRIPTS=<a|b|c> -DTO=<file.cc>: joins page.html, page.css and the scripts into one
 # page and writes it as C++ string literals. The page's Content-Security-Policy admits exactly this style and this
-# script, by their digests: nothing else can run in it, whatever the names of a model hold.
+# script, by their digests. So nothing else can run in it, whatever names a model has.
 
 # A policy wants the digest in base64, CMake gives it in hexadecimal.
 function(hex_to_base64 hex out)
@@ -23,7 +23,7 @@ function(hex_to_base64 hex out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Licence headers stand once in the page, not once a file.
+# Removes the licence header of a file, because the page has its own.
 function(read_source path out)
   file(READ "${path}" text)
   string(REGEX REPLACE "^(//|/\\*) Copyright 2026 The Lowtide Authors[^\n]*\n[^\n]*\n+" "" text "${text}")
@@ -55,7 +55,7 @@ string(REPLACE "@SCRIPT_DIGEST@" "${script_digest}" html "${html}")
 string(REPLACE "@STYLE@" "${style}" html "${html}")
 string(REPLACE "@SCRIPT@" "${script}" html "${html}")
 
-# The places that a plan fills cut the page into three.
+# A plan fills two places, which divide the page into three parts.
 string(FIND "${html}" "@TITLE@" title_at)
 string(FIND "${html}" "@SHEETS@" sheets_at)
 if(title_at EQUAL -1 OR sheets_at LESS title_at)

@@ -3,8 +3,8 @@
 
 // Saves the view as SVG or PNG, with title and legend.
 
-const kExportScale = 2; // device pixels a pixel, so that a PNG prints well
-const kMostExportPixels = 16000; // a side of a canvas; beyond, browsers draw nothing
+const kExportScale = 2; // device pixels per pixel, so that a PNG prints well
+const kMostExportPixels = 16000; // per side of a canvas; above it, browsers draw nothing
 
 function exportTitle() {
   const sheet = state.inSight.at(-1);

@@ -3,7 +3,7 @@
 
 // Facts of a sheet in one region: its load at each step, the peak, and the buffers live at a step.
 
-// The largest of any range in O(log n): level k holds the largest of each 2^k numbers.
+// Finds the largest number of any range in O(log n). Level k holds the largest of each 2^k numbers.
 class Maxima {
   constructor(numbers) {
     this.levels = [numbers];
@@ -55,14 +55,14 @@ class RegionFacts {
     );
   }
 
-  // Those that are in it, sorted by where they begin, then by id.
+  // The rows for which isIn holds, sorted by their begins, then by id.
   static inOrder(begins, isIn) {
     const rows = [];
     for (let row = 0; row < begins.length; ++row) if (isIn(row)) rows.push(row);
     return Int32Array.from(rows.sort((a, b) => begins[a] - begins[b] || a - b));
   }
 
-  // Bytes that live in each column, without alignment.
+  // Live bytes in each column, without alignment.
   loadCurve() {
     const {sheet} = this;
     const change = new Float64Array(sheet.columnCount + 1);
@@ -80,7 +80,7 @@ class RegionFacts {
     return this.load[this.sheet.columnOf(step)] ?? 0;
   }
 
-  // Buffers that have bytes at a step, those with the most of them first.
+  // Buffers with live bytes at a step, those with the most first.
   liveAt(step) {
     const {sheet} = this;
     const bytes = new Map();
@@ -109,7 +109,7 @@ function lastReader(sheet, buffer) {
   return last;
 }
 
-// The first step that writes a buffer, and which of its values; null if it is exists before the run.
+// The first step that writes a buffer, and which of its values; null if no step writes it.
 function firstWriter(sheet, buffer) {
   let first = null;
   for (const value of sheet.valuesOfBuffer.of(buffer)) {

@@ -45,7 +45,7 @@ function factorText(factor) {
   return `${factor < 0 ? '−' : ''}${amount < 1000 ? amount.toFixed(1) : countText(amount)}x`;
 }
 
-// A factor from 1,000 % on.
+// Returns a factor from 1,000 % on.
 function percentText(part, whole) {
   if (part === 0) return '0 %';
   if (whole === 0) return '-';

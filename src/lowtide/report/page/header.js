@@ -13,7 +13,7 @@ function metric(label, value, detail, {title = null, tone = null} = {}) {
   );
 }
 
-// "was 5.1 MiB, −37 %" where there is another plan, else the detail.
+// "was 5.1 MiB, −37 %" if there is another plan, otherwise the detail.
 function against(now, before, detail) {
   if (before === null) return detail;
   if (before === now) return `${detail ? `${detail}, ` : ''}as before`;

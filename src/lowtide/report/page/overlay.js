@@ -4,7 +4,7 @@
 // The layer over the picture: the step and buffer under the pointer, the selected buffer with its values, the step of
 // the table, and search results.
 
-const kMostMarks = 400; // of found buffers; where more are in sight, their colour is enough
+const kMostMarks = 400; // of found buffers; if more are in sight, their colour is enough
 
 function drawOverlay(chart) {
   if (!chart.layout || !chart.paints) return;
@@ -85,9 +85,10 @@ function drawFound(chart, context) {
   }
 }
 
-// The selected buffer, with all its pieces and, dashed, what others may use meanwhile: the gaps between pieces, or the
-// bytes around its parts. Inside it the values, each from its writing to its last reading; a tick on the lower edge for
-// each step that reads it, on the upper edge for each that writes. Where it has parts, the edges are the value's.
+// The selected buffer with all its pieces. Dashed lines show what others may use meanwhile: the gaps between pieces, or
+// the bytes around its parts. Each value is drawn from its writing to its last reading. Ticks on the lower edge mark
+// the steps that read it, and a tick on the upper edge the step that writes it. If the buffer has parts, these are the
+// edges of the value.
 function drawSelected(chart, context) {
   const {sheet, ink, scaleX} = chart;
   if (!state.selected || state.selected.sheet !== sheet) return;

@@ -5,9 +5,9 @@
 // buffer id, so that neighbours of one class differ.
 
 const kShades = 3;
-const kDimmed = 128; // added to a paint: outside of what is searched for or singled out
+const kDimmed = 128; // added to the paint of a buffer that is neither found nor singled out
 
-// Classes of the ways to colour: [{name, color (a css name), has(buffer)}]; classOf[buffer] is an index into it.
+// Each way to colour gives classes, [{name, color (a css name)}], and classOf[buffer], an index into them.
 function kindClasses(sheet) {
   const classes = sheet.kinds.map((kind) => ({name: kind, color: sheet.colorOfKind(kind)}));
   return {classes, classOf: sheet.bufferKind};
@@ -38,7 +38,7 @@ function operatorClasses(sheet, ops) {
   return {classes, classOf};
 }
 
-// Sets chart.classes and chart.paint. `changeOf` gives the class of a buffer in a comparison.
+// Returns {classes, classOf} for a way to colour. `changes` has the class of each buffer in a comparison, or is null.
 function paintSheet(sheet, colourBy, ops, changes) {
   if (colourBy === 'operator') return operatorClasses(sheet, ops);
   if (colourBy === 'change' && changes) return {classes: kChangeClasses, classOf: changes};
@@ -55,7 +55,7 @@ function paintsOf(sheet, classOf, lit) {
   return paints;
 }
 
-// Colours of all paints in the present theme: {css, text, rgb}, indexed by paint.
+// Colours of all paints in the current theme: {css, text, rgb}, indexed by paint.
 function mixPaints(classes) {
   const ground = channels(cssColor('map'));
   const lighter = [255, 255, 255];

@@ -4,8 +4,8 @@
 // The shape of a buffer: one box, or a staircase of its parts, which are stacked from its first byte on. A box is
 // {x0, x1, y0, y1} in pixels with y0 above y1; `block` is the block that it shows.
 
-const kMostJoined = 32; // boxes joined to make room for a name
-const kRoomyName = {width: 240, height: 30}; // more is of no use to a name
+const kMostJoined = 32; // boxes joined to make space for a name
+const kRoomyName = {width: 240, height: 30}; // more does not help a name
 
 // The box around all bytes and steps of a buffer, or around one of its blocks. It is clipped slightly outside of the
 // map.

@@ -89,8 +89,9 @@ function valuesInOrder(sheet, buffer) {
   );
 }
 
-// What keeps a buffer from standing lower: other buffers that live with some of its bytes, the nearest below them, and
-// the air between. None if it stands on the start of the arena, or if nothing is below it.
+// What keeps a buffer from a lower address: `below`, the nearest buffers that are below some of its bytes and live with
+// them, and `air`, the free bytes between. `below` is empty if the buffer is at the start of the arena or nothing is
+// below it.
 function restsOn(sheet, buffer) {
   const below = [];
   let air = sheet.bufferOffset[buffer];

@@ -151,7 +151,7 @@ class Sheet {
     }
   }
 
-  // The operator that produces the value by which a buffer is named; of scratch, the operator that uses it.
+  // The operator that produces the value by which a buffer is named; for scratch, the operator that uses it.
   findOperators() {
     this.bufferOp = new Int32Array(this.bufferCount).fill(kNone);
     for (let buffer = 0; buffer < this.bufferCount; ++buffer) {

@@ -12,12 +12,12 @@ const state = {
   mode: 'after', // of a comparison: 'both', 'before' or 'after'
   region: 0,
   colourBy: 'kind',
-  active: null, // the sheet that tables and panel speak of; null: the last in sight
+  active: null, // the sheet that tables and panel show; null: the last in sight
   selected: null, // {sheet, buffer}
   step: null, // the step that the table shows; null: the peak
   query: '',
   found: null, // what is searched for, per sheet: Map(sheet -> Uint8Array, 1 for each buffer found)
-  onlyClass: null, // a class of the legend singled out
+  onlyClass: null, // the class of the legend that is singled out, or null
   tab: 'step',
 };
 

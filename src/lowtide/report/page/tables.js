@@ -314,7 +314,7 @@ function stepControls(sheet) {
   );
 }
 
-// "After: " where two plans are in sight.
+// "After: " or "Before: " in a comparison.
 function sideOf(sheet) {
   if (!isRootComparison()) return '';
   return sheet === state.shown ? 'After: ' : 'Before: ';

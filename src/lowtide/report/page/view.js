@@ -48,7 +48,7 @@ class View {
     this.keepInside();
   }
 
-  // Shows a box with some surroundings. The box fills at least the given share of the view.
+  // Shows a box with its surroundings: 2.5 times its width and height, within limits.
   showBox(x0, x1, y0, y1) {
     const width = Math.min(this.steps, Math.max((x1 - x0) * 2.5, 12));
     const height = Math.min(this.top * 1.06, Math.max((y1 - y0) * 2.5, this.top / 64));
@@ -66,7 +66,7 @@ class View {
 
   // Keeps at least two steps and a few bytes, and stays within the plan.
   keepInside() {
-    const least = Math.max(2, this.steps * 2 ** -40); // where steps are ticks of a clock, numbers end before them
+    const least = Math.max(2, this.steps * 2 ** -40); // numbers cannot resolve less if times are very large
     [this.x0, this.x1] = View.clampSpan(this.x0, this.x1, Math.min(least, this.steps), this.steps);
     const height = this.top * 1.06;
     [this.y0, this.y1] = View.clampSpan(this.y0, this.y1, Math.min(16, height), height);

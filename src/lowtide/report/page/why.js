@@ -3,8 +3,8 @@
 
 // Explains the lifetime of a buffer in sentences (lists of parts, as in sharing.js).
 
-const kLongWait = 3; // steps without a touch that are mentioned,
-const kLongShare = 0.15; // if they are this share of the buffer's life
+const kLongWait = 3; // a wait is mentioned if it has at least this many steps without a touch
+const kLongShare = 0.15; // and at least this share of the buffer's life
 
 // Steps that write or read the buffer, ascending, each once.
 function touchesOf(sheet, buffer) {
