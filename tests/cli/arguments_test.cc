@@ -89,7 +89,7 @@ TEST(Bindings, AreSplitAtTheLastEqualsSign) {
 }
 
 TEST(Bindings, OfAPlanAreReadBack) {
-  // A dim and an input of rank 1 with the same name stay apart.
+  // A dim and an input of rank 1 may have the same name.
   const ImportOptions bindings{.dims = {{"x", 8}, {"a=b", 3}}, .shapes = {{"x", {8}}, {"y", {1, -1}}}};
   const std::vector<std::string> written = written_bindings(bindings);
   EXPECT_THAT(written, ElementsAre("a=b=3", "x=8", "x=[8]", "y=[1,?]"));

@@ -73,7 +73,7 @@ class ExitCodes(ProgramTest):
         self.assertEqual(first["kind"], "wrong_model")
         self.assertEqual(first["message"], "the plan was made for 'batch=2', but the command line sets 'batch=4'")
         self.assertTrue(rest)
-        # Where the sizes given do not even let the model be read, too.
+        # Also if the model cannot be read with the given sizes.
         self.assertRegex(self.expect(BAD_INPUT, "verify", "open.onnx", "plan.json", "--dim", "bach=4").stderr,
                          "error: the plan was made for 'batch=2', but the command line sets 'bach=4': .*"
                           "no symbol 'bach'")
@@ -85,7 +85,7 @@ class ExitCodes(ProgramTest):
                 said = self.expect(BAD_INPUT, "plan", "open.onnx").stderr
                 hint = re.search("give (--dim .*=)N$", said, re.MULTILINE)
                 self.assertTrue(hint, said)
-                words = shlex.split(hint[1] + "2")  # as a shell takes it
+                words = shlex.split(hint[1] + "2")  # as a shell splits it
                 self.expect(DONE, "plan", "open.onnx", *words, "-o", "plan.json")
                 self.expect(DONE, "verify", "open.onnx", "plan.json")
 
@@ -161,7 +161,7 @@ class ExitCodes(ProgramTest):
                 self.expect_one_line(USAGE, part, "plan", "model.onnx", f"--budget={size}")
                 self.expect_one_line(USAGE, part, "pack", "buffers.csv", f"--capacity={size}")
 
-    def test_a_budget_of_nothing_is_refused_and_a_capacity_is_not(self):
+    def test_a_budget_of_0_is_refused_but_a_capacity_of_0_is_not(self):
         self.expect_one_line(USAGE, "must be positive", "plan", "model.onnx", "--budget=0")
         self.write("small.csv", "id,lower,upper,size\na,0,2,8\nb,1,3,0\n")
         for words in ((), ("--slots",)):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is written, and what is left when that goes wrong: killed writers, full disks, folders that take nothing."""
+"""What is written, and what is left if writing fails: killed writers, full disks, folders that cannot be written."""
 import fcntl
 import os
 import random
@@ -33,7 +33,7 @@ class Files(ProgramTest):
         seconds = (time.perf_counter() - begin) / 2
         self.assertNotEqual(*whole)
 
-        # From too early to too late, so that every moment of the run is hit.
+        # The delays reach beyond the end of a run, so that kills hit any moment of it.
         delays = random.Random(20260801)
         replaced = killed = 0
         for turn in range(KILLS):
@@ -47,7 +47,7 @@ class Files(ProgramTest):
             replaced += self.plan_bytes() != before
         self.assertGreater(killed, KILLS // 10)
         self.assertGreater(replaced, 0)
-        # The next writer sweeps up.
+        # The next writer removes what killed writers left.
         self.expect(DONE, "plan", "a.onnx", "-o", "plan.json", "-q")
         self.assertEqual(self.listing(), ["a.onnx", "b.onnx", "model.onnx", "plan.json"])
 
@@ -76,7 +76,7 @@ class Files(ProgramTest):
             self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         self.assertEqual(self.listing(), sorted([*kept, living, "model.onnx", "plan.json"]))
 
-    def test_a_writer_leaves_those_of_a_longer_name_alone(self):
+    def test_a_writer_keeps_leftovers_of_a_longer_name(self):
         # `c` and `c.json`: the temporary file of the second begins with ".c." too.
         for name in ("c", "c.json"):
             other = f".{name}.json.0123456789abcdef.lowtide-tmp"
@@ -117,7 +117,7 @@ class Files(ProgramTest):
         self.expect_refused("Not a directory", "plan", "model.onnx", "-o", "model.onnx/plan.json")
         self.expect_refused("no process reads", "plan", "model.onnx", "-o", "pipe")
 
-    def test_devices_and_pipes_are_written_straight_to(self):
+    def test_devices_and_pipes_are_written_directly(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "/dev/null", "--html", "/dev/null")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
         self.expect_refused("No space left", "plan", "model.onnx", "-o", "/dev/full")
@@ -130,7 +130,7 @@ class Files(ProgramTest):
         self.assertEqual(reader.communicate(timeout=60)[0], self.plan_bytes())
         self.assertTrue(stat.S_ISFIFO(os.stat(self.folder / "pipe").st_mode))
 
-    def test_a_folder_that_takes_nothing(self):
+    def test_a_folder_that_cannot_be_written(self):
         if os.geteuid() == 0:
             self.expect_refused("cannot write", "plan", "model.onnx", "-o", "/proc/plan.json")
             return
@@ -230,7 +230,7 @@ class Files(ProgramTest):
         self.assertEqual((self.folder / "map.html").read_text(), "old")
         self.assertEqual(self.listing(), ["map.html", "model.onnx"])
 
-    def test_mode_of_a_file_is_kept_and_umask_rules_new_ones(self):
+    def test_mode_of_a_file_is_kept_and_umask_applies_to_new_ones(self):
         self.write("plan.json", "old")
         (self.folder / "plan.json").chmod(0o640)
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")

@@ -13,11 +13,11 @@ import unittest
 
 from program import DONE, PLAIN, PROGRAM, ProgramTest
 
-LONG = str(10**15)  # work units: years
+LONG = str(10**15)  # work units, which take years
 
 
 def hard_problem():
-    """Buffers of random lives and sizes, a hundred at a time: nothing meets the bound."""
+    """Buffers of random lifespans and sizes, a hundred live at a time. No packing found meets the bound."""
     draw = random.Random(20261121)
     lines = ["id,lower,upper,size,alignment"]
     for at in range(400):
@@ -33,7 +33,7 @@ class Interrupt(ProgramTest):
         self.write("hard.csv", hard_problem())
 
     def start(self, *words, progress=b"packing ... ", **options):
-        """The program with a terminal as stderr, searching: its progress line has been seen."""
+        """Starts the program with a terminal as stderr, and returns it when its progress line appears."""
         self.outer, inner = pty.openpty()
         self.addCleanup(os.close, self.outer)
         process = subprocess.Popen([PROGRAM, "pack", "hard.csv", "--effort", LONG, *words], cwd=self.folder,
@@ -72,7 +72,7 @@ class Interrupt(ProgramTest):
             self.assertEqual(again["height"], report["height"])
             self.assertIn("map.html", self.listing())
 
-    def test_slots_too_are_the_best_so_far(self):
+    def test_the_best_slots_so_far_are_the_answer(self):
         process = self.start("--slots", "--json", "-o", "slots.csv", progress=b"sharing slots ... ")
         process.send_signal(signal.SIGINT)
         report = json.loads(process.communicate(timeout=60)[0])
@@ -99,7 +99,7 @@ class Interrupt(ProgramTest):
 
     def test_a_second_signal_ends_the_program(self):
         process = self.start()
-        # Stopped, so that both arrive before the search can look at the first.
+        # The process is stopped, so that both signals arrive before the search checks for the first.
         process.send_signal(signal.SIGSTOP)
         process.send_signal(signal.SIGINT)
         process.send_signal(signal.SIGTERM)

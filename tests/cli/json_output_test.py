@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""--json: keys and types as docs/json-output.md has them, and the figures of a model that can be checked by eye."""
+"""--json: keys and types as in docs/json-output.md, and figures of models that can be checked by hand."""
 import pathlib
 import re
 import unittest
@@ -80,7 +80,7 @@ class JsonOutput(ProgramTest):
         for where in ("nowhere", "inside"):
             self.write(f"{where}.onnx", small_models.dead_branch(where))
             reports.append(self.json(DONE, "plan", f"{where}.onnx")["bytes"])
-        # s, s2 and q are of 4, 4 and 12 KiB; big, of 16 KiB, is no longer live. Otherwise it would be 16 KiB more.
+        # s, s2 and q have 4, 4 and 12 KiB. big (16 KiB) is no longer live; otherwise it would be 16 KiB more.
         self.assertEqual([report["load_as_given"] for report in reports], [20 * 1024, 20 * 1024])
         for key in ("load", "bound", "arena"):
             self.assertEqual(reports[0][key], reports[1][key], key)
@@ -91,11 +91,11 @@ class JsonOutput(ProgramTest):
         self.expect_documented("plan", report)
         self.assertEqual(report["streams"], 2)
         one, chosen = report["points"][0], next(point for point in report["points"] if point["chosen"])
-        # a | a c | c b | c b d | c d e on one stream; a b c d on two.
+        # Live on one stream: a | a c | c b | c b d | c d e. On two streams, a b c d are live at once.
         self.assertEqual((one["streams"], one["arena_bytes"], chosen["arena_bytes"]), (1, 3 * 4096, 4 * 4096))
         self.assertEqual(report["bytes"]["arena"], chosen["arena_bytes"])
         # 1 us to start and 0.1 ns per byte: 2 x 4 KiB for a to d; 3 x 4 KiB for e, and 0.04 ns per product (32^3).
-        # Five in a row, or three.
+        # Five kernels in a row, or three.
         self.assertEqual(one["estimated_picoseconds"], 4 * 1_819_200 + 3_539_520)
         self.assertEqual(chosen["estimated_picoseconds"], 2 * 1_819_200 + 3_539_520)
 
@@ -109,7 +109,7 @@ class JsonOutput(ProgramTest):
         for report, run, told in ((waves, "waves", 3), (dataflow, "dataflow", None)):
             self.expect_documented("plan", report)
             chosen = next(point for point in report["points"] if point["chosen"])
-            # a and b, then c and d beside them: 4 x 4 KiB. In dataflow all four may run at once, too.
+            # a and b, then c and d beside them: 4 x 4 KiB. In dataflow, all four may be live at once as well.
             self.assertEqual((report["run"], chosen["run"], chosen["arena_bytes"]), (run, run, 4 * 4096))
             self.assertEqual(chosen["waves"], told)
             self.assertEqual(chosen["estimated_picoseconds"], 2 * 1_819_200 + 3_539_520)
@@ -150,13 +150,13 @@ class JsonOutput(ProgramTest):
         level, = report["levels"]
         self.assertEqual((level["load_bytes"], level["bound_bytes"], level["must_bytes"]), (2 * WIDE,) * 3)
         self.assertIs(level["proven_optimal"], True)
-        # a b at the Sigmoid, a (and c in it) b at the Add; then c d, 80 KiB.
+        # a and b at the Sigmoid; b and a, with c written over it, at the Add. Then c and d: 80 KiB.
         self.assertEqual(level["peaks"], [{"begin": 1, "end": 3}])
         self.assertEqual(level["highest_other_bytes"], WIDE + NARROW)
         self.assertEqual(level["witness"]["tensors"], [{"name": "a", "bytes": WIDE}, {"name": "b", "bytes": WIDE}])
         self.assertEqual(sum(buffer["bytes"] for buffer in level["buffers"]), 2 * WIDE)
         self.assertEqual(level["largest_touched_bytes"], 2 * WIDE)
-        # If that is switched off, c lies next to a and b, and the bound is for plans without results in place.
+        # Without results in place, c needs its own bytes beside a and b, and the bound is for such plans.
         level = self.json(DONE, "explain", "model.onnx", "--no-in-place")["levels"][0]
         self.assertEqual((level["load_bytes"], level["bound_bytes"]), (3 * WIDE, 3 * WIDE))
         self.assertEqual([(one["input"], one["output"], one["reason"]) for one in level["not_in_place"]],
@@ -170,7 +170,7 @@ class JsonOutput(ProgramTest):
         self.expect_documented("compare", report)
         self.assertEqual(report["bytes"]["arena"], 2 * WIDE)
         baselines = {baseline["baseline"]: baseline for baseline in report["baselines"]}
-        # a, b and c live at the Add: three buffers, and the output of its own.
+        # a, b and c live at the Add: three buffers, and one for the output.
         self.assertEqual(baselines["caffe2_simple"]["bytes"], 3 * WIDE + NARROW)
         self.assertEqual(baselines["caffe2_simple"]["shared_buffers"], 3)
         self.assertEqual(baselines["static_runtime_groups"]["bytes"], 3 * WIDE + NARROW)
@@ -237,8 +237,8 @@ class JsonOutput(ProgramTest):
             self.assertEqual((report["bound_by"], report["bound_verified"]), ("load", True))
             self.assertIs(report["interrupted"], False)
 
-    def test_a_witness_counts_padding_and_what_is_fixed(self):
-        # Two of 10 bytes at multiples of 64: the second begins at 64, so 74.
+    def test_a_witness_counts_padding_and_fixed_buffers(self):
+        # Two buffers of 10 bytes at multiples of 64: the second begins at 64, so 74.
         self.write("aligned.csv", "id,lower,upper,size,alignment\na,0,1,10,64\nb,0,1,10,64\n")
         report = self.json(NO, "pack", "aligned.csv", "--capacity", "73")
         self.assertEqual((report["witness"]["bytes"], report["witness"]["proven_bytes"]), (20, 74))
@@ -254,9 +254,9 @@ class JsonOutput(ProgramTest):
         witness = self.json(NO, "pack", "many.csv", "--capacity", "1499")["witness"]
         self.assertEqual((len(witness["buffers"]), witness["buffers_total"], witness["bytes"]), (1000, 1500, 1500))
 
-    def test_a_bound_of_the_search_says_so(self):
-        # Two of 3 bytes at multiples of 4 and one of 2 at a multiple of 2. The padding proves 4 + 4 + 2 - 1 = 9,
-        # because the topmost buffer needs none. But the least possible height is 10.
+    def test_a_bound_found_by_search_says_so(self):
+        # Two buffers of 3 bytes at multiples of 4, and one of 2 bytes at a multiple of 2. The padding proves 4 + 4 + 2
+        # - 1 = 9, because the topmost buffer needs none. But the least possible height is 10.
         self.write("searched.csv", SEARCHED)
         report = self.json(NO, "pack", "searched.csv", "--capacity", "9")
         self.expect_documented("pack", report)
@@ -273,7 +273,7 @@ class JsonOutput(ProgramTest):
             self.assertEqual(report, reports[0])
 
     def test_order(self):
-        # Two branches, 100 bytes that end in 1: one after another 100 + 1 + 1, both at once 201.
+        # Two branches of 100 bytes and then 1 byte. One after another they need 100 + 1 + 1, both at once 201.
         self.write("graph.json", """{"nodes": [{"bytes": 100}, {"bytes": 100}, {"bytes": 1}, {"bytes": 1},
                                                {"bytes": 1}],
                                      "edges": [[0, 2], [1, 3], [2, 4], [3, 4]]}""")

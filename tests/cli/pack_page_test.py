@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""pack --html: the page holds the packing that -o writes. How it looks is tests/report/browser's business."""
+"""pack --html: the page holds the packing that -o writes. Its look is tested in tests/report/browser."""
 import json
 import re
 import unittest

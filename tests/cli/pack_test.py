@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""pack: what a file says of buffers comes back with offsets, and published problems are solved."""
+"""pack: the rows of a file come back with offsets, and published problems are solved."""
 import csv
 import pathlib
 import unittest
@@ -23,7 +23,7 @@ def rows(text):
 
 
 class PackTest(ProgramTest):
-    # c takes 0 to 7, and a comes above it, or a takes 0 to 10 and c would end at 71. b lies where a rests or beside it.
+    # c is at 0 and a above it. With a at 0, c would end at 71. b is live in the gap of a and may use its bytes.
     def test_columns_of_the_file_are_kept_next_to_offsets(self):
         self.write("buffers.csv", PROBLEM)
         report = self.json(DONE, "pack", "buffers.csv", "-o", "packed.csv")

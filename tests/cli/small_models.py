@@ -106,12 +106,12 @@ def chain(length, name="t", batch=4):
 
 
 def without_nodes():
-    """What goes in comes out."""
+    """A model whose output is its input."""
     return model([], [value_info("x", [16])], [value_info("x", [16])])
 
 
 def branches():
-    """One branch hands out what is around it, the other a constant of its own: neither has a node."""
+    """One branch returns a tensor of the outer graph, the other its own constant. Neither has a node."""
     branch = {
         "then_branch": graph([], [], [value_info("x", [16])], name="then"),
         "else_branch": graph([], [], [value_info("k", [16])], [zeros("k", 16)], name="else"),
@@ -121,7 +121,7 @@ def branches():
 
 
 def stale_branch(declared=9):
-    """The else branch joins x three times, 192 elements, declares what comes of that as it likes, and sums it up."""
+    """The else branch joins x three times (192 elements), declares `declared` elements, and reduces the result."""
     join = node("Concat", ["x", "x", "x"], ["big"], "join", [axis(0)])
     nodes = [join, node("Exp", ["big"], ["e"], "exp"), node("ReduceMax", ["e"], ["r"], "most")]
     branch = {
@@ -133,10 +133,10 @@ def stale_branch(declared=9):
 
 
 def dead_branch(where):
-    """Of an If that never takes one of its branches, which alone would keep `big` (16 KiB) until the end.
+    """A model with an If that never takes one of its branches. Only this branch would keep `big` (16 KiB) to the end.
 
-    total = ReduceMax(big); s2 = s + total; q = s2 three times; then an If reads s. where: "inside" a branch of another
-    If; or "nowhere", the same without the branch.
+    total = ReduceMax(big); s2 = s + total; q = s2 three times; then an If reads s. `where` is "inside" if the dead
+    branch is in a branch of another If, or "nowhere" if there is no dead branch.
     """
 
     def join(count, source, name):

@@ -16,7 +16,7 @@ ESCAPE = "\x1b["
 
 class TextOutput(ProgramTest):
     def expect_golden(self, name, *words, code=DONE):
-        """UPDATE_GOLDEN=1 writes the files again; look at the difference before you commit it."""
+        """UPDATE_GOLDEN=1 rewrites the files; look at the difference before you commit it."""
         shown = self.expect(code, *words).stdout
         path = FILES / name
         if os.environ.get("UPDATE_GOLDEN"):
@@ -110,7 +110,7 @@ class TextOutput(ProgramTest):
         self.expect_golden("pack_slots.txt", "pack", "buffers.csv", "--slots", "--capacity", "12")
 
     def test_what_does_not_fit_shows_the_live_buffers(self):
-        # Times 0 to 11 have one more each; at 11 there are 12 buffers of 1 to 12 bytes, 78 in all.
+        # One more buffer is live at each time from 0 to 11. At 11, the 12 buffers of 1 to 12 bytes have 78 bytes.
         self.write("buffers.csv", "id,lower,upper,size\n" + "".join(f"b{at},{at},12,{at + 1}\n" for at in range(12)))
         self.expect_golden("pack_witness.txt", "pack", "buffers.csv", "--capacity", "77", code=NO)
 
@@ -177,7 +177,7 @@ class TextOutput(ProgramTest):
         self.assertIn("1 size declared in a body contradicts the operators", self.expect(DONE, "plan", "stale.onnx").stderr)
 
     def test_a_branch_with_a_stale_declared_size_is_planned(self):
-        """Joined: 192 elements of 4 bytes, which the plan must hold whatever is declared."""
+        """The joined tensor has 192 elements of 4 bytes. The plan must hold them, whatever is declared."""
         self.write("stale.onnx", small_models.stale_branch())
         self.write("right.onnx", small_models.stale_branch(192))
         stale, right = (self.json(DONE, "plan", name) for name in ("stale.onnx", "right.onnx"))

@@ -49,7 +49,7 @@ TEST_F(WriteFile, MakesAFileAndReplacesIt) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(WriteFile, LeavesNothingWhereItFails) {
+TEST_F(WriteFile, LeavesNothingIfItFails) {
   std::filesystem::create_directory(path("folder"));
   EXPECT_FALSE(write_file_atomically(path("folder"), "one").ok());
   EXPECT_FALSE(write_file_atomically(path("missing/a"), "one").ok());

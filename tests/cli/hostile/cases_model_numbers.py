@@ -293,7 +293,7 @@ def axes():
     yield "einsum", one("Einsum", [text("equation", "ij,jk->->k")], ("x", "x")), r"node 0 'n' \(Einsum\)"
 
 
-@case(MODEL, "slices by the least number", accepted=r"1 node")
+@case(MODEL, "slices whose step is the least integer", accepted=r"1 node")
 def slice_of_the_least_step():
     constants = [i64("a", [4]), i64("b", [LEAST]), i64("c", [0]), i64("d", [LEAST])]
     return one("Slice", [], ("x", "a", "b", "c", "d"), constants, x=[5])

@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plan files: what is no plan, what contradicts itself, and what is wrong for its model."""
+"""Plan files that are not plans, contradict themselves, or are wrong for their model."""
 
 import json
 
@@ -44,7 +44,7 @@ def other_versions(base):
     yield "a_list", "[]", r"expected an object"
 
 
-@case(PLAN, "JSON that is none, or too deep", refused=r"bad\.json:\d+:\d+")
+@case(PLAN, "invalid or too deeply nested JSON", refused=r"bad\.json:\d+:\d+")
 def bad_json(base):
     text = base.plan_text
     yield "depth_100000", "[" * 100_000, r"expected an object"
@@ -108,7 +108,7 @@ def bad_keys(base):
 
 
 def id_columns(base):
-    """Where the columns are whose numbers refer to other tables."""
+    """The places of the columns whose numbers refer to other tables."""
     step = next(at for at, row in enumerate(base.plan["steps"]) if row[4])
     return {
         "steps_node": ("steps", 0, 1),
@@ -139,7 +139,7 @@ def bad_ids(base):
     ), r"\$\.buffers\[1\].*region 7 does not exist: there are 1"
 
 
-@case(PLAN, "sizes and offsets that no plan has", refused=r"\$")
+@case(PLAN, "invalid sizes and offsets", refused=r"\$")
 def bad_sizes(base):
     placed = next(at for at, row in enumerate(base.plan["buffers"]) if row[4] is not None)
     columns = {
@@ -188,7 +188,7 @@ def bad_sizes(base):
     ), r"\$\.provenance\.tensors.*1099511627776"
 
 
-@case(PLAN, "bodies that belong to nothing", refused=r"\$\.(bodies|body_plans)")
+@case(PLAN, "bodies without their node or step", refused=r"\$\.(bodies|body_plans)")
 def bad_bodies(base):
     yield "parent_of_its_own", base.plan_with((("bodies", 0, "parent"), 0)), r"\$\.bodies\[0\]"
     yield "parent_behind", base.plan_with((("bodies", 0, "parent"), 1)), r"\$\.bodies\[0\]"

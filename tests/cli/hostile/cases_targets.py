@@ -29,7 +29,7 @@ def target_cut():
         yield str(length), text[:length]
 
 
-@case(TARGET, "TOML that is none, or too deep", refused=r"bad\.toml:\d+:\d+")
+@case(TARGET, "invalid or too deeply nested TOML", refused=r"bad\.toml:\d+:\d+")
 def bad_toml():
     yield "arrays_100000_deep", "a = " + "[" * 100_000, r"bad\.toml:1:"
     yield "tables_10000_deep", "a = " + "{a=" * 10_000, r"bad\.toml:1:"
@@ -82,7 +82,7 @@ def bad_keys_of_targets():
 
 @case(
     TARGET,
-    "costs and rates that are no numbers",
+    "invalid costs and rates",
     refused=r"bad\.toml:1[5-9]:\d+: link 0: (bytes_per_second|latency_seconds)",
 )
 def bad_reals():
@@ -108,7 +108,7 @@ def bad_reals():
     yield "comma", changed("1e6", "1,5"), r"bad\.toml:16:"
 
 
-@case(TARGET, "capacities that are none", refused=r"bad\.toml:7:\d+")
+@case(TARGET, "invalid capacities", refused=r"bad\.toml:7:\d+")
 def capacities():
     for label, size in (
         ("0", "0"),

@@ -17,7 +17,7 @@ class Kind:
     commands: tuple
 
 
-# "out" is there before each command, "new.html" is not; a refusal leaves both so.
+# "out" exists before each command, and "new.html" does not. A refusal changes neither.
 MODEL = Kind("bad.onnx", (("plan", "bad.onnx", "-o", "out", "--html", "new.html"),))
 MODEL_AND_PLAN = Kind("bad.onnx", (("inspect", "bad.onnx"), ("verify", "bad.onnx", "any_model.json")))
 PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))
@@ -38,9 +38,9 @@ class Case:
     hostile: str  # the class, in words; the README lists them
     kind: Kind
     code: int
-    says: str  # must be found in stderr where the file is refused, in stdout and stderr otherwise
+    says: str  # must be found in stderr if the file is refused, otherwise in stdout and stderr
     words: tuple  # more words of the command line
-    is_large: bool  # a graph that is right up to the fault, and so is built before the fault is seen
+    is_large: bool  # a graph that is valid up to the fault, so it is built before the fault is found
     make: Callable
 
     def variants(self, base):
@@ -50,7 +50,7 @@ class Case:
             made = iter([("", made)])
         for label, content, *says in made:
             pattern = says[0] if says else self.says
-            assert pattern, f"{self.name}/{label} says nothing of what the message must hold"
+            assert pattern, f"{self.name}/{label} has no pattern for the message"
             yield label, content, pattern
 
 
@@ -69,7 +69,7 @@ def case(kind, hostile, *, refused=None, accepted=None, wrong=None, words=(), is
 
 
 class Base:
-    """What is right, to be damaged: a model, and its plan."""
+    """A valid model and its plan, which cases damage."""
 
     def __init__(self, model, plan_text):
         self.model = model

@@ -23,7 +23,8 @@ class Outcome:
 
 
 def run(words, folder, most_seconds, most_address_bytes=None):
-    """The peak is that of the child alone, if this process is smaller than the child: exec hands the peak on."""
+    """Runs a program. Its peak is right if this process is smaller, because a child starts with the peak of its
+    parent."""
 
     def limit():
         if most_address_bytes is not None:

@@ -1,11 +1,11 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small files that are right, and random damage to them."""
+"""Small valid files, and random damage to them."""
 
 from corpus import MODEL, PLAN, TARGET, Kind
 from onnx_bytes import BOOL, f32, field, graph, i64, node, of_graph, tensor, value, wrap
 
-# Many mutants are problems that can be solved: the search, which takes a second by default, is not what is tried here.
+# Many mutants are problems that can be solved. The search takes a second by default and is not tested here.
 QUICK_PACKING = Kind(
     "bad.csv",
     (
@@ -53,7 +53,7 @@ in_place = false
 
 
 def good_model():
-    """Convolution, views, shape arithmetic, and an If with two branches: something of everything."""
+    """Convolution, views, shape arithmetic, and an If with two branches."""
     then_branch = graph([node("Sigmoid", ["c"], ["t"], "in_then")], outputs=[value("t", None)], name="then")
     else_branch = graph(
         [node("Relu", ["c"], ["u"], "in_else"), node("Neg", ["u"], ["e"])], outputs=[value("e", None)], name="else"
@@ -90,7 +90,8 @@ def of(base):
 
 
 def damaged(content, source):
-    """One to four times: a bit or byte changed, a piece cut out, doubled or moved, an extreme number, the end lost."""
+    """Damages the content one to four times: changes a bit or byte; cuts, doubles or moves a piece; inserts an extreme
+    number; or drops the end."""
     content = bytearray(content)
     for _ in range(source.choice((1, 1, 1, 2, 4))):
         at = source.randrange(len(content) + 1)

@@ -78,7 +78,7 @@ def opset(version, domain=""):
 
 
 def wrap(graph_bytes, opsets=None, functions=(), ir=9):
-    """A model around a graph. The graph comes last, so that a cut file never is a whole model."""
+    """A model around a graph. The graph comes last, so that a truncated file is never a whole model."""
     header = field(1, ir) + (opset(17) if opsets is None else opsets)
     return header + b"".join(field(25, f) for f in functions) + field(7, graph_bytes)
 
@@ -104,7 +104,7 @@ LOCAL = opset(17) + opset(1, "local")
 
 
 def chain(length, op="Relu", last=b"y"):
-    """x -> t0000001 -> ... -> y. Of bytes of one length, so that a million nodes are made in a second."""
+    """x -> t0000001 -> ... -> y. All names have one length, so that a million nodes are made in a second."""
     op = op.encode()
 
     def one(before, after):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the table of README.md to the table of cases."""
+"""Checks that the table of README.md agrees with the cases."""
 
 import re
 

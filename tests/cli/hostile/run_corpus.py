@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Gives hostile files to the program and holds it to its promise: a refusal in bounded time and memory that says why.
+"""Passes hostile files to the program and checks its promise: a refusal with a reason, in bounded time and memory.
 
 usage: run_corpus.py --program LOWTIDE [--strict] [--only TEXT] [--mutants N] [--seed N] [--without-meters] [--show]
 """
@@ -30,17 +30,17 @@ from corpus import BAD_INPUT, CASES, DONE, Base
 HERE = pathlib.Path(__file__).resolve().parent
 MB = 1_000_000
 KEPT = b"what was here before\n"
-# A hang must fail; how long a refusal takes is printed, and judged with --strict alone: machines are busy.
+# A hang must fail. The time of a refusal is printed, but judged only with --strict, because machines may be busy.
 HANGS_SECONDS = 10
 LARGE_HANGS_SECONDS = 60
 STRICT_SECONDS = 1
-# Room for what protobuf and the C library map but never touch; the peak is what is judged.
+# Includes what protobuf and the C library map but never touch. Only the peak is judged.
 ADDRESS_BYTES = 4 << 30
 MOST_MESSAGE_BYTES = 64 << 10
 
 
 def most_memory(file_bytes, is_large):
-    """A large graph that is right up to its fault needs what it would need without the fault."""
+    """A large graph that is valid up to its fault needs what it would need without the fault."""
     return 64 * MB + (40 if is_large else 16) * file_bytes
 
 
@@ -48,19 +48,19 @@ def parsed_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default="")
     parser.add_argument(
-        "--strict", action="store_true", help="1 s for each file, for a machine with nothing else to do"
+        "--strict", action="store_true", help="allow 1 s per file, for an idle machine"
     )
-    parser.add_argument("--only", default="", help="the cases whose names hold this text")
+    parser.add_argument("--only", default="", help="only the cases whose names contain this text")
     parser.add_argument("--mutants", type=int, default=100, help="of each kind of file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without-meters", action="store_true", help="for builds that need more, such as sanitizers")
     parser.add_argument("--table", action="store_true", help="print the rows of the README's table, and run nothing")
-    parser.add_argument("--show", action="store_true", help="print what the program says of each file")
+    parser.add_argument("--show", action="store_true", help="print what the program says about each file")
     return parser.parse_args()
 
 
 def in_a_child(make):
-    """Makes files in a process of its own: this one must stay smaller than the program that it measures."""
+    """Makes files in another process, because this one must stay smaller than the program that it measures."""
     process = os.fork()
     if process == 0:
         code = 1
@@ -82,12 +82,12 @@ def write(path, content):
 
 
 def size_of(path):
-    """In bytes as stored: what a sparse file claims to hold allows nothing."""
+    """The bytes that are stored, so that a large sparse file does not raise the limit on memory."""
     return path.stat().st_blocks * 512 if path.is_file() else 0
 
 
 def state_of(folder):
-    """Whatever changes when a file is made, written or removed."""
+    """The facts that change when a file is made, written or removed."""
     state = {}
     for path in sorted(folder.iterdir()):
         facts = path.lstat()
@@ -134,15 +134,15 @@ class Corpus:
         )
 
     def base(self):
-        """A model and its plan that are right; and what the program needs for those."""
+        """Returns a valid model and its plan. Prints what the program needs for them."""
         here = self.folder / "base"
         here.mkdir()
         write(here / "model.onnx", mutants.good_model())
         outcome = self.measured(["plan", "model.onnx", "-o", "plan.json"], here)
         if outcome.code != DONE:
-            raise SystemExit(f"the model that is right is refused: {outcome.stderr.decode(errors='replace')}")
+            raise SystemExit(f"the valid model is refused: {outcome.stderr.decode(errors='replace')}")
         print(
-            f"a model that is right: {outcome.seconds:.2f} s, peak {outcome.peak_bytes / MB:.1f} MB; "
+            f"a valid model: {outcome.seconds:.2f} s, peak {outcome.peak_bytes / MB:.1f} MB; "
             f"this test itself {meter.own_peak_bytes() / MB:.1f} MB"
         )
         return Base((here / "model.onnx").read_bytes(), (here / "plan.json").read_text())
@@ -158,7 +158,7 @@ class Corpus:
         return here
 
     def faults(self, outcome, words, here, before, allowed_bytes, is_large):
-        """What every run must keep, whatever it answers."""
+        """Yields how a run breaks the rules for all runs, whatever their answer."""
         if outcome.code == -9:
             yield f"was stopped after {outcome.seconds:.0f} s"
         elif outcome.code < 0:
@@ -172,7 +172,7 @@ class Corpus:
             if re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", stream):
                 yield "prints control characters"
             if not is_utf8(stream):
-                yield "prints what is no UTF-8"
+                yield "prints invalid UTF-8"
         if outcome.code != DONE:
             if state_of(here) != before:
                 yield f"left other files: {sorted(state_of(here))}"
@@ -212,7 +212,7 @@ class Corpus:
     def run_file(self, name, kind, path, judge, base, more=(), is_large=False):
         for command in kind.commands:
             here = self.prepare(base)
-            if os.path.lexists(path):  # one case is a file that is not there
+            if os.path.lexists(path):  # one case is a missing file
                 os.rename(path, here / kind.file)
             before = state_of(here)
             words = [*command, *more]
