@@ -28,7 +28,7 @@ std::vector<std::int64_t> listed(const Placements& placements) {
   return {placements.offsets.begin(), placements.offsets.end()};
 }
 
-TEST(FreeList, SplitsWhatIsTakenAndJoinsWhatIsReleased) {
+TEST(FreeList, SplitsRangesThatAreTakenAndJoinsFreeOnes) {
   FreeList free(0);
   Effort effort;
   free.take({0, 4});
@@ -38,12 +38,12 @@ TEST(FreeList, SplitsWhatIsTakenAndJoinsWhatIsReleased) {
   free.release({6, 9});                              // free: [0, 4), [6, 9), used: [4, 6), peak 9
   EXPECT_EQ(free.find_offset(3, 1, {}, effort), 6);  // the tightest
   EXPECT_EQ(free.find_offset(4, 1, {}, effort), 0);
-  EXPECT_EQ(free.find_offset(5, 1, {}, effort), 6);  // no free range holds them: from the last one across the peak
+  EXPECT_EQ(free.find_offset(5, 1, {}, effort), 6);  // no free range holds them; they end above the peak
   free.release({4, 6});                              // one free range, [0, 9)
   EXPECT_EQ(free.find_offset(9, 1, {}, effort), 0);
 }
 
-TEST(FreeList, KeepsAwayFromWhatIsForbidden) {
+TEST(FreeList, AvoidsForbiddenRanges) {
   FreeList free(0);
   Effort effort;
   free.take({0, 20});

@@ -23,7 +23,7 @@ struct Prepared {
   std::optional<CliqueCover> cover;
 };
 
-// Each two of the three are live at a moment without the third one. In no order of the cliques are all three intervals.
+// Each two of the three are live at a moment without the third one. No order of the cliques makes all three intervals.
 //   a |==|    |==|
 //   b   |=====|          {a, b}, {b, c}, {a, c}: three cliques of two
 //   c       |====|
@@ -36,7 +36,7 @@ TEST(CliqueCover, TakesTheLargestSetsOfTime) {
   EXPECT_EQ(clique_bound(prepared.compressed, *prepared.cover).height, 9);  // b and c: 4 + 5
 }
 
-// {a} at 0 and {b} at 8 are parts of {a, b} at 1, although nothing is live from 3 to 7.
+// {a} at 0 and {b} at 8 are subsets of {a, b} at 1, although nothing is live from 3 to 7.
 TEST(CliqueCover, LeavesOutSubsets) {
   PackingProblem problem = testing::problem_of({{0, 2, 3}, {1, 9, 4}});
   problem.buffers[PackingId(1)].gaps = {{3, 7}};

@@ -12,7 +12,7 @@
 #include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
-// The promises of `allocate`, on problems with more than lifespans. Each feature has a search of its own.
+// The promises of `allocate`, on problems with more than lifespans. They use three different searches.
 namespace lowtide {
 namespace {
 

@@ -112,7 +112,7 @@ TEST(Groups, FindCollisionsOfBuffersFixedByTheirGroup) {
   problem.buffers[kX].size = Bytes(9);
   problem.buffers[kW].fixed_offset = Offset(15);
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 1: fixed at bytes [8, 16) it collides with buffer 3, fixed at bytes [15, 19), at time 1");
+                 "buffer 1: fixed at bytes [8, 16), it collides with buffer 3, fixed at bytes [15, 19), at time 1");
   problem.buffers[kW].fixed_offset = Offset(16);
   EXPECT_TRUE(validate_packing_problem(problem).ok());
 }
@@ -125,7 +125,7 @@ TEST(Groups, RefuseFixedBuffersThatCollideInARelation) {
   EXPECT_TRUE(validate_packing_problem(problem).ok());  // they are live together, but the relation replaces time
   problem.conflicts = {{kX, kY}};
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 1: fixed at bytes [4, 12) it collides with buffer 0, fixed at bytes [0, 8)");
+                 "buffer 1: fixed at bytes [4, 12), it collides with buffer 0, fixed at bytes [0, 8)");
 }
 
 // In place: y is written over x. One block of 8 bytes that is live in [0, 4) and [4, 6).

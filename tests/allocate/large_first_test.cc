@@ -70,8 +70,8 @@ TEST(LargeFirst, PutsSmallBuffersBelowLargeOnes) {
   EXPECT_EQ(found.placements.offsets[PackingId(2)], 0);
 }
 
-// 16 bytes are more than a 64th of 1,016, but less than a 16th: small in the second division.
-TEST(LargeFirst, DividesElsewhereInTheNextRun) {
+// 16 bytes are more than a 64th of 1,016, but less than a 16th. So they are small in the second division.
+TEST(LargeFirst, UsesAnotherThresholdInTheNextRun) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 16}});
   EXPECT_EQ(lowered(problem).placements.height, 1016);  // only this division has small buffers
   const PackingProblem both = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 40}, {1, 7, 8}});

@@ -15,7 +15,7 @@
 namespace lowtide::testing {
 namespace {
 
-// Written apart from the one of the room, which it helps to check.
+// Independent of for_each_active_span, which it helps to check.
 std::vector<TimeSpan> active_spans(const PackingBuffer& buffer) {
   std::vector<TimeSpan> spans;
   std::int64_t from = buffer.lifespan.begin;

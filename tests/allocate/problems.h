@@ -55,7 +55,7 @@ struct Cut {
   std::int64_t moments = 200;
   std::int64_t bytes = 1000;
   std::size_t buffers = 120;
-  unsigned gaps = 0;  // percent of the cuts that make the middle of a buffer's time a gap, and a buffer of its own
+  unsigned gaps = 0;  // percent of the cuts that make the middle of a buffer's time a gap, which a new buffer fills
 };
 [[nodiscard]] PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut);
 

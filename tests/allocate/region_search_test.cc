@@ -44,7 +44,7 @@ Searched searched(const RegionProblem& problem, const RegionRules& rules) {
 }
 
 // A problem whose cliques fit the first region, but for which there are no offsets, as in a ring of five buffers of
-// which two fit. So a buffer must leave, but no clique says which.
+// which two fit. So a buffer must leave, but no clique shows which one.
 RegionProblem problem_without_offsets(Random& random) {
   while (true) {
     RegionProblem problem;

@@ -25,7 +25,7 @@ using testing::FitAnswer;
 using testing::FitQuestion;
 using testing::kNoLimit;
 
-// A problem in the form that each state wants.
+// A problem in the form that each state expects.
 struct AsIntervals {
   using State = ValleyState;
   explicit AsIntervals(const PackingProblem& problem) : form(*interval_problem(compress(problem))) {}
@@ -125,7 +125,7 @@ TYPED_TEST(SkylineSearchTest, FindsWhatGreedyBySizeMisses) {
 }
 
 // A limit that is too small gives no answer, and the search can continue afterwards.
-TYPED_TEST(SkylineSearchTest, SaysIfTheLimitCameFirst) {
+TYPED_TEST(SkylineSearchTest, IsUndecidedIfTheLimitComesFirst) {
   const PackingProblem problem = testing::problem_of({{0, 2, 5}, {1, 3, 7}, {2, 5, 1}});
   const TypeParam prepared(problem);
   SkylineSearch<typename TypeParam::State> search(prepared.form, {});
@@ -227,8 +227,8 @@ TEST(SkylineSearchOfIntervals, EachRuleSavesDecisions) {
   }
 }
 
-// Rectangles that are cut into 40 buffers, many of which have gaps that other buffers fill. No byte may be wasted. And
-// random problems with gaps, which have slack. Their capacity is the bound, which some of them reach.
+// Rectangles that are cut into 40 buffers, many of which have gaps that other buffers fill. No byte may be wasted. The
+// others are random problems with gaps, which have slack. Their capacity is the bound, which some of them reach.
 TEST(SkylineSearchOfCliques, EachRuleSavesDecisions) {
   Decisions decisions;
   Random random(40);

@@ -81,7 +81,7 @@ TEST(Validate, NamesTheFixedBuffersThatCollide) {
   problem.names.push_back("head");
   problem.names.push_back("tail\n");
   expect_refused(problem, ErrorCode::invalid,
-                 "buffer 'tail\\x0a': fixed at bytes [9, 12) it collides with buffer 'stem', fixed at bytes [0, 10), "
+                 "buffer 'tail\\x0a': fixed at bytes [9, 12), it collides with buffer 'stem', fixed at bytes [0, 10), "
                  "at time 4");
   problem.buffers[PackingId(2)].fixed_offset = Offset(18);  // [18, 21) against [20, 30)
   expect_refused(problem, ErrorCode::invalid, "it collides with buffer 'head'");

@@ -32,9 +32,9 @@ Dataflow flow_of(const Graph& graph, const Schedule& schedule) {
   return *std::move(flow);
 }
 
-// s and r read a; r may write over it only if s is known to be over. On one stream s comes first; in dataflow
-// nothing says so. t is the only reader of r, so it may write over r in both.
-TEST(Dataflow, OnlyEdgesOfTheGraphAllowToWriteOver) {
+// s and r read a. r may overwrite a only if s has ended. On one stream, s runs first. In dataflow, no edge orders s and
+// r. t is the only reader of r, so it may overwrite r in both.
+TEST(Dataflow, OverwritesOnlyIfEdgesOrderTheReaders) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
@@ -51,16 +51,16 @@ TEST(Dataflow, OnlyEdgesOfTheGraphAllowToWriteOver) {
   const Schedule shared = share_in_dataflow(graph, flow, sequential, kernels, {});
   EXPECT_FALSE(are_shared(shared, graph, "a", "r"));
   EXPECT_TRUE(are_shared(shared, graph, "r", "t"));
-  // a and s, then s and t, and r in place of t: a s r(t) at r.
+  // While r runs, a, s and r are live.
   EXPECT_EQ(shared.load, Bytes(30));
-  // a 5; s 7; r 1, t 1: the longer way to e is by s.
+  // a takes 5, s 7, r and t 1 each, and e 2. The longest path is through s.
   IdVector<NodeId, std::int64_t> costs;
   for (std::int64_t cost : {5, 7, 1, 1, 2}) costs.push_back(cost);
   EXPECT_EQ(longest_path(flow, shared.aliases, costs), 5 + 7 + 2);
 }
 
-// s after r by a control edge would be the graph's own order: then r, not s, may not; but r after s lets r.
-TEST(Dataflow, AControlEdgeAllowsIt) {
+// A control edge puts r after s, so r may overwrite a.
+TEST(Dataflow, OverwritesIfAControlEdgeOrdersTheReaders) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
@@ -75,7 +75,7 @@ TEST(Dataflow, AControlEdgeAllowsIt) {
   EXPECT_TRUE(are_shared(shared, graph, "a", "r"));
 }
 
-// 1,025 nodes of which none waits for another need as many chains.
+// 1,025 independent nodes need 1,025 chains.
 TEST(Dataflow, AGraphThatIsTooWideIsRefused) {
   GraphBuilder builder("wide");
   const TensorId x = builder.add_tensor({.name = "x", .shape = Shape({4})}, Role::input);
@@ -95,8 +95,7 @@ TEST(Dataflow, AGraphThatIsTooWideIsRefused) {
             "waves instead");
 }
 
-// Ancestors by walking edges; then no node may touch bytes after they are written over, except in the graph's own
-// order.
+// All nodes that must end before a node starts, because of data or shared bytes, must be its ancestors.
 TEST(Dataflow, SharingNeedsNoOtherOrderOnRandomGraphs) {
   int narrowed = 0;
   int written_over = 0;

@@ -17,7 +17,7 @@ using Order = std::vector<OrderProblem::Index>;
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// The steps of an order of a problem, as nodes of the one it was made from.
+// The steps of an order, as nodes of the original problem.
 Order origins_of(const OrderProblem& problem, const Order& order) {
   Order origins;
   for (OrderProblem::Index node : order) {
@@ -37,10 +37,9 @@ Order best_order(const OrderProblem& problem) {
   return search.order();
 }
 
-// w -> s (8 bytes) is only waited for by m, which reads x too: s may as well wait until m can run. x may die with m, so
-// m and s are one node, whatever else reads x.
+// Only m waits for s (8 bytes), and m also reads x. So s can run right before m, and they become one node.
 //   values: x 100 (node 0), s 8 (node 1), r 100 (node 2, reads x), m 100 (node 3, reads s and x)
-TEST(Contracted, WhatOnlyOneWaitsForRunsRightBeforeIt) {
+TEST(Contracted, ANodeWithOneFollowerRunsRightBeforeIt) {
   OrderProblem problem;
   problem.values = {{.size = 100, .users = 3},
                     {.size = 8, .users = 2},
@@ -58,9 +57,10 @@ TEST(Contracted, WhatOnlyOneWaitsForRunsRightBeforeIt) {
   EXPECT_EQ(peak_of(problem, {0, 2, 1, 3}), 308);
 }
 
-// m may be written over x, so its own step rises by nothing above what lives before it, and s by 8 above that, since y
-// dies with it: joined, s is overlooked, and only where that is allowed. x is read by r too, so it waits for no node.
-TEST(Contracted, OverlooksNoMoreThanItMay) {
+// m may overwrite x, so the load of m may be no higher than the live bytes before it. The load of s is 8 bytes higher
+// than the live bytes after it, because y dies with s. So s is joined to m, and its load ignored, only with a tolerance
+// of 8. Both m and r read x, so x is not joined.
+TEST(Contracted, IgnoresLoadsOnlyWithinTheTolerance) {
   OrderProblem problem;
   problem.values = {{.size = 100, .users = 3},
                     {.size = 8, .users = 2},
@@ -86,8 +86,8 @@ TEST(Contracted, OverlooksNoMoreThanItMay) {
   EXPECT_EQ(overlooked(all_counted(contracted(numbered(problem), 8))), 0);
 }
 
-// Every node of the old problem is in the new one once, the best order of the new one is one of the old one, and as
-// good as the best there. With extras, and read backwards.
+// Every node of the old problem is in the new one once. The best order of the new problem is a best order of the old
+// one. Two thirds of the problems have extras.
 TEST(Contracted, KeepsTheLeastPeak) {
   Random random(61);
   std::int64_t before = 0;
@@ -105,11 +105,12 @@ TEST(Contracted, KeepsTheLeastPeak) {
     before += static_cast<std::int64_t>(problem.nodes.size());
     after += static_cast<std::int64_t>(joined.nodes.size());
   }
-  EXPECT_LT(after, before * 17 / 20);  // else nothing was tried
+  EXPECT_LT(after, before * 17 / 20);  // otherwise nothing was tested
 }
 
-// What overlooks some steps is a bound below; counted in full, its order is an order.
-TEST(Contracted, IsABoundWhereItOverlooksSteps) {
+// If the loads of some steps are ignored, the best peak is a lower bound. With all steps counted, the peak of the order
+// is that in the old problem.
+TEST(Contracted, IsALowerBoundIfItIgnoresLoads) {
   Random random(62);
   int lower = 0;
   for (int round = 0; round < 4000; ++round) {
@@ -123,11 +124,11 @@ TEST(Contracted, IsABoundWhereItOverlooksSteps) {
     ASSERT_EQ(testing::peak_by_definition(problem, origins_of(easier, order)), peak) << "round " << round;
     lower += peak_of(easier, order) < least ? 1 : 0;
   }
-  EXPECT_GT(lower, 5);  // else it overlooked nothing that mattered
+  EXPECT_GT(lower, 5);  // otherwise no ignored load mattered
 }
 
-// A row of 100,000 nodes of one size: joined in pieces, without looking at a node again for each that joins it.
-TEST(Contracted, ALongRowIsJoinedInPieces) {
+// A chain of 100,000 nodes of one size. Joined nodes have a limited length, so that no node is examined for every join.
+TEST(Contracted, JoinsALongChain) {
   OrderProblem problem;
   constexpr OrderProblem::Index kNodes = 100'000;
   for (OrderProblem::Index node = 0; node < kNodes; ++node) {

@@ -19,11 +19,11 @@ using schedule_internal::OrderProblem;
 struct RandomOrderProblem {
   int most_nodes = 8;
   int edge_percent = 30;
-  bool extras =
-      true;  // values of several makers, scratch, in-place chances, values that are there first or kept, a base
+  // Also values that several nodes write, scratch, results in place, values that are there first or kept, and a base.
+  bool extras = true;
 };
 
-// One value a node, touched by it and by those that come after it; with extras, more.
+// One value per node, which the node and its direct successors touch. With extras, there are more values.
 inline OrderProblem random_order_problem(Random& random, const RandomOrderProblem& shape) {
   OrderProblem problem;
   const auto count = static_cast<std::uint32_t>(random.between(1, shape.most_nodes));
@@ -63,14 +63,14 @@ inline OrderProblem random_order_problem(Random& random, const RandomOrderProble
       if (value != step.born[0] && random.chance(70)) step.dying.push_back(value);
     }
   }
-  // Those without users are no values.
+  // Clears the values without users.
   for (OrderProblem::Value& value : problem.values) {
     if (value.users == 0) value = {};
   }
   return problem;
 }
 
-// The load of each step, from the definition: nothing is kept from one step to the next. Nodes of one step each.
+// The peak by the definition of the load, computed for each step independently. Requires: nodes have one step each.
 inline std::int64_t peak_by_definition(const OrderProblem& problem, const std::vector<std::uint32_t>& order) {
   const auto step_of = [&](std::uint32_t node) { return std::find(order.begin(), order.end(), node) - order.begin(); };
   std::vector<std::ptrdiff_t> first(problem.values.size(), std::numeric_limits<std::ptrdiff_t>::max());
@@ -103,7 +103,7 @@ inline std::int64_t peak_by_definition(const OrderProblem& problem, const std::v
   return peak;
 }
 
-// Calls visit(order) for every topological order. The depth is the number of nodes, of which there are few.
+// Calls visit(order) for every topological order. The recursion is as deep as the number of nodes, which is small.
 inline void for_each_order(const OrderProblem& problem,
                            const std::function<void(const std::vector<std::uint32_t>&)>& visit) {
   std::vector<std::uint32_t> order;

@@ -65,8 +65,8 @@ TEST(DownsetSearch, FindsTheOrderThatFinishesABranch) {
   EXPECT_EQ(peak_of(problem, search.order()), 102);
 }
 
-// c may be written over a, which dies with it: 100 + 100 - 100.
-TEST(PeakOf, CountsWhatIsWrittenInPlaceOnce) {
+// The second value may overwrite the first one, which dies then: 100 + 60 - 60.
+TEST(PeakOf, CountsAResultInPlaceOnce) {
   OrderProblem problem;
   problem.values = {{.size = 100, .users = 2}, {.size = 60, .users = 1}};
   problem.nodes = {{.steps = {{.values = {0}}}},
@@ -76,9 +76,9 @@ TEST(PeakOf, CountsWhatIsWrittenInPlaceOnce) {
   EXPECT_EQ(peak_of(problem, {0, 1}), 160);
 }
 
-// Two concats swap the halves of a constant. Between the two nothing of it need be in the arena:
-// while u runs, r with 64 bytes and u with 4.
-TEST(OrderProblem, WhatIsBroughtInTwiceNeedNotStay) {
+// Two concats swap the halves of a constant. Between them, none of its bytes need be in the arena. While u runs, r
+// needs 64 bytes and u needs 4.
+TEST(OrderProblem, BytesThatAreCopiedTwiceNeedNotStay) {
   const Graph graph = testing::graph_of(R"(graph "g" {
     input i : f32[1]
     constant w : f32[4]
@@ -95,7 +95,7 @@ TEST(OrderProblem, WhatIsBroughtInTwiceNeedNotStay) {
   EXPECT_LE(search_order(problem, {.work = 1'000'000}).bound, 68);
 }
 
-TEST(OrderProblem, ReadBackwardsCostsTheSame) {
+TEST(OrderProblem, HasTheSamePeaksIfReversed) {
   Random random(51);
   for (int round = 0; round < 2000; ++round) {
     const OrderProblem problem = testing::random_order_problem(random, {});
@@ -110,7 +110,7 @@ TEST(OrderProblem, ReadBackwardsCostsTheSame) {
   }
 }
 
-TEST(DownsetSearch, IsAsGoodAsAllOrdersTried) {
+TEST(DownsetSearch, FindsTheLeastPeakOfAllOrders) {
   Random random(52);
   int above_given = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -129,10 +129,10 @@ TEST(DownsetSearch, IsAsGoodAsAllOrdersTried) {
     for (OrderProblem::Index node = 0; node < given.size(); ++node) given[node] = node;
     above_given += peak_of(problem, given) > least ? 1 : 0;
   }
-  EXPECT_GT(above_given, 300);  // else there was nothing to find
+  EXPECT_GT(above_given, 300);  // otherwise there was nothing to find
 }
 
-// Under a limit: either an order below it, or the proof that there is none, and both happen.
+// With a limit, the search finds an order below it, or proves that there is none. Both happen here.
 TEST(DownsetSearch, ProvesThatNothingIsBelowALimit) {
   Random random(53);
   int proven = 0;
@@ -151,7 +151,7 @@ TEST(DownsetSearch, ProvesThatNothingIsBelowALimit) {
   EXPECT_GT(proven, 300);
 }
 
-// Stopped early, the level is below the optimum; it never falls, and the end is the same as without a stop.
+// The search is interrupted often. Its bound never falls, is never above the optimum, and reaches it in the end.
 TEST(DownsetSearch, HasABoundAtAnyTime) {
   Random random(54);
   for (int round = 0; round < 500; ++round) {
@@ -169,8 +169,8 @@ TEST(DownsetSearch, HasABoundAtAnyTime) {
   }
 }
 
-// A chain of three diamonds: the joints are comparable with all others.
-TEST(PartsOf, DividesAtNodesThatAllOrdersPass) {
+// A chain of three diamonds. The nodes that join them are separators.
+TEST(PartsOf, DividesAtSeparators) {
   OrderProblem problem;
   problem.nodes.resize(10);
   const std::vector<std::pair<int, int>> edges = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {3, 5},
@@ -184,9 +184,8 @@ TEST(PartsOf, DividesAtNodesThatAllOrdersPass) {
   EXPECT_EQ(parts[3].nodes, (Order{7, 8, 9}));
 }
 
-// The best of the whole is the worst of the parts' bests, and the orders of the parts, one after another, are such an
-// order.
-TEST(PartsOf, PartsAreProblemsOfTheirOwn) {
+// The least peak of the whole problem is the largest of the least peaks of its parts.
+TEST(PartsOf, PartsHaveTheLeastPeakOfTheWhole) {
   Random random(55);
   int divided = 0;
   for (int round = 0; round < 2000; ++round) {
@@ -214,8 +213,8 @@ TEST(SearchOrder, IsOptimalOnAllSmallProblems) {
   }
 }
 
-// With too little work for a proof: an order no worse than the given one, and a bound that the optimum is not below.
-TEST(SearchOrder, IsHonestWithLittleWork) {
+// With too little work for a proof, the order is no worse than the given one, and the bound is not above the optimum.
+TEST(SearchOrder, IsValidWithLittleWork) {
   Random random(57);
   int open = 0;
   int better = 0;
@@ -240,7 +239,8 @@ TEST(SearchOrder, IsHonestWithLittleWork) {
   EXPECT_GT(better, 50);
 }
 
-// With a stride the level jumps, so an order may be found that is not the best: it lies between bound and level.
+// With a stride, the level rises in larger steps. So the order may not be the best, but the optimum is at least the
+// bound.
 TEST(DownsetSearch, WithAStrideTheOptimumIsBetweenBoundAndOrder) {
   Random random(58);
   int above = 0;
@@ -259,13 +259,13 @@ TEST(DownsetSearch, WithAStrideTheOptimumIsBetweenBoundAndOrder) {
     ASSERT_LT(peak, limit) << "round " << round;
     above += peak > least ? 1 : 0;
   }
-  EXPECT_GT(above, 20);  // else the stride changed nothing
+  EXPECT_GT(above, 20);  // otherwise the stride changed nothing
 }
 
-// A tree: each node of a level reads four of the next one, and all are 16 bytes.
+// A tree in which each inner node reads four results. All results have 16 bytes.
 OrderProblem tree(int levels) {
   OrderProblem problem;
-  std::vector<OrderProblem::Index> waiting;  // results of the last level, which the next one reads four by four
+  std::vector<OrderProblem::Index> waiting;  // results of the level before; each node reads four
   std::size_t count = std::size_t{1} << (2 * (levels - 1));
   for (; count > 0; count /= 4) {
     std::vector<OrderProblem::Index> made;
@@ -287,18 +287,18 @@ OrderProblem tree(int levels) {
   return problem;
 }
 
-// The wide file of an attack: 4^7 leaves, 21,845 nodes. The best order is depth first: on each of the seven levels
-// three results wait while the fourth is made, and the last node of all has four and its own: 7 x 3 + 1 + 1 = 23.
+// A tree with 4^7 leaves and 21,845 nodes, as in a hostile file. The best order is depth first. While a node reads four
+// leaves, three results wait on each of six levels. With the leaves and its result, that is 6 x 3 + 4 + 1 = 23.
 TEST(SearchOrder, WorkCoversAWideProblem) {
   const OrderProblem problem = tree(8);
   ASSERT_EQ(problem.nodes.size(), 21'845U);
   const FoundOrder found = search_order(problem, {.work = 200'000'000});
-  EXPECT_LE(found.work, 220'000'000);  // 440,000,000 were spent where only sets counted
+  EXPECT_LE(found.work, 220'000'000);  // 440,000,000 if only sets counted as work
   EXPECT_EQ(found.peak, 23 * 16);
   EXPECT_EQ(found.bound, 23 * 16);
 }
 
-// Layers of 60 random nodes, each reading three of the layer before: no effort proves the best order.
+// Layers of 60 nodes, each of which reads three random nodes of the layer before. No effort proves the best order.
 OrderProblem wide_layers(Random& random, OrderProblem::Index layers) {
   constexpr OrderProblem::Index kWidth = 60;
   OrderProblem problem;
@@ -319,9 +319,9 @@ OrderProblem wide_layers(Random& random, OrderProblem::Index layers) {
   return problem;
 }
 
-// A set of 1,200 nodes takes 19 words and what the tables need beside them. Full searches end, whatever work is left,
-// and say that more would not help.
-TEST(SearchOrder, KeepsToItsBytes) {
+// A set of 1,200 nodes takes 19 words, and kBytesPerSet bytes in the tables. A search whose memory is full ends early,
+// and reports that more work would not help.
+TEST(SearchOrder, KeepsToItsMemoryLimit) {
   Random random(59);
   const OrderProblem problem = wide_layers(random, 20);
   constexpr std::int64_t kBytesOfSet = 19 * 8 + DownsetSearch::kBytesPerSet;
@@ -339,8 +339,8 @@ TEST(SearchOrder, KeepsToItsBytes) {
   EXPECT_LE(unfinished.work, 1'500'000);
 }
 
-// One value that 20,000 nodes read, and one node that reads all of them: contracted and searched in counted work.
-TEST(SearchOrder, AHubCostsNoMoreThanItsEdges) {
+// 20,000 nodes read one value, and one node reads all of their results. The work is proportional to the edges.
+TEST(SearchOrder, AHubTakesLinearWork) {
   constexpr OrderProblem::Index kSpokes = 20'000;
   OrderProblem problem;
   problem.values = {{.size = 100, .users = kSpokes + 1}};

@@ -15,7 +15,7 @@ namespace {
 
 using Index = OrderProblem::Index;
 
-// The same set, reached from nothing.
+// The state with the same set, reached from the start.
 OrderState fresh(const OrderProblem& problem, const OrderState& state) {
   OrderState out(problem);
   for (Index node = 0; node < problem.nodes.size(); ++node) {
@@ -38,8 +38,8 @@ void expect_same(const OrderProblem& problem, OrderState& state) {
   }
 }
 
-// Back and forth, step by step and by jumps: what is remembered is what a state from nothing finds. Joined nodes of
-// several steps and values of several users included.
+// Moves back and forth, by single steps and by jumps. The state always equals one that is reached from the start. Half
+// of the problems have joined nodes of several steps.
 TEST(OrderState, DependsOnTheSetAlone) {
   Random random(71);
   for (int round = 0; round < 400; ++round) {

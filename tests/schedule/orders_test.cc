@@ -12,7 +12,7 @@
 #include "lowtide/schedule/schedule.h"
 #include "tests/testing/graphs.h"
 
-// What each order is, on a graph where it differs from others.
+// Each order, on a graph where it differs from others.
 namespace lowtide::schedule_internal {
 namespace {
 
@@ -25,8 +25,8 @@ std::string names(const Graph& graph, const std::vector<NodeId>& order) {
   return text;
 }
 
-// Two convolutions with their weights; the copy that the second needs comes first.
-TEST(LongestPath, WhatIsQuicklyMadeIsMadeLate) {
+// Two convolutions with copies of their weights. The graph lists the copy for the second one first.
+TEST(LongestPath, NodesWithShortPathsRunLate) {
   const Graph graph = graph_of(R"(graph "g" {
     input data : f32[1]
     input w0 : f32[1]
@@ -42,8 +42,8 @@ TEST(LongestPath, WhatIsQuicklyMadeIsMadeLate) {
   EXPECT_EQ(names(graph, depth_first(graph)), "c2 c0 v0 v2");
 }
 
-// d3 has one node before it, v2 two: the ends are sorted too.
-TEST(LongestPath, ShorterRowsOfTheirOwnComeLast) {
+// The path to d3 has one edge, and that to v2 has two. Outputs are sorted, too.
+TEST(LongestPath, ShorterBranchesComeLast) {
   const Graph graph = graph_of(R"(graph "g" {
     input data : f32[1]
     input d1 : f32[1]
@@ -61,7 +61,7 @@ TEST(LongestPath, ShorterRowsOfTheirOwnComeLast) {
   EXPECT_EQ(names(graph, depth_first(graph)), "d2 d3 c0 v0 c2 v2");
 }
 
-TEST(LongestPath, OneNodeIsARow) {
+TEST(LongestPath, AcceptsASingleNode) {
   const Graph graph = graph_of("graph \"g\" {\n input x : f32[1]\n y = Conv(x) : f32[1]\n output y\n}");
   for (const auto order : {as_given, depth_first, longest_path, depth_first_by_fan_out, reverse_post_order,
                            breadth_first, greedy_by_freed_bytes, least_peak_first}) {
@@ -78,11 +78,11 @@ constexpr const char* kTwoRows = R"(graph "g" {
   output d
 })";
 
-// From the sources: what comes from a ends with d, what comes from b with c, which is therefore put before.
+// The walk from a finishes d and then a. The walk from b finishes c and then b. Reversed, this is b c a d.
 TEST(ReversePostOrder, WalksFromTheSources) {
   const Graph graph = graph_of(kTwoRows);
   EXPECT_EQ(names(graph, reverse_post_order(graph)), "b c a d");
-  EXPECT_EQ(names(graph, depth_first(graph)), "a b c d");  // from the end, inputs in their order
+  EXPECT_EQ(names(graph, depth_first(graph)), "a b c d");  // from the output, inputs in their order
 }
 
 TEST(ReversePostOrder, FinishesABranchBeforeTheNext) {
@@ -101,11 +101,11 @@ TEST(ReversePostOrder, FinishesABranchBeforeTheNext) {
 
 TEST(BreadthFirst, IsByDistanceFromTheSources) {
   const Graph graph = graph_of(kTwoRows);
-  EXPECT_EQ(names(graph, breadth_first(graph)), "b a c d");  // 0 0 1 2, as given among equals
+  EXPECT_EQ(names(graph, breadth_first(graph)), "b a c d");  // distances 0 0 1 2; ties as given
 }
 
-// q is read twice, by s and r; behind p there is no node.
-TEST(DepthFirstByFanOut, TheInputWithMoreReadersBehindItComesFirst) {
+// q comes before r and has two readers, s and r. No node comes before p.
+TEST(DepthFirstByFanOut, TheInputWithMoreReadersBeforeItComesFirst) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     p = Conv(x) : f32[1]
@@ -130,7 +130,7 @@ TEST(DepthFirstByFanOut, AmongEqualsTheOneWithMoreBytesComesFirst) {
   EXPECT_EQ(names(graph, depth_first_by_fan_out(graph)), "b a c");
 }
 
-// p reaches 121 floats with q. With a alive there are 100: u would need 190 and free 10 in the end, v needs 101.
+// While q runs, 121 floats are live, and after a, 100 are. u would need 190 and free 10 in the end. v needs only 101.
 TEST(LeastPeakFirst, TakesWhatDoesNotRaiseThePeakFirst) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
@@ -146,8 +146,8 @@ TEST(LeastPeakFirst, TakesWhatDoesNotRaiseThePeakFirst) {
   EXPECT_EQ(names(graph, greedy_by_freed_bytes(graph)), "p q a u v e");
 }
 
-// Where all raise the peak, the one that raises it least; then a, since c waits for it.
-TEST(LeastPeakFirst, RaisesThePeakAsLittleAsItMay) {
+// Both ready nodes raise the peak, and b raises it least. Then comes a, because c waits for it.
+TEST(LeastPeakFirst, RaisesThePeakAsLittleAsPossible) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[100]
@@ -159,7 +159,7 @@ TEST(LeastPeakFirst, RaisesThePeakAsLittleAsItMay) {
   EXPECT_EQ(names(graph, least_peak_first(graph)), "b a c e");
 }
 
-// The lowest load of the three that they are made of, and one of these orders.
+// The result has the lowest load of the three strategies, and the order of one of them.
 TEST(BestOf, IsTheBestOfItsThree) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> choices = {
       {"best_of_xla", {"depth_first", "greedy_by_freed_bytes", "depth_first_by_fan_out"}},
@@ -184,7 +184,7 @@ TEST(BestOf, IsTheBestOfItsThree) {
       if (least != most) ++differ;
     }
   }
-  EXPECT_GT(differ, 50);  // of 200: there is something to choose
+  EXPECT_GT(differ, 50);  // of 200; otherwise there was nothing to choose
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The same graph and options give the same order on every machine. Here all orders of some hundred graphs are one
-// literal a kind. A change that is meant to give other orders changes the literals; a change of compiler, standard
-// library or build type must not.
+// The same graph and options give the same order on every machine. Each literal here is the hash of all orders of one
+// test. A change that is meant to give other orders changes the literals. A change of compiler, standard library or
+// build type must not.
 
 #include <gtest/gtest.h>
 

@@ -31,8 +31,8 @@ std::string names(const Graph& graph, const std::vector<NodeId>& order) {
   return text;
 }
 
-// Two branches, each large first and small last, listed breadth-first. In floats:
-//   as given   a100 b100 together = 201 with their input x' ... depth first finishes one branch before the next
+// Two branches, each large first and small last, listed breadth-first. As given, a, b and c are live at once: 201
+// floats. Depth first finishes one branch before the next one, and needs 102.
 constexpr const char* kTwoBranches = R"(graph "g" {
   input x : f32[1]
   a = Conv(x) : f32[100]
@@ -56,7 +56,7 @@ TEST(GreedyByFreedBytes, PrefersTheNodeThatFreesMost) {
   EXPECT_EQ(names(graph, result.best.order), "acbde");
 }
 
-// b is small and feeds nothing yet; the greedy order takes it before a, which adds 100.
+// b adds 2 floats and a adds 100, so the greedy order takes b first.
 TEST(GreedyByFreedBytes, PrefersTheSmallestAddition) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
@@ -117,7 +117,7 @@ TEST(Schedule, EveryStrategyGivesATopologicalOrderOfAllNodes) {
   }
 }
 
-// The best of the three is often the optimum on small graphs: the portfolio must not lose that.
+// On most small graphs, some strategy finds the optimum.
 TEST(Schedule, ReachesTheOptimumOnMostSmallGraphs) {
   Random random(17);
   int optimal = 0;
@@ -136,10 +136,10 @@ TEST(Schedule, ReachesTheOptimumOnMostSmallGraphs) {
   EXPECT_GE(optimal, kRounds * 85 / 100);
 }
 
-// What the limits on content give for a graph that is too large for them.
+// Limits under which no content is divided, as for a graph that is too large.
 constexpr ContentLimits kUndivided{.segments_of_one = 1, .further = 0, .touched = 0};
 
-// The problem that the bound comes from costs no more than what is measured, in every order.
+// In every order, the peak of the problem that gives the bound is at most the measured load.
 TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
   Random random(5);
   int met = 0;

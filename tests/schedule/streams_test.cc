@@ -59,7 +59,7 @@ constexpr const char* kBranches = R"(graph "g" {
   output e
 })";
 
-//   stream 0   | a | c | e |      a and b, then a b c d at once
+//   stream 0   | a | c | e |      live: a and b, then a, b, c and d
 //   stream 1   | b | d |
 TEST(Streams, RunBranchesAtOnce) {
   const Case made = case_of(kBranches);
@@ -70,12 +70,12 @@ TEST(Streams, RunBranchesAtOnce) {
   EXPECT_EQ(streams.picoseconds, 30);
   EXPECT_EQ(streams.load, Bytes(40));
   EXPECT_EQ(streams.started_by_end, (std::vector<std::uint32_t>{2, 2, 4, 4, 5}));
-  // a is touched by a and c; c ends after d has started, before e does.
+  // c reads a, and ends after d has started and before e starts.
   EXPECT_EQ(streams.lifespans[made.sequential.aliases.class_of[testing::tensor_named(made.graph, "a")]],
             (std::vector{Lifespan{StepId(0), StepId(4)}}));
 }
 
-// A takes 1, B0 2, B1 5 and O 1. Beside each other: A 0 to 1, B0 1 to 3, B1 1 to 6, O 6 to 7.
+// a takes 1, b 2, c 5 and o 1. On two streams, a runs from 0 to 1, b from 1 to 3, c from 1 to 6, and o from 6 to 7.
 TEST(Streams, TimesAreThoseOfTheNodes) {
   Case made = case_of(R"(graph "g" {
     input x : u8[10]
@@ -90,7 +90,7 @@ TEST(Streams, TimesAreThoseOfTheNodes) {
   EXPECT_EQ(spread(made, {.streams = 1, .cap = kNoCap}).picoseconds, 9);
 }
 
-// a(1) c(5), b(5) d(1), e(1): a barrier after a and b would make it 5 + 5 + 1.
+// The branches take 1 + 5 and 5 + 1, and e takes 1. With a barrier after a and b, it would be 5 + 5 + 1.
 TEST(Streams, UnevenBranchesDoNotWaitForEachOther) {
   Case made = case_of(kBranches);
   for (const auto& [node, cost] : {std::pair(0U, 1), {1U, 5}, {2U, 5}, {3U, 1}, {4U, 1}}) {
@@ -99,7 +99,7 @@ TEST(Streams, UnevenBranchesDoNotWaitForEachOther) {
   EXPECT_EQ(spread(made, {.streams = 2, .cap = kNoCap}).picoseconds, 7);
 }
 
-// With 30 bytes a and b may run at once, but not c and d beside them: while c runs nothing else starts.
+// Within 30 bytes, a and b can run at once, but c and d cannot: while c runs, nothing else starts.
 TEST(Streams, KeepWithinACap) {
   const Case made = case_of(kBranches);
   const StreamSchedule streams = spread(made, {.cap = Bytes(30)});
@@ -107,7 +107,7 @@ TEST(Streams, KeepWithinACap) {
   EXPECT_EQ(streams.picoseconds, 40);
 }
 
-// The cap is below what the nodes need one by one: they run one by one, or as good.
+// The cap is below the sequential load, so the run needs no more than that load.
 TEST(Streams, NeverGetStuckBelowTheSequentialLoad) {
   const Case made = case_of(kBranches);
   EXPECT_EQ(spread(made, {.cap = Bytes(1)}).load, Bytes(30));
@@ -126,8 +126,8 @@ TEST(Streams, OneStreamRunsInSequence) {
   }
 }
 
-// r takes the bytes of a, which s reads too: s first, though r is on the longer path.
-TEST(Streams, WhoWritesOverWaitsForReaders) {
+// r overwrites a, which s reads, too. So s runs first, although r is on the longest path.
+TEST(Streams, ANodeThatOverwritesWaitsForReaders) {
   const Case made = case_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
@@ -175,7 +175,7 @@ bool covers(const Case& made, const StreamSchedule& streams) {
   return true;
 }
 
-// More memory or more streams are never needed, and the time is never below what the longest path or the work allow.
+// No run exceeds its cap. Its time is at most the work of all nodes, and at least that work divided by the streams.
 TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
   int faster = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {

@@ -42,7 +42,7 @@ WaveSchedule group(const Case& made, WaveOptions options) {
 
 constexpr Bytes kNoCap{std::int64_t{1} << 60};
 
-// "ab|cd|e"
+// The waves as text, such as "ab|cd|e".
 std::string text_of(const Case& made, const WaveSchedule& waves) {
   std::string text;
   for (std::size_t at = 0; at < waves.wave.size(); ++at) {
@@ -64,7 +64,7 @@ constexpr const char* kBranches = R"(graph "g" {
 })";
 
 //   wave       0    1    2
-//   stream 0 | a  | c  | e |      10 each; in wave 1 a, b, c and d live
+//   stream 0 | a  | c  | e |      each wave takes 10; in wave 1, a, b, c and d are live
 //   stream 1 | b  | d  |
 TEST(Waves, RunBranchesSideBySide) {
   const Case made = case_of(graph_of(kBranches));
@@ -76,12 +76,12 @@ TEST(Waves, RunBranchesSideBySide) {
   EXPECT_EQ(waves.computing, 3U);
   EXPECT_EQ(waves.run.load, Bytes(40));
   EXPECT_EQ(waves.run.started_by_end, (std::vector<std::uint32_t>{2, 2, 4, 4, 5}));
-  // b is touched by b and d, the steps 1 and 3; it lives to the end of the wave of d.
+  // b and d, the steps 1 and 3, touch b. It is live until the wave of d ends.
   EXPECT_EQ(waves.run.lifespans[made.sequential.aliases.class_of[testing::tensor_named(made.graph, "b")]],
             (std::vector{Lifespan{StepId(1), StepId(4)}}));
 }
 
-// With 30 bytes a and b may run at once, but not c and d beside them: four waves, a b | c | d | e.
+// Within 30 bytes, a and b can run at once, but c and d cannot. So there are four waves: a b | c | d | e.
 TEST(Waves, KeepWithinACap) {
   const Case made = case_of(graph_of(kBranches));
   const WaveSchedule waves = group(made, {.cap = Bytes(30)});
@@ -94,7 +94,7 @@ TEST(Waves, NeverGetStuckBelowTheSequentialLoad) {
   EXPECT_EQ(group(made, {.cap = Bytes(1)}).run.load, Bytes(30));
 }
 
-TEST(Waves, OfOneNodeAreTheSequence) {
+TEST(Waves, OfOneNodeRunInSequence) {
   const Case made = case_of(graph_of(kBranches));
   const WaveSchedule waves = group(made, {.most = 1, .priority = StreamPriority::given_order, .cap = kNoCap});
   EXPECT_EQ(waves.run.order, made.sequential.order);
@@ -102,10 +102,11 @@ TEST(Waves, OfOneNodeAreTheSequence) {
   EXPECT_EQ(waves.run.load, Bytes(30));
 }
 
-// a 90, b 10, c 80, d 10, e 10, each of a to d before e:
-//   longest path first: a 100 to the end, c 90, b 20, d 20    a c | b d | e     90 + 10 + 10
-//   given order: a b | c d | e     90 + 80 + 10; by cost c goes beside a, since 80 is nearer to 90
-TEST(Waves, NodesOfLikeCostFillAWave) {
+// a costs 90, b 10, c 80, d 10 and e 10. The longest paths from a, c, b and d to the end take 100, 90, 20 and 20.
+//   by longest path             a c | b d | e     90 + 10 + 10
+//   in the given order          a b | c d | e     90 + 80 + 10
+//   in the given order by cost  a c | b d | e     80 is closer to 90 than 10 is
+TEST(Waves, NodesOfSimilarCostFillAWave) {
   const Case made = case_of(graph_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
@@ -144,7 +145,7 @@ TEST(Waves, AnAliasIsAWaveThatTakesNoTime) {
   EXPECT_EQ(waves.run.picoseconds, 30);
 }
 
-// No node waits for one of its own wave, no wave has more than it may, and the load is that of whole waves.
+// No node depends on one of its own wave, no wave has more than `most` nodes, and the load is that of whole waves.
 void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most) {
   const IdVector<NodeId, std::vector<NodeId>> before = predecessors(made.graph, made.sequential);
   IdVector<NodeId, std::uint32_t> wave_of(made.graph.nodes().size());
@@ -164,7 +165,7 @@ void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most
   std::int64_t time = 0;
   for (std::int64_t one : longest) time += one;
   ASSERT_EQ(waves.run.picoseconds, time);
-  // Summed wave by wave: a piece that meets the wave's steps, and the scratch of all of them.
+  // The load of a wave: the parts that are live at any of its steps, and the scratch of all its nodes.
   std::int64_t highest = 0;
   for (std::size_t begin = 0, end = 0; begin < waves.wave.size(); begin = end) {
     while (end < waves.wave.size() && waves.wave[end] == waves.wave[begin]) ++end;

@@ -131,7 +131,7 @@ def odd_packings():
 @case(
     PACKING,
     "offsets that contradict each other",
-    refused=r"buffer 'b': fixed at bytes \[32, 96\) it collides with buffer 'a'",
+    refused=r"buffer 'b': fixed at bytes \[32, 96\), it collides with buffer 'a'",
 )
 def packing_offsets():
     return WIDE + "a,0,2,64,1,0,\nb,1,3,64,1,32,\n"

@@ -154,7 +154,7 @@ class FixedCheck {
       return "fixed at bytes [" + std::to_string(range_of(of).begin) + ", " + std::to_string(range_of(of).end) + ")";
     };
     return Error{ErrorCode::invalid,
-                 text(id) + " it collides with " + describe_buffer(problem_, other) + ", " + text(other) + when,
+                 text(id) + ", it collides with " + describe_buffer(problem_, other) + ", " + text(other) + when,
                  describe_buffer(problem_, id)};
   }
 
