@@ -25,7 +25,7 @@ struct AllocateOptions {
   // that are returned, but later searches may still prove a higher bound. Each call copies all offsets. Must not throw.
   std::function<void(const Packing&)> on_improvement;
 
-  // When it becomes true, the best answer so far is returned after some milliseconds, but not before the first answer.
+  // When it becomes true, the best answer so far is returned after a few milliseconds, but not before the first answer.
   // Another thread or a signal handler may set it. nullptr: allocation never stops early.
   const std::atomic<bool>* stop = nullptr;
 };

@@ -46,8 +46,8 @@ inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
 inline constexpr std::int64_t kGreedyFirstShareWithGraph = 2;
 inline constexpr std::int64_t kGreedyFirstShareWithoutGraph = 4;
 inline constexpr std::int64_t kGreedyShare = 8;
-// The exact search for the target: a share up to an effort, and little of what is above, because a target that is not
-// found soon is hard or impossible.
+// The exact search for the target: a share up to an effort, and little of what is above. A target that is not found
+// soon is hard or impossible.
 inline constexpr std::int64_t kSearchTargetShare = 2;
 inline constexpr std::int64_t kSearchTargetEffort = 4'000'000;
 inline constexpr std::int64_t kSearchTargetLateShare = 32;
@@ -73,7 +73,7 @@ inline constexpr std::int64_t kShortestSlice = 1000;
 inline constexpr std::int64_t kSetsSlicePerBuffer = 10;
 // Buffers and cliques that a search looks at per unit of effort. They are closer together in memory than other pairs.
 inline constexpr std::int64_t kSearchWorkPerEffort = 2;
-// Decisions between two looks at the stop flag. More delay a stop, fewer cost time.
+// Decisions between two checks of the stop flag. More of them delay a stop, fewer cost time.
 inline constexpr std::int64_t kSearchStopInterval = 256;
 inline constexpr std::int64_t kPairOrderStopInterval = 64;
 // States in a table of nogoods: 4 MiB per search. A larger table prunes little more and does not fit the cache.
@@ -165,8 +165,8 @@ inline constexpr std::size_t kRegionSweepMostStates = 100'000;
 inline constexpr std::size_t kRegionSweepMostHistory = 8'000'000;
 // Units of effort that a new state of the sweep costs.
 inline constexpr std::int64_t kRegionSweepStateWork = 8;
-// An estimate of the effort of one packing, because `allocate` does not report what it has spent: units per buffer of a
-// sweep, per two buffers of the greedy orders, and per decision and buffer of a search.
+// An estimate of the effort of one packing, because `allocate` does not report what it has spent. The units are per
+// buffer of a sweep, per two buffers of the greedy orders, and per decision and buffer of a search.
 inline constexpr std::int64_t kRegionSweepEffort = 8;
 inline constexpr std::int64_t kRegionOrdersEffort = 8;
 inline constexpr std::int64_t kRegionDecisionEffort = 4;

@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// Which nodes run beside the first node of a wave.
+// Which nodes run together with the first node of a wave.
 enum class WaveFill : std::uint8_t {
   by_priority,  // the next ones by priority
   by_cost,      // those that take about as long as the first, because a wave lasts as long as its longest node

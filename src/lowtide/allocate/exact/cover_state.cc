@@ -258,8 +258,8 @@ bool CoverState::is_decidable(CliqueId clique) {
   return true;
 }
 
-// The least offset of the proof in the header: the low of a buffer of the clique that is not a candidate, or the offset
-// of a candidate on top of a blocked range or of another buffer.
+// The least of the offsets in the proof of the header: the lows of buffers of the clique that are not candidates, and
+// the offsets of candidates on top of blocked ranges and other buffers.
 std::optional<std::int64_t> CoverState::next_floor(CliqueId clique) {
   const std::int64_t floor = cliques_[clique].floor;
   const std::uint64_t in_clique = ++stamp_;
@@ -282,9 +282,9 @@ std::optional<std::int64_t> CoverState::next_floor(CliqueId clique) {
   return next == kInfinity ? std::nullopt : std::optional(next);
 }
 
-// The lowest end, rounded up to the alignment of a candidate, of a buffer that is in one of the candidate's cliques and
-// not stamped with `in_clique`. Sorts the candidates by alignment, so that a clique that several of them share is
-// looked at once per alignment.
+// Examines the buffers in the cliques of the candidates that are not stamped with `in_clique`. Returns the lowest of
+// their ends, rounded up to the alignment of the candidate. Sorts the candidates by alignment, so that a clique that
+// several of them share is examined once per alignment.
 std::int64_t CoverState::lowest_end_beside(std::vector<SearchBuffer>& candidates, std::uint64_t in_clique) {
   std::sort(candidates.begin(), candidates.end(), [&](SearchBuffer a, SearchBuffer b) {
     return std::pair(problem_.buffers[a].alignment, a) < std::pair(problem_.buffers[b].alignment, b);

@@ -13,7 +13,7 @@
 
 namespace lowtide::allocate_internal {
 
-// A packing problem with plain lifespans, reduced to what the exact search looks at.
+// A packing problem with plain lifespans, reduced to what the exact search needs.
 //
 // A clique is the set of buffers that are live at some moment, if no other moment has a larger set that contains it. At
 // such a moment a buffer begins, and the next end comes before the next begin. Cliques are in the order of their

@@ -290,8 +290,8 @@ void ValleyState::find_rests(CliqueId clique, CliqueSpan component) {
 }
 
 // The lowest height that a buffer of `clique` can have if no candidate lies at the present one. Returns nullopt if
-// there is none. Every buffer of a packing can be lowered until it rests on the ground or on another buffer, so an
-// offset is the end of a buffer, rounded up.
+// there is none. Every buffer of a packing can be lowered until it rests on the ground or on another buffer. So an
+// offset is 0 or the end of a buffer, rounded up.
 std::optional<std::int64_t> ValleyState::next_height(CliqueId clique, CliqueSpan component) {
   const std::int64_t floor = height_[clique];
   std::int64_t lowest = kNoHeight;

@@ -22,9 +22,9 @@ namespace lowtide::allocate_internal {
 //     +----+            +-------+                  +----+
 //
 // Block: a group is one buffer, as large as its members together, and live while one of them is. A packing of the
-// blocks is a packing of the members. Pieces: each range of bytes is a buffer that is live while one of its holders is,
-// and it can move independently of the other pieces. A packing of the members is a packing of the pieces, so a bound of
-// the pieces is a bound of the members.
+// blocks is a packing of the members. Pieces: each range of bytes is a buffer that is live while one of its holders is.
+// It can move independently of the other pieces. A packing of the members is a packing of the pieces, so a bound of the
+// pieces is a bound of the members.
 struct GroupBlocks {
   PackingProblem problem;
   IdVector<PackingId, std::optional<PackingId>> block;  // of each buffer; nullopt if its group is fixed

@@ -135,8 +135,8 @@ class Ejection {
   }
 
   // Tries the offsets at which the buffer touches a neighbour, the ground or the target, in ascending order. Stops at
-  // the first one without a buffer in the way. The weight in the way of [offset, offset + size) is the weight of the
-  // neighbours that begin below its end, minus the weight of those that end at or below its begin.
+  // the first one without a buffer in the way. The neighbours in the way of [offset, offset + size) are those that
+  // begin below its end, except those that end at or below its begin.
   Choice lightest_choice(const CompressedProblem::Buffer& self, std::int64_t target) {
     const std::int64_t highest = aligned_down(target - self.size, self.alignment);
     Choice best;

@@ -14,9 +14,9 @@
 
 namespace lowtide::allocate_internal {
 
-// For each movable or fixed buffer, its neighbours: the buffers that it is in conflict with, because both are active at
-// some moment or because a pair of the relation names them. It takes 8 bytes per pair, which pays off only if many
-// greedy orders are tried.
+// The neighbours of each movable or fixed buffer. They are in conflict with it, because both are active at some moment
+// or because the relation names the pair. The graph takes 8 bytes per pair, which pays off only if many greedy orders
+// are tried.
 class ConflictGraph {
  public:
   // Requires: each pair is listed once, in one of its two orders.

@@ -15,17 +15,17 @@
 namespace lowtide::allocate_internal {
 
 // A lower bound of one level of the cost, by Lagrange multipliers. Each byte in clique t of region r pays a price
-// p[r][t] >= 0 besides its cost, and the capacity of the clique at that price is given back. Then capacities do not
-// matter any more, and each group goes to the region that is cheapest for it. No packing within the capacities costs
-// less than
+// p[r][t] >= 0 in addition to its cost. In return, the capacity of the clique times that price is subtracted. Then
+// capacities do not matter any more, and each group goes to the region that is cheapest for it. No packing within the
+// capacities costs less than
 //
 //     sum over groups of min over regions (cost + bytes x prices of its cliques)
 //       -  sum over cliques of capacity x price.
 //
 // With the best prices this is as strong as the linear relaxation (Geoffrion, "Lagrangean relaxation for integer
-// programming", 1974). It counts the load above the capacity of one clique, of cliques with no group in common, and of
-// cliques that share groups, where each group counts once. Prices are integers (fixed point) and sums are exact in 128
-// bits, so rounding cannot make it wrong.
+// programming", 1974). It counts the load above the capacity in one clique or in several. A group that several cliques
+// share counts once. Prices are integers (fixed point) and sums are exact in 128 bits, so rounding cannot make it
+// wrong.
 class RegionBound {
  public:
   // `model` must outlive it. At first all prices are 0, and the bound is the cost of all groups in their cheapest

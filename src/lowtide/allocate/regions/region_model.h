@@ -24,8 +24,8 @@ namespace lowtide::allocate_internal {
 // The facts from which a region is chosen for each group. A buffer without a colocation is a group of its own, and a
 // group goes to one region as a whole.
 //
-// A clique is a set of ranges of bytes of groups that all conflict with each other: those of a fullest moment, or those
-// of a clique of the relation. So in each clique, the load of a region must not exceed its capacity. If loads fit in
+// A clique is a set of ranges of bytes of groups that all conflict with each other. It comes from a fullest moment, or
+// from a clique of the relation. So in each clique, the load of a region must not exceed its capacity. If loads fit in
 // every clique, there may still be no offsets. If they do not, there are none.
 //
 // If all groups of a region have an alignment of at least A, sizes and the capacity count as rounded up to A. Sorted by

@@ -18,10 +18,10 @@ namespace lowtide::allocate_internal {
 
 // Finds the cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques. Of a choice for the
 // groups before a clique, only the regions of the groups that are still live matter. So of all choices that agree in
-// these, the cheapest is kept. A state is dropped if the bound, or its cost plus the least cost of the rest, shows that
-// it cannot end below the best cost so far. This is dynamic programming over a path decomposition, whose bags are the
-// cliques (Bodlaender, "Dynamic programming on graphs with bounded treewidth", 1988). It is fast if few groups are live
-// at once, as in most networks, and exponential in their number if the bound does not help.
+// these, the cheapest is kept. A state is dropped if it cannot end below the best cost so far. The bound may show that,
+// or its cost plus the least cost of the rest. This is dynamic programming over a path decomposition, whose bags are
+// the cliques (Bodlaender, "Dynamic programming on graphs with bounded treewidth", 1988). It is fast if few groups are
+// live at once, as in most networks, and exponential in their number if the bound does not help.
 //
 // No choice below the cost that it finds has offsets, so that cost is a bound. Usually it is better than the bound by
 // prices, because it does not divide buffers.

@@ -132,8 +132,8 @@ class Contraction {
     return true;
   }
 
-  // By how much the largest load of `a` exceeds the live bytes after it, if the unknown values in `dies` die with it.
-  // unused_ counts uses by `a` alone.
+  // How far the largest load of `a` exceeds the live bytes after it, if the unknown values in `dies` die with it. Here
+  // unused_ counts only the uses by `a`.
   [[nodiscard]] std::int64_t overhang(Index a, Index b, const Touch& touch, std::uint32_t dies) {
     for (const OrderProblem::Step& step : problem_.nodes[a].steps) {
       for (Index value : step.values) ++unused_[value];

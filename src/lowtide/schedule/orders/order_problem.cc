@@ -141,8 +141,9 @@ class FromGraph {
   OrderProblem problem_;
 };
 
-// The separators. A node n is one if each node before it has a direct successor at or before n, and each node after it
-// has a direct predecessor at or after n. Then all nodes before n lead to n, and n leads to all nodes after it.
+// The separators. A node n is one if each node before it has a direct successor at or before n. In addition, each node
+// after it must have a direct predecessor at or after n. Then all nodes before n lead to n, and n leads to all nodes
+// after it.
 std::vector<Index> cuts_of(const OrderProblem& problem) {
   const auto count = static_cast<Index>(problem.nodes.size());
   std::vector<Index> first_after(count, count);

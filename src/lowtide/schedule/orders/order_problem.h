@@ -51,10 +51,10 @@ struct OrderProblem {
   std::int64_t base = 0;  // bytes that live throughout and are in no value
 };
 
-// A relaxed problem: for every order and every choice of aliases, the load of the graph is at least that of this
-// problem at each step. It counts content, not tensors (analysis/content.h): a view and its operand are one value; a
-// slice or concat counts only the bytes that no other tensor holds. For a graph without these, it is the load itself,
-// except for some rules of results in place. O(nodes + edges + holdings).
+// A relaxed problem: with every order and every choice of aliases, each step of the graph has at least the load that it
+// has here. The problem counts content, not tensors (analysis/content.h). A view and its operand are one value. A slice
+// or concat counts only the bytes that no other tensor holds. For a graph without these, it is the load itself, except
+// for some rules of results in place. O(nodes + edges + holdings).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          const ContentLimits& limits = {});
 

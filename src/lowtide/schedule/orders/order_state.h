@@ -13,9 +13,9 @@
 
 namespace lowtide::schedule_internal {
 
-// A state while an order runs: which nodes have run (a downset: all nodes that must come before them have run too), and
-// which values are live. The state depends on the set alone, not on the order in which its nodes ran. A step to a
-// neighbouring set costs what the node touches and what depends on that, not the size of the problem.
+// A state while an order runs: which nodes have run, and which values are live. The nodes that have run are a downset.
+// The state depends on this set alone, not on the order in which its nodes ran. The time of a step depends on what the
+// node touches and what else touches that, not on the size of the problem.
 class OrderState {
  public:
   using Index = OrderProblem::Index;

@@ -15,7 +15,7 @@
 
 namespace lowtide::schedule_internal {
 
-// The live bytes while nodes of a sequential order start and end out of order, and what would be live if the rest ran
+// The live bytes while nodes of a sequential order start and end out of order. Also what would be live if the rest ran
 // in order from now on. Nodes are identified by their position in the sequential order.
 //
 //   rest[p]   the load at position p if all running nodes have ended and the rest runs one by one. A part that began
