@@ -169,7 +169,7 @@ TEST(MustBeLive, IsNeverBelowTheLargestStep) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph), {.effort = 0}).bytes, Bytes(300 * 16 + 4));
 }
 
-// What the limits on content give for a graph that is too large for them.
+// Limits on content that are so low that no origin is divided.
 constexpr ContentLimits kUndivided{.segments_of_one = 1, .further = 0, .touched = 0};
 
 // On random graphs, the bound is not above the peak of any order with any choice of aliases. Every subset of the

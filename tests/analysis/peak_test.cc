@@ -178,7 +178,7 @@ TEST(BufferUses, NameIsAnOutputThenTheLargestThenTheLastRead) {
   EXPECT_EQ(shared.name(), ValueId(2));
 }
 
-TEST(BufferUses, OfEqualValuesTheFirstGivesTheName) {
+TEST(BufferUses, TheFirstOfEqualValuesGivesTheName) {
   Shared shared;
   shared.plan.program.steps[StepId(2)].reads = {ValueId(0), ValueId(1)};
   EXPECT_EQ(shared.name(), ValueId(0));

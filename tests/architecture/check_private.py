@@ -4,8 +4,8 @@
 """Keeps what is private to a room private.
 
 A header is public if the room's CMakeLists.txt lists it under HEADERS. All other headers are private: only the room
-itself and its tests may include them. What a private header declares stands in namespace lowtide::<room>_internal,
-which only the room and its tests may name. Namespaces that several rooms share, such as lowtide::detail, are refused.
+itself and its tests may include them. What a private header declares is in namespace lowtide::<room>_internal, which
+only the room and its tests may name. Namespaces that several rooms share, such as lowtide::detail, are refused.
 """
 import pathlib
 import re

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the table of rooms in ARCHITECTURE.md against the code.
+"""Checks the code against the table of rooms in ARCHITECTURE.md.
 
 Fails where a room lacks its folder, CMake target, tests or sentence; where a file includes a room that its row does not
-name; where CMake links what the row does not name; where a third-party header stands outside its room or in a public
-header.
+name; where CMake links what the row does not name; where a third-party header is included outside its room or in a
+public header.
 
 A room with sub-folders has a second table. It has a row for each sub-folder (`room/folder` or `room/folder/inner`),
 for the files beside the sub-folders (`room/.`), and for any of these files that has its own rule (`room/file.h`). The
@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 
-# Third-party headers: where they may stand, and never in a header that CMake lists as public.
+# Third-party headers, and the folders whose files may include them. Public headers may include none.
 THIRD_PARTY = {
     r"onnx/|google/protobuf/": ["import/onnx"],
     r"openssl/": ["import"],

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where two types of one namespace have one name.
 
-Rooms share the namespace lowtide. Two different types of one name in it are no error to the compiler or the linker, but
-without inlining the code of one is called for the other. Types of an anonymous namespace cannot clash.
+Rooms share the namespace lowtide. Two different types of one name in it are no error for the compiler or the linker,
+but the code of one may be called for the other. Types of an anonymous namespace cannot clash.
 """
 import pathlib
 import re
@@ -43,7 +43,7 @@ def check_tree(root):
 
 
 def check_the_check():
-    """A tree with a clash and with what only looks like one: the check must see just that."""
+    """A tree with a clash and with what only looks like one: the check must report only the clash."""
     with tempfile.TemporaryDirectory() as name:
         root = pathlib.Path(name)
         (root / "src").mkdir()

@@ -77,7 +77,7 @@ TEST(Bodies, LoopBodiesHoldTheirInputs) {
   }
 }
 
-// What a loop body captures lies in the graph around it and takes no more bytes: s (64) lives beside p (640) and t
+// What a loop body captures is in the outer graph and takes no bytes of the body: s (64) lives beside p (640) and t
 // (64).
 TEST(Bodies, LoopBodiesDoNotHoldWhatTheyCapture) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
@@ -106,7 +106,7 @@ TEST(Bodies, LoopBodiesDoNotHoldWhatTheyCapture) {
 }
 
 // Inside `then`, a can lie in one of two concats only, so e and f (1280 each) and g (64) live at once. The bound counts
-// what e and f hold, a, u and v (640 each), and g. The node counts with that bound, and y (64) beside it.
+// what e and f hold, a, u and v (640 each), and g. The node counts with that bound, and y (64) counts in addition.
 TEST(Bodies, ABodyCountsInTheBoundWithItsOwnBound) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input c : bool[]

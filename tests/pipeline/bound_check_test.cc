@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kEffort = 100'000'000;
 
-// The bound of a plan is found by `analysis` and `schedule`, and confirmed by `verify`; what the check counts is at
-// most what any order really takes, with the aliases that are chosen for it.
+// `analysis` and `schedule` find the bound of a plan, and `verify` confirms it. A bound above the lowest load of all
+// orders is refuted.
 TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
   Random random(81);
   int searched = 0;
@@ -51,8 +51,8 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
   EXPECT_GT(tight, 700);
 }
 
-// Without effort, one sum decides, or there is no answer.
-TEST(BoundCheck, IsSilentAboutASearchUnlessAsked) {
+// Without effort, either a single sum confirms the bound or the verdict is undecided.
+TEST(BoundCheck, LeavesASearchedBoundUndecidedWithoutEffort) {
   const Graph graph = testing::graph_of(R"(graph "g" {
   input x : f32[1]
   a = Conv(x) : f32[100]
@@ -62,13 +62,13 @@ TEST(BoundCheck, IsSilentAboutASearchUnlessAsked) {
   e = Conv(c, d) : f32[1]
   output e
 })");
-  // d first: b d 448 + 64, then a c beside d: 448 + 448 + 64 = 960. At c alone must live 896.
+  // With d before a, b and d need 448 + 64, then a, c and d 448 + 448 + 64 = 960. At c, only 896 bytes must be live.
   Result<PlannedGraph> silent = plan_graph(graph, dense_target());
   ASSERT_TRUE(silent.ok());
   EXPECT_EQ(bound_of(silent->plan).name, "search");
   EXPECT_EQ(bound_of(silent->plan).bytes, Bytes(960));
   EXPECT_EQ(silent->bound_check.verdict, OrderBoundVerdict::undecided);
-  EXPECT_EQ(silent->bound_check.must_be_live, Bytes(64));  // no node is named; at the end e lives
+  EXPECT_EQ(silent->bound_check.must_be_live, Bytes(64));  // no node is named, so only e counts, at the end
   Result<PlannedGraph> asked = plan_graph(graph, dense_target(), {.bound_check_effort = kEffort});
   ASSERT_TRUE(asked.ok());
   EXPECT_EQ(asked->bound_check.verdict, OrderBoundVerdict::confirmed);

@@ -15,7 +15,7 @@ namespace {
 using testing::graph_of;
 using testing::tensor_named;
 
-// A plan and what explains it.
+// A plan and its explanation.
 struct Explained {
   explicit Explained(Graph made, const PlanOptions& options = {})
       : graph(std::move(made)),
@@ -43,7 +43,7 @@ struct Explained {
   std::vector<PeakExplanation> levels;
 };
 
-// Alignment is 64 bytes, 16 floats. Loads: s 1; s h 11; s h k 16; k s y 7 (x 64).
+// The alignment is 64 bytes, or 16 floats. Loads in units of 64 bytes: s 1; s h 11; s h k 16; k s y 7.
 constexpr const char* kSkip = R"(graph "g" {
   input x : f32[1]
   s = Conv(x) : f32[16]
@@ -53,7 +53,7 @@ constexpr const char* kSkip = R"(graph "g" {
   output y
 })";
 
-TEST(ExplainPeak, SaysWhereTheLoadIsAndWhatEveryOrderHasThere) {
+TEST(ExplainPeak, SaysWhereThePeakIsAndWhatEveryOrderHoldsThere) {
   const Explained explained(kSkip);
   const PeakExplanation& top = explained.top();
   EXPECT_EQ(top.peak.bytes, Bytes(64 * 16));
@@ -78,8 +78,8 @@ TEST(ExplainPeak, SaysWhereTheLoadIsAndWhatEveryOrderHasThere) {
   }
 }
 
-// s is last touched at 1 and next at 3: without it, step 2 has 15, and that is still the most.
-TEST(ExplainPeak, SaysWhatIsLeftWithoutWhatIsKept) {
+// s is touched at steps 1 and 3. Without it, step 2 has 15 units, which is still the most.
+TEST(ExplainPeak, SaysWhichLoadIsLeftWithoutAKeptBuffer) {
   const Explained explained(kSkip);
   EXPECT_EQ(explained.buffer("s").load_without, Bytes(64 * 15));
   EXPECT_EQ(explained.buffer("h").load_without, std::nullopt);
@@ -87,8 +87,8 @@ TEST(ExplainPeak, SaysWhatIsLeftWithoutWhatIsKept) {
   EXPECT_EQ(explained.top().largest_touched_step, StepId(2));
 }
 
-// As given: p 2, p a 6, p a b 10, p b c 7, p c d 4. Without p's 2, a b needs 8: written later, it would.
-TEST(ExplainPeak, TellsWhatLivesByChoiceOfTheOrder) {
+// Loads as given: p 2, p a 6, p a b 10, p b c 7, p c d 4. If p were written later, a and b would need 8.
+TEST(ExplainPeak, NamesBuffersThatLiveThereOnlyInThisOrder) {
   const Explained explained(R"(graph "g" {
     input x : f32[1]
     p = Conv(x) : f32[32]
@@ -107,8 +107,8 @@ TEST(ExplainPeak, TellsWhatLivesByChoiceOfTheOrder) {
   EXPECT_EQ(explained.buffer("p").load_without, Bytes(64 * 8));
 }
 
-// a lives at f only because r, which no node needs before the end, has not run.
-TEST(ExplainPeak, TellsWhatMayBeReadEarlier) {
+// a lives at f only because r has not run yet. Only the last node needs r.
+TEST(ExplainPeak, NamesBuffersThatMayBeReadEarlier) {
   const Explained explained(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[64]
@@ -124,7 +124,8 @@ TEST(ExplainPeak, TellsWhatMayBeReadEarlier) {
   EXPECT_EQ(explained.buffer("a").freedom, PeakFreedom::read_earlier);
 }
 
-// b cannot be written over a, which d reads again, and e is too small. While b is made: a 4, e 1, b 4. Then d is in b.
+// b cannot be written over a, which d reads again, and e is too small. While b is written, a has 4 units, e 1 and b 4.
+// Then d is written over b.
 TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
   const char* text = R"(graph "g" {
     input x : f32[1]
@@ -147,8 +148,8 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
   EXPECT_EQ(off.top().refusals[0].reason, InPlaceRefusal::Reason::switched_off);
 }
 
-// In units of 64 bytes: a and b lie in c, 8, of which the half with a lives while v is made: 4, w 8, v 1.
-TEST(ExplainPeak, CountsPartsThatLive) {
+// In units of 64 bytes: a and b are parts of c (8). While v is written, the half with a (4), w (8) and v (1) are live.
+TEST(ExplainPeak, CountsOnlyLiveParts) {
   const Explained explained(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[1,64]
@@ -170,7 +171,7 @@ TEST(ExplainPeak, CountsPartsThatLive) {
   EXPECT_EQ(explained.tensor_of(explained.buffer("c").live.values[0]), tensor_named(explained.graph, "a"));
 }
 
-TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
+TEST(ExplainPeak, DescendsIntoTheBodyThatNeedsMost) {
   const Explained explained(R"(graph "branches" {
     input condition : bool[]
     input x : f32[64]
@@ -192,7 +193,7 @@ TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
     w = Add(y, z) "add" : f32[64]
     output w
   })");
-  // y, z and two of p, q, r, of which r is written over one.
+  // y, z, and two buffers for p, q and r: r is written over p or q.
   EXPECT_EQ(explained.top().peak.bytes, Bytes(4 * 256));
   ASSERT_EQ(explained.levels.size(), 2U);
   EXPECT_EQ(explained.levels[1].peak.body, "then_branch");
@@ -201,7 +202,7 @@ TEST(ExplainPeak, GoesIntoTheBodyThatTakesMost) {
   EXPECT_EQ(explained.top().buffers[0].must, Bytes(2 * 256));
 }
 
-TEST(ExplainPeak, HasAnAnswerWhereNothingRunsOrNothingTakesBytes) {
+TEST(ExplainPeak, HandlesGraphsWithoutNodesOrWithoutBytes) {
   const Explained empty(R"(graph "g" {
     input x : f32[4]
     output x
@@ -218,7 +219,7 @@ TEST(ExplainPeak, HasAnAnswerWhereNothingRunsOrNothingTakesBytes) {
   EXPECT_EQ(zero.top().witness.bytes, Bytes(0));
 }
 
-// Loads by the definition: of each step, the placed buffers, or parts of them, whose lifespan holds it.
+// Loads by their definition: for each step, the sum of the placed buffers or parts whose lifespan contains it.
 std::vector<Bytes> loads_of(const Plan& plan) {
   std::vector<Bytes> loads(plan.program.steps.size());
   for (StepId step : all_ids<StepId>(plan.program.steps.size())) {
@@ -268,7 +269,7 @@ void check_figures(const Explained& explained) {
   }
 }
 
-// What is said about all orders, held against all orders.
+// Checks the statements about all orders against all orders.
 void check_orders(const Explained& explained, int& free_seen) {
   const NodeId node = *node_of(explained.planned.plan.program.steps[*explained.top().peak.step]);
   IdVector<TensorId, char> always(explained.graph.tensors().size(), 1);

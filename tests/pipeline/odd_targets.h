@@ -13,7 +13,7 @@
 
 namespace lowtide::testing {
 
-// The dense kernels; of those that are no views two in three need scratch.
+// The dense kernels, but two in three Conv, Relu and Add nodes need scratch.
 class ScratchForMost final : public Catalogue {
  public:
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
@@ -25,7 +25,7 @@ class ScratchForMost final : public Catalogue {
   }
 };
 
-// The dense target; or one with scratch. Sometimes a small memory comes before the large one.
+// The dense target, sometimes with scratch, a finer alignment, or a small region before the large one.
 inline Target random_target(Random& random) {
   Target target = dense_target();
   if (random.chance(60)) target.catalogue = std::make_shared<const ScratchForMost>();

@@ -14,7 +14,7 @@ using testing::graph_of;
 using testing::must_plan;
 
 // a is written into c at byte 64, x is copied to byte 0, and the concat runs nothing.
-TEST(PartCopies, StandRightBeforeTheirConcat) {
+TEST(PartCopies, RunRightBeforeTheirConcat) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     input x : f32[1,16]
     a = Conv(x) : f32[1,16]
@@ -38,7 +38,7 @@ TEST(PartCopies, StandRightBeforeTheirConcat) {
 }
 
 // Every plan is verified: in sequence, on streams, in waves, as dataflow, and without parts, results in place or views.
-TEST(PartCopies, VerifyInEveryFormOfRun) {
+TEST(PartCopies, AreCorrectInEveryExecutionModel) {
   Random random(7);
   std::size_t copies = 0;
   for (int round = 0; round < 150; ++round) {

@@ -20,7 +20,7 @@ struct Arenas {
   Bytes load;
   Bytes plain;      // of the order as it is
   Bytes same;       // with other ways to share
-  Bytes reordered;  // with other orders too
+  Bytes reordered;  // with other orders as well
 };
 
 Arenas arenas_of(const Graph& graph) {
@@ -56,14 +56,14 @@ TEST(PlaceSchedule, ClosesGapsOfRandomGraphsAndNeverMakesOne) {
     left += arenas.reordered > arenas.load ? 1 : 0;
     lowered_by_sharing += arenas.same < arenas.plain ? 1 : 0;
   }
-  // Measured: 166 with a gap, of which 27 are lower in the same order, and 28 have none in another way.
+  // Measured: 166 plans with a gap. 27 of them get a smaller arena in the same order, and 28 gaps close entirely.
   EXPECT_GT(with_gap, 100);
   EXPECT_GE(lowered_by_sharing, 15);
   EXPECT_GE(with_gap - left, 20);
 }
 
-// In units of 64 bytes: a and b lie in c, 8; w, 8, is there only before b is written. As blocks c and w live together,
-// 16 and v 1; with parts a, w and v do, 4 + 8 + 1. w is at 4 then, where b ends up.
+// In units of 64 bytes: a and b are parts of c (8). w (8) is live only before b is written. Without parts, c, w and v
+// are live together: 8 + 8 + 1. With parts, a, w and v are: 4 + 8 + 1. Then w uses the bytes of b.
 constexpr const char* kConcatAroundAPeak = R"(graph "g" {
   input x : f32[1]
   a = Conv(x) : f32[1,64]
@@ -75,7 +75,7 @@ constexpr const char* kConcatAroundAPeak = R"(graph "g" {
   output y
 })";
 
-TEST(PlanGraphParts, LetOthersLieWhereNothingIsWrittenYet) {
+TEST(PlanGraphParts, LetOthersUseBytesThatAreNotWrittenYet) {
   const Graph graph = graph_of(kConcatAroundAPeak);
   const PlannedGraph planned = plan_graph(graph, dense_target()).value();
   EXPECT_TRUE(planned.violations.empty());
@@ -86,7 +86,7 @@ TEST(PlanGraphParts, LetOthersLieWhereNothingIsWrittenYet) {
   }
 }
 
-// Switched off, the concat copies: a, b and itself, 4 + 4 + 8, and v.
+// Without parts, the concat copies: a, b, c and v need 4 + 4 + 8 + 1.
 TEST(PlanGraphParts, CanBeSwitchedOff) {
   const Graph graph = graph_of(kConcatAroundAPeak);
   const PlannedGraph planned = plan_graph(graph, dense_target(), {.parts = false}).value();
@@ -95,8 +95,8 @@ TEST(PlanGraphParts, CanBeSwitchedOff) {
   for (const Buffer& buffer : planned.plan.layout.buffers) EXPECT_TRUE(buffer.parts.empty());
 }
 
-// Two streams: parts begin and end with the runs on both.
-TEST(PlanGraphParts, LiveOnSeveralStreamsToo) {
+// On two streams, plans are correct and have parts, too.
+TEST(PlanGraphParts, AreUsedOnSeveralStreamsToo) {
   Random random(62);
   int with_parts = 0;
   for (int round = 0; round < 300; ++round) {

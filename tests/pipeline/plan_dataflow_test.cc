@@ -54,7 +54,7 @@ std::vector<std::vector<char>> ancestors_of(const Graph& graph, const Plan& plan
   return is_before;
 }
 
-// The same by streams and waits.
+// The same, by streams and waits.
 std::vector<std::vector<char>> order_of(const Plan& plan) {
   const std::size_t steps = plan.program.steps.size();
   std::vector<std::vector<char>> is_before(steps, std::vector<char>(steps, 0));
@@ -82,7 +82,7 @@ struct Block {
   bool is_kept = false;
 };
 
-// Placed buffers without parts, by who touches them.
+// Placed buffers without parts, with the nodes that touch them.
 std::vector<Block> blocks_of(const Plan& plan) {
   std::vector<Block> blocks(plan.layout.buffers.size());
   for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
@@ -103,7 +103,7 @@ std::vector<Block> blocks_of(const Plan& plan) {
   return placed;
 }
 
-// One after another at the lowest offset that is free, in every order: some order gives the least height.
+// Tries all orders of the blocks, and places each block at the lowest free offset. Some order gives the least height.
 std::int64_t least_height(const std::vector<Block>& blocks, const std::vector<std::vector<char>>& is_before) {
   const auto is_over = [&](const Block& a, const Block& b) {
     if (a.is_kept) return false;
@@ -128,7 +128,7 @@ std::int64_t least_height(const std::vector<Block>& blocks, const std::vector<st
         const std::int64_t begin = offsets[order[other]];
         if (offsets[order[at]] < begin + block.size && begin < offsets[order[at]] + own.size) {
           offsets[order[at]] = begin + block.size;
-          other = static_cast<std::size_t>(-1);  // look at all again
+          other = static_cast<std::size_t>(-1);  // compare with all of them again
         }
       }
       height = std::max(height, offsets[order[at]] + own.size);
@@ -138,8 +138,8 @@ std::int64_t least_height(const std::vector<Block>& blocks, const std::vector<st
   return least;
 }
 
-// Two branches of 64 bytes each result. One by one 3 x 64 are enough; but a and b, c and d, a and d, b and c may all be
-// there at once. Only e comes after a and b for sure: a b c d and e in place of a or b, 4 x 64.
+// Two branches whose results have 64 bytes each. A sequence needs 3 x 64. In dataflow, a, b, c and d may be live at
+// once. Only e certainly comes after a and b and uses their bytes: 4 x 64.
 constexpr const char* kBranches = R"(graph "g" {
   input x : f32[16]
   a = Conv(x) : f32[16]
@@ -181,7 +181,7 @@ TEST(DataflowPlan, AChainNeedsNoMoreThanASequence) {
   EXPECT_EQ(planned.trade_offs[1].run, ExecutionModel::dataflow);
 }
 
-// 255 bytes are enough for a sequence, not for dataflow: a sequence is not an answer to what was asked.
+// 255 bytes are enough for a sequence but not for dataflow. A sequence does not answer a request for dataflow.
 TEST(DataflowPlan, ABudgetThatOnlyASequenceMeetsIsNotMet) {
   const PlannedGraph planned = must_plan(graph_of(kBranches), {.budget = Bytes(255)});
   EXPECT_FALSE(planned.fits());
@@ -209,8 +209,8 @@ TEST(DataflowPlan, TooManyBuffersAreRefused) {
             "instead");
 }
 
-// The plan's streams and waits order what the graph orders, and nothing else; every run of it is right; and where
-// brute force can tell, no offsets are lower.
+// The plan's streams and waits order what the graph orders, and nothing else. Every run of the plan is correct. For
+// small plans, brute force finds no lower offsets.
 TEST(DataflowPlan, RandomGraphsArePlannedRight) {
   int parallel = 0;
   int larger = 0;

@@ -57,7 +57,7 @@ TEST(PlanGraph, ProgramNamesOutputsKernelsAndOperands) {
                                                     {BoundScope::all_plans, Bytes(128), "largest_step"}}));
 }
 
-TEST(PlanGraph, WithoutInPlaceTheReluNeedsItsOwn) {
+TEST(PlanGraph, WithoutInPlaceTheReluNeedsItsOwnBuffer) {
   EXPECT_EQ(arena_bytes(must_plan(graph_of(kChain), {.in_place = false}).plan), Bytes(512));
 }
 

@@ -14,7 +14,7 @@
 #include "lowtide/target/description.h"
 #include "tests/testing/graphs.h"
 
-// What a plan file cannot hold is refused before a plan is made of it, so that the reader accepts all that is written.
+// Planning refuses sizes that a plan file cannot hold, so that the reader accepts every file that is written.
 namespace lowtide {
 namespace {
 
@@ -44,7 +44,7 @@ void expect_readable(const Graph& graph, const PlannedGraph& planned) {
 }
 
 // 256 x (2^47 - 64) = 2^55 - 16,384 fits; 257 x (2^47 - 64) does not.
-TEST(PlanLimits, AnArenaIsAsLargeAsAPlanCanSay) {
+TEST(PlanLimits, AnArenaIsBounded) {
   const Graph fits = graph_of(outputs_of(256, kLargest));
   const Result<PlannedGraph> planned = plan_graph(fits, dense_target());
   ASSERT_TRUE(planned) << planned.error().describe();
@@ -61,7 +61,7 @@ TEST(PlanLimits, AnArenaIsAsLargeAsAPlanCanSay) {
 
 // Inputs are in no arena, but in the sum: 2^15 x (2^47 - 64) = 2^62 - 2^21. The result counts twice, as a buffer and as
 // the arena: 2 x (2^20 - 64) stays below 2^62, 2 x 2^20 reaches it.
-TEST(PlanLimits, AllBuffersAddUpToWhatAPlanCanSay) {
+TEST(PlanLimits, TheSumOfAllBuffersIsBounded) {
   const auto text = [](std::int64_t result) {
     std::string names;
     std::string inputs;
@@ -83,7 +83,7 @@ TEST(PlanLimits, AllBuffersAddUpToWhatAPlanCanSay) {
                         "(kMaxTotalBytes)"));
 }
 
-// Bodies of one node that are no branches of an If lie beside each other: 2 x 200 x 2^47 is above 2^55 = 256 x 2^47.
+// Bodies of one node that are not branches of an If share no bytes: 2 x 200 x 2^47 is above 2^55 = 256 x 2^47.
 TEST(PlanLimits, BodiesTogetherAreBounded) {
   const std::string body = outputs_of(200, kLargest);
   const std::string inside = body.substr(body.find('{'));
@@ -128,7 +128,7 @@ std::string random_target(Random& random) {
   return text;
 }
 
-// A few nodes with many huge results, each read by the next one or not, and a Relu of some.
+// A few nodes with many huge results, which the next node reads. Some of them are outputs.
 Graph random_huge_graph(Random& random) {
   std::string text = "graph \"g\" {\n  input x : u8[" + std::to_string(near_limit(random, kLargest)) + "]\n";
   std::string outputs;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What options forbid, orders and bounds know: the answer is that for a machine whose kernels cannot do it.
+// Orders and bounds respect what options forbid. The answer is the same as for a machine whose kernels cannot do it.
 
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(Restrictions, WithoutInPlaceTheSearchLooksForAnotherOrder) {
   EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(320));
 }
 
-TEST(Restrictions, AnOptionIsAsGoodAsATargetThatSaysTheSame) {
+TEST(Restrictions, AnOptionEqualsATargetWithTheSameLimits) {
   Random random(91);
   for (int round = 0; round < 400; ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 12)));
@@ -85,8 +85,8 @@ TEST(Restrictions, AnOptionIsAsGoodAsATargetThatSaysTheSame) {
   }
 }
 
-// With neither, nothing is left to decide but the order, so the least load of all orders is found and proven. No order
-// of the file is better than `auto`, therefore.
+// Without views and results in place, only the order is left to decide. So the least load of all orders is found and
+// proven.
 TEST(Restrictions, WithoutSharingTheBestOfAllOrdersIsProven) {
   Random random(92);
   int above_given = 0;
@@ -104,12 +104,12 @@ TEST(Restrictions, WithoutSharingTheBestOfAllOrdersIsProven) {
     ASSERT_EQ(bound_of(planned.plan).bytes, least) << "round " << round << print_graph(graph);
     above_given += least < load_of(testing::given_order(graph)) ? 1 : 0;
   }
-  EXPECT_GT(above_given, 20);  // else there was nothing to find
+  EXPECT_GT(above_given, 20);  // otherwise there was nothing to find
 }
 
-// With only one of the three forbidden the rules that give an order its aliases are no search, and a bound may stay
-// below all orders; but where an order is claimed to be the best, none is better, and almost always it is found.
-TEST(Restrictions, OneAloneIsAlmostAlwaysAsGoodAsAllOrders) {
+// If only one of the three is forbidden, fixed rules choose the aliases of an order, so the bound may be below the best
+// of all orders. It is never above it, and planning almost always finds the best order.
+TEST(Restrictions, WithOneForbiddenTheBestOrderIsAlmostAlwaysFound) {
   Random random(93);
   int best = 0;
   constexpr int kRounds = 450;

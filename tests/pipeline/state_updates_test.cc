@@ -28,7 +28,7 @@ constexpr const char* kRecurrent = R"(graph "g" {
 
 TEST(StateUpdates, AreCopiesAtTheEndOfTheProgram) {
   const Plan plan = must_plan(graph_of(kRecurrent)).plan;
-  // Values 0 to 3 are those of x, h, y and z; 4 is what h becomes.
+  // Values 0 to 3 are those of x, h, y and z; 4 is the new content of h.
   ASSERT_EQ(plan.program.steps.size(), 3U);
   const Step& copy = plan.program.steps[StepId(2)];
   EXPECT_EQ(copy.work, Work(Copy{{0, 64}}));
@@ -97,7 +97,7 @@ TEST(StateUpdates, NeedNoNode) {
   EXPECT_EQ(arena_bytes(plan), Bytes(0));
 }
 
-// A view of what replaces a state is handed out: it gets bytes of its own. 64 + 64.
+// The output z is a view of the tensor that replaces a state, so it gets its own bytes: 64 + 64.
 TEST(StateUpdates, ShareNoBytesWithOutputs) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     state h : f32[16]
@@ -111,7 +111,7 @@ TEST(StateUpdates, ShareNoBytesWithOutputs) {
   EXPECT_EQ(arena_bytes(plan), Bytes(128));
 }
 
-// A view of a state is not what replaces another one while the first is replaced too: it is copied first.
+// y is a view of g and replaces h. Because g is replaced as well, y must be a copy.
 TEST(StateUpdates, ViewsOfStatesAreCopied) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     input x : f32[16]
@@ -126,7 +126,7 @@ TEST(StateUpdates, ViewsOfStatesAreCopied) {
   EXPECT_EQ(arena_bytes(plan), Bytes(64));
 }
 
-// Two branches; each reads the state that the other one's result replaces.
+// Two branches. Each reads the state that the result of the other one replaces.
 constexpr const char* kBranches = R"(graph "g" {
   input x : f32[16]
   state g : f32[16]

@@ -18,8 +18,8 @@ namespace {
 using testing::graph_of;
 using testing::must_plan;
 
-// Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
-// Both at once need a b c d: 4 x 64, a third more.
+// Two branches whose results have 64 bytes each; e joins them. Live in sequence: a | a c | c b | c b d | c d e, 3 x 64.
+// Both branches at once need a b c d: 4 x 64, a third more.
 constexpr const char* kBranches = R"(graph "g" {
   input x : f32[16]
   a = Conv(x) : f32[16]
@@ -30,7 +30,7 @@ constexpr const char* kBranches = R"(graph "g" {
   output e
 })";
 
-TEST(PlanGraphStreams, MoreRoomMakesItFaster) {
+TEST(PlanGraphStreams, MoreMemoryMakesItFaster) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2});
   EXPECT_LE(arena_bytes(tight.plan), Bytes(3 * 64 * 115 / 100));
@@ -45,13 +45,13 @@ TEST(PlanGraphStreams, MoreRoomMakesItFaster) {
   };
   EXPECT_LT(time_of(roomy), time_of(tight));
   EXPECT_EQ(roomy.trade_offs[0].streams, 1U);
-  // 1 us to start and 0.1 ns a byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of
-  // its 16 products. Five kernels in a row, or three.
+  // 1 us to start and 0.1 ns per byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of its 16 products. Five
+  // kernels run one after another, or three.
   EXPECT_EQ(roomy.trade_offs[0].picoseconds, 4 * 1'012'800 + 1'019'840);
   EXPECT_EQ(time_of(roomy), 2 * 1'012'800 + 1'019'840);
 }
 
-TEST(PlanGraphStreams, OneStreamPlansAsBefore) {
+TEST(PlanGraphStreams, OneStreamGivesTheSequence) {
   const Graph graph = graph_of(kBranches);
   const Plan one = must_plan(graph, {.streams = 1}).plan;
   const Plan none = must_plan(graph, {}).plan;
@@ -67,7 +67,7 @@ TEST(PlanGraphStreams, AChainStaysOnOneStream) {
     output b
   })"),
                                          {.streams = 4});
-  EXPECT_EQ(planned.plan.program.streams.size(), 1U);  // nothing is faster, and it takes no more
+  EXPECT_EQ(planned.plan.program.streams.size(), 1U);  // more streams are not faster
 }
 
 TEST(PlanGraphStreams, AStreamCountOutOfRangeIsRefused) {
@@ -86,8 +86,8 @@ TEST(PlanGraphStreams, ABudgetComesBeforeSpeed) {
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(3 * 64));
 }
 
-// Of its own form, or a sequence: which is one of streams and of waves, too.
-TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
+// Only a point of the same execution model or a sequence beats a point.
+TEST(PlanGraphStreams, TheParetoFrontHasThePointsThatNoneBeats) {
   const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .pareto_front = true});
   const auto trade_offs = planned.trade_offs;
   EXPECT_EQ(std::count_if(trade_offs.begin(), trade_offs.end(), [](const auto& one) { return one.is_chosen; }), 1);
@@ -106,7 +106,7 @@ TEST(PlanGraphStreams, TheCurveNamesWhatNoOtherPointBeats) {
   }
 }
 
-// Every point is verified; the plan keeps its promises; and there is no wait that could be left out.
+// Every trade-off point is verified, the plan is as its point says, and no wait can be omitted.
 TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
   int waits = 0;
   int faster = 0;
@@ -144,8 +144,9 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
   EXPECT_GT(small, 60);
 }
 
-// What shares a buffer cannot move apart, which leaves gaps; other ways to share in the same run close some of them.
-TEST(PlanGraphStreams, ShareInOtherWaysWhereOffsetsLeaveAGap) {
+// Tensors in one buffer have fixed distances, which leaves gaps. Other ways to share in the same run close some of
+// them.
+TEST(PlanGraphStreams, ShareInOtherWaysIfOffsetsLeaveAGap) {
   Random random(29);
   Bytes gaps;
   for (int round = 0; round < 12; ++round) {

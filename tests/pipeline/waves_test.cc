@@ -22,7 +22,7 @@ const TradeOff& chosen(const PlannedGraph& planned) {
                        [](const auto& one) { return one.is_chosen; });
 }
 
-// Two branches of 64 bytes each result; e joins them. Sequential: a | a c | c b | c b d | c d e: 3 x 64.
+// Two branches whose results have 64 bytes each; e joins them. Live in sequence: a | a c | c b | c b d | c d e, 3 x 64.
 // Waves of two: a b | c d | e, with a b c d in the second: 4 x 64.
 constexpr const char* kBranches = R"(graph "g" {
   input x : f32[16]
@@ -34,7 +34,7 @@ constexpr const char* kBranches = R"(graph "g" {
   output e
 })";
 
-TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
+TEST(PlanGraphWaves, MoreMemoryMakesThemFewer) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves});
   EXPECT_EQ(arena_bytes(tight.plan), Bytes(3 * 64));
@@ -43,15 +43,15 @@ TEST(PlanGraphWaves, MoreRoomMakesThemFewer) {
   EXPECT_EQ(chosen(roomy).run, ExecutionModel::waves);
   EXPECT_EQ(roomy.plan.execution, ExecutionModel::waves);
   EXPECT_EQ(chosen(roomy).waves, 3U);
-  // Each of c and d for the one it does not follow on its stream; e for one of the two.
+  // c and d each wait for the node of the other stream, and e waits for one of the two.
   EXPECT_EQ(chosen(roomy).waits, 3);
-  // 1 us to start and 0.1 ns a byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of its 16 products.
+  // 1 us to start and 0.1 ns per byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of its 16 products.
   EXPECT_EQ(chosen(roomy).picoseconds, 2 * 1'012'800 + 1'019'840);
   EXPECT_LT(chosen(roomy).picoseconds, chosen(tight).picoseconds);
 }
 
-// All of a wave before all of the next, and nothing within one: the wave of a step is the length of the longest chain
-// of steps before it. Says what is wrong, or nothing.
+// Checks that all steps of a wave come before all of the next, and that the steps of one wave are unordered. The wave
+// of a step is the length of the longest chain before it. Returns what is wrong, or an empty text.
 std::string defect_of_waves(const Plan& plan) {
   const std::size_t steps = plan.program.steps.size();
   std::vector<std::vector<char>> is_before(steps, std::vector<char>(steps, 0));
@@ -79,7 +79,7 @@ std::string defect_of_waves(const Plan& plan) {
   return {};
 }
 
-// Every point is verified, every run of the plan tried; and the order is that of barriers, no more and no less.
+// Every point is verified, every run of the plan is tried, and the order is exactly that of barriers.
 TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
   int waves = 0;
   int faster = 0;
