@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the figures of every model, graph and packing problem of this repository against golden.json.
+"""Compares the figures of every model, graph and packing problem of this repository with golden.json.
 
     golden_test.py LOWTIDE [--update]
 

@@ -74,7 +74,7 @@ TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
   EXPECT_THAT(text, HasSubstr("The other steps need up to 320 B."));
 }
 
-// Each branch makes 4 x 64 bytes of which 1 is left, so one after another takes 4 + 1 + 1.
+// Each branch writes 4 units of 64 bytes and reduces them to 1. One branch after another needs 4 + 1 + 1.
 constexpr const char* kTwoBranches = R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[64]
@@ -85,7 +85,7 @@ constexpr const char* kTwoBranches = R"(graph "g" {
     output y
   })";
 
-// As given, both branches at once.
+// In the order as given, both branches are live at once.
 TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
   const std::string text = explanation(graph_of(kTwoBranches), {.order = "as_given"}, "--no-views");
   EXPECT_THAT(text, HasSubstr("Not proven: this order needs 576 B, and every order needs at least 320 B"));
@@ -97,7 +97,7 @@ TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
   EXPECT_THAT(text, Not(HasSubstr("Proven")));
 }
 
-// Searched: 4 + 1 + 1 at b, and 5 is the most that must live at one step.
+// The search proves 4 + 1 + 1. At any single step, at most 5 units must be live.
 TEST(Explanation, SaysWhatASearchHasShown) {
   const std::string text = explanation(graph_of(kTwoBranches));
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 384 B"));
@@ -108,7 +108,7 @@ TEST(Explanation, SaysWhatASearchHasShown) {
 }
 
 // `both` holds x: of the 64 + 128 bytes that the last node reads, 128 may be enough.
-TEST(Explanation, SaysWhatOfATensorIsCountedWithAnother) {
+TEST(Explanation, SaysThatSharedBytesAreCountedOnce) {
   const std::string text = explanation(graph_of(R"(graph "g" {
     input a : f32[1]
     x = Conv(a) : f32[16]
@@ -133,7 +133,7 @@ TEST(Paragraph, BreaksAtSpacesButNotWithinSizes) {
   EXPECT_EQ(report_internal::paragraph("a Big b").render(false), "  a Big b\n");
 }
 
-// p waits for the caller while k is made: p 4 units, h 10, k 5 of 64 bytes each.
+// p is kept for the caller while k is written. In units of 64 bytes: p 4, h 10, k 5.
 TEST(Explanation, SaysWhatIsKeptForTheCaller) {
   const std::string text = explanation(graph_of(R"(graph "g" {
     input x : f32[1]

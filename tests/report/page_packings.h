@@ -9,7 +9,7 @@
 
 namespace lowtide {
 
-// A problem with offsets for it: what the page's tests of packings show.
+// A problem and its offsets, for the tests of the page of a packing.
 struct PackingSketch {
   PackingProblem problem;
   Packing packing;

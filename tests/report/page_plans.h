@@ -35,10 +35,10 @@ class Sketcher {
   // A tensor of `size` bytes and the value that holds it. The step added next writes it if it is temporary or an
   // output.
   ValueId value(const std::string& tensor, std::int64_t size, BufferId buffer, std::int64_t offset, Role role);
-  // The step that wrote the values added since the one before.
+  // A step that writes the values added since the previous step.
   StepId step(const std::string& node, const std::string& op, const std::vector<ValueId>& reads,
               StepKind kind = StepKind::compute, std::optional<BufferId> scratch = std::nullopt);
-  // The step that computes the node of an earlier one again: it writes the values added since, which `again` made.
+  // A step that computes the node of `first` again. It writes the values that `again` has added since.
   StepId step_again(StepId first, const std::vector<ValueId>& reads);
   // Another value of the tensor of `first`.
   ValueId again(ValueId first, BufferId buffer, std::int64_t offset);
@@ -98,12 +98,12 @@ class Sketcher {
 [[nodiscard]] PlanSketch regions_plan();
 // A tensor that is swapped out to a second region and in again over two links, and a node that runs twice.
 [[nodiscard]] PlanSketch transfers_plan();
-// Names that try to end a script, start a tag, reverse text, drive a terminal, or are no text at all.
+// Names that try to end a script, start a tag, reverse text, drive a terminal, or are not text.
 [[nodiscard]] PlanSketch hostile_plan();
 // The names of hostile_plan's tensors, as they are in the file.
 [[nodiscard]] std::vector<std::string> hostile_names();
 [[nodiscard]] PlanSketch empty_plan();
-// Steps, but no buffer with a place.
+// A plan with steps, in which no buffer is placed.
 [[nodiscard]] PlanSketch unplaced_plan();
 // An encoder and a decoder with skip connections, packed greedily by size, as in a real plan. `in_place` says whether
 // activations overwrite their inputs.

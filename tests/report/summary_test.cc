@@ -18,7 +18,7 @@ using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// 256 bytes each but d. As given, a, b and c live at the Add; in a plan c is written over a.
+// 256 bytes each, except d. As given, a, b and c live at the Add; in a plan c is written over a.
 constexpr const char* kSmall = R"(graph "small" {
   input x : f32[64]
   a = Relu(x) "relu" : f32[64]
@@ -28,7 +28,7 @@ constexpr const char* kSmall = R"(graph "small" {
   output d
 })";
 
-// The branches need 3 x 256 and 2 x 256 bytes; y lives outside while they run, and so does z.
+// The branches need 3 x 256 and 2 x 256 bytes; y and z are live in the outer graph while they run.
 constexpr const char* kBranches = R"(graph "branches" {
   input condition : bool[]
   input x : f32[64]

@@ -52,7 +52,7 @@ GraphBuilder::NodeSpec make_concat(Random& random, const Any& any, const Result&
 }
 
 // A random graph that consists mostly of concats. Their operands are inputs, constants, outputs, results of kernels, of
-// slices and of other concats; often one tensor is in several concats, or several times in one. Sizes are multiples of
+// slices and of other concats. Often one tensor is in several concats, or several times in one. Sizes are multiples of
 // one row of four floats.
 inline Graph random_concat_graph(Random& random, int nodes) {
   GraphBuilder builder("concats");

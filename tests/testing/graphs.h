@@ -22,7 +22,7 @@
 
 namespace lowtide::testing {
 
-// A graph from its text; a wrong text is a wrong test.
+// Parses a graph. Throws if the text is wrong, because then the test is wrong.
 inline Graph graph_of(std::string_view text) {
   Result<Graph> graph = parse_graph(text, "test");
   if (!graph) throw std::runtime_error(graph.error().describe());

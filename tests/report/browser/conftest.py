@@ -11,7 +11,7 @@ from playwright.sync_api import sync_playwright
 def pytest_addoption(parser):
     parser.addoption("--pages", required=True, help="folder that report_make_pages wrote")
     parser.addoption("--chromium", required=True, help="the browser's program")
-    parser.addoption("--screenshots", default=None, help="folder for pictures to look at; none: none are kept")
+    parser.addoption("--screenshots", default=None, help="folder for pictures to look at; by default none are kept")
 
 
 def pytest_configure(config):
@@ -35,7 +35,7 @@ def browser(request):
 
 
 class Opened:
-    """A page of a plan, and what the tests ask of it again and again."""
+    """A page of a plan, with helpers for the tests."""
 
     def __init__(self, page, problems, screenshots):
         self.page = page
@@ -51,7 +51,7 @@ class Opened:
         self.settle()
 
     def settle(self):
-        """Waits until what was asked for is drawn."""
+        """Waits until all requested changes are drawn."""
         self.run("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
     def text(self, selector):
@@ -80,7 +80,7 @@ class Opened:
         self.settle()
 
     def pixel(self, x, y, chart=0):
-        """What the picture has at a place of the screen: [red, green, blue]."""
+        """The colour of the picture at a position on the screen: [red, green, blue]."""
         return self.run(
             """([x, y, chart]) => { const {scene, ratio} = lowtide.charts[chart];
                const bounds = scene.getBoundingClientRect();

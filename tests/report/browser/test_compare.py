@@ -19,7 +19,7 @@ def test_differences_are_stated(open_page):
     assert "Arena 576 KiB was 768 KiB, −25 %" in head
 
 
-def test_both_stand_side_by_side_on_one_scale(open_page):
+def test_both_are_side_by_side_on_one_scale(open_page):
     opened = open_page("compare.html")
     assert opened.run("() => lowtide.charts.length") == 2
     assert [element.inner_text() for element in opened.page.query_selector_all(".chart-title")] == [
@@ -43,7 +43,7 @@ def test_what_changed_is_listed_and_coloured(open_page):
         row.query_selector_all("td")[0].inner_text(): row.query_selector_all("td")[1].inner_text()
         for row in opened.page.query_selector_all("#table tbody tr")
     }
-    # b was at 256 KiB and is at 0; cat was at 512 KiB and is at 256. Scratch, pool and outputs are where they were.
+    # b was at 256 KiB and is at 0; cat was at 512 KiB and is at 256. Scratch, pool and outputs did not move.
     assert rows == {"b": "other address", "cat": "other address"}
     moved = opened.css("change-moved")
     box = opened.box(opened.buffer("cat"), 1)

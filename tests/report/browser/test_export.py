@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures to keep."""
+"""Pictures saved as SVG and PNG."""
 
 import pathlib
 import struct

@@ -1,12 +1,12 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""100,000 buffers: what a frame costs is counted; how long it takes is reported, not judged."""
+"""100,000 buffers: the work of a frame is counted; its time is reported, not judged."""
 
 import statistics
 
 import pytest
 
-# Pans a hundred times, a frame each, and returns what each frame did.
+# Pans a hundred times, with one frame each, and returns what each frame did.
 PAN = """async ([zoomX, zoomY]) => {
   const {view, charts} = lowtide;
   view.fit();
@@ -33,16 +33,16 @@ def test_a_frame_costs_pixels_not_buffers(open_page, request, zoom):
     area = opened.run("() => lowtide.charts[0].layout.map")
     pixels = area["w"] * area["h"]
     for frame in frames:
-        # Rectangles of 3 x 3 pixels at least, and never more than the limit; the thin ones are one picture.
+        # Rectangles have at least 3 x 3 pixels and never exceed the limit. Thinner buffers go into one raster.
         assert frame["rectangles"] <= min(4000, pixels / 9)
         assert frame["names"] <= 300
-        # Each thin buffer meets the pixels that it covers and shares those at its edges with neighbours; 1.6 x 1.6
-        # views are made at once.
+        # Each thin buffer touches the pixels that it covers, and shares those at its edges. A layer covers 1.6 x 1.6
+        # views.
         assert frame["cells"] <= 3 * 1.6**2 * pixels + 4 * frame["buffers"]
-        # What is out of sight is passed over in blocks of 64 and 4,096.
+        # What is out of sight is skipped in groups of 64 and 4,096.
         assert frame["examined"] <= 100_000 / 64 + 100_000 / 4096 + 2 + frame["buffers"] + 200 * 64
-    # Most frames move what is there: a pan of 1 % a frame leaves 30 % ready on a side after 30 of them. Then no buffer
-    # is looked at but the rectangles.
+    # Most frames only move the kept layer, which has 30 % of the view ready on each side; a frame pans by 1 %. Such
+    # frames examine no buffers.
     kept = [frame for frame in frames if frame["isKept"]]
     assert len(kept) >= 94
     assert all(frame["examined"] == 0 and frame["cells"] == 0 for frame in kept)
@@ -62,7 +62,7 @@ def test_a_frame_costs_pixels_not_buffers(open_page, request, zoom):
 
 def test_a_kept_picture_is_the_same_as_a_new_one(open_page):
     opened = open_page("generated_10k.html")
-    # Whole pixels, so that nothing is drawn between two of them.
+    # The view has whole pixels, so that nothing is drawn between two of them.
     different = opened.run(
         """() => { const {view, charts: [chart]} = lowtide; const {map} = chart.layout;
            const picture = () => Array.from(chart.scene.getContext('2d').getImageData(map.x, map.y,
@@ -91,7 +91,7 @@ def test_pointing_does_not_draw_the_plan_again(open_page):
 def test_finds_the_buffer_under_the_pointer(open_page):
     opened = open_page("generated_100k.html")
     opened.shoot("generated_100k")
-    # Against a search through all buffers, at random places of a view in which they are rectangles.
+    # Compares with a search through all buffers, at random places of a view in which they are rectangles.
     wrong = opened.run(
         """() => { const {view, charts: [chart], state: {shown}} = lowtide;
            view.setBox(50000, 50060, 0, view.top); chart.draw();
@@ -115,7 +115,7 @@ def test_finds_the_buffer_under_the_pointer(open_page):
     opened.shoot("generated_100k_near")
 
 
-def test_search_in_all_names_lights_thousands(open_page):
+def test_search_in_all_names_highlights_thousands(open_page):
     opened = open_page("generated_100k.html")
     opened.page.fill("#search", "softmax")
     opened.page.wait_for_selector("#results:not([hidden]) li")

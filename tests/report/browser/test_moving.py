@@ -130,7 +130,7 @@ def test_search_highlights_a_match_and_goes_to_it(open_page):
     opened.press("/")
     assert opened.run("() => document.activeElement.id") == "search"
     opened.page.keyboard.type("/t1234")
-    # Results of the first letters may be there before those of the whole word.
+    # Results for the first letters may appear before those for the whole word.
     opened.page.wait_for_function("() => document.querySelectorAll('#results:not([hidden]) li').length === 1")
     results = [item.inner_text().split() for item in opened.page.query_selector_all("#results li")]
     # It is the only match. No name has a digit after t1234, because the plan has 10,000 tensors.

@@ -8,7 +8,7 @@ KIB = 1024
 
 
 def place(opened, time, kib, end=90, top=256):
-    """Where a time and an address of small_packing() are on the screen. It is 90 wide and 256 KiB high, plus 6 %."""
+    """Where a time and an address of small_packing() are on the screen. It has 90 times, and 256 KiB plus 6 %."""
     layout = opened.run("() => lowtide.charts[0].layout.map")
     bounds = opened.page.query_selector(".overlay").bounding_box()
     return (
@@ -65,7 +65,7 @@ def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     assert panel.startswith("resting × movable, buffer 2 of the file Size 64 KiB (65,536 B)")
     assert "Lives time [0, 90) (90 long) Free in [30, 60)" in panel
     assert "In the peak no" in panel
-    assert "Rests on low" in panel  # as its other piece does; this one has free space below
+    assert "Rests on low" in panel  # its other piece does; this one has free bytes below
     opened.page.click("#tabs >> text=All buffers")
     rows = opened.page.query_selector_all("#table tbody tr")
     assert [row.query_selector("td").inner_text() for row in rows] == ["late", "fixed", "low", "resting"]

@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the panel tells of a buffer: its values, how they share bytes, and why it lives so long."""
+"""What the panel says about a buffer: its values, how they share bytes, and why it lives so long."""
 
 
 def test_click_selects_and_tells_everything(open_page):
@@ -19,7 +19,7 @@ def test_click_selects_and_tells_everything(open_page):
     assert "cat, temporary, 262,144 B, steps [2,6)" in opened.page.text_content("#announcer")
 
 
-def test_concat_slices_say_that_they_were_born_early(open_page):
+def test_concat_slices_say_that_they_begin_early(open_page):
     opened = open_page("small.html")
     opened.click_buffer("cat")
     panel = opened.text("#panel")
@@ -75,14 +75,14 @@ def test_waiting_is_counted(open_page):
     assert "would free 2 MiB for 51 steps" in panel
 
 
-def test_steps_in_the_panel_lead_there(open_page):
+def test_steps_in_the_panel_are_links(open_page):
     opened = open_page("small.html")
     opened.click_buffer("f")
     opened.page.click("#panel >> text=step 7 · Gemm dense >> nth=0")
     assert "At step 7" in opened.text("#tabs")
 
 
-def test_click_beside_lets_go(open_page):
+def test_click_beside_a_buffer_clears_the_selection(open_page):
     opened = open_page("small.html")
     opened.click_buffer("cat")
     box = opened.box(opened.buffer("cat"))

@@ -61,22 +61,22 @@ def test_parts_are_one_shape_with_others_in_free_bytes(open_page, theme, ratio):
     opened.shoot(f"parts_{theme}_{ratio}")
     cat = opened.pixel(*at(opened, 5.3, 40))
     assert is_shade(cat, opened.css("kind-temporary"))
-    # No line where a part stands on another: along step 6.6, a hair apart at every place, from 2 to 126 KiB.
+    # There is no line where a part stands on another: at step 6.6, all pixels from 2 to 126 KiB have one colour.
     low, high = at(opened, 6.6, 2)[1], at(opened, 6.6, 126)[1]
     x = at(opened, 6.6, 0)[0]
     column = [opened.pixel(x, low + (high - low) * part / 800) for part in range(801)]
     assert all(close(pixel, cat, 1) for pixel in column)
-    # But there is one where others begin: above the first part in steps 1 and 2, t in another shade.
+    # There is a line where other buffers begin: t is above the first part in steps 1 and 2, in another shade.
     assert not close(opened.pixel(*at(opened, 1.5, 100)), cat, 1)
     assert not close(opened.pixel(*at(opened, 3.5, 112)), cat, 1)
     edge = at(opened, 1.5, 64)
     seen = [opened.pixel(edge[0], edge[1] + part / 4) for part in range(-8, 9)]
     assert any(not is_shade(pixel, opened.css("kind-temporary")) for pixel in seen)
-    # Above the first part nothing lives in step 0.
+    # In step 0, nothing is live above the first part.
     assert close(opened.pixel(*at(opened, 0.4, 85)), opened.css("map"))
 
 
-def test_pointing_at_free_bytes_finds_who_is_there(open_page):
+def test_pointing_at_free_bytes_finds_the_buffer_there(open_page):
     opened = open_page("parts.html")
 
     def found(step, kib):
@@ -105,7 +105,7 @@ def test_pointing_at_free_bytes_finds_who_is_there(open_page):
 
 def test_only_living_bytes_count_at_a_step(open_page):
     opened = open_page("parts.html")
-    # Of steps 2 and 3, 3 touches more: all 192 KiB.
+    # Steps 2 and 3 have the peak. Step 3 touches more bytes: all 192 KiB.
     assert "In the peak, step 3" in opened.text("#tabs")
     assert rows(opened, 0, 2, 3) == [
         ["cat", "96 KiB of 128 KiB", "50 %"],
@@ -114,7 +114,7 @@ def test_only_living_bytes_count_at_a_step(open_page):
     ]
     opened.run("() => lowtide.goToStep(2)")
     opened.settle()
-    # 64 of 192 KiB are 33 %. Of equals the one with the lower number comes first: cat, t, u.
+    # 64 of 192 KiB are 33 %. Equals are sorted by id: cat, t, u.
     assert rows(opened, 0, 2, 3) == [
         ["cat", "64 KiB of 128 KiB", "33 %"],
         ["t", "64 KiB", "33 %"],
@@ -142,7 +142,7 @@ def test_panel_says_how_the_bytes_live(open_page):
         "Only 64 KiB of its bytes are live all that time. Other buffers can use the other bytes before they are "
         "written, and after they are read." in panel
     )
-    # A buffer among its bytes rests on its first part, and has no parts to tell of.
+    # t uses some of its bytes, rests on its first part, and has no parts.
     opened.click_buffer("t")
     panel = opened.text("#panel")
     assert "Rests on cat" in panel
@@ -151,7 +151,7 @@ def test_panel_says_how_the_bytes_live(open_page):
 
 def test_many_parts_are_listed_in_part(open_page):
     opened = open_page("parts.html")
-    # The same buffer cut into 16 parts of 8 KiB: eight are told.
+    # The same buffer, cut into 16 parts of 8 KiB. Eight of them are listed.
     opened.run(
         """() => { const {state, select} = lowtide; const sheet = state.shown;
            const part = {buffer: [], size: [], begin: [], end: []};
@@ -166,7 +166,7 @@ def test_many_parts_are_listed_in_part(open_page):
     assert titles == [f"Address {8192 * part:,} to {8192 * part + 8192:,}" for part in range(8)]
 
 
-def test_a_wait_would_free_what_lives_all_through_it(open_page):
+def test_a_wait_would_free_what_is_live_throughout(open_page):
     opened = open_page("parts.html")
     bytes_through = opened.run(
         """() => [[0, 7], [1, 3], [2, 4], [3, 4], [3, 7], [4, 7]]
@@ -200,7 +200,7 @@ def test_svg_draws_the_parts_as_one_shape(open_page):
 
 def test_each_staircase_has_one_name(open_page):
     opened = open_page("parts.html")
-    # Five buffers have a place, and all have room for a name.
+    # Five buffers are placed, and all have space for a name.
     assert opened.run("() => lowtide.frames()[0].names") == 5
     assert opened.run("() => lowtide.frames()[0].rectangles") == 7
 
@@ -225,10 +225,10 @@ def test_other_steps_of_a_part_are_a_change(open_page):
     assert "Before: its bytes are live in other steps." in opened.text("#panel")
 
 
-def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
+def test_thousands_of_staircases_are_drawn_and_found(open_page):
     opened = open_page("parts_2k.html")
     opened.shoot("parts_2k")
-    # 32 KiB a staircase with what lies in its bytes, and the one before it beside its first step.
+    # A staircase and the buffers in its bytes have 32 KiB. In its first step, the previous staircase is live as well.
     load = opened.run("() => Array.from(lowtide.charts[0].facts.load)")
     assert load == [32 * KIB if step % 8 != 0 or step == 0 else 64 * KIB for step in range(16000)]
     for zoom in (1, 200, 2000):
@@ -241,7 +241,7 @@ def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
         opened.shoot(f"parts_2k_zoom{zoom}")
         frame = opened.run("() => lowtide.frames()[0]")
         assert frame["rectangles"] <= 4000 and frame["names"] <= 300
-        # What is under a pixel, against a look at all 30,000 blocks.
+        # Compares what is under a pixel with a search through all 30,000 blocks.
         wrong = opened.run(
             """() => { const [chart] = lowtide.charts; const {sheet, view, layout: {map}} = chart; const wrong = [];
                for (let at = 0; at < 200; ++at) {
@@ -259,7 +259,7 @@ def test_thousands_of_staircases_are_drawn_and_found_as_they_are(open_page):
         assert wrong == []
 
 
-def test_several_streams_are_told(open_page):
+def test_several_streams_are_shown(open_page):
     opened = open_page("streams.html")
     opened.shoot("streams")
     assert "Program 4 steps on 2 streams, 4 buffers placed" in opened.text("#metrics")
@@ -270,7 +270,7 @@ def test_several_streams_are_told(open_page):
     assert "step 2 · Conv conv3, stream 1" in opened.text("#panel")
 
 
-def test_copies_links_and_nodes_that_run_again_are_told(open_page):
+def test_copies_links_and_nodes_that_run_again_are_shown(open_page):
     opened = open_page("transfers.html")
     opened.shoot("transfers")
     # sram has four buffers and the output; dram one. conv1 runs twice.

@@ -25,7 +25,7 @@ def is_shade(found, colour):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_rectangles_stand_at_their_steps_and_addresses(open_page, theme):
+def test_rectangles_are_at_their_steps_and_addresses(open_page, theme):
     opened = open_page("small.html", theme)
     opened.shoot(f"small_{theme}")
     layout = opened.run("() => lowtide.charts[0].layout.map")
@@ -52,7 +52,7 @@ def test_rectangles_stand_at_their_steps_and_addresses(open_page, theme):
         assert close(opened.pixel(*at(step, kib)), ground), (step, kib)
 
 
-def test_scratch_is_told_by_a_pattern_besides_its_colour(open_page):
+def test_scratch_has_a_pattern_besides_its_colour(open_page):
     opened = open_page("small.html")
     box = opened.box(opened.buffer("scratch of Conv conv2"))
     middle = (box["y0"] + box["y1"]) / 2
@@ -93,7 +93,7 @@ def test_counts_say_what_they_count(open_page):
     assert f"{placed} are placed in an arena, " in title
 
 
-def test_gaps_beyond_measure_are_factors(open_page):
+def test_very_large_gaps_are_factors(open_page):
     opened = open_page("small.html")
     # An arena of 589,824 bytes is 575 KiB above 1 KiB, and 589,820 above 4.
     for bound, text in ((1024, "575.0x"), (4, "147,455x")):
@@ -105,14 +105,14 @@ def test_gaps_beyond_measure_are_factors(open_page):
         assert f"Gap {text} " in opened.text("#metrics")
 
 
-def test_the_number_of_a_share_stands_beside_its_bar(open_page):
+def test_the_number_of_a_share_is_above_its_bar(open_page):
     opened = open_page("small.html")
     cell = opened.run(
         """() => { const {backgroundSize, backgroundPosition} =
              getComputedStyle(document.querySelector('#table td.share'));
            return {backgroundSize, backgroundPosition}; }"""
     )
-    # A line of 2 pixels on the floor of the cell.
+    # A line of 2 pixels at the bottom of the cell.
     assert cell["backgroundSize"].endswith(" 2px")
     assert cell["backgroundPosition"].endswith("calc(100% - 1px)")
 
@@ -126,7 +126,7 @@ def test_gap_and_waste_are_counted(open_page):
     assert "Gap 20 % 40 KiB above" in head
 
 
-def test_peak_table_lists_who_lives_then_largest_first(open_page):
+def test_peak_table_lists_live_buffers_largest_first(open_page):
     opened = open_page("small.html")
     assert "In the peak, step 2" in opened.text("#tabs")
     heads = [cell.inner_text().strip(" ↓↑\n") for cell in opened.page.query_selector_all("#table th")]
@@ -217,7 +217,7 @@ def test_colour_by_operator_and_legend_single_out(open_page):
     assert sum(abs(a - b) for a, b in zip(faded, ground)) < 0.4 * sum(abs(a - b) for a, b in zip(full, ground))
 
 
-def test_regions_have_a_picture_each(open_page):
+def test_each_region_has_its_own_picture(open_page):
     opened = open_page("regions.html")
     assert opened.run("() => Array.from(lowtide.charts[0].facts.placed)") == [0, 2]
     opened.page.click("#toolbar >> text=dram")
@@ -231,7 +231,7 @@ def test_regions_have_a_picture_each(open_page):
     "name, words",
     [("empty.html", "This plan has no steps."), ("unplaced.html", "This plan has no buffer in this region.")],
 )
-def test_plans_of_nothing_are_said_to_be_so(open_page, name, words):
+def test_the_page_says_that_a_plan_is_empty(open_page, name, words):
     opened = open_page(name)
     opened.shoot(name.removesuffix(".html"))
     assert words in opened.text(".stage")
@@ -273,7 +273,7 @@ def test_a_phone_shows_figures_and_picture_at_once(open_page, name, theme):
     assert len({round((box["top"] + box["bottom"]) / 2 / 4) for box in places["actions"]}) == 1
     assert places["map"] < 844 * (0.8 if "compare" in name else 0.55)
     assert places["keys"] == 0
-    # Nor does the help speak of keys.
+    # The help does not mention keys either.
     opened.page.tap("#open-help")
     words = opened.text("#help")
     assert "Double tap" in words and "Shift" not in words and "Keys" not in words

@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Light and dark: contrast, and colours that stay apart for the colour-blind."""
+"""Light and dark themes: contrast, and colours that the colour-blind can tell apart."""
 
 import itertools
 import math
@@ -77,7 +77,7 @@ def test_texts_can_be_read(open_page, theme):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("group", list(CLASSES))
-def test_classes_stand_out_and_stay_apart(open_page, theme, group):
+def test_classes_stand_out_and_can_be_told_apart(open_page, theme, group):
     opened = open_page("small.html", theme)
     colours = {name: opened.css(name) for name in CLASSES[group]}
     for name, colour in colours.items():
