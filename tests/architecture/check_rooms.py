@@ -7,10 +7,9 @@ Fails where a room lacks its folder, CMake target, tests or sentence; where a fi
 name; where CMake links what the row does not name; where a third-party header is included outside its room or in a
 public header.
 
-A room with sub-folders has a second table. It has a row for each sub-folder (`room/folder` or `room/folder/inner`),
-for the files beside the sub-folders (`room/.`), and for any of these files that has its own rule (`room/file.h`). The
-check fails where such a file includes a sub-folder that its row does not name, and where rows or files include each
-other in a circle.
+A room with sub-folders has a second table. Each sub-folder has a row (`room/folder` or `room/folder/inner`). The files
+beside the sub-folders share one (`room/.`), unless a file has its own rule (`room/file.h`). The check fails if a file
+includes a sub-folder that its row does not name. It also fails if rows or files include each other in a circle.
 """
 import pathlib
 import re

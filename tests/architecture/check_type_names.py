@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where two types of one namespace have one name.
 
-Rooms share the namespace lowtide. Two different types of one name in it are no error for the compiler or the linker,
+Rooms share the namespace lowtide. Neither the compiler nor the linker refuses two different types of one name in it,
 but the code of one may be called for the other. Types of an anonymous namespace cannot clash.
 """
 import pathlib

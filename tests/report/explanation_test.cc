@@ -157,8 +157,8 @@ class ScratchForAll : public Catalogue {
   }
 };
 
-// a 256, then a b and scratch 256 + 256 + 640, then b c and scratch 256 + 64 + 640: without scratch at b, the last
-// one is the peak.
+// Live are a (256), then a, b and scratch (256 + 256 + 640), then b, c and scratch (256 + 64 + 640). Without scratch at
+// b, the last step has the peak.
 TEST(Explanation, CountsTheScratchOfAKernel) {
   Target target = dense_target();
   target.catalogue = std::make_shared<ScratchForAll>();

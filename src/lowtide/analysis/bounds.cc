@@ -203,8 +203,8 @@ NodeId largest_of(const IdVector<NodeId, std::int64_t>& sums) {
   return NodeId(static_cast<std::uint32_t>(std::max_element(sums.begin(), sums.end()) - sums.begin()));
 }
 
-// Sorts the nodes so that those that are likely to have a high bound come first: by load and, because many steps may
-// have the same load, by what the node itself needs.
+// Sorts the nodes so that those that are likely to have a high bound come first. They are sorted by load, and at equal
+// load by what the node itself needs.
 std::vector<NodeId> by_falling_load(const std::vector<NodeId>& order, const std::vector<Bytes>& profile,
                                     const IdVector<NodeId, std::int64_t>& sums) {
   std::vector<std::uint32_t> steps(order.size());

@@ -31,8 +31,8 @@ class Arguments {
 };
 
 // Reads what follows the command: long and short options, "--name=value", and "--" before positional arguments that
-// begin with a dash. Stops with a usage error for an unknown option (and names the nearest one), for an option given
-// twice or without its value, for a value that is not one of the choices, and for too few or too many positional
+// begin with a dash. Stops with a usage error for an unknown option, and names the nearest one. Also stops for an
+// option given twice or without its value, a value that is not one of the choices, and too few or too many positional
 // arguments. `--help` makes positional arguments optional.
 [[nodiscard]] Arguments parse_arguments(const CommandSpec& command, const std::vector<std::string>& words);
 

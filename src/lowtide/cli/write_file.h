@@ -11,8 +11,8 @@
 
 namespace lowtide::cli_internal {
 
-// Checks before the work begins whether a file can be written: its folder exists, it is not a folder, disk, socket or
-// symbolic link, and it is not one of `inputs` under another name. "-" (stdout) is always accepted.
+// Checks before the work begins whether a file can be written. Its folder must exist. It must not be a folder, disk,
+// socket or symbolic link, and not one of `inputs` under another name. "-" (stdout) is always accepted.
 [[nodiscard]] Result<void> check_destination(const std::string& path, const std::vector<std::string>& inputs);
 
 // Whether the path is a device such as /dev/null, which may receive several outputs.

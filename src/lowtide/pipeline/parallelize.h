@@ -33,15 +33,15 @@ struct ParallelPlan {
 [[nodiscard]] bool asks_for_parallel(const Task& task);
 
 // Plans the runs that the options ask for. Streams and waves are planned with several caps on the load and several
-// priorities, dataflow once. Each plan has offsets and waits. If offsets leave a gap, plans the same run with whole
-// buffers, and with slices, splits and concats that copy, and keeps these if they take fewer bytes and at most 1 %
-// longer. Chooses from the plan on one stream and the plans of the requested execution model. The choice is the fastest
-// plan whose arena exceeds that of one stream by at most `arena_slack_percent`. Plans that fit come before others;
-// among equals, the smallest arena wins. For dataflow, the choice is the dataflow plan.
+// priorities, dataflow once. Each plan has offsets and waits. If offsets leave a gap, also plans the run with whole
+// buffers, and with slices, splits and concats that copy. Such a plan replaces the first if it needs fewer bytes and
+// takes at most 1 % longer. Chooses from the plan on one stream and the plans of the requested execution model. The
+// choice is the fastest plan whose arena exceeds that of one stream by at most `arena_slack_percent`. Plans that fit
+// come before others; among equals, the smallest arena wins. For dataflow, the choice is the dataflow plan.
 //
 // Cost: per run, what a plan costs after its order is known. Errors: those of with_barriers and plan_dataflow.
 // `sequence`: the outcome for one stream. Its plan is replaced by the chosen one, and trade-offs and violations of all
-// plans are added; the plans that are not chosen are verified here, because later stages do not see them.
+// plans are added. The plans that are not chosen are verified here, because later stages do not see them.
 [[nodiscard]] Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence);
 
 // Completes a plan with the claims of the plan on one stream, except its load and the strategy that gave its offsets.
@@ -50,8 +50,8 @@ struct ParallelPlan {
 
 [[nodiscard]] std::int64_t count_waits(const Program& program);
 
-// Marks the plans that no sequence and no other plan of their execution model beats: less time for no more bytes, or
-// fewer bytes for no more time. Of equal plans the first is marked. O(trade-offs^2).
+// Marks the plans that no sequence and no other plan of their execution model beats. To beat means less time for no
+// more bytes, or fewer bytes for no more time. Of equal plans the first is marked. O(trade-offs^2).
 void mark_pareto_front(std::vector<TradeOff>& trade_offs);
 
 }  // namespace lowtide::pipeline_internal

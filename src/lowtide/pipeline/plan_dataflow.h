@@ -13,11 +13,12 @@ namespace lowtide::pipeline_internal {
 
 inline constexpr std::size_t kMostDataflowParts = 8192;
 
-// A plan for dataflow (schedule/dataflow.h): the steps of the sequential plan in their order, on chains that the edges
-// of the graph form, and no waits except these edges. Two buffers, or parts of buffers, share bytes only if these edges
-// alone order every use of one before every use of the other. So a runtime that starts each node when its inputs are
-// ready may use the offsets as they are. The aliases of the sequential plan are tried, then the same without parts,
-// then slices, splits and concats that all copy. The smallest arena is kept; among equals, the fastest plan.
+// Makes a plan for dataflow (schedule/dataflow.h). It has the steps of the sequential plan in their order, on chains
+// that the edges of the graph form. The only waits are these edges. Two buffers, or parts of buffers, share bytes only
+// if these edges alone order every use of one before every use of the other. So a runtime that starts each node when
+// its inputs are ready may use the offsets as they are. The aliases of the sequential plan are tried, then the same
+// without parts, then slices, splits and concats that all copy. The smallest arena is kept; among equals, the fastest
+// plan.
 //
 // Lifespans and the claimed load are those of the list of steps. In other runs more bytes may live at once.
 //

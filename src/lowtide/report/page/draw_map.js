@@ -13,8 +13,8 @@ const kPanMargin = 0.3; // of the view, kept ready on each side while panning
 const kFont = '11px system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif';
 const kLetterWidth = 6.2; // of kFont, on average; names are shortened with it
 
-// Fills chart.visible with the blocks in an area, chart.boxes with their boxes in pixels (left, right, top, bottom),
-// and chart.sides with the shorter side of their buffer, because all parts of a buffer are drawn in the same way.
+// Fills chart.visible with the blocks in an area, and chart.boxes with their boxes in pixels (left, right, top,
+// bottom). chart.sides gets the shorter side of their buffer, because all parts of a buffer are drawn in the same way.
 // Returns the number of blocks and the least side of a rectangle, which at most kMostCrisp blocks reach.
 function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
   const {facts, visible, boxes, sides} = chart;

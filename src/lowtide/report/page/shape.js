@@ -45,8 +45,8 @@ function standsOn(lower, upper) {
   return upper.block === lower.block + 1 && Math.min(lower.x1, upper.x1) > Math.max(lower.x0, upper.x0);
 }
 
-// Corners around the boxes of one buffer, in the order of its blocks: one list [[x, y], ...] per group of stacked
-// boxes, up along the right sides and down along the left sides.
+// Corners around the boxes of one buffer, which are in the order of its blocks. There is one list [[x, y], ...] per
+// group of stacked boxes, up along the right sides and down along the left sides.
 function outlinesOf(boxes) {
   const groups = [];
   boxes.forEach((box, at) => {
