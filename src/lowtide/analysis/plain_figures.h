@@ -20,6 +20,7 @@ struct PlainFigures {
   Bytes inputs;
   Bytes outputs;
 };
+// O(nodes + edges), including those of bodies.
 [[nodiscard]] PlainFigures plain_figures(const Graph& graph);
 
 }  // namespace lowtide

@@ -21,7 +21,7 @@ struct OrderOptions {
   std::int64_t effort = 30'000'000'000;
 };
 
-// An order, its load and a bound.
+// An order, its peak and a bound for all orders.
 struct OrderedGraph {
   std::vector<NodeId> order;
   std::string strategy;
@@ -35,7 +35,7 @@ struct OrderedGraph {
 };
 
 // Orders a graph without bodies, as plan_graph does, but assigns no offsets. Errors (invalid): an unknown order, a node
-// with bodies.
+// with bodies, a target without regions, workers or a catalogue. Near linear, except for the effort of the search.
 [[nodiscard]] Result<OrderedGraph> order_graph(const Graph& graph, const Target& target,
                                                const OrderOptions& options = {});
 

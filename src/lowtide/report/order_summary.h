@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// The summary of `order`: the peak of the order, a bound for all orders, and the peak of every strategy.
+// The summary of `order`: the peak of the order, a bound for all orders, and the peak of every strategy that was tried.
 [[nodiscard]] StyledText order_summary(const std::string& path, const Graph& graph, const OrderedGraph& ordered);
 
 }  // namespace lowtide

@@ -30,7 +30,7 @@ def special_plans():
 
 @case(PLAN, "another form or version", refused=r"bad\.json")
 def other_versions(base):
-    yield "version_2", base.plan_with(
+    yield "version_4", base.plan_with(
         (("schema_version",), 4)
     ), r"schema_version 4 is not understood; this program reads version 1:"
     yield "version_0", base.plan_with((("schema_version",), 0)), r"schema_version 0 is not understood"
