@@ -75,8 +75,9 @@ TEST_F(SharingCheckTest, WhatIsReadByTheSameNodeMayNot) {
   put("b", 0);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
   claim_.run_order = RunOrder::dependencies;
-  EXPECT_THAT(found(),
-              ElementsAre(HasSubstr("'d' shares a block with tensor 'b', and node 3 may write it before node 3")));
+  EXPECT_THAT(
+      found(),
+      ElementsAre(HasSubstr("'d' shares a block with tensor 'b', but node 3 may write the first before node 3")));
 }
 
 // a dies when c is computed; b and c may run at once.
@@ -164,7 +165,7 @@ TEST_F(SharingCheckTest, TensorsPutTogetherMayBeWrittenInPlaceButNotTooSoon) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is written over tensor 'a', which node 2 reads later")));
   claim_.together = {{tensor("d"), tensor("c")}};
   put("d", 1);
-  EXPECT_THAT(found(), ElementsAre(HasSubstr("elsewhere")));
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("has another place")));
   claim_.together = {{tensor("d"), tensor("d")}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("twice")));
   claim_.together = {{tensor("d"), tensor("o")}, {tensor("x"), TensorId(99)}};
@@ -213,8 +214,8 @@ TEST_F(TwoBranches, MayNotBothBeWrittenToOnePlace) {
   put("z", 0);
   EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
   EXPECT_THAT(found(RunOrder::dependencies),
-              ElementsAre(HasSubstr("'z' shares a block with tensor 'y', and node 2 may write it before node 1"),
-                          HasSubstr("node 2 may write it before node 3")));
+              ElementsAre(HasSubstr("'z' shares a block with tensor 'y', but node 2 may write the first before node 1"),
+                          HasSubstr("node 2 may write the first before node 3")));
 }
 
 // u has read y when v is written, in the order given and in no other.
@@ -223,8 +224,8 @@ TEST_F(TwoBranches, MayNotUseEachOthersPlacesUnlessInSequence) {
   put("v", 0);
   EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
   EXPECT_THAT(found(RunOrder::dependencies),
-              ElementsAre(HasSubstr("'v' shares a block with tensor 'y', and node 4 may write it before node 1"),
-                          HasSubstr("node 4 may write it before node 3")));
+              ElementsAre(HasSubstr("'v' shares a block with tensor 'y', but node 4 may write the first before node 1"),
+                          HasSubstr("node 4 may write the first before node 3")));
   std::swap(claim_.order[3], claim_.order[4]);
   EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
   claim_.together = {{tensor("y"), tensor("v")}};
@@ -245,8 +246,8 @@ TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
   put("b", 0);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
   claim_.run_order = RunOrder::dependencies;
-  EXPECT_THAT(found(), ElementsAre(HasSubstr("node 0 may write it before node 0"),  // itself
-                                   HasSubstr("node 0 may write it before node 1")));
+  EXPECT_THAT(found(), ElementsAre(HasSubstr("node 0 may write the first before node 0"),  // itself
+                                   HasSubstr("node 0 may write the first before node 1")));
   run_in_waves({0, 1});
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
   claim_.run_order = RunOrder::sequence;

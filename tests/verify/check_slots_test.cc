@@ -54,7 +54,7 @@ TEST(SlotCheck, LetsAGapBeUsed) {
 
 TEST(SlotCheck, FindsSlotsThatAreTooSmallOrNotThere) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(7), Bytes(4)}, Bytes(11))),
-              ElementsAre("buffer 0 has 8 bytes, its slot 0 has 7"));
+              ElementsAre("buffer 0 has 8 bytes, but its slot 0 has 7"));
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 2}, {Bytes(8), Bytes(4)}, Bytes(12))),
               ElementsAre("buffer 2 is in slot 2, but the number of slots is 2"));
 }
