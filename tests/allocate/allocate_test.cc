@@ -12,12 +12,8 @@
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::defect_of;
-using testing::problem_of;
-using testing::problem_of_inclusive;
 
 constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
@@ -176,7 +172,7 @@ TEST(Allocate, AcceptsAFixedBufferInTheGapOfAnother) {
 // Two buffers of 3 bytes at multiples of 4, and one of 2 bytes at a multiple of 2, all live at once. The least height
 // is 4 + 4 + 2 = 10. The load proves 9, because the topmost buffer may save a byte of padding. Only a search refutes 9.
 TEST(Allocate, ProvesBySearchThatACapacityIsTooSmall) {
-  PackingProblem problem = testing::problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}});
+  PackingProblem problem = problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}});
   problem.buffers[PackingId(0)].alignment = Bytes(4);
   problem.buffers[PackingId(1)].alignment = Bytes(4);
   problem.buffers[PackingId(2)].alignment = Bytes(2);
@@ -195,7 +191,7 @@ TEST(Allocate, ProvesBySearchThatACapacityIsTooSmall) {
 // Nothing can be improved around this fixed buffer. The local search gives up at once, and the exact search proves it,
 // with any effort. When giving up cost no effort, this took twenty seconds.
 TEST(Allocate, EndsIfNothingCanBeImproved) {
-  PackingProblem problem = testing::problem_of({{0, 9, 64}, {2, 10, 128}, {3, 5, 4096}, {10, 11, 1}});
+  PackingProblem problem = problem_of({{0, 9, 64}, {2, 10, 128}, {3, 5, 4096}, {10, 11, 1}});
   problem.buffers[PackingId(1)].fixed_offset = Offset(128);
   problem.buffers[PackingId(2)].alignment = Bytes(8);
   const Result<Packing> packing = allocate(problem, {.effort = 1'000'000'000'000});
@@ -206,7 +202,7 @@ TEST(Allocate, EndsIfNothingCanBeImproved) {
 // All alignments are 64, and 100, 30 and 10 bytes are live at once. The height is 128 + 64 + 10 with the smallest
 // buffer on top, and 128 + 64 + 30 or 64 + 64 + 100 otherwise. In whole units, it is 256 in each case.
 TEST(Allocate, PutsTheLargestPaddingOnTop) {
-  PackingProblem problem = testing::problem_of({{0, 1, 100}, {0, 1, 30}, {0, 1, 10}});
+  PackingProblem problem = problem_of({{0, 1, 100}, {0, 1, 30}, {0, 1, 10}});
   for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);
   const Result<Packing> packing = allocate(problem);
   EXPECT_EQ(packing->height, Bytes(202));
@@ -220,7 +216,7 @@ TEST(Allocate, PutsTheLargestPaddingOnTop) {
 // With a capacity, the first offsets that fit are enough. The bound is 1,000, and without a capacity the search reaches
 // it.
 TEST(Allocate, StopsAtTheFirstOffsetsThatFit) {
-  PackingProblem problem = testing::cut_rectangle(3, {.moments = 200, .bytes = 1000, .buffers = 120});
+  PackingProblem problem = cut_rectangle(3, {.moments = 200, .bytes = 1000, .buffers = 120});
   EXPECT_EQ(allocate(problem)->height, Bytes(1000));
   problem.capacity = Bytes(1200);
   const Result<Packing> packing = allocate(problem);
@@ -287,7 +283,7 @@ TEST(Allocate, ComputesWithTheLargestSizes) {
 }
 
 TEST(Allocate, GivesTheSameAnswerTwice) {
-  const PackingProblem problem = testing::network_like_problem(500, 3);
+  const PackingProblem problem = network_like_problem(500, 3);
   const Packing first = allocate_or_die(problem);
   const Packing second = allocate_or_die(problem);
   EXPECT_EQ(first.offsets, second.offsets);
@@ -299,7 +295,7 @@ TEST(Allocate, NeverGetsWorseWithMoreEffort) {
   Random random(11);
   int improved = 0;
   for (int round = 0; round < 60; ++round) {
-    const PackingProblem problem = testing::random_problem(
+    const PackingProblem problem = random_problem(
         random,
         {.most_buffers = 60, .most_size = 10'000, .moments = 40, .gaps = round % 3 == 1, .fixed = round % 3 == 2});
     Packing less = allocate_or_die(problem, {.effort = 0});
@@ -319,8 +315,8 @@ TEST(Allocate, NeverGetsWorseWithMoreEffort) {
 TEST(Allocate, GivesTheSameAnswerWithAnyNumberOfThreads) {
   Random random(12);
   for (int round = 0; round < 40; ++round) {
-    PackingProblem problem = testing::random_problem(
-        random, {.most_buffers = 40, .most_size = 10'000, .moments = 30, .alignments = round % 3 == 0});
+    PackingProblem problem =
+        random_problem(random, {.most_buffers = 40, .most_size = 10'000, .moments = 30, .alignments = round % 3 == 0});
     if (round % 4 == 0) problem.capacity = allocate_or_die(problem).bound;
     const Packing one = allocate_or_die(problem, {.effort = 300'000});
     for (int threads : {2, 3, 16}) {
@@ -337,15 +333,14 @@ TEST(Allocate, ReportsEveryImprovement) {
   Random random(13);
   int reported = 0;
   for (int round = 0; round < 40; ++round) {
-    const PackingProblem problem =
-        testing::random_problem(random, {.most_buffers = 60, .most_size = 10'000, .moments = 40});
+    const PackingProblem problem = random_problem(random, {.most_buffers = 60, .most_size = 10'000, .moments = 40});
     std::vector<Packing> all;
     const Packing last = allocate_or_die(
         problem, {.effort = 1'000'000, .on_improvement = [&](const Packing& packing) { all.push_back(packing); }});
     ASSERT_FALSE(all.empty());
     EXPECT_EQ(all.front().strategy, "best_fit");
     for (std::size_t at = 0; at < all.size(); ++at) {
-      EXPECT_EQ(testing::defect_of(problem, all[at].offsets), "");
+      EXPECT_EQ(defect_of(problem, all[at].offsets), "");
       if (at > 0) {
         ASSERT_LT(all[at].height, all[at - 1].height);
       }
@@ -360,8 +355,7 @@ TEST(Allocate, ReportsEveryImprovement) {
 // If it is stopped before it begins, best fit answers. If it is stopped at the first improvement, that one is kept.
 TEST(Allocate, KeepsTheBestWhenItIsStopped) {
   Random random(14);
-  const PackingProblem problem =
-      testing::random_problem(random, {.most_buffers = 300, .most_size = 100'000, .moments = 100});
+  const PackingProblem problem = random_problem(random, {.most_buffers = 300, .most_size = 100'000, .moments = 100});
   std::atomic<bool> stop{true};
   const Packing none = allocate_or_die(problem, {.effort = 1'000'000'000'000, .stop = &stop});
   EXPECT_EQ(none.strategy, "best_fit");
@@ -378,4 +372,4 @@ TEST(Allocate, KeepsTheBestWhenItIsStopped) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -13,16 +13,16 @@
 #include "tests/allocate/problems.h"
 
 // The promises of `allocate`, on problems with more than lifespans. They use three different searches.
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 struct Feature {
   const char* name;
-  testing::Features features;
+  Features features;
 };
 
 std::vector<Feature> features() {
-  const testing::Features plain{.most_buffers = 24, .most_size = 1'000, .moments = 16};
+  const Features plain{.most_buffers = 24, .most_size = 1'000, .moments = 16};
   std::vector<Feature> all(5, {"plain", plain});
   all[1] = {"gaps", plain};
   all[1].features.gaps = true;
@@ -38,7 +38,7 @@ std::vector<Feature> features() {
 Packing must_allocate(const PackingProblem& problem, const AllocateOptions& options) {
   Result<Packing> packing = allocate(problem, options);
   EXPECT_TRUE(packing.ok());
-  EXPECT_EQ(testing::defect_of(problem, packing->offsets), "");
+  EXPECT_EQ(defect_of(problem, packing->offsets), "");
   return *std::move(packing);
 }
 
@@ -65,7 +65,7 @@ TEST(AllocateFeatures, AnyNumberOfThreadsGivesTheSameAnswer) {
     Random random(21);
     int searched = 0;
     for (int round = 0; round < 400 && searched < 6; ++round) {
-      PackingProblem problem = testing::random_valid_problem(random, feature.features);
+      PackingProblem problem = random_valid_problem(random, feature.features);
       if (round % 4 == 0) problem.capacity = must_allocate(problem, {.effort = 1'000}).bound;
       const Packing one = must_allocate(problem, {.effort = 300'000});
       if (one.decisions == 0) continue;
@@ -88,7 +88,7 @@ TEST(AllocateFeatures, MoreEffortIsNeverWorse) {
     Random random(22);
     int improved = 0;
     for (int round = 0; round < 12; ++round) {
-      const PackingProblem problem = testing::random_valid_problem(random, feature.features);
+      const PackingProblem problem = random_valid_problem(random, feature.features);
       std::optional<Packing> less;
       for (std::int64_t effort = 0; effort < 1'000'000; effort = effort * 3 / 2 + 5) {
         Packing more = must_allocate(problem, {.effort = effort});
@@ -112,11 +112,11 @@ TEST(AllocateFeatures, ReportedAnswersAreValidAndTheLastIsKept) {
     Random random(23);
     int stopped = 0;
     for (int round = 0; round < 12; ++round) {
-      const PackingProblem problem = testing::random_valid_problem(random, feature.features);
+      const PackingProblem problem = random_valid_problem(random, feature.features);
       std::vector<Packing> reported;
       std::atomic<bool> stop = false;
       AllocateOptions options{.effort = 1'000'000, .on_improvement = [&](const Packing& packing) {
-                                EXPECT_EQ(testing::defect_of(problem, packing.offsets), "") << feature.name;
+                                EXPECT_EQ(defect_of(problem, packing.offsets), "") << feature.name;
                                 EXPECT_TRUE(reported.empty() || packing.height < reported.back().height)
                                     << feature.name;
                                 reported.push_back(packing);
@@ -141,4 +141,4 @@ TEST(AllocateFeatures, ReportedAnswersAreValidAndTheLastIsKept) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "lowtide/allocate/greedy/best_fit.h"
 #include "lowtide/allocate/problem/load_bound.h"
 #include "lowtide/allocate/strategies/table.h"

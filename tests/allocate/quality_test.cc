@@ -7,16 +7,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::Features;
 
 struct Quality {
   int problems = 0;
@@ -36,16 +33,15 @@ Quality measure(const Features& features, std::uint64_t seed, int rounds) {
   Random random(seed);
   Quality quality{.problems = rounds};
   for (int round = 0; round < rounds; ++round) {
-    const PackingProblem problem = testing::random_valid_problem(random, features);
+    const PackingProblem problem = random_valid_problem(random, features);
     const Result<Packing> packing = allocate(problem, {.effort = 1'000'000});
     if (!packing.ok()) {
       ADD_FAILURE() << packing.error().describe();
       continue;
     }
     const std::int64_t height = packing->height.count();
-    const std::int64_t optimum =
-        features.colocations ? testing::least_height_of_all_offsets(problem) : testing::least_height(problem);
-    EXPECT_EQ(testing::defect_of(problem, packing->offsets), "") << "round " << round;
+    const std::int64_t optimum = features.colocations ? least_height_of_all_offsets(problem) : least_height(problem);
+    EXPECT_EQ(defect_of(problem, packing->offsets), "") << "round " << round;
     EXPECT_GE(height, optimum) << "round " << round;
     EXPECT_LE(packing->bound.count(), optimum) << "round " << round;
     EXPECT_EQ(packing->proven_optimal, packing->height == packing->bound);
@@ -128,11 +124,11 @@ TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
   constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round) {
     const PackingProblem problem =
-        testing::cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .buffers = 120});
+        cut_rectangle(static_cast<std::uint64_t>(round), {.moments = 200, .bytes = 1000, .buffers = 120});
     const Result<Packing> without = allocate(problem, {.effort = 30'000});  // ends before the search
     const Result<Packing> with = allocate(problem, {.effort = 20'000'000});
     EXPECT_EQ(with->bound, Bytes(1000));
-    EXPECT_EQ(testing::defect_of(problem, with->offsets), "");
+    EXPECT_EQ(defect_of(problem, with->offsets), "");
     greedy += static_cast<double>(without->height.count()) / 1000 / kRounds;
     all += static_cast<double>(with->height.count()) / 1000 / kRounds;
   }
@@ -143,7 +139,7 @@ TEST(Quality, ComesNearTheBoundWithoutAnySlack) {
 TEST(Quality, MeetsTheBoundOnNetworks) {
   int met = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const PackingProblem problem = testing::network_like_problem(300, seed);
+    const PackingProblem problem = network_like_problem(300, seed);
     const Result<Packing> packing = allocate(problem, {.effort = 5'000'000});
     const double gap =
         static_cast<double>((packing->height - packing->bound).count()) / static_cast<double>(packing->bound.count());
@@ -154,4 +150,4 @@ TEST(Quality, MeetsTheBoundOnNetworks) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

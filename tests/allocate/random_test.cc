@@ -12,7 +12,7 @@
 #include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -26,20 +26,20 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
   Random random(2026);
   std::set<std::string> strategies;
   for (int round = 0; round < 50'000; ++round) {
-    PackingProblem problem = testing::random_problem(random, {.most_buffers = static_cast<int>(random.between(1, 24)),
-                                                              .most_size = random.between(1, 100),
-                                                              .moments = static_cast<int>(random.between(2, 16)),
-                                                              .alignments = random.chance(50),
-                                                              .gaps = random.chance(50),
-                                                              .fixed = random.chance(50),
-                                                              .zero_sizes = random.chance(50),
-                                                              .extreme_times = random.chance(20)});
+    PackingProblem problem = random_problem(random, {.most_buffers = static_cast<int>(random.between(1, 24)),
+                                                     .most_size = random.between(1, 100),
+                                                     .moments = static_cast<int>(random.between(2, 16)),
+                                                     .alignments = random.chance(50),
+                                                     .gaps = random.chance(50),
+                                                     .fixed = random.chance(50),
+                                                     .zero_sizes = random.chance(50),
+                                                     .extreme_times = random.chance(20)});
     const Result<Packing> packing = allocate(problem, {.effort = random.between(0, 20'000)});
     ASSERT_TRUE(packing.ok()) << "round " << round << ": " << packing.error().describe();
-    ASSERT_EQ(testing::defect_of(problem, packing->offsets), "") << "round " << round;
+    ASSERT_EQ(defect_of(problem, packing->offsets), "") << "round " << round;
     problem.capacity = packing->height;
     ASSERT_EQ(joined(check_packing(problem, packing->offsets)), "") << "round " << round;
-    ASSERT_GE(packing->bound.count(), testing::largest_load(problem)) << "round " << round;
+    ASSERT_GE(packing->bound.count(), largest_load(problem)) << "round " << round;
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
     ASSERT_TRUE(packing->is_bound_searched || check_packing_bound(problem, *packing).is_confirmed) << "round " << round;
     strategies.insert(packing->strategy);
@@ -53,16 +53,15 @@ TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
   int proven = 0;
   int with_clique = 0;
   for (int round = 0; round < 20'000; ++round) {
-    PackingProblem problem =
-        testing::random_valid_problem(random, {.most_buffers = static_cast<int>(random.between(1, 16)),
-                                               .most_size = random.between(1, 100),
-                                               .moments = static_cast<int>(random.between(2, 16)),
-                                               .alignments = random.chance(50),
-                                               .gaps = random.chance(50),
-                                               .fixed = random.chance(30),
-                                               .zero_sizes = random.chance(50),
-                                               .relation = random.chance(30),
-                                               .colocations = random.chance(50)});
+    PackingProblem problem = random_valid_problem(random, {.most_buffers = static_cast<int>(random.between(1, 16)),
+                                                           .most_size = random.between(1, 100),
+                                                           .moments = static_cast<int>(random.between(2, 16)),
+                                                           .alignments = random.chance(50),
+                                                           .gaps = random.chance(50),
+                                                           .fixed = random.chance(30),
+                                                           .zero_sizes = random.chance(50),
+                                                           .relation = random.chance(30),
+                                                           .colocations = random.chance(50)});
     std::optional<Bytes> reported;
     const Result<Packing> packing =
         allocate(problem, {.effort = random.between(0, 20'000), .on_improvement = [&](const Packing& better) {
@@ -70,7 +69,7 @@ TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
                              reported = better.height;
                            }});
     ASSERT_TRUE(packing.ok()) << "round " << round << ": " << packing.error().describe();
-    ASSERT_EQ(testing::defect_of(problem, packing->offsets), "") << "round " << round;
+    ASSERT_EQ(defect_of(problem, packing->offsets), "") << "round " << round;
     ASSERT_EQ(reported, packing->height) << "round " << round;
     problem.capacity = packing->height;
     ASSERT_EQ(joined(check_packing(problem, packing->offsets)), "") << "round " << round;
@@ -90,15 +89,15 @@ TEST(PackingCheck, AgreesOnWrongOffsets) {
   Random random(2028);
   int wrong = 0;
   for (int round = 0; round < 5'000; ++round) {
-    const PackingProblem problem = testing::random_valid_problem(random, {.most_buffers = 5,
-                                                                          .most_size = 6,
-                                                                          .gaps = true,
-                                                                          .relation = random.chance(30),
-                                                                          .colocations = random.chance(50)});
+    const PackingProblem problem = random_valid_problem(random, {.most_buffers = 5,
+                                                                 .most_size = 6,
+                                                                 .gaps = true,
+                                                                 .relation = random.chance(30),
+                                                                 .colocations = random.chance(50)});
     IdVector<PackingId, Offset> offsets = allocate(problem)->offsets;
     Offset& moved = offsets[PackingId(static_cast<std::uint32_t>(random.below(offsets.size())))];
     moved = Offset(random.between(0, 12));
-    const bool is_wrong = !testing::defect_of(problem, offsets).empty();
+    const bool is_wrong = !defect_of(problem, offsets).empty();
     ASSERT_EQ(is_wrong, !check_packing(problem, offsets).empty()) << "round " << round;
     wrong += is_wrong ? 1 : 0;
   }
@@ -106,4 +105,4 @@ TEST(PackingCheck, AgreesOnWrongOffsets) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -17,10 +17,8 @@
 #include "tests/allocate/region_problems.h"
 #include "tests/testing/answer_hash.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::AnswerHash;
 
 void add(AnswerHash& hash, const Packing& packing) {
   for (Offset offset : packing.offsets) hash.add(offset.position());
@@ -49,7 +47,7 @@ std::string hash_of(const std::vector<PackingProblem>& problems, std::int64_t ef
   return one_thread;
 }
 
-std::vector<PackingProblem> random_problems(std::uint64_t seed, int count, const testing::Features& features) {
+std::vector<PackingProblem> random_problems(std::uint64_t seed, int count, const Features& features) {
   Random random(seed);
   std::vector<PackingProblem> problems;
   while (static_cast<int>(problems.size()) < count) problems.push_back(random_valid_problem(random, features));
@@ -59,9 +57,9 @@ std::vector<PackingProblem> random_problems(std::uint64_t seed, int count, const
 TEST(SameAnswers, ForPlainLifespans) {
   std::vector<PackingProblem> problems = random_problems(1, 40, {.most_buffers = 60, .moments = 40});
   for (std::uint64_t seed : {1, 2}) {
-    problems.push_back(testing::network_like_problem(3000, seed));
-    problems.push_back(testing::cut_rectangle(seed, {}));
-    problems.push_back(testing::cut_rectangle(seed, {.moments = 1000, .bytes = 100'000, .buffers = 1500}));
+    problems.push_back(network_like_problem(3000, seed));
+    problems.push_back(cut_rectangle(seed, {}));
+    problems.push_back(cut_rectangle(seed, {.moments = 1000, .bytes = 100'000, .buffers = 1500}));
   }
   EXPECT_EQ(hash_of(problems, 1), "b15d3cde6e072ff7");
   EXPECT_EQ(hash_of(problems, 100'000), "5d363cc51377c0fb");
@@ -77,26 +75,26 @@ TEST(SameAnswers, ForGapsAlignmentsAndFixedOffsets) {
                                                           .gaps = true,
                                                           .fixed = true,
                                                           .zero_sizes = true});
-  problems.push_back(testing::cut_rectangle(3, {.moments = 500, .bytes = 9000, .buffers = 400, .gaps = 20}));
+  problems.push_back(cut_rectangle(3, {.moments = 500, .bytes = 9000, .buffers = 400, .gaps = 20}));
   EXPECT_EQ(hash_of(problems, 1'000'000), "b749040d6ad7cfa1");
 }
 
 TEST(SameAnswers, ForRelations) {
   std::vector<PackingProblem> problems = random_problems(3, 40, {.most_buffers = 30, .relation = true});
-  problems.push_back(testing::without_time(testing::cut_rectangle(4, {.buffers = 200})));
-  problems.push_back(testing::without_time(testing::network_like_problem(500, 5)));
+  problems.push_back(without_time(cut_rectangle(4, {.buffers = 200})));
+  problems.push_back(without_time(network_like_problem(500, 5)));
   EXPECT_EQ(hash_of(problems, 1'000'000), "3f2cd697f7c3abcb");
 }
 
 TEST(SameAnswers, ForGroups) {
-  const testing::Features features = {.most_buffers = 9, .alignments = true, .gaps = true, .colocations = true};
+  const Features features = {.most_buffers = 9, .alignments = true, .gaps = true, .colocations = true};
   EXPECT_EQ(hash_of(random_problems(4, 100, features), 1'000'000), "0187798c7ed6bb36");
 }
 
 // The capacity is the load. Some problems fit, some are refuted by a search, and some stay undecided.
 TEST(SameAnswers, ForCapacities) {
   std::vector<PackingProblem> problems = random_problems(5, 60, {.most_buffers = 60, .moments = 20});
-  for (PackingProblem& problem : problems) problem.capacity = Bytes(testing::largest_load(problem));
+  for (PackingProblem& problem : problems) problem.capacity = Bytes(largest_load(problem));
   EXPECT_EQ(hash_of(problems, 300'000), "1f42a925f0ebf179");
 }
 
@@ -104,10 +102,10 @@ TEST(SameAnswers, ForRegions) {
   AnswerHash hash;
   Random random(6);
   for (int round = 0; round < 60; ++round) {
-    const RegionProblem problem = testing::random_region_problem(random, {.packing = {.most_buffers = 20, .gaps = true},
-                                                                          .weights = true,
-                                                                          .forbidden = round % 3 == 0,
-                                                                          .alignments = true});
+    const RegionProblem problem = random_region_problem(random, {.packing = {.most_buffers = 20, .gaps = true},
+                                                                 .weights = true,
+                                                                 .forbidden = round % 3 == 0,
+                                                                 .alignments = true});
     const Result<RegionPacking> packing = allocate_regions(problem, {.effort = 300'000});
     ASSERT_TRUE(packing.ok());
     for (const Placement& placement : packing->placements) {
@@ -127,8 +125,8 @@ TEST(SameAnswers, ForSlots) {
   AnswerHash hash;
   std::vector<PackingProblem> problems =
       random_problems(7, 60, {.most_buffers = 30, .moments = 15, .gaps = true, .zero_sizes = true});
-  problems.push_back(testing::network_like_problem(2000, 8));
-  problems.push_back(testing::without_time(testing::cut_rectangle(9, {.buffers = 60})));
+  problems.push_back(network_like_problem(2000, 8));
+  problems.push_back(without_time(cut_rectangle(9, {.buffers = 60})));
   for (const PackingProblem& problem : problems) {
     const Result<SlotAssignment> slots = assign_slots(problem, {.effort = 1'000'000});
     ASSERT_TRUE(slots.ok());
@@ -141,4 +139,4 @@ TEST(SameAnswers, ForSlots) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -10,8 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "lowtide/allocate/problem/clique_cover.h"
 #include "lowtide/allocate/problem/conflict_graph.h"

@@ -13,7 +13,7 @@
 #include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 std::string defect_of(const PackingProblem& problem, const SlotAssignment& slots) {
@@ -25,8 +25,7 @@ std::string defect_of(const PackingProblem& problem, const SlotAssignment& slots
     if (problem.buffers[a].size > slots.sizes[slots.slot[a]]) return "larger than its slot";
     for (PackingId b : all_ids<PackingId>(a.index())) {
       const bool clash = slots.slot[a] == slots.slot[b] && problem.buffers[a].size > Bytes(0) &&
-                         problem.buffers[b].size > Bytes(0) &&
-                         testing::live_together(problem.buffers[a], problem.buffers[b]);
+                         problem.buffers[b].size > Bytes(0) && live_together(problem.buffers[a], problem.buffers[b]);
       if (clash) return "two that are live together share a slot";
     }
   }
@@ -53,8 +52,7 @@ std::int64_t least_total(const PackingProblem& problem) {
     for (std::uint32_t choice = 0; choice <= sets; ++choice) {
       const bool is_free = std::none_of(set.begin(), set.begin() + at, [&](const std::uint32_t& other) {
         const auto id = static_cast<std::uint32_t>(&other - set.data());
-        return other == choice &&
-               testing::live_together(problem.buffers[PackingId(id)], problem.buffers[PackingId(at)]);
+        return other == choice && live_together(problem.buffers[PackingId(id)], problem.buffers[PackingId(at)]);
       });
       if (!is_free) continue;
       set[at] = choice;
@@ -67,7 +65,7 @@ std::int64_t least_total(const PackingProblem& problem) {
 
 // The example of the header: c goes to the slot of a.
 TEST(Slots, AreSharedByBuffersWithoutConflict) {
-  const PackingProblem problem = testing::problem_of({{0, 3, 8}, {1, 4, 4}, {3, 5, 6}});
+  const PackingProblem problem = problem_of({{0, 3, 8}, {1, 4, 4}, {3, 5, 6}});
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->total, Bytes(12));
   EXPECT_EQ(slots->bound, Bytes(12));
@@ -85,7 +83,7 @@ TEST(Slots, AreNoneForNoBuffers) {
 
 // b and c have no bytes, so all three are in one slot.
 TEST(Slots, CostNothingForBuffersWithoutBytes) {
-  const PackingProblem problem = testing::problem_of({{0, 3, 8}, {0, 3, 0}, {1, 2, 0}});
+  const PackingProblem problem = problem_of({{0, 3, 8}, {0, 3, 0}, {1, 2, 0}});
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->sizes.size(), 1U);
   for (SlotId slot : slots->slot) EXPECT_EQ(slot, SlotId(0));
@@ -93,7 +91,7 @@ TEST(Slots, CostNothingForBuffersWithoutBytes) {
   EXPECT_EQ(slots->bound, Bytes(8));
   EXPECT_TRUE(slots->proven_optimal);
   // If no buffer has bytes, there is a slot of 0 bytes nevertheless, so that every buffer is in a slot.
-  const Result<SlotAssignment> empty = assign_slots(testing::problem_of({{0, 3, 0}, {1, 2, 0}}));
+  const Result<SlotAssignment> empty = assign_slots(problem_of({{0, 3, 0}, {1, 2, 0}}));
   EXPECT_EQ(empty->sizes.size(), 1U);
   EXPECT_EQ(empty->total, Bytes(0));
 }
@@ -104,7 +102,7 @@ TEST(Slots, AreTheBestSoFarWhenStopped) {
   const std::atomic<bool> stop = true;
   int not_proven = 0;
   for (int round = 0; round < 3000; ++round) {
-    const PackingProblem problem = testing::random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8});
+    const PackingProblem problem = random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8});
     const Result<SlotAssignment> best = assign_slots(problem);
     const Result<SlotAssignment> stopped = assign_slots(problem, {.stop = &stop});
     ASSERT_EQ(defect_of(problem, *stopped), "") << "round " << round;
@@ -117,7 +115,7 @@ TEST(Slots, AreTheBestSoFarWhenStopped) {
 }
 
 TEST(Slots, RefuseFixedOffsets) {
-  PackingProblem problem = testing::problem_of({{0, 3, 8}});
+  PackingProblem problem = problem_of({{0, 3, 8}});
   problem.buffers[PackingId(0)].fixed_offset = Offset(0);
   const Result<SlotAssignment> slots = assign_slots(problem);
   ASSERT_FALSE(slots.ok());
@@ -132,7 +130,7 @@ TEST(Slots, HaveTheLeastTotalThatBruteForceFinds) {
   int above_cliques = 0;
   for (int round = 0; round < 3000; ++round) {
     const PackingProblem problem =
-        testing::random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8, .gaps = round % 3 == 0});
+        random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8, .gaps = round % 3 == 0});
     const Result<SlotAssignment> slots = assign_slots(problem);
     ASSERT_TRUE(slots.ok());
     ASSERT_EQ(defect_of(problem, *slots), "") << "round " << round;
@@ -157,8 +155,8 @@ TEST(Slots, HaveTheLeastTotalThatBruteForceFinds) {
 TEST(Slots, AreValidAndGoodOnLargerProblems) {
   Random random(62);
   for (int round = 0; round < 60; ++round) {
-    const PackingProblem problem = testing::random_problem(
-        random, {.most_buffers = 120, .most_size = 1000, .moments = 80, .gaps = round % 2 == 0});
+    const PackingProblem problem =
+        random_problem(random, {.most_buffers = 120, .most_size = 1000, .moments = 80, .gaps = round % 2 == 0});
     const Result<SlotAssignment> slots = assign_slots(problem, {.effort = 300'000});
     ASSERT_EQ(defect_of(problem, *slots), "") << "round " << round;
     ASSERT_LE(slots->bound, slots->total) << "round " << round;
@@ -168,7 +166,7 @@ TEST(Slots, AreValidAndGoodOnLargerProblems) {
 
 // In the relation, a is in conflict with b and c. Of the slots of 8 and 4 bytes, b and c share the second one.
 TEST(Slots, ObeyARelation) {
-  PackingProblem problem = testing::problem_of({{0, 1, 8}, {2, 3, 4}, {4, 5, 4}});
+  PackingProblem problem = problem_of({{0, 1, 8}, {2, 3, 4}, {4, 5, 4}});
   problem.conflicts = {{PackingId(0), PackingId(1)}, {PackingId(0), PackingId(2)}};
   const Result<SlotAssignment> slots = assign_slots(problem);
   EXPECT_EQ(slots->total, Bytes(12));
@@ -179,4 +177,4 @@ TEST(Slots, ObeyARelation) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,11 +12,10 @@
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::problem_of;
 
 constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
 
@@ -99,4 +98,4 @@ TEST(Validate, RefusesInvalidNamesAndCapacities) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -8,12 +8,8 @@
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::dense_kernels;
-using testing::given_order;
-using testing::graph_of;
 
 LoadBound bound_of(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options = {}) {
   const AliasOptions aliases{.alignment = options.alignment, .inputs_live_throughout = options.inputs_live_throughout};
@@ -179,7 +175,7 @@ TEST(MustBeLive, NeverExceedsThePeakOfAPlan) {
   int tight = 0;
   constexpr int kRounds = 600;
   for (int round = 0; round < kRounds; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 5)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(1, 5)));
     const ChosenKernels all = dense_kernels(graph);
     const Bytes alignment(round % 2 == 0 ? 1 : 64);
     const BoundOptions options{.alignment = alignment};
@@ -200,7 +196,7 @@ TEST(MustBeLive, NeverExceedsThePeakOfAPlan) {
         if (no_in_place) kernels[id].in_place.clear();
       }
       if (is_needless) continue;
-      testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+      for_every_order(graph, [&](const std::vector<NodeId>& order) {
         const AliasOptions aliases{.alignment = alignment};
         best = std::min(best,
                         largest(load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases)));
@@ -237,10 +233,10 @@ TEST(MustBeLiveSet, ListsTheTensorsThatTheBoundCounts) {
   const Graph graph = graph_of(kKeptForLater);
   const MustBeLiveSet set = must_be_live(graph, dense_kernels(graph), NodeId(2));
   ASSERT_EQ(set.tensors.size(), 3U);
-  EXPECT_EQ(set.tensors[0].tensor, testing::tensor_named(graph, "h"));
+  EXPECT_EQ(set.tensors[0].tensor, tensor_named(graph, "h"));
   EXPECT_EQ(set.tensors[0].bytes, Bytes(400));
-  EXPECT_EQ(set.tensors[1].tensor, testing::tensor_named(graph, "k"));
-  EXPECT_EQ(set.tensors[2].tensor, testing::tensor_named(graph, "s"));
+  EXPECT_EQ(set.tensors[1].tensor, tensor_named(graph, "k"));
+  EXPECT_EQ(set.tensors[2].tensor, tensor_named(graph, "s"));
   EXPECT_EQ(set.bytes, Bytes(4 * 160));
   const MustBeLiveSet end = must_be_live(graph, dense_kernels(graph), std::nullopt);
   ASSERT_EQ(end.tensors.size(), 1U);
@@ -260,7 +256,7 @@ TEST(MustBeLiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
   Random random(17);
   std::size_t looked_at = 0;
   for (int round = 0; round < 150; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
     const ChosenKernels kernels = dense_kernels(graph);
     const BoundOptions options{.alignment = Bytes(random.chance(50) ? 64 : 1)};
     Bytes largest = must_be_live(graph, kernels, std::nullopt, options).bytes;
@@ -273,7 +269,7 @@ TEST(MustBeLiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
       largest = std::max(largest, sets.back().bytes);
     }
     ASSERT_EQ(largest, bound_of(graph, kernels, options).bytes) << "round " << round;
-    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    for_every_order(graph, [&](const std::vector<NodeId>& order) {
       IdVector<NodeId, std::size_t> position(order.size());
       for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
       for (NodeId node : order) {
@@ -289,4 +285,4 @@ TEST(MustBeLiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,11 +12,8 @@
 
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::dense_kernels;
-using testing::graph_of;
 
 // Returns a graph with `count` slices of one tensor, each of one byte.
 Graph slices(int count) {
@@ -72,4 +69,4 @@ TEST(Content, RepeatedBytesOfAnUndividedOriginCountOnce) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

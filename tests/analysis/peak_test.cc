@@ -9,10 +9,8 @@
 #include "lowtide/analysis/plain_figures.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
 
 constexpr std::int64_t kUnit = 64;
 
@@ -188,4 +186,4 @@ TEST(BufferUses, TheFirstOfEqualValuesGivesTheName) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -7,10 +7,8 @@
 
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
 
 // Sizes in bytes: a 4, b 8, c 12, d 16.
 //   step 0 writes a         live a            4
@@ -82,4 +80,4 @@ TEST(PlainFigures, BranchesOfAnIfShare) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

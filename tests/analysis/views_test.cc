@@ -7,11 +7,8 @@
 
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::tensor_named;
 
 // Returns the views of the last node of a text graph, as lines "part in whole at offset".
 std::string views_of_last(const std::string& text) {
@@ -181,4 +178,4 @@ TEST(Views, ExpandIsAViewIfNothingRepeats) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

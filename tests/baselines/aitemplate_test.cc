@@ -15,17 +15,12 @@
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using baselines_internal::earliest_waves;
 using baselines_internal::split_waves;
 using baselines_internal::Wave;
-using testing::Net;
-using testing::net_of;
-using testing::offset_of;
-using testing::outcome_of;
-using testing::own_arena;
 
 // The first and last node that uses a tensor, both inclusive, and its bytes.
 struct Record {
@@ -98,7 +93,7 @@ TEST(AitemplateGreedyBySize, OutputsAreLiveToTheEnd) {
 
 // 100 is rounded up to 128, and 10 to 64.
 TEST(AitemplateGreedyBySize, EachConstantIsRoundedUp) {
-  const Net net{testing::graph_of(R"(graph "g" {
+  const Net net{graph_of(R"(graph "g" {
     constant w : u8[100]
     constant v : u8[10]
     input x : u8[64]
@@ -117,9 +112,9 @@ TEST(AitemplateGreedyBySize, TwoDevicesAreRefused) {
   for (const char* baseline : {"aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"}) {
     EXPECT_NO_THROW((void)outcome_of(net, baseline)) << baseline;
     Net two = net;
-    two.options.devices[testing::last_of(net, "a")] = 0;
+    two.options.devices[last_of(net, "a")] = 0;
     two.options.baseline = baseline;
-    const Result<BaselineOutcome> outcome = apply_baseline(two.graph, testing::given_order(two.graph), two.options);
+    const Result<BaselineOutcome> outcome = apply_baseline(two.graph, given_order(two.graph), two.options);
     ASSERT_FALSE(outcome.ok());
     EXPECT_EQ(outcome.error().message, "'" + std::string(baseline) +
                                            "' plans one device, but the tensors are on 2; plan each device separately");
@@ -128,11 +123,11 @@ TEST(AitemplateGreedyBySize, TwoDevicesAreRefused) {
 
 TEST(AitemplateGreedyBySize, ChainsNeedTwoNeighbours) {
   for (int nodes : {1, 4, 9, 50}) {
-    const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
+    const Net net = net_of(chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
     EXPECT_EQ(outcome_of(net, "aitemplate_greedy_by_size").bytes, Bytes(128)) << nodes;
     EXPECT_EQ(outcome_of(net, "aitemplate_naive").bytes, Bytes(64 * (nodes + 1))) << nodes;
   }
-  const Net net = net_of(testing::chain(4), {.outputs = {"x4"}, .bytes = {{"x0", 128}, {"x2", 256}, {"x4", 128}}});
+  const Net net = net_of(chain(4), {.outputs = {"x4"}, .bytes = {{"x0", 128}, {"x2", 256}, {"x4", 128}}});
   // 128 64 256 64 128: x2 and a neighbour
   EXPECT_EQ(outcome_of(net, "aitemplate_greedy_by_size").bytes, Bytes(320));
   EXPECT_EQ(outcome_of(net, "aitemplate_naive").bytes, Bytes(640));
@@ -143,7 +138,7 @@ Net network_with_views(const std::string& type) {
                            "[4,32,16]\n  t2 = Sum2(t0) : " + type + "[4,32]\n  constant shape : i64[2] = [64, 32]\n" +
                            "  t3 = Reshape(t0, shape) : " + type + "[64,32]\n  t4 = Sum2(t3) : " + type +
                            "[4,32]\n  out = Plus(t2, t4) : " + type + "[4,32]\n  output out\n}\n";
-  return {testing::graph_of(text), {}};
+  return {graph_of(text), {}};
 }
 
 // x has 32768 elements, t0 4096 with its view t3, and t2, t4 and out 256 each, of two bytes per element.
@@ -166,7 +161,7 @@ TEST(AitemplateGreedyBySize, InputsNeedNoSpaceInLowtide) { EXPECT_EQ(own_arena(n
 
 // The original gives the view of a parameter a separate slot: 384 bytes.
 TEST(AitemplateGreedyBySize, AViewOfAConstantNeedsNoSlot) {
-  const Net net{testing::graph_of(R"(graph "g" {
+  const Net net{graph_of(R"(graph "g" {
     constant w : u8[256]
     input x : u8[64]
     v = Flatten(w) : u8[1,256]
@@ -219,7 +214,7 @@ TEST(Waves, LongWavesAreSplit) {
 
 TEST(Waves, ANodeIsInTheFirstWaveAfterItsInputs) {
   const Net net = net_of("A x -> a; B a -> b0; B a -> b1; O b0,b1 -> o", {.outputs = {"o"}});
-  EXPECT_EQ(numbers(earliest_waves(testing::given_order(net.graph), {{}, {0}, {0}, {1, 2}})),
+  EXPECT_EQ(numbers(earliest_waves(given_order(net.graph), {{}, {0}, {0}, {1, 2}})),
             (std::vector<std::vector<int>>{{0}, {1, 2}, {3}}));
 }
 
@@ -239,7 +234,7 @@ TEST(Waves, AllNodesWaitForTheSlowest) {
 
 // x, A, the branches and the join have 64 bytes each.
 std::string joined_branches(int count, int depth) {
-  const testing::Branches rows = testing::branches(count, depth);
+  const Branches rows = branches(count, depth);
   return "A x -> a\n" + rows.text + "Join " + rows.ends + " -> out\n";
 }
 
@@ -271,14 +266,14 @@ TEST(AitemplateMultistream, NeedsMoreThanGreedyAndLessThanNaive) {
 TEST(AitemplateMultistream, WavesOfZeroNodesAreRefused) {
   const Net net = net_of(joined_branches(2, 2), {.outputs = {"out"}});
   BaselineOptions options{.baseline = "aitemplate_multistream", .nodes_at_once = 0};
-  const Result<BaselineOutcome> outcome = apply_baseline(net.graph, testing::given_order(net.graph), options);
+  const Result<BaselineOutcome> outcome = apply_baseline(net.graph, given_order(net.graph), options);
   ASSERT_FALSE(outcome.ok());
   EXPECT_THAT(outcome.error().message, ::testing::HasSubstr("at least 1"));
 }
 
 TEST(Workspaces, SharedIsTheLargestAndUniqueTheSum) {
   Random random(3);
-  const Net net = net_of(testing::chain(10), {.outputs = {"x10"}});
+  const Net net = net_of(chain(10), {.outputs = {"x10"}});
   Workspaces workspaces;
   std::int64_t sum = 0;
   std::int64_t most = 0;
@@ -288,7 +283,7 @@ TEST(Workspaces, SharedIsTheLargestAndUniqueTheSum) {
     most = std::max(most, workspaces.shared[NodeId(static_cast<std::uint32_t>(at))].count());
     sum += workspaces.unique[NodeId(static_cast<std::uint32_t>(at))].count();
   }
-  Net with = net_of(testing::chain(10), {.outputs = {"x10"}});
+  Net with = net_of(chain(10), {.outputs = {"x10"}});
   with.options.workspaces = workspaces;
   for (int round = 0; round < 2; ++round) {  // the second time, the original reports 0 unique bytes
     const BaselineOutcome outcome = outcome_of(with, "aitemplate_greedy_by_size");
@@ -301,7 +296,7 @@ TEST(Workspaces, SharedIsTheLargestAndUniqueTheSum) {
 
 // Nodes with 3, 0 and 5 bytes, laid out back to back.
 TEST(Workspaces, EachNodeHasItsUniquePart) {
-  const Net net = net_of(testing::chain(3), {.outputs = {"x3"}});
+  const Net net = net_of(chain(3), {.outputs = {"x3"}});
   Workspaces workspaces;
   for (std::int64_t size : {3, 0, 5}) workspaces.unique.push_back(Bytes(size));
   const Result<WorkspaceLayout> layout = lay_out_workspaces(net.graph, workspaces, 1);
@@ -337,4 +332,4 @@ TEST(Workspaces, ListsOfAnotherLengthAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

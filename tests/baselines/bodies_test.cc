@@ -4,23 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "lowtide/baselines/baselines.h"
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
 // Nodes that run a graph. What the body reads is used until the node ends, like an input of the node.
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::all_of;
-using testing::block_of;
-using testing::last_of;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
-using testing::own_arena;
 
 // Whether the two tensors have a byte in common. For baselines without an order of their own.
 bool shares_bytes(const Net& net, const BaselineOutcome& outcome, const std::string& one, const std::string& other) {
@@ -60,4 +51,4 @@ TEST(BaselinesOfBodies, TensorsOutsideABodyAreShared) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

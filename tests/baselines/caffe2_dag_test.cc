@@ -17,15 +17,8 @@
 
 // outcome_of throws if the verifier finds anything, so each of these tests checks validity in every run that the
 // dependencies permit.
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::all_of;
-using testing::block_of;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
-using testing::own_arena;
 
 // Returns why the baseline refuses the order; empty if it does not.
 std::string refusal_of(const Net& net, const std::vector<std::uint32_t>& order) {
@@ -38,14 +31,14 @@ std::string refusal_of(const Net& net, const std::vector<std::uint32_t>& order) 
 }
 
 TEST(Caffe2Dag, ResNet50InferenceNeedsFiveBuffers) {
-  const BaselineOutcome outcome = outcome_of(net_of(testing::resnet50(), {.outputs = {"softmax"}}), "caffe2_dag");
+  const BaselineOutcome outcome = outcome_of(net_of(resnet50(), {.outputs = {"softmax"}}), "caffe2_dag");
   EXPECT_EQ(outcome.shared_buffers, 5);
   EXPECT_EQ(outcome.blobs, 447);
   EXPECT_EQ(outcome.blobs_left, 327);
 }
 
 TEST(Caffe2Dag, ATreeWithTwoLossesNeedsFourBuffers) {
-  const Net net = net_of(testing::tree(false), {.outputs = {"loss1", "loss2"}});
+  const Net net = net_of(tree(false), {.outputs = {"loss1", "loss2"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
   EXPECT_EQ(outcome.blobs, 37);
   EXPECT_EQ(outcome.blobs_left, 28);
@@ -70,7 +63,7 @@ Rows rows_of(const Net& net, const BaselineOutcome& outcome) {
 // takes fc2, which is not needed any more. relu1 takes fc5b, because fc6 reads fc5. The rest follows the same way.
 // Numbers follow the first tensor of a buffer.
 TEST(Caffe2Dag, TheBuffersOfATreeHaveTheseNamesAndTensors) {
-  const Net net = net_of(testing::tree(false), {.outputs = {"loss1", "loss2"}});
+  const Net net = net_of(tree(false), {.outputs = {"loss1", "loss2"}});
   const Rows expected = {{"__m0_shared", {"fc1", "fc3", "fc5"}},
                          {"__m1_shared", {"fc2", "fc5sum", "pred1"}},
                          {"__m2_shared", {"fc4", "fc6", "fc6@1", "xent2"}},
@@ -91,7 +84,7 @@ TEST(Caffe2Dag, TheBufferThatMostTensorsShareIsTakenFirst) {
 // The original leaves 29. It lets the second writer of fc5sum run at the same time as the Sum, whose dead result may
 // then overwrite it. Here the second writer waits, and one more blob moves.
 TEST(Caffe2Dag, ATreeInWhichTheSumIsWrittenOverNeedsFourBuffers) {
-  const Net net = net_of(testing::tree(true), {.outputs = {"loss1", "loss2"}});
+  const Net net = net_of(tree(true), {.outputs = {"loss1", "loss2"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
   EXPECT_EQ(outcome.blobs, 36);
   EXPECT_EQ(outcome.blobs_left, 28);
@@ -101,7 +94,7 @@ TEST(Caffe2Dag, ATreeInWhichTheSumIsWrittenOverNeedsFourBuffers) {
 TEST(Caffe2Dag, ABufferKeepsItsNameUntilItIsUsedAgain) {
   const std::vector<std::pair<int, int>> expected = {{2, 1}, {3, 2}, {4, 2}, {10, 2}};
   for (const auto& [nodes, buffers] : expected) {
-    const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
+    const Net net = net_of(chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
     const BaselineOutcome outcome = outcome_of(net, "caffe2_dag");
     EXPECT_EQ(*outcome.blobs_left - 2, buffers) << nodes;  // without x0 and the output
     if (nodes != 4) continue;
@@ -110,14 +103,14 @@ TEST(Caffe2Dag, ABufferKeepsItsNameUntilItIsUsedAgain) {
 }
 
 TEST(Caffe2Dag, ALadderOfEightRungsNeedsThreeBuffers) {
-  const BaselineOutcome outcome = outcome_of(net_of(testing::ladder(8), {.outputs = {"out"}}), "caffe2_dag");
+  const BaselineOutcome outcome = outcome_of(net_of(ladder(8), {.outputs = {"out"}}), "caffe2_dag");
   EXPECT_EQ(outcome.blobs, 18);
   EXPECT_EQ(outcome.blobs_left, 5);
   EXPECT_EQ(outcome.shared_buffers, 3);
 }
 
 TEST(Caffe2Dag, BranchesThatMayRunAtOnceDoNotShare) {
-  const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 5), {.outputs = {"out"}}), "caffe2_dag");
+  const BaselineOutcome outcome = outcome_of(net_of(wide(4, 5), {.outputs = {"out"}}), "caffe2_dag");
   EXPECT_EQ(outcome.blobs, 26);
   EXPECT_EQ(outcome.blobs_left, 11);
   EXPECT_EQ(outcome.shared_buffers, 8);  // two per branch; what follows the Sum moves into them
@@ -131,7 +124,7 @@ std::vector<std::string> gradient_names(int layers) {
 }
 
 TEST(Caffe2Gradients, FiveLayersShareTwoBuffers) {
-  Net net = net_of(testing::training(5), {.outputs = {"loss"}});
+  Net net = net_of(training(5), {.outputs = {"loss"}});
   net.options.gradients = all_of(net, gradient_names(5));
   const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
   EXPECT_EQ(net.graph.nodes().size(), 19U);
@@ -149,9 +142,9 @@ TEST(Caffe2Gradients, FiveLayersShareTwoBuffers) {
 // fc4_grad is as large as fc5 and moves there. fc1_w_grad moves if it is listed as a gradient. Neither happens if
 // they are to be kept.
 TEST(Caffe2Gradients, KeptTensorsNeitherHostNorMove) {
-  Net net = net_of(testing::training(5), {.outputs = {"loss"}, .bytes = {{"fc5", 128}, {"fc4_grad", 128}}});
+  Net net = net_of(training(5), {.outputs = {"loss"}, .bytes = {{"fc5", 128}, {"fc4_grad", 128}}});
   net.options.gradients = all_of(net, gradient_names(5));
-  net.options.gradients.push_back(testing::last_of(net, "fc1_w_grad"));
+  net.options.gradients.push_back(last_of(net, "fc1_w_grad"));
   net.options.hosts = all_of(net, {"fc5"});
   const BaselineOutcome free = outcome_of(net, "caffe2_gradients");
   EXPECT_NE(block_of(net, free, "fc5"), -1);
@@ -165,7 +158,7 @@ TEST(Caffe2Gradients, KeptTensorsNeitherHostNorMove) {
 }
 
 TEST(Caffe2Gradients, WithoutGradientsNothingIsShared) {
-  Net net = net_of(testing::training(5), {.outputs = {"loss"}});
+  Net net = net_of(training(5), {.outputs = {"loss"}});
   net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "pred", "xent"});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
   EXPECT_EQ(outcome.shared_buffers, 0);
@@ -176,18 +169,18 @@ TEST(Caffe2Gradients, WithoutGradientsNothingIsShared) {
 // One buffer is free when Concat runs, that of fc1_grad. The first result that may move takes it. The original
 // shared every name with "_grad" in it, so even information about a split on the CPU moved.
 TEST(Caffe2Gradients, GradientsAreListedAndNotRecognizedByName) {
-  Net net = net_of(testing::training(2) + "Concat data_grad -> x_grad_split_info,both_grad\n", {.outputs = {"loss"}});
+  Net net = net_of(training(2) + "Concat data_grad -> x_grad_split_info,both_grad\n", {.outputs = {"loss"}});
   net.options.gradients = all_of(net, gradient_names(2));
-  net.options.gradients.push_back(testing::last_of(net, "both_grad"));
+  net.options.gradients.push_back(last_of(net, "both_grad"));
   const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");
   EXPECT_EQ(block_of(net, outcome, "both_grad"), block_of(net, outcome, "fc1_grad"));
   EXPECT_EQ(block_of(net, outcome, "x_grad_split_info"), -1);
-  net.options.gradients.push_back(testing::last_of(net, "x_grad_split_info"));
+  net.options.gradients.push_back(last_of(net, "x_grad_split_info"));
   EXPECT_NE(block_of(net, outcome_of(net, "caffe2_gradients"), "x_grad_split_info"), -1);
 }
 
 TEST(Caffe2Gradients, ResNet50TrainingSharesItsGradients) {
-  const testing::TrainingNet training = testing::resnet50_training();
+  const TrainingNet training = resnet50_training();
   Net net = net_of(training.text, {.outputs = {"loss"}, .bytes = training.bytes});
   net.options.gradients = all_of(net, training.gradients);
   net.options.keep = all_of(net, {"conv1_w_grad"});
@@ -207,7 +200,7 @@ TEST(Caffe2Gradients, ResNet50TrainingSharesItsGradients) {
 
 // The original does not recognize the summed gradients, because of their names, and leaves 50.
 TEST(Caffe2Gradients, SummedGradientsAreShared) {
-  Net net = net_of(testing::training_tree(), {.outputs = {"loss1", "loss2"}});
+  Net net = net_of(training_tree(), {.outputs = {"loss1", "loss2"}});
   net.options.gradients = all_of(
       net, {"loss1_grad", "loss2_grad", "xent1_grad", "xent2_grad", "pred1_grad", "pred2_grad", "fc6_grad",
             "fc5_grad_0", "fc5_grad_1", "fc5_grad", "fc4_grad", "fc3_grad", "fc2_grad", "fc1_grad", "data_grad"});
@@ -219,7 +212,7 @@ TEST(Caffe2Gradients, SummedGradientsAreShared) {
 
 // The original assumes that forward tensors are on the CPU, so it never moves a gradient of a GPU into one.
 TEST(Caffe2Gradients, ForwardTensorsHostGradientsOnAnyDevice) {
-  Net net = net_of(testing::training(5), {.outputs = {"loss"}});
+  Net net = net_of(training(5), {.outputs = {"loss"}});
   net.options.gradients = all_of(net, gradient_names(5));
   net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "pred", "xent"});
   const BaselineOutcome on_cpu = outcome_of(net, "caffe2_gradients");
@@ -235,7 +228,7 @@ TEST(Caffe2Gradients, ForwardTensorsHostGradientsOnAnyDevice) {
 
 // Four FC on one device, a copy, three FC on the other device, and their gradients.
 TEST(Caffe2Gradients, TwoDevicesUseTwoSetsOfBuffers) {
-  std::string text = testing::training(7);
+  std::string text = training(7);
   Net net = net_of(text, {.outputs = {"loss"}});
   net.options.gradients = all_of(net, gradient_names(7));
   net.options.hosts = all_of(net, {"fc1", "fc2", "fc3", "fc4", "fc5", "fc6"});
@@ -307,7 +300,7 @@ TEST(Caffe2Dag, ThreeCopiesInPlaceRunInARow) {
   const Net net = net_of("P x -> b1; Copy b1 -> b1; Copy b1 -> b1; Copy b1 -> b1; F b1 -> o", {.outputs = {"o"}});
   EXPECT_EQ(outcome_of(net, "caffe2_dag").blobs, 3);
   const Result<baselines_internal::BlobNet> blobs = baselines_internal::blob_net(
-      net.graph, testing::given_order(net.graph), net.options, Bytes(1), baselines_internal::ViewRule::none);
+      net.graph, given_order(net.graph), net.options, Bytes(1), baselines_internal::ViewRule::none);
   ASSERT_TRUE(blobs.ok());
   const PartialOrder order = chains_of(blobs->sources);
   EXPECT_EQ(order.chains, 1U);
@@ -373,9 +366,9 @@ TEST(Caffe2DagSized, ABufferThatGrewHasItsNewSize) {
 
 // The original needs 0.03 to 10 seconds, and four times as long for twice the nodes.
 TEST(Caffe2Dag, PlansTenThousandNodesInFourBranches) {
-  const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 2600), {.outputs = {"out"}}), "caffe2_dag");
+  const BaselineOutcome outcome = outcome_of(net_of(wide(4, 2600), {.outputs = {"out"}}), "caffe2_dag");
   EXPECT_EQ(outcome.shared_buffers, 8);
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -14,20 +14,13 @@
 #include "tests/testing/graphs.h"
 
 // outcome_of throws if the verifier finds anything, so each of these tests checks validity as well.
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::block_names;
-using testing::block_of;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
-using testing::own_arena;
 
 TEST(Caffe2Simple, ChainsOfAnyLengthNeedTwoBuffers) {
   const std::vector<std::pair<int, int>> expected = {{1, 0}, {2, 1}, {3, 2}, {4, 2}, {10, 2}};
   for (const auto& [nodes, buffers] : expected) {
-    const Net net = net_of(testing::chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
+    const Net net = net_of(chain(nodes), {.outputs = {"x" + std::to_string(nodes)}});
     const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
     EXPECT_EQ(outcome.shared_buffers, buffers) << nodes;
     if (nodes != 10) continue;
@@ -39,7 +32,7 @@ TEST(Caffe2Simple, ChainsOfAnyLengthNeedTwoBuffers) {
 }
 
 TEST(Caffe2Simple, ResNet50InferenceNeedsThreeBuffers) {
-  const Net net = net_of(testing::resnet50(), {.outputs = {"softmax"}});
+  const Net net = net_of(resnet50(), {.outputs = {"softmax"}});
   EXPECT_EQ(net.graph.nodes().size(), 175U);
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
   EXPECT_EQ(outcome.blobs, 447);
@@ -49,29 +42,28 @@ TEST(Caffe2Simple, ResNet50InferenceNeedsThreeBuffers) {
 }
 
 TEST(Caffe2Simple, ALadderOfEightRungsNeedsThreeBuffers) {
-  const BaselineOutcome outcome = outcome_of(net_of(testing::ladder(8), {.outputs = {"out"}}), "caffe2_simple");
+  const BaselineOutcome outcome = outcome_of(net_of(ladder(8), {.outputs = {"out"}}), "caffe2_simple");
   EXPECT_EQ(outcome.blobs, 18);
   EXPECT_EQ(outcome.blobs_left, 5);
   EXPECT_EQ(outcome.shared_buffers, 3);
 }
 
 TEST(Caffe2Simple, FourBranchesOfFiveNeedFiveBuffers) {
-  const BaselineOutcome outcome = outcome_of(net_of(testing::wide(4, 5), {.outputs = {"out"}}), "caffe2_simple");
+  const BaselineOutcome outcome = outcome_of(net_of(wide(4, 5), {.outputs = {"out"}}), "caffe2_simple");
   EXPECT_EQ(outcome.blobs, 26);
   EXPECT_EQ(outcome.blobs_left, 7);
   EXPECT_EQ(outcome.shared_buffers, 5);
 }
 
 TEST(Caffe2Simple, ATreeWithTwoLossesNeedsThreeBuffers) {
-  const BaselineOutcome outcome =
-      outcome_of(net_of(testing::tree(false), {.outputs = {"loss1", "loss2"}}), "caffe2_simple");
+  const BaselineOutcome outcome = outcome_of(net_of(tree(false), {.outputs = {"loss1", "loss2"}}), "caffe2_simple");
   EXPECT_EQ(outcome.blobs, 37);
   EXPECT_EQ(outcome.blobs_left, 25);
   EXPECT_EQ(outcome.shared_buffers, 3);
 }
 
 TEST(Caffe2Simple, ATreeInWhichTheSumIsWrittenOverNeedsThreeBuffers) {
-  const Net net = net_of(testing::tree(true), {.outputs = {"loss1", "loss2"}});
+  const Net net = net_of(tree(true), {.outputs = {"loss1", "loss2"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
   EXPECT_EQ(outcome.blobs, 36);
   EXPECT_EQ(outcome.blobs_left, 25);
@@ -100,7 +92,7 @@ TEST(Caffe2Simple, AnInputReadTwiceByOneNodeIsReleasedOnce) {
 
   // The original puts information about a result, which is on the CPU, into the buffer of a tensor on a GPU.
   meant.options.devices = IdVector<TensorId, std::uint32_t>(meant.graph.tensors().size(), 1);
-  meant.options.devices[testing::last_of(meant, "split_info")] = 0;
+  meant.options.devices[last_of(meant, "split_info")] = 0;
   const BaselineOutcome of_two_devices = outcome_of(meant, "caffe2_simple");
   EXPECT_EQ(block_of(meant, of_two_devices, "split_info"), -1);
   EXPECT_EQ(block_of(meant, of_two_devices, "concated"), block_of(meant, of_two_devices, "fc2"));
@@ -144,8 +136,8 @@ TEST(Caffe2Simple, TheBufferReleasedLastIsTakenFirst) {
 }
 
 TEST(Caffe2Simple, TrainingNetsShareAndKeptTensorsStay) {
-  Net net = net_of(testing::training(3), {.outputs = {"loss"}});
-  net.options.keep = testing::all_of(net, {"fc1_w_grad"});
+  Net net = net_of(training(3), {.outputs = {"loss"}});
+  net.options.keep = all_of(net, {"fc1_w_grad"});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_simple");
   EXPECT_LT(outcome.blobs_left, outcome.blobs);
   EXPECT_EQ(block_of(net, outcome, "fc1_w_grad"), -1);
@@ -191,7 +183,7 @@ std::string two_devices() {
 Net net_on_two_devices() {
   Net net = net_of(two_devices(), {.outputs = {"out"}});
   net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 1);
-  for (TensorId id : testing::all_of(net, {"c0", "c1", "c2", "c3"})) net.options.devices[id] = 0;
+  for (TensorId id : all_of(net, {"c0", "c1", "c2", "c3"})) net.options.devices[id] = 0;
   return net;
 }
 
@@ -225,7 +217,7 @@ TEST(Caffe2Simple, WithoutSizesAChainCostsTwiceItsPeak) {
 }
 
 TEST(Caffe2Simple, PlansAChainOfSixtyThousandNodes) {
-  const Net net = net_of(testing::chain(60'000), {.outputs = {"x60000"}});
+  const Net net = net_of(chain(60'000), {.outputs = {"x60000"}});
   EXPECT_EQ(outcome_of(net, "caffe2_simple").shared_buffers, 2);
   const BaselineOutcome dag = outcome_of(net, "caffe2_dag");  // the recursion of the original overflows the stack
   EXPECT_EQ(dag.shared_buffers, 2);
@@ -234,7 +226,7 @@ TEST(Caffe2Simple, PlansAChainOfSixtyThousandNodes) {
 
 // The members of its blocks are given back as tensors of one name. Then nothing is left to share.
 TEST(Caffe2Simple, PlanningAResultAgainChangesNothing) {
-  Net net = net_of(testing::chain(10), {.outputs = {"x10"}});
+  Net net = net_of(chain(10), {.outputs = {"x10"}});
   const BaselineOutcome first = outcome_of(net, "caffe2_simple");
   net.options.colocated.assign(first.blocks.size(), {});
   for (TensorId id : all_ids<TensorId>(net.graph.tensors().size())) {
@@ -248,4 +240,4 @@ TEST(Caffe2Simple, PlanningAResultAgainChangesNothing) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

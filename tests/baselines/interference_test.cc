@@ -11,13 +11,8 @@
 #include "lowtide/baselines/sharing_rules.h"
 #include "tests/baselines/nets.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::block_of;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
 
 struct Range {
   std::int64_t defined;
@@ -88,8 +83,8 @@ TEST(Caffe2Interference, InputsKeepTheirNames) {
 
 TEST(Caffe2Interference, TrainingNetsNeedLessThanWithoutSharing) {
   for (int layers = 1; layers <= 4; ++layers) {
-    Net net = net_of(testing::training(layers), {.outputs = {"loss"}, .bytes = {{"fc1", 320}, {"pred", 96}}});
-    net.options.keep = testing::all_of(net, {"fc1_w_grad"});
+    Net net = net_of(training(layers), {.outputs = {"loss"}, .bytes = {{"fc1", 320}, {"pred", 96}}});
+    net.options.keep = all_of(net, {"fc1_w_grad"});
     const BaselineOutcome greedy = outcome_of(net, "caffe2_interference_greedy");
     const BaselineOutcome exact = outcome_of(net, "caffe2_interference_exact");
     EXPECT_LT(greedy.bytes, greedy.naive);
@@ -100,4 +95,4 @@ TEST(Caffe2Interference, TrainingNetsNeedLessThanWithoutSharing) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,14 +12,8 @@
 
 // Two layers of LSTM over five steps, with the last state of the last layer going into a loss, and all gradients:
 // unrolled, and as two loops.
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::block_of;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
-using testing::own_arena;
 
 constexpr int kLayers = 2;
 constexpr int kSteps = 5;
@@ -125,7 +119,7 @@ TEST(BaselinesOfLstm, GradientsMoveIntoForwardTensors) {
   const BaselineOutcome alone = outcome_of(net, "caffe2_gradients");
   for (int step = 1; step <= kSteps; ++step) {
     for (int layer = 0; layer < kLayers; ++layer) {
-      for (const char* what : {"g", "c"}) net.options.hosts.push_back(testing::last_of(net, at(what, layer, step)));
+      for (const char* what : {"g", "c"}) net.options.hosts.push_back(last_of(net, at(what, layer, step)));
     }
   }
   const BaselineOutcome hosted = outcome_of(net, "caffe2_gradients");
@@ -190,12 +184,12 @@ constexpr const char* kLoops = R"(graph "lstm" {
 // The second loop reads n, hs, cs and gs until it ends, so none of its results may share with them. e is not needed
 // any more when n exists.
 TEST(BaselinesOfLstm, LoopsKeepWhatTheirBodiesRead) {
-  Net net{testing::graph_of(kLoops), {}};
+  Net net{graph_of(kLoops), {}};
   for (const char* name : {"h_grad", "h_loss_grad", "h0_grad", "c0_grad", "n_grad", "e_grad"}) {
-    net.options.gradients.push_back(testing::last_of(net, name));
+    net.options.gradients.push_back(last_of(net, name));
   }
   for (const char* name : {"n", "hs", "cs", "gs", "softmax"}) {
-    net.options.hosts.push_back(testing::last_of(net, name));
+    net.options.hosts.push_back(last_of(net, name));
   }
   for (const BaselineSpec& spec : baselines()) {
     const BaselineOutcome outcome = outcome_of(net, std::string(spec.name));
@@ -215,4 +209,4 @@ TEST(BaselinesOfLstm, LoopsKeepWhatTheirBodiesRead) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
-#include <utility>
 
 #include "lowtide/analysis/happens_before.h"
 #include "lowtide/baselines/dag_walk.h"

@@ -15,15 +15,8 @@
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::block_names;
-using testing::given_order;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
-using testing::random_graph;
 
 // Makes temporaries gradients, hosts, both or neither.
 void draw_roles(Random& random, Net& net) {
@@ -168,7 +161,7 @@ bool keeps_names(const Net& net, const std::vector<NodeId>& order) {
 void expect_right_in_every_order(const Net& net, const std::string& baseline) {
   SharingClaim sharing = outcome_of(net, baseline).sharing;
   sharing.run_order = RunOrder::sequence;
-  testing::for_every_order(net.graph, [&](const std::vector<NodeId>& order) {
+  for_every_order(net.graph, [&](const std::vector<NodeId>& order) {
     if (!keeps_names(net, order)) return;
     sharing.order = order;
     EXPECT_THAT(check_sharing(net.graph, sharing), ::testing::IsEmpty());
@@ -196,7 +189,7 @@ TEST(Baselines, OfDependenciesAreValidInEveryOrder) {
 
 // The same input gives the same names and places.
 TEST(Baselines, PlanTheSameTwice) {
-  const Net net = net_of(testing::resnet50(), {.outputs = {"softmax"}});
+  const Net net = net_of(resnet50(), {.outputs = {"softmax"}});
   for (const BaselineSpec& spec : baselines()) {
     const BaselineOutcome first = outcome_of(net, std::string(spec.name));
     const BaselineOutcome second = outcome_of(net, std::string(spec.name));
@@ -233,7 +226,7 @@ TEST(Baselines, InvalidRequestsAreRefused) {
   EXPECT_THAT(refusal(net, {order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("has 1 nodes, but the graph has 4"));
   EXPECT_THAT(refusal(net, {order[0], order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("node 0 appears twice"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .alignment = Bytes(3)}), HasSubstr("power of two"));
-  EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .colocated = {testing::all_of(net, {"a", "b"})}}),
+  EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .colocated = {all_of(net, {"a", "b"})}}),
               HasSubstr("'a' and 'b' are colocated, but the first is still needed"));
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe2_simple", .colocated = {{TensorId(99)}}}),
               HasSubstr("tensor 99"));
@@ -245,4 +238,4 @@ TEST(Baselines, InvalidRequestsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "lowtide/base/random.h"
 #include "lowtide/baselines/blobs.h"
@@ -13,16 +12,13 @@
 #include "tests/baselines/plain_rules.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using baselines_internal::BlobId;
 using baselines_internal::BlobNet;
 using baselines_internal::BlockChoice;
 using baselines_internal::DagRule;
-using testing::given_order;
-using testing::Net;
-using testing::net_of;
 
 // Uses few sizes and few times, so that there are many ties. Some buffers have 0 bytes, and some are never live.
 PackingProblem random_problem(Random& random) {
@@ -45,7 +41,7 @@ TEST(SameRules, NearestSizeAgreesWithAScan) {
   for (int round = 0; round < 3000; ++round) {
     const PackingProblem problem = random_problem(random);
     const IdVector<PackingId, std::uint32_t> slots = baselines_internal::nearest_size_slots(problem);
-    EXPECT_EQ(slots, testing::plain_nearest_size_slots(problem)) << round;
+    EXPECT_EQ(slots, plain_nearest_size_slots(problem)) << round;
     for (std::uint32_t slot : slots) most_slots = std::max<std::size_t>(most_slots, slot + 1);
   }
   EXPECT_GT(most_slots, 20U);
@@ -57,7 +53,7 @@ TEST(SameRules, LargestFirstAgreesWithAScan) {
     const PackingProblem problem = random_problem(random);
     const Result<IdVector<PackingId, Offset>> offsets = baselines_internal::largest_first_offsets(problem);
     ASSERT_TRUE(offsets);
-    EXPECT_EQ(*offsets, testing::plain_largest_first_offsets(problem)) << round;
+    EXPECT_EQ(*offsets, plain_largest_first_offsets(problem)) << round;
   }
 }
 
@@ -77,7 +73,7 @@ TEST(SameRules, LargestFirstOfFewLifespansAgreesWithAScan) {
     const Result<IdVector<PackingId, Offset>> offsets = baselines_internal::largest_first_offsets(problem, &work);
     ASSERT_TRUE(offsets);
     EXPECT_LE(work, 4 * 10 * 300);  // far below the 30,000 pairs
-    EXPECT_EQ(*offsets, testing::plain_largest_first_offsets(problem)) << round;
+    EXPECT_EQ(*offsets, plain_largest_first_offsets(problem)) << round;
   }
 }
 
@@ -86,7 +82,7 @@ Net random_branches(Random& random) {
   std::string text;
   const int nodes = static_cast<int>(random.between(1, 60));
   const std::int64_t reach = random.chance(50) ? 4 : nodes;
-  testing::NetFacts facts{.outputs = {"b" + std::to_string(nodes - 1)}};
+  NetFacts facts{.outputs = {"b" + std::to_string(nodes - 1)}};
   const auto any = [&](int at) {
     const std::int64_t back = random.between(1, reach);
     return back > at ? std::string("data") : "b" + std::to_string(at - back);
@@ -130,7 +126,7 @@ TEST(SameRules, RecyclingInADagAgreesWithAScan) {
     ASSERT_TRUE(blobs) << blobs.error().message;
     const DagRule rule = random_rule(random, *blobs);
     const Result<BlockChoice> choice = baselines_internal::recycle_in_dag(*blobs, rule);
-    const Result<BlockChoice> plain = testing::plain_recycle_in_dag(*blobs, rule);
+    const Result<BlockChoice> plain = plain_recycle_in_dag(*blobs, rule);
     ASSERT_TRUE(choice);
     ASSERT_TRUE(plain);
     EXPECT_EQ(choice->block, plain->block) << round;
@@ -179,14 +175,14 @@ void expect_near_linear(const Work& small, const Work& large) {
 }
 
 TEST(WorkOfRules, IsNearLinearInAChain) {
-  const Work small = work_of(testing::chain(2'000), "x2000");
-  const Work large = work_of(testing::chain(20'000), "x20000");
+  const Work small = work_of(chain(2'000), "x2000");
+  const Work large = work_of(chain(20'000), "x20000");
   expect_near_linear(small, large);
   EXPECT_GT(large.dag, 19'000);  // one look per node
 }
 
 TEST(WorkOfRules, IsNearLinearInBranches) {
-  expect_near_linear(work_of(testing::wide(5, 400), "out"), work_of(testing::wide(5, 4'000), "out"));
+  expect_near_linear(work_of(wide(5, 400), "out"), work_of(wide(5, 4'000), "out"));
 }
 
 // 20,000 buffers that are all live at the same time, with different lifespans, have 200 million pairs. The limit is
@@ -203,4 +199,4 @@ TEST(WorkOfRules, TooManyPairsAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -3,19 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "lowtide/baselines/baselines.h"
 #include "tests/baselines/nets.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::block_of;
-using testing::Net;
-using testing::net_of;
-using testing::outcome_of;
-using testing::own_arena;
 
 TEST(StaticRuntimeGroups, ATensorMovesIntoTheGroupFreedLast) {
   const Net net =
@@ -86,4 +78,4 @@ TEST(StaticRuntimeGroups, AStackWithoutSizesCostsTwiceThePeak) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

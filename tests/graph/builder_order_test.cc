@@ -10,24 +10,14 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/random.h"
+#include "tests/graph/refused_builds.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-GraphBuilder::TensorSpec floats(std::string name, std::int64_t count = 4) {
-  return {.name = std::move(name), .dtype = DType::f32, .shape = Shape({count})};
-}
-
-void expect_refused(GraphBuilder builder, ErrorCode code, const std::string& described) {
-  const Result<Graph> graph = std::move(builder).build();
-  ASSERT_FALSE(graph.ok()) << described;
-  EXPECT_EQ(graph.error().code, code) << graph.error().describe();
-  EXPECT_THAT(graph.error().describe(), HasSubstr(described));
-}
 
 //  x --> n1 --> a --> n0 --> b        given in the order n0, n1; must run in the order n1, n0
 TEST(GraphOrder, SortsNodesThatComeBeforeTheirProducers) {
@@ -159,4 +149,4 @@ TEST(GraphOrder, SortedOrderTakesTheLowestGivenPositionFirst) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -6,28 +6,17 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <set>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/random.h"
+#include "tests/graph/refused_builds.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-GraphBuilder::TensorSpec floats(std::string name, std::int64_t count = 4) {
-  return {.name = std::move(name), .dtype = DType::f32, .shape = Shape({count})};
-}
-
-void expect_refused(GraphBuilder builder, ErrorCode code, const std::string& described) {
-  const Result<Graph> graph = std::move(builder).build();
-  ASSERT_FALSE(graph.ok()) << described;
-  EXPECT_EQ(graph.error().code, code) << graph.error().describe();
-  EXPECT_THAT(graph.error().describe(), HasSubstr(described));
-}
 
 TEST(GraphBuilder, KeepsWhatItIsGiven) {
   GraphBuilder builder("tiny");
@@ -269,4 +258,4 @@ TEST(GraphBuilder, RefusesBodiesNestedTooDeep) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,7 +12,7 @@
 #include "tests/graph/random_graph.h"
 #include "tests/graph/same_graph.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 // A naive interpreter with hashes as contents: equal hashes mean equal content. Identity is transparent.
@@ -193,9 +193,9 @@ void expect_same_meaning(const Graph& graph, const Rewritten& rewritten) {
 TEST(RewriteRandom, WithoutEditsTheGraphIsEqual) {
   Random random(21);
   for (int round = 0; round < 400; ++round) {
-    const Graph graph = testing::random_graph(random);
+    const Graph graph = random_graph(random);
     const Rewritten rewritten = GraphRewriter(graph).finish().value();
-    ASSERT_EQ(testing::difference(graph, rewritten.graph), "") << print_graph(graph);
+    ASSERT_EQ(difference(graph, rewritten.graph), "") << print_graph(graph);
     for (NodeId id : all_ids<NodeId>(graph.nodes().size())) ASSERT_EQ(rewritten.origins.nodes[id], std::vector{id});
     for (TensorId id : all_ids<TensorId>(graph.tensors().size()))
       ASSERT_EQ(rewritten.origins.tensors[id], std::vector{id});
@@ -206,7 +206,7 @@ TEST(RewriteRandom, EditsKeepTheMeaningAndOriginsCompose) {
   Random random(22);
   std::int64_t edited = 0;
   for (int round = 0; round < 1'500; ++round) {
-    const Graph graph = testing::random_graph(random, 1);
+    const Graph graph = random_graph(random, 1);
     Rewritten first = RandomEdits(graph, random).run();
     ASSERT_NO_FATAL_FAILURE(expect_same_meaning(graph, first)) << print_graph(graph) << print_graph(first.graph);
     Rewritten second = RandomEdits(first.graph, random).run();
@@ -222,11 +222,11 @@ TEST(RewriteRandom, EqualEditsGiveEqualGraphs) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Random one(seed);
     Random other(seed);
-    const Graph graph = testing::random_graph(one, 1);
-    (void)testing::random_graph(other, 1);
+    const Graph graph = random_graph(one, 1);
+    (void)random_graph(other, 1);
     ASSERT_EQ(print_graph(RandomEdits(graph, one).run().graph), print_graph(RandomEdits(graph, other).run().graph));
   }
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

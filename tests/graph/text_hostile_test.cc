@@ -10,7 +10,7 @@
 #include "tests/graph/same_graph.h"
 #include "tests/testing/damage.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::MatchesRegex;
@@ -19,7 +19,7 @@ using ::testing::MatchesRegex;
 bool is_read_or_refused(const std::string& text) {
   const Result<Graph> graph = parse_graph(text, "t");
   if (graph.ok()) {
-    EXPECT_EQ(testing::difference(*graph, parse_graph(print_graph(*graph), "again").value()), "") << text;
+    EXPECT_EQ(difference(*graph, parse_graph(print_graph(*graph), "again").value()), "") << text;
     return true;
   }
   EXPECT_THAT(graph.error().place, MatchesRegex("t:[0-9]+:[0-9]+"));
@@ -30,7 +30,7 @@ bool is_read_or_refused(const std::string& text) {
 TEST(GraphTextHostile, TextsCutAnywhereAreRefused) {
   Random random(2);
   for (int run = 0; run < 30; ++run) {
-    const std::string text = print_graph(testing::random_graph(random, 2));
+    const std::string text = print_graph(random_graph(random, 2));
     for (std::size_t size = 0; size + 2 < text.size(); ++size) {  // without its last newline a text is whole
       ASSERT_FALSE(is_read_or_refused(text.substr(0, size))) << text.substr(0, size);
     }
@@ -52,8 +52,8 @@ TEST(GraphTextHostile, DamagedTextsAreReadOrRefused) {
   int read = 0;
   constexpr int kRuns = 100'000;
   for (int run = 0; run < kRuns; ++run) {
-    if (run % 100 == 0) text = print_graph(testing::random_graph(random, 2));
-    if (is_read_or_refused(testing::damaged(text, random, kWords))) ++read;
+    if (run % 100 == 0) text = print_graph(random_graph(random, 2));
+    if (is_read_or_refused(damaged(text, random, kWords))) ++read;
   }
   EXPECT_GT(read, kRuns / 100);  // some damage is harmless, and most is not
   EXPECT_LT(read, kRuns / 2);
@@ -63,10 +63,10 @@ TEST(GraphTextHostile, RandomTokensAreReadOrRefused) {
   Random random(4);
   for (int run = 0; run < 20'000; ++run) {
     std::string text = "graph \"g\" {";
-    for (int piece = 0; piece < 20; ++piece) text = testing::damaged(std::move(text), random, kWords);
+    for (int piece = 0; piece < 20; ++piece) text = damaged(std::move(text), random, kWords);
     is_read_or_refused(text);
   }
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -17,7 +17,7 @@
 #include "tests/graph/random_graph.h"
 #include "tests/graph/same_graph.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -163,7 +163,7 @@ TEST(GraphText, KeepsIdsThatDoNotFollowTheOrderOfTheNodes) {
   output late
 }
 )");
-  EXPECT_EQ(testing::difference(graph, parse(print_graph(graph))), "");
+  EXPECT_EQ(difference(graph, parse(print_graph(graph))), "");
 }
 
 TEST(GraphText, LinesMayComeInAnyOrderAndNodesAreSorted) {
@@ -197,11 +197,11 @@ TEST(GraphText, RandomGraphsAreReadBack) {
   std::int64_t nodes = 0;
   int with_bodies = 0;
   for (int run = 0; run < 3000; ++run) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.below(4)));
+    const Graph graph = random_graph(random, static_cast<int>(random.below(4)));
     const std::string text = print_graph(graph);
     const Result<Graph> again = parse_graph(text, "again");
     ASSERT_TRUE(again.ok()) << again.error().describe() << "\n" << text;
-    ASSERT_EQ(testing::difference(graph, again.value()), "") << text;
+    ASSERT_EQ(difference(graph, again.value()), "") << text;
     ASSERT_EQ(print_graph(again.value()), text);
     nodes += graph.total_nodes();
     if (graph.body_nesting() > 1) ++with_bodies;
@@ -215,7 +215,7 @@ TEST(GraphText, NumbersKeepTheirBitsAndStayShort) {
     GraphBuilder builder("n");
     builder.add_node({.type = "Op", .attributes = {{"a", number}}});
     const Graph graph = std::move(builder).build().value();
-    EXPECT_EQ(testing::difference(graph, parse(print_graph(graph))), "");
+    EXPECT_EQ(difference(graph, parse(print_graph(graph))), "");
     const std::string text = print_graph(graph);
     const std::size_t begin = text.find("= ") + 2;
     return text.substr(begin, text.rfind("}\n}") - begin);
@@ -257,7 +257,7 @@ std::string nested(int depth) {
 TEST(GraphText, BodiesNestUpToTheLimitAndNoDeeper) {
   const Graph deepest = parse(nested(limits::kMaxBodyNesting));
   EXPECT_EQ(deepest.body_nesting(), limits::kMaxBodyNesting);
-  EXPECT_EQ(testing::difference(deepest, parse(print_graph(deepest))), "");
+  EXPECT_EQ(difference(deepest, parse(print_graph(deepest))), "");
 
   const Result<Graph> deeper = parse_graph(nested(limits::kMaxBodyNesting + 1), "deep");
   ASSERT_FALSE(deeper.ok());
@@ -295,4 +295,4 @@ TEST(GraphText, TensorTypesStandAlone) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

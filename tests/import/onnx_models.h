@@ -9,7 +9,6 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/file.h"

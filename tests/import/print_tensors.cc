@@ -6,7 +6,6 @@
 // usage: print_tensors MODEL [symbol=extent | input=AxBxC]...
 // compare_with_onnx.py reads the output.
 
-#include <cstdint>
 #include <cstdio>
 #include <string>
 

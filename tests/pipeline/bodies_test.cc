@@ -10,32 +10,8 @@
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
-
-// then: p(640) and q(64) live together; else: r(64). The If needs 704 bytes of scratch, and y beside it.
-constexpr const char* kIf = R"(graph "g" {
-  input c : bool[]
-  input x : f32[16]
-  y = If(c) "choose" {
-    then_branch = graph "then" captures (x) {
-      captured input x : f32[16]
-      p = Conv(x) : f32[160]
-      q = Conv(p) : f32[16]
-      output q
-    },
-    else_branch = graph "else" captures (x) {
-      captured input x : f32[16]
-      r = Conv(x) : f32[16]
-      output r
-    }
-  } : f32[16]
-  z = Conv(y) : f32[16]
-  output z
-})";
 
 TEST(Bodies, BranchesOfAnIfShareTheScratchOfTheirNode) {
   const PlannedGraph planned = must_plan(graph_of(kIf));
@@ -207,7 +183,7 @@ TEST(Bodies, NoOrderOfABodyGoesBelowTheBoundOfAnother) {
   Random random(7);
   int differ = 0;
   for (int round = 0; round < 400; ++round) {
-    const Graph inner = testing::random_graph(random, static_cast<int>(random.between(1, 14)));
+    const Graph inner = random_graph(random, static_cast<int>(random.between(1, 14)));
     const Graph graph = graph_of(around(inner, random.chance(50)));
     Bytes most_bound;
     std::vector<Bytes> arenas;
@@ -258,4 +234,4 @@ TEST(Bodies, BodiesOfAnotherOperatorShareNoBytes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

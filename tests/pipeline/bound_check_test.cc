@@ -10,7 +10,7 @@
 #include "lowtide/verify/check_bound.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 constexpr std::int64_t kEffort = 100'000'000;
@@ -22,13 +22,13 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
   int searched = 0;
   int tight = 0;
   for (int round = 0; round < 900; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
     Result<PlannedGraph> planned = plan_graph(graph, dense_target(), {.bound_check_effort = kEffort});
     ASSERT_TRUE(planned.ok());
     ASSERT_EQ(planned->bound_check.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
     searched += bound_of(planned->plan).name == "search" ? 1 : 0;
 
-    const ChosenKernels kernels = testing::dense_kernels(graph);
+    const ChosenKernels kernels = dense_kernels(graph);
     OrderFacts facts{.alignment = Bytes(64)};
     facts.in_place.resize(graph.nodes().size());
     for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -39,7 +39,7 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
     }
     Bytes least(std::numeric_limits<std::int64_t>::max());
     const AliasOptions options{.alignment = Bytes(64)};
-    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    for_every_order(graph, [&](const std::vector<NodeId>& order) {
       least = std::min(least,
                        largest(load_profile(alias_classes(graph, kernels, order, options), kernels, order, options)));
     });
@@ -53,7 +53,7 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
 
 // Without effort, either a single sum confirms the bound or the verdict is undecided.
 TEST(BoundCheck, LeavesASearchedBoundUndecidedWithoutEffort) {
-  const Graph graph = testing::graph_of(R"(graph "g" {
+  const Graph graph = graph_of(R"(graph "g" {
   input x : f32[1]
   a = Conv(x) : f32[100]
   b = Conv(x) : f32[100]
@@ -76,4 +76,4 @@ TEST(BoundCheck, LeavesASearchedBoundUndecidedWithoutEffort) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -8,20 +8,8 @@
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
-
-// x -> a(256) -> b(256, in place) -> c(64) -> out; floats are 4 bytes, alignment 64.
-constexpr const char* kChain = R"(graph "g" {
-  input x : f32[16]
-  a = Conv(x) : f32[64]
-  b = Relu(a) : f32[64]
-  c = Conv(b) : f32[16]
-  output c
-})";
 
 TEST(Capacity, ABudgetThatIsMetIsKeptInThePlan) {
   const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(320)});
@@ -79,13 +67,6 @@ TEST(Capacity, TheLastRegionReportsTheShortfall) {
   EXPECT_FALSE(planned.proven_infeasible);  // 320 bytes would fit into one region of 328
 }
 
-Target two_regions(Bytes first, Bytes second, std::optional<Bytes> capacity) {
-  Target target = dense_target();
-  target.machine.regions = {{.name = "a", .capacity = capacity, .alignment = first},
-                            {.name = "b", .alignment = second}};
-  return target;
-}
-
 // 4 floats are 16 bytes. The first region would round them up to 64 and is too small. The second one leaves them at 16.
 TEST(Capacity, ABoundUsesTheFinestAlignment) {
   const Graph graph = graph_of(R"(graph "g" {
@@ -110,4 +91,4 @@ TEST(Capacity, ABudgetCountsAllRegions) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -9,11 +9,8 @@
 
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::tensor_named;
 
 // A plan and its explanation.
 struct Explained {
@@ -273,7 +270,7 @@ void check_figures(const Explained& explained) {
 void check_orders(const Explained& explained, int& free_seen) {
   const NodeId node = *node_of(explained.planned.plan.program.steps[*explained.top().peak.step]);
   IdVector<TensorId, char> always(explained.graph.tensors().size(), 1);
-  testing::for_every_order(explained.graph, [&](const std::vector<NodeId>& order) {
+  for_every_order(explained.graph, [&](const std::vector<NodeId>& order) {
     IdVector<NodeId, std::size_t> position(order.size());
     for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
     for (const PeakBuffer& one : explained.top().buffers) {
@@ -297,7 +294,7 @@ TEST(ExplainPeak, IsTrueOfAllOrdersOfRandomGraphs) {
   int free_seen = 0;
   for (int round = 0; round < 150; ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    const Explained explained(testing::random_graph(random, static_cast<int>(random.between(3, 7))),
+    const Explained explained(random_graph(random, static_cast<int>(random.between(3, 7))),
                               {.order = random.chance(50) ? "auto" : "breadth_first"});
     if (explained.top().peak.bytes == Bytes(0)) continue;
     check_figures(explained);
@@ -308,4 +305,4 @@ TEST(ExplainPeak, IsTrueOfAllOrdersOfRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -7,11 +7,8 @@
 #include "tests/testing/concat_graphs.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
 
 // a is written into c at byte 64, x is copied to byte 0, and the concat runs nothing.
 TEST(PartCopies, RunRightBeforeTheirConcat) {
@@ -42,7 +39,7 @@ TEST(PartCopies, AreCorrectInEveryExecutionModel) {
   Random random(7);
   std::size_t copies = 0;
   for (int round = 0; round < 150; ++round) {
-    const Graph graph = testing::random_concat_graph(random, static_cast<int>(random.between(2, 14)));
+    const Graph graph = random_concat_graph(random, static_cast<int>(random.between(2, 14)));
     PlanOptions options;
     options.order_effort = 300'000;
     options.allocate_effort = 300'000;
@@ -64,4 +61,4 @@ TEST(PartCopies, AreCorrectInEveryExecutionModel) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

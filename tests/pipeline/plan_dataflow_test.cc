@@ -14,14 +14,12 @@
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
 
 PlannedGraph must_plan(const Graph& graph, PlanOptions options = {}, const Target& target = dense_target()) {
   options.run = ExecutionModel::dataflow;
-  return testing::must_plan(graph, options, target);
+  return must_plan(graph, options, target);
 }
 
 // The steps of nodes, without the copies before them.
@@ -138,18 +136,8 @@ std::int64_t least_height(const std::vector<Block>& blocks, const std::vector<st
   return least;
 }
 
-// Two branches whose results have 64 bytes each. A sequence needs 3 x 64. In dataflow, a, b, c and d may be live at
+// A sequence of kBranches needs 3 x 64. In dataflow, a, b, c and d may be live at
 // once. Only e certainly comes after a and b and uses their bytes: 4 x 64.
-constexpr const char* kBranches = R"(graph "g" {
-  input x : f32[16]
-  a = Conv(x) : f32[16]
-  c = Conv(a) : f32[16]
-  b = Conv(x) : f32[16]
-  d = Conv(b) : f32[16]
-  e = Conv(c, d) : f32[16]
-  output e
-})";
-
 TEST(DataflowPlan, BuffersShareWhereTheGraphOrdersThem) {
   const PlannedGraph planned = must_plan(graph_of(kBranches));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(4 * 64));
@@ -217,14 +205,14 @@ TEST(DataflowPlan, RandomGraphsArePlannedRight) {
   int packed = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 8)));
-    const PlannedGraph planned = must_plan(graph, {.parts = random.chance(50)}, testing::random_target(random));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(4, 8)));
+    const PlannedGraph planned = must_plan(graph, {.parts = random.chance(50)}, random_target(random));
     const Plan& plan = planned.plan;
     const std::vector<std::vector<char>> is_before = ancestors_of(graph, plan);
     ASSERT_EQ(order_of(plan), is_before) << seed << "\n" << print_graph(graph);
     if (plan.program.streams.size() > 1) {
       ++parallel;
-      ASSERT_EQ(testing::fault_of_some_run(graph, plan), "") << seed;
+      ASSERT_EQ(fault_of_some_run(graph, plan), "") << seed;
     }
     if (planned.trade_offs[1].arena > planned.trade_offs[0].arena) ++larger;
     const std::vector<Block> blocks = blocks_of(plan);
@@ -240,4 +228,4 @@ TEST(DataflowPlan, RandomGraphsArePlannedRight) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -9,20 +9,8 @@
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
-
-// x -> a(256) -> b(256, in place) -> c(64) -> out; floats are 4 bytes, alignment 64.
-constexpr const char* kChain = R"(graph "g" {
-  input x : f32[16]
-  a = Conv(x) : f32[64]
-  b = Relu(a) : f32[64]
-  c = Conv(b) : f32[16]
-  output c
-})";
 
 TEST(PlanGraph, AChainNeedsTwoNeighbours) {
   const PlannedGraph planned = must_plan(graph_of(kChain));
@@ -117,4 +105,4 @@ TEST(PlanGraph, TensorsWithoutElementsArePlanned) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -15,10 +15,9 @@
 #include "tests/testing/graphs.h"
 
 // Planning refuses sizes that a plan file cannot hold, so that the reader accepts every file that is written.
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::graph_of;
 using ::testing::HasSubstr;
 
 constexpr std::int64_t kMost = limits::kMaxArenaBytes;                // 2^55 - 1
@@ -176,4 +175,4 @@ TEST(PlanLimits, WhatIsPlannedCanBeReadBack) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

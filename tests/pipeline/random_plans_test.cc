@@ -8,12 +8,10 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
+#include "tests/verify/order_facts.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
 
 // Every plan of a random graph is correct, lies between its bound and no reuse, and is the same if made again.
 TEST(RandomPlans, AreVerifiedAndBounded) {
@@ -22,7 +20,7 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
   int optimal = 0;
   constexpr int kRounds = 2000;
   for (int round = 0; round < kRounds; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 30)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(1, 30)));
     Target target = dense_target();
     target.machine.regions[0].alignment = Bytes(std::int64_t{1} << random.below(9));
     const PlannedGraph planned = must_plan(graph, {.in_place = random.chance(80)}, target);
@@ -50,39 +48,11 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
   EXPECT_GE(optimal, kRounds * 48 / 100);
 }
 
-Target two_regions(Bytes first, Bytes second, std::optional<Bytes> capacity) {
-  Target target = dense_target();
-  target.machine.regions = {{.name = "a", .capacity = capacity, .alignment = first},
-                            {.name = "b", .alignment = second}};
-  return target;
-}
-
-// then: p(640) and q(64) live together; else: r(64). The If needs 704 bytes of scratch, and y beside it.
-constexpr const char* kIf = R"(graph "g" {
-  input c : bool[]
-  input x : f32[16]
-  y = If(c) "choose" {
-    then_branch = graph "then" captures (x) {
-      captured input x : f32[16]
-      p = Conv(x) : f32[160]
-      q = Conv(p) : f32[16]
-      output q
-    },
-    else_branch = graph "else" captures (x) {
-      captured input x : f32[16]
-      r = Conv(x) : f32[16]
-      output r
-    }
-  } : f32[16]
-  z = Conv(y) : f32[16]
-  output z
-})";
-
 // Parts, bodies and bounds respect the alignment of every region that they may end up in.
 TEST(RandomPlans, RegionsOfAnyAlignmentHoldPartsAndBodies) {
   Random random(97);
   for (int round = 0; round < 400; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 30)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(4, 30)));
     const Target target = two_regions(Bytes(std::int64_t{1} << random.below(9)),
                                       Bytes(std::int64_t{1} << random.below(9)), Bytes(random.between(0, 400)));
     const PlannedGraph planned =
@@ -103,26 +73,16 @@ TEST(RandomPlans, BoundsOfSmallGraphsAreConfirmed) {
   int alike = 0;
   constexpr int kRounds = 1'500;
   for (int round = 0; round < kRounds; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 9)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 9)));
     const PlannedGraph planned = must_plan(graph, {.bound_check_effort = 10'000'000});
     const Bytes bound = bound_of(planned.plan).bytes;
     ASSERT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
-    OrderFacts facts{.alignment = Bytes(64)};
-    const ChosenKernels kernels = testing::dense_kernels(graph);
-    for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-      facts.scratch.push_back(kernels[id].scratch);
-      std::vector<std::pair<TensorId, TensorId>> pairs;
-      for (const auto& [input, output] : kernels[id].in_place) {
-        pairs.emplace_back(*graph.node(id).inputs[static_cast<std::size_t>(input)],
-                           *graph.node(id).outputs[static_cast<std::size_t>(output)]);
-      }
-      facts.in_place.push_back(std::move(pairs));
-    }
-    const OrderBoundCheck above = check_order_bound(graph, facts, bound + Bytes(1), std::nullopt, 10'000'000);
+    const OrderBoundCheck above =
+        check_order_bound(graph, dense_facts(graph, Bytes(64)), bound + Bytes(1), std::nullopt, 10'000'000);
     alike += above.verdict == OrderBoundVerdict::refuted ? 1 : 0;
   }
   EXPECT_GE(alike, kRounds * 97 / 100);  // 1,477 measured
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

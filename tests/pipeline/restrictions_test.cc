@@ -12,7 +12,7 @@
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 // The dense kernels, without what a machine may lack.
@@ -55,7 +55,7 @@ PlannedGraph must_plan(const Graph& graph, PlanOptions options, const Target& ta
 // 192 + 128 + 128 = 448. With t4 and t5 right after t0 it is 64 + 128 + 128, then never more than all outputs: t2
 // replaces t4, and t1 replaces t2. A search that believes that t5 may be written over t4 sees no difference.
 TEST(Restrictions, WithoutInPlaceTheSearchLooksForAnotherOrder) {
-  const Graph graph = testing::graph_of(R"(graph "g" {
+  const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
     input y : f32[16]
     t0 = Neg(x) : f32[16]
@@ -74,7 +74,7 @@ TEST(Restrictions, WithoutInPlaceTheSearchLooksForAnotherOrder) {
 TEST(Restrictions, AnOptionEqualsATargetWithTheSameLimits) {
   Random random(91);
   for (int round = 0; round < 400; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 12)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 12)));
     const bool views = random.chance(50);
     const bool in_place = !views && random.chance(50);
     const PlannedGraph asked = must_plan(graph, {.views = views, .in_place = in_place});
@@ -91,18 +91,18 @@ TEST(Restrictions, WithoutSharingTheBestOfAllOrdersIsProven) {
   Random random(92);
   int above_given = 0;
   for (int round = 0; round < 300; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
     const AliasOptions options{.alignment = Bytes(64), .views = false, .in_place = false};
-    const ChosenKernels kernels = testing::dense_kernels(graph);
+    const ChosenKernels kernels = dense_kernels(graph);
     const auto load_of = [&](const std::vector<NodeId>& order) {
       return largest(load_profile(alias_classes(graph, kernels, order, options), kernels, order, options));
     };
     Bytes least(std::numeric_limits<std::int64_t>::max());
-    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) { least = std::min(least, load_of(order)); });
+    for_every_order(graph, [&](const std::vector<NodeId>& order) { least = std::min(least, load_of(order)); });
     const PlannedGraph planned = must_plan(graph, {.views = false, .in_place = false});
     ASSERT_EQ(planned.plan.claims.load, least) << "round " << round << print_graph(graph);
     ASSERT_EQ(bound_of(planned.plan).bytes, least) << "round " << round << print_graph(graph);
-    above_given += least < load_of(testing::given_order(graph)) ? 1 : 0;
+    above_given += least < load_of(given_order(graph)) ? 1 : 0;
   }
   EXPECT_GT(above_given, 20);  // otherwise there was nothing to find
 }
@@ -114,12 +114,12 @@ TEST(Restrictions, WithOneForbiddenTheBestOrderIsAlmostAlwaysFound) {
   int best = 0;
   constexpr int kRounds = 450;
   for (int round = 0; round < kRounds; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
     const AliasOptions options{
         .alignment = Bytes(64), .views = round % 3 != 0, .in_place = round % 3 != 1, .parts = round % 3 != 2};
-    const ChosenKernels kernels = testing::dense_kernels(graph);
+    const ChosenKernels kernels = dense_kernels(graph);
     Bytes least(std::numeric_limits<std::int64_t>::max());
-    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    for_every_order(graph, [&](const std::vector<NodeId>& order) {
       const AliasClasses classes = alias_classes(graph, kernels, order, options);
       least = std::min(least, largest(load_profile(classes, kernels, order, options)));
     });
@@ -132,4 +132,4 @@ TEST(Restrictions, WithOneForbiddenTheBestOrderIsAlmostAlwaysFound) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -11,18 +11,17 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
-using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
 // Two branches whose first results are large. As given, both are live at the same time: 4 x (100 + 100 + 1) bytes.
-constexpr const char* kBranches = R"(graph "g" {
+constexpr const char* kNamedBranches = R"(graph "g" {
   input x : f32[1]
   a = Conv(x) "first" : f32[100]
   b = Conv(x) "second" : f32[100]
@@ -35,7 +34,7 @@ constexpr const char* kBranches = R"(graph "g" {
 std::vector<PlanStage> stages_begun(PlanOptions options) {
   std::vector<PlanStage> begun;
   options.on_stage = [&](PlanStage stage) { begun.push_back(stage); };
-  EXPECT_TRUE(plan_graph(graph_of(kBranches), dense_target(), options).ok());
+  EXPECT_TRUE(plan_graph(graph_of(kNamedBranches), dense_target(), options).ok());
   return begun;
 }
 
@@ -51,14 +50,15 @@ TEST(Stages, EachOptionalStageCanBeSkipped) {
     const PlanStage stage = *from_string<PlanStage>(name);
     EXPECT_THAT(stages_begun({.streams = 2, .skip = {stage}}), Not(::testing::Contains(stage))) << name;
     const Result<PlannedGraph> planned =
-        plan_graph(graph_of(kBranches), dense_target(), {.streams = 2, .skip = {stage}});
+        plan_graph(graph_of(kNamedBranches), dense_target(), {.streams = 2, .skip = {stage}});
     ASSERT_TRUE(planned.ok());
-    EXPECT_THAT(verify(graph_of(kBranches), planned->plan), IsEmpty()) << name;
+    EXPECT_THAT(verify(graph_of(kNamedBranches), planned->plan), IsEmpty()) << name;
   }
 }
 
 TEST(Stages, ARequiredStageCannotBeSkipped) {
-  const Result<PlannedGraph> planned = plan_graph(graph_of(kBranches), dense_target(), {.skip = {PlanStage::kernels}});
+  const Result<PlannedGraph> planned =
+      plan_graph(graph_of(kNamedBranches), dense_target(), {.skip = {PlanStage::kernels}});
   ASSERT_FALSE(planned.ok());
   EXPECT_EQ(planned.error().code, ErrorCode::invalid);
   EXPECT_EQ(
@@ -69,7 +69,7 @@ TEST(Stages, ARequiredStageCannotBeSkipped) {
 
 TEST(Stages, TheOrderSearchNeedsItsStage) {
   const Result<PlannedGraph> planned =
-      plan_graph(graph_of(kBranches), dense_target(), {.order = "search", .skip = {PlanStage::search}});
+      plan_graph(graph_of(kNamedBranches), dense_target(), {.order = "search", .skip = {PlanStage::search}});
   ASSERT_FALSE(planned.ok());
   EXPECT_THAT(planned.error().message, HasSubstr("needs the stage 'search'"));
 }
@@ -85,7 +85,7 @@ std::string dump_after(PlanStage stage, PlanOptions options = {}) {
   std::string dumped;
   options.dump_after = {stage};
   options.on_dump = [&](const std::string& text) { dumped += text; };
-  EXPECT_TRUE(plan_graph(graph_of(kBranches), dense_target(), options).ok());
+  EXPECT_TRUE(plan_graph(graph_of(kNamedBranches), dense_target(), options).ok());
   return dumped;
 }
 
@@ -112,7 +112,8 @@ TEST(Stages, DumpsAreDeterministic) {
 }
 
 TEST(Stages, TimesNameTheStagesThatRan) {
-  const PlannedGraph planned = plan_graph(graph_of(kBranches), dense_target(), {.skip = {PlanStage::search}}).value();
+  const PlannedGraph planned =
+      plan_graph(graph_of(kNamedBranches), dense_target(), {.skip = {PlanStage::search}}).value();
   EXPECT_THAT(planned.times, ::testing::Contains(::testing::Field(&StageTime::stage, PlanStage::order)));
   EXPECT_THAT(planned.times, Not(::testing::Contains(::testing::Field(&StageTime::stage, PlanStage::search))));
 }
@@ -120,7 +121,7 @@ TEST(Stages, TimesNameTheStagesThatRan) {
 // A plan that claims a load that it does not have. The finished plan is correct, so only the check between stages sees
 // it.
 TEST(Stages, VerifyEachNamesTheStageOfAViolation) {
-  const Graph graph = graph_of(kBranches);
+  const Graph graph = graph_of(kNamedBranches);
   const PlanOptions options{.verify_each = true};
   PlannedGraph planned = plan_graph(graph, dense_target(), options).value();
   EXPECT_THAT(planned.violations, IsEmpty());
@@ -135,4 +136,4 @@ TEST(Stages, VerifyEachNamesTheStageOfAViolation) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

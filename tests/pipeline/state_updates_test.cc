@@ -3,18 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
 
 // Floats are 4 bytes, the alignment is 64: every tensor takes 64.
 constexpr const char* kRecurrent = R"(graph "g" {
@@ -127,7 +122,7 @@ TEST(StateUpdates, ViewsOfStatesAreCopied) {
 }
 
 // Two branches. Each reads the state that the result of the other one replaces.
-constexpr const char* kBranches = R"(graph "g" {
+constexpr const char* kBranchesOfStates = R"(graph "g" {
   input x : f32[16]
   state g : f32[16]
   state h : f32[16]
@@ -141,14 +136,14 @@ constexpr const char* kBranches = R"(graph "g" {
 })";
 
 TEST(StateUpdates, WaitForAllReadersOfTheOldContent) {
-  const Graph graph = graph_of(kBranches);
+  const Graph graph = graph_of(kBranchesOfStates);
   for (ExecutionModel run : {ExecutionModel::streams, ExecutionModel::waves, ExecutionModel::dataflow}) {
     const PlannedGraph planned = must_plan(graph, {.streams = 2, .run = run, .arena_slack_percent = 400});
     EXPECT_EQ(planned.plan.execution, run);
     EXPECT_EQ(planned.plan.program.steps.size(), 6U);
-    EXPECT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << to_string(run);
+    EXPECT_EQ(fault_of_some_run(graph, planned.plan), "") << to_string(run);
   }
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,24 +12,11 @@
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::graph_of;
-using testing::must_plan;
-
-// Two branches whose results have 64 bytes each; e joins them. Live in sequence: a | a c | c b | c b d | c d e, 3 x 64.
+// What is live in a sequence of kBranches: a | a c | c b | c b d | c d e, 3 x 64.
 // Both branches at once need a b c d: 4 x 64, a third more.
-constexpr const char* kBranches = R"(graph "g" {
-  input x : f32[16]
-  a = Conv(x) : f32[16]
-  c = Conv(a) : f32[16]
-  b = Conv(x) : f32[16]
-  d = Conv(b) : f32[16]
-  e = Conv(c, d) : f32[16]
-  output e
-})";
-
 TEST(PlanGraphStreams, MoreMemoryMakesItFaster) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2});
@@ -113,7 +100,7 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
   int small = 0;
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
     Random random(seed);
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 16)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(4, 16)));
     const PlannedGraph planned = must_plan(graph, {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
                                                    .arena_slack_percent = static_cast<int>(random.between(0, 60)),
                                                    .pareto_front = random.chance(30)});
@@ -125,7 +112,7 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
     if (chosen->picoseconds < planned.trade_offs[0].picoseconds) ++faster;
     if (planned.plan.program.streams.size() > 1 && graph.nodes().size() <= 16) {
       ++small;
-      ASSERT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << seed;
+      ASSERT_EQ(fault_of_some_run(graph, planned.plan), "") << seed;
     }
     for (StepId id : all_ids<StepId>(planned.plan.program.steps.size())) {
       for (std::size_t at = 0; at < planned.plan.program.steps[id].after.size(); ++at) {
@@ -150,7 +137,7 @@ TEST(PlanGraphStreams, ShareInOtherWaysIfOffsetsLeaveAGap) {
   Random random(29);
   Bytes gaps;
   for (int round = 0; round < 12; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(60, 120)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(60, 120)));
     const PlannedGraph planned = must_plan(
         graph, {.order_effort = 10'000'000, .allocate_effort = 2'000'000, .streams = 2, .pareto_front = true});
     for (const TradeOff& point : planned.trade_offs) gaps += point.arena - point.load;
@@ -159,4 +146,4 @@ TEST(PlanGraphStreams, ShareInOtherWaysIfOffsetsLeaveAGap) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

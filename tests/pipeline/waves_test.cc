@@ -11,29 +11,16 @@
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::must_plan;
 
 const TradeOff& chosen(const PlannedGraph& planned) {
   return *std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(),
                        [](const auto& one) { return one.is_chosen; });
 }
 
-// Two branches whose results have 64 bytes each; e joins them. Live in sequence: a | a c | c b | c b d | c d e, 3 x 64.
+// What is live in a sequence of kBranches: a | a c | c b | c b d | c d e, 3 x 64.
 // Waves of two: a b | c d | e, with a b c d in the second: 4 x 64.
-constexpr const char* kBranches = R"(graph "g" {
-  input x : f32[16]
-  a = Conv(x) : f32[16]
-  c = Conv(a) : f32[16]
-  b = Conv(x) : f32[16]
-  d = Conv(b) : f32[16]
-  e = Conv(c, d) : f32[16]
-  output e
-})";
-
 TEST(PlanGraphWaves, MoreMemoryMakesThemFewer) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves});
@@ -85,14 +72,14 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
   int faster = 0;
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
     Random random(seed);
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(4, 8)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(4, 8)));
     const int room = static_cast<int>(random.between(0, 60));
     const PlannedGraph planned = must_plan(graph,
                                            {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
                                             .run = ExecutionModel::waves,
                                             .arena_slack_percent = room,
                                             .pareto_front = random.chance(30)},
-                                           testing::random_target(random));
+                                           random_target(random));
     const TradeOff& one = planned.trade_offs[0];
     ASSERT_LE(chosen(planned).picoseconds, one.picoseconds) << seed;
     ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + room) / 100) << seed;
@@ -106,11 +93,11 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
     ++waves;
     if (chosen(planned).picoseconds < one.picoseconds) ++faster;
     ASSERT_EQ(defect_of_waves(planned.plan), "") << seed;
-    ASSERT_EQ(testing::fault_of_some_run(graph, planned.plan), "") << seed;
+    ASSERT_EQ(fault_of_some_run(graph, planned.plan), "") << seed;
   }
   EXPECT_GT(waves, 60);
   EXPECT_GT(faster, 60);
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -13,7 +13,7 @@
 #include "tests/plan/small_plan.h"
 #include "tests/testing/damage.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 // Any text gives a plan that is equal after it is written and read, or an error with a place.
@@ -21,8 +21,7 @@ bool is_read_or_refused(const std::string& text) {
   const Result<PlanFile> file = read_plan_json(text, "p");
   if (file.ok()) {
     EXPECT_TRUE(nlohmann::json::accept(text)) << text;
-    EXPECT_EQ(testing::difference(*file, read_plan_json(write_plan_json(file->plan, file->labels), "again").value()),
-              "")
+    EXPECT_EQ(difference(*file, read_plan_json(write_plan_json(file->plan, file->labels), "again").value()), "")
         << text;
     return true;
   }
@@ -34,7 +33,7 @@ bool is_read_or_refused(const std::string& text) {
 
 std::vector<std::string> two_texts() {
   std::vector<std::string> texts;
-  for (const PlanFile& file : {testing::small_plan_file(), testing::transfer_plan_file()}) {
+  for (const PlanFile& file : {small_plan_file(), transfer_plan_file()}) {
     texts.push_back(write_plan_json(file.plan, file.labels));
   }
   return texts;
@@ -81,10 +80,10 @@ TEST(PlanJsonHostile, DamagedFilesAreReadOrRefused) {
   constexpr int kRuns = 30'000;
   for (int run = 0; run < kRuns; ++run) {
     if (run % 100 == 0) {
-      const PlanFile file = testing::random_plan_file(random);
+      const PlanFile file = random_plan_file(random);
       text = write_plan_json(file.plan, file.labels);
     }
-    read += is_read_or_refused(testing::damaged(text, random, kWords)) ? 1 : 0;
+    read += is_read_or_refused(damaged(text, random, kWords)) ? 1 : 0;
   }
   EXPECT_GT(read, kRuns / 200);
   EXPECT_LT(read, kRuns / 2);
@@ -166,4 +165,4 @@ TEST(PlanJsonHostile, ManyZerosAndDeepNestingAreRefused) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -17,13 +17,8 @@
 #include "tests/plan/random_plan.h"
 #include "tests/plan/small_plan.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-std::string small_json() {
-  const PlanFile file = testing::small_plan_file();
-  return write_plan_json(file.plan, file.labels);
-}
 
 TEST(PlanJson, WritesTheGoldenFile) {
   const std::filesystem::path path = std::filesystem::path(LOWTIDE_TEST_FILES) / "plans/small.json";
@@ -33,10 +28,10 @@ TEST(PlanJson, WritesTheGoldenFile) {
 }
 
 TEST(PlanJson, ReadsBackWhatItWrites) {
-  const PlanFile file = testing::small_plan_file();
+  const PlanFile file = small_plan_file();
   const Result<PlanFile> again = read_plan_json(small_json(), "small.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
-  EXPECT_EQ(testing::difference(file, again.value()), "");
+  EXPECT_EQ(difference(file, again.value()), "");
   EXPECT_EQ(again->labels.tensors[TensorId(2)].name, "scale \xff");
 }
 
@@ -56,7 +51,7 @@ TEST(PlanJson, PlansWithoutStepsAreReadBack) {
   const std::string text = write_plan_json(file.plan, file.labels);
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
-  EXPECT_EQ(testing::difference(file, again.value()), "");
+  EXPECT_EQ(difference(file, again.value()), "");
   // No buffer may be live after the end of the program.
   std::string beyond = text;
   const std::size_t at = beyond.find("[\"input\", 16, 0, 0,");
@@ -77,16 +72,11 @@ std::string refusal(const std::string& text) {
   return read.ok() ? "" : read.error().describe();
 }
 
-std::string transfer_json() {
-  const PlanFile file = testing::transfer_plan_file();
-  return write_plan_json(file.plan, file.labels);
-}
-
 TEST(PlanJson, PlanWithEveryFeatureIsReadBack) {
-  const PlanFile file = testing::transfer_plan_file();
+  const PlanFile file = transfer_plan_file();
   const Result<PlanFile> again = read_plan_json(transfer_json(), "transfers.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
-  EXPECT_EQ(testing::difference(file, again.value()), "");
+  EXPECT_EQ(difference(file, again.value()), "");
   EXPECT_EQ(write_plan_json(again->plan, again->labels), transfer_json());
 }
 
@@ -135,7 +125,7 @@ TEST(PlanJson, FeaturesMustMatchThePlan) {
 
 // A reader of the file must also understand the features of bodies.
 TEST(PlanJson, FeaturesIncludeThoseOfBodies) {
-  PlanFile file = testing::small_plan_file();
+  PlanFile file = small_plan_file();
   BodyPlan& then = file.plan.layout.steps[StepId(2)].bodies[0];
   Plan inner = *then.plan;
   inner.program.streams.push_back({.worker = WorkerId(0)});
@@ -147,7 +137,7 @@ TEST(PlanJson, FeaturesIncludeThoseOfBodies) {
 }
 
 TEST(PlanJson, StreamsAndWaitsAreReadBack) {
-  PlanFile file = testing::small_plan_file();
+  PlanFile file = small_plan_file();
   file.plan.program.streams.push_back({.worker = WorkerId(0)});
   file.plan.program.steps[StepId(2)].stream = StreamId(1);
   file.plan.program.steps[StepId(2)].after = {StepId(0), StepId(1)};
@@ -155,7 +145,7 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
   EXPECT_NE(text.find("[\"compute\", 2, 0, null, [0, 4], [5], 5, 1, [0, 1]]"), std::string::npos) << text;
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
-  EXPECT_EQ(testing::difference(file, again.value()), "");
+  EXPECT_EQ(difference(file, again.value()), "");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 2, [0, 1]]")),
             "p.json: $.steps[2].stream: stream 2 does not exist: there are 2");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [0, 2]]")),
@@ -173,7 +163,7 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
 
 // Buffer 3 has 64 bytes and is live in steps 0 to 2. Its first 16 bytes are live only in step 0.
 TEST(PlanJson, PartsAreReadBack) {
-  PlanFile file = testing::small_plan_file();
+  PlanFile file = small_plan_file();
   Buffer& buffer = file.plan.layout.buffers[BufferId(3)];
   ASSERT_EQ(buffer.size, Bytes(64));
   ASSERT_EQ(buffer.lifespan, (Lifespan{StepId(0), StepId(3)}));
@@ -183,7 +173,7 @@ TEST(PlanJson, PartsAreReadBack) {
   ASSERT_NE(text.find(written), std::string::npos) << text;
   const Result<PlanFile> again = read_plan_json(text, "again.json");
   ASSERT_TRUE(again.ok()) << again.error().describe();
-  EXPECT_EQ(testing::difference(file, again.value()), "");
+  EXPECT_EQ(difference(file, again.value()), "");
   const auto refused = [&](const std::string& by) { return refusal(with(text, written, by)); };
   EXPECT_EQ(refused("[[64, 0, 3]]]"), "p.json: $.buffers[3].parts: has one part; a buffer has none, or at least two");
   EXPECT_EQ(refused("[[16, 0, 1], [49, 0, 3]]]"),
@@ -203,11 +193,11 @@ TEST(PlanJson, RandomPlansAreReadBack) {
   int with_bodies = 0;
   std::map<std::string, int> with_feature;
   for (int run = 0; run < 1500; ++run) {
-    const PlanFile file = testing::random_plan_file(random);
+    const PlanFile file = random_plan_file(random);
     const std::string text = write_plan_json(file.plan, file.labels);
     const Result<PlanFile> again = read_plan_json(text, "again.json");
     ASSERT_TRUE(again.ok()) << again.error().describe() << "\n" << text;
-    ASSERT_EQ(testing::difference(file, again.value()), "") << text;
+    ASSERT_EQ(difference(file, again.value()), "") << text;
     ASSERT_EQ(write_plan_json(again->plan, again->labels), text);
     ASSERT_TRUE(is_utf8(text));
     for (const StepSpace& space : file.plan.layout.steps) with_bodies += space.bodies.empty() ? 0 : 1;
@@ -222,12 +212,12 @@ TEST(PlanJson, RandomPlansAreReadBack) {
 TEST(PlanJson, FilesThatOtherProgramsRewroteAreRead) {
   Random random(12);
   for (int run = 0; run < 200; ++run) {
-    const PlanFile file = testing::random_plan_file(random);
+    const PlanFile file = random_plan_file(random);
     const auto tree = nlohmann::json::parse(write_plan_json(file.plan, file.labels));
     for (const std::string& text : {tree.dump(), tree.dump(4), tree.dump(-1, ' ', true)}) {
       const Result<PlanFile> again = read_plan_json(text, "again.json");
       ASSERT_TRUE(again.ok()) << again.error().describe() << "\n" << text;
-      ASSERT_EQ(testing::difference(file, again.value()), "");
+      ASSERT_EQ(difference(file, again.value()), "");
     }
   }
 }
@@ -246,4 +236,4 @@ TEST(PlanJson, EscapesBytesThatAreNotUtf8) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -7,7 +7,7 @@
 
 #include "tests/plan/small_plan.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 // The small plan with a body in which `edit` was called on the plan.
 template <typename Edit>
 Plan with_body(Edit edit) {
-  Plan plan = testing::small_plan_file().plan;
+  Plan plan = small_plan_file().plan;
   BodyPlan& then = plan.layout.steps[StepId(2)].bodies[0];
   Plan inner = *then.plan;
   edit(inner);
@@ -30,13 +30,13 @@ void run_first_step_again(Plan& plan) {
 }
 
 TEST(Scope, PlansWithOneStepPerNodeRunOnce) {
-  const Plan plan = testing::small_plan_file().plan;
+  const Plan plan = small_plan_file().plan;
   EXPECT_FALSE(recomputes(plan.program));
   EXPECT_EQ(scope_of(plan), BoundScope::run_once);
 }
 
 TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
-  Plan plan = testing::transfer_plan_file().plan;
+  Plan plan = transfer_plan_file().plan;
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
   const auto is_second_neg = [](const Step& step) { return node_of(step) == NodeId(1); };
   ASSERT_EQ(std::count_if(plan.program.steps.begin(), plan.program.steps.end(), is_second_neg), 2);
@@ -47,7 +47,7 @@ TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
 
 // A copy of a value that the caller gets: the value could lie elsewhere until then.
 TEST(Scope, CopiesThatTheCallerGetsAreInTheLargerScope) {
-  Plan plan = testing::small_plan_file().plan;
+  Plan plan = small_plan_file().plan;
   const ValueId output = plan.program.outputs[0];
   const ValueId copied(static_cast<std::uint32_t>(plan.program.values.size()));
   plan.program.values.push_back(Value(plan.program.values[output]));
@@ -63,7 +63,7 @@ TEST(Scope, CopiesThatTheCallerGetsAreInTheLargerScope) {
 }
 
 TEST(Scope, AliasesOfOneNodeCountAsRecomputation) {
-  Plan plan = testing::small_plan_file().plan;
+  Plan plan = small_plan_file().plan;
   plan.program.steps[StepId(2)].work = Alias{NodeId(1)};
   plan.layout.steps[StepId(2)].bodies.clear();
   EXPECT_TRUE(recomputes(plan.program));
@@ -93,4 +93,4 @@ TEST(BufferKinds, FollowTheRoles) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -211,4 +211,14 @@ PlanFile transfer_plan_file() {
   return {std::move(plan), labels_of(graph)};
 }
 
+std::string small_json() {
+  const PlanFile file = small_plan_file();
+  return write_plan_json(file.plan, file.labels);
+}
+
+std::string transfer_json() {
+  const PlanFile file = transfer_plan_file();
+  return write_plan_json(file.plan, file.labels);
+}
+
 }  // namespace lowtide::testing

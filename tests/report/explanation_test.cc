@@ -6,17 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/figures.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -75,7 +73,7 @@ TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
 }
 
 // Each branch writes 4 units of 64 bytes and reduces them to 1. One branch after another needs 4 + 1 + 1.
-constexpr const char* kTwoBranches = R"(graph "g" {
+constexpr const char* kLargeBranches = R"(graph "g" {
     input x : f32[1]
     a = Conv(x) : f32[64]
     b = Conv(x) : f32[64]
@@ -87,7 +85,7 @@ constexpr const char* kTwoBranches = R"(graph "g" {
 
 // In the order as given, both branches are live at once.
 TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
-  const std::string text = explanation(graph_of(kTwoBranches), {.order = "as_given"}, "--no-views");
+  const std::string text = explanation(graph_of(kLargeBranches), {.order = "as_given"}, "--no-views");
   EXPECT_THAT(text, HasSubstr("Not proven: this order needs 576 B, and every order needs at least 320 B"));
   EXPECT_THAT(text,
               HasSubstr("The difference is 256 B, 80.0 % of the bound. Whether another order needs less than this "
@@ -99,7 +97,7 @@ TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
 
 // The search proves 4 + 1 + 1. At any single step, at most 5 units must be live.
 TEST(Explanation, SaysWhatASearchHasShown) {
-  const std::string text = explanation(graph_of(kTwoBranches));
+  const std::string text = explanation(graph_of(kLargeBranches));
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 384 B"));
   EXPECT_THAT(
       text, HasSubstr("shows that every order has a step with at least 384 B live. No single node proves this bound."));
@@ -182,4 +180,4 @@ TEST(Explanation, HandlesAGraphWithoutNodes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -9,7 +9,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/utf8.h"

@@ -11,10 +11,9 @@
 #include "lowtide/report/page.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -141,4 +140,4 @@ TEST(ShownName, KeepsTheEndOfALongName) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -79,18 +79,7 @@ TEST(PeakOf, CountsAResultInPlaceOnce) {
 // Two concats swap the halves of a constant. Between them, none of its bytes need be in the arena. While u runs, r
 // needs 64 bytes and u needs 4.
 TEST(OrderProblem, BytesThatAreCopiedTwiceNeedNotStay) {
-  const Graph graph = testing::graph_of(R"(graph "g" {
-    input i : f32[1]
-    constant w : f32[4]
-    s, t = Split(w) {axis = 0, split = [2, 2]} : f32[2], f32[2]
-    c = Concat(t, s) {axis = 0} : f32[4]
-    p = Conv(c) : f32[1]
-    r = Conv(p) : f32[16]
-    u = Conv(r) : f32[1]
-    d = Concat(t, s) after (u) {axis = 0} : f32[4]
-    q = Conv(d, u) : f32[1]
-    output q
-  })");
+  const Graph graph = testing::graph_of(testing::kSwappedHalves);
   const OrderProblem problem = order_problem(graph, testing::dense_kernels(graph), {});
   EXPECT_LE(search_order(problem, {.work = 1'000'000}).bound, 68);
 }

@@ -19,11 +19,7 @@ namespace {
 using testing::dense_kernels;
 using testing::graph_of;
 
-std::string names(const Graph& graph, const std::vector<NodeId>& order) {
-  std::string text;
-  for (NodeId id : order) text += (text.empty() ? "" : " ") + graph.tensor(*graph.node(id).outputs[0]).name;
-  return text;
-}
+std::string names(const Graph& graph, const std::vector<NodeId>& order) { return testing::names_of(graph, order, " "); }
 
 // Two convolutions with copies of their weights. The graph lists the copy for the second one first.
 TEST(LongestPath, NodesWithShortPathsRunLate) {

@@ -11,11 +11,8 @@
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::dense_kernels;
-using testing::graph_of;
 
 constexpr std::int64_t kWork = 10'000'000;
 
@@ -45,14 +42,14 @@ TEST(OtherOrder, FindsOrdersWithinTheLoadOfRandomGraphs) {
   Random random(63);
   int found = 0;
   for (int round = 0; round < 300; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 20)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 20)));
     const ChosenKernels kernels = dense_kernels(graph);
     const Schedule best = schedule(graph, kernels)->best;
     const std::optional<Schedule> other =
         other_order(graph, kernels, {}, {.most = best.load, .seed = 7, .work = kWork});
     if (!other) continue;
     ++found;
-    ASSERT_TRUE(testing::is_topological(graph, other->order));
+    ASSERT_TRUE(is_topological(graph, other->order));
     ASSERT_LE(other->load, best.load);
     ASSERT_EQ(other->load, largest(load_profile(alias_classes(graph, kernels, other->order), kernels, other->order)));
     const std::optional<Schedule> again =
@@ -63,4 +60,4 @@ TEST(OtherOrder, FindsOrdersWithinTheLoadOfRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "lowtide/schedule/orders/order_search.h"
 #include "lowtide/schedule/schedule.h"

@@ -18,6 +18,8 @@ namespace {
 
 using testing::dense_kernels;
 using testing::graph_of;
+using testing::kTwoBranches;
+using testing::names_of;
 
 OrderChoice must_schedule(const Graph& graph, const ScheduleOptions& options = {}) {
   Result<OrderChoice> result = schedule(graph, dense_kernels(graph), options);
@@ -25,35 +27,17 @@ OrderChoice must_schedule(const Graph& graph, const ScheduleOptions& options = {
   return *std::move(result);
 }
 
-std::string names(const Graph& graph, const std::vector<NodeId>& order) {
-  std::string text;
-  for (NodeId id : order) text += graph.tensor(*graph.node(id).outputs[0]).name;
-  return text;
-}
-
-// Two branches, each large first and small last, listed breadth-first. As given, a, b and c are live at once: 201
-// floats. Depth first finishes one branch before the next one, and needs 102.
-constexpr const char* kTwoBranches = R"(graph "g" {
-  input x : f32[1]
-  a = Conv(x) : f32[100]
-  b = Conv(x) : f32[100]
-  c = Conv(a) : f32[1]
-  d = Conv(b) : f32[1]
-  e = Conv(c, d) : f32[1]
-  output e
-})";
-
 TEST(DepthFirst, FinishesABranchBeforeTheNext) {
   const Graph graph = graph_of(kTwoBranches);
   const OrderChoice result = must_schedule(graph, {.order = "depth_first"});
-  EXPECT_EQ(names(graph, result.best.order), "acbde");
+  EXPECT_EQ(names_of(graph, result.best.order), "acbde");
   EXPECT_EQ(result.best.load, Bytes(4 * (1 + 100 + 1)));  // c, b and d
 }
 
 TEST(GreedyByFreedBytes, PrefersTheNodeThatFreesMost) {
   const Graph graph = graph_of(kTwoBranches);
   const OrderChoice result = must_schedule(graph, {.order = "greedy_by_freed_bytes"});
-  EXPECT_EQ(names(graph, result.best.order), "acbde");
+  EXPECT_EQ(names_of(graph, result.best.order), "acbde");
 }
 
 // b adds 2 floats and a adds 100, so the greedy order takes b first.
@@ -65,7 +49,7 @@ TEST(GreedyByFreedBytes, PrefersTheSmallestAddition) {
     c = Conv(a, b) : f32[1]
     output c
   })");
-  EXPECT_EQ(names(graph, must_schedule(graph, {.order = "greedy_by_freed_bytes"}).best.order), "bac");
+  EXPECT_EQ(names_of(graph, must_schedule(graph, {.order = "greedy_by_freed_bytes"}).best.order), "bac");
 }
 
 TEST(Schedule, KeepsTheBestAndNamesWhatItTried) {
@@ -99,7 +83,7 @@ TEST(Schedule, HonoursControlEdges) {
     output c
   })");
   for (const std::string& name : schedule_strategies()) {
-    EXPECT_EQ(names(graph, must_schedule(graph, {.order = name}).best.order), "abc") << name;
+    EXPECT_EQ(names_of(graph, must_schedule(graph, {.order = name}).best.order), "abc") << name;
   }
 }
 

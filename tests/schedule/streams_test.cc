@@ -5,59 +5,24 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "lowtide/schedule/parallel/predecessors.h"
-#include "lowtide/share/load.h"
-#include "tests/testing/graphs.h"
+#include "tests/schedule/parallel_cases.h"
 
 namespace lowtide::schedule_internal {
 namespace {
 
+using testing::Case;
+using testing::case_of;
 using testing::dense_kernels;
 using testing::given_order;
 using testing::graph_of;
-
-struct Case {
-  Graph graph;
-  ChosenKernels kernels;
-  Schedule sequential;
-  IdVector<NodeId, std::int64_t> costs;  // all 10
-};
-
-Case case_of(std::string_view text) {
-  Case made{.graph = graph_of(text)};
-  made.kernels = dense_kernels(made.graph);
-  made.sequential.order = given_order(made.graph);
-  made.sequential.aliases = alias_classes(made.graph, made.kernels, made.sequential.order);
-  made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
-  made.costs = IdVector<NodeId, std::int64_t>(made.graph.nodes().size(), 10);
-  return made;
-}
+using testing::kBranches;
+using testing::kNoCap;
+using testing::names_of;
 
 StreamSchedule spread(const Case& made, StreamOptions options) {
   return schedule_streams(made.graph, made.sequential, made.kernels, made.costs, options);
 }
-
-constexpr Bytes kNoCap{std::int64_t{1} << 60};
-
-std::string names(const Graph& graph, const std::vector<NodeId>& order) {
-  std::string text;
-  for (NodeId id : order) text += graph.tensor(*graph.node(id).outputs[0]).name;
-  return text;
-}
-
-// Two branches of two nodes; each node's result is 10 bytes. One by one, a branch ends before the next begins:
-//   a | a c | c b | c b d | c d e      at most 3 x 10
-constexpr const char* kBranches = R"(graph "g" {
-  input x : u8[10]
-  a = Conv(x) : u8[10]
-  c = Conv(a) : u8[10]
-  b = Conv(x) : u8[10]
-  d = Conv(b) : u8[10]
-  e = Conv(c, d) : u8[10]
-  output e
-})";
 
 //   stream 0   | a | c | e |      live: a and b, then a, b, c and d
 //   stream 1   | b | d |
@@ -65,7 +30,7 @@ TEST(Streams, RunBranchesAtOnce) {
   const Case made = case_of(kBranches);
   ASSERT_EQ(made.sequential.load, Bytes(30));
   const StreamSchedule streams = spread(made, {.cap = kNoCap});
-  EXPECT_EQ(names(made.graph, streams.order), "abcde");
+  EXPECT_EQ(names_of(made.graph, streams.order), "abcde");
   EXPECT_EQ(streams.stream, (std::vector<std::uint32_t>{0, 1, 0, 1, 0}));
   EXPECT_EQ(streams.picoseconds, 30);
   EXPECT_EQ(streams.load, Bytes(40));
@@ -144,7 +109,7 @@ TEST(Streams, ANodeThatOverwritesWaitsForReaders) {
   ASSERT_EQ(class_of("a"), class_of("r"));
   EXPECT_EQ(predecessors(made.graph, made.sequential)[NodeId(2)], (std::vector<NodeId>{NodeId(0), NodeId(1)}));
   const StreamSchedule streams = spread(made, {.cap = kNoCap});
-  EXPECT_EQ(names(made.graph, streams.order), "asrtue");
+  EXPECT_EQ(names_of(made.graph, streams.order), "asrtue");
 }
 
 bool covers(const Case& made, const StreamSchedule& streams) {

@@ -8,39 +8,21 @@
 #include <algorithm>
 
 #include "lowtide/schedule/parallel/predecessors.h"
-#include "lowtide/share/load.h"
-#include "tests/testing/graphs.h"
+#include "tests/schedule/parallel_cases.h"
 
 namespace lowtide::schedule_internal {
 namespace {
 
+using testing::Case;
+using testing::case_of;
 using testing::dense_kernels;
-using testing::given_order;
 using testing::graph_of;
-
-struct Case {
-  Graph graph;
-  ChosenKernels kernels;
-  Schedule sequential;
-  IdVector<NodeId, std::int64_t> costs;
-};
-
-Case case_of(Graph graph, std::vector<std::int64_t> costs = {}) {
-  Case made{.graph = std::move(graph)};
-  made.kernels = dense_kernels(made.graph);
-  made.sequential.order = given_order(made.graph);
-  made.sequential.aliases = alias_classes(made.graph, made.kernels, made.sequential.order);
-  made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
-  costs.resize(made.graph.nodes().size(), 10);
-  for (std::int64_t cost : costs) made.costs.push_back(cost);
-  return made;
-}
+using testing::kBranches;
+using testing::kNoCap;
 
 WaveSchedule group(const Case& made, WaveOptions options) {
   return schedule_waves(made.graph, made.sequential, made.kernels, made.costs, options);
 }
-
-constexpr Bytes kNoCap{std::int64_t{1} << 60};
 
 // The waves as text, such as "ab|cd|e".
 std::string text_of(const Case& made, const WaveSchedule& waves) {
@@ -52,22 +34,11 @@ std::string text_of(const Case& made, const WaveSchedule& waves) {
   return text;
 }
 
-// Two branches of two nodes, each result 10 bytes. One by one: a | a c | c b | c b d | c d e, at most 3 x 10.
-constexpr const char* kBranches = R"(graph "g" {
-  input x : u8[10]
-  a = Conv(x) : u8[10]
-  c = Conv(a) : u8[10]
-  b = Conv(x) : u8[10]
-  d = Conv(b) : u8[10]
-  e = Conv(c, d) : u8[10]
-  output e
-})";
-
 //   wave       0    1    2
 //   stream 0 | a  | c  | e |      each wave takes 10; in wave 1, a, b, c and d are live
 //   stream 1 | b  | d  |
 TEST(Waves, RunBranchesSideBySide) {
-  const Case made = case_of(graph_of(kBranches));
+  const Case made = case_of(kBranches);
   ASSERT_EQ(made.sequential.load, Bytes(30));
   const WaveSchedule waves = group(made, {.cap = kNoCap});
   EXPECT_EQ(text_of(made, waves), "ab|cd|e");
@@ -83,19 +54,19 @@ TEST(Waves, RunBranchesSideBySide) {
 
 // Within 30 bytes, a and b can run at once, but c and d cannot. So there are four waves: a b | c | d | e.
 TEST(Waves, KeepWithinACap) {
-  const Case made = case_of(graph_of(kBranches));
+  const Case made = case_of(kBranches);
   const WaveSchedule waves = group(made, {.cap = Bytes(30)});
   EXPECT_LE(waves.run.load, Bytes(30));
   EXPECT_EQ(waves.run.picoseconds, 40);
 }
 
 TEST(Waves, NeverGetStuckBelowTheSequentialLoad) {
-  const Case made = case_of(graph_of(kBranches));
+  const Case made = case_of(kBranches);
   EXPECT_EQ(group(made, {.cap = Bytes(1)}).run.load, Bytes(30));
 }
 
 TEST(Waves, OfOneNodeRunInSequence) {
-  const Case made = case_of(graph_of(kBranches));
+  const Case made = case_of(kBranches);
   const WaveSchedule waves = group(made, {.most = 1, .priority = StreamPriority::given_order, .cap = kNoCap});
   EXPECT_EQ(waves.run.order, made.sequential.order);
   EXPECT_EQ(waves.run.picoseconds, 50);
@@ -107,7 +78,7 @@ TEST(Waves, OfOneNodeRunInSequence) {
 //   in the given order          a b | c d | e     90 + 80 + 10
 //   in the given order by cost  a c | b d | e     80 is closer to 90 than 10 is
 TEST(Waves, NodesOfSimilarCostFillAWave) {
-  const Case made = case_of(graph_of(R"(graph "g" {
+  const Case made = case_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
     b = Conv(x) : u8[10]
@@ -115,7 +86,7 @@ TEST(Waves, NodesOfSimilarCostFillAWave) {
     d = Conv(x) : u8[10]
     e = Conv(a, b, c, d) : u8[10]
     output e
-  })"),
+  })",
                             {90, 10, 80, 10, 10});
   const auto grouped = [&](StreamPriority priority, WaveFill fill) {
     return text_of(made, group(made, {.priority = priority, .fill = fill, .cap = kNoCap}));
@@ -128,7 +99,7 @@ TEST(Waves, NodesOfSimilarCostFillAWave) {
 
 // v is an alias of a. Nothing runs, so it is a wave of its own that takes no time.
 TEST(Waves, AnAliasIsAWaveThatTakesNoTime) {
-  const Case made = case_of(graph_of(R"(graph "g" {
+  const Case made = case_of(R"(graph "g" {
     input x : u8[10]
     a = Conv(x) : u8[10]
     b = Conv(x) : u8[10]
@@ -137,7 +108,7 @@ TEST(Waves, AnAliasIsAWaveThatTakesNoTime) {
     d = Conv(b) : u8[10]
     e = Conv(c, d) : u8[10]
     output e
-  })"));
+  })");
   ASSERT_EQ(made.sequential.aliases.step_kinds[NodeId(2)], StepKind::alias);
   const WaveSchedule waves = group(made, {.cap = kNoCap});
   EXPECT_EQ(text_of(made, waves), "ab|v|cd|e");

@@ -7,39 +7,10 @@
 
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/share/load.h"
-#include "tests/testing/graphs.h"
+#include "tests/share/decided.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::dense_kernels;
-using testing::given_order;
-using testing::graph_of;
-using testing::tensor_named;
-
-struct Decided {
-  Graph graph;
-  AliasClasses aliases;
-  Bytes load;
-
-  [[nodiscard]] bool share(const char* a, const char* b) const {
-    return aliases.class_of[tensor_named(graph, a)] == aliases.class_of[tensor_named(graph, b)];
-  }
-  [[nodiscard]] const AliasClass& class_of(const char* name) const {
-    return aliases.classes[aliases.class_of[tensor_named(graph, name)]];
-  }
-  [[nodiscard]] std::int64_t offset(const char* name) const {
-    return aliases.offset_in_class[tensor_named(graph, name)].position();
-  }
-};
-
-Decided decide(const std::string& text, const AliasOptions& options = {}) {
-  Graph graph = graph_of("graph \"g\" {\n" + text + "\n}\n");
-  const ChosenKernels kernels = dense_kernels(graph);
-  AliasClasses aliases = alias_classes(graph, kernels, given_order(graph), options);
-  const Bytes load = largest(load_profile(aliases, kernels, given_order(graph), options));
-  return {std::move(graph), std::move(aliases), load};
-}
 
 // In a chain of 4-byte convolutions with a Relu, the Relu writes over what it reads.
 TEST(InPlace, OverwritesAnInputThatDies) {
@@ -259,7 +230,7 @@ TEST(Aliases, NeverRaiseThePeak) {
   int raised_by_parts = 0;
   int lowered_by_parts = 0;
   for (int round = 0; round < 3000; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 14)));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(1, 14)));
     const ChosenKernels kernels = dense_kernels(graph);
     const std::vector<NodeId> order = given_order(graph);
     const auto load = [&](const AliasOptions& options) {
@@ -299,4 +270,4 @@ TEST(Views, OutputsAreJoinedIfTheyShareNoByte) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

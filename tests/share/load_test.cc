@@ -7,12 +7,8 @@
 
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::dense_kernels;
-using testing::given_order;
-using testing::graph_of;
 
 TEST(LoadProfile, CountsScratchAndRoundsUp) {
   const Graph graph = graph_of(R"(graph "g" {
@@ -39,4 +35,4 @@ TEST(LoadProfile, OfAnOrderWithoutNodesHasOneMoment) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -11,48 +11,13 @@
 #include "lowtide/analysis/bounds.h"
 #include "lowtide/share/alias_classes.h"
 #include "lowtide/share/load.h"
+#include "tests/share/decided.h"
 #include "tests/share/every_sharing.h"
 #include "tests/testing/concat_graphs.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::dense_kernels;
-using testing::given_order;
-using testing::graph_of;
-using testing::tensor_named;
-
-struct Decided {
-  Graph graph;
-  AliasClasses aliases;
-  Bytes load;
-  Bytes bound;
-
-  [[nodiscard]] bool share(const char* a, const char* b) const {
-    return aliases.class_of[tensor_named(graph, a)] == aliases.class_of[tensor_named(graph, b)];
-  }
-  // "operand of node at offset", one per line.
-  [[nodiscard]] std::string copies() const {
-    std::string text;
-    for (const PartCopy& copy : aliases.copies) {
-      text += graph.tensor(copy.tensor).name + " at " + std::to_string(copy.offset.position()) + "\n";
-    }
-    return text;
-  }
-};
-
-Decided decide(const std::string& text, const AliasOptions& options = {}) {
-  Graph graph = graph_of("graph \"g\" {\n" + text + "\n}\n");
-  const ChosenKernels kernels = dense_kernels(graph);
-  AliasClasses aliases = alias_classes(graph, kernels, given_order(graph), options);
-  const std::vector<Bytes> profile = load_profile(aliases, kernels, given_order(graph), options);
-  const Bytes bound =
-      load_bound(graph, kernels, given_order(graph), profile,
-                 {.alignment = options.alignment, .inputs_live_throughout = options.inputs_live_throughout})
-          .bytes;
-  return {std::move(graph), std::move(aliases), largest(profile), bound};
-}
 
 // x belongs to the caller, so 8 bytes of c are a copy of it. The load is the 16 bytes of c. A kernel that copies both
 // operands would need 24.
@@ -142,14 +107,14 @@ TEST(PartCopies, AgreeWithEveryChoiceOnRandomGraphs) {
   int orders = 0;
   int rounds = 0;
   while (rounds < 250) {
-    const Graph graph = testing::random_concat_graph(random, static_cast<int>(random.between(2, 5)));
+    const Graph graph = random_concat_graph(random, static_cast<int>(random.between(2, 5)));
     const ChosenKernels kernels = dense_kernels(graph);
-    const testing::EverySharing every(graph, kernels);
+    const EverySharing every(graph, kernels);
     if (every.choices() > 8) continue;
     ++rounds;
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     bool has_copies = false;
-    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    for_every_order(graph, [&](const std::vector<NodeId>& order) {
       const std::int64_t best = every.least_peak(order);
       const AliasClasses aliases = alias_classes(graph, kernels, order);
       const Bytes load = largest(load_profile(aliases, kernels, order));
@@ -172,4 +137,4 @@ TEST(PartCopies, AgreeWithEveryChoiceOnRandomGraphs) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,11 +12,8 @@
 #include "lowtide/plan/plan.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
-
-using testing::graph_of;
-using testing::tensor_named;
 
 // A plan of a graph, put together by hand. Each stream belongs to a worker.
 class Draft {
@@ -133,4 +130,4 @@ TEST(Waits, ControlInputsMeanTheFirstRunOfANode) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

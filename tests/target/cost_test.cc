@@ -7,11 +7,11 @@
 
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 std::int64_t modelled(const std::string& text) {
-  const Graph graph = testing::graph_of(text);
+  const Graph graph = graph_of(text);
   return estimated_picoseconds(graph, NodeId(0), Kernel{});
 }
 
@@ -58,7 +58,7 @@ TEST(Cost, CountsOperationsOfConvolutions) {
 }
 
 TEST(Cost, UsesTheCostOfTheCatalogue) {
-  const Graph graph = testing::graph_of(R"(graph "g" {
+  const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
     y = Relu(x) : f32[16]
     output y
@@ -69,4 +69,4 @@ TEST(Cost, UsesTheCostOfTheCatalogue) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

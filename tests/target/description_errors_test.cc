@@ -10,7 +10,7 @@
 #include "lowtide/target/description.h"
 #include "tests/testing/damage.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::HasSubstr;
@@ -218,10 +218,10 @@ TEST(TargetDescriptionErrors, TextsCutAnywhereOrDamagedAreReadOrRefused) {
   for (std::size_t size = 0; size <= text.size(); ++size) is_read_or_refused(text.substr(0, size));
   Random random(16);
   constexpr int kRuns = 30'000;
-  for (int run = 0; run < kRuns; ++run) is_read_or_refused(testing::damaged(text, random, kWords));
+  for (int run = 0; run < kRuns; ++run) is_read_or_refused(damaged(text, random, kWords));
   EXPECT_GT(read, kRuns / 200);
   EXPECT_LT(read, kRuns / 2);
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

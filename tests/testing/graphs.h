@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <numeric>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -66,6 +64,41 @@ inline void for_every_order(const Graph& graph, const std::function<void(const s
   do {
     if (is_topological(graph, order)) visit(order);
   } while (std::next_permutation(order.begin(), order.end()));
+}
+
+// Two branches, each large first and small last, listed breadth-first. As given, a, b and c are live at once: 201
+// floats. Depth first finishes one branch before the next one, and needs 102.
+constexpr const char* kTwoBranches = R"(graph "g" {
+  input x : f32[1]
+  a = Conv(x) : f32[100]
+  b = Conv(x) : f32[100]
+  c = Conv(a) : f32[1]
+  d = Conv(b) : f32[1]
+  e = Conv(c, d) : f32[1]
+  output e
+})";
+
+// The concats c and d both put the second half of the constant w first.
+constexpr const char* kSwappedHalves = R"(graph "g" {
+  input i : f32[1]
+  constant w : f32[4]
+  s, t = Split(w) {axis = 0, split = [2, 2]} : f32[2], f32[2]
+  c = Concat(t, s) {axis = 0} : f32[4]
+  p = Conv(c) : f32[1]
+  r = Conv(p) : f32[16]
+  u = Conv(r) : f32[1]
+  d = Concat(t, s) after (u) {axis = 0} : f32[4]
+  q = Conv(d, u) : f32[1]
+  output q
+})";
+
+// The names of the first outputs of the nodes.
+inline std::string names_of(const Graph& graph, const std::vector<NodeId>& order, std::string_view separator = "") {
+  std::string text;
+  for (NodeId id : order) {
+    text += (text.empty() ? "" : std::string(separator)) + graph.tensor(*graph.node(id).outputs[0]).name;
+  }
+  return text;
 }
 
 // Adds random nodes to a graph. Sizes are small multiples of one row of four floats, so that tensors often have the

@@ -9,16 +9,10 @@
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::integer;
-using testing::integers;
-using testing::kinds;
-using testing::messages;
-using testing::PlanMaker;
 using verify_internal::alias_meaning;
 using verify_internal::AliasMeaning;
 
@@ -227,12 +221,9 @@ class AliasStep : public ::testing::Test {
   static Graph make_graph(TensorId& b, TensorId& c, TensorId& d) {
     GraphMaker maker;
     const TensorId a = maker.input("a", {16});
-    b = maker.tensor("b", {16});
-    c = maker.tensor("c", {4, 4});
-    d = maker.tensor("d", {16});
-    maker.node("Gemm", {a}, {b});
-    maker.node("Reshape", {b}, {c});
-    maker.node("Gemm", {c}, {d});
+    b = maker.result("b", {16}, "Gemm", {a});
+    c = maker.result("c", {4, 4}, "Reshape", {b});
+    d = maker.result("d", {16}, "Gemm", {c});
     return maker.make({d});
   }
   TensorId b, c, d;
@@ -244,9 +235,7 @@ class AliasStep : public ::testing::Test {
     planner.put(b, buffer);
     planner.put(c, own_buffer ? planner.buffer(BufferKind::temporary, 16, 64, 1, 3) : buffer, offset_of_c);
     planner.put(d, planner.buffer(BufferKind::output, 16, 32, 2, 3));
-    planner.compute(NodeId(0));
-    planner.alias(NodeId(1));
-    planner.compute(NodeId(2));
+    planner.run_in_order({NodeId(1)});
     return planner.finish();
   }
 };
@@ -271,7 +260,7 @@ TEST_F(AliasStep, CarriesNoScratch) {
                                      .size = Bytes(8),
                                      .lifespan = {StepId(1), StepId(2)},
                                      .placement = Placement{RegionId(0), Offset(48)}});
-  testing::make_honest(graph, plan);
+  make_honest(graph, plan);
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_alias");
 }
 
@@ -296,16 +285,13 @@ TEST_F(AliasStep, OfAnOperatorThatMustComputeIsBadAlias) {
 TEST(Alias, OfAnInputIsReadOnly) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
-  const TensorId b = maker.tensor("b", {4, 4});
-  const TensorId c = maker.tensor("c", {4, 4});
-  maker.node("Reshape", {a}, {b});
-  maker.node("Relu", {b}, {c});
+  const TensorId b = maker.result("b", {4, 4}, "Reshape", {a});
+  const TensorId c = maker.result("c", {4, 4}, "Relu", {b});
   const Graph graph = maker.make({c});
   PlanMaker planner(graph);
   planner.put(b, planner.buffer_of(a));
   planner.put(c, planner.buffer(BufferKind::output, 16, 0, 1, 2));
-  planner.alias(NodeId(0));
-  planner.compute(NodeId(1));
+  planner.run_in_order({NodeId(0)});
   Plan plan = planner.finish();
   EXPECT_EQ(messages(verify(graph, plan)), "");
   plan.layout.values[planner.value_of(c)].buffer = planner.buffer_of(a);
@@ -326,12 +312,9 @@ TEST(Alias, OfAnInputIsReadOnly) {
 TEST(Alias, ConcatFindsItsInputsInTheirSlices) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId a = maker.tensor("a", {1, 16});
-  const TensorId b = maker.tensor("b", {2, 16});
-  const TensorId c = maker.tensor("c", {3, 16});
-  maker.node("Gemm", {x}, {a});
-  maker.node("Gemm", {x}, {b});
-  maker.node("Concat", {a, b}, {c}, {integer("axis", 0)});
+  const TensorId a = maker.result("a", {1, 16}, "Gemm", {x});
+  const TensorId b = maker.result("b", {2, 16}, "Gemm", {x});
+  const TensorId c = maker.result("c", {3, 16}, "Concat", {a, b}, {integer("axis", 0)});
   const Graph graph = maker.make({c});
   const auto plan_with_b_at = [&](std::int64_t offset) {
     PlanMaker planner(graph);
@@ -339,9 +322,7 @@ TEST(Alias, ConcatFindsItsInputsInTheirSlices) {
     planner.put(a, buffer, 0);
     planner.put(b, buffer, offset);
     planner.put(c, buffer, 0);
-    planner.compute(NodeId(0));
-    planner.compute(NodeId(1));
-    planner.alias(NodeId(2));
+    planner.run_in_order({NodeId(2)});
     return planner.finish();
   };
   EXPECT_EQ(messages(verify(graph, plan_with_b_at(16))), "");
@@ -355,21 +336,18 @@ TEST(Alias, ConcatFindsItsInputsInTheirSlices) {
 TEST(Alias, TwoOutputsMayNotBeTheSameBytes) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId a = maker.tensor("a", {16});
-  const TensorId b = maker.tensor("b", {4, 4});
-  maker.node("Gemm", {x}, {a});
-  maker.node("Reshape", {a}, {b});
+  const TensorId a = maker.result("a", {16}, "Gemm", {x});
+  const TensorId b = maker.result("b", {4, 4}, "Reshape", {a});
   const Graph graph = maker.make({a, b});
   PlanMaker planner(graph);
   const BufferId buffer = planner.buffer(BufferKind::output, 16, 0, 0, 2);
   planner.put(a, buffer);
   planner.put(b, buffer);
-  planner.compute(NodeId(0));
-  planner.alias(NodeId(1));
+  planner.run_in_order({NodeId(1)});
   const auto found = verify(graph, planner.finish());
   EXPECT_EQ(kinds(found), "overlap");
   EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{a, b}));
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

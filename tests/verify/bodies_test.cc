@@ -7,15 +7,10 @@
 #include "lowtide/base/limits.h"
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::kinds;
-using testing::make_honest;
-using testing::messages;
-using testing::PlanMaker;
 
 // if (c) then u = Gemm(x), v = Gemm(u) else v = Gemm(x). Then x[16] is captured; u and v have 16 bytes.
 //
@@ -241,8 +236,7 @@ class LoopBody : public ::testing::Test {
     GraphMaker maker("body");
     maker.input("i", {1}, DType::i64);
     const TensorId state = maker.input("state", {16});
-    const TensorId next = maker.tensor("next", {16});
-    maker.node("Gemm", {state}, {next});
+    const TensorId next = maker.result("next", {16}, "Gemm", {state});
     return std::make_shared<const Graph>(maker.make({next}));
   }
   std::shared_ptr<const Graph> body = make_body();
@@ -296,18 +290,15 @@ TEST_F(LoopBody, InputThatHasNoPlaceIsWrong) {
 TEST_F(LoopBody, InputThatEndsEarlyIsWrong) {
   GraphMaker maker("body");
   const TensorId state = maker.input("state", {16});
-  const TensorId a = maker.tensor("a", {16});
-  const TensorId b = maker.tensor("b", {16});
-  maker.node("Gemm", {state}, {a});
-  maker.node("Gemm", {a}, {b});
+  const TensorId a = maker.result("a", {16}, "Gemm", {state});
+  const TensorId b = maker.result("b", {16}, "Gemm", {a});
   body = std::make_shared<const Graph>(maker.make({b}));
   const auto plan_with = [&](std::uint32_t end) {
     PlanMaker planner(*body, true);
     planner.input_at(state, 0, end);
     planner.put(a, planner.buffer(BufferKind::temporary, 16, 16, 0, 2));
     planner.put(b, planner.buffer(BufferKind::output, 16, 32, 1, 2));
-    planner.compute(NodeId(0));
-    planner.compute(NodeId(1));
+    planner.run_in_order();
     return planner.finish();
   };
   EXPECT_EQ(check(plan_with(2)), "");
@@ -369,4 +360,4 @@ TEST(Nesting, GoesAsDeepAsGraphsDo) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -13,31 +13,15 @@
 #include "lowtide/verify/bounds/order_count.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "tests/testing/graphs.h"
+#include "tests/verify/order_facts.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::graph_of;
-using testing::tensor_named;
 using verify_internal::Chain;
 using verify_internal::DownsetWalk;
 
 constexpr std::int64_t kEffort = 100'000'000;
-
-OrderFacts facts_of(const Graph& graph, Bytes alignment = Bytes(1)) {
-  OrderFacts facts{.alignment = alignment};
-  const ChosenKernels kernels = testing::dense_kernels(graph);
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    facts.scratch.push_back(kernels[id].scratch);
-    std::vector<std::pair<TensorId, TensorId>> pairs;
-    for (const auto& [input, output] : kernels[id].in_place) {
-      pairs.emplace_back(*graph.node(id).inputs[static_cast<std::size_t>(input)],
-                         *graph.node(id).outputs[static_cast<std::size_t>(output)]);
-    }
-    facts.in_place.push_back(std::move(pairs));
-  }
-  return facts;
-}
 
 // By definition, byte by byte, for alignment 1. Each computed byte has a number. A view repeats the numbers of what it
 // is a view of. A concat has new numbers for the copies of operands that cannot lie in it. Inputs and constants cost
@@ -173,21 +157,11 @@ class ByteCount {
   int brought_ = 0;
 };
 
-// In the given order, a, b and c are live together: 4 x (100 + 100 + 1) = 804. One branch after the other, c, b and d
-// are: 4 x (1 + 100 + 1) = 408. One Conv alone, with what it reads and writes, takes 404.
-constexpr const char* kTwoBranches = R"(graph "g" {
-  input x : f32[1]
-  a = Conv(x) : f32[100]
-  b = Conv(x) : f32[100]
-  c = Conv(a) : f32[1]
-  d = Conv(b) : f32[1]
-  e = Conv(c, d) : f32[1]
-  output e
-})";
-
+// In the given order of kTwoBranches, a, b and c are live together: 4 x (100 + 100 + 1) = 804. One branch after the
+// other, c, b and d are: 4 x (1 + 100 + 1) = 408. One Conv alone, with what it reads and writes, takes 404.
 TEST(CheckOrderBound, ConfirmsByWhatMustLive) {
   const Graph graph = graph_of(kTwoBranches);
-  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(404), NodeId(2), 0);
+  const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(404), NodeId(2), 0);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
   EXPECT_FALSE(check.is_by_search);
   EXPECT_EQ(check.must_be_live, Bytes(404));
@@ -195,18 +169,19 @@ TEST(CheckOrderBound, ConfirmsByWhatMustLive) {
 
 TEST(CheckOrderBound, ConfirmsBySearchWhatNoNodeShows) {
   const Graph graph = graph_of(kTwoBranches);
-  EXPECT_EQ(check_order_bound(graph, facts_of(graph), Bytes(408), NodeId(2), 0).verdict, OrderBoundVerdict::undecided);
-  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(408), NodeId(2), kEffort);
+  EXPECT_EQ(check_order_bound(graph, dense_facts(graph), Bytes(408), NodeId(2), 0).verdict,
+            OrderBoundVerdict::undecided);
+  const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(408), NodeId(2), kEffort);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
   EXPECT_TRUE(check.is_by_search);
 }
 
 TEST(CheckOrderBound, RefutesWithAnOrder) {
   const Graph graph = graph_of(kTwoBranches);
-  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(409), NodeId(2), kEffort);
+  const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(409), NodeId(2), kEffort);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::refuted);
   EXPECT_EQ(check.counted, Bytes(408));
-  EXPECT_TRUE(testing::is_topological(graph, check.order));
+  EXPECT_TRUE(is_topological(graph, check.order));
 }
 
 // x (64 bytes) is split into a (16) and b (48), and c (8) is computed from a while b waits. Whatever the plan does with
@@ -220,7 +195,7 @@ TEST(CheckOrderBound, CountsThePartsOfASplitEach) {
     d = Conv(c, b) : f32[1]
     output d
   })");
-  const OrderBoundCheck check = check_order_bound(graph, facts_of(graph), Bytes(72), NodeId(2), 0);
+  const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(72), NodeId(2), 0);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
   EXPECT_EQ(check.must_be_live, Bytes(72));
 }
@@ -228,22 +203,11 @@ TEST(CheckOrderBound, CountsThePartsOfASplitEach) {
 // s and t lie in the constant w. The concats c and d both put the second half of w first, so each brings w into the
 // arena. Between the two, nothing of w need be in the arena. r takes 64 bytes, and c and d take 16 each.
 TEST(CheckOrderBound, WhatIsBroughtInTwiceNeedNotStay) {
-  const Graph graph = graph_of(R"(graph "g" {
-    input i : f32[1]
-    constant w : f32[4]
-    s, t = Split(w) {axis = 0, split = [2, 2]} : f32[2], f32[2]
-    c = Concat(t, s) {axis = 0} : f32[4]
-    p = Conv(c) : f32[1]
-    r = Conv(p) : f32[16]
-    u = Conv(r) : f32[1]
-    d = Concat(t, s) after (u) {axis = 0} : f32[4]
-    q = Conv(d, u) : f32[1]
-    output q
-  })");
+  const Graph graph = graph_of(kSwappedHalves);
   // While u runs: r 64 and u 4.
-  EXPECT_EQ(check_order_bound(graph, facts_of(graph), Bytes(68), std::nullopt, kEffort).verdict,
+  EXPECT_EQ(check_order_bound(graph, dense_facts(graph), Bytes(68), std::nullopt, kEffort).verdict,
             OrderBoundVerdict::confirmed);
-  const OrderBoundCheck above = check_order_bound(graph, facts_of(graph), Bytes(69), std::nullopt, kEffort);
+  const OrderBoundCheck above = check_order_bound(graph, dense_facts(graph), Bytes(69), std::nullopt, kEffort);
   EXPECT_EQ(above.verdict, OrderBoundVerdict::refuted);
   EXPECT_EQ(above.counted, Bytes(68));
 }
@@ -269,12 +233,12 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
   int exact = 0;
   std::size_t joined = 0;
   for (int round = 0; round < 600; ++round) {
-    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(2, 7)));
-    const OrderFacts facts = facts_of(graph);
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
+    const OrderFacts facts = dense_facts(graph);
     const ByteCount bytes(graph, facts);
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     const verify_internal::OrderCount count = verify_internal::order_count(graph, facts);
-    testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    for_every_order(graph, [&](const std::vector<NodeId>& order) {
       const std::int64_t load = bytes.load(order);
       const std::int64_t counted = verify_internal::counted_load(count, order).count();
       ASSERT_LE(counted, load) << "round " << round << print_graph(graph);
@@ -285,7 +249,7 @@ TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
     ASSERT_EQ(met.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(graph);
     const OrderBoundCheck above = check_order_bound(graph, facts, Bytes(least + 1), std::nullopt, kEffort);
     ASSERT_EQ(above.verdict, OrderBoundVerdict::refuted) << "round " << round << print_graph(graph);
-    ASSERT_TRUE(testing::is_topological(graph, above.order));
+    ASSERT_TRUE(is_topological(graph, above.order));
     ASSERT_EQ(verify_internal::counted_load(count, above.order), Bytes(least));
     for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
       ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).must_be_live, Bytes(least));
@@ -318,7 +282,7 @@ TEST(CheckOrderBound, CountsAnOperandInPlaceOnce) {
     d = Conv(c) : f32[1]
     output d
   })");
-  const OrderFacts facts = facts_of(graph);
+  const OrderFacts facts = dense_facts(graph);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(12), NodeId(1), 0).verdict, OrderBoundVerdict::confirmed);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(16), NodeId(2), 0).must_be_live, Bytes(16));  // c and d
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(17), NodeId(2), kEffort).verdict, OrderBoundVerdict::refuted);
@@ -334,7 +298,7 @@ TEST(CheckOrderBound, CountsAnOperandThatIsHeldTwice) {
     d = Conv(v) : f32[1]
     output d
   })");
-  const OrderFacts facts = facts_of(graph);
+  const OrderFacts facts = dense_facts(graph);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(20), NodeId(3), 0).verdict, OrderBoundVerdict::confirmed);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(21), NodeId(3), kEffort).verdict, OrderBoundVerdict::refuted);
 }
@@ -349,7 +313,7 @@ TEST(CheckOrderBound, CountsOneCopyIfTwoConcatsRepeatATensor) {
     e = Conv(c, d) : f32[1]
     output e
   })");
-  const OrderFacts facts = facts_of(graph);
+  const OrderFacts facts = dense_facts(graph);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(20), NodeId(3), kEffort).verdict, OrderBoundVerdict::confirmed);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(21), NodeId(3), kEffort).verdict, OrderBoundVerdict::refuted);
 }
@@ -358,8 +322,8 @@ TEST(CheckOrderBound, CountsOneCopyIfTwoConcatsRepeatATensor) {
 TEST(CheckOrderBound, IsUndecidedAtWorst) {
   Random random(72);
   for (int round = 0; round < 200; ++round) {
-    const Graph graph = testing::random_graph(random, 12);
-    const OrderFacts facts = facts_of(graph, Bytes(64));
+    const Graph graph = random_graph(random, 12);
+    const OrderFacts facts = dense_facts(graph, Bytes(64));
     Bytes low;
     Bytes high(1 << 20);  // more than everything together
     while (low + Bytes(64) < high) {
@@ -382,4 +346,4 @@ TEST(CheckOrderBound, AGraphWithoutNodesHasNothingToBound) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

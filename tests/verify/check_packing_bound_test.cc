@@ -11,18 +11,13 @@
 #include <numeric>
 
 #include "lowtide/base/random.h"
+#include "tests/verify/small_packings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-PackingProblem problem_of(std::initializer_list<PackingBuffer> buffers) {
-  PackingProblem problem;
-  for (const PackingBuffer& buffer : buffers) problem.buffers.push_back(buffer);
-  return problem;
-}
 
 //   a |=====|      10        time 2: a, b   10 + 20 = 30
 //   b   |=====|    20        time 4: b, c   20 + 5 = 25
@@ -288,4 +283,4 @@ TEST(PackingBoundCheck, NeverConfirmsMoreThanTheOptimum) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

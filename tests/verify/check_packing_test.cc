@@ -11,8 +11,9 @@
 #include <set>
 
 #include "lowtide/base/random.h"
+#include "tests/verify/small_packings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
@@ -22,12 +23,6 @@ IdVector<PackingId, Offset> at(std::initializer_list<std::int64_t> offsets) {
   IdVector<PackingId, Offset> result;
   for (std::int64_t offset : offsets) result.push_back(Offset(offset));
   return result;
-}
-
-PackingProblem problem_of(std::initializer_list<PackingBuffer> buffers, std::optional<Bytes> capacity = std::nullopt) {
-  PackingProblem problem{.buffers = {}, .names = {}, .capacity = capacity};
-  for (const PackingBuffer& buffer : buffers) problem.buffers.push_back(buffer);
-  return problem;
 }
 
 TEST(PackingCheck, AcceptsBuffersThatTouchInTimeOrBytes) {
@@ -211,4 +206,4 @@ TEST(PackingCheck, FindsExactlyThePairsThatShareAByte) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -14,15 +14,12 @@
 #include "lowtide/base/random.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using testing::given_order;
-using testing::graph_of;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::tensor_named;
 
 //   x - a - b - d - o
 //        `- c ---'
@@ -309,7 +306,7 @@ std::pair<std::size_t, std::size_t> used(const Graph& graph, const std::vector<N
 bool is_one_always_first(const Graph& graph, TensorId a, TensorId b) {
   bool a_first = true;
   bool b_first = true;
-  testing::for_every_order(graph, [&](const std::vector<NodeId>& order) {
+  for_every_order(graph, [&](const std::vector<NodeId>& order) {
     const auto [a_begin, a_end] = used(graph, order, a);
     const auto [b_begin, b_end] = used(graph, order, b);
     a_first = a_first && a_end < b_begin;
@@ -323,7 +320,7 @@ TEST(SharingCheck, OfDependenciesAgreesWithAllOrders) {
   int right = 0;
   int wrong = 0;
   for (int round = 0; round < 300; ++round) {
-    const Graph graph = testing::random_graph(random, 6);
+    const Graph graph = random_graph(random, 6);
     SharingClaim claim;
     claim.run_order = RunOrder::dependencies;
     claim.order = given_order(graph);
@@ -345,4 +342,4 @@ TEST(SharingCheck, OfDependenciesAgreesWithAllOrders) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -11,18 +11,13 @@
 #include <limits>
 
 #include "lowtide/base/random.h"
+#include "tests/verify/small_packings.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-PackingProblem problem_of(std::initializer_list<PackingBuffer> buffers) {
-  PackingProblem problem;
-  for (const PackingBuffer& buffer : buffers) problem.buffers.push_back(buffer);
-  return problem;
-}
 
 //   a |=====| 8          a and b: 8, 4;   b and c: 6, 4
 //   b   |=====| 4        so the largest slot has 8, the second 4
@@ -105,4 +100,4 @@ TEST(SlotBoundCheck, AgreesWithAllMomentsOneByOne) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

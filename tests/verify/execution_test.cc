@@ -6,31 +6,15 @@
 
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::messages;
-using testing::PlanMaker;
 
 //   x -> a = Relu -> c = Neg ---.
 //    `-> b = Sigmoid -> d = Neg -+-> y = Add          steps 0 to 4: a b c d y, each with bytes of its own
 class Execution : public ::testing::Test {
  protected:
-  static Graph make_graph() {
-    GraphMaker maker;
-    const TensorId x = maker.input("x", {16});
-    std::vector<TensorId> made;
-    for (const char* name : {"a", "b", "c", "d", "y"}) made.push_back(maker.tensor(name, {16}));
-    maker.node("Relu", {x}, {made[0]});
-    maker.node("Sigmoid", {x}, {made[1]});
-    maker.node("Neg", {made[0]}, {made[2]});
-    maker.node("Neg", {made[1]}, {made[3]});
-    maker.node("Add", {made[2], made[3]}, {made[4]});
-    return maker.make({made[4]});
-  }
-
   Plan plan_for(ExecutionModel execution) const {
     PlanMaker maker(graph);
     for (std::uint32_t node = 0; node < 5; ++node) {
@@ -55,7 +39,7 @@ class Execution : public ::testing::Test {
 
   std::string refusal(const Plan& plan) const { return messages(verify(graph, plan)); }
 
-  Graph graph = make_graph();
+  Graph graph = diamond();
 };
 
 TEST_F(Execution, ASequenceHasOneStream) {
@@ -102,10 +86,8 @@ TEST_F(Execution, DataflowHasNoOtherOrderOnAStream) {
 TEST_F(Execution, DataflowIsNotKeptRightByItsStreams) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId a = maker.tensor("a", {16});
-  const TensorId b = maker.tensor("b", {16});
-  maker.node("Relu", {x}, {a});
-  maker.node("Sigmoid", {x}, {b});
+  const TensorId a = maker.result("a", {16}, "Relu", {x});
+  const TensorId b = maker.result("b", {16}, "Sigmoid", {x});
   const Graph pair = maker.make({b});
   PlanMaker planner(pair);
   planner.put(a, planner.buffer(BufferKind::temporary, 16, 0, 0, 1));
@@ -122,10 +104,8 @@ TEST_F(Execution, DataflowIsNotKeptRightByItsStreams) {
 TEST_F(Execution, CopiesInDataflowMayWait) {
   GraphMaker maker;
   const TensorId state = maker.state("h", {16});
-  const TensorId read = maker.tensor("r", {16});
-  const TensorId next = maker.tensor("n", {16});
-  maker.node("Relu", {state}, {read});
-  maker.node("Neg", {state}, {next});
+  const TensorId read = maker.result("r", {16}, "Relu", {state});
+  const TensorId next = maker.result("n", {16}, "Neg", {state});
   maker.update(state, next);
   const Graph stateful = maker.make({read});
   PlanMaker planner(stateful);
@@ -144,4 +124,4 @@ TEST_F(Execution, CopiesInDataflowMayWait) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -12,14 +12,10 @@
 #include "tests/verify/random_plans.h"
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::kinds;
-using testing::messages;
-using testing::PlanMaker;
 
 constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
@@ -126,9 +122,9 @@ TEST(HostilePlan, ExtremeNumbersAnywhereGiveViolationsAndNothingElse) {
   int refused = 0;
   for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
     Random random(seed);
-    const auto graph = testing::random_graph(random);
+    const auto graph = random_graph(random);
     if (graph->nodes().empty()) continue;
-    Plan plan = testing::random_plan(*graph, random);
+    Plan plan = random_plan(*graph, random);
     for (std::uint64_t times = random.below(4) + 1; times > 0; --times) smash(random, plan);
     const auto found = verify(*graph, plan, {.most_violations = 5});
     EXPECT_LE(found.size(), 5U);
@@ -175,8 +171,7 @@ TEST(HostilePlan, ExtremeNumbersInABodyGiveViolationsOfTheBody) {
 TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId y = maker.tensor("y", {16});
-  maker.node("Relu", {x}, {y});
+  const TensorId y = maker.result("y", {16}, "Relu", {x});
   const Graph graph = maker.make({y});
   EXPECT_EQ(
       messages(verify(graph, Plan{})),
@@ -201,8 +196,7 @@ TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
 TEST(HostilePlan, SizesThatOnlyTogetherOverflow) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId y = maker.tensor("y", {16});
-  maker.node("Relu", {x}, {y});
+  const TensorId y = maker.result("y", {16}, "Relu", {x});
   const Graph graph = maker.make({y});
   PlanMaker planner(graph);
   planner.put(y, planner.buffer(BufferKind::output, 16, 0, 0, 1));
@@ -236,7 +230,7 @@ Graph graph_of(ManyParts& many) {
     many.maker.node("Gemm", {many.x}, {many.parts.back()});
   }
   many.all = many.maker.tensor("all", {kMany});
-  many.maker.node("Concat", many.parts, {many.all}, {testing::integer("axis", 0)});
+  many.maker.node("Concat", many.parts, {many.all}, {integer("axis", 0)});
   for (int at = 0; at < kMany; ++at) {
     many.last.push_back(many.maker.tensor("r" + std::to_string(at), {1}));
     many.maker.node("Gemm", {many.all}, {many.last.back()});
@@ -307,8 +301,7 @@ TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
 TEST(HostilePlan, StopsAtTheFirstHundredOverlaps) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId y = maker.tensor("y", {16});
-  maker.node("Relu", {x}, {y});
+  const TensorId y = maker.result("y", {16}, "Relu", {x});
   const Graph graph = maker.make({y});
   PlanMaker planner(graph);
   planner.put(y, planner.buffer(BufferKind::output, 16, 0, 0, 1));
@@ -321,4 +314,4 @@ TEST(HostilePlan, StopsAtTheFirstHundredOverlaps) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -6,14 +6,10 @@
 
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::kinds;
-using testing::messages;
-using testing::PlanMaker;
 
 using Extents = std::vector<std::int64_t>;
 
@@ -117,8 +113,7 @@ TEST(InPlace, OperandThatIsGivenTwice) {
     const BufferId buffer = planner.buffer(BufferKind::output, 16, 0, 0, 2);
     planner.put(v, buffer);
     planner.put(y, buffer);
-    planner.compute(NodeId(0));
-    planner.compute(NodeId(1));
+    planner.run_in_order();
     EXPECT_EQ(kinds(verify(graph, planner.finish())), is_add ? "" : "bad_in_place");
   }
 }
@@ -164,8 +159,7 @@ TEST(InPlace, SecondOutputMayTakeNothing) {
     planner.put(v, shared);
     planner.put(over, shared);
     planner.put(apart, planner.buffer(BufferKind::output, 16, 16, 0, 2));
-    planner.compute(NodeId(0));
-    planner.compute(NodeId(1));
+    planner.run_in_order();
     return planner.finish();
   };
   EXPECT_EQ(messages(verify(graph, plan_with(y, statistics))), "");
@@ -186,8 +180,7 @@ TEST(InPlace, OutputsOfOneStepLieApart) {
   planner.put(z, shared, 0);
   planner.put(y, shared, 8);
   planner.put(sum, planner.buffer(BufferKind::output, 16, 32, 1, 2));
-  planner.compute(NodeId(0));
-  planner.compute(NodeId(1));
+  planner.run_in_order();
   const auto found = verify(graph, planner.finish());
   // They are written into the same bytes; and z, written second, is what the reader of y finds.
   EXPECT_EQ(kinds(found), "clobbered; clobbered");
@@ -196,4 +189,4 @@ TEST(InPlace, OutputsOfOneStepLieApart) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -7,12 +7,10 @@
 #include "lowtide/verify/verify.h"
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::messages;
 
 // y = If (c) then Gemm(x) else Gemm(x). Tensors c, x, y; in the branches x and t0.
 class LabelsOfAnIf : public ::testing::Test {
@@ -20,8 +18,7 @@ class LabelsOfAnIf : public ::testing::Test {
   static std::shared_ptr<const Graph> branch(const std::string& name) {
     GraphMaker maker(name);
     const TensorId x = maker.captured("x", {16});
-    const TensorId t = maker.tensor("t0", {16});
-    maker.node("Gemm", {x}, {t});
+    const TensorId t = maker.result("t0", {16}, "Gemm", {x});
     return std::make_shared<const Graph>(maker.make({t}));
   }
   static Graph make_graph() {
@@ -99,4 +96,4 @@ TEST_F(LabelsOfAnIf, StopAfterAsManyViolationsAsWanted) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

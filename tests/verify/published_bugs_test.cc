@@ -9,30 +9,20 @@
 
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::integer;
-using testing::integers;
-using testing::kinds;
-using testing::messages;
-using testing::PlanMaker;
 
 // apache/tvm 20190: the storage of a value was reused before the last read of a second name for it (match_cast), so the
 // sum became right + right.
 TEST(PublishedBug, Tvm20190StorageReusedAcrossIdentity) {
   GraphMaker maker("match_cast");
   const TensorId x = maker.input("x", {16});
-  const TensorId left = maker.tensor("left", {16});
-  const TensorId same = maker.tensor("same", {16});
-  const TensorId right = maker.tensor("right", {16});
-  const TensorId sum = maker.tensor("sum", {16});
-  maker.node("Gemm", {x}, {left});
-  maker.node("Identity", {left}, {same});
-  maker.node("Gemm", {x}, {right});
-  maker.node("Add", {same, right}, {sum});
+  const TensorId left = maker.result("left", {16}, "Gemm", {x});
+  const TensorId same = maker.result("same", {16}, "Identity", {left});
+  const TensorId right = maker.result("right", {16}, "Gemm", {x});
+  const TensorId sum = maker.result("sum", {16}, "Add", {same, right});
   const Graph graph = maker.make({sum});
   const auto plan_with_right_at = [&](std::int64_t offset) {
     PlanMaker planner(graph);
@@ -41,10 +31,7 @@ TEST(PublishedBug, Tvm20190StorageReusedAcrossIdentity) {
     planner.put(same, pool);
     planner.put(right, pool, offset);
     planner.put(sum, planner.buffer(BufferKind::output, 16, 32, 3, 4));
-    planner.compute(NodeId(0));
-    planner.alias(NodeId(1));
-    planner.compute(NodeId(2));
-    planner.compute(NodeId(3));
+    planner.run_in_order({NodeId(1)});
     return planner.finish();
   };
   EXPECT_EQ(messages(verify(graph, plan_with_right_at(16))), "");
@@ -64,14 +51,10 @@ TEST(PublishedBug, Tvm19577InPlaceOverAnOperandThatAConcatReads) {
   GraphMaker maker("in_place_then_concat");
   const TensorId x = maker.input("x", {16});
   const TensorId scale = maker.constant("scale", {16});
-  const TensorId a = maker.tensor("a", {16});
-  const TensorId view = maker.tensor("view", {16});
-  const TensorId product = maker.tensor("product", {16});
-  const TensorId both = maker.tensor("both", {32});
-  maker.node("Gemm", {x}, {a});
-  maker.node("Identity", {a}, {view});
-  maker.node("Mul", {view, scale}, {product});
-  maker.node("Concat", {a, product}, {both}, {integer("axis", 0)});
+  const TensorId a = maker.result("a", {16}, "Gemm", {x});
+  const TensorId view = maker.result("view", {16}, "Identity", {a});
+  const TensorId product = maker.result("product", {16}, "Mul", {view, scale});
+  const TensorId both = maker.result("both", {32}, "Concat", {a, product}, {integer("axis", 0)});
   const Graph graph = maker.make({both});
   const auto plan_with_product_at = [&](std::int64_t offset) {
     PlanMaker planner(graph);
@@ -80,10 +63,7 @@ TEST(PublishedBug, Tvm19577InPlaceOverAnOperandThatAConcatReads) {
     planner.put(view, pool);
     planner.put(product, pool, offset);
     planner.put(both, planner.buffer(BufferKind::output, 32, 32, 3, 4));
-    planner.compute(NodeId(0));
-    planner.alias(NodeId(1));
-    planner.compute(NodeId(2));
-    planner.compute(NodeId(3));
+    planner.run_in_order({NodeId(1)});
     return planner.finish();
   };
   EXPECT_EQ(messages(verify(graph, plan_with_product_at(16))), "");
@@ -99,12 +79,9 @@ TEST(PublishedBug, Tvm19577InPlaceOverAnOperandThatAConcatReads) {
 TEST(PublishedBug, LiteRt8889BufferRecycledBehindAReshape) {
   GraphMaker maker("reshape_then_fully_connected");
   const TensorId x = maker.input("x", {32});
-  const TensorId features = maker.tensor("features", {32});
-  const TensorId rows = maker.tensor("rows", {2, 16});
-  const TensorId logits = maker.tensor("logits", {2, 8});
-  maker.node("Conv", {x}, {features});
-  maker.node("Reshape", {features}, {rows});
-  maker.node("MatMul", {rows}, {logits});
+  const TensorId features = maker.result("features", {32}, "Conv", {x});
+  const TensorId rows = maker.result("rows", {2, 16}, "Reshape", {features});
+  const TensorId logits = maker.result("logits", {2, 8}, "MatMul", {rows});
   const Graph graph = maker.make({logits});
   const auto plan_with = [&](std::uint32_t features_end, std::int64_t logits_offset) {
     PlanMaker planner(graph);
@@ -112,9 +89,7 @@ TEST(PublishedBug, LiteRt8889BufferRecycledBehindAReshape) {
     planner.put(features, buffer);
     planner.put(rows, buffer);
     planner.put(logits, planner.buffer(BufferKind::output, 16, logits_offset, 2, 3));
-    planner.compute(NodeId(0));
-    planner.alias(NodeId(1));
-    planner.compute(NodeId(2));
+    planner.run_in_order({NodeId(1)});
     return planner.finish();
   };
   EXPECT_EQ(messages(verify(graph, plan_with(3, 32))), "");
@@ -130,14 +105,10 @@ TEST(PublishedBug, LiteRt8889BufferRecycledBehindAReshape) {
 TEST(PublishedBug, OpenVino35396PoolDidNotKnowTheReadersOfAView) {
   GraphMaker maker("slice_read_late");
   const TensorId x = maker.input("x", {32});
-  const TensorId all = maker.tensor("all", {32});
-  const TensorId half = maker.tensor("half", {16});
-  const TensorId other = maker.tensor("other", {16});
-  const TensorId sum = maker.tensor("sum", {16});
-  maker.node("Gemm", {x}, {all});
-  maker.node("Slice", {all}, {half}, {integers("starts", {16}), integers("ends", {32})});
-  maker.node("Gemm", {x}, {other});
-  maker.node("Add", {half, other}, {sum});
+  const TensorId all = maker.result("all", {32}, "Gemm", {x});
+  const TensorId half = maker.result("half", {16}, "Slice", {all}, {integers("starts", {16}), integers("ends", {32})});
+  const TensorId other = maker.result("other", {16}, "Gemm", {x});
+  const TensorId sum = maker.result("sum", {16}, "Add", {half, other});
   const Graph graph = maker.make({sum});
   const auto plan_with_other_at = [&](std::int64_t offset) {
     PlanMaker planner(graph);
@@ -146,10 +117,7 @@ TEST(PublishedBug, OpenVino35396PoolDidNotKnowTheReadersOfAView) {
     planner.put(half, pool, 16);
     planner.put(other, pool, offset);
     planner.put(sum, planner.buffer(BufferKind::output, 16, 32, 3, 4));
-    planner.compute(NodeId(0));
-    planner.alias(NodeId(1));
-    planner.compute(NodeId(2));
-    planner.compute(NodeId(3));
+    planner.run_in_order({NodeId(1)});
     return planner.finish();
   };
   EXPECT_EQ(messages(verify(graph, plan_with_other_at(0))), "");  // the half that is no longer needed is free
@@ -163,21 +131,16 @@ TEST(PublishedBug, OpenVino35396PoolDidNotKnowTheReadersOfAView) {
 TEST(PublishedBug, PyTorch187678OutputThatIsAnAliasFreedEarly) {
   GraphMaker maker("alias_output");
   const TensorId x = maker.input("x", {16});
-  const TensorId a = maker.tensor("a", {16});
-  const TensorId shown = maker.tensor("shown", {4, 4});
-  const TensorId late = maker.tensor("late", {16});
-  maker.node("Gemm", {x}, {a});
-  maker.node("Reshape", {a}, {shown});
-  maker.node("Gemm", {x}, {late});
+  const TensorId a = maker.result("a", {16}, "Gemm", {x});
+  const TensorId shown = maker.result("shown", {4, 4}, "Reshape", {a});
+  const TensorId late = maker.result("late", {16}, "Gemm", {x});
   const Graph graph = maker.make({shown, late});
   PlanMaker planner(graph);
   const BufferId first = planner.buffer(BufferKind::output, 16, 0, 0, 2);
   planner.put(a, first);
   planner.put(shown, first);
   planner.put(late, planner.buffer(BufferKind::output, 16, 0, 2, 3));
-  planner.compute(NodeId(0));
-  planner.alias(NodeId(1));
-  planner.compute(NodeId(2));
+  planner.run_in_order({NodeId(1)});
   const auto found = verify(graph, planner.finish());
   EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
   EXPECT_THAT(found[0].message, HasSubstr("'shown' (tensor 2) should be intact at the end"));
@@ -189,14 +152,10 @@ TEST(PublishedBug, PyTorch187678OutputThatIsAnAliasFreedEarly) {
 TEST(PublishedBug, Deeploy91SkipConnectionNeedsTheRootOfAnAlias) {
   GraphMaker maker("skip");
   const TensorId x = maker.input("x", {16});
-  const TensorId root = maker.tensor("root", {16});
-  const TensorId flat = maker.tensor("flat", {16});
-  const TensorId active = maker.tensor("active", {16});
-  const TensorId sum = maker.tensor("sum", {16});
-  maker.node("Gemm", {x}, {root});
-  maker.node("Flatten", {root}, {flat});
-  maker.node("Relu", {flat}, {active});
-  maker.node("Add", {root, active}, {sum});
+  const TensorId root = maker.result("root", {16}, "Gemm", {x});
+  const TensorId flat = maker.result("flat", {16}, "Flatten", {root});
+  const TensorId active = maker.result("active", {16}, "Relu", {flat});
+  const TensorId sum = maker.result("sum", {16}, "Add", {root, active});
   const Graph graph = maker.make({sum});
   PlanMaker planner(graph);
   const BufferId buffer = planner.buffer(BufferKind::temporary, 16, 0, 0, 4);
@@ -204,10 +163,7 @@ TEST(PublishedBug, Deeploy91SkipConnectionNeedsTheRootOfAnAlias) {
   planner.put(flat, buffer);
   planner.put(active, buffer);
   planner.put(sum, planner.buffer(BufferKind::output, 16, 16, 3, 4));
-  planner.compute(NodeId(0));
-  planner.alias(NodeId(1));
-  planner.compute(NodeId(2));
-  planner.compute(NodeId(3));
+  planner.run_in_order({NodeId(1)});
   const auto found = verify(graph, planner.finish());
   EXPECT_EQ(kinds(found), "clobbered");
   EXPECT_EQ(found[0].tensors, (std::vector<TensorId>{root, active}));
@@ -219,12 +175,9 @@ TEST(PublishedBug, Deeploy91SkipConnectionNeedsTheRootOfAnAlias) {
 TEST(PublishedBug, Pypto585TwoAccumulatorsInOneBuffer) {
   GraphMaker maker("accumulators");
   const TensorId x = maker.input("x", {16});
-  const TensorId left = maker.tensor("left", {16});
-  const TensorId right = maker.tensor("right", {16});
-  const TensorId sum = maker.tensor("sum", {16});
-  maker.node("MatMul", {x}, {left});
-  maker.node("MatMul", {x}, {right});
-  maker.node("Add", {left, right}, {sum});
+  const TensorId left = maker.result("left", {16}, "MatMul", {x});
+  const TensorId right = maker.result("right", {16}, "MatMul", {x});
+  const TensorId sum = maker.result("sum", {16}, "Add", {left, right});
   const Graph graph = maker.make({sum});
   PlanMaker planner(graph);
   const BufferId buffer = planner.buffer(BufferKind::temporary, 16, 0, 0, 3);
@@ -259,8 +212,7 @@ TEST(PublishedBug, Tvm18663SizeTakenFromTheLowerBound) {
 TEST(PublishedBug, MlirAie3656InputAndOutputInOneBuffer) {
   GraphMaker maker("dispatch");
   const TensorId x = maker.input("x", {16});
-  const TensorId y = maker.tensor("y", {16});
-  maker.node("Relu", {x}, {y});
+  const TensorId y = maker.result("y", {16}, "Relu", {x});
   const Graph graph = maker.make({y});
   PlanMaker planner(graph);
   planner.put(y, planner.buffer_of(x));
@@ -272,4 +224,4 @@ TEST(PublishedBug, MlirAie3656InputAndOutputInOneBuffer) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -27,24 +27,15 @@ struct Diamond {
   Plan plan;
 };
 
-Diamond diamond() {
-  GraphMaker maker;
-  const TensorId x = maker.input("x", {16});
-  std::vector<TensorId> made;
-  for (const char* name : {"a", "b", "c", "d", "y"}) made.push_back(maker.tensor(name, {16}));
-  maker.node("Relu", {x}, {made[0]});
-  maker.node("Sigmoid", {x}, {made[1]});
-  maker.node("Neg", {made[0]}, {made[2]});
-  maker.node("Neg", {made[1]}, {made[3]});
-  maker.node("Add", {made[2], made[3]}, {made[4]});
-  Graph graph = maker.make({made[4]});
+Diamond diamond_on_streams() {
+  Graph graph = diamond();
   PlanMaker plan(graph);
-  plan.put(made[0], plan.buffer(BufferKind::temporary, 16, 0, 0, 3));
-  plan.put(made[1], plan.buffer(BufferKind::temporary, 16, 16, 1, 4));
-  plan.put(made[2], plan.buffer(BufferKind::temporary, 16, 32, 2, 5));
-  plan.put(made[3], plan.buffer(BufferKind::temporary, 16, 0, 3, 5));
-  plan.put(made[4], plan.buffer(BufferKind::output, 16, 16, 4, 5));
-  for (std::uint32_t node = 0; node < 5; ++node) plan.compute(NodeId(node));
+  plan.put(TensorId(1), plan.buffer(BufferKind::temporary, 16, 0, 0, 3));
+  plan.put(TensorId(2), plan.buffer(BufferKind::temporary, 16, 16, 1, 4));
+  plan.put(TensorId(3), plan.buffer(BufferKind::temporary, 16, 32, 2, 5));
+  plan.put(TensorId(4), plan.buffer(BufferKind::temporary, 16, 0, 3, 5));
+  plan.put(TensorId(5), plan.buffer(BufferKind::output, 16, 16, 4, 5));
+  plan.run_in_order();
   Plan done = plan.finish();
   done.execution = ExecutionModel::streams;
   done.program.streams.push_back({.worker = WorkerId(0)});
@@ -56,13 +47,13 @@ Diamond diamond() {
 }
 
 TEST(Races, StreamsThatWaitForEachOtherAreRight) {
-  const Diamond right = diamond();
+  const Diamond right = diamond_on_streams();
   EXPECT_EQ(messages(verify(right.graph, right.plan)), "");
   EXPECT_EQ(fault_of_some_run(right.graph, right.plan), "");
 }
 
 TEST(Races, AWriterThatDoesNotWaitForAReaderIsRefused) {
-  Diamond wrong = diamond();
+  Diamond wrong = diamond_on_streams();
   wrong.plan.program.steps[StepId(3)].after = {StepId(0)};
   const std::vector<Violation> found = verify(wrong.graph, wrong.plan);
   ASSERT_EQ(kinds(found), "race");
@@ -76,7 +67,7 @@ TEST(Races, AWriterThatDoesNotWaitForAReaderIsRefused) {
 }
 
 TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
-  Diamond wrong = diamond();
+  Diamond wrong = diamond_on_streams();
   wrong.plan.program.steps[StepId(4)].after = {};
   EXPECT_THAT(messages(verify(wrong.graph, wrong.plan)),
               HasSubstr("reads 'd' (tensor 4), but does not wait for step 3 (node 3 '', 'Neg'), which writes it"));
@@ -84,7 +75,7 @@ TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
 
 // c happens before d, which happens before y, on any two streams; on the stream of its reader, it races with d.
 TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
-  Diamond moved = diamond();
+  Diamond moved = diamond_on_streams();
   moved.plan.program.streams.push_back({.worker = WorkerId(0)});
   moved.plan.program.steps[StepId(2)].stream = StreamId(2);
   EXPECT_THAT(kinds(verify(moved.graph, moved.plan)), HasSubstr("race"));
@@ -93,7 +84,7 @@ TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
 }
 
 TEST(Races, AWaitThatAnotherOneImpliesMayGo) {
-  Diamond more = diamond();
+  Diamond more = diamond_on_streams();
   more.plan.program.steps[StepId(3)].after = {StepId(0), StepId(2)};  // 0 is before 2 on its stream
   EXPECT_EQ(messages(verify(more.graph, more.plan)), "");
 }
@@ -102,10 +93,8 @@ TEST(Races, AWaitThatAnotherOneImpliesMayGo) {
 TEST(Races, ScratchOfTwoStepsAtOnceIsRefused) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
-  const TensorId a = maker.tensor("a", {16});
-  const TensorId b = maker.tensor("b", {16});
-  maker.node("Relu", {x}, {a});
-  maker.node("Neg", {x}, {b});
+  const TensorId a = maker.result("a", {16}, "Relu", {x});
+  const TensorId b = maker.result("b", {16}, "Neg", {x});
   const Graph graph = maker.make({a, b});
   PlanMaker maker_of_plan(graph);
   maker_of_plan.put(a, maker_of_plan.buffer(BufferKind::output, 16, 0, 0, 2));
@@ -123,7 +112,7 @@ TEST(Races, ScratchOfTwoStepsAtOnceIsRefused) {
 
 TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
   const auto refused = [](const auto& damage) {
-    Diamond wrong = diamond();
+    Diamond wrong = diamond_on_streams();
     damage(wrong.plan);
     const std::vector<Violation> found = verify(wrong.graph, wrong.plan);
     EXPECT_EQ(kinds(found), "malformed");
@@ -143,7 +132,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
                 plan.program.steps[StepId(3)].after = {StepId(2), StepId(2)};
               }),
               HasSubstr("steps[3].after[1]: step 2 does not follow step 2; waits are listed in ascending order"));
-  Diamond none = diamond();
+  Diamond none = diamond_on_streams();
   none.plan.program.streams = {};
   EXPECT_THAT(messages(verify(none.graph, none.plan)),
               HasSubstr("malformed: streams: the plan has 0 streams; it must have 1 to 1024 (kMaxStreams)\n"));
@@ -151,7 +140,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
 
 TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
   const auto refused = [](const auto& damage) {
-    Diamond wrong = diamond();
+    Diamond wrong = diamond_on_streams();
     wrong.plan.machine.regions.push_back({.name = "host"});
     wrong.plan.layout.arena.emplace_back(0);
     const LinkId link = wrong.plan.machine.links.push_back({.from = RegionId(0), .to = RegionId(1)});

@@ -13,11 +13,9 @@
 #include "lowtide/base/random.h"
 #include "tests/testing/graphs.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::given_order;
-using testing::graph_of;
 using verify_internal::not_ordered;
 using verify_internal::OrderQuestion;
 
@@ -114,4 +112,4 @@ TEST(SharingOrder, ShortQuestionsDoNotWaitForLongOnes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

@@ -3,6 +3,7 @@
 
 #include "tests/verify/small_plans.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tests/verify/plain_claims.h"
@@ -58,11 +59,31 @@ NodeId GraphMaker::node(const std::string& type, std::vector<std::optional<Tenso
                             .bodies = std::move(bodies)});
 }
 
+TensorId GraphMaker::result(const std::string& name, std::vector<std::int64_t> extents, const std::string& type,
+                            std::vector<std::optional<TensorId>> inputs, std::vector<Attribute> attributes) {
+  const TensorId id = tensor(name, std::move(extents));
+  node(type, std::move(inputs), {id}, std::move(attributes));
+  return id;
+}
+
 Graph GraphMaker::make(std::vector<TensorId> outputs) {
   builder_.set_outputs(std::move(outputs));
   Result<Graph> graph = std::move(builder_).build();
   LOWTIDE_CHECK(graph.ok(), ("the graph of a test is valid: " + (graph ? "" : graph.error().describe())).c_str());
   return std::move(graph).value();
+}
+
+Graph diamond() {
+  GraphMaker maker;
+  const TensorId x = maker.input("x", {16});
+  std::vector<TensorId> made;
+  for (const char* name : {"a", "b", "c", "d", "y"}) made.push_back(maker.tensor(name, {16}));
+  maker.node("Relu", {x}, {made[0]});
+  maker.node("Sigmoid", {x}, {made[1]});
+  maker.node("Neg", {made[0]}, {made[2]});
+  maker.node("Neg", {made[1]}, {made[3]});
+  maker.node("Add", {made[2], made[3]}, {made[4]});
+  return maker.make({made[4]});
 }
 
 PlanMaker::PlanMaker(const Graph& graph, bool is_body, std::int64_t alignment) : graph_(graph) {
@@ -130,6 +151,16 @@ StepId PlanMaker::compute(NodeId node, std::optional<BufferId> scratch, std::vec
 }
 
 StepId PlanMaker::alias(NodeId node) { return add_step(node, Alias{node}, std::nullopt, {}); }
+
+void PlanMaker::run_in_order(const std::vector<NodeId>& aliases) {
+  for (NodeId node : all_ids<NodeId>(graph_.nodes().size())) {
+    if (std::find(aliases.begin(), aliases.end(), node) != aliases.end()) {
+      alias(node);
+    } else {
+      compute(node);
+    }
+  }
+}
 
 StepId PlanMaker::add_step(NodeId node, Work work, std::optional<BufferId> scratch, std::vector<BodyPlan> bodies) {
   Step step{.work = work};

@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -39,6 +37,9 @@ class GraphMaker {
   NodeId node(const std::string& type, std::vector<std::optional<TensorId>> inputs,
               std::vector<std::optional<TensorId>> outputs, std::vector<Attribute> attributes = {},
               std::vector<Body> bodies = {});
+  // Adds a tensor and the node that computes it. Returns the tensor.
+  TensorId result(const std::string& name, std::vector<std::int64_t> extents, const std::string& type,
+                  std::vector<std::optional<TensorId>> inputs, std::vector<Attribute> attributes = {});
   // For nodes with control inputs.
   NodeId node(GraphBuilder::NodeSpec spec) { return builder_.add_node(std::move(spec)); }
   // Throws if the graph is not valid.
@@ -48,6 +49,10 @@ class GraphMaker {
   TensorId add(const std::string& name, Shape shape, DType dtype, Role role, bool is_captured = false);
   GraphBuilder builder_;
 };
+
+//   x -> a = Relu -> c = Neg ---.
+//    `-> b = Sigmoid -> d = Neg -+-> y = Add          the nodes in the order a b c d y, 16 bytes each
+[[nodiscard]] Graph diamond();
 
 // Steps run in the order of the calls; each call states where everything is. A step reads the latest value of each
 // operand, unless `reads` names others. `finish` fills in claims, provenance, outputs (the latest value of each) and
@@ -75,6 +80,8 @@ class PlanMaker {
   ValueId put(TensorId tensor, BufferId buffer, std::int64_t offset = 0);
   StepId compute(NodeId node, std::optional<BufferId> scratch = std::nullopt, std::vector<BodyPlan> bodies = {});
   StepId alias(NodeId node);
+  // Runs all nodes in the order of their ids. The steps of `aliases` alias, and the others compute.
+  void run_in_order(const std::vector<NodeId>& aliases = {});
   // Copies all bytes of `from`, or some, to the same bytes of `to`.
   StepId copy(ValueId from, ValueId to, std::optional<Interval<std::int64_t>> bytes = std::nullopt);
   // Lets the last step read that value for the operand at this position.

@@ -1,7 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <utility>
 
 #include "tests/verify/damage_steps.h"

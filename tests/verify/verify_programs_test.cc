@@ -7,19 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::kinds;
-using testing::messages;
-using testing::PlanMaker;
 
 TEST(Verify, EveryViolationKindHasItsOwnName) {
   std::vector<std::string> names;
@@ -37,10 +32,8 @@ class CopyInPieces : public ::testing::Test {
   static Graph make_graph(TensorId& y, TensorId& z) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {16});
-    y = maker.tensor("y", {16});
-    z = maker.tensor("z", {16});
-    maker.node("Relu", {x}, {y});
-    maker.node("Neg", {y}, {z});
+    y = maker.result("y", {16}, "Relu", {x});
+    z = maker.result("z", {16}, "Neg", {y});
     return maker.make({z});
   }
   Plan plan_with(const std::vector<Interval<std::int64_t>>& pieces, RegionId copy_region = RegionId(0)) const {
@@ -134,12 +127,9 @@ TEST(Verify, InputHandedOutAsOutputStaysWhereItIs) {
 TEST(Verify, TensorsWithoutElementsOwnNoBytes) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {0});
-  const TensorId b = maker.tensor("b", {0, 4});
-  const TensorId c = maker.tensor("c", {0});
-  const TensorId d = maker.tensor("d", {16});
-  maker.node("Gemm", {a}, {b});
-  maker.node("Reshape", {b}, {c});
-  maker.node("Gemm", {c}, {d});
+  const TensorId b = maker.result("b", {0, 4}, "Gemm", {a});
+  const TensorId c = maker.result("c", {0}, "Reshape", {b});
+  const TensorId d = maker.result("d", {16}, "Gemm", {c});
   const Graph graph = maker.make({d});
   PlanMaker planner(graph);
   // Nothing of b and c can be overwritten, so d may lie over both, even in a buffer of its own at the same offset.
@@ -147,19 +137,15 @@ TEST(Verify, TensorsWithoutElementsOwnNoBytes) {
   planner.put(b, nothing);
   planner.put(c, nothing);
   planner.put(d, planner.buffer(BufferKind::output, 16, 0, 2, 3));
-  planner.compute(NodeId(0));
-  planner.alias(NodeId(1));
-  planner.compute(NodeId(2));
+  planner.run_in_order({NodeId(1)});
   EXPECT_EQ(messages(verify(graph, planner.finish())), "");
 }
 
 TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
-  const TensorId b = maker.tensor("b", {16});
-  const TensorId c = maker.tensor("c", {16});
-  maker.node("Gemm", {a}, {b});
-  maker.node("Gemm", {b}, {c});
+  const TensorId b = maker.result("b", {16}, "Gemm", {a});
+  const TensorId c = maker.result("c", {16}, "Gemm", {b});
   const Graph graph = maker.make({c});
   const auto plan_with_scratch_at = [&](std::int64_t offset) {
     PlanMaker planner(graph);
@@ -175,7 +161,7 @@ TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
 
   Plan plan = plan_with_scratch_at(32);
   plan.layout.buffers[*plan.layout.steps[StepId(1)].scratch].lifespan = {StepId(0), StepId(1)};
-  testing::make_honest(graph, plan);
+  make_honest(graph, plan);
   EXPECT_EQ(kinds(verify(graph, plan)), "dead_access");
   plan = plan_with_scratch_at(32);
   plan.layout.steps[StepId(0)].scratch =
@@ -189,16 +175,13 @@ TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
 TEST(Verify, TwoRegionsAreTwoSetsOfBytes) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
-  const TensorId b = maker.tensor("b", {16});
-  const TensorId c = maker.tensor("c", {16});
-  maker.node("Gemm", {a}, {b});
-  maker.node("Gemm", {b}, {c});
+  const TensorId b = maker.result("b", {16}, "Gemm", {a});
+  const TensorId c = maker.result("c", {16}, "Gemm", {b});
   const Graph graph = maker.make({c});
   PlanMaker planner(graph);
   planner.put(b, planner.buffer(BufferKind::temporary, 16, 0, 0, 2));
   planner.put(c, planner.buffer(BufferKind::output, 16, 0, 1, 2));
-  planner.compute(NodeId(0));
-  planner.compute(NodeId(1));
+  planner.run_in_order();
   Plan plan = planner.finish();
   EXPECT_EQ(kinds(verify(graph, plan)), "overlap; bad_in_place");
   plan.machine.regions.push_back({.name = "dram", .capacity = Bytes(16), .alignment = Bytes(64)});
@@ -208,4 +191,4 @@ TEST(Verify, TwoRegionsAreTwoSetsOfBytes) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

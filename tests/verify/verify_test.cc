@@ -12,14 +12,10 @@
 
 #include "tests/verify/small_plans.h"
 
-namespace lowtide {
+namespace lowtide::testing {
 namespace {
 
-using testing::GraphMaker;
 using ::testing::HasSubstr;
-using testing::kinds;
-using testing::messages;
-using testing::PlanMaker;
 
 // x -> Gemm -> y -> Gemm -> z, 16 bytes each:
 //
@@ -34,10 +30,8 @@ class Chain : public ::testing::Test {
   static Graph make_graph(TensorId& x, TensorId& y, TensorId& z) {
     GraphMaker maker("chain");
     x = maker.input("x", {16});
-    y = maker.tensor("y", {16});
-    z = maker.tensor("z", {16});
-    maker.node("Gemm", {x}, {y});
-    maker.node("Gemm", {y}, {z});
+    y = maker.result("y", {16}, "Gemm", {x});
+    z = maker.result("z", {16}, "Gemm", {y});
     return maker.make({z});
   }
 
@@ -108,7 +102,7 @@ TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
   plan.layout.steps.resize(1);
   plan.program.values[value_z].written = StepId(0);
   for (Buffer& buffer : plan.layout.buffers) buffer.lifespan = {StepId(0), StepId(1)};
-  testing::make_honest(graph, plan);
+  make_honest(graph, plan);
   // The value of z claims that step 0 writes it, but step 0 does not. So z is missing at the end, which is a second
   // violation, of data flow.
   EXPECT_EQ(kinds(check()), "missing_step; data_flow");
@@ -187,7 +181,7 @@ TEST_F(Chain, ProducedValueFromBeforeTheRunIsDataFlow) {
 // y and z have the same offset. Both are live in step 1, and the kernel would write over its own operand.
 TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
   plan.layout.buffers[buffer_z].placement->offset = Offset(0);
-  testing::make_honest(graph, plan);
+  make_honest(graph, plan);
   const auto found = check();
   EXPECT_EQ(kinds(found), "overlap; bad_in_place");
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{0, 16}));
@@ -198,7 +192,7 @@ TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
 
 TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
   plan.layout.buffers[buffer_z].size = Bytes(15);
-  testing::make_honest(graph, plan);
+  make_honest(graph, plan);
   const auto found = check();
   EXPECT_EQ(kinds(found), "out_of_buffer");
   EXPECT_THAT(found[0].message,
@@ -252,21 +246,18 @@ TEST_F(Chain, ReadAfterTheLifespanIsDeadAccess) {
 TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
-  const TensorId b = maker.tensor("b", {16});
-  const TensorId c = maker.tensor("c", {16});
-  maker.node("Gemm", {a}, {b});
-  maker.node("Gemm", {a}, {c});
+  const TensorId b = maker.result("b", {16}, "Gemm", {a});
+  const TensorId c = maker.result("c", {16}, "Gemm", {a});
   const Graph two = maker.make({b, c});
   PlanMaker planner(two);
   planner.put(b, planner.buffer(BufferKind::output, 16, 0, 0, 1));
   planner.put(c, planner.buffer(BufferKind::output, 16, 16, 1, 2));
-  planner.compute(NodeId(0));
-  planner.compute(NodeId(1));
+  planner.run_in_order();
   Plan early = planner.finish();
   EXPECT_EQ(kinds(verify(two, early)), "output_lost");
   // Now c has the same offset as b. The lifespans permit this, but the replay finds that c overwrites b.
   early.layout.buffers[planner.buffer_of(c)].placement->offset = Offset(0);
-  testing::make_honest(two, early);
+  make_honest(two, early);
   const auto found = verify(two, early);
   EXPECT_EQ(kinds(found), "output_lost; output_lost; overlap");
   EXPECT_THAT(found[0].message, HasSubstr("'b' (tensor 1) should be intact at the end in bytes [0, 16)"));
@@ -302,7 +293,7 @@ TEST_F(Chain, InputInABufferOfAnotherKindViolatesItsRole) {
 
 TEST_F(Chain, PlacedInputViolatesItsRole) {
   plan.layout.buffers[buffer_x].placement = Placement{RegionId(0), Offset(32)};
-  testing::make_honest(graph, plan);
+  make_honest(graph, plan);
   EXPECT_EQ(kinds(check()), "role");
 }
 
@@ -392,4 +383,4 @@ TEST_F(Chain, NamesFromTheFileAreSafeToPrint) {
 }
 
 }  // namespace
-}  // namespace lowtide
+}  // namespace lowtide::testing

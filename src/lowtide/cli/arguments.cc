@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <numeric>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"

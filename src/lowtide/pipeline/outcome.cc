@@ -4,7 +4,6 @@
 #include "lowtide/pipeline/outcome.h"
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lowtide/pipeline/capacity.h"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
-#include <utility>
 
 #include "lowtide/base/check.h"
 

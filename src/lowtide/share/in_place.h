@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "lowtide/analysis/chosen_kernels.h"

@@ -3,7 +3,6 @@
 
 #include "lowtide/allocate/exact/exact_problem.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 

@@ -3,11 +3,9 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <queue>
 #include <utility>
 #include <vector>

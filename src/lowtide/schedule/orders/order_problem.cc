@@ -4,7 +4,6 @@
 #include "lowtide/schedule/orders/order_problem.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <utility>
 

@@ -4,7 +4,6 @@
 #include "lowtide/schedule/streams.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 #include <optional>
 #include <utility>

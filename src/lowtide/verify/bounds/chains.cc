@@ -4,7 +4,6 @@
 #include "lowtide/verify/bounds/chains.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace lowtide::verify_internal {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "lowtide/base/flags.h"
 #include "lowtide/verify/plan/byte_map.h"

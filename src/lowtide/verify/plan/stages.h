@@ -3,9 +3,6 @@
 
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "lowtide/verify/plan/findings.h"
 
 // The stages of a verification, in the order in which `verify` runs them. Each adds its findings to Subject::findings

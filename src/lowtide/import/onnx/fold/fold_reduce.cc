@@ -1,9 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "lowtide/import/onnx/fold/element_arithmetic.h"
 #include "lowtide/import/onnx/fold/fold_node.h"

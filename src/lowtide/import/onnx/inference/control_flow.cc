@@ -4,7 +4,6 @@
 #include "lowtide/import/onnx/inference/control_flow.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>

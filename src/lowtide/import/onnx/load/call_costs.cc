@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"

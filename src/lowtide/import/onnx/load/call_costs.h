@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/onnx/proto/onnx_headers.h"

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_set>
 #include <utility>
 
 #include "lowtide/base/limits.h"

@@ -3,8 +3,6 @@
 
 #include "lowtide/import/onnx/proto/text.h"
 
-#include <algorithm>
-
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/proto/opsets.h"
 
