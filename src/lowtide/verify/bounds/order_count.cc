@@ -11,17 +11,13 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/verify/bounds/pieces.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 
 namespace lowtide::verify_internal {
 namespace {
 
 using Index = OrderCount::Index;
-
-void sort_once(std::vector<Index>& all) {
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-}
 
 // Bytes of a tensor that repeat bytes [begin, begin + length) of an atom: what one node computed, or one constant.
 struct Segment {
@@ -40,7 +36,11 @@ struct Atom {
 class Counting {
  public:
   Counting(const Graph& graph, const OrderFacts& facts)
-      : graph_(graph), facts_(facts), group_(graph.tensors().size()), content_(graph.tensors().size()) {}
+      : graph_(graph),
+        facts_(facts),
+        group_(graph.tensors().size()),
+        content_(graph.tensors().size()),
+        pieces_(graph, facts.alignment, count_) {}
 
   OrderCount make() && {
     meanings_.resize(graph_.nodes().size());
@@ -58,8 +58,7 @@ class Counting {
   }
 
  private:
-  static constexpr std::size_t kMostSegments = 1 << 22;  // in all tensors together
-  static constexpr std::int64_t kMostHoldings = 50'000'000;
+  static constexpr std::size_t kMostSegments = 1 << 22;              // in all tensors together
   static constexpr std::int64_t kSomewhere = std::int64_t{1} << 60;  // beyond all bytes of a tensor
 
   [[nodiscard]] bool is_placed_input(TensorId id) const {
@@ -235,66 +234,16 @@ class Counting {
     }
   }
 
-  struct Held {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    TensorId tensor;
-  };
-
   void add_pieces() {
-    std::vector<std::vector<Held>> holders(atoms_.size());
+    std::vector<std::vector<Pieces::Held>> holders(atoms_.size());
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const bool is_counted = graph_.tensor(id).producer ? !is_free(id) : is_placed_input(id);
       if (!is_counted) continue;
       for (const Segment& one : content_[id]) holders[one.atom].push_back({one.begin, one.begin + one.length, id});
     }
-    pieces_of_.resize(graph_.tensors().size());
     for (Index atom = 0; atom < atoms_.size(); ++atom) {
-      if (!atoms_[atom].is_outside) cut(atoms_[atom], holders[atom]);
+      if (!atoms_[atom].is_outside) pieces_.cut(atoms_[atom].size, atoms_[atom].is_alone, holders[atom]);
     }
-  }
-
-  // Cuts an atom where a holder begins or ends. Runs with the same holders are one piece.
-  void cut(const Atom& atom, const std::vector<Held>& holders) {
-    std::vector<std::int64_t> cuts;
-    for (const Held& held : holders) cuts.insert(cuts.end(), {held.begin, held.end});
-    std::sort(cuts.begin(), cuts.end());
-    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-    std::vector<std::vector<TensorId>> inside(cuts.size());
-    for (const Held& held : holders) {
-      const auto first = std::lower_bound(cuts.begin(), cuts.end(), held.begin) - cuts.begin();
-      const auto last = std::lower_bound(cuts.begin(), cuts.end(), held.end) - cuts.begin();
-      holdings_ += last - first;
-      if (holdings_ > kMostHoldings) return;
-      for (auto at = first; at < last; ++at) inside[static_cast<std::size_t>(at)].push_back(held.tensor);
-    }
-    std::map<std::vector<TensorId>, std::int64_t> runs;
-    for (std::size_t at = 0; at + 1 < cuts.size(); ++at) {
-      if (!inside[at].empty()) runs[inside[at]] += cuts[at + 1] - cuts[at];
-    }
-    for (const auto& [tensors, bytes] : runs) {
-      const bool is_whole = atom.is_alone && bytes == atom.size;
-      add_piece(tensors, is_whole ? round_up(Bytes(bytes), facts_.alignment).count() : bytes);
-    }
-  }
-
-  void add_piece(const std::vector<TensorId>& holders, std::int64_t size) {
-    const auto index = static_cast<Index>(count_.pieces.size());
-    OrderCount::Piece piece{.size = size};
-    std::vector<Index> users;
-    for (TensorId id : holders) {
-      const Tensor& tensor = graph_.tensor(id);
-      if (tensor.producer) users.push_back(tensor.producer->value());
-      for (NodeId reader : graph_.readers(id)) users.push_back(reader.value());
-      piece.is_first = piece.is_first || !tensor.producer;
-      piece.is_kept = piece.is_kept || !tensor.producer || tensor.role == Role::output;
-      pieces_of_[id].push_back(index);
-    }
-    sort_once(users);
-    piece.users = static_cast<Index>(users.size());
-    for (Index user : users) count_.nodes[user].pieces.push_back(index);
-    if (users.empty()) count_.base += std::exchange(piece.size, 0);
-    count_.pieces.push_back(piece);
   }
 
   void add_overwriting(NodeId id) {
@@ -303,11 +252,11 @@ class Counting {
     std::vector<TensorId> outputs;
     for (const auto& [input, output] : facts_.in_place[id]) {
       if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) outputs.push_back(output);
-      node.overwritten.push_back(pieces_of_[input]);
+      node.overwritten.push_back(pieces_.of(input));
       sort_once(node.overwritten.back());
     }
     for (TensorId output : outputs) {
-      for (Index piece : pieces_of_[output]) node.written += count_.pieces[piece].size;
+      for (Index piece : pieces_.of(output)) node.written += count_.pieces[piece].size;
     }
     if (outputs.size() < 2) return;
     // It is open which result takes over which operand. So all bytes that die may be taken over, but only once.
@@ -323,13 +272,12 @@ class Counting {
   IdVector<TensorId, TensorId> group_;
   Flags<TensorId> is_alone_;
   IdVector<TensorId, std::vector<Segment>> content_;
-  IdVector<TensorId, std::vector<Index>> pieces_of_;
   std::vector<Atom> atoms_;
   std::map<Index, TensorId> brought_by_;
   std::set<TensorId> copied_;  // operands of which some concat has a copy
   std::size_t segments_ = 0;
-  std::int64_t holdings_ = 0;
   OrderCount count_;
+  Pieces pieces_;
 };
 
 }  // namespace

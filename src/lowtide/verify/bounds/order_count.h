@@ -25,7 +25,9 @@ struct OrderCount {
 
   struct Piece {
     std::int64_t size = 0;
-    Index users = 0;        // nodes that make or read one of its holders; at least one
+    // Nodes that make or read one of its holders; at least one. Nodes that run between two others in every order may be
+    // left out.
+    Index users = 0;
     bool is_first = false;  // there before any node runs
     bool is_kept = false;   // there after all nodes have run
   };
@@ -51,7 +53,8 @@ struct OrderCount {
   [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const;
 };
 
-// O(nodes + edges + pieces held by tensors). The last is limited: what is beyond the limit is not counted.
+// O(nodes + edges + accesses of nodes to pieces). The last are limited: what would need more is not divided into
+// pieces, which counts less, never more. At most about a second and 200 MB.
 [[nodiscard]] OrderCount order_count(const Graph& graph, const OrderFacts& facts);
 
 // The largest load of an order, or the bytes at its end if these are more. Requires: a topological order, and a count
