@@ -29,6 +29,7 @@ class Races {
       const std::optional<NodeId> node = node_of(subject_.step(id));
       if (node && !first_[*node]) first_[*node] = id;
     }
+    for (StepId id : all_ids<StepId>(subject_.steps())) add_step(id);
   }
 
   void check() {
@@ -43,15 +44,48 @@ class Races {
  private:
   [[nodiscard]] static std::uint32_t time_of(StepId step) { return step.value() + 1; }
 
+  // What is looked at once per stream, without pointers to follow.
+  struct Touched {
+    WriteClock::Cells cells;
+    bool is_write;
+  };
+  struct Needed {
+    StepId before;
+    std::optional<ValueId> value;  // that is written there; nullopt: a control input runs there
+  };
+  struct Timed {
+    StreamId stream;
+    std::size_t end_of_waits;
+    std::size_t end_of_needs;
+    std::size_t end_of_accesses;
+  };
+
+  void add_step(StepId id) {
+    const Step& step = plan_.program.steps[id];
+    waits_.insert(waits_.end(), step.after.begin(), step.after.end());
+    for (ValueId read : step.reads) {
+      const std::optional<StepId> written = plan_.program.values[read].written;
+      if (written && *written < id) needs_.push_back({*written, read});
+    }
+    if (const std::optional<NodeId> node = node_of(step)) {
+      for (NodeId before : subject_.graph.node(*node).control_inputs) {
+        if (first_[before] && *first_[before] < id) needs_.push_back({*first_[before], std::nullopt});
+      }
+    }
+    for_each_access(id, [&](const Access& access) { accesses_.push_back({access.place.cells, access.is_write}); });
+    steps_.push_back({step.stream, waits_.size(), needs_.size(), accesses_.size()});
+  }
+
   // For each step, the time of the last step of `stream` that happens before it, or 0 if none does. For a step of the
   // stream itself, its own time.
   IdVector<StepId, std::uint32_t> known_of(StreamId stream) const {
     IdVector<StepId, std::uint32_t> known(subject_.steps(), 0);
     IdVector<StreamId, std::uint32_t> known_by(plan_.program.streams.size(), 0);
+    std::size_t wait = 0;
     for (StepId id : all_ids<StepId>(subject_.steps())) {
-      const Step& step = plan_.program.steps[id];
+      const Timed& step = steps_[id];
       std::uint32_t last = known_by[step.stream];
-      for (StepId before : step.after) last = std::max(last, known[before]);
+      for (; wait < step.end_of_waits; ++wait) last = std::max(last, known[waits_[wait]]);
       if (step.stream == stream) last = time_of(id);
       known[id] = known_by[step.stream] = last;
     }
@@ -62,36 +96,35 @@ class Races {
     const IdVector<StepId, std::uint32_t> known = known_of(stream);
     WriteClock reads(map_.cells());
     WriteClock writes(map_.cells());
+    std::size_t need = 0;
+    std::size_t access = 0;
     for (StepId id : all_ids<StepId>(subject_.steps())) {
       if (subject_.findings.is_full()) return;
-      const bool is_inside = plan_.program.steps[id].stream == stream;
-      if (!is_inside) check_data(id, stream, known[id]);
-      for_each_access(id, [&](const Access& access) {
-        const WriteClock::Cells& cells = access.place.cells;
-        if (is_inside) return (access.is_write ? writes : reads).write(cells, time_of(id));
-        const std::uint32_t written = writes.last_write(cells);
-        if (written > known[id]) return report(StepId(written - 1), id, access);
-        const std::uint32_t read = access.is_write ? reads.last_write(cells) : 0;
-        if (read > known[id]) report(StepId(read - 1), id, access);
-      });
+      const Timed& step = steps_[id];
+      const bool is_inside = step.stream == stream;
+      for (; need < step.end_of_needs; ++need) {
+        if (!is_inside) check_need(id, needs_[need], stream, known[id]);
+      }
+      const std::size_t first = access;
+      for (; access < step.end_of_accesses; ++access) {
+        const auto& [cells, is_write] = accesses_[access];
+        if (is_inside) {
+          (is_write ? writes : reads).write(cells, time_of(id));
+          continue;
+        }
+        std::uint32_t other = writes.last_write(cells);
+        if (other <= known[id] && is_write) other = reads.last_write(cells);
+        if (other > known[id]) report(StepId(other - 1), id, access - first);
+      }
     }
   }
 
-  // Checks that a value is there before it is read, even if it has no bytes, and that the first run of each control
-  // input has ended.
-  void check_data(StepId id, StreamId stream, std::uint32_t known) {
-    const Step& step = plan_.program.steps[id];
-    const auto is_missed = [&](std::optional<StepId> before) {
-      return before && *before < id && plan_.program.steps[*before].stream == stream && time_of(*before) > known;
-    };
-    for (ValueId read : step.reads) {
-      if (is_missed(plan_.program.values[read].written)) messages_.no_wait_for_value(id, read);
-    }
-    const std::optional<NodeId> node = node_of(step);
-    if (!node) return;
-    for (NodeId before : subject_.graph.node(*node).control_inputs) {
-      if (is_missed(first_[before])) messages_.no_wait_for_control(id, *first_[before]);
-    }
+  // A value must be there before it is read, even if it has no bytes, and the first run of each control input must have
+  // ended.
+  void check_need(StepId id, const Needed& need, StreamId stream, std::uint32_t known) {
+    if (steps_[need.before].stream != stream || time_of(need.before) <= known) return;
+    if (need.value) return messages_.no_wait_for_value(id, *need.value);
+    messages_.no_wait_for_control(id, need.before);
   }
 
   // An alias runs nothing, but the bytes that it gives a second name to must stay as they are.
@@ -109,13 +142,18 @@ class Races {
     if (plan_.layout.steps[id].scratch) function(Access{map_.scratch_place(id), std::nullopt});
   }
 
-  void report(StepId earlier, StepId later, const Access& access) {
+  // `at`: which access of the later step races.
+  void report(StepId earlier, StepId later, std::size_t at) {
     if (subject_.findings.is_full()) return;
+    std::optional<Access> access;
+    for_each_access(later, [&](const Access& one) {
+      if (at-- == 0) access = one;
+    });
     std::optional<Access> other;
     for_each_access(earlier, [&](const Access& one) {
-      if (!other && (one.is_write || access.is_write) && one.place.overlaps(access.place)) other = one;
+      if (!other && (one.is_write || access->is_write) && one.place.overlaps(access->place)) other = one;
     });
-    messages_.race(earlier, *other, later, access);
+    messages_.race(earlier, *other, later, *access);
   }
 
   const Subject& subject_;
@@ -123,6 +161,10 @@ class Races {
   const ByteMap map_;
   const Messages messages_;
   IdVector<NodeId, std::optional<StepId>> first_;  // step that runs the node
+  IdVector<StepId, Timed> steps_;
+  std::vector<StepId> waits_;      // of all steps, one step after another; so are the next two
+  std::vector<Needed> needs_;      // earlier in the list
+  std::vector<Touched> accesses_;  // in the order of for_each_access
 };
 
 }  // namespace
