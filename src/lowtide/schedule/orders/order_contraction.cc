@@ -247,8 +247,10 @@ class Contraction {
     }
     looks_ -= static_cast<std::int64_t>(second.before.size() + second.steps.size());
     std::erase(second.before, a);
+    const auto own = static_cast<std::ptrdiff_t>(second.before.size());
     second.before.insert(second.before.end(), first.before.begin(), first.before.end());
-    std::sort(second.before.begin(), second.before.end());
+    // Both are sorted. To sort 10,000 entries again for each of 10,000 nodes that are joined would take seconds.
+    std::inplace_merge(second.before.begin(), second.before.begin() + own, second.before.end());
     second.before.erase(std::unique(second.before.begin(), second.before.end()), second.before.end());
     first.before.clear();
     after_[a].clear();
