@@ -30,10 +30,9 @@ Times times_of(const HappensBefore& order, const BufferUsers& buffer) {
                    times.last.end());
   times.known.assign(order.chains(), std::numeric_limits<Index>::max());
   for (Index first : buffer.firsts) {
-    const Index* clock = order.clock(first);
     for (Index chain = 0; chain < order.chains(); ++chain) {
       const bool is_own = order.chain_of(first) == chain;  // the clock counts the user itself
-      times.known[chain] = std::min(times.known[chain], clock[chain] - (is_own ? 1U : 0U));
+      times.known[chain] = std::min(times.known[chain], order.count_before(first, chain) - (is_own ? 1U : 0U));
     }
   }
   return times;
@@ -103,6 +102,25 @@ class ChainCover {
   std::vector<Index> lengths_;              // by chain
 };
 
+// For each event, the chains from the first to the last that has an event before it. Its own chain is one of them.
+std::vector<Interval<Index>> known_chains(const PartialOrder& order) {
+  std::vector<Interval<Index>> known;
+  known.reserve(order.chain_of.size());
+  std::vector<std::optional<Index>> last(order.chains);
+  for (Index at = 0; at < order.chain_of.size(); ++at) {
+    const Index chain = order.chain_of[at];
+    Interval<Index> own{chain, chain + 1};
+    const auto add = [&](Index other) {
+      own = {std::min(own.begin, known[other].begin), std::max(own.end, known[other].end)};
+    };
+    if (last[chain]) add(*last[chain]);
+    for (Index before : order.before[at]) add(before);
+    known.push_back(own);
+    last[chain] = at;
+  }
+  return known;
+}
+
 }  // namespace
 
 PartialOrder chains_of(std::vector<std::vector<Index>> before) {
@@ -113,40 +131,47 @@ PartialOrder chains_of(std::vector<std::vector<Index>> before) {
 }
 
 Result<HappensBefore> HappensBefore::make(const PartialOrder& order) {
-  const std::size_t events = order.chain_of.size();
-  const std::size_t most = static_cast<std::size_t>(kMostBytes) / sizeof(Index);
-  if (events > 0 && order.chains > most / events) {
+  std::vector<Interval<Index>> known = known_chains(order);
+  std::size_t numbers = 0;
+  for (const Interval<Index>& chains : known) numbers += chains.end - chains.begin;
+  if (numbers > static_cast<std::size_t>(kMostBytes) / sizeof(Index)) {
     return Error{ErrorCode::over_limit,
-                 "the order of " + std::to_string(events) + " steps on " + std::to_string(order.chains) +
+                 "the order of " + std::to_string(order.chain_of.size()) + " steps on " + std::to_string(order.chains) +
                      " chains needs more than the limit of " + std::to_string(kMostBytes) + " bytes; use fewer streams",
                  ""};
   }
-  return HappensBefore(order);
+  return HappensBefore(order, std::move(known), numbers);
 }
 
-HappensBefore::HappensBefore(const PartialOrder& order)
+HappensBefore::HappensBefore(const PartialOrder& order, std::vector<Interval<Index>> known, std::size_t numbers)
     : chains_(order.chains),
       chain_of_(order.chain_of),
       position_(order.chain_of.size()),
-      clocks_(order.chain_of.size() * order.chains, 0) {
+      known_(std::move(known)),
+      clocks_(numbers, 0) {
+  begin_.reserve(known_.size());
+  std::size_t begin = 0;
+  for (const Interval<Index>& chains : known_)
+    begin_.push_back(std::exchange(begin, begin + chains.end - chains.begin));
   std::vector<std::optional<Index>> last(chains_);
   std::vector<Index> length(chains_, 0);
-  for (std::size_t at = 0; at < chain_of_.size(); ++at) {
-    Index* own = clocks_.data() + at * chains_;
-    const auto merge = [&](Index other) {
-      const Index* theirs = clock(other);
-      for (Index chain = 0; chain < chains_; ++chain) own[chain] = std::max(own[chain], theirs[chain]);
-    };
+  for (Index at = 0; at < chain_of_.size(); ++at) {
     const Index chain = chain_of_[at];
-    if (last[chain]) merge(*last[chain]);
+    if (last[chain]) merge(at, *last[chain]);
     for (Index before : order.before[at]) {
-      const bool is_known = own[chain_of_[before]] > position_[before];
-      if (!is_known) merge(before);
+      if (count_before(at, chain_of_[before]) <= position_[before]) merge(at, before);
     }
     position_[at] = length[chain]++;
-    own[chain] = length[chain];
-    last[chain] = static_cast<Index>(at);
+    clocks_[begin_[at] + (chain - known_[at].begin)] = length[chain];
+    last[chain] = at;
   }
+}
+
+void HappensBefore::merge(Index event, Index other) {
+  const Index* theirs = clocks_.data() + begin_[other];
+  Index* own = clocks_.data() + begin_[event] + (known_[other].begin - known_[event].begin);
+  const Index count = known_[other].end - known_[other].begin;
+  for (Index at = 0; at < count; ++at) own[at] = std::max(own[at], theirs[at]);
 }
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> buffer_conflicts(const HappensBefore& order,
