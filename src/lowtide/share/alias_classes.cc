@@ -27,11 +27,11 @@ struct Candidate {
 
 class Decision {
  public:
-  Decision(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views, const std::vector<NodeId>& order,
+  Decision(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
            const AliasOptions& options)
       : graph_(graph),
         kernels_(kernels),
-        views_(views),
+        views_(graph, kernels),
         order_(order),
         options_(options),
         position_(graph.nodes().size()),
@@ -267,7 +267,7 @@ class Decision {
 
   const Graph& graph_;
   const ChosenKernels& kernels_;
-  const ViewTable& views_;
+  const ViewTable views_;
   const std::vector<NodeId>& order_;
   const AliasOptions& options_;
   IdVector<NodeId, std::uint32_t> position_;
@@ -297,12 +297,7 @@ ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options) {
 
 AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
                            const AliasOptions& options) {
-  return alias_classes(graph, kernels, ViewTable(graph, kernels), order, options);
-}
-
-AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views,
-                           const std::vector<NodeId>& order, const AliasOptions& options) {
-  return Decision(graph, kernels, views, order, options).decide();
+  return Decision(graph, kernels, order, options).decide();
 }
 
 }  // namespace lowtide

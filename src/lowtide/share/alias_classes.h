@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "lowtide/analysis/chosen_kernels.h"
-#include "lowtide/analysis/view_table.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
@@ -102,10 +101,6 @@ struct AliasOptions {
 //
 // `order` is a topological order of all nodes. O((nodes + edges) log nodes).
 [[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels,
-                                         const std::vector<NodeId>& order, const AliasOptions& options = {});
-
-// The same with a given view table of the graph and the kernels, for callers that decide several times.
-[[nodiscard]] AliasClasses alias_classes(const Graph& graph, const ChosenKernels& kernels, const ViewTable& views,
                                          const std::vector<NodeId>& order, const AliasOptions& options = {});
 
 // Calls function(size, lifespan) for each part, or once for a class without parts. Sizes are rounded up.
