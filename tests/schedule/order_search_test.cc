@@ -287,15 +287,14 @@ TEST(SearchOrder, WorkCoversAWideProblem) {
   EXPECT_EQ(found.bound, 23 * 16);
 }
 
-// Layers of 60 nodes, each of which reads three random nodes of the layer before. No effort proves the best order.
-OrderProblem wide_layers(Random& random, OrderProblem::Index layers) {
-  constexpr OrderProblem::Index kWidth = 60;
+// Layers of `width` nodes, each of which reads three random nodes of the layer before. No effort proves the best order.
+OrderProblem wide_layers(Random& random, OrderProblem::Index layers, OrderProblem::Index width = 60) {
   OrderProblem problem;
-  for (OrderProblem::Index node = 0; node < layers * kWidth; ++node) {
+  for (OrderProblem::Index node = 0; node < layers * width; ++node) {
     problem.values.push_back({.size = random.between(1, 600)});
     problem.nodes.push_back({.steps = {{.values = {node}}}});
-    for (int read = 0; read < 3 && node >= kWidth; ++read) {
-      const auto before = static_cast<OrderProblem::Index>((node / kWidth - 1) * kWidth + random.below(kWidth));
+    for (int read = 0; read < 3 && node >= width; ++read) {
+      const auto before = static_cast<OrderProblem::Index>((node / width - 1) * width + random.below(width));
       problem.nodes[node].before.push_back(before);
       problem.nodes[node].steps[0].values.push_back(before);
     }
@@ -326,6 +325,17 @@ TEST(SearchOrder, KeepsToItsMemoryLimit) {
   const FoundOrder unfinished = search_order(problem, {.work = 1'000'000});
   EXPECT_FALSE(unfinished.is_final);
   EXPECT_LE(unfinished.work, 1'500'000);
+}
+
+// Each step looks at all of 2,000 ready nodes. These looks are work, so the search ends soon after its work is spent.
+TEST(SearchOrder, AWideProblemKeepsToItsWork) {
+  Random random(61);
+  const OrderProblem problem = wide_layers(random, 4, 2'000);
+  constexpr std::int64_t kWork = 40'000'000;
+  const FoundOrder found = search_order(problem, {.work = kWork});
+  EXPECT_FALSE(found.is_final);
+  EXPECT_GE(found.work, kWork / 2);
+  EXPECT_LE(found.work, kWork + kWork / 4);
 }
 
 // 20,000 nodes read one value, and one node reads all of their results. The work is proportional to the edges.
