@@ -34,7 +34,7 @@ std::string with_thousands(std::int64_t number) {
   return digits;
 }
 
-// The digits before and after the point. split_decimal returns nullopt for a text of another form.
+// The digits before and after the decimal point. split_decimal returns nullopt if the text is not a decimal number.
 struct Decimal {
   std::string whole;
   std::string fraction;

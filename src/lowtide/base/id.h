@@ -29,7 +29,7 @@ class Id {
   std::uint32_t value_ = 0;
 };
 
-// A std::vector that only the matching id can index.
+// A std::vector that only the matching id can index. The range of an id is not checked.
 template <typename IdType, typename T>
 class IdVector {
  public:

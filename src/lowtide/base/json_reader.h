@@ -16,7 +16,7 @@ namespace lowtide {
 
 // Reads JSON (RFC 8259) of a known form from front to back. The caller states which value must come next, so no tree is
 // built. Each function returns whether that value was there. The first error is kept in `error`, with line, column and
-// path. After it, every function returns false.
+// path. After an error, the caller must read nothing more.
 //
 //   JsonReader json(text, "order.json");
 //   std::int64_t bytes = 0;
@@ -65,7 +65,8 @@ class JsonReader {
     return !error_;
   }
 
-  // Reads an array with one element per column. Paths name the column instead of its index.
+  // Reads an array with one element per column, and calls `read(index into columns)` for each. Paths name the column
+  // instead of its index.
   template <typename Read>
   bool read_row(std::span<const std::string_view> columns, Read read) {
     if (!begin('[', "a row")) return false;
@@ -89,7 +90,7 @@ class JsonReader {
   // Reads any value and checks the grammar of JSON and limits::kMaxTextDepth. `depth` is the number of open containers
   // around the value.
   bool skip_value(int depth);
-  // Refuses everything except white space.
+  // Fails unless only white space remains.
   bool read_end();
 
   // Reads an object with unknown keys: `read(key)` must read or skip the value. Paths do not show these keys, because
@@ -104,7 +105,7 @@ class JsonReader {
     return !error_;
   }
 
-  // Calls `read()` for a value that paths name `key`. Requires: `key` outlives the call.
+  // Calls `read()`, and adds `key` to the paths of what it reads. Requires: `key` outlives the call.
   template <typename Read>
   bool read_member(std::string_view key, Read read) {
     path_.push_back({key, 0});

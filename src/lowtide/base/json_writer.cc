@@ -28,7 +28,7 @@ void append_json_escape(std::string& out, std::uint32_t code_point) {
   append_hex(out, static_cast<unsigned char>(code_point & 0xFFU));
 }
 
-// Number of characters at the start of `text` that need no escape in any JSON string.
+// The number of characters at the start of `text` that need no escape in any JSON string.
 std::size_t plain_length(std::string_view text) {
   const auto is_plain = [](char c) {
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';

@@ -21,18 +21,19 @@ void append_json_name(std::string& out, std::string_view text);
 // followed by anything except a backslash or x and two hexadecimal digits.
 [[nodiscard]] bool decode_json_name(std::string_view text, std::string& out);
 
-// Appends `text` as a JSON string that may stand inside an HTML <script> element: '<', '>', '&', control characters
-// and line separators are \u escapes. Requires: `text` is UTF-8.
+// Appends `text` as a JSON string that is safe inside an HTML <script> element: '<', '>', '&', control characters and
+// line separators are \u escapes. Requires: `text` is UTF-8.
 void append_script_json_string(std::string& out, std::string_view text);
 
-// Writes JSON into a string, element by element, and inserts the commas. Numbers are integers.
+// Writes JSON into a string, element by element, and inserts the commas. Numbers are integers. Requires: the string
+// outlives the writer.
 class JsonWriter {
  public:
   enum class Style : std::uint8_t {
     file,    // strings are written by append_json_name; one space after commas and colons
     script,  // strings are written by append_script_json_string; no spaces
   };
-  // Of a container: all elements on one line, or each element on a line of its own.
+  // Whether the elements of a container share one line, or each has its own line.
   enum class Layout : std::uint8_t { one_line, lines };
 
   explicit JsonWriter(std::string& out, Style style = Style::file) : out_(out), style_(style) {}

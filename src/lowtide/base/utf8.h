@@ -12,14 +12,14 @@ namespace lowtide {
 
 // UTF-8 as RFC 3629 defines it: no surrogates, no overlong forms, nothing above U+10FFFF.
 
-// Number of bytes of the well-formed sequence at the start of `text`, 1 to 4. Returns 0 if there is none, or if `text`
-// is empty.
+// The number of bytes of the well-formed sequence at the start of `text`, 1 to 4. Returns 0 if there is none, or if
+// `text` is empty.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);
 
 // The code point of one sequence. Requires: utf8_length(sequence) == sequence.size().
 [[nodiscard]] std::uint32_t code_point_of(std::string_view sequence);
 
-// Appends the sequence of a code point. Requires: the code point is at most U+10FFFF and no surrogate.
+// Appends the sequence of a code point. Requires: the code point is at most U+10FFFF and not a surrogate.
 void append_utf8(std::string& out, std::uint32_t code_point);
 
 // Whether all bytes belong to well-formed sequences.

@@ -39,9 +39,9 @@ void collect_reads(const Node& node, std::vector<TensorId>& out) {
   out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
-// Sorts nodes with Kahn's algorithm. Of the nodes that are ready, the one with the lowest id comes first, so nodes that
-// are sorted keep their order. `edges` are sorted. `waiting` is the number of edges to each node; afterwards it is the
-// number of edges from nodes that were not sorted.
+// Sorts nodes with Kahn's algorithm. The ready node with the lowest id comes first, so nodes that are already sorted
+// keep their order. Requires: `edges` are sorted, and `waiting` is the number of edges to each node. Afterwards,
+// `waiting` counts only the edges from nodes that were not sorted.
 std::vector<NodeId> lowest_first(const std::vector<std::pair<NodeId, NodeId>>& edges,
                                  IdVector<NodeId, std::uint32_t>& waiting) {
   std::priority_queue<NodeId, std::vector<NodeId>, std::greater<>> ready;
@@ -352,7 +352,7 @@ Result<void> GraphBuilder::link_state_updates() {
     if (!state.is_next_state) continue;
     return invalid_tensor(name_, state,
                           "is updated and is also the next tensor of another state; let an Identity node copy it, and "
-                          "update by the copy");
+                          "make the copy the next tensor");
   }
   return {};
 }

@@ -52,8 +52,8 @@ class GraphBuilder {
   // Sets content that is known before the run, row-major. Requires: one number per element of the tensor.
   void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
 
-  // Checks all statements that hold for every Graph (graph.h). Nodes that are not in topological order are sorted: of
-  // the nodes that are ready, the one that was added first comes first. Ids follow the sorted order.
+  // Checks all statements that hold for every Graph (graph.h). Nodes that are not in topological order are sorted. The
+  // ready node that was added first comes first. Ids follow the sorted order.
   //
   // Errors (invalid): a tensor name that is empty or used twice; a tensor with two producers; a node that writes an
   // input, constant or state; a temporary without a producer; a cycle, whose nodes the message names; an id out of
@@ -62,7 +62,7 @@ class GraphBuilder {
   // the number of nodes and tensors over all bodies. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Graph> build() &&;
 
-  // The same, and the id that each node has in the graph, indexed by the id that add_node returned.
+  // Like build(), but also returns the id of each node in the graph, indexed by the id that add_node returned.
   struct Built;
   [[nodiscard]] Result<Built> build_with_ids() &&;
 

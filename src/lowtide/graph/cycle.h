@@ -21,7 +21,7 @@ namespace lowtide::graph_internal {
 [[nodiscard]] std::vector<NodeId> find_cycle(const std::vector<std::pair<NodeId, NodeId>>& edges,
                                              const IdVector<NodeId, std::uint32_t>& waiting);
 
-// "'a' -> 'b' -> 'a'". Of a long cycle, only the first nodes and the last one are shown.
+// "'a' -> 'b' -> 'a'". A long cycle shows only its first nodes and its last one.
 [[nodiscard]] std::string cycle_text(const std::vector<NodeId>& cycle, const IdVector<NodeId, Node>& nodes);
 
 }  // namespace lowtide::graph_internal

@@ -90,7 +90,7 @@ struct StateUpdate {
 // An immutable operator graph. GraphBuilder makes and validates it, so these statements hold for every Graph:
 //   - Every id is in range, and names of tensors are unique.
 //   - A tensor has at most one producer, whose outputs contain it. Inputs, constants and states have none.
-//   - Nodes are in a topological order: producers before readers. It is called the order as given.
+//   - Nodes are in a topological order: producers before readers. This is the order as given.
 //   - The size of a tensor follows from its dtype and shape. All sizes add up to at most limits::kMaxTotalBytes.
 class Graph {
  public:

@@ -23,8 +23,8 @@ struct Origins {
   friend bool operator==(const Origins&, const Origins&) = default;
 };
 
-// The origins in a rewritten body. `node` has exactly one origin. The ids are those of the body at the same position of
-// that origin.
+// The origins in a rewritten body. `node` has exactly one origin. The original ids refer to the body at the same
+// position of that origin.
 struct Origins::OfBody {
   NodeId node;
   std::size_t position = 0;  // in Node::bodies

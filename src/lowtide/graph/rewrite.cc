@@ -174,7 +174,7 @@ void GraphRewriter::replace_body(NodeId node, std::size_t position, Rewritten bo
   note_reads(node);
 }
 
-// Marks all nodes that are not pure, and the nodes that these and the graph outputs need.
+// Marks all nodes that are not pure, and the nodes that these, the graph outputs and the state updates need.
 Flags<NodeId> GraphRewriter::needed_nodes() const {
   const IdVector<TensorId, std::optional<NodeId>> producer = producers();
   Flags<NodeId> is_needed(nodes_.size());
@@ -203,7 +203,7 @@ void GraphRewriter::remove_unused() {
   for (TensorEntry& tensor : tensors_) tensor.may_be_removed = tensor.role == Role::constant || tensor.spec.is_captured;
 }
 
-// A removed producer counts only if no other node writes the tensor.
+// The producer of each tensor. A removed producer counts only if no other node writes the tensor.
 IdVector<TensorId, std::optional<NodeId>> GraphRewriter::producers() const {
   IdVector<TensorId, std::optional<NodeId>> producer(tensors_.size());
   for (bool is_removed : {true, false}) {

@@ -36,11 +36,12 @@ struct Rewritten {
 //   rewritten->graph.tensor(...).name                          // "y", as before
 //
 // Ids during the rewrite: nodes and tensors of the graph keep their ids, and added ones get the ids after them.
-// finish() numbers everything again. Each function that takes ids requires that they exist and that the node is not
-// removed (InvariantViolation).
+// finish() numbers everything again. Each function requires that its ids exist and that its node is not removed. It
+// throws InvariantViolation otherwise, except set_known_integers, add_output, add_state_update and node, which do not
+// check.
 class GraphRewriter {
  public:
-  // O(graph). Copies all nodes and tensors; shares bodies.
+  // O(graph). Copies all nodes and tensors; shares bodies. Requires: `graph` outlives the rewriter.
   explicit GraphRewriter(const Graph& graph);
 
   // Adds a tensor. `origins` are ids of the original graph. If the name is empty, finish() generates one from the name
@@ -56,8 +57,8 @@ class GraphRewriter {
   // wait for the new node.
   void replace_node(NodeId node, GraphBuilder::NodeSpec spec);
 
-  // Removes a node. Nodes that have it as a control input then wait for the nodes that it waited for. A temporary
-  // tensor that is left without producer and reader is removed, too.
+  // Removes a node. Nodes that have it as a control input then wait for the nodes that it waited for or read from. A
+  // temporary tensor that is left without producer and reader is also removed.
   void remove_node(NodeId node);
 
   // Removes `node`, because `into` now does its work. `into` gets the origins of `node`. Nodes that wait for `node`
@@ -81,13 +82,13 @@ class GraphRewriter {
   void add_output(TensorId tensor) { outputs_.push_back(tensor); }
   void add_state_update(TensorId state, TensorId next) { updates_.push_back({state, next}); }
 
-  // The current state of a node.
+  // The current spec of a node.
   [[nodiscard]] const GraphBuilder::NodeSpec& node(NodeId id) const { return nodes_[id].spec; }
 
   // Builds and validates the graph. Without edits it is equal to the original. Errors (invalid): everything that
   // GraphBuilder refuses, such as a cycle, a second producer, a read tensor without producer, or a name that is used
   // twice; an output of the original that has another dtype or shape; a captured tensor whose type differs from that of
-  // the tensor in the body, or that stands for no tensor. O((nodes + edges) log nodes); no recursion.
+  // the tensor in the body, or that does not stand for exactly one tensor. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Rewritten> finish() &&;
 
  private:
@@ -125,7 +126,7 @@ class GraphRewriter {
   const Graph& graph_;
   IdVector<NodeId, NodeEntry> nodes_;
   IdVector<TensorId, TensorEntry> tensors_;
-  IdVector<TensorId, std::vector<NodeId>> readers_;  // may name a node that does not read the tensor any more
+  IdVector<TensorId, std::vector<NodeId>> readers_;  // may list nodes that no longer read the tensor
   std::vector<TensorId> outputs_;
   std::vector<StateUpdate> updates_;
   std::optional<Error> error_;

@@ -14,7 +14,7 @@
 
 namespace lowtide {
 
-// The text form of a graph, for tests, bug reports and people who read graphs:
+// The text form of a graph, for tests, bug reports and human readers:
 //
 //   graph "tiny" {
 //     input x : f32[1,3,8,8]
@@ -32,11 +32,11 @@ namespace lowtide {
 // Reads one graph. Messages begin with `source_name`: "tiny.graph:3:12: expected ..., found ...".
 // Errors: (malformed) the text does not have this form; (invalid) an unknown or repeated name, or a graph that
 // GraphBuilder refuses; (over_limit) a text above limits::kMaxFileBytes, bodies deeper than limits::kMaxBodyNesting,
-// ranks or sizes. O(length of the text). Recursion only over bodies.
+// ranks or sizes. O(n log n) in the length of the text. Recursion only over bodies.
 [[nodiscard]] Result<Graph> parse_graph(std::string_view text, std::string source_name);
 
-// Returns a text from which parse_graph reads an equal graph: the same ids and names, and attributes equal in every
-// bit. It ends in a newline.
+// Returns a text from which parse_graph reads an equal graph: the same ids and names, and bit-identical attributes. It
+// ends in a newline.
 [[nodiscard]] std::string print_graph(const Graph& graph);
 
 // A dtype and a shape: "f32[1,3,<=100]".

@@ -66,7 +66,7 @@ class TextLexer {
 [[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
 
 // Reads a decimal number as the nearest double ("0.5", "1e-5", "-inf"), or, with the suffix f, as the nearest float
-// ("0.1f"). Returns nullopt if the text is no such number, or if the number is too large or too small for its type.
+// ("0.1f"). Returns nullopt if the text is not such a number, or if the number is too large or too small for its type.
 [[nodiscard]] std::optional<double> parse_real(std::string_view text);
 
 // The shortest text that `parse_real` reads as the same bits and that `parse_integer` refuses. The usual NaN is "nan";

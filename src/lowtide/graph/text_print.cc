@@ -130,7 +130,7 @@ class GraphPrinter {
     out_ += "\n";
   }
 
-  // A node is named by a tensor that it produces, because its number changes when lines are moved.
+  // Refers to a node by a tensor that it produces, because its number changes when lines are moved.
   void print_control_inputs(const Node& node) {
     if (node.control_inputs.empty()) return;
     out_ += " after (";

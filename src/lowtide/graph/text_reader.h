@@ -16,7 +16,8 @@
 namespace lowtide::graph_internal {
 
 // Reads the parts of the text form that do not depend on a graph: names, numbers, types and values. Each function reads
-// one of them and returns whether it was there. The first refusal is kept in `error` and ends the reading.
+// one of them and returns whether it was there. The first error is kept in `error`. After an error, the caller must
+// read nothing more.
 class TextReader {
  public:
   TextReader(std::string_view text, std::string source_name) : lexer_(text), source_name_(std::move(source_name)) {}

@@ -31,7 +31,8 @@ struct GraphCounts {
 // own. It does not check that the plan is correct for its graph, and it does not check the plans of bodies.
 //
 // `total_bytes` accumulates the sizes of buffers and arenas over all plans of a file; limits::kMaxTotalBytes bounds it.
-// Returns at most `most` faults, in the order machine, buffers, values, steps. O(plan).
+// Returns at most `most` faults, in the order machine, claims, arenas, streams, buffers, values, steps, outputs.
+// O(plan).
 [[nodiscard]] std::vector<FormFault> check_form(const Plan& plan, const GraphCounts& graph, std::int64_t& total_bytes,
                                                 std::size_t most);
 

@@ -36,8 +36,8 @@ struct PackingPair {
   friend auto operator<=>(const PackingPair&, const PackingPair&) = default;
 };
 
-// The offset of `second` is that of `first` plus `delta`. This keeps a view or a slice inside its source, and a result
-// in place at the offset of its operand.
+// The offset of `second` is that of `first` plus `delta`. This keeps a view or a slice inside its source, and an
+// in-place result at the offset of its operand.
 struct PackingColocation {
   PackingId first;
   PackingId second;

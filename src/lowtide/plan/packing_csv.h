@@ -27,8 +27,8 @@ namespace lowtide {
 // one offset per buffer.
 [[nodiscard]] std::string write_packing_csv(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets);
 
-// The problem with a column `slot`, the number of the slot of each buffer. import_packing does not read this column.
-// Requires: one slot per buffer.
+// Returns the text of the problem with a column `slot`: the slot number of each buffer. import_packing does not read
+// this column. Requires: one slot per buffer.
 [[nodiscard]] std::string write_slots_csv(const PackingProblem& problem,
                                           const IdVector<PackingId, std::uint32_t>& slots);
 

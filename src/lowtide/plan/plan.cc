@@ -19,7 +19,7 @@ bool drives_links(const Plan& plan) {
                      [](const Stream& stream) { return stream.link.has_value(); });
 }
 
-// Memory without a stated region is memory that every worker can address, so a copy from it or to it moves nothing.
+// Memory without a stated region is memory that every worker can address, so a copy from or to it does not count.
 bool moves_between_regions(const Plan& plan) {
   const auto region_of = [&](ValueId value) {
     const Buffer& buffer = plan.layout.buffers[plan.layout.values[value].buffer];

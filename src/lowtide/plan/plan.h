@@ -96,8 +96,8 @@ struct Plan {
   Claims claims;
 };
 
-// The plan and the plans of all bodies inside it, each plan before those of its bodies. O(steps). No recursion; bodies
-// without a plan are skipped.
+// The plan and the plans of all bodies inside it, each plan before those of its bodies. The pointers are valid as long
+// as the plan. O(steps). No recursion; bodies without a plan are skipped.
 [[nodiscard]] std::vector<const Plan*> all_plans_in(const Plan& plan);
 
 // The features of a plan that a reader must support in addition to a plain plan. In a plain plan, each node runs once
@@ -108,8 +108,8 @@ struct Plan {
 // The features of any of the plans. Ascending.
 [[nodiscard]] std::vector<std::string_view> features_of(const std::vector<const Plan*>& plans);
 
-// The smallest scope that contains the plan. A plan that recomputes or copies inside a body is in the scope all_plans,
-// because its arena includes that of the body. O(plan and bodies).
+// The smallest scope that contains the plan. A body that needs all_plans puts the whole plan there, because the arena
+// of the plan includes that of the body. O(plan and bodies).
 [[nodiscard]] BoundScope scope_of(const Plan& plan);
 
 // The largest claimed bound that holds for plans of the scope. Returns nullptr if none is claimed.

@@ -35,9 +35,10 @@ struct PlanFile {
 //   - Bodies nest at most limits::kMaxBodyNesting deep.
 // The reader does not check whether the plan is correct; `verify` does.
 //
-// Errors: (malformed) not JSON, with line and column; (unsupported) another schema_version or an unknown feature;
-// (over_limit) more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth, or too many rows; (invalid)
-// any other fault, with its path: "plan.json: $.steps[12].writes[0]: ...". O(length of the text); no recursion.
+// Errors: (malformed) not JSON or not a plan file, with line and column; (unsupported) another schema_version or an
+// unknown feature; (over_limit) more than limits::kMaxPlanFileBytes, nesting above limits::kMaxTextDepth or
+// limits::kMaxBodyNesting, or too many rows; (invalid) any other fault, with its path, such as "$.steps[12].writes[0]".
+// O(length of the text); no recursion.
 [[nodiscard]] Result<PlanFile> read_plan_json(std::string_view text, std::string source_name);
 
 }  // namespace lowtide

@@ -11,7 +11,7 @@ namespace lowtide {
 // Refuses a plan whose sizes exceed what a plan file can hold, so that read_plan_json accepts what write_plan_json
 // writes:
 //   - The capacity and the arena of each region, and each buffer, have at most limits::kMaxArenaBytes.
-//   - All arenas and buffers add up to at most limits::kMaxTotalBytes, and so does each claim.
+//   - The sum of all arenas and buffers is at most limits::kMaxTotalBytes, and so is each claim.
 // This includes the plans of bodies. Errors (over_limit): the message names the number and the limit.
 // O(regions + buffers + steps); no recursion.
 [[nodiscard]] Result<void> check_plan_limits(const Plan& plan);

@@ -173,7 +173,7 @@ bool PlanReader::read_plan_member(std::string_view key, Plan& plan) {
   if (key == "arena") return json_.read_array([&] { return read_bytes(plan.layout.arena.emplace_back()); });
   if (key == "claims") return read_claims(plan.claims);
   if (key == "streams") return read_table(limits::kMaxStreams, plan.program.streams, &PlanReader::read_stream);
-  // A tensor may have several values, so steps have the limit of tensors.
+  // Nodes may run again, so there may be more steps than nodes. These tables have the limit of tensors.
   if (key == "buffers") return read_table(limits::kMaxTensors, plan.layout.buffers, &PlanReader::read_buffer);
   if (key == "values") return read_values(plan);
   if (key == "steps") return read_steps(plan);

@@ -30,14 +30,13 @@ struct ReadStep {
   StepSpace space;
 };
 
-// Reads the members and rows of a plan file, with one function each. The first refusal is kept in `error`, with its
-// path.
+// Reads the members and rows of a plan file, with one function each. The first error is kept in `error`, with its path.
 class PlanReader {
  public:
   PlanReader(std::string_view text, const std::string& source_name) : json_(text, source_name) {}
 
-  // Reads the whole text to check that it is JSON and has a supported version. So a syntax error is not reported as an
-  // unknown key, nor is a key of another version.
+  // Reads the whole text to check that it is JSON and has a supported version. So neither a syntax error nor a key of
+  // another version is reported as an unknown key.
   bool check_version();
   bool read(ReadFile& file);
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }

@@ -85,9 +85,9 @@ struct Stream {
 // A recomputation is another Compute step of a node and another value. A swap is two copies on streams of links, with
 // two more values of one tensor:
 //
-//   step 0  worker  compute Relu(x) -> v0 of y        v0 lies in SRAM
-//   step 1  link    copy v0 -> v1 of y                v1 lies in host memory; its bytes in SRAM are now free
-//   step 7  link    copy v1 -> v2 of y                v2 lies in SRAM again
+//   step 0  worker  compute Relu(x) -> v0 of y        v0 is in SRAM
+//   step 1  link    copy v0 -> v1 of y                v1 is in host memory; its bytes in SRAM are now free
+//   step 7  link    copy v1 -> v2 of y                v2 is in SRAM again
 //   step 8  worker  compute Add(v2, z) -> v3          after step 7
 struct Program {
   IdVector<StepId, Step> steps;

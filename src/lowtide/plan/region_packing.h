@@ -69,7 +69,7 @@ struct RegionPacking {
     std::string strategy;  // the one that found the offsets; empty if the region is empty
   };
 
-  // If the outcome is not_found or infeasible, some region ends above its capacity in `placements`.
+  // If the outcome is not_found or infeasible, some region of `placements` exceeds its capacity.
   PackingOutcome outcome = PackingOutcome::found;
   IdVector<PackingId, Placement> placements;
   IdVector<RegionId, Fill> fills;

@@ -56,7 +56,7 @@ class Decision {
     Bytes best_load = load_of(best);
     const Bytes none_load = largest(profile);
     keep_lower(best, best_load, one_by_one(base, profile, std::min(best_load, none_load)));
-    // A part can be in only one concat. Therefore also tries the first concat first, and concats without copied parts.
+    // A part can be in only one concat. So this also tries the concats from first to last, and without copied parts.
     if (has_copied_parts_) {
       std::reverse(partial_.begin(), first_other());
       keep_lower(best, best_load, join_all(base));
@@ -104,7 +104,7 @@ class Decision {
         partial_.push_back(id);
       }
     }
-    // Concats come first, and among them the last one, because it gathers most. An earlier concat of some of its parts
+    // Concats come first, from last to first, because the last one gathers most. An earlier concat of some of its parts
     // may then be inside it. In dense networks, each concat adds a tensor to those of the concat before it.
     std::stable_partition(partial_.begin(), partial_.end(), [&](NodeId id) { return views_.is_concat(id); });
     std::reverse(partial_.begin(), first_other());
@@ -123,8 +123,8 @@ class Decision {
     return finish(std::move(candidate));
   }
 
-  // Makes each join that raises the load above `limit` at no step. `profile` has the loads without partial joins, and
-  // each join updates a copy of it. Results in place change the loads slightly, so the caller measures the result.
+  // Makes each join that never raises the load above `limit`. `profile` has the loads without partial joins, and each
+  // join updates a copy of it. In-place results change the loads slightly, so the caller measures the result.
   AliasClasses one_by_one(const Candidate& base, const std::vector<Bytes>& profile, Bytes limit) {
     std::vector<std::int64_t> row;
     row.reserve(profile.size());
@@ -143,7 +143,7 @@ class Decision {
     return finish(std::move(candidate));
   }
 
-  // Joins each part of a concat that raises the load above `limit` at no step. The others are copied.
+  // Joins each part of a concat that never raises the load above `limit`. The others are copied.
   void join_some_parts(Candidate& candidate, NodeId id, const Joins& plan, RangeMax& load, Bytes limit) {
     for (const AliasForest::Join& one : plan.joins) {
       if (!raise_stays_below(candidate.forest, {one}, load, limit)) continue;
@@ -275,7 +275,7 @@ class Decision {
   IdVector<TensorId, Lifespan> lives_;  // of each tensor by itself
   std::vector<NodeId> partial_;         // nodes whose views cover a part of a tensor; joining them may raise the load
   bool may_copy_parts_ = true;
-  bool has_copied_parts_ = false;  // a candidate so far copies parts
+  bool has_copied_parts_ = false;  // some candidate so far has copied parts
 };
 
 }  // namespace

@@ -64,11 +64,11 @@ struct AliasClasses {
 struct AliasOptions {
   Bytes alignment = Bytes(1);  // sizes are rounded up to it when loads are compared
   bool views = true;           // a view shares the bytes of its input; false: every node computes
-  bool in_place = true;        // a kernel may write over an input that dies there
+  bool in_place = true;        // a kernel may write over an input without later reader
   bool parts = true;           // parts of a buffer have their own lifespans; false: a buffer is live as a whole
   bool copy_parts = true;      // a concat may copy some operands if others are in place
   bool inputs_live_throughout = false;  // inputs are placed and live throughout (bodies of Loop and Scan)
-  std::vector<NodeId> computing = {};   // slices, splits and concats that run their kernels in any case
+  std::vector<NodeId> computing = {};   // slices, splits and concats that always run their kernels
   // The alignment for bounds, if a region has a smaller one than the region for which sizes are rounded up.
   std::optional<Bytes> finest_alignment = std::nullopt;
 
@@ -76,21 +76,21 @@ struct AliasOptions {
 };
 
 // Returns the kernels without what the options forbid: in-place pairs, or views. Code that counts bytes by these
-// kernels, such as bounds and searches of orders, then follows the options, too.
+// kernels, such as bounds and searches of orders, then follows the options.
 [[nodiscard]] ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options);
 
-// Decides for one order which tensors share bytes, to make the peak low. Compilers call this bufferization.
+// Decides for one order which tensors share bytes, to lower the peak. Compilers call this bufferization.
 //   1. Views of a whole tensor are always joined. This never raises a load, because no second copy is needed.
 //   2. Slices, splits and concats are joined if that does not raise the peak. Without parts, a slice keeps its whole
 //      tensor live, and the buffer of a concat exists from its first operand on. Three ways are compared: to join all
-//      of them, one by one against the load profile, or none. The lowest peak wins. Of equals, the first of the three
-//      wins, because it copies the fewest bytes.
+//      of them, one by one against the load profile, or none. The lowest peak wins. In a tie, the first of
+//      the three wins, because it copies the fewest bytes.
 //   3. Along the order, the output of a kernel takes over the bytes of an input that it may overwrite. No tensor in
 //      these bytes may be used later, and no other input of the node may be in them. Without parts, they must be the
 //      whole buffer.
 // Some tensors are never joined. A tensor that is needed at the end never shares a buffer with an input, a constant or
-// a state. Two tensors that are needed at the end share a buffer only if one node has both and they share no byte, such
-// as the outputs of a split. A tensor that a node writes never shares bytes that must stay unchanged.
+// a state. Two tensors that are needed at the end share a buffer only if they are disjoint operands or outputs of one
+// node, such as the outputs of a split. A tensor that a node writes never shares bytes that must stay unchanged.
 //
 // A concat is joined operand by operand. An operand is in place if the tensors that share its bytes can move into the
 // result. It must not be an input, constant or state. It must have all bytes of these tensors, and no other operand may

@@ -56,7 +56,7 @@ void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
   LOWTIDE_CHECK(part != whole && offset >= 0 && offset + below.size <= above.size, "a part lies inside its whole");
   parent_[part] = whole;
   offset_[part] = offset;
-  std::swap(next_[part], next_[whole]);  // makes one ring of two
+  std::swap(next_[part], next_[whole]);  // joins the two rings
   above.begin = std::min(above.begin, below.begin);
   above.end = std::max(above.end, below.end);
   if (below.kind == BufferKind::output) above.kind = BufferKind::output;

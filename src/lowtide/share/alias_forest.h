@@ -65,7 +65,7 @@ class AliasForest {
     bool has_copies = false;  // of a concat: the other parts cannot be joined
   };
   // Returns the sets to join for the views of a node, or nullopt if the node must compute. It must compute if some view
-  // cannot be joined; a concat, only if no view can.
+  // cannot be joined. A concat must compute only if no view can be joined.
   [[nodiscard]] std::optional<Joins> plan_joins(const Graph& graph, std::span<const TableView> views, bool is_concat);
 
  private:

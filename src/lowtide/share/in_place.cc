@@ -9,7 +9,7 @@
 namespace lowtide::share_internal {
 namespace {
 
-// The most members of sets that are examined: a number per tensor of the graph, plus a constant.
+// The limit on examined members of sets: a number per tensor of the graph, plus a constant.
 constexpr std::int64_t kLooksPerTensor = 32;
 constexpr std::int64_t kFurtherLooks = 1'000'000;
 
@@ -67,7 +67,7 @@ class TakeOver {
     return true;
   }
 
-  // Whether no other input of the node is in the overwritten bytes, except as the same elements.
+  // Whether the overwritten bytes hold no other input of the node, except one that the kernel may overwrite as well.
   bool has_only_permitted_inputs(const Overwriting& what) {
     const Node& node = graph_.node(what.node);
     const std::vector<std::pair<int, int>>& permitted = kernels_[what.node].in_place;

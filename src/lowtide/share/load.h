@@ -13,10 +13,11 @@ namespace lowtide {
 
 // Returns the load of each step of an order: the live bytes of alias classes in the arena (takes_room), and scratch,
 // each rounded up to the alignment. An order without nodes has one moment, in which all classes are live. O(nodes +
-// classes).
+// classes + parts).
 [[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,
                                               const std::vector<NodeId>& order, const AliasOptions& options = {});
 
+// Returns the largest load of a profile, or 0 if it is empty. O(steps).
 [[nodiscard]] Bytes largest(const std::vector<Bytes>& profile);
 
 }  // namespace lowtide

@@ -21,7 +21,7 @@ class TouchedBytes {
   struct Range {
     std::int64_t end = 0;
     std::optional<StepId> writer;
-    std::vector<StepId> readers;  // since then
+    std::vector<StepId> readers;  // since the last write
   };
 
   // Calls `visit` with each range in [begin, end). Adds ranges for bytes that nothing has touched.

@@ -10,8 +10,8 @@
 
 namespace lowtide {
 
-// An estimate of the time that a kernel takes if no measured cost is known. It is a plain model of one core. It serves
-// to compare plans with each other, not to predict seconds.
+// An estimate of the time that a kernel takes if no measured cost is known. It is a plain model of one core. Use it to
+// compare plans, not to predict seconds.
 //
 //   1 us to start it
 //   0.1 ns per byte of its distinct inputs, including constants, and of its outputs (10 GB/s)

@@ -194,8 +194,8 @@ bool gives_up(std::string_view text) {
   return false;
 }
 
-// The line in which the parser gives up. It reads from the front, so it gives up on every text that contains this line,
-// and on no shorter one.
+// The line in which the parser gives up. It reads from the front, so it gives up on every prefix that contains this
+// line, and on no shorter one.
 std::uint32_t line_of_giving_up(std::string_view text) {
   std::vector<std::size_t> ends;
   for (std::size_t at = text.find('\n'); at != std::string_view::npos; at = text.find('\n', at + 1))

@@ -23,8 +23,8 @@ namespace lowtide {
 //   name = "im2col"
 //   scratch_per_input_byte = 9
 //
-// The catalogue gives each node the kernels of its operator in the order of the file. If there are none, it gives the
-// kernels of the operator "*", and if there are none of these either, the dense kernel.
+// The catalogue gives each node the kernels of its operator in the order of the file. If there are none, it gives those
+// of the operator "*". If there are none of these either, it gives the dense kernel.
 //
 // Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or out of range,
 // a name that is used twice, or a region that does not exist; (over_limit) a text above limits::kMaxTargetFileBytes, or

@@ -8,7 +8,7 @@
 namespace lowtide::target_internal {
 
 // For some texts, assertions of toml++ fail. Its own assertion macro would abort, or would let the compiler assume that
-// the condition holds. This one throws, and the text is refused.
+// the condition holds. check_toml_assertion throws this exception instead, and the text is refused.
 class TomlGaveUp : public std::logic_error {
  public:
   using std::logic_error::logic_error;
