@@ -8,7 +8,7 @@
 namespace lowtide {
 namespace {
 
-TEST(Article, GoesByTheFirstLetter) {
+TEST(Article, FollowsTheFirstLetter) {
   EXPECT_EQ(with_article("input"), "an input");
   EXPECT_EQ(with_article("output"), "an output");
   EXPECT_EQ(with_article("constant"), "a constant");

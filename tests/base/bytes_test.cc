@@ -24,7 +24,7 @@ static_assert(Addable<Offset, Bytes> && !Addable<Offset, Offset> && !Addable<Byt
               "units do not mix: Offset + Bytes is the only sum of two kinds");
 static_assert(!std::is_convertible_v<std::int64_t, Bytes> && !std::is_convertible_v<Bytes, std::int64_t>);
 
-TEST(Bytes, ArithmeticIsExactOrABug) {
+TEST(Bytes, ArithmeticIsExactOrThrows) {
   EXPECT_EQ(Bytes(3) + Bytes(4), Bytes(7));
   EXPECT_EQ(Bytes(3) - Bytes(4), Bytes(-1));
   EXPECT_EQ(Bytes(3) * 4, Bytes(12));
@@ -51,7 +51,7 @@ TEST(Bytes, RoundUpIsTheNextMultiple) {
   EXPECT_THROW((void)round_up(Bytes(kMost), Bytes(64)), InvariantViolation);
 }
 
-TEST(Bytes, PowersOfTwoAreThoseWithOneBit) {
+TEST(Bytes, PowersOfTwoAreRecognized) {
   int count = 0;
   for (std::int64_t number = -4; number <= 1024; ++number) count += is_power_of_two(number) ? 1 : 0;
   EXPECT_EQ(count, 11);  // 1, 2, 4, ..., 1024

@@ -35,7 +35,7 @@ TEST(Checked, AgreesWithWiderArithmeticAtTheEdges) {
   }
 }
 
-TEST(Checked, AnOverflowOfBoundedNumbersIsABug) {
+TEST(Checked, OverflowOfBoundedNumbersThrows) {
   EXPECT_EQ(must_add(kMost, kLeast), -1);
   EXPECT_EQ(must_subtract(5, 7), -2);
   EXPECT_EQ(must_multiply(-3, 7), -21);

@@ -25,7 +25,7 @@ TEST(DisjointSets, BeginWithOneSetPerId) {
   EXPECT_THAT(least_of_each(sets, 3), ElementsAre(0, 1, 2));
 }
 
-TEST(DisjointSets, AreNamedByTheirSmallestId) {
+TEST(DisjointSets, AreRepresentedByTheirSmallestId) {
   DisjointSets<ItemId> down(6);
   for (std::uint32_t id : {5, 3, 1}) down.join(ItemId(id), ItemId(id == 1 ? 3 : 5));  // {5}, {3, 5}, {1, 3, 5}
   EXPECT_THAT(least_of_each(down, 6), ElementsAre(0, 1, 2, 1, 4, 1));

@@ -25,14 +25,14 @@ TEST(Flags, HoldOnlyWhatWasSet) {
   EXPECT_FALSE(flags.test(ThingId(1)));
 }
 
-TEST(Flags, TellWhetherAnIdIsNew) {
+TEST(Flags, InsertTellsWhetherAnIdIsNew) {
   Flags<ThingId> flags(2);
   EXPECT_TRUE(flags.insert(ThingId(0)));
   EXPECT_FALSE(flags.insert(ThingId(0)));
   EXPECT_TRUE(flags.insert(ThingId(1)));
 }
 
-TEST(Flags, MayAllBeSetFromTheStart) {
+TEST(Flags, CanAllBeSetInitially) {
   const Flags<std::uint32_t> flags(2, true);
   EXPECT_TRUE(flags.test(0));
   EXPECT_TRUE(flags.test(1));

@@ -16,7 +16,7 @@ bool share_a_point(Interval<int> a, Interval<int> b) {
   return false;
 }
 
-TEST(Interval, EndIsNotInside) {
+TEST(Interval, DoesNotContainItsEnd) {
   const Interval<int> interval{2, 4};
   EXPECT_FALSE(interval.contains(1));
   EXPECT_TRUE(interval.contains(2));
@@ -26,7 +26,7 @@ TEST(Interval, EndIsNotInside) {
   EXPECT_FALSE(interval.empty());
 }
 
-TEST(Interval, OverlapsWhatSharesAPointWithIt) {
+TEST(Interval, OverlapsIfAPointIsShared) {
   for (int a = 0; a <= 4; ++a) {
     for (int b = a; b <= 4; ++b) {
       for (int c = 0; c <= 4; ++c) {

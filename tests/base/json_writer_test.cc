@@ -59,12 +59,12 @@ TEST(JsonWriter, ScriptsHaveNoSpacesAndNoMarkup) {
   EXPECT_EQ(nlohmann::json::parse(out)["b"], "</script>&\u2028\n\"\\");
 }
 
-TEST(JsonWriter, ScriptsHoldOnlyUtf8) {
+TEST(JsonWriter, ScriptsRefuseInvalidUtf8) {
   std::string out;
   EXPECT_THROW(append_script_json_string(out, "\xff"), InvariantViolation);
 }
 
-// Bytes with many escapes in them.
+// Random bytes, many of which need escapes.
 std::string random_name(Random& random) {
   std::string name;
   for (std::uint64_t count = random.below(10); count > 0; --count) {
@@ -85,7 +85,7 @@ TEST(JsonNames, InvalidUtf8IsWrittenInHex) {
   EXPECT_EQ(written("a\nb\x7f"), R"("a\u000ab\u007f")");
   EXPECT_EQ(written("\xc2\x85"), R"("\u0085")");
   EXPECT_EQ(written("\xff"), R"("\\xff")");
-  EXPECT_EQ(written("\xe2\x82"), R"("\\xe2\\x82")");  // cut short
+  EXPECT_EQ(written("\xe2\x82"), R"("\\xe2\\x82")");  // truncated
   EXPECT_EQ(written("a\\xff"), R"("a\\\\xff")");
 }
 

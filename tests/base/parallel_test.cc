@@ -36,7 +36,7 @@ TEST(ForEachInParallel, OneThreadIsALoopOnTheCallingThread) {
 }
 
 // Each call waits until the other one has begun, so this never ends with one thread.
-TEST(ForEachInParallel, RunsAtOnce) {
+TEST(ForEachInParallel, RunsCallsConcurrently) {
   std::mutex mutex;
   std::condition_variable changed;
   int begun = 0;
@@ -49,7 +49,7 @@ TEST(ForEachInParallel, RunsAtOnce) {
   EXPECT_EQ(begun, 2);
 }
 
-TEST(ForEachInParallel, ThrowsWhatTheLowestThrewAfterAllAreDone) {
+TEST(ForEachInParallel, ThrowsTheExceptionOfTheLowestIndexAfterAllCalls) {
   for (int threads : {1, 3}) {
     std::atomic<int> done{0};
     try {

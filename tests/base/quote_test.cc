@@ -44,7 +44,7 @@ TEST(Quote, InvisibleAndDirectionCharactersAreShownInHex) {
   EXPECT_EQ(quoted("a\u2028b"), "'a\\xe2\\x80\\xa8b'");                     // line separator
   EXPECT_EQ(quoted("\uFEFFid"), "'\\xef\\xbb\\xbfid'");                     // byte order mark
   EXPECT_EQ(quoted("\U000E0041"), "'\\xf3\\xa0\\x81\\x81'");                // tag
-  EXPECT_EQ(quoted("שלום, 名前, émoji 🌊"), "'שלום, 名前, émoji 🌊'") << "letters of any script are seen";
+  EXPECT_EQ(quoted("שלום, 名前, émoji 🌊"), "'שלום, 名前, émoji 🌊'") << "letters of any script are shown";
 }
 
 TEST(Quote, LongNamesAreCutInTheMiddle) {
@@ -65,7 +65,7 @@ TEST(Quote, EscapesAreReadBack) {
   }
 }
 
-TEST(Quote, WhatIsPrintedIsOneSafeLineOfUtf8) {
+TEST(Quote, OutputIsOneSafeLineOfUtf8) {
   Random random(7);
   for (int run = 0; run < 20'000; ++run) {
     const std::string bytes = random_bytes(random);

@@ -12,7 +12,7 @@
 namespace lowtide {
 namespace {
 
-TEST(RangeMax, AgreesWithAPlainRow) {
+TEST(RangeMax, AgreesWithAPlainVector) {
   Random random(7);
   for (int round = 0; round < 200; ++round) {
     std::vector<std::int64_t> row(random.below(40) + 1);

@@ -36,7 +36,7 @@ TEST(Result, HoldsAValueOrAnError) {
   EXPECT_EQ(bad.error().message, "7 is odd");
 }
 
-TEST(Result, ReadingTheWrongSideIsABug) {
+TEST(Result, ReadingTheWrongSideThrows) {
   EXPECT_THROW((void)half_of(7).value(), InvariantViolation);
   EXPECT_THROW((void)half_of(8).error(), InvariantViolation);
   EXPECT_THROW((void)check_even(8).error(), InvariantViolation);
@@ -48,13 +48,13 @@ TEST(Result, ErrorsPassThroughTheCallers) {
   EXPECT_EQ((Error{ErrorCode::io, "gone", ""}.describe()), "gone");
 }
 
-TEST(Result, CarriesWhatCanOnlyBeMoved) {
+TEST(Result, HoldsMoveOnlyValues) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(5);
   std::unique_ptr<int> taken = std::move(result).value();
   EXPECT_EQ(*taken, 5);
 }
 
-TEST(ErrorCodes, HaveNamesOfTheirOwn) {
+TEST(ErrorCodes, HaveDistinctNames) {
   std::set<std::string_view> names;
   for (int code = 0; code <= static_cast<int>(ErrorCode::io); ++code)
     names.insert(to_string(static_cast<ErrorCode>(code)));

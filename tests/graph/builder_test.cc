@@ -93,7 +93,7 @@ TEST(GraphBuilder, OutputsThatAreInputsOrConstantsKeepTheirRole) {
   EXPECT_THAT(graph.outputs(), ElementsAre(x, w, x));
 }
 
-TEST(GraphBuilder, OneOperatorForAllNodesOfAType) {
+TEST(GraphBuilder, NodesOfOneTypeShareAnOperator) {
   GraphBuilder builder("g");
   builder.add_node({.type = "A"});
   builder.add_node({.domain = "d", .type = "A"});
@@ -103,13 +103,13 @@ TEST(GraphBuilder, OneOperatorForAllNodesOfAType) {
   EXPECT_EQ(graph.node(NodeId(0)).op, graph.node(NodeId(2)).op);
 }
 
-TEST(GraphBuilder, ReadsAndReadersNameEachOnceInAscendingOrder) {
+TEST(GraphBuilder, ReadsAndReadersAreAscendingWithoutRepetition) {
   GraphBuilder inside("body");
   const TensorId inner =
       inside.add_tensor({.name = "c", .dtype = DType::f32, .shape = Shape({4}), .is_captured = true}, Role::input);
   inside.set_outputs({inner});
   auto body = std::make_shared<const Graph>(std::move(inside).build().value());
-  EXPECT_TRUE(body->inputs().empty());  // a captured tensor is not handed in
+  EXPECT_TRUE(body->inputs().empty());  // a captured tensor is not passed as an input
 
   GraphBuilder builder("g");
   const TensorId x = builder.add_tensor(floats("x"), Role::input);

@@ -23,7 +23,7 @@ TEST(DType, NamesAreReadBackAndDiffer) {
   EXPECT_EQ(from_string<DType>(""), std::nullopt);
 }
 
-TEST(DType, BitsAreThoseInTheName) {
+TEST(DType, NamesStateTheBits) {
   for (int at = 0; at < static_cast<int>(DType::string); ++at) {
     const auto dtype = static_cast<DType>(at);
     if (dtype == DType::boolean) continue;

@@ -51,7 +51,7 @@ TEST(OperatorTraits, UnknownOperatorsHaveSafeTraits) {
   }
 }
 
-TEST(OperatorTraits, ViewsAreThoseThatOnlyRename) {
+TEST(OperatorTraits, ViewKindsMatchTheOperators) {
   for (const char* type : {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout"}) {
     EXPECT_EQ(operator_traits("", type).view, ViewKind::whole) << type;
   }

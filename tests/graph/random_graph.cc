@@ -70,7 +70,7 @@ class GraphMaker {
  public:
   GraphMaker(Random& random, int nesting) : random_(random), nesting_(nesting), builder_(random_name(random)) {}
 
-  // Returns for each type of `captured` the tensor that stands for it.
+  // Returns the tensor that stands for each type of `captured`.
   std::vector<TensorId> declare(const std::vector<Type>& captured) {
     std::vector<TensorId> inner;
     for (const Type& type : captured) {

@@ -10,7 +10,7 @@
 
 namespace lowtide::testing {
 
-// Any bytes: plain words, reserved words, quotes, control bytes, invalid UTF-8.
+// A name of any bytes: plain words, reserved words, quotes, control bytes, invalid UTF-8.
 [[nodiscard]] std::string random_name(Random& random);
 
 // A random valid graph with every feature of graphs: unusual names, shuffled ids, omitted inputs, control inputs,

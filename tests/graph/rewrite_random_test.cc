@@ -79,7 +79,7 @@ std::multiset<std::pair<std::size_t, std::size_t>> forced_order(const Graph& gra
   return pairs;
 }
 
-// Edits that keep the meaning of a graph, at random.
+// Random edits that keep the meaning of a graph.
 class RandomEdits {
  public:
   RandomEdits(const Graph& graph, Random& random) : graph_(graph), random_(random), rewriter_(graph) {
@@ -96,7 +96,7 @@ class RandomEdits {
         case 3: remove_identity(); break;
         default: rewriter_.remove_unused(); removed_unused_ = true;
       }
-      if (removed_unused_) break;  // what was removed may not be edited
+      if (removed_unused_) break;  // removed nodes must not be edited
     }
     return std::move(rewriter_).finish().value();
   }

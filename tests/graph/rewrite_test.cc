@@ -125,7 +125,7 @@ TEST(Rewrite, LaterNodesMayReadAReplacedTensor) {
   EXPECT_THAT(rewritten.origins.nodes[NodeId(1)], IsEmpty());
 }
 
-TEST(Rewrite, OutputsAndStateUpdatesAreUses) {
+TEST(Rewrite, ReplacesUsesInOutputsAndStateUpdates) {
   const Graph graph = parsed(R"(graph "g" {
     input x : f32[4]
     state s : f32[4]
@@ -169,7 +169,7 @@ TEST(Rewrite, InvalidGraphsAreRefused) {
   expect_refused(std::move(output), "graph 'g': output 0 is 'z' of type f32[4], and would become f16[4]");
 }
 
-TEST(Rewrite, UnknownIdsAreBugs) {
+TEST(Rewrite, UnknownIdsThrow) {
   const Graph graph = chain();
   GraphRewriter rewriter(graph);
   rewriter.remove_node(kNeg);

@@ -18,7 +18,7 @@ TEST(Shape, CountsElements) {
   EXPECT_EQ(element_count(Shape()).value(), 1);  // a scalar
   EXPECT_EQ(element_count(Shape({2, 3, 4})).value(), 24);
   EXPECT_EQ(element_count(Shape({kHuge})).value(), kHuge);
-  EXPECT_EQ(element_count(Shape({kHuge, kHuge, 0})).value(), 0);  // no elements, whatever the others are
+  EXPECT_EQ(element_count(Shape({kHuge, kHuge, 0})).value(), 0);  // 0, whatever the other extents are
 }
 
 TEST(Shape, RefusesNegativeExtentsAndOverflow) {

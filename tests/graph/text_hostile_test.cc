@@ -27,11 +27,11 @@ bool is_read_or_refused(const std::string& text) {
   return false;
 }
 
-TEST(GraphTextHostile, TextsCutAnywhereAreRefused) {
+TEST(GraphTextHostile, TruncatedTextsAreRefused) {
   Random random(2);
   for (int run = 0; run < 30; ++run) {
     const std::string text = print_graph(random_graph(random, 2));
-    for (std::size_t size = 0; size + 2 < text.size(); ++size) {  // without its last newline a text is whole
+    for (std::size_t size = 0; size + 2 < text.size(); ++size) {  // a text is complete without its last newline
       ASSERT_FALSE(is_read_or_refused(text.substr(0, size))) << text.substr(0, size);
     }
   }

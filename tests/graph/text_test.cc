@@ -178,7 +178,7 @@ TEST(GraphText, LinesMayComeInAnyOrderAndNodesAreSorted) {
   EXPECT_EQ(graph.tensor(*graph.node(NodeId(1)).outputs[0]).name, "b");
 }
 
-TEST(GraphText, AQuotedNameOnTheNextLineIsNoNodeName) {
+TEST(GraphText, QuotedNameOnTheNextLineIsNotANodeName) {
   const Graph graph = parse(R"(graph "g" {
     input x : f32[]
     "_", z = Split(x) : f32[], f32[]
@@ -206,7 +206,7 @@ TEST(GraphText, RandomGraphsAreReadBack) {
     nodes += graph.total_nodes();
     if (graph.body_nesting() > 1) ++with_bodies;
   }
-  EXPECT_GT(nodes, 10'000);  // the generator makes graphs worth printing
+  EXPECT_GT(nodes, 10'000);  // the generated graphs are not trivial
   EXPECT_GT(with_bodies, 100);
 }
 
@@ -282,7 +282,7 @@ TEST(GraphText, ExamplesOfTheReferenceAreReadAndPrinted) {
   EXPECT_EQ(examples, 2);
 }
 
-TEST(GraphText, TensorTypesStandAlone) {
+TEST(GraphText, TensorTypesAreReadAndPrinted) {
   EXPECT_EQ(print_tensor_type(DType::i8, Shape({2, 3})), "i8[2,3]");
   const std::optional<TensorType> type = parse_tensor_type("bf16[1,<=100]");
   ASSERT_TRUE(type.has_value());

@@ -74,7 +74,9 @@ TEST(PackingCsv, NumbersBuffersWithoutNames) {
             "1,2,10,128\n");
 }
 
-TEST(PackingCsv, WritesAHeaderForNothing) { EXPECT_EQ(write_packing_csv(PackingProblem()), "id,lower,upper,size\n"); }
+TEST(PackingCsv, WritesOnlyAHeaderForNoBuffers) {
+  EXPECT_EQ(write_packing_csv(PackingProblem()), "id,lower,upper,size\n");
+}
 
 TEST(PackingCsv, RefusesWhatTheFormatCannotHold) {
   for (const std::string& name : {std::string(), std::string("a,b"), std::string("a\nb"), std::string("a\0b", 3)}) {

@@ -37,7 +37,7 @@ void expect_refused(const std::vector<Damage>& damages, const std::string& right
   }
 }
 
-TEST(PlanJsonErrors, VersionsComeFirst) {
+TEST(PlanJsonErrors, VersionIsCheckedFirst) {
   expect_refused({
       {"lowtide.plan", "other", "not a plan file: the key 'format' is 'other' and should be 'lowtide.plan'",
        ErrorCode::malformed},
@@ -131,7 +131,7 @@ TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
   });
 }
 
-TEST(PlanJsonErrors, IdsAreInRange) {
+TEST(PlanJsonErrors, IdsOutOfRangeAreRefused) {
   expect_refused({
       {"\"nodes\": 3", "\"nodes\": 4", "p.json: $.provenance.nodes: says 4, but $.nodes has 3 rows"},
       {"\"tensors\": 6", "\"tensors\": 5", "p.json: $.provenance.tensors: says 5, but $.tensors has 6 rows"},
@@ -208,7 +208,7 @@ TEST(PlanJsonErrors, MachinesAreChecked) {
       transfer_json());
 }
 
-TEST(PlanJsonErrors, StreamsAreOfOneWorkerOrOneLink) {
+TEST(PlanJsonErrors, StreamsHaveOneWorkerOrOneLink) {
   expect_refused(
       {
           {"[null, 0],", "[0, 0],", "p.json: $.streams[1]: has both a worker and a link; it needs exactly one of them"},

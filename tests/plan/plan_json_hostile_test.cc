@@ -39,9 +39,9 @@ std::vector<std::string> two_texts() {
   return texts;
 }
 
-TEST(PlanJsonHostile, FilesCutAnywhereAreRefused) {
+TEST(PlanJsonHostile, TruncatedFilesAreRefused) {
   for (const std::string& text : two_texts()) {
-    for (std::size_t size = 0; size + 1 < text.size(); ++size) {  // without its last newline a file is whole
+    for (std::size_t size = 0; size + 1 < text.size(); ++size) {  // a file is complete without its last newline
       ASSERT_FALSE(is_read_or_refused(text.substr(0, size))) << size;
     }
   }
@@ -89,7 +89,7 @@ TEST(PlanJsonHostile, DamagedFilesAreReadOrRefused) {
   EXPECT_LT(read, kRuns / 2);
 }
 
-// Returns nullopt at a number that no double can represent, because that reader then gives up.
+// Returns nullopt for a number that no double can represent, because nlohmann::json refuses it.
 std::optional<bool> is_grammatical(const std::string& text) {
   try {
     return nlohmann::json::parse(text).is_object();
@@ -100,7 +100,8 @@ std::optional<bool> is_grammatical(const std::string& text) {
   }
 }
 
-// Our reader accepts the grammar of every text that another JSON reader accepts. It may refuse the content.
+// The reader reports a text as malformed exactly if nlohmann::json refuses it. It may refuse other texts for their
+// content.
 TEST(PlanJsonHostile, GrammarIsThatOfJson) {
   Random random(15);
   const std::string head = "{\"format\": \"lowtide.plan\", \"schema_version\": 1, \"x\": ";

@@ -90,9 +90,9 @@ TEST(PlanJson, WritesEveryFeatureInItsRow) {
            "\"kernels\": [\"dense\", \"other\"],",
            "\"streams\": [\n[0, null],\n[null, 0],\n[null, 1],\n[1, null]\n],",  // worker, link
            "[\"constant\", 32, 0, 8, 1, null, []],",                             // at home in region 1
-           "[\"state\", 32, 0, 8, null, null, []],",                             // in memory that everything addresses
+           "[\"state\", 32, 0, 8, null, null, []],",                             // in memory that all workers address
            "[\"temporary\", 64, 4, 7, 0, 0, [[16, 4, 7], [48, 5, 7]]],",
-           "[\"copy\", null, null, [0, 32], [0], [2], null, 2, []],",  // w comes in over link 1
+           "[\"copy\", null, null, [0, 32], [0], [2], null, 2, []],",  // copies w over link 1
            "[\"compute\", 0, 1, null, [2, 1], [3], null, 0, [0]],",    // kernel 1
            "[\"copy\", null, null, [16, 32], [4], [6], null, 2, []],",
            "\"outputs\": [7],",

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The small plan with a body in which `edit` was called on the plan.
+// The small plan, after `edit` changed the plan of its first body.
 template <typename Edit>
 Plan with_body(Edit edit) {
   Plan plan = small_plan_file().plan;
@@ -45,7 +45,7 @@ TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
 }
 
-// A copy of a value that the caller gets: the value could lie elsewhere until then.
+// The caller gets a copy of the value, so the value itself could be at another place until then.
 TEST(Scope, CopiesThatTheCallerGetsAreInTheLargerScope) {
   Plan plan = small_plan_file().plan;
   const ValueId output = plan.program.outputs[0];
@@ -71,7 +71,7 @@ TEST(Scope, AliasesOfOneNodeCountAsRecomputation) {
   EXPECT_THAT(features_of(plan), ElementsAre("recompute"));
 }
 
-TEST(Scope, BodiesCountToo) {
+TEST(Scope, IncludesBodies) {
   const Plan plan = with_body(run_first_step_again);
   EXPECT_FALSE(recomputes(plan.program));
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
@@ -79,7 +79,7 @@ TEST(Scope, BodiesCountToo) {
   EXPECT_EQ(scope_of(with_body([](Plan&) {})), BoundScope::run_once);
 }
 
-TEST(Features, AreThoseOfAllPlans) {
+TEST(Features, IncludeThoseOfAllPlans) {
   const Plan plan = with_body(run_first_step_again);
   EXPECT_THAT(features_of(plan), IsEmpty());
   EXPECT_EQ(all_plans_in(plan).size(), 3U);

@@ -13,7 +13,7 @@
 namespace lowtide::testing {
 namespace {
 
-// x, r, v and out have 32 bytes each, and so has a in the body.
+// x, r, v, out, and a in the body have 32 bytes each.
 constexpr const char* kGraph = R"(graph "small" {
   input cond : bool[]
   input x : f32[2,4]
@@ -143,7 +143,7 @@ PlanFile small_plan_file() {
 
 //   step 0  link 1    copy w from host memory
 //   step 1  worker 0  compute Mul(w, s) -> y
-//   step 2  link 0    copy y -> y in host memory
+//   step 2  link 0    copy y to host memory
 //   step 3  worker 0  compute Neg(y) -> z
 //   step 4  link 1    copy 16 bytes of y back
 //   step 5  link 1    copy the other 16 bytes

@@ -13,7 +13,7 @@ namespace lowtide::testing {
 namespace {
 
 // In a chain of 4-byte convolutions with a Relu, the Relu writes over what it reads.
-TEST(InPlace, OverwritesAnInputThatDies) {
+TEST(InPlace, OverwritesAnInputWithoutLaterReader) {
   const Decided d =
       decide("input x : f32[1]\n a = Conv(x) : f32[1]\n b = Relu(a) : f32[1]\n c = Conv(b) : f32[1]\n output c");
   EXPECT_TRUE(d.share("a", "b"));
@@ -75,7 +75,7 @@ TEST(Aliases, ReshapeOfAnInputSharesItsBytes) {
   EXPECT_EQ(d.load, Bytes(4));
 }
 
-TEST(Aliases, AnOutputThatIsAViewOfAnInputIsCopied) {
+TEST(Aliases, OutputThatIsAViewOfAnInputIsComputed) {
   const Decided d = decide("input x : f32[4]\n r = Reshape(x) : f32[2,2]\n output r");
   EXPECT_FALSE(d.share("x", "r"));
   EXPECT_EQ(d.aliases.step_kinds[NodeId(0)], StepKind::compute);
@@ -96,7 +96,7 @@ TEST(Aliases, ClassesEndAfterTheirLastReader) {
   EXPECT_EQ(d.class_of("u").lifespan, span(3, 6));
 }
 
-TEST(Aliases, TwoOutputsNeverShare) {
+TEST(Aliases, TwoOutputsNeverShareBytes) {
   const Decided d = decide("input x : f32[4]\n a = Conv(x) : f32[4]\n r = Reshape(a) : f32[2,2]\n output a, r");
   EXPECT_FALSE(d.share("a", "r"));
 }
@@ -121,7 +121,7 @@ constexpr const char* kConcatAroundAPeak =
 
 // As one block, the buffer of 21 rows would be live in that step: 21 + 100 > 1 + 100. With copies, the step of the
 // Concat needs 1 + 20 + 21 = 42 rows.
-TEST(Aliases, ConcatThatWouldRaiseThePeakCopies) {
+TEST(Aliases, ConcatThatWouldRaiseThePeakComputes) {
   const Decided d = decide(kConcatAroundAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // a, h and s
@@ -151,14 +151,14 @@ constexpr const char* kSliceAcrossAPeak =
     "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b";
 
 // As a view of one block, it keeps all ten rows live in the step of 100 rows.
-TEST(Aliases, SliceThatWouldRaiseThePeakCopies) {
+TEST(Aliases, SliceThatWouldRaiseThePeakComputes) {
   const Decided d = decide(kSliceAcrossAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "s"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));  // s, h and b
 }
 
 // With parts, the lifespan of the other nine rows ends with the step of the slice.
-TEST(Aliases, PartsAroundASliceEndBeforeIt) {
+TEST(Aliases, PartsAroundASliceEndWithItsStep) {
   const Decided d = decide(kSliceAcrossAPeak);
   EXPECT_TRUE(d.share("a", "s"));
   EXPECT_EQ(d.load, Bytes((1 + 100 + 1) * 16));
@@ -168,7 +168,7 @@ TEST(Aliases, PartsAroundASliceEndBeforeIt) {
 }
 
 // Each half of a split is overwritten in place: 8 bytes in total, plus o.
-TEST(InPlace, OverwritesThePartOfABufferThatDies) {
+TEST(InPlace, OverwritesAPartWithoutLaterReader) {
   const std::string text =
       "input x : f32[1]\n a = Conv(x) : f32[2]\n p, q = Split(a) {axis = 0} : f32[1], f32[1]\n"
       "r = Relu(p) : f32[1]\n s = Relu(q) : f32[1]\n o = Conv(r, s) : f32[1]\n output o";

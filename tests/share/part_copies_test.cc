@@ -51,7 +51,7 @@ TEST(PartCopies, OfATensorThatAConcatNamesTwice) {
 
 // a is in two concats. It is in place in c, and d has a copy of it. The live buffers are c and y, then a, y and the
 // copy: 24 bytes each. With a in place in d, c and y would be live in addition.
-TEST(PartCopies, OfATensorThatLiesInAnotherConcat) {
+TEST(PartCopies, OfATensorThatIsInAnotherConcat) {
   const Decided d = decide(
       "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
       "c = Concat(a, b) {axis = 0} : f32[2,2]\n y = Conv(c) : f32[1,2]\n"
@@ -97,8 +97,9 @@ TEST(PartCopies, AreNotMadeIfNoPartIsInPlace) {
   EXPECT_EQ(d.bound, Bytes(16));
 }
 
-// Compares with every order and every choice of parts in place, found by running the graph. The bound is not above the
-// lowest peak. The peak chosen for an order is not below the best of that order, and almost always equals it.
+// Compares with every order and every choice of in-place parts, which are checked by running the graph. The bound is
+// not above the lowest peak. The peak chosen for an order is not below the best of that order, and almost always equals
+// it.
 TEST(PartCopies, AgreeWithEveryChoiceOnRandomGraphs) {
   Random random(31);
   int with_copies = 0;

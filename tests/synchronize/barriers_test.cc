@@ -22,7 +22,7 @@ Program program_on(const std::vector<std::uint32_t>& streams, std::uint32_t coun
   return program;
 }
 
-// By step, the positions of the steps that it waits for.
+// The positions of the steps that each step waits for.
 std::vector<std::vector<std::uint32_t>> waits_of(Program program, const std::vector<std::uint32_t>& wave) {
   const Result<Program> made = with_barriers(std::move(program), wave);
   EXPECT_TRUE(made.ok());
@@ -37,7 +37,7 @@ std::vector<std::vector<std::uint32_t>> waits_of(Program program, const std::vec
 //   wave       0    1    2
 //   stream 0 | 0  | 2  | 4 |     step 2 follows step 0 on its stream, so it waits only for step 1
 //   stream 1 | 1  | 3  |
-TEST(Barriers, AStepWaitsForTheWaveBeforeOnOtherStreams) {
+TEST(Barriers, StepsWaitForThePreviousWaveOnOtherStreams) {
   EXPECT_THAT(waits_of(program_on({0, 1, 0, 1, 0}, 2), {0, 0, 1, 1, 2}),
               ElementsAre(ElementsAre(), ElementsAre(), ElementsAre(1), ElementsAre(0), ElementsAre(3)));
 }

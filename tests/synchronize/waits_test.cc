@@ -15,7 +15,7 @@
 namespace lowtide::testing {
 namespace {
 
-// A plan of a graph, put together by hand. Each stream belongs to a worker.
+// A hand-made plan of a graph. Each stream belongs to a worker.
 class Draft {
  public:
   Draft(const Graph& graph, std::size_t streams) : graph_(graph) {
@@ -111,7 +111,7 @@ TEST(Waits, UpdatesComeAfterReadersOfTheState) {
 }
 
 // a runs twice. b must come after its first run.
-TEST(Waits, ControlInputsMeanTheFirstRunOfANode) {
+TEST(Waits, ControlInputsWaitForTheFirstRunOfANode) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
     a = Conv(x) : f32[16]

@@ -31,7 +31,7 @@ void expect_refused(const std::vector<Case>& cases) {
   }
 }
 
-// Lines 1 to 3 are the head.
+// Puts `lines` after a valid head of three lines.
 std::string with(const std::string& lines) { return "name = \"t\"\n[[region]]\nname = \"r\"\n" + lines; }
 std::string kernel(const std::string& lines) { return with("[[kernel]]\noperator = \"Op\"\nname = \"k\"\n" + lines); }
 std::string link(const std::string& lines) {
@@ -53,7 +53,7 @@ TEST(TargetDescriptionErrors, TextsThatAreNotTomlHaveAPlace) {
   EXPECT_EQ(parse_target("a = \x1b", "t").error().describe().find('\x1b'), std::string::npos);
 }
 
-TEST(TargetDescriptionErrors, KeysAreKnownAndPresent) {
+TEST(TargetDescriptionErrors, UnknownAndMissingKeysAreRefused) {
   expect_refused({
       {"", "t:1:1: target: name is missing"},
       {"name = \"t\"", "target: region is missing; a target has at least one [[region]]"},
@@ -73,7 +73,7 @@ TEST(TargetDescriptionErrors, KeysAreKnownAndPresent) {
   });
 }
 
-TEST(TargetDescriptionErrors, ValuesHaveTheirTypes) {
+TEST(TargetDescriptionErrors, WrongTypesAreRefused) {
   expect_refused({
       {"name = 1", "t:1:8: target: name should be a text in quotes, not the integer 1"},
       {"name = \"t\"\nregion = 1",
@@ -105,7 +105,7 @@ TEST(TargetDescriptionErrors, ValuesHaveTheirTypes) {
   });
 }
 
-TEST(TargetDescriptionErrors, NumbersAreInRange) {
+TEST(TargetDescriptionErrors, NumbersOutOfRangeAreRefused) {
   expect_refused({
       {with("capacity = 0"),
        "region 0: capacity is 0 and should be from 1 to 36028797018963967 bytes; leave it out for a region without a "
@@ -134,7 +134,7 @@ TEST(TargetDescriptionErrors, NumbersAreInRange) {
   });
 }
 
-TEST(TargetDescriptionErrors, NamesAreUniqueAndRegionsExist) {
+TEST(TargetDescriptionErrors, RepeatedNamesAndUnknownRegionsAreRefused) {
   expect_refused({
       {"name = \"\"", "target: name is empty"},
       {"name = \"" + std::string(5000, 'x') + "\"", "name of 5000 bytes is above the limit of 4096 (kMaxNameBytes)"},
@@ -171,7 +171,7 @@ TEST(TargetDescriptionErrors, SizeAndNestingAreLimited) {
       {"[" + dotted + "]", "t:1:131: more than 64 dots", ErrorCode::over_limit},
       {tables, "not TOML: ", ErrorCode::malformed},
   });
-  // Each line is within the limit, but all of them are 1,200 x 60 tables. 1,092 x 60 dots are 65,520; the 17th dot
+  // Each line is within the limit, but together they have 1,200 x 60 tables. 1,092 x 60 dots are 65,520; the 17th dot
   // of the next line, "[t1092.a.a...", is one too many: column 6 + 2 * 16 + 1.
   std::string many;
   for (int line = 0; line < 1200; ++line) many += "[t" + std::to_string(line) + dotted.substr(1, 120) + "]\n";
@@ -181,7 +181,7 @@ TEST(TargetDescriptionErrors, SizeAndNestingAreLimited) {
   EXPECT_TRUE(parse_target(with("[[worker]]\nname = \"a\\\"" + std::string(1000, '.') + "\"\ncount = 1"), "t").ok());
 }
 
-TEST(TargetDescriptionErrors, OtherAlphabetsAreForNamesAndComments) {
+TEST(TargetDescriptionErrors, NonAsciiIsAllowedOnlyInNamesAndComments) {
   EXPECT_TRUE(parse_target("\xEF\xBB\xBF# für\nname = \"größe\" # é\n[[region]]\nname = 'ü'", "t").ok());
   expect_refused({
       {"é = 1", "t:1:1: a character outside ASCII is outside of quotes: 'é = 1'", ErrorCode::malformed},
@@ -201,7 +201,7 @@ const std::vector<std::string_view> kWords = {
 };
 // clang-format on
 
-TEST(TargetDescriptionErrors, TextsCutAnywhereOrDamagedAreReadOrRefused) {
+TEST(TargetDescriptionErrors, TruncatedOrDamagedTextsAreReadOrRefused) {
   const std::string text = with(
       "capacity = \"1KiB\"\n[[region]]\nname = \"s\"\nalignment = 16\n[[link]]\nfrom = \"r\"\nto = \"s\"\n"
       "bytes_per_second = 1e9 # fast\n[[worker]]\nname = \"w\"\ncount = 2\n[[kernel]]\noperator = \"a::B\"\n"

@@ -67,7 +67,7 @@ TEST(TargetDescription, LinksAreRoundedToIntegers) {
   };
   EXPECT_EQ(latency("0"), 0);
   EXPECT_EQ(latency("10e-6"), 10'000'000);
-  EXPECT_EQ(latency("1.1e-12"), 2);  // up: a transfer takes no less than this
+  EXPECT_EQ(latency("1.1e-12"), 2);  // rounded up: a transfer never takes less
   EXPECT_EQ(latency("1e-15"), 1);
   EXPECT_EQ(latency("1e6"), 1'000'000'000'000'000'000);
 }
