@@ -215,7 +215,7 @@ TEST(PlanJsonErrors, StreamsHaveOneWorkerOrOneLink) {
           {"[null, 0],", "[null, null],",
            "p.json: $.streams[1]: has neither a worker nor a link; it needs exactly one of them"},
           {"[null, 1],", "[null, 0],",
-           "p.json: $.streams[2].link: link 0 drives an earlier stream, too; a link drives at most one"},
+           "p.json: $.streams[2].link: link 0 already drives an earlier stream; a link drives at most one"},
           {"[null, 1],", "[null, 2],", "$.streams[2].link: link 2 does not exist: there are 2"},
           {"[1, null]\n", "[2, null]\n", "$.streams[3].worker: worker 2 does not exist: there are 2"},
           {"[null, 0],", "[null],", "$.streams[1]: the row has 1 columns instead of 2: worker, link"},

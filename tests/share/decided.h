@@ -31,7 +31,7 @@ struct Decided {
   [[nodiscard]] std::int64_t offset(const char* name) const {
     return aliases.offset_in_class[tensor_named(graph, name)].position();
   }
-  // "operand of node at offset", one per line.
+  // "operand at offset", one per line.
   [[nodiscard]] std::string copies() const {
     std::string text;
     for (const PartCopy& copy : aliases.copies) {
@@ -41,7 +41,7 @@ struct Decided {
   }
 };
 
-// The same for a graph of these lines.
+// Decides what is shared in a graph of these lines.
 inline Decided decide(const std::string& text, const AliasOptions& options = {}) {
   Graph graph = graph_of("graph \"g\" {\n" + text + "\n}\n");
   const ChosenKernels kernels = dense_kernels(graph);

@@ -108,7 +108,7 @@ TEST(TargetDescriptionErrors, WrongTypesAreRefused) {
 TEST(TargetDescriptionErrors, NumbersOutOfRangeAreRefused) {
   expect_refused({
       {with("capacity = 0"),
-       "region 0: capacity is 0 and should be from 1 to 36028797018963967 bytes; leave it out for a region without a "
+       "region 0: capacity is 0 and should be from 1 to 36028797018963967 bytes; omit it for a region without a "
        "limit"},
       {with("capacity = -1"), "capacity is -1"},
       {with("capacity = \"8388607TiB\""), "capacity is 9223370937343148032 and should be from 1"},

@@ -158,7 +158,7 @@ TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
   EXPECT_EQ(refused([](Plan&, Stream& stream) { stream = {.worker = WorkerId(1)}; }),
             "malformed: streams[2].worker: worker 1 does not exist: there are 1\n");
   EXPECT_EQ(refused([](Plan& plan, Stream&) { plan.program.streams.push_back({.link = LinkId(0)}); }),
-            "malformed: streams[3].link: link 0 drives an earlier stream, too; a link drives at most one\n");
+            "malformed: streams[3].link: link 0 already drives an earlier stream; a link drives at most one\n");
   EXPECT_THAT(refused([](Plan& plan, Stream&) { plan.program.steps[StepId(4)].stream = StreamId(2); }),
               HasSubstr("unreachable: step 4 (node 4 '', 'Add') runs on link 0, which only copies"));
   EXPECT_THAT(refused([](Plan& plan, Stream& stream) {

@@ -10,9 +10,9 @@
 
 namespace lowtide {
 
-// One flag for each id below a count. Only the matching id can index it; its range is not checked. A flag takes a byte,
-// which is faster to read and write than a bit of std::vector<bool>. `IdType` is an Id, or an unsigned integer where
-// there is no id.
+// One flag for each id below a count. Only the matching id can index it. The range of an id is not checked. A flag
+// takes a byte, which is faster to read and write than a bit of std::vector<bool>. `IdType` is an Id, or an unsigned
+// integer where there is no id.
 template <typename IdType>
 class Flags {
  public:

@@ -15,7 +15,7 @@
 namespace lowtide {
 namespace {
 
-// Values of JsonWriter::levels_.
+// Values of JsonWriter::levels_: a container on one line or on several, without or with elements.
 constexpr char kEmptyLine = '-';
 constexpr char kLine = '+';
 constexpr char kEmptyLines = '=';

@@ -13,7 +13,8 @@ namespace lowtide {
 
 // A row of numbers with two operations in O(log n): add a number to a range of positions, and find the maximum of a
 // range. It is a segment tree that stores an addition at the nodes that the range covers completely (J. Bentley,
-// "Solutions to Klee's rectangle problems", 1977). It works from the leaves upwards, without recursion.
+// "Solutions to Klee's rectangle problems", 1977). It works from the leaves upwards, without recursion. Requires: all
+// sums are within [-2^62, 2^62).
 class RangeMax {
  public:
   explicit RangeMax(const std::vector<std::int64_t>& row) : width_(1) {

@@ -336,8 +336,8 @@ Result<void> GraphBuilder::link_state_updates() {
     }
     if (updates[at].state == updates[at].next || next.dtype != state.dtype || next.size != state.size) {
       return invalid_tensor(name_, state,
-                            "of type " + std::string(to_string(state.dtype)) + to_string(state.shape) +
-                                " cannot be updated by " + quoted(next.name) + " of type " +
+                            "has type " + std::string(to_string(state.dtype)) + to_string(state.shape) +
+                                " and cannot be updated by " + quoted(next.name) + " of type " +
                                 std::string(to_string(next.dtype)) + to_string(next.shape) +
                                 "; name another tensor of the same type and size");
     }

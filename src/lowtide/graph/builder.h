@@ -45,7 +45,9 @@ class GraphBuilder {
 
   // Requires: `role` is not output; set_outputs gives that role. The graph's inputs keep the order of these calls.
   TensorId add_tensor(TensorSpec spec, Role role = Role::temporary);
+  // The id counts calls. If build() must sort the nodes, build_with_ids() returns the new ids.
   NodeId add_node(NodeSpec spec);
+  // Sets the graph outputs, in the order of the caller, in place of those set before.
   void set_outputs(std::vector<TensorId> outputs);
   // After a run, `state` holds the content of `next`.
   void add_state_update(TensorId state, TensorId next);

@@ -47,6 +47,7 @@ class GraphRewriter {
   // Adds a tensor. `origins` are ids of the original graph. If the name is empty, finish() generates one from the name
   // of the first origin, with the lowest number that makes it unique: "y.1". Requires: `role` is not output.
   TensorId add_tensor(GraphBuilder::TensorSpec spec, std::vector<TensorId> origins, Role role = Role::temporary);
+  // See GraphBuilder::set_known_integers.
   void set_known_integers(TensorId tensor, std::vector<std::int64_t> content);
 
   // Adds a node. `origins` are ids of the original graph. In the order as given, the node comes directly after the last

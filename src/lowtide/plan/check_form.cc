@@ -175,7 +175,7 @@ class FormCheck {
       if (!stream.link || !check_id(path + ".link", "link", stream.link->value(), plan_.machine.links.size())) return;
       if (!is_driven.insert(*stream.link)) {
         fault(path + ".link", "link " + std::to_string(stream.link->value()) +
-                                  " drives an earlier stream, too; a link drives at most one");
+                                  " already drives an earlier stream; a link drives at most one");
       }
     });
   }

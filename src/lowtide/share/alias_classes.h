@@ -115,12 +115,12 @@ void for_each_part(const AliasClass& alias, Bytes alignment, Function function) 
   return aliases.step_kinds[node] == StepKind::compute ? kernels[node].scratch : Bytes(0);
 }
 
-// Whether a buffer of this kind takes bytes in the arena.
+// Whether a buffer of this kind occupies bytes in the arena.
 [[nodiscard]] constexpr bool is_placed(BufferKind kind) {
   return kind == BufferKind::output || kind == BufferKind::temporary || kind == BufferKind::scratch;
 }
 
-// Whether this class takes bytes in the arena of this graph.
+// Whether this class occupies bytes in the arena of this graph.
 [[nodiscard]] constexpr bool takes_room(const AliasClass& alias, const AliasOptions& options) {
   return is_placed(alias.kind) ||
          (alias.kind == BufferKind::input && options.inputs_live_throughout && !alias.is_captured);

@@ -22,9 +22,8 @@ struct InPlaceInput {
   const IdVector<TensorId, Lifespan>& lives;  // from each tensor's write to its last use, as if it shared nothing
 };
 
-// Goes through the order and joins the result of each computing node with an input. Its kernel may overwrite this
-// input, and no later step uses it. The number of tensors examined is limited; beyond the limit, some joins are
-// skipped.
+// Goes through the order. Joins the result of each computing node with an input that its kernel may overwrite and that
+// no later step uses. The number of tensors examined is limited; beyond the limit, some joins are skipped.
 // O(order log tensors), plus the limit, which is linear in the number of tensors.
 void take_over_inputs(const InPlaceInput& input, const IdVector<NodeId, StepKind>& step_kinds, AliasForest& forest);
 

@@ -67,7 +67,7 @@ class TargetReader {
                    quoted(region.name) + " is also the name of region " + std::to_string(earlier->second.value()));
     if (table.has("capacity")) {
       region.capacity =
-          table.bytes("capacity", Bytes(1), 1, limits::kMaxArenaBytes, "; leave it out for a region without a limit");
+          table.bytes("capacity", Bytes(1), 1, limits::kMaxArenaBytes, "; omit it for a region without a limit");
     }
     region.alignment = table.bytes("alignment", region.alignment, 1, limits::kMaxAlignment, " (kMaxAlignment)");
     if (!is_power_of_two(region.alignment.count())) {
