@@ -61,7 +61,7 @@ Rows rows_of(const Net& net, const BaselineOutcome& outcome) {
 // fc1 to fc5 come first: fc3 moves into fc1, and so does fc5, while fc4 is left for fc6 and xent2. fc3b finds no
 // free buffer, because fc1 is fc5 by now. fc4b finds none, because fc2 may still be read; fc5b takes fc3b. fc5sum
 // takes fc2, which is not needed any more. relu1 takes fc5b, because fc6 reads fc5. The rest follows the same way.
-// Numbers follow the first tensor of a buffer.
+// Buffers are numbered by their first tensors.
 TEST(Caffe2Dag, TheBuffersOfATreeHaveTheseNamesAndTensors) {
   const Net net = net_of(tree(false), {.outputs = {"loss1", "loss2"}});
   const Rows expected = {{"__m0_shared", {"fc1", "fc3", "fc5"}},

@@ -213,7 +213,7 @@ std::string wide(int count, int depth) {
 
 namespace {
 
-// Convolution and normalisation, each with its own parameters.
+// Convolution and normalization, each with its own parameters.
 std::string conv_bn(const std::string& from, const std::string& to) {
   std::string text = "Conv " + from + "," + to + "_w," + to + "_b -> " + to + "\n";
   text += "SpatialBN " + to;

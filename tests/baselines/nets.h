@@ -69,7 +69,7 @@ struct Branches {
 [[nodiscard]] std::string training_tree();
 [[nodiscard]] std::string resnet50();  // inference, 175 nodes, 447 names; data -> softmax
 
-// With a loss and gradients of everything, also of parameters.
+// With a loss and gradients of everything, including parameters.
 struct TrainingNet {
   std::string text;
   std::vector<std::string> gradients;         // of activations, not of parameters

@@ -18,7 +18,7 @@ using verify_internal::AliasMeaning;
 
 using Extents = std::vector<std::int64_t>;
 
-// "0+16 -> 0" means that 16 bytes from input byte 0 on are those of the output from byte 0 on. Otherwise the obstacle.
+// Returns "0+16 -> 0" if 16 bytes from input byte 0 on are those of the output from byte 0 on, otherwise the obstacle.
 std::string describe(const AliasMeaning& meaning) {
   if (!meaning.obstacle.empty()) return meaning.obstacle;
   std::string text;
@@ -62,7 +62,7 @@ TEST(AliasMeaning, WholeViewsKeepAllBytes) {
   }
 }
 
-TEST(AliasMeaning, OtherOperatorsHaveNone) {
+TEST(AliasMeaning, OtherOperatorsMustCompute) {
   EXPECT_THAT(unary("Transpose", {4, 4}, {4, 4}), HasSubstr("its operator is not a view"));
   EXPECT_THAT(unary("Relu", {16}, {16}), HasSubstr("its operator is not a view"));
 }
@@ -75,7 +75,7 @@ TEST(AliasMeaning, ReshapeIntoAnotherTypeComputes) {
   EXPECT_EQ(describe(alias_meaning(maker.make({y}), node)), "input and output have different element types");
 }
 
-TEST(AliasMeaning, DropoutComputesInTrainingAndWhereItsMaskIsWanted) {
+TEST(AliasMeaning, DropoutComputesInTrainingOrIfItsMaskIsAnOutput) {
   const auto dropout = [](std::optional<Extents> training, bool with_mask) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {16});
@@ -100,7 +100,7 @@ TEST(AliasMeaning, SliceOfConsecutiveElementsIsARun) {
   EXPECT_EQ(slice({4, 6}, {1, 6}, {{-1}, {100}, {-2}, {1}}, DType::f32), "72+24 -> 0");         // the last row
   EXPECT_EQ(slice({4, 6}, {1, 6}, {{3}, {1}, {0}, {-5}}, DType::f32), "72+24 -> 0");  // one row, whatever the step
   EXPECT_EQ(slice({4, 6}, {4, 6}, {{0}, {4}, {0}, {1}}, DType::f32), "0+96 -> 0");    // all
-  EXPECT_EQ(slice({1, 6, 5}, {1, 2, 5}, {{2}, {4}, {1}, {1}}), "10+10 -> 0");         // below an extent of 1
+  EXPECT_EQ(slice({1, 6, 5}, {1, 2, 5}, {{2}, {4}, {1}, {1}}), "10+10 -> 0");         // after an axis of extent 1
   EXPECT_EQ(slice({4, 6}, {0, 6}, {{3}, {2}, {0}, {1}}), "");                         // nothing
 }
 
@@ -111,7 +111,7 @@ TEST(AliasMeaning, SliceOfScatteredElementsComputes) {
   EXPECT_EQ(slice({2, 2, 2}, {2, 1, 2}, {{0}, {1}, {1}, {1}}), "its elements are not consecutive");
 }
 
-TEST(AliasMeaning, SliceWithBoundsThatSayNothingComputes) {
+TEST(AliasMeaning, SliceClampsItsBoundsAndComputesIfTheyAreInvalid) {
   constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(slice({4}, {4}, {{kLowest}, {kHighest}, {0}, {1}}), "0+4 -> 0");  // clamped
@@ -144,7 +144,7 @@ TEST(AliasMeaning, SliceWithABoundThatIsNotKnownComputes) {
   EXPECT_EQ(describe(alias_meaning(maker.make({y}), node)), "its bounds are not known before the run");
 }
 
-TEST(AliasMeaning, PartsOfHalfBytesMustLieOnWholeBytes) {
+TEST(AliasMeaning, PartsOfHalfByteElementsMustCoverWholeBytes) {
   EXPECT_EQ(slice({8}, {4}, {{2}, {6}, {0}, {1}}, DType::i4), "1+2 -> 0");
   EXPECT_EQ(slice({8}, {4}, {{1}, {5}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
   EXPECT_EQ(slice({8}, {3}, {{2}, {5}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
@@ -253,7 +253,7 @@ TEST_F(AliasStep, BesideItsInputIsBadAlias) {
 
 TEST_F(AliasStep, InAnotherBufferIsBadAlias) { EXPECT_EQ(kinds(verify(graph, plan_with(0, true))), "bad_alias"); }
 
-TEST_F(AliasStep, CarriesNoScratch) {
+TEST_F(AliasStep, MayNotHaveScratch) {
   Plan plan = plan_with(0);
   plan.layout.steps[StepId(1)].scratch =
       plan.layout.buffers.push_back({.kind = BufferKind::scratch,

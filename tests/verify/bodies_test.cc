@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// if (c) then u = Gemm(x), v = Gemm(u) else v = Gemm(x). Then x[16] is captured; u and v have 16 bytes.
+// if (c) then u = Gemm(x), v = Gemm(u) else v = Gemm(x). Both branches capture x[16]; u and v have 16 bytes.
 //
 //   scratch of the step: [ then: u 0..16, v 16..32 ]
 //                        [ else: v 0..16           ]   the same bytes: one branch runs
@@ -75,7 +75,7 @@ TEST_F(IfBodies, BranchesMayShareBytes) {
   EXPECT_EQ(plan.claims.load, Bytes(64));
 }
 
-TEST_F(IfBodies, BodiesOfAnotherOperatorMayNot) {
+TEST_F(IfBodies, OfAnotherOperatorMayNotShareBytes) {
   graph = make_graph(then_graph, else_graph, "BothAtOnce");
   EXPECT_EQ(kinds(verify(graph, make_plan(64, 16))), "overlap");
   EXPECT_EQ(messages(verify(graph, make_plan(64, 32))), "");
@@ -88,7 +88,7 @@ TEST_F(IfBodies, ArenaOfABodyLiesInsideTheScratch) {
   EXPECT_EQ(messages(verify(graph, make_plan(32, 16))), "");
 }
 
-TEST_F(IfBodies, NeedScratchAtAll) {
+TEST_F(IfBodies, NeedScratch) {
   Plan plan = make_plan();
   plan.layout.steps[StepId(1)].scratch.reset();
   EXPECT_EQ(kinds(verify(graph, plan)), "out_of_buffer; out_of_buffer");
@@ -175,7 +175,7 @@ TEST_F(IfBodies, AreListedInTheOrderOfTheNode) {
   EXPECT_EQ(found[0].body, "node 1 '': 'else_branch'");
 }
 
-TEST_F(IfBodies, ComeFromWhereThePlanAroundComesFrom) {
+TEST_F(IfBodies, HaveTheProvenanceOfThePlanAround) {
   const auto found_after = [&](void (*change)(Provenance&), bool also_around) {
     Plan inner = *else_plan;
     change(inner.provenance);
@@ -266,7 +266,7 @@ class LoopBody : public ::testing::Test {
   mutable Bytes load_as_given;  // of the graph around
 };
 
-TEST_F(LoopBody, HoldsItsInputsAllTheTime) {
+TEST_F(LoopBody, KeepsItsInputsLiveThroughout) {
   const Plan inner = planned(32).finish();
   EXPECT_EQ(check(inner), "");
   EXPECT_EQ(inner.claims.load_as_given, Bytes(16));  // next; i and state are counted where the body is run:
@@ -305,7 +305,7 @@ TEST_F(LoopBody, InputThatEndsEarlyIsWrong) {
   EXPECT_EQ(check(plan_with(1)), "dead_access");
 }
 
-TEST_F(LoopBody, WithoutNodesHandsItsInputsOn) {
+TEST_F(LoopBody, WithoutNodesReturnsItsInputs) {
   GraphMaker maker("body");
   const TensorId a = maker.input("a", {16});
   const TensorId b = maker.input("b", {16});

@@ -101,7 +101,7 @@ class Machine {
     if (!buffer.placement) return {{false, id.value()}, byte};
     const std::uint32_t region = buffer.placement->region.value();
     std::int64_t at = 0;
-    if (__builtin_add_overflow(buffer.placement->offset.position(), byte, &at)) fault("an address that wraps");
+    if (__builtin_add_overflow(buffer.placement->offset.position(), byte, &at)) fault("an address that overflows");
     if (at < 0 || at >= plan_.layout.arena[region].count() || at >= kMostBytes) fault("an access outside the arena");
     return {{true, region}, at};
   }
@@ -112,7 +112,7 @@ class Machine {
     const std::int64_t size = graph_.tensor(plan_.program.values[id].tensor).size.count();
     for (std::int64_t byte = 0; byte < size && faults_.empty(); ++byte) {
       std::int64_t at = 0;
-      if (__builtin_add_overflow(place.offset.position(), byte, &at)) fault("an address that wraps");
+      if (__builtin_add_overflow(place.offset.position(), byte, &at)) fault("an address that overflows");
       result.push_back(address(place.buffer, at));
     }
     return result;
@@ -140,7 +140,7 @@ class Machine {
       if (!faults_.empty()) return;
       const auto found = memory_.find(at[byte]);
       if (tags[byte] == Tag{}) fault(who + " reads a byte that no step has copied");
-      if (found == memory_.end() || found->second != tags[byte]) fault(who + " finds another's byte");
+      if (found == memory_.end() || found->second != tags[byte]) fault(who + " reads a byte of another value");
     }
   }
 
@@ -149,20 +149,20 @@ class Machine {
     if (is_copy(step)) return run_copy(step);
     const NodeId node = *node_of(step);
     const std::vector<TensorId> reads = graph_.operands(node);
-    if (step.reads.size() != reads.size()) return fault("a node gets another number of tensors than it reads");
+    if (step.reads.size() != reads.size()) return fault("a step reads the wrong number of values");
     for (std::size_t at = 0; at < reads.size(); ++at) {
       if (plan_.program.values[step.reads[at]].tensor != reads[at])
-        return fault("a node gets a tensor that it does not read");
+        return fault("a step reads a tensor that its node does not read");
       check_read(step.reads[at], "a step");
     }
     std::vector<std::size_t> outputs;
     for (std::size_t at = 0; at < graph_.node(node).outputs.size(); ++at) {
       if (graph_.node(node).outputs[at]) outputs.push_back(at);
     }
-    if (step.writes.size() != outputs.size()) return fault("a node gets another number of results than it writes");
+    if (step.writes.size() != outputs.size()) return fault("a step writes the wrong number of values");
     for (std::size_t at = 0; at < outputs.size(); ++at) {
       if (plan_.program.values[step.writes[at]].tensor != graph_.node(node).outputs[outputs[at]]) {
-        return fault("a node gets room for a tensor that it does not write");
+        return fault("a step writes a tensor that its node does not write");
       }
     }
     if (!faults_.empty()) return;
@@ -178,7 +178,7 @@ class Machine {
     const ValueId to = step.writes[0];
     const Interval<std::int64_t>& bytes = std::get<Copy>(step.work).bytes;
     const TensorId tensor = plan_.program.values[from].tensor;
-    if (plan_.program.values[to].tensor != tensor) return fault("a copy makes another tensor");
+    if (plan_.program.values[to].tensor != tensor) return fault("a copy writes a value of another tensor");
     if (bytes.end > graph_.tensor(tensor).size.count()) return fault("a copy of bytes that the tensor does not have");
     check_read(from, bytes, "a copy");
     const std::vector<Address> source = addresses(from);
@@ -203,7 +203,7 @@ class Machine {
       const std::optional<ValueId> state = given_value(update.state);
       if (state && plan_.layout.values[*state].buffer.value() == buffer) return;
     }
-    fault("a step writes what is the caller's");
+    fault("a step writes into a buffer of the caller");
   }
 
   std::optional<ValueId> given_value(TensorId tensor) const {
@@ -215,7 +215,7 @@ class Machine {
 
   void run_alias(const Step& step, std::size_t write, std::size_t output) {
     const auto sources = view_bytes(graph_, *node_of(step), output);
-    if (!sources) return fault("a node that must compute does not");
+    if (!sources) return fault("a node that must compute is an alias");
     std::vector<Tag> tags;
     for (const ByteSource& source : *sources) {
       tags.push_back(content_[step.reads[source.operand]].second[static_cast<std::size_t>(source.byte)]);
@@ -265,7 +265,8 @@ class Machine {
       const auto writer = written.find(at);
       if (writer != written.end()) {
         if (writer->second.is_scratch) return fault("scratch where the step reads");
-        if (!may_overwrite(node, tensor, byte, writer->second)) return fault("a result over an operand still needed");
+        if (!may_overwrite(node, tensor, byte, writer->second))
+          return fault("a result over an operand that is still needed");
       }
       ++byte;
     }
@@ -302,9 +303,9 @@ class Machine {
       const BodyPlan& body = space.bodies[at];
       if (body.plan->layout.arena.size() != 1) return fault("a body without its one arena");
       for (std::int64_t byte = 0; byte < body.plan->layout.arena[0].count() && faults_.empty(); ++byte) {
-        if (!space.scratch) return fault("a body without room");
+        if (!space.scratch) return fault("a body without scratch");
         std::int64_t inside = 0;
-        if (__builtin_add_overflow(body.offset.position(), byte, &inside)) return fault("an address that wraps");
+        if (__builtin_add_overflow(body.offset.position(), byte, &inside)) return fault("an address that overflows");
         address(*space.scratch, inside);
         if (graph_.op(node).type != "If" && !taken.insert(inside).second) fault("two bodies in one place");
       }
@@ -317,7 +318,8 @@ class Machine {
   void check_end() {
     for (std::size_t at = 0; at < graph_.outputs().size(); ++at) {
       const ValueId id = plan_.program.outputs[at];
-      if (plan_.program.values[id].tensor != graph_.outputs()[at]) return fault("another tensor is handed out");
+      if (plan_.program.values[id].tensor != graph_.outputs()[at])
+        return fault("an output is a value of another tensor");
       check_read(id, "the caller");
     }
     std::set<TensorId> replaced;
@@ -334,9 +336,9 @@ class Machine {
   }
 
   void check_update(const StateUpdate& update, ValueId next) {
-    if (plan_.program.values[next].tensor != update.next) return fault("a state gets another tensor");
+    if (plan_.program.values[next].tensor != update.next) return fault("a state is replaced by another tensor");
     const std::optional<ValueId> state = given_value(update.state);
-    if (!state) return fault("a state is nowhere");
+    if (!state) return fault("a state has no place");
     check_read(next, "the next run");
     const std::vector<Address> at = addresses(*state);
     for (std::size_t byte = 0; byte < at.size() && faults_.empty(); ++byte) {

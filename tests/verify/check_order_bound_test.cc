@@ -23,9 +23,9 @@ using verify_internal::DownsetWalk;
 
 constexpr std::int64_t kEffort = 100'000'000;
 
-// By definition, byte by byte, for alignment 1. Each computed byte has a number. A view repeats the numbers of what it
-// is a view of. A concat has new numbers for the copies of operands that cannot lie in it. Inputs and constants cost
-// nothing. A step costs the different numbers that are live, less what a result may overwrite.
+// Counts by definition, byte by byte, for alignment 1. Each computed byte has a number. A view repeats the numbers of
+// what it is a view of. A concat has new numbers for the copies of operands that cannot lie in it. Inputs and constants
+// cost nothing. A step costs the different numbers that are live, less what a result may overwrite.
 class ByteCount {
  public:
   explicit ByteCount(const Graph& graph, const OrderFacts& facts)
@@ -56,7 +56,7 @@ class ByteCount {
     return most;
   }
 
-  // Two copies may be one. Then this count is more than must be counted.
+  // Whether the count is exact. It is too high if two copies may share their bytes.
   [[nodiscard]] bool is_exact() const { return brought_ < 2 && copied_.empty(); }
 
  private:
@@ -157,9 +157,9 @@ class ByteCount {
   int brought_ = 0;
 };
 
-// In the given order of kTwoBranches, a, b and c are live together: 4 x (100 + 100 + 1) = 804. One branch after the
-// other, c, b and d are: 4 x (1 + 100 + 1) = 408. One Conv alone, with what it reads and writes, takes 404.
-TEST(CheckOrderBound, ConfirmsByWhatMustLive) {
+// In the given order of kTwoBranches, a, b and c are live together: 4 x (100 + 100 + 1) = 804. If one branch runs after
+// the other, c, b and d are live: 4 x (1 + 100 + 1) = 408. One Conv alone, with what it reads and writes, takes 404.
+TEST(CheckOrderBound, ConfirmsByTheLiveSet) {
   const Graph graph = graph_of(kTwoBranches);
   const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(404), NodeId(2), 0);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
@@ -167,7 +167,7 @@ TEST(CheckOrderBound, ConfirmsByWhatMustLive) {
   EXPECT_EQ(check.must_be_live, Bytes(404));
 }
 
-TEST(CheckOrderBound, ConfirmsBySearchWhatNoNodeShows) {
+TEST(CheckOrderBound, ConfirmsBySearchWhatNoLiveSetProves) {
   const Graph graph = graph_of(kTwoBranches);
   EXPECT_EQ(check_order_bound(graph, dense_facts(graph), Bytes(408), NodeId(2), 0).verdict,
             OrderBoundVerdict::undecided);
@@ -186,7 +186,7 @@ TEST(CheckOrderBound, RefutesWithAnOrder) {
 
 // x (64 bytes) is split into a (16) and b (48), and c (8) is computed from a while b waits. Whatever the plan does with
 // x, the bytes of b are needed, so 16 + 48 + 8 bytes are live at c.
-TEST(CheckOrderBound, CountsThePartsOfASplitEach) {
+TEST(CheckOrderBound, CountsEachPartOfASplit) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
     x = Conv(i) : f32[4,4]
@@ -225,9 +225,9 @@ bool stays_within(const verify_internal::OrderCount& count, const std::vector<Ch
   return true;
 }
 
-// Compares with all orders of small graphs with views and in-place kernels. The lowest peak by definition is confirmed.
-// One byte more is refuted by an order that reaches this peak. Both hold for a search from either end.
-TEST(CheckOrderBound, IsRightAboutAllSmallGraphs) {
+// Compares with all orders of small random graphs with views and in-place kernels. The lowest peak by definition is
+// confirmed. One byte more is refuted by an order that reaches this peak. Both hold for a search from either end.
+TEST(CheckOrderBound, IsRightAboutRandomSmallGraphs) {
   Random random(71);
   int searched = 0;
   int exact = 0;

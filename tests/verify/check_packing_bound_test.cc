@@ -64,7 +64,7 @@ TEST(PackingBoundCheck, DoesNotCountABufferInItsGap) {
   EXPECT_FALSE(in_gap.is_confirmed);
 }
 
-TEST(PackingBoundCheck, RoundsAllButTheTopmost) {
+TEST(PackingBoundCheck, RoundsUpAllExceptTheTopmost) {
   // Two buffers of 10 bytes at multiples of 64 need 64 + 10.
   const PackingProblem two = problem_of({{.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)},
                                          {.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)}});
@@ -76,7 +76,7 @@ TEST(PackingBoundCheck, RoundsAllButTheTopmost) {
   EXPECT_EQ(check_packing_bound(uneven, Bytes(0), 0).proven, Bytes(129));
 }
 
-TEST(PackingBoundCheck, LetsTheSmallLieInThePaddingOfTheLarge) {
+TEST(PackingBoundCheck, LetsSmallBuffersLieInThePaddingOfLargeOnes) {
   // The two at multiples of 64 need 64 + 10 = 74. All three without padding need 10 + 10 + 50 = 70. The 50 fit into the
   // 54 bytes between the two.
   PackingProblem problem = problem_of({{.lifespan = {0, 1}, .size = Bytes(10), .alignment = Bytes(64)},
@@ -87,7 +87,7 @@ TEST(PackingBoundCheck, LetsTheSmallLieInThePaddingOfTheLarge) {
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(80));
 }
 
-TEST(PackingBoundCheck, CountsTheEndOfWhatIsFixed) {
+TEST(PackingBoundCheck, CountsTheEndOfAFixedBuffer) {
   const PackingProblem problem = problem_of(
       {{.lifespan = {0, 4}, .size = Bytes(8)}, {.lifespan = {2, 6}, .size = Bytes(4), .fixed_offset = Offset(100)}});
   const PackingBoundCheck check = check_packing_bound(problem, Bytes(104), 2);
@@ -107,13 +107,13 @@ TEST(PackingBoundCheck, CountsNoBytesOfEmptyBuffers) {
   EXPECT_TRUE(check.is_confirmed);  // the second one ends at 64 nevertheless
 }
 
-TEST(PackingBoundCheck, DoesNotTrustNumbersThatWrap) {
+TEST(PackingBoundCheck, DoesNotTrustSumsThatOverflow) {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const PackingProblem problem = problem_of({{.lifespan = {0, 1}, .size = Bytes(most - 1), .alignment = Bytes(64)},
                                              {.lifespan = {0, 1}, .size = Bytes(1), .fixed_offset = Offset(most)}});
   const PackingBoundCheck check = check_packing_bound(problem, Bytes(most), 0);
   EXPECT_EQ(check.proven,
-            Bytes(most));  // (most - 1) + 1; neither the rounded sum nor the end of the second is a number
+            Bytes(most));  // (most - 1) + 1; the rounded sum and the end of the second overflow
 }
 
 TEST(PackingBoundCheck, CountsBytesOfAGroupOnce) {
@@ -132,7 +132,7 @@ TEST(PackingBoundCheck, CountsBytesOfAGroupOnce) {
   EXPECT_EQ(apart.proven, Bytes(55));
 }
 
-TEST(PackingBoundCheck, RoundsOneOfAGroup) {
+TEST(PackingBoundCheck, RoundsUpOneBufferPerGroup) {
   // A view of the same 10 bytes at multiples of 64 needs no more bytes. With the third buffer, 64 + 10.
   PackingProblem problem;
   for (int at = 0; at < 3; ++at) {
@@ -143,7 +143,7 @@ TEST(PackingBoundCheck, RoundsOneOfAGroup) {
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(74));
 }
 
-TEST(PackingBoundCheck, RaisesAGroupAsAlignmentAsks) {
+TEST(PackingBoundCheck, RaisesAGroupToItsAlignment) {
   // y is 10 above x and at a multiple of 64. So y is at 64 and x at 54, and x ends at 74, although they are never live
   // together.
   PackingProblem problem = problem_of(
@@ -158,7 +158,7 @@ TEST(PackingBoundCheck, RaisesAGroupAsAlignmentAsks) {
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), 0).proven, Bytes(168));  // 118 + 10 + 40
 }
 
-TEST(PackingBoundCheck, KnowsNoLoadWhereARelationReplacesTime) {
+TEST(PackingBoundCheck, KnowsNoLoadIfARelationReplacesTime) {
   PackingProblem problem = three();
   problem.conflicts.emplace();
   EXPECT_TRUE(check_packing_bound(problem, Bytes(20), 0).is_confirmed);  // b alone
@@ -187,7 +187,7 @@ TEST(PackingBoundCheck, BuffersInConflictAreAddedUp) {
   EXPECT_TRUE(check_packing_bound(related(), Bytes(11), {PackingId(3), PackingId(2)}).is_confirmed);
 }
 
-TEST(PackingBoundCheck, TwoThatMayShareProveNothing) {
+TEST(PackingBoundCheck, BuffersThatMayShareProveNothing) {
   // All four would need 18. In the order d, c, b, a, the buffers d and b are the first two that may share bytes.
   const PackingBoundCheck check =
       check_packing_bound(related(), Bytes(1), {PackingId(0), PackingId(1), PackingId(2), PackingId(3)});
@@ -217,7 +217,7 @@ TEST(PackingBoundCheck, TimeShowsConflictsToo) {
 }
 
 // As for the buffers of one moment, each except the topmost takes 64.
-TEST(PackingBoundCheck, BuffersInConflictArePaddedAsTheirAlignmentSays) {
+TEST(PackingBoundCheck, BuffersInConflictArePaddedToTheirAlignment) {
   PackingProblem problem = related();
   for (PackingId id : {PackingId(0), PackingId(1), PackingId(2)}) problem.buffers[id].alignment = Bytes(64);
   // 3 x 64, less the 61 that the one of 3 bytes saves at the top.

@@ -32,7 +32,7 @@ TEST(PackingCheck, AcceptsBuffersThatTouchInTimeOrBytes) {
   EXPECT_THAT(check_packing(problem, at({0, 0, 10})), IsEmpty());
 }
 
-TEST(PackingCheck, NamesTheTwoThatMeet) {
+TEST(PackingCheck, NamesTwoBuffersThatOverlap) {
   PackingProblem problem = problem_of(
       {{.lifespan = {0, 5}, .gaps = {}, .size = Bytes(10)}, {.lifespan = {4, 9}, .gaps = {}, .size = Bytes(10)}});
   EXPECT_THAT(check_packing(problem, at({0, 9})),
@@ -43,7 +43,7 @@ TEST(PackingCheck, NamesTheTwoThatMeet) {
               ElementsAre("buffer 0 'a' and buffer 1 'b\\x0a' share bytes [9, 10) from time 4 on"));
 }
 
-TEST(PackingCheck, NamesEveryOneThatMeets) {
+TEST(PackingCheck, NamesEveryPairThatOverlaps) {
   const PackingProblem problem = problem_of({{.lifespan = {0, 9}, .gaps = {}, .size = Bytes(4)},
                                              {.lifespan = {0, 9}, .gaps = {}, .size = Bytes(4)},
                                              {.lifespan = {1, 9}, .gaps = {}, .size = Bytes(20)}});
@@ -67,7 +67,7 @@ TEST(PackingCheck, GapsFreeTheBytes) {
               ElementsAre("buffer 1 and buffer 0 share bytes [0, 8) from time 4 on"));
 }
 
-TEST(PackingCheck, SeesAlignmentPlaceAndCapacity) {
+TEST(PackingCheck, ChecksAlignmentFixedOffsetAndCapacity) {
   const PackingProblem problem = problem_of(
       {{.lifespan = {0, 1}, .gaps = {}, .size = Bytes(8), .alignment = Bytes(16), .fixed_offset = Offset(16)}},
       Bytes(24));
@@ -80,7 +80,7 @@ TEST(PackingCheck, SeesAlignmentPlaceAndCapacity) {
               ElementsAre("buffer 0 is at offset -16, below 0", "buffer 0 is at offset -16, but must be at 16"));
 }
 
-TEST(PackingCheck, RefusesNumbersThatCannotBe) {
+TEST(PackingCheck, RefusesImpossibleNumbers) {
   constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
   const PackingProblem one = problem_of({{.lifespan = {0, 1}, .gaps = {}, .size = Bytes(8)}});
   EXPECT_THAT(check_packing(one, at({})), ElementsAre("0 offsets for 1 buffer"));
@@ -92,14 +92,14 @@ TEST(PackingCheck, RefusesNumbersThatCannotBe) {
       1U);
 }
 
-TEST(PackingCheck, BuffersWithoutBytesOrTimeMeetNothing) {
+TEST(PackingCheck, BuffersWithoutBytesOrTimeOverlapNothing) {
   const PackingProblem problem = problem_of({{.lifespan = {0, 9}, .gaps = {}, .size = Bytes(0)},
                                              {.lifespan = {0, 9}, .gaps = {}, .size = Bytes(8)},
                                              {.lifespan = {4, 4}, .gaps = {}, .size = Bytes(8)}});
   EXPECT_THAT(check_packing(problem, at({4, 0, 0})), IsEmpty());
 }
 
-TEST(PackingCheck, StopsAfterAsManyLinesAsWanted) {
+TEST(PackingCheck, StopsAfterTheRequestedNumberOfLines) {
   PackingProblem problem;
   for (int count = 0; count < 1'000; ++count)
     problem.buffers.push_back({.lifespan = {0, 1}, .gaps = {}, .size = Bytes(8)});
@@ -139,7 +139,7 @@ TEST(PackingCheck, LetsOnlyAGroupShareBytes) {
               ElementsAre("buffer 1 is at offset 4, not 4 above buffer 0 at offset 8"));
 }
 
-TEST(PackingCheck, RefusesPairsOfBuffersThatAreNotThere) {
+TEST(PackingCheck, RefusesPairsOfMissingBuffers) {
   PackingProblem problem = problem_of({alive(0, 4, 8)});
   problem.conflicts = {{kA, kB}};
   problem.colocations = {{kC, kA, Bytes(0)}};

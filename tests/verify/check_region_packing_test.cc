@@ -46,7 +46,7 @@ Case right() {
 
 std::vector<std::string> lines_of(const Case& one) { return check_region_packing(one.problem, one.packing); }
 
-TEST(RegionPackingCheck, SaysNothingOfWhatIsRight) { EXPECT_THAT(lines_of(right()), IsEmpty()); }
+TEST(RegionPackingCheck, AcceptsARightPacking) { EXPECT_THAT(lines_of(right()), IsEmpty()); }
 
 struct Fault {
   const char* line;
@@ -110,7 +110,7 @@ TEST(RegionPackingCheck, AnAttemptMayEndAboveACapacity) {
 }
 
 // At moment 1 all three live: 20 bytes, against 15 + 4.
-TEST(RegionPackingCheck, HoldsAWitnessAgainstTheProblem) {
+TEST(RegionPackingCheck, ChecksAWitnessAgainstTheProblem) {
   Case one = right();
   one.problem.regions[RegionId(0)] = {.capacity = Bytes(15)};
   one.problem.regions[RegionId(1)] = {.capacity = Bytes(4)};

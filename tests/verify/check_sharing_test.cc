@@ -56,7 +56,7 @@ class SharingCheckTest : public ::testing::Test {
   SharingClaim claim_;
 };
 
-TEST_F(SharingCheckTest, WhatIsDoneMayBeWrittenOver) {
+TEST_F(SharingCheckTest, DeadTensorsMayBeWrittenOver) {
   put("a", 0);
   put("d", 0);
   for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
@@ -67,7 +67,7 @@ TEST_F(SharingCheckTest, WhatIsDoneMayBeWrittenOver) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
-TEST_F(SharingCheckTest, WhatIsReadByTheSameNodeMayNot) {
+TEST_F(SharingCheckTest, OperandsOfTheSameNodeMayNotBeWrittenOver) {
   put("d", 0);
   put("b", 0);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
@@ -77,8 +77,8 @@ TEST_F(SharingCheckTest, WhatIsReadByTheSameNodeMayNot) {
       ElementsAre(HasSubstr("'d' shares a block with tensor 'b', but node 3 may write the first before node 3")));
 }
 
-// a dies when c is computed; b and c may run at once.
-TEST_F(SharingCheckTest, BranchesShareInNoRunButASequence) {
+// In a sequence, a is dead when c is computed. Otherwise b, which reads a, and c may run at once.
+TEST_F(SharingCheckTest, BranchesThatMayRunAtOnceDoNotShare) {
   graph_ = graph_of(R"(graph "branches" {
     input x : u8[8]
     a = F(x) : u8[8]
@@ -110,7 +110,7 @@ TEST_F(SharingCheckTest, BytesBesideEachOtherAreNotShared) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
 }
 
-TEST_F(SharingCheckTest, InputsAreThereFromTheStartAndOutputsStay) {
+TEST_F(SharingCheckTest, InputsLiveFromTheStartAndOutputsToTheEnd) {
   put("x", 0);
   put("o", 0);
   for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
@@ -153,7 +153,7 @@ TEST_F(SharingCheckTest, DevicesDoNotShare) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("are on devices 1 and 0")));
 }
 
-TEST_F(SharingCheckTest, TensorsPutTogetherMayBeWrittenInPlaceButNotTooSoon) {
+TEST_F(SharingCheckTest, ListedTensorsMayBeWrittenInPlaceButNotTooSoon) {
   claim_.together = {{tensor("d"), tensor("c")}};  // G writes d over c
   put("c", 0);
   put("d", 0);
@@ -206,7 +206,7 @@ TEST_F(TwoBranches, MayEachBeWrittenInPlace) {
   EXPECT_THAT(found(RunOrder::dependencies), IsEmpty());
 }
 
-TEST_F(TwoBranches, MayNotBothBeWrittenToOnePlace) {
+TEST_F(TwoBranches, MayNotBothBeWrittenInOnePlace) {
   put("y", 0);
   put("z", 0);
   EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
@@ -215,8 +215,8 @@ TEST_F(TwoBranches, MayNotBothBeWrittenToOnePlace) {
                           HasSubstr("node 2 may write the first before node 3")));
 }
 
-// u has read y when v is written, in the order given and in no other.
-TEST_F(TwoBranches, MayNotUseEachOthersPlacesUnlessInSequence) {
+// In the given order, u reads y before v is written. Other orders do not guarantee this.
+TEST_F(TwoBranches, MayUseEachOthersPlacesOnlyInSequence) {
   put("y", 0);
   put("v", 0);
   EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
@@ -291,7 +291,7 @@ TEST_F(SharingCheckTest, ViewsMustBeViews) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is not a view of tensor 'a'")));
 }
 
-// Positions at which a tensor is used: its producer first.
+// The first and the last position at which a tensor is used. The first is that of its producer.
 std::pair<std::size_t, std::size_t> used(const Graph& graph, const std::vector<NodeId>& order, TensorId id) {
   const auto at = [&](NodeId node) {
     return static_cast<std::size_t>(std::find(order.begin(), order.end(), node) - order.begin());
@@ -302,7 +302,7 @@ std::pair<std::size_t, std::size_t> used(const Graph& graph, const std::vector<N
   return span;
 }
 
-// Whether the same one of the two has had its last use, in every order, before the other is written.
+// Whether one of the two, the same in every order, has its last use before the other is written.
 bool is_one_always_first(const Graph& graph, TensorId a, TensorId b) {
   bool a_first = true;
   bool b_first = true;

@@ -63,14 +63,14 @@ TEST(SlotBoundCheck, KnowsThatTheLargestBufferNeedsASlotWheneverItLives) {
   EXPECT_TRUE(check_slot_bound({}, Bytes(0)).is_confirmed);
 }
 
-TEST(SlotBoundCheck, ClaimsNothingThatIsNoNumber) {
+TEST(SlotBoundCheck, StopsBeforeTheSumOverflows) {
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   const PackingProblem problem =
       problem_of({{.lifespan = {0, 1}, .size = Bytes(most)}, {.lifespan = {0, 1}, .size = Bytes(1)}});
   EXPECT_EQ(check_slot_bound(problem, Bytes(0)).proven, Bytes(most));
 }
 
-// From the definition: for each moment all sizes that live then, sorted.
+// Computes the bound by definition: sorts the sizes that are live at each moment.
 TEST(SlotBoundCheck, AgreesWithAllMomentsOneByOne) {
   Random random(7);
   for (int round = 0; round < 500; ++round) {

@@ -30,12 +30,12 @@ SlotClaim claim_of(std::initializer_list<std::uint32_t> slots, std::vector<Bytes
   return claim;
 }
 
-TEST(SlotCheck, AcceptsSlotsThatChangeHands) {
+TEST(SlotCheck, AcceptsSlotsThatHoldBuffersInTurn) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(8), Bytes(4)}, Bytes(12))), IsEmpty());
   EXPECT_THAT(check_slots({}, {}), IsEmpty());
 }
 
-TEST(SlotCheck, FindsTwoInOneSlotAtATime) {
+TEST(SlotCheck, FindsTwoLiveBuffersInOneSlot) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 1}, {Bytes(8), Bytes(6)}, Bytes(14))),
               ElementsAre(HasSubstr("buffer 1 and buffer 2 share bytes [1, 2) from time 4 on")));
   // A buffer without bytes overlaps nothing.
@@ -44,7 +44,7 @@ TEST(SlotCheck, FindsTwoInOneSlotAtATime) {
   EXPECT_THAT(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))), IsEmpty());
 }
 
-TEST(SlotCheck, LetsAGapBeUsed) {
+TEST(SlotCheck, AcceptsABufferInTheGapOfAnother) {
   PackingProblem problem = three();
   problem.buffers[PackingId(0)] = {.lifespan = {0, 9}, .gaps = {{2, 6}}, .size = Bytes(8)};
   EXPECT_THAT(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))), IsEmpty());
@@ -52,7 +52,7 @@ TEST(SlotCheck, LetsAGapBeUsed) {
   EXPECT_EQ(check_slots(problem, claim_of({0, 0, 1}, {Bytes(8), Bytes(6)}, Bytes(14))).size(), 1U);
 }
 
-TEST(SlotCheck, FindsSlotsThatAreTooSmallOrNotThere) {
+TEST(SlotCheck, FindsSlotsThatAreTooSmallOrMissing) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 0}, {Bytes(7), Bytes(4)}, Bytes(11))),
               ElementsAre("buffer 0 has 8 bytes, but its slot 0 has 7"));
   EXPECT_THAT(check_slots(three(), claim_of({0, 1, 2}, {Bytes(8), Bytes(4)}, Bytes(12))),
@@ -64,7 +64,7 @@ TEST(SlotCheck, AddsUpTheTotal) {
               ElementsAre("the slots have 12 bytes in total, but the claim states 11"));
 }
 
-TEST(SlotCheck, WantsOneSlotABuffer) {
+TEST(SlotCheck, NeedsOneSlotPerBuffer) {
   EXPECT_THAT(check_slots(three(), claim_of({0, 1}, {Bytes(8), Bytes(4)}, Bytes(12))),
               ElementsAre("2 slots are named for 3 buffers"));
 }

@@ -153,7 +153,7 @@ bool bodies_swap(Random& random, Mutant& mutant) {
   return choice == 0 || bodies.size() > 1;
 }
 
-// Any other damage, inside a body.
+// Damages the plan of a body in one of the other ways.
 bool damage_in_a_body(Random& random, Mutant& mutant) {
   static const std::vector<MutationKind> kKinds = [] {
     std::vector<MutationKind> all = placement_mutations();

@@ -31,7 +31,7 @@ bool copy_another_value(Random& random, Mutant& mutant) {
   return std::exchange(changed, other) != other;
 }
 
-// Reads another value of the tensor, which is often as good as the first.
+// Reads another value of the same tensor, which is often right as well.
 bool read_another_value_of_the_tensor(Random& random, Mutant& mutant) {
   Program& program = mutant.plan.program;
   std::vector<std::pair<ValueId*, ValueId>> changes;

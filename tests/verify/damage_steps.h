@@ -13,7 +13,7 @@
 #include "tests/verify/program_plans.h"
 #include "tests/verify/small_plans.h"
 
-// What the damages of programs have in common.
+// Helpers for damages of programs.
 namespace lowtide::testing {
 
 inline std::uint32_t step_count(const Plan& plan) { return static_cast<std::uint32_t>(plan.program.steps.size()); }
@@ -28,8 +28,7 @@ inline std::optional<StepId> some_copy(Random& random, const Plan& plan) {
   return some_step(random, plan, [](const Step& step) { return is_copy(step); });
 }
 
-// Makes all buffers live all the time at addresses of their own, with one stream. Then only the order of the steps can
-// be wrong.
+// Makes all buffers live throughout at addresses of their own. Then only the order of the steps can be wrong.
 inline void leave_only_order(Plan& plan) {
   Offset next(0);
   for (Buffer& buffer : plan.layout.buffers) {

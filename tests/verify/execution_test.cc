@@ -83,7 +83,7 @@ TEST_F(Execution, DataflowHasNoOtherOrderOnAStream) {
 }
 
 // Dataflow starts b although a has not ended. The plan puts b where a was, and only the stream prevents a race.
-TEST_F(Execution, DataflowIsNotKeptRightByItsStreams) {
+TEST_F(Execution, DataflowMayNotRelyOnTheOrderOfAStream) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId a = maker.result("a", {16}, "Relu", {x});

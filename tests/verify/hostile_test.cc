@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Plans from untrusted sources. Whatever they contain, the answer is a list of violations, and it comes soon.
+// Plans from untrusted sources. Whatever they contain, the answer is a list of violations, without a long wait.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -168,7 +168,7 @@ TEST(HostilePlan, ExtremeNumbersInABodyGiveViolationsOfTheBody) {
   EXPECT_GT(refused, damaged * 3 / 4);
 }
 
-TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
+TEST(HostilePlan, WithoutContentIsRefused) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId y = maker.result("y", {16}, "Relu", {x});
@@ -193,7 +193,7 @@ TEST(HostilePlan, WithoutAnythingIsOnlyMissingSteps) {
   EXPECT_EQ(kinds(verify(graph, plan)), "wrong_model; malformed");
 }
 
-TEST(HostilePlan, SizesThatOnlyTogetherOverflow) {
+TEST(HostilePlan, SizesWhoseSumOverflowsAreMalformed) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId y = maker.result("y", {16}, "Relu", {x});

@@ -18,8 +18,8 @@ struct Operand {
   DType dtype = DType::u8;
 };
 
-// A node whose operands are all computed and die there. Its result lies over operand `over`, `shift` bytes further on;
-// every other operand has bytes of its own.
+// A node whose operands are all computed and die there. Its result lies over operand `over`, shifted by `shift` bytes.
+// Every other operand has bytes of its own.
 std::vector<Violation> overwrite(const std::string& type, const std::vector<Operand>& operands, const Operand& result,
                                  std::size_t over, std::int64_t shift = 0) {
   GraphMaker maker;
@@ -63,7 +63,7 @@ TEST(InPlace, FirstInputOnlyMeansTheFirst) {
   EXPECT_THAT(found[0].message, HasSubstr("the operator overwrites its first operand only"));
 }
 
-TEST(InPlace, OtherOperatorsNeverDo) {
+TEST(InPlace, OtherOperatorsNeverWorkInPlace) {
   EXPECT_EQ(kinds(overwrite("Gemm", {{{16}}}, {{16}}, 0)), "bad_in_place");
   EXPECT_EQ(kinds(overwrite("Unheard", {{{16}}}, {{16}}, 0)), "bad_in_place");
   EXPECT_EQ(kinds(overwrite("Transpose", {{{4, 4}}}, {{4, 4}}, 0)), "bad_in_place");
@@ -76,7 +76,7 @@ TEST(InPlace, ShiftedResultIsWrong) {
     EXPECT_EQ(kinds(found), "bad_in_place") << shift;
     EXPECT_THAT(found[0].message, HasSubstr("do not begin and end at the same bytes"));
   }
-  EXPECT_EQ(messages(overwrite("Relu", {{{16}}}, {{16}}, 0, 16)), "");  // just behind
+  EXPECT_EQ(messages(overwrite("Relu", {{{16}}}, {{16}}, 0, 16)), "");  // right after it
 }
 
 TEST(InPlace, BroadcastOperandIsStillNeeded) {
@@ -87,7 +87,7 @@ TEST(InPlace, BroadcastOperandIsStillNeeded) {
 TEST(InPlace, ElementsOfAnotherSizeAreWrong) {
   EXPECT_EQ(messages(overwrite("Cast", {{{4}, DType::f32}}, {{4}, DType::i32}, 0)), "");
   EXPECT_EQ(kinds(overwrite("Cast", {{{4}, DType::u8}}, {{4}, DType::f32}, 0)), "bad_in_place");
-  // The same bytes in all, but not element by element.
+  // The total sizes are equal, but those of the elements are not.
   const auto found =
       overwrite("Where", {{{16}, DType::boolean}, {{4}, DType::f32}, {{4}, DType::f32}}, {{4}, DType::f32}, 0);
   EXPECT_EQ(kinds(found), "bad_in_place");
@@ -100,7 +100,7 @@ TEST(InPlace, AnotherShapeOfTheSameBytesIsWrong) {
 }
 
 // Add(v, v) reads element i twice and then writes it; PRelu(v, v) may read a slope again.
-TEST(InPlace, OperandThatIsGivenTwice) {
+TEST(InPlace, OperandReadTwiceMayBeOverwrittenByAddOnly) {
   for (const bool is_add : {true, false}) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {16});
@@ -182,7 +182,7 @@ TEST(InPlace, OutputsOfOneStepLieApart) {
   planner.put(sum, planner.buffer(BufferKind::output, 16, 32, 1, 2));
   planner.run_in_order();
   const auto found = verify(graph, planner.finish());
-  // They are written into the same bytes; and z, written second, is what the reader of y finds.
+  // Both are written into the same bytes. The reader of y finds z, which was written second.
   EXPECT_EQ(kinds(found), "clobbered; clobbered");
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{8, 16}));
   EXPECT_THAT(found[1].message, HasSubstr("step 0 (node 0 '', 'TopK') overwrote bytes [8, 16) with 'z'"));

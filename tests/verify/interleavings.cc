@@ -133,7 +133,7 @@ class Machine {
     hold(run, id, range);
   }
 
-  // Some bytes of a value, except those that the step itself overwrites, where `own` names these.
+  // Whether some bytes of a value are intact. Ignores those in `own`, which the step itself overwrites.
   [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Range& range,
                                const std::vector<Range>& own = {}) const {
     const std::vector<std::int64_t>& held = run.held[id.index()];
@@ -162,7 +162,7 @@ class Machine {
     const Step& step = plan_.program.steps[id];
     run.begun |= 1U << id.value();
     for (ValueId read : step.reads) {
-      if (!is_there(run, read) || !is_intact(run, read, range_of(step, read))) return "a read at the begin";
+      if (!is_there(run, read) || !is_intact(run, read, range_of(step, read))) return "a read at the beginning";
     }
     if (const std::optional<NodeId> node = node_of(step)) {
       for (NodeId before : graph_.node(*node).control_inputs) {

@@ -46,7 +46,7 @@ TEST_F(LabelsOfAnIf, OfANodeAreItsNameAndOperator) {
             "wrong_model: the plan says that the operator of node 0 is 'NoSuchOp'; in the graph it is 'If'\n");
 }
 
-TEST_F(LabelsOfAnIf, ThatAreExchangedAreTwoWrongNames) {
+TEST_F(LabelsOfAnIf, ThatAreSwappedAreTwoWrongNames) {
   std::swap(labels.tensors[TensorId(0)].name, labels.tensors[TensorId(1)].name);
   EXPECT_EQ(check(),
             "wrong_model: the plan says that the name of tensor 0 is 'x'; in the graph it is 'c'\n"
@@ -68,7 +68,7 @@ TEST_F(LabelsOfAnIf, OfATensorAreItsTypeRoleAndSize) {
   EXPECT_EQ(check(), "wrong_model: the plan says that the size of tensor 2 is 15 bytes; in the graph it is 16 bytes\n");
 }
 
-TEST_F(LabelsOfAnIf, AreAsManyAsThereAre) {
+TEST_F(LabelsOfAnIf, HaveOneEntryPerNodeAndTensor) {
   labels.tensors.push_back({.name = "more"});
   EXPECT_EQ(check(), "wrong_model: the plan names 1 nodes and 4 tensors; the graph has 1 and 3\n");
 }
@@ -90,7 +90,7 @@ TEST_F(LabelsOfAnIf, HaveTheBodiesOfTheGraph) {
   EXPECT_EQ(check(), "wrong_model: the plan does not name the nodes and tensors of body 'then_branch' of node 0\n");
 }
 
-TEST_F(LabelsOfAnIf, StopAfterAsManyViolationsAsWanted) {
+TEST_F(LabelsOfAnIf, StopAtTheRequestedNumberOfViolations) {
   for (TensorLabel& tensor : labels.tensors) tensor.name = "junk";
   EXPECT_EQ(verify_labels(graph, labels, {.most_violations = 2}).size(), 2U);
 }

@@ -58,7 +58,7 @@ bool has_regions(const Plan& plan) {
   });
 }
 
-// Makes arena and claims true, if they have a meaning.
+// Makes arena and claims true if they can be computed.
 void cover_up(Mutant& mutant) {
   if (!is_near(mutant.plan) || !has_regions(mutant.plan)) return;
   make_honest(*mutant.graph, mutant.plan);
@@ -68,7 +68,7 @@ void cover_up(Mutant& mutant) {
   }
 }
 
-// The name alone, instead of pointers in bytes.
+// Prints the name alone instead of the bytes of pointers.
 [[maybe_unused]] void PrintTo(const MutationKind& kind, std::ostream* out) { *out << kind.name; }
 
 class Mutations : public ::testing::TestWithParam<MutationKind> {};
@@ -102,7 +102,7 @@ TEST_P(Mutations, AreRefusedExactlyWhereTheyAreWrong) {
   std::printf("%-34s applied %6d  wrong bytes %6d  only wrong rules %6d  harmless and accepted %6d\n", kind.name,
               applied, wrong_bytes, wrong_rules_only, harmless);
   EXPECT_GE(applied, kWrongOfEachKind);
-  EXPECT_GE(wrong_bytes + wrong_rules_only, kWrongOfEachKind) << "this kind of damage hardly ever does any";
+  EXPECT_GE(wrong_bytes + wrong_rules_only, kWrongOfEachKind) << "this kind of damage is almost always harmless";
 }
 
 std::vector<MutationKind> all_mutations() {
@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Mutations, ::testing::ValuesIn(all_mutations()),
 TEST(MutationKinds, AreAtLeastForty) { EXPECT_GE(all_mutations().size(), 40U); }
 
 // Applies one kind of damage on top of another. Neither may hide the other.
-TEST(MutationKinds, AreRefusedTogetherAsWell) {
+TEST(MutationKinds, AreRefusedInCombination) {
   const std::vector<MutationKind> kinds = all_mutations();
   Random random(2);
   int wrong = 0;

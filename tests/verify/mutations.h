@@ -23,7 +23,7 @@ struct Mutant {
 struct MutationKind {
   const char* name;
   bool (*apply)(Random& random, Mutant& mutant);  // false: nothing to damage this way; the mutant is then of no use
-  // Arena and claims are made true again after the damage, so that it is not found by its sum alone.
+  // Arena and claims are made true again after the damage, so that a wrong total does not reveal it.
   bool covers_up = true;
 };
 // Lets gtest print the name.

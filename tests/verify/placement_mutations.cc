@@ -162,7 +162,7 @@ bool part_starts_late(Random& random, Mutant& mutant) {
   return true;
 }
 
-// Lets the part overlap whatever else lies there meanwhile.
+// Lets the part overlap everything that is placed there.
 bool part_lives_throughout(Random& random, Mutant& mutant) {
   Buffer* buffer = some_divided(random, mutant.plan);
   if (buffer == nullptr) return false;
@@ -210,7 +210,7 @@ bool other_region(Random& random, Mutant& mutant) {
   Buffer* buffer = some_placed(random, plan);
   if (buffer == nullptr) return false;
   if (plan.machine.regions.size() == 1) {
-    buffer->placement->region = RegionId(random.chance(50) ? 1 : ~0U);  // there is none
+    buffer->placement->region = RegionId(random.chance(50) ? 1 : ~0U);  // does not exist
     return true;
   }
   buffer->placement->region = RegionId(1 - buffer->placement->region.value());
@@ -269,7 +269,7 @@ bool scratch_in_a_live_buffer(Random& random, Mutant& mutant) {
   });
   if (!victim) return false;
   scratch.placement = plan.layout.buffers[*victim].placement;
-  // Sometimes with lifespans that hide it: only the replay can see it.
+  // Sometimes the lifespans hide the damage, so that only the replay can find it.
   if (random.chance(50)) plan.layout.buffers[*victim].lifespan.end = *step;
   return true;
 }

@@ -52,7 +52,7 @@ Bytes unproven_scratch(const StepSpace& space, const Plan& plan, BoundScope scop
   return space.scratch ? std::min(arena - bound, plan.layout.buffers[*space.scratch].size) : Bytes(0);
 }
 
-// `proven`: the scope whose bounds of bodies count; nullopt: their arenas do.
+// `proven`: bodies count with their bounds for this scope. If it is nullopt, they count with their arenas.
 Bytes largest_load(const Plan& plan, std::optional<BoundScope> proven) {
   Bytes most;
   if (plan.program.steps.empty()) {  // one moment, in which everything lives

@@ -13,8 +13,8 @@ std::optional<StepId> some_step(Random& random, const Plan& plan) {
   return some_id<StepId>(random, plan.program.steps.size(), [](StepId) { return true; });
 }
 
-// After steps moved: values say again where they are written and each step waits for the one before it, so that only
-// the order is wrong.
+// To be called after steps have moved. Makes each value name the step that writes it, and each step wait for the one
+// before it. So only the order is wrong.
 void rewrite_steps(Plan& plan) {
   for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
     Step& step = plan.program.steps[id];
@@ -31,7 +31,7 @@ void swap_steps(Plan& plan, StepId a, StepId b) {
   std::swap(plan.layout.steps[a], plan.layout.steps[b]);
 }
 
-// Makes every buffer live all the time, so that no lifespan reveals the damage. Some buffers may then overlap.
+// Makes every buffer live throughout, so that no lifespan reveals the damage. Some buffers may then overlap.
 void live_always(Plan& plan) {
   const Lifespan all{StepId(0), StepId(static_cast<std::uint32_t>(plan.program.steps.size()))};
   for (Buffer& buffer : plan.layout.buffers) {

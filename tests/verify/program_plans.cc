@@ -122,7 +122,7 @@ Mutant swap(Random& random, bool in_pieces) {
 Mutant swap_plan(Random& random) { return swap(random, false); }
 Mutant pieces_plan(Random& random) { return swap(random, true); }
 
-//   c   |  y  |  x' |      y = Relu(x) is written there, x' is a copy of x; the concat runs nothing
+//   c   |  y  |  x' |      y = Relu(x) is written there, x' is a copy of x; the concat runs no kernel
 Mutant partial_concat_plan(Random& random) {
   const Sizes sizes(random);
   GraphMaker graph_maker;

@@ -27,7 +27,7 @@ TEST(ProgramPlans, AreRight) {
   }
 }
 
-TEST(ProgramPlans, AreTheSameAfterAFile) {
+TEST(ProgramPlans, SurviveARoundTripThroughAFile) {
   for (MakePlan make : program_plans()) {
     Random random(7);
     const Mutant right = make(random);
@@ -56,7 +56,7 @@ TEST(ProgramPlans, NameTheirFeatures) {
 }
 
 // A bound for plans that run each node once says nothing about a plan that recomputes.
-TEST(ProgramPlans, AreHeldAgainstBoundsOfTheirScopeOnly) {
+TEST(ProgramPlans, AreComparedWithBoundsOfTheirScopeOnly) {
   Random random(3);
   Mutant recomputing = recompute_plan(random);
   const Bytes load = recomputing.plan.claims.load;
@@ -89,7 +89,7 @@ TEST_P(Damages, AreRefusedByName) {
     const std::vector<Violation> found = verify(*mutant.graph, mutant.plan);
     const bool is_named =
         std::any_of(found.begin(), found.end(), [&](const Violation& one) { return one.kind == damage.kind; });
-    ASSERT_TRUE(is_named) << "not called " << to_string(damage.kind) << ", but:\n" << messages(found);
+    ASSERT_TRUE(is_named) << "no violation of kind " << to_string(damage.kind) << ", but:\n" << messages(found);
     const bool is_wrong = damage.kind == ViolationKind::race || !byte_faults(*mutant.graph, mutant.plan).empty() ||
                           !rule_faults(*mutant.graph, mutant.plan).empty();
     ASSERT_TRUE(is_wrong) << "refused, but the oracles see nothing wrong:\n" << messages(found);

@@ -72,7 +72,8 @@ class ProgramRules {
       const std::optional<NodeId> node = node_of(step);
       if (!node) continue;
       for (NodeId before : graph_.node(*node).control_inputs) must(ran.contains(before), "control inputs run before");
-      must(ran.insert(*node).second || gives_the_same_again(graph_, *node), "only what gives the same runs again");
+      must(ran.insert(*node).second || gives_the_same_again(graph_, *node),
+           "only a node that gives the same results runs again");
     }
     must(ran.size() == graph_.nodes().size(), "each node runs");
   }
@@ -90,18 +91,18 @@ class ProgramRules {
       if (!is_copy(step) || times == 0) continue;
       copies.push_back(at);
       const Range& bytes = std::get<Copy>(step.work).bytes;
-      must(bytes.end <= size_of(id), "a copy is of bytes that there are");
+      must(bytes.end <= size_of(id), "a copy names bytes of the tensor");
       for (std::int64_t byte = bytes.begin; byte < std::min(bytes.end, size_of(id)); ++byte) {
         ++filled[static_cast<std::size_t>(byte)];
       }
     }
     if (!written) {
-      must(!graph_.tensor(program_.values[id].tensor).producer, "a result is written");
-      must(whole.empty() && copies.empty(), "what is given is not written");
+      must(!graph_.tensor(program_.values[id].tensor).producer, "a value of a produced tensor is written");
+      must(whole.empty() && copies.empty(), "a given value is not written");
     } else if (copies.empty()) {
-      must(whole == std::vector<StepId>{*written}, "a value is written once, where it says");
+      must(whole == std::vector<StepId>{*written}, "a value is written once, by the step that it names");
     } else {
-      must(whole.empty() && copies.back() == *written, "a value is there after the last of its copies");
+      must(whole.empty() && copies.back() == *written, "a value is complete after the last of its copies");
       must(std::all_of(filled.begin(), filled.end(), [](int times) { return times == 1; }),
            "copies fill each byte once");
     }
@@ -117,7 +118,7 @@ class ProgramRules {
     }
     for (ValueId write : step.writes) writes.push_back(program_.values[write].tensor);
     const std::optional<NodeId> node = node_of(step);
-    if (!node) return must(reads == writes, "a copy is of one tensor");
+    if (!node) return must(reads == writes, "a copy reads and writes one tensor");
     std::vector<TensorId> outputs;
     for (const std::optional<TensorId>& output : graph_.node(*node).outputs) {
       if (output) outputs.push_back(*output);
@@ -125,7 +126,7 @@ class ProgramRules {
     must(reads == graph_.operands(*node) && writes == outputs, "a step reads and writes what its node does");
   }
 
-  // Whether some bytes of a buffer live in a step; none: whether the buffer does.
+  // Whether some bytes of a buffer live in a step. For no bytes, whether the buffer does.
   static bool lives(const Buffer& buffer, const Range& bytes, StepId step) {
     if (buffer.parts.empty() || bytes.empty()) return buffer.lifespan.contains(step);
     std::int64_t at = 0;
@@ -190,7 +191,7 @@ class ProgramRules {
     std::set<Address> handed_out;
     for (ValueId id : std::set<ValueId>(program_.outputs.begin(), program_.outputs.end())) {
       for (std::int64_t byte = 0; byte < size_of(id); ++byte) {
-        must(handed_out.insert(address(id, byte)).second, "outputs are apart");
+        must(handed_out.insert(address(id, byte)).second, "outputs share no byte");
       }
     }
     for (std::size_t at = 0; at < program_.updates.size(); ++at) {
@@ -256,7 +257,7 @@ class ProgramRules {
 
   void must_hold(ValueId id, const Range& bytes) {
     for (std::int64_t byte = bytes.begin; byte < bytes.end; ++byte) {
-      must(held_[id][static_cast<std::size_t>(byte)] == last_[address(id, byte)], "what is read is what was put there");
+      must(held_[id][static_cast<std::size_t>(byte)] == last_[address(id, byte)], "a value is intact when it is read");
     }
   }
 
@@ -315,7 +316,8 @@ class ProgramRules {
     for (const auto& [is_write, at] : accesses(a)) {
       for (const auto& [is_other_write, other] : accesses(b)) {
         const bool shares = at.first == other.first && at.second.overlaps(other.second);
-        must(!shares || !(is_write || is_other_write), "steps at one time touch no common byte");
+        must(!shares || !(is_write || is_other_write),
+             "steps that may run at once share no byte that one of them writes");
       }
     }
   }

@@ -73,7 +73,7 @@ TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
               HasSubstr("reads 'd' (tensor 4), but does not wait for step 3 (node 3 '', 'Neg'), which writes it"));
 }
 
-// c happens before d, which happens before y, on any two streams; on the stream of its reader, it races with d.
+// On a third stream, c no longer comes after a by its stream. So it must wait for a, whose result it reads.
 TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
   Diamond moved = diamond_on_streams();
   moved.plan.program.streams.push_back({.worker = WorkerId(0)});
@@ -83,13 +83,13 @@ TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
   EXPECT_EQ(messages(verify(moved.graph, moved.plan)), "");
 }
 
-TEST(Races, AWaitThatAnotherOneImpliesMayGo) {
+TEST(Races, AWaitThatAnotherOneImpliesIsAllowed) {
   Diamond more = diamond_on_streams();
   more.plan.program.steps[StepId(3)].after = {StepId(0), StepId(2)};  // 0 is before 2 on its stream
   EXPECT_EQ(messages(verify(more.graph, more.plan)), "");
 }
 
-// Scratch holds no value. Two kernels that use the same scratch at once destroy each other's bytes nevertheless.
+// Scratch holds no value. But two kernels that use the same scratch at once destroy each other's bytes.
 TEST(Races, ScratchOfTwoStepsAtOnceIsRefused) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});

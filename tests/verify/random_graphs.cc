@@ -78,7 +78,7 @@ class RandomGraph {
     return kTypes[random_.below(5)];
   }
 
-  // An input, a constant, or, in a body, a tensor of the outer graph.
+  // Adds an input, a constant or a state. In a body, adds a constant or captures a tensor of the outer graph.
   const Known& add_source() {
     const Extents extents = some_extents();
     if (frame_.nesting > 0 && !frame_.around.empty() && random_.chance(70)) return capture();
@@ -108,7 +108,7 @@ class RandomGraph {
     return known_.back();
   }
 
-  // A copy: `known_` grows.
+  // Returns a copy, because `known_` may grow.
   Known some() {
     if (random_.chance(10)) return add_source();
     const std::size_t recent = std::min<std::size_t>(known_.size(), random_.chance(60) ? 3 : known_.size());
@@ -235,7 +235,7 @@ class RandomGraph {
       axes.push_back(random_.chance(30) ? static_cast<std::int64_t>(axis) - x_rank(x)
                                         : static_cast<std::int64_t>(axis));
       if (is_backwards) {
-        // Downwards from the last, `end - begin` of them.
+        // Counts from the end of the axis, downwards.
         step = -step;
         starts.push_back(-1 - begin);
         ends.push_back(-1 - end);

@@ -148,7 +148,7 @@ class Sharing {
       merge(parts);
     }
     const Spot spot{output, result_.block_of[parts[0]], result_.offset_of[parts[0]]};
-    if (!may_join(spot)) return false;  // after a merge it may
+    if (!may_join(spot)) return false;  // always true after a merge
     join(spot);
     return true;
   }

@@ -28,7 +28,8 @@ struct RandomPlaces {
   std::vector<bool> is_alias;                      // by step
 };
 
-// Chooses aliases and in-place results at random, wherever they are sound. Puts what replaces a state into its bytes.
+// Chooses aliases and in-place results at random, wherever they are sound. Often puts what replaces a state into its
+// bytes.
 [[nodiscard]] RandomPlaces random_places(const Graph& graph, const std::vector<NodeId>& order, Random& random);
 
 }  // namespace lowtide::testing

@@ -18,12 +18,12 @@ inline constexpr StreamId kCopiesIn{2};
 // Program::updates. Requires: everything that replaces a state is intact at the end of the program.
 void copy_states(const Graph& graph, Plan& plan, Random& random);
 
-// Makes a right program, whose buffers have regions but no offsets yet, into another one that is right too: nodes that
-// run again, copies in one or two pieces, swaps and constants that come in over links. Inserts steps. A reader of a
-// value may then read another value of the same tensor.
+// Turns a right program, whose buffers have regions but no offsets yet, into another right one. Adds nodes that run
+// again, copies in one or two pieces, swaps and constants that come in over links. Inserts steps. A reader of a value
+// may then read another value of the same tensor.
 void add_transfers(const Graph& graph, Plan& plan, Random& random);
 
-// Spreads the steps of workers over all streams of workers, with waits so that one step runs after another.
+// Spreads the steps of workers over all streams of workers, with waits so that steps run one after another.
 void spread_in_order(Plan& plan, Random& random);
 
 }  // namespace lowtide::testing

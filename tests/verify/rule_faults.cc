@@ -46,7 +46,7 @@ class Rules {
          "the plan is for this graph");
     must(plan_.layout.arena.size() == plan_.machine.regions.size(), "a region has an arena");
     must(plan_.layout.values.size() == plan_.program.values.size(), "a value has a place");
-    must(plan_.layout.steps.size() == plan_.program.steps.size(), "a step has its space");
+    must(plan_.layout.steps.size() == plan_.program.steps.size(), "a step has an entry in the layout");
     must(plan_.program.outputs.size() == graph_.outputs().size(), "each output has a value");
     must(plan_.program.updates.size() == graph_.state_updates().size(), "each update has a value");
     must(!is_body_ || plan_.machine.regions.size() == 1, "a body has one region");
@@ -93,7 +93,7 @@ class Rules {
 
   void check_streams() {
     const auto& streams = plan_.program.streams;
-    must(streams.size() >= 1 && streams.size() <= 1024, "there are some streams");
+    must(streams.size() >= 1 && streams.size() <= 1024, "there are 1 to 1024 streams");
     std::multiset<LinkId> driven;
     for (const Stream& stream : streams) {
       must(stream.worker.has_value() != stream.link.has_value(), "a stream is of a worker or of a link");
@@ -106,12 +106,12 @@ class Rules {
 
   void check_buffer_form(const Buffer& buffer) {
     const auto steps = static_cast<std::uint32_t>(plan_.program.steps.size());
-    must(buffer.size.count() >= 0 && buffer.size.count() < kFar, "a size is a number of bytes");
+    must(buffer.size.count() >= 0 && buffer.size.count() < kFar, "a size is neither negative nor too large");
     must(buffer.lifespan.end.value() <= steps &&
              (buffer.lifespan.begin < buffer.lifespan.end || (steps == 0 && buffer.lifespan.begin == StepId(0))),
-         "a lifespan is some steps of the program");
+         "a lifespan has steps, and only those of the program");
     must(!buffer.placement || has_region(buffer.placement->region), "a region exists");
-    must(!buffer.home || (has_region(*buffer.home) && !buffer.placement), "what is not placed may have a home");
+    must(!buffer.home || (has_region(*buffer.home) && !buffer.placement), "only a buffer without placement has a home");
     if (!buffer.parts.empty()) check_parts(buffer);
   }
 
@@ -145,7 +145,8 @@ class Rules {
 
   void check_parts(const Buffer& buffer) {
     const bool is_plain = buffer.kind == BufferKind::temporary || buffer.kind == BufferKind::output;
-    must(buffer.parts.size() > 1 && buffer.placement && is_plain, "parts are several, of what the plan owns");
+    must(buffer.parts.size() > 1 && buffer.placement && is_plain,
+         "only a buffer that the plan owns has parts, and several");
     std::set<StepId> begins;
     std::set<StepId> ends;
     std::int64_t left = buffer.size.count();
@@ -194,7 +195,7 @@ class Rules {
       from.graph = plan_.provenance.graph;
       from.nodes = plan_.provenance.nodes;
       from.tensors = plan_.provenance.tensors;
-      must(from == plan_.provenance, "a body's plan comes from where the whole plan comes from");
+      must(from == plan_.provenance, "the plan of a body has the provenance of the plan around it");
     }
   }
 
@@ -236,7 +237,7 @@ class Rules {
     const std::int64_t low = std::max(a.placement->offset, b.placement->offset).position();
     const std::int64_t high =
         std::min(a.placement->offset.position() + a.size.count(), b.placement->offset.position() + b.size.count());
-    must(!live_together || low >= high, "buffers that live together are apart");
+    must(!live_together || low >= high, "buffers that live together share no address");
   }
 
   void check_parts_apart(const Buffer& a, const Buffer& b) {
@@ -244,18 +245,18 @@ class Rules {
       std::set<std::int64_t> both = addresses(a, step);
       const std::size_t apart = both.size() + addresses(b, step).size();
       both.merge(addresses(b, step));
-      must(both.size() == apart, "bytes that live together are apart");
+      must(both.size() == apart, "bytes that live together share no address");
     }
   }
 
   void check_space(StepId id) {
     const StepSpace& space = plan_.layout.steps[id];
-    if (is_alias(plan_.program.steps[id])) must(!space.scratch, "an alias needs nothing");
+    if (is_alias(plan_.program.steps[id])) must(!space.scratch, "an alias has no scratch");
     if (!space.scratch) return;
     const Buffer& scratch = plan_.layout.buffers[*space.scratch];
-    must(scratch.kind == BufferKind::scratch, "scratch is scratch");
+    must(scratch.kind == BufferKind::scratch, "a scratch buffer is of kind scratch");
     for (StepId other : all_ids<StepId>(plan_.program.steps.size())) {
-      must(other == id || plan_.layout.steps[other].scratch != space.scratch, "scratch is of one step");
+      must(other == id || plan_.layout.steps[other].scratch != space.scratch, "only one step uses a scratch buffer");
     }
     for (const BodyPlan& body : space.bodies) check_body(scratch, body);
   }
@@ -267,7 +268,7 @@ class Rules {
     const std::int64_t alignment = body.plan->machine.regions[0].alignment.count();
     if (alignment <= 0) return;
     const std::int64_t outer = plan_.machine.regions[scratch.placement->region.index()].alignment.count();
-    must(outer % alignment == 0, "a body asks for no more alignment than there is");
+    must(outer % alignment == 0, "the region of the scratch is aligned for the body");
     must((scratch.placement->offset.position() + body.offset.position()) % alignment == 0, "a body is aligned");
   }
 
@@ -306,7 +307,7 @@ class Rules {
     must(!is_output(id) || buffer.kind == BufferKind::output, "an output is in an output buffer");
   }
 
-  // Whether the buffer is that of a state which the graph updates.
+  // Whether the buffer holds a state that the graph updates.
   bool is_updated(BufferId buffer) const {
     bool found = false;
     for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) {
@@ -331,7 +332,7 @@ class Rules {
     const bool is_given_kind =
         buffer.kind == BufferKind::input || buffer.kind == BufferKind::constant || buffer.kind == BufferKind::state;
     if (!is_given_kind) return must(buffer.placement.has_value(), "what the plan owns has a placement");
-    must(!given.empty(), "a buffer of something given holds it");
+    must(!given.empty(), "a buffer of the caller holds a given value");
     if (given.empty()) return;
     const bool is_placed = is_body_ && buffer.kind == BufferKind::input && !graph_.tensor(given[0]).is_captured;
     must(buffer.placement.has_value() == is_placed, "only inputs of bodies are placed");
@@ -344,10 +345,10 @@ class Rules {
     const Claims& claims = plan_.claims;
     must(plan_.layout.arena == plain_arenas(plan_), "an arena ends with its highest buffer");
     const Bytes load = plain_load(plan_);
-    must(claims.load == load, "the load is claimed right");
-    must(claims.load_as_given == plain_load_as_given(graph_), "the load as given is claimed right");
+    must(claims.load == load, "the claimed load is right");
+    must(claims.load_as_given == plain_load_as_given(graph_), "the claimed load as given is right");
     check_bounds(load);
-    must(!claims.allocate_optimal || arena_bytes(plan_) == load, "optimal offsets meet the load");
+    must(!claims.allocate_optimal || arena_bytes(plan_) == load, "the arena of optimal offsets equals the load");
     for (StepId id : all_ids<StepId>(plan_.program.steps.size())) {
       const std::vector<BodyPlan>& bodies = plan_.layout.steps[id].bodies;
       for (std::size_t at = 0; at < bodies.size(); ++at) {
@@ -363,15 +364,15 @@ class Rules {
     std::optional<Bytes> best;
     std::set<BoundScope> scopes;
     for (const Bound& bound : claims.bounds) {
-      must(scopes.empty() || *scopes.rbegin() < bound.scope, "there is one bound for a scope, in order");
+      must(scopes.empty() || *scopes.rbegin() < bound.scope, "there is one bound per scope, in order");
       scopes.insert(bound.scope);
-      must(bound.bytes >= Bytes(0), "a bound is a number of bytes");
+      must(bound.bytes >= Bytes(0), "a bound is not negative");
       if (bound.scope < plain_scope(plan_)) continue;
       must(bound.bytes <= load, "a bound is not above the load");
-      must(bound.bytes <= plain_proven_load(plan_, bound.scope), "a bound counts bodies at their own");
+      must(bound.bytes <= plain_proven_load(plan_, bound.scope), "a bound counts each body with its own bound");
       best = std::max(best.value_or(bound.bytes), bound.bytes);
     }
-    must(!claims.schedule_optimal || best == load, "an optimal order meets its bound");
+    must(!claims.schedule_optimal || best == load, "the load of an optimal order equals its best bound");
   }
 
   const Graph& graph_;

@@ -72,7 +72,7 @@ bool value_offset_plus_1(Random& random, Mutant& mutant) {
   place.offset = place.offset + Bytes(1);
   Buffer& buffer = mutant.plan.layout.buffers[place.buffer];
   const std::int64_t end = place.offset.position() + size_of(mutant, *id);
-  // Makes space for it, so that it is not found at once.
+  // Makes space for the value, so that the damage is not found at once.
   if (!is_given(buffer) && random.chance(70)) buffer.size = std::max(buffer.size, Bytes(end));
   return true;
 }

@@ -55,7 +55,7 @@ std::vector<std::vector<std::uint32_t>> random_reads(Random& random, std::size_t
   return reads;
 }
 
-// More than 64 uses, of all lengths, also backwards and to themselves.
+// More than 64 uses. A write may be far from its use, at the same node, or before it.
 TEST(SharingOrder, FindsWhatFollowingEveryPathFinds) {
   Random random(31);
   std::size_t refuted = 0;
@@ -91,9 +91,9 @@ TEST(SharingOrder, FindsWhatFollowingEveryPathFinds) {
 
 // A chain of n nodes: it asks a short question at every node, and one to the middle or the end of the chain at every
 // tenth node. If all questions were followed together, 64 uses at a time, n / 64 x n / 2 edges would be looked at:
-// 20,000 / 64 x 10,000 = 3 million. By classes, the short questions look at few more than n edges, and the 2,000 long
-// ones at 2,000 / 64 x 20,000 = 0.6 million.
-TEST(SharingOrder, ShortQuestionsDoNotWaitForLongOnes) {
+// 20,000 / 64 x 10,000 = 3 million. By classes, the short questions look at little more than n edges, and the 2,000
+// long ones at 2,000 / 64 x 20,000 = 0.6 million.
+TEST(SharingOrder, ShortQuestionsDoNotPayForLongOnes) {
   constexpr std::uint32_t kNodes = 20'000;
   std::vector<std::vector<std::uint32_t>> reads(kNodes);
   for (std::uint32_t at = 1; at < kNodes; ++at) reads[at] = {at - 1};

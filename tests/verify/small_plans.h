@@ -31,7 +31,7 @@ class GraphMaker {
   TensorId integers(const std::string& name, std::vector<std::int64_t> content);
   TensorId tensor(const std::string& name, std::vector<std::int64_t> extents, DType dtype = DType::u8);
   TensorId bounded(const std::string& name, std::vector<std::int64_t> extents, int bounded_axis);
-  // In a body: a tensor of the graph around it.
+  // In a body: a tensor of the outer graph.
   TensorId captured(const std::string& name, std::vector<std::int64_t> extents, Role role = Role::input,
                     DType dtype = DType::u8);
   NodeId node(const std::string& type, std::vector<std::optional<TensorId>> inputs,
@@ -76,7 +76,7 @@ class PlanMaker {
   void input_at(TensorId input, std::int64_t offset, std::uint32_t end);
   // The region that holds an input, constant or state.
   void home(TensorId tensor, RegionId region);
-  // Where the next step that writes the tensor will put it: a value of its own for each call.
+  // States where the next step that writes the tensor puts it. Each call adds a value.
   ValueId put(TensorId tensor, BufferId buffer, std::int64_t offset = 0);
   StepId compute(NodeId node, std::optional<BufferId> scratch = std::nullopt, std::vector<BodyPlan> bodies = {});
   StepId alias(NodeId node);
@@ -84,7 +84,7 @@ class PlanMaker {
   void run_in_order(const std::vector<NodeId>& aliases = {});
   // Copies all bytes of `from`, or some, to the same bytes of `to`.
   StepId copy(ValueId from, ValueId to, std::optional<Interval<std::int64_t>> bytes = std::nullopt);
-  // Lets the last step read that value for the operand at this position.
+  // Makes the last step read this value for the operand at this position.
   void read(std::size_t operand, ValueId value);
   // Puts the last step on a stream, with these waits.
   void on(StreamId stream, std::vector<StepId> after = {});

@@ -126,7 +126,7 @@ bool copy_to_itself(Random& random, Mutant& mutant) {
   return true;
 }
 
-// The target begins within the source. It is a buffer with a placement of its own, one byte further on.
+// Puts the target into the buffer of the source, one byte further on.
 bool copy_over_itself(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto copy = some_step(random, plan, [&](const Step& step) {

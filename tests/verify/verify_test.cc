@@ -120,7 +120,7 @@ TEST_F(Chain, ValueThatIsWrittenTwiceIsDataFlow) {
   EXPECT_THAT(found[0].message, HasSubstr("writes value 2 of 'z' (tensor 2), which is written in step 1"));
 }
 
-TEST(Verify, NodeThatRunsAgainMustGiveTheSame) {
+TEST(Verify, NodeThatRunsAgainMustGiveTheSameResult) {
   const auto run_twice = [](const std::string& type, std::vector<std::int64_t> training = {}) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {16});

@@ -43,7 +43,7 @@ TEST(WriteClock, AgreesWithAPlainArray) {
   }
 }
 
-TEST(LiveRanges, FindExactlyTheLiveOnesThatMeet) {
+TEST(LiveRanges, FindExactlyTheLiveOnesThatOverlap) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Random random(seed);
     std::vector<LiveRanges::Range> ranges;

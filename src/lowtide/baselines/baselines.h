@@ -56,7 +56,7 @@ struct BaselineOutcome {
 
   std::int64_t blobs = 0;                  // all names of the graph, including inputs and constants
   std::optional<std::int64_t> blobs_left;  // if each block counts as one; nullopt if there is one arena
-  std::int64_t shared_buffers = 0;         // as the original counts: renamed tensors, groups, or 1 arena
+  std::int64_t shared_buffers = 0;         // as the original counts: renamed buffers, groups, or 1 arena
 
   Bytes bytes;                // blocks, and what nodes write outside of them
   Bytes naive;                // the same tensors without sharing
@@ -94,8 +94,10 @@ struct BaselineSpec {
 // `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for
 // 1,000,000 (bench/compare_growth.py).
 // Errors: invalid, for an unknown baseline, an invalid order, tensors that cannot be colocated because they are live
-// at the same time, or numbers below 1; over_limit, for graphs with too many chains (HappensBefore), and if a
-// baseline would examine too many pairs or free buffers (sharing_rules.h).
+// at the same time or on different devices, ids that are not in the graph, lists of the wrong length, an alignment that
+// is not a power of two, several devices for aitemplate_*, or numbers below 1; over_limit, for graphs with too many
+// chains (HappensBefore), workspaces that are too large (workspace.h), and if a baseline would examine too many pairs
+// or free buffers (sharing_rules.h).
 [[nodiscard]] Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<NodeId>& order,
                                                      const BaselineOptions& options);
 

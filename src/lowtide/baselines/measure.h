@@ -31,7 +31,7 @@ struct Decision {
 
 [[nodiscard]] Decision decision_of(BlockChoice choice, RunOrder run_order);
 
-// Puts everything that needs memory during the run into one arena, also inputs and outputs.
+// Puts everything that needs memory during the run into one arena, including inputs and outputs.
 [[nodiscard]] Decision arena_of(const BlobNet& net);
 
 // Returns the blobs of the arena, with lifespans in steps or waves. Inputs are live from the start, outputs until

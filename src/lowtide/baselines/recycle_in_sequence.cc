@@ -11,7 +11,7 @@ namespace lowtide::baselines_internal {
 BlockChoice recycle_in_sequence(const BlobNet& net) {
   BlockChoice choice;
   choice.block = IdVector<BlobId, std::optional<std::uint32_t>>(net.blobs.size());
-  std::map<std::uint32_t, std::vector<std::uint32_t>> free;  // by device; the last was released last
+  std::map<std::uint32_t, std::vector<std::uint32_t>> free;  // by device; the back was released last
   for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
     std::vector<BlobId> released;
     for (BlobId id : net.ops[at].inputs) {

@@ -30,7 +30,7 @@ struct OrderFacts {
   Flags<NodeId> copies;
 };
 
-enum class OrderBoundVerdict : std::uint8_t {  // the best first
+enum class OrderBoundVerdict : std::uint8_t {  // best first
   confirmed,  // every order has a step that needs at least the claimed bytes, however tensors share bytes
   undecided,  // the effort or the memory ran out first
   refuted,    // `order` counts less than the claim
@@ -45,7 +45,7 @@ struct OrderBoundCheck {
   Bytes must_be_live;         // what these two prove
   std::int64_t sets = 0;      // sets of nodes that the search found
   std::vector<NodeId> order;  // of a refuted claim; otherwise empty
-  Bytes counted;              // the largest load of `order`
+  Bytes counted;              // the largest load of `order`, its end included
 };
 
 // Checks the claim "no order of this graph has a load below `claimed`". Shares no code with the planner. There are two
@@ -60,7 +60,8 @@ struct OrderBoundCheck {
 // cannot always share all at once. So `refuted` means that the claim does not follow from the count. In a graph without
 // slices and concats, it means that the claim is wrong.
 // `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256
-// MiB for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes.
+// MiB for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes. Requires: `facts` fits the graph, and `node`,
+// if given, is in it.
 [[nodiscard]] OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, Bytes claimed,
                                                 std::optional<NodeId> node, std::int64_t effort);
 

@@ -38,7 +38,8 @@ namespace lowtide {
 [[nodiscard]] std::vector<std::string> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
                                                             std::size_t most = 100);
 
-// The slots of buffers that share memory only as a whole. A data type of `verify`, which shares none with `allocate`.
+// The slots of buffers that share memory only as a whole. It is declared here because `verify` may not include
+// `allocate`.
 struct SlotClaim {
   IdVector<PackingId, std::uint32_t> slot;  // of each buffer, an index into `sizes`
   std::vector<Bytes> sizes;                 // of each slot
@@ -71,7 +72,7 @@ struct PackingBoundCheck {
 //     a problem with groups or a relation, buffers of any time count.
 // If a relation replaces time, only the second reason applies.
 // A claim that is not confirmed may still be true, if a search has proved it.
-// Requires: the buffers are as check_packing requires them. O(n + gaps + live x alignments).
+// Requires: colocations name buffers of the problem. O(n + gaps + live x alignments).
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed, std::int64_t time);
 
 // The same for named buffers any two of which are in conflict, by the relation or by time. They stand one above another
@@ -80,7 +81,8 @@ struct PackingBoundCheck {
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, Bytes claimed,
                                                     const std::vector<PackingId>& in_conflict);
 
-// Checks the bound of an answer by the witness that it names: the buffers if there are any, otherwise the moment.
+// Checks the bound of an answer by the witness that it names: the buffers if there are any, otherwise the moment. Costs
+// what the overload for that witness costs.
 [[nodiscard]] PackingBoundCheck check_packing_bound(const PackingProblem& problem, const Packing& packing);
 
 // What the moments of a packing problem prove about slots.

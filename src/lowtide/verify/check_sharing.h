@@ -19,8 +19,8 @@ namespace lowtide {
 // The runs of a graph for which a claim holds.
 enum class RunOrder : std::uint8_t {
   sequence,      // one node after another, as listed
-  dependencies,  // a node runs when those that it depends on have run: data, control, and, in each list of
-                 // `together`, every use of one tensor before the write of the next
+  dependencies,  // a node runs when all nodes that it depends on have run. Dependencies are data, control inputs and,
+                 // in each list of `together`, every use of one tensor before the write of the next
   waves,         // all nodes of a wave at once, a barrier, the next wave
 };
 
@@ -54,8 +54,8 @@ struct SharingClaim {
 // Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
 // Returns at most `most` lines, each of which names tensors. An empty list means that the claim is right. Shares no
 // code with the planners that make such claims.
-// O((nodes + edges) log + bytes in common), and for dependencies the nodes between a use and the next write, 64 uses at
-// a time.
+// O((nodes + edges) log n), plus the length times the readers of each list of `together`. For dependencies, plus the
+// nodes between a use and the next write, for 64 uses at a time.
 [[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,
                                                      std::size_t most = 100);
 

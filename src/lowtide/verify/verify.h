@@ -22,7 +22,7 @@ enum class ViolationKind : std::uint8_t {
   wrong_model,    // the plan was made for another graph
   missing_step,   // a node never runs
   repeated_step,  // a node runs again although its operator may give another result
-  data_flow,      // a step reads or writes another tensor than it should, or before it is there, or not all of it
+  data_flow,      // a step uses the wrong tensor, reads a value too early, or does not write all of it
   clobbered,      // bytes read are no longer (or not yet) those of the value
   output_lost,    // an output, or the next content of a state, is not in its place at the end
   out_of_buffer,  // a value does not fit its buffer
@@ -30,11 +30,11 @@ enum class ViolationKind : std::uint8_t {
   misaligned,
   dead_access,   // a buffer is used outside its lifespan
   overlap,       // two buffers that live together share bytes
-  bad_alias,     // an alias step whose output is not its input's bytes
+  bad_alias,     // an alias step whose output does not lie in the bytes of its input
   bad_in_place,  // a kernel's output shares bytes with its inputs although the operator does not allow it
   role,          // an input, constant or state would be written, or a role and a buffer kind disagree
   wrong_claim,   // a figure or the execution model that the plan states about itself is wrong
-  race,          // steps of two streams touch the same bytes, or a value, and nothing says which comes first
+  race,          // steps of two streams touch the same bytes or value, and neither happens before the other
   unreachable,   // a step touches bytes in a region that its worker or link does not reach
 };
 
@@ -51,7 +51,7 @@ struct Violation {
 };
 
 struct VerifyOptions {
-  std::size_t most_violations = 100;  // verify stops after this number
+  std::size_t most_violations = 100;  // verify stops after this number; 0 counts as 1
 };
 
 // Replays a finished plan against the graph that it is for, from first principles. It keeps a map from each byte to its
@@ -74,8 +74,8 @@ struct VerifyOptions {
 //   - inputs, constants and state lie alone in buffers of their kind. Nothing writes inputs and constants. Each byte of
 //     a state is written at most once, and at the end the state's bytes hold its next content;
 //   - outputs lie in buffers of kind output, no two in the same bytes;
-//   - of two steps on different streams that touch the same bytes, and of which one writes them, one happens before the
-//     other. The step that writes a value happens before those that read it;
+//   - if two steps on different streams touch the same bytes and one of them writes, one happens before the other. The
+//     step that writes a value happens before those that read it;
 //   - streams and waits suit the execution model that the plan states;
 //   - claims that can be recomputed are true. A bound is not recomputed. If the plan is in its scope, it is compared
 //     with the load, with each body at its own bound.

@@ -27,8 +27,8 @@ bool ChainState::has_begun(Index piece) const {
 
 bool ChainState::is_last_use(Index piece) const { return unused_[piece] == 1 && !count_.pieces[piece].is_kept; }
 
-// The bytes that are saved if a result of the node takes over an operand that dies there. In a turned count, the pieces
-// that begin at a node are those that die in it.
+// The bytes that are saved if a result of the node takes over an operand that dies there. In a turned count, time runs
+// backwards, so these pieces begin at the node.
 std::int64_t ChainState::saved_by(const OrderCount::Node& node) const {
   std::int64_t saved = 0;
   for (const std::vector<Index>& operand : node.overwritten) {

@@ -23,15 +23,15 @@ class ChainState {
 
   // What running a ready chain would do.
   struct Effect {
-    std::int64_t load = 0;    // of its most expensive step, in whole units of the alignment
+    std::int64_t load = 0;    // of its most expensive step, rounded up to the alignment
     std::int64_t change = 0;  // of the live bytes
   };
-  // Requires: the chain is ready.
+  // Requires: `chain` is ready.
   [[nodiscard]] Effect effect_of(Index chain);
 
   // Requires: the chain is ready.
   void run(Index chain);
-  // The reverse of run. Requires: the chain has run, and none that must come after it has.
+  // Reverses run(). Requires: the chain has run, and no chain that must come after it has.
   void undo(Index chain);
 
   [[nodiscard]] bool has_run(Index chain) const { return waiting_[chain] == kHasRun; }

@@ -65,9 +65,9 @@ class Joining {
   }
 
  private:
-  // How the live bytes rise while a chain runs, compared with those before it.
+  // How the live bytes change while a chain runs, compared with those before it.
   struct Effect {
-    std::int64_t most = 0;    // of its steps
+    std::int64_t most = 0;    // in its most expensive step
     std::int64_t change = 0;  // after it
   };
 
@@ -105,7 +105,7 @@ class Joining {
     return true;
   }
 
-  // Sets unused_ of all pieces of the two chains. `is_left`: whether a chain has not run before a.
+  // Sets unused_ of all pieces of the two chains. `is_left`: whether a chain is among those that have not run.
   template <typename IsLeft>
   void look(Index a, Index b, const IsLeft& is_left) {
     for (Index chain : {a, b}) {

@@ -145,7 +145,7 @@ DownsetWalk::End DownsetWalk::run(std::int64_t work) {
 
 // A set records which chains have run, but not their order. So the safe chains are found again.
 std::vector<Index> DownsetWalk::order() {
-  LOWTIDE_CHECK(goal_.has_value(), "an order is asked for after it was found");
+  LOWTIDE_CHECK(goal_.has_value(), "an order was found before it is requested");
   std::vector<Index> path;
   for (Index set = *goal_; origins_[set]; set = origins_[set]->parent) path.push_back(origins_[set]->chosen);
   std::reverse(path.begin(), path.end());

@@ -16,9 +16,10 @@ namespace lowtide::verify_internal {
 // next (cuts_of). If all chains between the cuts have run in one of the sets, some order stays within `most` there. If
 // no set is left, no order of the graph does. Sets are compared in full, not by their hashes.
 //
-// A chain that fits, and leaves no more live bytes than it found, runs at once. Suppose that some order continues from
-// here within `most`. Move that chain from its place to the front. What it adds only falls as more has run (chains.h),
-// so it adds nothing anywhere on the way, and every step on the way needs at most what it needed before.
+// A chain is safe if it fits and leaves no more live bytes than before. It runs at once. Suppose that some order
+// continues from here within `most`. Move that chain from its place to the front. What it adds only falls as more has
+// run (chains.h), so it adds nothing anywhere on the way, and every step on the way needs at most what it needed
+// before.
 class DownsetWalk {
  public:
   using Index = Chain::Index;

@@ -66,7 +66,7 @@ class Counting {
     return facts_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
   }
 
-  // Bytes of an output that are bytes of an operand. Some operands of a concat lie in the result in no plan, so they
+  // Bytes of an output that are bytes of an operand. Some operands of a concat are never in place in its result. They
   // must be copied: those that must stay where they are, repetitions of an earlier operand, and outputs of the graph if
   // the result is one too.
   struct Part : SameBytes {
@@ -74,8 +74,8 @@ class Counting {
     bool is_repeated = false;
   };
 
-  // Empty if the node computes in every plan. So does a view that is an output of the graph, if its operand is an
-  // output too or comes from no node.
+  // Empty if the node computes in every plan. A view that is an output of the graph also computes if its operand is an
+  // output or comes from no node.
   [[nodiscard]] std::vector<Part> usable_meaning(NodeId id) const {
     if (facts_.copies.size() > 0 && facts_.copies.test(id)) return {};
     const AliasMeaning meaning = alias_meaning(graph_, id);
@@ -153,8 +153,8 @@ class Counting {
   }
 
   // The result has bytes of its own for this operand. Only other concats may share them, so only the first copy counts.
-  // None of these bytes is certain to be in a slice of the result, unless the operand is given. Then they are where the
-  // operand is in the result.
+  // If the operand is given, these bytes are at its position in the result. Otherwise no slice of the result is certain
+  // to hold them.
   void add_copy(const Part& part, bool is_given) {
     if (is_given && part.length == graph_.tensor(part.output).size.count()) return;  // it may be all of the result
     if (!copied_.insert(part.input).second) return;
@@ -195,7 +195,7 @@ class Counting {
   }
 
   // The bytes that a tensor has from outside are brought into the arena with it. Another tensor may bring in the same
-  // bytes, and share those that are still there with the first one. It is open which tensors do so, and thus only the
+  // bytes, and share those that are still there with the first one. It is unknown which tensors do so, so only the
   // first one counts.
   void bring_in(TensorId id) {
     for (Segment& segment : content_[id]) {
@@ -259,7 +259,7 @@ class Counting {
       for (Index piece : pieces_.of(output)) node.written += count_.pieces[piece].size;
     }
     if (outputs.size() < 2) return;
-    // It is open which result takes over which operand. So all bytes that die may be taken over, but only once.
+    // It is unknown which result takes over which operand. So all bytes that die may be taken over, but only once.
     std::vector<Index> all;
     for (const std::vector<Index>& one : node.overwritten) all.insert(all.end(), one.begin(), one.end());
     sort_once(all);

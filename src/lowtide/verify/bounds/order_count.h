@@ -49,12 +49,12 @@ struct OrderCount {
   std::int64_t alignment = 1;  // a load is a multiple of it
   bool is_turned = false;      // read from the end: edges are reversed, and the last node is the first
 
-  // Whole units of the alignment that `bytes` need at least.
+  // `bytes`, rounded up to the alignment.
   [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const;
 };
 
-// O(nodes + edges + accesses of nodes to pieces). The last are limited: what would need more is not divided into
-// pieces, which counts less, never more. At most about a second and 200 MB.
+// O(nodes + edges + accesses of nodes to pieces). Accesses are limited: what would need more is not divided into pieces,
+// so the count is never too high. Takes at most about a second and 200 MB.
 [[nodiscard]] OrderCount order_count(const Graph& graph, const OrderFacts& facts);
 
 // The largest load of an order, or the bytes at its end if these are more. Requires: a topological order, and a count

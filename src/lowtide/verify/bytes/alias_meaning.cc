@@ -70,7 +70,7 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   if (!run.obstacle.empty()) return unprovable(run.obstacle);
   if (run.elements == 0) return meaning;
   const std::int64_t bits = bits_of(source.dtype).value_or(0);
-  // A tensor has fewer elements than bits, and because of kMaxTensorBytes that product does not overflow.
+  // No overflow: the slice lies inside the tensor, and kMaxTensorBytes limits the bits of a tensor.
   const std::int64_t begin_bits = run.begin * bits;
   const std::int64_t end_bits = begin_bits + run.elements * bits;
   const bool ends_on_byte = end_bits % 8 == 0 || (end_bits + 7) / 8 == source.size.count();

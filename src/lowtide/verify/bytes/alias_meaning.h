@@ -31,7 +31,7 @@ struct AliasMeaning {
 // Derived from shapes, attributes and integers known before the run, never from a plan:
 //   Reshape, Squeeze, Unsqueeze, Flatten, Identity      same type, as many bytes
 //   Dropout                                             the same, if not in training and without a mask
-//   Expand, Tile                                        the same: then nothing is repeated
+//   Expand, Tile                                        the same, because nothing is repeated then
 //   Slice                                               one contiguous run of elements
 //   Split                                               consecutive parts: axes before the split one have extent 1
 //   Concat                                              the same for the operands

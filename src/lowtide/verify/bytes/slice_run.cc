@@ -58,7 +58,7 @@ Picked pick(std::int64_t extent, std::int64_t start, std::int64_t end, std::int6
   } else {
     start = std::clamp<std::int64_t>(start, 0, std::max<std::int64_t>(extent - 1, 0));
     end = std::clamp<std::int64_t>(end, -1, extent - 1);
-    // Steps down by -step; written so that the smallest step does not overflow.
+    // Avoids -step, which overflows for the smallest step.
     if (start > end && extent > 0) picked.count = -((start - end - 1) / step) + 1;
   }
   picked.start = start;

@@ -157,7 +157,6 @@ class PackingCheck {
     keep(buffer.lifespan.end);
   }
 
-  // Sweeps over time. Among events of one time, ends come before begins.
   void sweep() {
     std::vector<LiveRanges::Range> ranges;
     ranges.reserve(offsets_.size());

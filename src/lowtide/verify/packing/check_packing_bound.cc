@@ -115,8 +115,8 @@ std::optional<std::int64_t> covered(const PackingProblem& problem, const std::ve
   return sum;
 }
 
-// The height of a stack of the buffers that begin at multiples of `grid`. Only the largest buffer of each group counts.
-// It comes first in its group. Returns nullopt if the sum overflows.
+// The least height of a stack of the buffers that begin at multiples of `grid`. Only the largest buffer of each group
+// counts, which is the first because `live` is sorted by size. Returns nullopt if the sum overflows.
 std::optional<std::int64_t> least_stack(const PackingProblem& problem, const std::vector<PackingId>& live,
                                         const Groups& groups, std::int64_t grid) {
   std::int64_t sum = 0;

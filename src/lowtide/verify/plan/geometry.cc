@@ -211,7 +211,7 @@ class Geometry {
   const Subject& subject_;
   const Plan& plan_;
   IdVector<BufferId, std::optional<TensorId>> holds_;  // the first of its values, to name it
-  std::vector<std::int64_t> highest_;                  // end of a buffer, by region
+  std::vector<std::int64_t> highest_;                  // the highest end of a buffer, by region
   bool is_replayable_ = true;
 };
 

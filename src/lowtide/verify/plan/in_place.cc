@@ -22,7 +22,7 @@ bool have_same_extents(const Shape& a, const Shape& b) {
   return std::equal(left.begin(), left.end(), right.begin(), right.end());
 }
 
-// Whether `other`, an operand of the same node, may have an extent above 1 where `input` has 1 at the run.
+// Whether `other`, an operand of the same node, may have an extent above 1 where `input` has 1 at run time.
 bool may_repeat(const Shape& input, const Shape& other) {
   for (int from_end = 1; from_end <= input.rank(); ++from_end) {
     const bool is_bound = input.is_at_most(input.rank() - from_end);

@@ -10,12 +10,12 @@
 namespace lowtide::verify_internal {
 
 // Why the kernel of `node` may not write its result `output` over its operand `input`, if both start at the same byte.
-// Empty: it may. It may if
+// Returns an empty string if it may, which requires that
 //   - the operator permits it (OperatorTraits::in_place) at every position of `input` among the node's inputs, and
 //     `output` is output 0;
-//   - both have elements of the same bits, and element i of the result needs no element of `input` except i: the shapes
-//     are equal, or differ only in leading extents of 1;
-//   - no other input repeats `input`. An extent that is only an upper bound may be 1 at the run, and then elements
+//   - both have elements with the same number of bits, and element i of the result needs no element of `input` except
+//     i: the shapes are equal, or differ only in leading extents of 1;
+//   - no other input repeats `input`. An extent that is only an upper bound may be 1 at run time, and then elements
 //     repeat.
 // O(inputs x rank).
 [[nodiscard]] std::string in_place_obstacle(const Graph& graph, NodeId node, TensorId input, TensorId output);

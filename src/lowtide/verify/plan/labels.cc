@@ -79,7 +79,7 @@ class LabelCheck {
     }
   }
 
-  // Of each node the bodies in their order; the labels have them sorted by node.
+  // Labels list the bodies by node, and those of one node in the order of the node.
   void check_bodies() {
     std::size_t next = 0;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {

@@ -37,7 +37,7 @@ Lifespan LivingBytes::common_life(BufferId buffer, const Interval<std::int64_t>&
   if (tree_of_[buffer] == 0 || bytes.empty()) return common;
   const Tree& tree = trees_[tree_of_[buffer] - 1];
   const auto index_of = [&](auto found) { return static_cast<std::size_t>(found - tree.ends.begin()); };
-  // The first part that ends behind the first byte, and the one after that which holds the last byte.
+  // The first part that ends after the first byte, and one past the part that holds the last byte.
   std::size_t first = index_of(std::upper_bound(tree.ends.begin(), tree.ends.end(), bytes.begin));
   std::size_t last = index_of(std::lower_bound(tree.ends.begin(), tree.ends.end(), bytes.end)) + 1;
   for (first += tree.ends.size(), last += tree.ends.size(); first < last; first /= 2, last /= 2) {

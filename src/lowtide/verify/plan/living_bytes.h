@@ -24,7 +24,7 @@ class LivingBytes {
   // Requires: the parts are well formed (check_form).
   explicit LivingBytes(const Plan& plan);
 
-  // Of an empty range, the lifespan of the buffer. The result may be empty. Requires: the bytes are in the buffer.
+  // For an empty range, returns the lifespan of the buffer. The result may be empty. Requires: the bytes are in it.
   // O(log parts).
   [[nodiscard]] Lifespan common_life(BufferId buffer, const Interval<std::int64_t>& bytes) const;
 

@@ -11,8 +11,8 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// A worker touches bytes only in the regions that it addresses. A link moves bytes from its one region to the other,
-// and runs nothing.
+// A worker touches bytes only in the regions that it addresses. A link copies bytes from one region to another, and
+// runs no kernels.
 class Reach {
  public:
   explicit Reach(const Subject& subject) : subject_(subject), plan_(subject.plan) {}

@@ -31,7 +31,7 @@ class Messages {
 
   // A step uses a buffer in which not all bytes live at the step, but only in `life`. `value`: nullopt for scratch.
   void dead_access(StepId step, const char* verb, BufferId buffer, std::optional<ValueId> value, Lifespan life) const;
-  // `writer` wrote over bytes in `place` of a value, before `reader` reads them; nullopt: before the end.
+  // `writer` overwrites bytes of a value in `place` before `reader` reads them. A `reader` of nullopt is the end.
   void overwritten(ValueId value, const Place& place, StepId writer, const Access& written,
                    std::optional<StepId> reader) const;
   // A step writes bytes of a state that an earlier step has updated.
@@ -43,13 +43,12 @@ class Messages {
   // A kernel writes over an operand, which it may not.
   void written_over_operand(StepId step, ValueId operand, const Access& access, const std::string& why) const;
 
-  // An alias step has scratch, its operator is no alias, or one part of its output is elsewhere.
+  // An alias step has scratch, its operator must compute, or one part of its output is elsewhere.
   void alias_with_scratch(StepId step) const;
   void not_an_alias(StepId step, const std::string& why) const;
   void part_elsewhere(StepId step, const SameBytes& part, ValueId input, ValueId output) const;
 
-  // At the end: an output does not live to the end, two outputs share bytes, a state has no place or lacks its next
-  // content.
+  // At the end, an output is dead, two outputs share bytes, or a state has no place or lacks its next content.
   void short_lived_output(ValueId output, const Lifespan& life) const;
   void outputs_share_bytes(ValueId a, ValueId b) const;
   void state_without_place(TensorId state) const;

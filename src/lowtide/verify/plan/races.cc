@@ -127,7 +127,7 @@ class Races {
     messages_.no_wait_for_control(id, need.before);
   }
 
-  // An alias runs nothing, but the bytes that it gives a second name to must stay as they are.
+  // An alias runs no kernel, but its operands must stay unchanged, so it counts as a reader.
   template <typename Function>
   void for_each_access(StepId id, Function function) const {
     const Step& step = subject_.step(id);

@@ -24,11 +24,11 @@ void check_body_provenance(const Subject& around, const Plan& body);
 // O((buffers + values + overlaps) log n).
 [[nodiscard]] bool check_geometry(const Subject& subject);
 
-// Roles and buffer kinds agree. What belongs to the caller is never written, and outputs have buffers that stay.
+// Roles and buffer kinds agree. Only state updates write into buffers of the caller. Outputs have output buffers.
 // O(values + buffers).
 void check_roles(const Subject& subject);
 
-// Every node runs, and it runs again only if its operator may. Each step reads and writes what its node does, or copies
+// Every node runs, and again only if its operator permits it. Each step reads and writes what its node does, or copies
 // bytes of one tensor. Values, outputs, updates and steps agree. O((steps + values) log n).
 void check_program(const Subject& subject);
 
@@ -40,9 +40,9 @@ void replay(const Subject& subject);
 // Workers touch only regions that they address, links copy only between their two ends. O(steps + values).
 void check_reach(const Subject& subject);
 
-// The speed of the streams does not matter: of two steps that touch a byte, and of which one writes it, one happens
-// before the other. The step that writes a value happens before those that read it. A plan with one stream is always
-// right. Requires: check_geometry returned true. O(streams x (steps + values) log n), O(n) bytes.
+// The result does not depend on the speed of the streams: if two steps touch a byte and one of them writes it, one
+// happens before the other. The step that writes a value happens before those that read it. A plan with one stream is
+// always right. Requires: check_geometry returned true. O(streams x (steps + values) log n), O(n) bytes.
 void check_races(const Subject& subject);
 
 // Streams and waits suit the execution model that the plan states: a sequence has one stream, each step of a wave waits

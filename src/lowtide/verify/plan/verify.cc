@@ -34,7 +34,7 @@ void verify_bodies(const Subject& subject) {
 
 // One graph and its plan, then the bodies inside it.
 void verify_level(const Subject& subject) {
-  // Whose plan it is comes first: the ids of a plan for another graph mean nothing here.
+  // Provenance is checked first, because the ids of a plan for another graph mean nothing here.
   check_provenance(subject);
   if (!check_form(subject)) return;
   const bool is_replayable = check_geometry(subject);

@@ -13,7 +13,7 @@
 
 namespace lowtide::verify_internal {
 
-// When each cell was last written. Times only grow, so a write of a range hides all earlier ones there. So a binary
+// When each cell was last written. Times only grow, so a write of a range hides all earlier ones there. A binary
 // tree with two numbers per node finds the last write in a range of cells, and never has to split a range:
 //
 //   covered: the last write of all cells below the node at once
