@@ -53,8 +53,8 @@ struct OrderCount {
   [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const;
 };
 
-// O(nodes + edges + accesses of nodes to pieces). Accesses are limited: what would need more is not divided into pieces,
-// so the count is never too high. Takes at most about a second and 200 MB.
+// O(nodes + edges + accesses of nodes to pieces). Accesses are limited: what would need more is not divided into
+// pieces, so the count is never too high. Takes at most about a second and 200 MB.
 [[nodiscard]] OrderCount order_count(const Graph& graph, const OrderFacts& facts);
 
 // The largest load of an order, or the bytes at its end if these are more. Requires: a topological order, and a count
