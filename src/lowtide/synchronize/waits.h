@@ -23,7 +23,8 @@ namespace lowtide {
 // clock per step (Fidge 1988, Mattern 1989) shows which waits follow from others.
 // O((touched ranges + waits) x streams + steps x log ranges) time, and memory for steps x streams numbers.
 //
-// Requires: steps have streams, buffers in the arena have placements, and layout.arena has an entry per region.
+// Requires: steps have streams, buffers in the arena have placements, and layout.arena has an entry per region. The
+// control inputs of a node have earlier steps.
 [[nodiscard]] Program with_waits(const Graph& graph, Program program, const Layout& layout);
 
 }  // namespace lowtide
