@@ -113,6 +113,17 @@ def compare_growth(figures):
                  f"Time grows as the number of nodes to the power of {figures['exponent']}.")
 
 
+def scale(figures):
+    limits = figures["limits"]
+    rows = [[row["graph"], f"`{row['command']}`", f"{row['cpu_seconds']:.1f} s",
+             f"{row['peak_memory_bytes'] / 2**20:,.0f} MiB"] for row in figures["rows"]]
+    exceeding = [row for row in figures["rows"] if row["cpu_seconds"] > limits["cpu_seconds"]
+                 or row["peak_memory_bytes"] > limits["memory_bytes"]]
+    return lines(["<Graph", "<Command", "CPU", "Memory"], rows,
+                 f"The limit is {limits['cpu_seconds']} s and {limits['memory_bytes'] / 2**20:,.0f} MiB per command. "
+                 f"{len(rows) - len(exceeding)} of {len(rows)} runs stay within it.")
+
+
 def concurrency(figures):
     of = {(row["model"], row["run"], row["asked"]): row for row in figures["models"]}
     rows = [[model, *(f"{of[model, run, asked][key]:.2f}" for run, asked in
@@ -125,7 +136,7 @@ def concurrency(figures):
 
 TABLES = {"models": models, "short_models": short_models, "orders": orders, "packing": packing,
           "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
-          "concurrency": concurrency}
+          "scale": scale, "concurrency": concurrency}
 
 
 def figures_of(name):
