@@ -168,37 +168,6 @@ class Level {
 
 }  // namespace
 
-std::string_view to_string(PeakUse use) {
-  switch (use) {
-    case PeakUse::read: return "read";
-    case PeakUse::written: return "written";
-    case PeakUse::rewritten: return "rewritten";
-    case PeakUse::scratch: return "scratch";
-    case PeakUse::kept: return "kept";
-  }
-  return "";
-}
-
-std::string_view to_string(PeakFreedom freedom) {
-  switch (freedom) {
-    case PeakFreedom::none: return "none";
-    case PeakFreedom::written_later: return "written_later";
-    case PeakFreedom::read_earlier: return "read_earlier";
-    case PeakFreedom::shared: return "shared";
-  }
-  return "";
-}
-
-std::string_view to_string(InPlaceRefusal::Reason reason) {
-  switch (reason) {
-    case InPlaceRefusal::Reason::switched_off: return "switched_off";
-    case InPlaceRefusal::Reason::not_ours: return "not_ours";
-    case InPlaceRefusal::Reason::handed_out: return "handed_out";
-    case InPlaceRefusal::Reason::read_later: return "read_later";
-  }
-  return "";
-}
-
 std::vector<PeakExplanation> explain_peak(const Graph& graph, const Labels& labels, const Target& target,
                                           const PlanOptions& options, const Plan& plan) {
   std::vector<PeakExplanation> levels;

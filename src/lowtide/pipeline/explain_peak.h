@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "lowtide/analysis/bounds.h"
 #include "lowtide/analysis/peak.h"
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/plan_graph.h"
@@ -36,8 +36,17 @@ enum class PeakFreedom : std::uint8_t {
   shared,         // its values must be live, but may share the bytes of another live buffer
 };
 
-[[nodiscard]] std::string_view to_string(PeakUse use);
-[[nodiscard]] std::string_view to_string(PeakFreedom freedom);
+template <>
+inline constexpr auto kEnumNames<PeakUse> = enum_names<PeakUse>({{PeakUse::read, "read"},
+                                                                 {PeakUse::written, "written"},
+                                                                 {PeakUse::rewritten, "rewritten"},
+                                                                 {PeakUse::scratch, "scratch"},
+                                                                 {PeakUse::kept, "kept"}});
+template <>
+inline constexpr auto kEnumNames<PeakFreedom> = enum_names<PeakFreedom>({{PeakFreedom::none, "none"},
+                                                                         {PeakFreedom::written_later, "written_later"},
+                                                                         {PeakFreedom::read_earlier, "read_earlier"},
+                                                                         {PeakFreedom::shared, "shared"}});
 
 struct PeakBuffer {
   LiveBuffer live;
@@ -67,7 +76,12 @@ struct InPlaceRefusal {
   std::optional<StepId> reader;
 };
 
-[[nodiscard]] std::string_view to_string(InPlaceRefusal::Reason reason);
+template <>
+inline constexpr auto kEnumNames<InPlaceRefusal::Reason> =
+    enum_names<InPlaceRefusal::Reason>({{InPlaceRefusal::Reason::switched_off, "switched_off"},
+                                        {InPlaceRefusal::Reason::not_ours, "not_ours"},
+                                        {InPlaceRefusal::Reason::handed_out, "handed_out"},
+                                        {InPlaceRefusal::Reason::read_later, "read_later"}});
 
 // The peak of one graph, with the use of each buffer, and the bytes that must be live in every order.
 struct PeakExplanation {

@@ -24,7 +24,6 @@ class OrderState {
   explicit OrderState(const OrderProblem& problem);
 
   [[nodiscard]] bool has_run(Index node) const { return waiting_[node] == kHasRun; }
-  [[nodiscard]] bool is_ready(Index node) const { return waiting_[node] == 0; }
   [[nodiscard]] std::size_t left() const { return left_; }
   // Nodes that may run next, in no order.
   [[nodiscard]] const std::vector<Index>& ready() const { return ready_; }
