@@ -19,8 +19,8 @@ using verify_internal::OrderCount;
 using verify_internal::Pieces;
 
 // a = Relu(x), a slice of each 4 bytes of a, and a Concat of all slices. Each slice reads a, so it is a user of every
-// piece. It runs between the Relu and the Concat, which are enough.
-TEST(Pieces, LeaveOutUsersBetweenTwoOthers) {
+// piece. It runs between the Relu and the Concat, so these two users are enough.
+TEST(Pieces, OmitUsersBetweenTwoOthers) {
   constexpr int kSlices = 500;
   std::string text = "graph \"g\" {\n  input x : f32[500]\n  a = Relu(x) : f32[500]\n";
   std::string operands;
@@ -41,8 +41,8 @@ TEST(Pieces, LeaveOutUsersBetweenTwoOthers) {
   EXPECT_EQ(verify_internal::counted_load(count, testing::given_order(graph)), Bytes(4 * kSlices));
 }
 
-// The Relu makes 12,000 bytes that tensor a holds as a whole, and tensor c in 5,999 ranges inside each other. Together
-// the ranges have 36 million runs, which is above the limit. So there is one piece, and only a counts as its holder.
+// The Relu makes 12,000 bytes. Tensor a holds all of them, and tensor c holds 5,999 nested ranges. Together the ranges
+// have 36 million runs, which is above the limit. So there is one piece, and only a counts as its holder.
 TEST(Pieces, AreNotCutAboveTheLimit) {
   const Graph graph = testing::graph_of(R"(graph "g" {
     input x : f32[3000]

@@ -80,7 +80,7 @@ class PlanMaker {
   ValueId put(TensorId tensor, BufferId buffer, std::int64_t offset = 0);
   StepId compute(NodeId node, std::optional<BufferId> scratch = std::nullopt, std::vector<BodyPlan> bodies = {});
   StepId alias(NodeId node);
-  // Runs all nodes in the order of their ids. The steps of `aliases` alias, and the others compute.
+  // Runs all nodes in the order of their ids. Nodes in `aliases` become alias steps, and the others compute.
   void run_in_order(const std::vector<NodeId>& aliases = {});
   // Copies all bytes of `from`, or some, to the same bytes of `to`.
   StepId copy(ValueId from, ValueId to, std::optional<Interval<std::int64_t>> bytes = std::nullopt);

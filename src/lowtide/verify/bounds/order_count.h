@@ -25,8 +25,8 @@ struct OrderCount {
 
   struct Piece {
     std::int64_t size = 0;
-    // Nodes that make or read one of its holders; at least one. Nodes that run between two others in every order may be
-    // left out.
+    // Nodes that make or read one of its holders; at least one. A node that runs between two others in every order may
+    // be omitted.
     Index users = 0;
     bool is_first = false;  // there before any node runs
     bool is_kept = false;   // there after all nodes have run

@@ -31,7 +31,7 @@ class Pieces {
     TensorId tensor;
   };
 
-  // All of them must outlive this. Requires: `count` has the edges of its nodes.
+  // The arguments must outlive this object. Requires: `count` has the edges of its nodes.
   Pieces(const Graph& graph, Bytes alignment, OrderCount& count)
       : graph_(graph),
         alignment_(alignment),

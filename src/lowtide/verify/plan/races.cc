@@ -44,15 +44,16 @@ class Races {
  private:
   [[nodiscard]] static std::uint32_t time_of(StepId step) { return step.value() + 1; }
 
-  // What is looked at once per stream, without pointers to follow.
+  // Flat copies of what the check of each stream reads.
   struct Touched {
     WriteClock::Cells cells;
     bool is_write;
   };
   struct Needed {
     StepId before;
-    std::optional<ValueId> value;  // that is written there; nullopt: a control input runs there
+    std::optional<ValueId> value;  // that `before` writes; nullopt: it runs a control input
   };
+  // A step, and where its entries end in the lists of waits, needs and accesses.
   struct Timed {
     StreamId stream;
     std::size_t end_of_waits;
@@ -162,8 +163,8 @@ class Races {
   const Messages messages_;
   IdVector<NodeId, std::optional<StepId>> first_;  // step that runs the node
   IdVector<StepId, Timed> steps_;
-  std::vector<StepId> waits_;      // of all steps, one step after another; so are the next two
-  std::vector<Needed> needs_;      // earlier in the list
+  std::vector<StepId> waits_;      // of all steps, in their order, like the next two lists
+  std::vector<Needed> needs_;      // steps that must have ended
   std::vector<Touched> accesses_;  // in the order of for_each_access
 };
 
