@@ -27,8 +27,8 @@ namespace lowtide::testing {
 // program_faults.
 [[nodiscard]] std::vector<std::string> rule_faults(const Graph& graph, const Plan& plan, bool is_body = false);
 
-// The rules about steps and values alone, for rule_faults: which nodes run and run again, what writes a value, whether
-// any of its bytes is written before its last read, what streams reach, and which steps happen before others.
+// The rules about steps and values alone, for rule_faults: which nodes run, and which run again; what writes a value,
+// and whether its bytes are intact until the last read; what streams reach; and which steps happen before others.
 // Requires: ids are in range and values lie in their buffers.
 [[nodiscard]] std::vector<std::string> program_faults(const Graph& graph, const Plan& plan);
 

@@ -91,13 +91,14 @@ struct BaselineSpec {
 // caffe2_interference_* take O(n log n). aitemplate_greedy_by_size and aitemplate_multistream take what
 // largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients take O(n x chains that cover the
 // graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The nine baselines of
-// `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for
-// 1,000,000 (bench/compare_growth.py).
-// Errors: invalid, for an unknown baseline, an invalid order, tensors that cannot be colocated because they are live
-// at the same time or on different devices, ids that are not in the graph, lists of the wrong length, an alignment that
-// is not a power of two, several devices for aitemplate_*, or numbers below 1; over_limit, for graphs with too many
-// chains (HappensBefore), workspaces that are too large (workspace.h), and if a baseline would examine too many pairs
-// or free buffers (sharing_rules.h).
+// `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for 1,000,000
+// (bench/compare_growth.py).
+// Errors:
+//   - invalid: an unknown baseline; an invalid order; ids outside the graph; lists of the wrong length; colocated
+//     tensors that are live at the same time or on different devices; several devices for aitemplate_*; an alignment
+//     that is not a power of two; numbers below 1.
+//   - over_limit: too many chains (HappensBefore), workspaces that are too large (workspace.h), or too many pairs or
+//     free buffers to examine (sharing_rules.h).
 [[nodiscard]] Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<NodeId>& order,
                                                      const BaselineOptions& options);
 

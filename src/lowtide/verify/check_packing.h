@@ -33,7 +33,8 @@ namespace lowtide {
 //   - heights and a cost that are not those of the placements, a bound above the cost, a claim of optimality without
 //     an equal bound;
 //   - a witness of infeasibility whose buffers fit elsewhere, are not in conflict, or whose sum fits.
-// If the packing does not fit, an end above a capacity is not reported. O(regions) times the cost of check_packing, and
+// If the packing does not fit, an end above a capacity is not reported. Requires: the problem has a region, and its
+// pairs and the witness are well formed (plan/region_packing.h). O(regions) times the cost of check_packing, and
 // O(buffers^2 x conflicts) for a witness without a time.
 [[nodiscard]] std::vector<std::string> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
                                                             std::size_t most = 100);

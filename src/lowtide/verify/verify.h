@@ -68,9 +68,8 @@ struct VerifyOptions {
 //     inside their buffers, and no step touches a buffer outside its lifespan;
 //   - workers touch only bytes in regions that they address, and links copy from their one region to the other;
 //   - no step reads bytes that were overwritten since its value was put there, and outputs are intact at the end;
-//   - the results and scratch of a kernel share no bytes with each other or with its operands, except a result that
-//     takes over an operand if the operator permits it. The outputs of an alias step lie where the meaning of its
-//     operator says;
+//   - the results and scratch of a kernel share no bytes with each other or with its operands. A result may take over
+//     an operand if the operator permits it. The outputs of an alias step lie where the meaning of its operator says;
 //   - inputs, constants and state lie alone in buffers of their kind. Nothing writes inputs and constants. Each byte of
 //     a state is written at most once, and at the end the state's bytes hold its next content;
 //   - outputs lie in buffers of kind output, no two in the same bytes;

@@ -18,7 +18,7 @@ namespace lowtide::verify_internal {
 //
 // A chain is safe if it fits and leaves no more live bytes than before. It runs at once. Suppose that some order
 // continues from here within `most`. Move that chain from its place to the front. What it adds only falls as more has
-// run (chains.h), so it adds nothing anywhere on the way, and every step on the way needs at most what it needed
+// run (chains.h), so it adds nothing anywhere on the way. Therefore every step on the way needs at most what it needed
 // before.
 class DownsetWalk {
  public:
