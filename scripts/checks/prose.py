@@ -48,6 +48,7 @@ PHRASES = [
     (r"(?:bytes|seconds|units|entries|lines|one) an? "
      r"(?:buffer|pair|node|step|line|level|stream|tensor|file|clique|byte)", "per"),
     (r"(?:takes?|took|less|more|enough|leaves?|much) room", "space"),
+    (r"\w*(?:takes?|with|without)_room|roomiest|roomy", "bytes, space or capacity; a room is a folder"),
     (r"(?:was|were|is|are) content", "succeeded"),
     (r"(?:would|could) have it", "what is meant"),
     (r"homeless|restless|shaken|twins|ledges?", "the word of the glossary"),

@@ -21,21 +21,21 @@ TEST(PlanGraphStreams, MoreMemoryMakesItFaster) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2});
   EXPECT_LE(arena_bytes(tight.plan), Bytes(3 * 64 * 115 / 100));
-  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .arena_slack_percent = 40});
-  EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
-  EXPECT_EQ(roomy.plan.program.streams.size(), 2U);
-  EXPECT_EQ(roomy.plan.execution, ExecutionModel::streams);
+  const PlannedGraph large = must_plan(graph, {.streams = 2, .arena_slack_percent = 40});
+  EXPECT_EQ(arena_bytes(large.plan), Bytes(4 * 64));
+  EXPECT_EQ(large.plan.program.streams.size(), 2U);
+  EXPECT_EQ(large.plan.execution, ExecutionModel::streams);
   const auto time_of = [](const PlannedGraph& planned) {
     return std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(),
                         [](const auto& one) { return one.is_chosen; })
         ->picoseconds;
   };
-  EXPECT_LT(time_of(roomy), time_of(tight));
-  EXPECT_EQ(roomy.trade_offs[0].streams, 1U);
+  EXPECT_LT(time_of(large), time_of(tight));
+  EXPECT_EQ(large.trade_offs[0].streams, 1U);
   // 1 us to start and 0.1 ns per byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of its 16 products. Five
   // kernels run one after another, or three.
-  EXPECT_EQ(roomy.trade_offs[0].picoseconds, 4 * 1'012'800 + 1'019'840);
-  EXPECT_EQ(time_of(roomy), 2 * 1'012'800 + 1'019'840);
+  EXPECT_EQ(large.trade_offs[0].picoseconds, 4 * 1'012'800 + 1'019'840);
+  EXPECT_EQ(time_of(large), 2 * 1'012'800 + 1'019'840);
 }
 
 TEST(PlanGraphStreams, OneStreamGivesTheSequence) {

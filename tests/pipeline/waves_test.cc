@@ -25,16 +25,16 @@ TEST(PlanGraphWaves, MoreMemoryMakesThemFewer) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves});
   EXPECT_EQ(arena_bytes(tight.plan), Bytes(3 * 64));
-  const PlannedGraph roomy = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves, .arena_slack_percent = 40});
-  EXPECT_EQ(arena_bytes(roomy.plan), Bytes(4 * 64));
-  EXPECT_EQ(chosen(roomy).run, ExecutionModel::waves);
-  EXPECT_EQ(roomy.plan.execution, ExecutionModel::waves);
-  EXPECT_EQ(chosen(roomy).waves, 3U);
+  const PlannedGraph large = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves, .arena_slack_percent = 40});
+  EXPECT_EQ(arena_bytes(large.plan), Bytes(4 * 64));
+  EXPECT_EQ(chosen(large).run, ExecutionModel::waves);
+  EXPECT_EQ(large.plan.execution, ExecutionModel::waves);
+  EXPECT_EQ(chosen(large).waves, 3U);
   // c and d each wait for the node of the other stream, and e waits for one of the two.
-  EXPECT_EQ(chosen(roomy).waits, 3);
+  EXPECT_EQ(chosen(large).waits, 3);
   // 1 us to start and 0.1 ns per byte: 128 bytes for a to d, 192 for e, and 0.04 ns for each of its 16 products.
-  EXPECT_EQ(chosen(roomy).picoseconds, 2 * 1'012'800 + 1'019'840);
-  EXPECT_LT(chosen(roomy).picoseconds, chosen(tight).picoseconds);
+  EXPECT_EQ(chosen(large).picoseconds, 2 * 1'012'800 + 1'019'840);
+  EXPECT_LT(chosen(large).picoseconds, chosen(tight).picoseconds);
 }
 
 // Checks that all steps of a wave come before all of the next, and that the steps of one wave are unordered. The wave
@@ -73,16 +73,16 @@ TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
   for (std::uint64_t seed = 0; seed < 250; ++seed) {
     Random random(seed);
     const Graph graph = random_graph(random, static_cast<int>(random.between(4, 8)));
-    const int room = static_cast<int>(random.between(0, 60));
+    const int slack = static_cast<int>(random.between(0, 60));
     const PlannedGraph planned = must_plan(graph,
                                            {.streams = static_cast<std::uint32_t>(random.between(2, 3)),
                                             .run = ExecutionModel::waves,
-                                            .arena_slack_percent = room,
+                                            .arena_slack_percent = slack,
                                             .pareto_front = random.chance(30)},
                                            random_target(random));
     const TradeOff& one = planned.trade_offs[0];
     ASSERT_LE(chosen(planned).picoseconds, one.picoseconds) << seed;
-    ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + room) / 100) << seed;
+    ASSERT_LE(chosen(planned).arena.count(), one.arena.count() * (100 + slack) / 100) << seed;
     ASSERT_EQ(chosen(planned).arena, arena_bytes(planned.plan)) << seed;
     for (const TradeOff& point : planned.trade_offs) {
       if (point.run != ExecutionModel::waves || !point.cap) continue;

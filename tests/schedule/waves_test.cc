@@ -150,7 +150,7 @@ void check_waves(const Case& made, const WaveSchedule& waves, std::uint32_t most
       std::size_t part = 0;
       for_each_part(alias, Bytes(1), [&](Bytes size, const Lifespan&) {
         const Lifespan& lives = waves.run.lifespans[id][part++];
-        if (takes_room(alias, {}) && lives.begin < span.end && span.begin < lives.end) live += size.count();
+        if (is_in_arena(alias, {}) && lives.begin < span.end && span.begin < lives.end) live += size.count();
       });
     }
     highest = std::max(highest, live);

@@ -119,7 +119,7 @@ TEST(RegionPackingCheck, ChecksAWitnessAgainstTheProblem) {
   const RegionWitness witness{.buffers = {PackingId(0), PackingId(1), PackingId(2)},
                               .regions = {RegionId(0), RegionId(1)},
                               .needed = Bytes(20),
-                              .room = Bytes(19),
+                              .capacity = Bytes(19),
                               .time = 1};
   one.packing.witness = witness;
   EXPECT_THAT(lines_of(one), IsEmpty());

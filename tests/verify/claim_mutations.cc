@@ -127,7 +127,7 @@ bool body_moves(Random& random, Mutant& mutant) {
   return true;
 }
 
-bool body_without_room(Random& random, Mutant& mutant) {
+bool body_without_space(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const auto step = some_step_with_bodies(random, plan);
   if (!step || !plan.layout.steps[*step].scratch) return false;
@@ -237,7 +237,7 @@ std::vector<MutationKind> claim_mutations() {
           {"other_provenance", other_provenance, false},
           {"body_of_another_origin", body_of_another_origin},
           {"body_moves", body_moves},
-          {"body_without_room", body_without_room},
+          {"body_without_space", body_without_space},
           {"bodies_swap", bodies_swap},
           {"damage_in_a_body", damage_in_a_body},
           {"element_type_changes", element_type_changes},

@@ -81,8 +81,8 @@ bool value_offset_elsewhere(Random& random, Mutant& mutant) {
   const auto id = some_written(random, mutant);
   if (!id) return false;
   ValuePlace& place = mutant.plan.layout.values[*id];
-  const std::int64_t room = mutant.plan.layout.buffers[place.buffer].size.count();
-  const std::int64_t offset = random.between(-1, random.chance(80) ? room - size_of(mutant, *id) : room);
+  const std::int64_t space = mutant.plan.layout.buffers[place.buffer].size.count();
+  const std::int64_t offset = random.between(-1, random.chance(80) ? space - size_of(mutant, *id) : space);
   return std::exchange(place.offset, Offset(offset)) != place.offset;
 }
 

@@ -25,7 +25,7 @@ struct SlotAssignment {
   Bytes bound;                     // no assignment has a smaller total
   bool proven_optimal = false;     // total == bound
   bool is_bound_searched = false;  // the bound is above what loads prove, because all assignments were tried
-  std::string strategy;            // "tightest", "roomiest" or "exact"
+  std::string strategy;            // "tightest", "loosest" or "exact"
 };
 
 struct SlotOptions {
@@ -38,7 +38,7 @@ struct SlotOptions {
 // Returns the assignment with the smallest total that the effort finds.
 //
 // Greedy: buffers are assigned from the largest to the smallest, so that a slot never grows. Each one goes to a slot
-// without a conflict, either the smallest one (tightest) or the largest one (roomiest). If there is none, it opens a
+// without a conflict, either the smallest one (tightest) or the largest one (loosest). If there is none, it opens a
 // new slot of its own size. Exact: tries every slot in the same order of buffers, with a bound on the slots that are
 // still needed. Ends early if the total reaches the bound. Bound: if k buffers of at least s bytes are live at one
 // moment, then k slots have at least s bytes. So the k-th largest slot has at least the largest such s, and the total

@@ -13,7 +13,7 @@
 #include "lowtide/base/flags.h"
 
 namespace lowtide {
-Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room,
+Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_in_arena,
                  const ContentLimits& limits)
     : graph_(graph),
       alignment_(alignment),
@@ -24,19 +24,19 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
       has_copy_(graph.tensors().size()) {
   const ViewTable views(graph, kernels);
   find_rounded(views, kernels);
-  Flags<TensorId> takes_room(graph.tensors().size(), true);
+  Flags<TensorId> is_in_arena(graph.tensors().size(), true);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
-    const bool is_placed = inputs_take_room && tensor.role == Role::input && !tensor.is_captured;
+    const bool is_placed = inputs_in_arena && tensor.role == Role::input && !tensor.is_captured;
     if (!tensor.producer) add_origin(id, !is_placed);
-    if (!tensor.producer && !is_placed) takes_room.reset(id);
+    if (!tensor.producer && !is_placed) is_in_arena.reset(id);
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(views, id);
   mark_next_states();
 
   std::vector<std::vector<Held>> held(origins_.size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    if (!takes_room.test(id) || stays_outside(id)) continue;
+    if (!is_in_arena.test(id) || stays_outside(id)) continue;
     for (const Segment& one : segments_[id]) {
       held[one.origin].push_back({{one.begin, one.begin + one.length}, {id, one.length}});
     }

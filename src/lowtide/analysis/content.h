@@ -56,9 +56,9 @@ struct ContentLimits {
 
 class Content {
  public:
-  // `inputs_take_room`: inputs are origins, too (bodies of Loop and Scan).
+  // `inputs_in_arena`: inputs are origins, too (bodies of Loop and Scan).
   // O(nodes + views x limits.segments_of_one + limits.further), and the time to sort the runs.
-  Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_take_room,
+  Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_in_arena,
           const ContentLimits& limits = {});
 
   // The holders of each piece, each with all bytes of the piece. The holders of an undivided origin may have only some

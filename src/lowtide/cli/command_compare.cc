@@ -81,12 +81,12 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
     return line;
   }
   if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front());
-  Bytes room = outcome->workspace.total;
-  for (Bytes size : scratch) room = std::max(room, size);
+  Bytes workspace = outcome->workspace.total;
+  for (Bytes size : scratch) workspace = std::max(workspace, size);
   line.run_order = to_string(outcome->sharing.run_order);
-  line.bytes = outcome->bytes + room;
-  line.naive = outcome->naive + room;
-  if (outcome->best) line.best = *outcome->best + room;
+  line.bytes = outcome->bytes + workspace;
+  line.naive = outcome->naive + workspace;
+  if (outcome->best) line.best = *outcome->best + workspace;
   line.is_best = outcome->proven_optimal;
   line.shared_buffers = outcome->shared_buffers;
   line.blobs = outcome->blobs;

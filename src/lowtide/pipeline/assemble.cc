@@ -52,7 +52,7 @@ class Assembly {
   void add_buffers() {
     plan_.layout.buffers.reserve(schedule_.aliases.classes.size());
     for (const AliasClass& alias : schedule_.aliases.classes) {
-      const bool is_rounded = takes_room(alias, options_);
+      const bool is_rounded = is_in_arena(alias, options_);
       const BufferId id =
           plan_.layout.buffers.push_back({.kind = alias.kind,
                                           .size = is_rounded ? round_up(alias.size, options_.alignment) : alias.size,
@@ -169,11 +169,11 @@ void set_streams(Program& program, std::size_t count) {
   program.streams = IdVector<StreamId, Stream>(count, Stream{.worker = kWorker, .link = std::nullopt});
 }
 
-std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& aliases, const AliasOptions& options) {
+std::vector<BufferId> buffers_in_arena(const Plan& plan, const AliasClasses& aliases, const AliasOptions& options) {
   std::vector<BufferId> buffers;
   for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
     const bool is_scratch = id.index() >= aliases.classes.size();
-    if (is_scratch || takes_room(aliases.classes[AliasClassId(id.value())], options)) buffers.push_back(id);
+    if (is_scratch || is_in_arena(aliases.classes[AliasClassId(id.value())], options)) buffers.push_back(id);
   }
   return buffers;
 }

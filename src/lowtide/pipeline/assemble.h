@@ -19,7 +19,7 @@ struct PlannedBodies {
   NodeId node;
   std::vector<std::shared_ptr<const Plan>> plans;
   std::vector<Offset> offsets;                               // of each plan's arena in the scratch of the node
-  Bytes room;                                                // that they occupy together
+  Bytes bytes;                                               // of scratch that they need
   OrderBoundVerdict verdict = OrderBoundVerdict::confirmed;  // the worst one on their bounds
 };
 
@@ -48,7 +48,7 @@ void set_streams(Program& program, std::size_t count);
 
 // The buffers that occupy bytes of the arena, in ascending id. `aliases` are those the plan was assembled from: buffer
 // i is class i, and scratch comes after them.
-[[nodiscard]] std::vector<BufferId> buffers_with_room(const Plan& plan, const AliasClasses& aliases,
-                                                      const AliasOptions& options);
+[[nodiscard]] std::vector<BufferId> buffers_in_arena(const Plan& plan, const AliasClasses& aliases,
+                                                     const AliasOptions& options);
 
 }  // namespace lowtide::pipeline_internal

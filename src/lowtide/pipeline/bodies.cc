@@ -17,13 +17,13 @@ namespace {
 
 Result<void> lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
   for (const auto& plan : bodies.plans) {
-    const Bytes begin = may_share ? Bytes(0) : round_up(bodies.room, alignment);
+    const Bytes begin = may_share ? Bytes(0) : round_up(bodies.bytes, alignment);
     bodies.offsets.emplace_back(begin.count());
-    bodies.room = std::max(bodies.room, begin + plan->layout.arena[0]);
-    if (bodies.room.count() <= limits::kMaxArenaBytes) continue;
+    bodies.bytes = std::max(bodies.bytes, begin + plan->layout.arena[0]);
+    if (bodies.bytes.count() <= limits::kMaxArenaBytes) continue;
     return Error{ErrorCode::over_limit,
                  "the bodies of node " + std::to_string(bodies.node.value()) + " need at least " +
-                     std::to_string(bodies.room.count()) + " bytes together, above the limit of " +
+                     std::to_string(bodies.bytes.count()) + " bytes together, above the limit of " +
                      std::to_string(limits::kMaxArenaBytes) + " (kMaxArenaBytes); plan smaller shapes",
                  ""};
   }

@@ -78,7 +78,7 @@ std::string program_text(const Graph& graph, const Program& program) {
 std::string text_of(const Graph& graph, const std::vector<PlannedBodies>& bodies) {
   std::string text;
   for (const PlannedBodies& inside : bodies) {
-    text += node_text(graph, inside.node) + ": bodies take " + bytes_text(inside.room) + "\n";
+    text += node_text(graph, inside.node) + ": bodies take " + bytes_text(inside.bytes) + "\n";
     for (std::size_t at = 0; at < inside.plans.size(); ++at) {
       text += "  body " + quoted(graph.node(inside.node).bodies[at].name) + ": " +
               bytes_text(arena_bytes(*inside.plans[at])) + " at " + std::to_string(inside.offsets[at].position()) +

@@ -34,7 +34,7 @@ NodeKernels choose_node_kernels(const Task& task, const std::vector<PlannedBodie
   };
   kernels.least_run_once = least(BoundScope::run_once);
   kernels.least_all_plans = least(BoundScope::all_plans);
-  for (const PlannedBodies& inside : bodies) kernels.planned[inside.node].scratch += inside.room;
+  for (const PlannedBodies& inside : bodies) kernels.planned[inside.node].scratch += inside.bytes;
   return kernels;
 }
 

@@ -28,7 +28,7 @@ class PartUsers {
  public:
   PartUsers(const Graph& graph, const Plan& plan, const AliasClasses& aliases, const AliasOptions& options)
       : graph_(graph), plan_(plan), first_(plan.layout.buffers.size()) {
-    for (BufferId id : buffers_with_room(plan, aliases, options)) {
+    for (BufferId id : buffers_in_arena(plan, aliases, options)) {
       const bool is_scratch = id.index() >= aliases.classes.size();
       const bool is_kept = !is_scratch && aliases.classes[AliasClassId(id.value())].is_kept;
       first_[id] = users_.size();

@@ -58,7 +58,7 @@ struct RegionWitness {
   std::vector<PackingId> buffers;
   std::vector<RegionId> regions;  // empty if a single buffer fits nowhere
   Bytes needed;
-  Bytes room;  // capacity of the regions, < needed
+  Bytes capacity;  // of the regions, < needed
   Bytes unit = Bytes(1);
   std::optional<std::int64_t> time;  // when all of them are live; nullopt if `conflicts` replaces time
 };

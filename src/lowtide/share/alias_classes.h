@@ -121,7 +121,7 @@ void for_each_part(const AliasClass& alias, Bytes alignment, Function function) 
 }
 
 // Whether this class occupies bytes in the arena of this graph.
-[[nodiscard]] constexpr bool takes_room(const AliasClass& alias, const AliasOptions& options) {
+[[nodiscard]] constexpr bool is_in_arena(const AliasClass& alias, const AliasOptions& options) {
   return is_placed(alias.kind) ||
          (alias.kind == BufferKind::input && options.inputs_live_throughout && !alias.is_captured);
 }

@@ -25,7 +25,7 @@ std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels
   const std::size_t moments = std::max<std::size_t>(order.size(), 1);
   std::vector<std::int64_t> change(moments + 1, 0);
   for (const AliasClass& alias : aliases.classes) {
-    if (!takes_room(alias, options)) continue;
+    if (!is_in_arena(alias, options)) continue;
     for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
       change[lifespan.begin.index()] += size.count();
       change[order.empty() ? moments : lifespan.end.index()] -= size.count();

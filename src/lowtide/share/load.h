@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// Returns the load of each step of an order: the live bytes of alias classes in the arena (takes_room), and scratch,
+// Returns the load of each step of an order: the live bytes of alias classes in the arena (is_in_arena), and scratch,
 // each rounded up to the alignment. An order without nodes has one moment, in which all classes are live. O(nodes +
 // classes + parts).
 [[nodiscard]] std::vector<Bytes> load_profile(const AliasClasses& aliases, const ChosenKernels& kernels,

@@ -63,7 +63,7 @@ def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     opened.shoot("packing_selected")
     panel = opened.text("#panel")
     assert panel.startswith("resting × movable, buffer 2 of the file Size 64 KiB (65,536 B)")
-    assert "Lives time [0, 90) (90 long) Free in [30, 60)" in panel
+    assert "Live time [0, 90) (90 long) Free in [30, 60)" in panel
     assert "In the peak no" in panel
     assert "Rests on low" in panel  # its other piece does; this one has free bytes below
     opened.page.click("#tabs >> text=All buffers")

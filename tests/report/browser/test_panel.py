@@ -10,7 +10,7 @@ def test_click_selects_and_tells_everything(open_page):
     panel = opened.text("#panel")
     assert "temporary, from Concat, buffer 3" in panel
     assert "Size 256 KiB (262,144 B)" in panel
-    assert "Lives steps [2,6) (4 steps)" in panel
+    assert "Live steps [2,6) (4 steps)" in panel
     assert "Address 262,144 to 524,288 0x40000 to 0x80000" in panel
     assert "Rests on b" in panel
     assert "In the peak 44 %" in panel

@@ -133,7 +133,7 @@ def test_panel_says_how_the_bytes_live(open_page):
     panel = opened.text("#panel")
     assert "temporary, from Concat, buffer 1" in panel
     assert "Size 128 KiB (131,072 B)" in panel
-    assert "Lives steps [0,7) (7 steps)" in panel
+    assert "Live steps [0,7) (7 steps)" in panel
     assert "3 parts 64 KiB in steps [0,7) 32 KiB in steps [3,7) 32 KiB in steps [4,7)" in panel
     assert "Also used by t, scratch of Conv conv4" in panel
     assert "Rests on the start of the arena" in panel

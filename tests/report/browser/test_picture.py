@@ -130,7 +130,7 @@ def test_peak_table_lists_live_buffers_largest_first(open_page):
     opened = open_page("small.html")
     assert "In the peak, step 2" in opened.text("#tabs")
     heads = [cell.inner_text().strip(" ↓↑\n") for cell in opened.page.query_selector_all("#table th")]
-    assert heads == ["Buffer", "Kind", "Size", "Share", "Tensors", "Producer", "Last reader", "Lives", "Address"]
+    assert heads == ["Buffer", "Kind", "Size", "Share", "Tensors", "Producer", "Last reader", "Live", "Address"]
     rows = [
         [cell.inner_text() for cell in row.query_selector_all("td")]
         for row in opened.page.query_selector_all("#table tbody tr")
@@ -146,13 +146,13 @@ def test_peak_table_lists_live_buffers_largest_first(open_page):
 def test_table_sorts_by_any_column(open_page):
     opened = open_page("network.html")
     opened.page.click("#tabs >> text=All buffers")
-    opened.page.click("#table th >> text=Lives")
+    opened.page.click("#table th >> text=Live")
     first = [
         int(row.query_selector_all("td")[7].inner_text()[1:].split(",")[0])
         for row in opened.page.query_selector_all("#table tbody tr")
     ]
     assert first == sorted(first, reverse=True) and len(set(first)) > 10
-    opened.page.click("#table th >> text=Lives")
+    opened.page.click("#table th >> text=Live")
     first = [
         int(row.query_selector_all("td")[7].inner_text()[1:].split(",")[0])
         for row in opened.page.query_selector_all("#table tbody tr")

@@ -235,8 +235,8 @@ std::optional<RegionWitness> RegionModel::overload_of(RegionSet set) const {
   witness.unit = Bytes(unit);
   for (RegionId region : witness.regions) {
     const std::int64_t capacity = whole_units(problem_->regions[region].capacity->count(), unit);
-    if (capacity > limits::kMaxTotalBytes - witness.room.count()) return std::nullopt;  // no load exceeds it
-    witness.room += Bytes(capacity);
+    if (capacity > limits::kMaxTotalBytes - witness.capacity.count()) return std::nullopt;  // no load exceeds it
+    witness.capacity += Bytes(capacity);
   }
   std::vector<std::int64_t> load(clique_count_ + 1, 0);
   for (GroupId group : groups()) {
@@ -248,7 +248,7 @@ std::optional<RegionWitness> RegionModel::overload_of(RegionSet set) const {
   }
   std::partial_sum(load.begin(), load.end(), load.begin());
   const auto most = std::max_element(load.begin(), load.end());
-  if (*most <= witness.room.count()) return std::nullopt;
+  if (*most <= witness.capacity.count()) return std::nullopt;
   witness.needed = Bytes(*most);
   const CliqueId clique(static_cast<std::uint32_t>(most - load.begin()));
   if (!clique_times_.empty()) witness.time = clique_times_[clique];

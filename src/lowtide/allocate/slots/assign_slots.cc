@@ -65,13 +65,13 @@ struct Partial {
   [[nodiscard]] SlotId new_slot() const { return SlotId(slots); }
 };
 
-enum class SlotRule : std::uint8_t { tightest, roomiest };
+enum class SlotRule : std::uint8_t { tightest, loosest };
 
 // The free slot that the rule prefers, or a new one.
 template <typename IsFree>
 SlotId first_free(std::uint32_t slots, SlotRule rule, const IsFree& is_free) {
   for (std::uint32_t tried = 0; tried < slots; ++tried) {
-    const SlotId slot(rule == SlotRule::roomiest ? tried : slots - 1 - tried);
+    const SlotId slot(rule == SlotRule::loosest ? tried : slots - 1 - tried);
     if (is_free(slot)) return slot;
   }
   return SlotId(slots);
@@ -226,9 +226,9 @@ Result<SlotAssignment> solve(const PackingProblem& problem, const SlotOptions& o
   const SlotSearch search(compressed, *graph);
   Partial best = search.greedy(SlotRule::tightest, effort);
   std::string strategy = "tightest";
-  if (Partial other = search.greedy(SlotRule::roomiest, effort); other.total < best.total) {
+  if (Partial other = search.greedy(SlotRule::loosest, effort); other.total < best.total) {
     best = std::move(other);
-    strategy = "roomiest";
+    strategy = "loosest";
   }
   const std::int64_t greedy_total = best.total;
   const bool is_complete = best.total == search.bound() || search.search(best, effort);

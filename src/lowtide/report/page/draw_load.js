@@ -184,12 +184,12 @@ function drawPeak(chart, context, yOf) {
   context.fill();
   const text = `peak ${shortBytes(facts.largestLoad)} at ${sheet.words.axis} ${sheet.timeText(facts.peakStep)}`;
   context.font = kFont;
-  const room = context.measureText(text).width + 8;
+  const textWidth = context.measureText(text).width + 8;
   // The names of arena and bound are at the right edge. There, the text goes to the left of the point, or below those
   // names if there is no space.
-  const meetsNames = tip.x + 8 + room > map.x + map.w - 110;
-  const isLeft = meetsNames && tip.x - 8 - room >= map.x;
-  const textX = isLeft ? tip.x - 8 : Math.max(map.x + 4, Math.min(tip.x + 8, map.x + map.w - room));
+  const meetsNames = tip.x + 8 + textWidth > map.x + map.w - 110;
+  const isLeft = meetsNames && tip.x - 8 - textWidth >= map.x;
+  const textX = isLeft ? tip.x - 8 : Math.max(map.x + 4, Math.min(tip.x + 8, map.x + map.w - textWidth));
   const textY = tip.y + (meetsNames && !isLeft ? 26 : 10);
   drawText(context, text, textX, textY, ink.peak, isLeft ? 'right' : 'left', ink.panel);
   context.restore();

@@ -193,11 +193,11 @@ function drawSeams({sheet, paints, table}, context, crisp) {
 }
 
 // Shortens a name until it fits.
-function nameThatFits(context, name, letters, room) {
-  if (name.length <= 2) return context.measureText(name).width <= room ? name : '';
+function nameThatFits(context, name, letters, width) {
+  if (name.length <= 2) return context.measureText(name).width <= width ? name : '';
   for (let most = Math.min(letters, name.length); most > 2; --most) {
     const shown = shortName(name, most);
-    if (context.measureText(shown).width <= room) return shown;
+    if (context.measureText(shown).width <= width) return shown;
   }
   return '';
 }
@@ -213,7 +213,7 @@ function drawNames(chart, context, crisp) {
   context.textBaseline = 'middle';
   context.textAlign = 'left';
   let drawn = 0;
-  for (const box of roomsForNames(sheet, crisp.map(seenBox))) {
+  for (const box of boxesForNames(sheet, crisp.map(seenBox))) {
     const width = box.x1 - box.x0;
     const height = box.y1 - box.y0;
     if (width < 38 || height < 13) continue;

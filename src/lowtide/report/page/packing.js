@@ -84,7 +84,7 @@ function lifeRows(sheet, buffer) {
     shown.push(make('div', {class: 'muted'}, `and ${countText(gaps.length - kMostGaps)} more`));
   return [
     ...row(
-      'Lives',
+      'Live',
       `${sheet.spanText(sheet.lifeBegin[whole], sheet.lifeEnd[whole])} `,
       make('span', {class: 'muted'}, `(${countText(sheet.lengthOf(buffer))} long)`),
     ),

@@ -196,7 +196,7 @@ function bufferPanel(sheet, buffer) {
       {class: 'facts'},
       row('Size', bothBytes(sheet.bufferSize[buffer])),
       row(
-        'Lives',
+        'Live',
         `${spanText(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer])} `,
         make('span', {class: 'muted'}, `(${plural(sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer], 'step')})`),
       ),

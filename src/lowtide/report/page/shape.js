@@ -5,7 +5,7 @@
 // {x0, x1, y0, y1} in pixels with y0 above y1; `block` is the block that it shows.
 
 const kMostJoined = 32; // boxes joined to make space for a name
-const kRoomyName = {width: 240, height: 30}; // more does not help a name
+const kLargestUse = {width: 240, height: 30}; // more does not help a name
 
 // The box around all bytes and steps of a buffer, or around one of its blocks. It is clipped slightly outside of the
 // map.
@@ -102,26 +102,26 @@ function outline(context, {x0, x1, y0, y1}, color, width) {
 }
 
 // The box in which a name fits best, within the boxes of one buffer. It may span several of them.
-function roomForName(boxes) {
+function boxForName(boxes) {
   let best = null;
-  let bestRoom = 0;
+  let bestUse = 0;
   for (let first = 0; first < boxes.length; ++first) {
-    const room = {...boxes[first]};
+    const box = {...boxes[first]};
     for (let last = first; last < Math.min(first + kMostJoined, boxes.length); ++last) {
       const {x0, x1, y0} = boxes[last];
       if (last > first && !standsOn(boxes[last - 1], boxes[last])) break;
-      Object.assign(room, {x0: Math.max(room.x0, x0), x1: Math.min(room.x1, x1), y0});
-      const [width, height] = [room.x1 - room.x0, room.y1 - room.y0];
+      Object.assign(box, {x0: Math.max(box.x0, x0), x1: Math.min(box.x1, x1), y0});
+      const [width, height] = [box.x1 - box.x0, box.y1 - box.y0];
       if (width <= 0) break;
-      const use = Math.min(width, kRoomyName.width) * Math.min(height, kRoomyName.height) + 1e-6 * width * height;
-      if (use > bestRoom) [best, bestRoom] = [{...room}, use];
+      const use = Math.min(width, kLargestUse.width) * Math.min(height, kLargestUse.height) + 1e-6 * width * height;
+      if (use > bestUse) [best, bestUse] = [{...box}, use];
     }
   }
   return best;
 }
 
 // The boxes in which names are written, one per buffer. Buffers of several blocks are searched for a large one.
-function roomsForNames(sheet, boxes) {
+function boxesForNames(sheet, boxes) {
   if (!sheet.hasParts) return boxes;
   const joined = new Map();
   for (const box of boxes) {
@@ -129,10 +129,10 @@ function roomsForNames(sheet, boxes) {
     if (!joined.has(box.buffer)) joined.set(box.buffer, []);
     joined.get(box.buffer).push(box);
   }
-  const rooms = boxes.filter((box) => !joined.has(box.buffer));
+  const named = boxes.filter((box) => !joined.has(box.buffer));
   for (const list of joined.values()) {
-    const room = roomForName(list.sort((a, b) => a.block - b.block));
-    if (room !== null) rooms.push(room);
+    const box = boxForName(list.sort((a, b) => a.block - b.block));
+    if (box !== null) named.push(box);
   }
-  return rooms;
+  return named;
 }

@@ -78,7 +78,7 @@ function svgNamed(chart, buffer, boxes, {css, text}) {
   const line = ` stroke="${ink.map}" stroke-width="0.6"`;
   const shape = boxes.length === 1 ? svgRect(svgSides(boxes[0]), css, line) : svgStaircase(boxes, css, line);
   const titled = shape.replace(/<(\w+)([^>]*)\/>$/, (_, tag, attributes) => `<${tag}${attributes}>${title}</${tag}>`);
-  const {x, y, w, h} = svgSides(roomForName(boxes) ?? boxes[0]);
+  const {x, y, w, h} = svgSides(boxForName(boxes) ?? boxes[0]);
   if (w < 44 || h < 13) return titled;
   return titled + svgText(x + 5, y + h / 2 + 4, shortName(name, Math.floor((w - 9) / kLetterWidth)), text);
 }

@@ -40,7 +40,7 @@ const columns = {
   producer: {title: 'Producer', isName: true, text: producerText},
   reader: {title: 'Last reader', isName: true, text: readerText},
   lives: {
-    title: 'Lives',
+    title: 'Live',
     hint: 'The first step, and the step after the last one: [2,6) are the steps 2, 3, 4 and 5',
     number: (sheet, buffer) => sheet.bufferBegin[buffer],
     text: (sheet, buffer) =>
@@ -49,7 +49,7 @@ const columns = {
         : '-',
   },
   life: {
-    title: 'Lives',
+    title: 'Live',
     hint: 'From the first time until just before the second one',
     number: (sheet, buffer) => sheet.lifeBegin[sheet.wholeOf[buffer]],
     text: (sheet, buffer) => sheet.lifeText(buffer).replace(new RegExp(`^${sheet.words.axis} `), ''),

@@ -55,7 +55,7 @@ void StreamLoads::add_parts(const AliasClass& alias, const AliasOptions& options
   for_each_part(alias, options.alignment, [&](Bytes size, const Lifespan& lifespan) {
     ends_.push_back(end += size.count());
     const bool is_last = alias.is_kept && lifespan.end.value() == steps;
-    parts_.push_back({.size = takes_room(alias, options) ? size.count() : 0,
+    parts_.push_back({.size = is_in_arena(alias, options) ? size.count() : 0,
                       .begin = lifespan.begin.value(),
                       .end = lifespan.end.value(),
                       .is_kept = !is_placed(alias.kind) || is_last,

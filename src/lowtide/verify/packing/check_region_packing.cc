@@ -208,14 +208,14 @@ class RegionPackingCheck {
         }
       }
     }
-    std::int64_t room = 0;
+    std::int64_t capacity = 0;
     for (RegionId region : regions) {
-      const std::optional<Bytes> capacity = problem_.regions[region].capacity;
-      if (!capacity) return add("witness: region " + std::to_string(region.value()) + " has no limit");
-      room = must_add(room, rounded(*capacity));
+      const std::optional<Bytes> limit = problem_.regions[region].capacity;
+      if (!limit) return add("witness: region " + std::to_string(region.value()) + " has no limit");
+      capacity = must_add(capacity, rounded(*limit));
     }
-    if (needed > room) return;
-    add("witness: " + std::to_string(needed) + " bytes fit into " + std::to_string(room));
+    if (needed > capacity) return;
+    add("witness: " + std::to_string(needed) + " bytes fit into " + std::to_string(capacity));
   }
 
   const RegionProblem& problem_;

@@ -20,7 +20,7 @@ class BodyPlaces {
   void check() {
     for (const BodyPlan& body : space_.bodies) {
       if (subject_.findings.is_full()) return;
-      check_room(body);
+      check_inside(body);
       check_alignment(body);
     }
     const NodeId node = std::get<Compute>(subject_.step(id_).work).node;
@@ -37,7 +37,7 @@ class BodyPlaces {
     subject_.findings.add({.kind = kind, .step = id_, .message = name_of(subject_, id_) + " " + message});
   }
 
-  void check_room(const BodyPlan& body) {
+  void check_inside(const BodyPlan& body) {
     const std::int64_t arena = arena_of(body);
     if (!space_.scratch) {
       if (arena > 0) {
@@ -46,13 +46,13 @@ class BodyPlaces {
       }
       return;
     }
-    const std::int64_t room = subject_.plan.layout.buffers[*space_.scratch].size.count();
+    const std::int64_t scratch = subject_.plan.layout.buffers[*space_.scratch].size.count();
     const std::int64_t offset = body.offset.position();
-    if (offset >= 0 && offset <= room && arena <= room - offset) return;
+    if (offset >= 0 && offset <= scratch && arena <= scratch - offset) return;
     wrong(ViolationKind::out_of_buffer, "puts body " + quoted(body.body) + " with an arena of " +
                                             std::to_string(arena) + " bytes at offset " + std::to_string(offset) +
                                             " of " + name_of(subject_, *space_.scratch) + ", which has " +
-                                            std::to_string(room));
+                                            std::to_string(scratch));
   }
 
   // Nothing is known of the start of a region except that it is a multiple of the region's alignment.
