@@ -154,18 +154,18 @@ TEST_F(SharingCheckTest, DevicesDoNotShare) {
 }
 
 TEST_F(SharingCheckTest, ListedTensorsMayBeWrittenInPlaceButNotTooSoon) {
-  claim_.together = {{tensor("d"), tensor("c")}};  // G writes d over c
+  claim_.same_place = {{tensor("d"), tensor("c")}};  // G writes d over c
   put("c", 0);
   put("d", 0);
   EXPECT_THAT(found(), IsEmpty());
-  claim_.together = {{tensor("a"), tensor("b")}};  // c is computed from a afterwards
+  claim_.same_place = {{tensor("a"), tensor("b")}};  // c is computed from a afterwards
   EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is written over tensor 'a', which node 2 reads later")));
-  claim_.together = {{tensor("d"), tensor("c")}};
+  claim_.same_place = {{tensor("d"), tensor("c")}};
   put("d", 1);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("has another place")));
   claim_.together = {{tensor("d"), tensor("d")}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("twice")));
-  claim_.together = {{tensor("d"), tensor("o")}, {tensor("x"), TensorId(99)}};
+  claim_.same_place = {{tensor("d"), tensor("o")}, {tensor("x"), TensorId(99)}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("does not exist")));
 }
 
@@ -200,7 +200,7 @@ class TwoBranches : public ::testing::Test {
 };
 
 TEST_F(TwoBranches, MayEachBeWrittenInPlace) {
-  claim_.together = {{tensor("y"), tensor("u")}, {tensor("z"), tensor("v")}};
+  claim_.same_place = {{tensor("y"), tensor("u")}, {tensor("z"), tensor("v")}};
   for (const auto& [name, block] : {std::pair("y", 0U), {"u", 0U}, {"z", 1U}, {"v", 1U}}) put(name, block);
   EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
   EXPECT_THAT(found(RunOrder::dependencies), IsEmpty());
@@ -225,7 +225,7 @@ TEST_F(TwoBranches, MayUseEachOthersPlacesOnlyInSequence) {
                           HasSubstr("node 4 may write the first before node 3")));
   std::swap(claim_.order[3], claim_.order[4]);
   EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
-  claim_.together = {{tensor("y"), tensor("v")}};
+  claim_.same_place = {{tensor("y"), tensor("v")}};
   EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("written over tensor 'y', which node 3 reads later")));
 }
 
@@ -248,7 +248,7 @@ TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
   run_in_waves({0, 1});
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
   claim_.run_order = RunOrder::sequence;
-  claim_.together = {{tensor("a"), tensor("b")}};
+  claim_.same_place = {{tensor("a"), tensor("b")}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("written at the same time in the same place")));
 }
 
@@ -287,7 +287,7 @@ TEST_F(SharingCheckTest, WhatABodyReadsIsInUseUntilTheNodeEnds) {
 TEST_F(SharingCheckTest, ViewsMustBeViews) {
   claim_.view_of = IdVector<TensorId, std::optional<TensorId>>(graph_.tensors().size());
   claim_.view_of[tensor("b")] = tensor("a");
-  claim_.together = {{tensor("a"), tensor("b")}};
+  claim_.same_place = {{tensor("a"), tensor("b")}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("'b' is not a view of tensor 'a'")));
 }
 

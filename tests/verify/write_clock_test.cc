@@ -59,7 +59,7 @@ TEST(LiveRanges, FindExactlyTheLiveOnesThatOverlap) {
       is_live[index] ? live.insert(index) : live.erase(index);
       const std::size_t asked = random.below(ranges.size());
       std::vector<std::size_t> found;
-      live.for_each_meeting(asked, [&](std::size_t other) {
+      live.for_each_overlap(asked, [&](std::size_t other) {
         found.push_back(other);
         return true;
       });

@@ -13,10 +13,12 @@
 namespace lowtide {
 namespace {
 
-constexpr std::size_t kLanes = 64;
-using Lanes = std::uint64_t;
+constexpr std::size_t kNodesAtOnce = 64;
 
-// Computes the live sets of 64 nodes at a time, with one bit per node.
+// A set of the nodes that are examined at once, one bit each.
+using NodeBits = std::uint64_t;
+
+// Computes the live sets of 64 nodes at a time.
 class MustBeLive {
  public:
   MustBeLive(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options)
@@ -38,18 +40,18 @@ class MustBeLive {
   }
 
   // Returns the bound of each of at most 64 nodes.
-  std::array<std::int64_t, kLanes> bounds(const std::vector<NodeId>& nodes) {
+  std::array<std::int64_t, kNodesAtOnce> bounds(const std::vector<NodeId>& nodes) {
     mark_relatives(nodes);
-    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id);
-    for (std::size_t lane = 0; lane < nodes.size(); ++lane) clear_saved(nodes[lane], Lanes{1} << lane);
-    std::array<std::int64_t, kLanes> sum{};
-    for (std::size_t lane = 0; lane < nodes.size(); ++lane) sum[lane] = kernels_[nodes[lane]].scratch.count();
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = where_live(id);
+    for (std::size_t bit = 0; bit < nodes.size(); ++bit) clear_saved(nodes[bit], NodeBits{1} << bit);
+    std::array<std::int64_t, kNodesAtOnce> sum{};
+    for (std::size_t bit = 0; bit < nodes.size(); ++bit) sum[bit] = kernels_[nodes[bit]].scratch.count();
     for (const std::vector<Holding>& holders : content_.pieces()) {
-      Lanes counted = 0;
+      NodeBits counted = 0;
       for (const Holding& holding : holders) {
         // The largest holding comes first, so the first live one counts.
-        for (Lanes lanes = live_[holding.tensor] & ~counted; lanes != 0; lanes &= lanes - 1) {
-          sum[static_cast<std::size_t>(__builtin_ctzll(lanes))] += holding.bytes;
+        for (NodeBits left = live_[holding.tensor] & ~counted; left != 0; left &= left - 1) {
+          sum[static_cast<std::size_t>(__builtin_ctzll(left))] += holding.bytes;
         }
         counted |= live_[holding.tensor];
       }
@@ -85,7 +87,7 @@ class MustBeLive {
   IdVector<TensorId, std::int64_t> counted_at(NodeId node) {
     IdVector<TensorId, std::int64_t> counted(graph_.tensors().size(), 0);
     mark_relatives({node});
-    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = live_lanes(id) & 1;
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = where_live(id) & 1;
     clear_saved(node, 1);
     for (const std::vector<Holding>& holders : content_.pieces()) {
       const auto lives = std::find_if(holders.begin(), holders.end(),
@@ -107,9 +109,9 @@ class MustBeLive {
     const std::size_t count = graph_.nodes().size();
     before_.assign(count, 0);
     after_.assign(count, 0);
-    for (std::size_t lane = 0; lane < nodes.size(); ++lane) {
-      before_[nodes[lane].index()] |= Lanes{1} << lane;
-      after_[nodes[lane].index()] |= Lanes{1} << lane;
+    for (std::size_t bit = 0; bit < nodes.size(); ++bit) {
+      before_[nodes[bit].index()] |= NodeBits{1} << bit;
+      after_[nodes[bit].index()] |= NodeBits{1} << bit;
     }
     for (std::size_t at = 0; at < count; ++at) {
       const NodeId id(static_cast<std::uint32_t>(at));
@@ -128,30 +130,31 @@ class MustBeLive {
     }
   }
 
-  [[nodiscard]] Lanes live_lanes(TensorId id) const {
+  // The nodes at which the tensor is live in every order.
+  [[nodiscard]] NodeBits where_live(TensorId id) const {
     const Tensor& tensor = graph_.tensor(id);
-    if (!tensor.producer) return ~Lanes{0};
-    const Lanes born = before_[tensor.producer->index()];
+    if (!tensor.producer) return ~NodeBits{0};
+    const NodeBits born = before_[tensor.producer->index()];
     if (born == 0 || graph_.is_needed_at_end(id)) return born;
     // A tensor without readers is live while its producer writes it.
     if (graph_.readers(id).empty()) return born & after_[tensor.producer->index()];
-    Lanes needed = 0;
+    NodeBits needed = 0;
     for (NodeId reader : graph_.readers(id)) needed |= after_[reader.index()];
     return born & needed;
   }
 
   // An output that node v may write over one of its inputs needs no bytes of its own, unless another node must read
   // that input after v.
-  void clear_saved(NodeId id, Lanes lane) {
+  void clear_saved(NodeId id, NodeBits bit) {
     const Node& node = graph_.node(id);
     for (const auto& [input, output] : kernels_[id].in_place) {
       const TensorId from = *node.inputs[static_cast<std::size_t>(input)];
       if (!graph_.tensor(from).producer || graph_.is_needed_at_end(from)) continue;
       bool is_needed_later = false;
       for (NodeId reader : graph_.readers(from)) {
-        is_needed_later = is_needed_later || (reader != id && (after_[reader.index()] & lane) != 0);
+        is_needed_later = is_needed_later || (reader != id && (after_[reader.index()] & bit) != 0);
       }
-      if (!is_needed_later) live_[*node.outputs[static_cast<std::size_t>(output)]] &= ~lane;
+      if (!is_needed_later) live_[*node.outputs[static_cast<std::size_t>(output)]] &= ~bit;
     }
   }
 
@@ -160,9 +163,9 @@ class MustBeLive {
   Bytes alignment_;
   bool inputs_live_throughout_;
   Content content_;
-  IdVector<TensorId, Lanes> live_;
-  std::vector<Lanes> before_;
-  std::vector<Lanes> after_;
+  IdVector<TensorId, NodeBits> live_;
+  std::vector<NodeBits> before_;
+  std::vector<NodeBits> after_;
 };
 
 // Whether the node may write the output over one of its inputs that a node computes.
@@ -186,12 +189,12 @@ IdVector<NodeId, std::int64_t> sums_of_steps(const Graph& graph, const ChosenKer
   IdVector<NodeId, std::int64_t> sum(graph.nodes().size(), 0);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) sum[id] = kernels[id].scratch.count();
   IdVector<NodeId, std::uint32_t> counted(graph.nodes().size(), 0);  // the last piece counted at a node, from 1
-  std::uint32_t origin = 0;
+  std::uint32_t piece = 0;
   for (const std::vector<Holding>& holders : content.pieces()) {
-    ++origin;
+    ++piece;
     for (const Holding& holding : holders) {
       for (NodeId node : nodes_that_hold(graph, kernels, holding.tensor)) {
-        if (std::exchange(counted[node], origin) != origin) sum[node] += holding.bytes;
+        if (std::exchange(counted[node], piece) != piece) sum[node] += holding.bytes;
       }
     }
   }
@@ -258,18 +261,18 @@ LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std
   const Bytes highest = *std::max_element(profile.begin(), profile.end());
   const std::int64_t cost = cost_of_look(graph, must_be_live.content());
   std::int64_t effort = options.effort;
-  for (std::size_t first = 0; first < nodes.size(); first += kLanes) {
+  for (std::size_t first = 0; first < nodes.size(); first += kNodesAtOnce) {
     // The tensors that must be live are live in every order, so no bound exceeds the peak of this order.
     if (bound.bytes >= highest) break;
     if (effort <= 0) {
       bound.is_complete = false;
       break;
     }
-    const std::vector<NodeId> lanes(
+    const std::vector<NodeId> examined(
         nodes.begin() + static_cast<std::ptrdiff_t>(first),
-        nodes.begin() + static_cast<std::ptrdiff_t>(std::min(first + kLanes, nodes.size())));
-    const auto each = must_be_live.bounds(lanes);
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) raise(Bytes(each[lane]), lanes[lane]);
+        nodes.begin() + static_cast<std::ptrdiff_t>(std::min(first + kNodesAtOnce, nodes.size())));
+    const auto each = must_be_live.bounds(examined);
+    for (std::size_t bit = 0; bit < examined.size(); ++bit) raise(Bytes(each[bit]), examined[bit]);
     effort -= cost;
   }
   return bound;

@@ -19,7 +19,7 @@
 namespace lowtide::baselines_internal {
 
 // The most uses of free blocks that recycle_in_dag examines, which takes a few seconds.
-inline constexpr std::int64_t kMostLooks = 400'000'000;
+inline constexpr std::int64_t kMostExaminedUses = 400'000'000;
 
 // The walk of recycle_in_dag. It visits the ops depth-first, releases blocks after their last use, and gives free
 // blocks to blobs at their first write. `FreeBlocks` has the free blocks of one device and chooses among them:
@@ -42,10 +42,11 @@ class DagWalk {
   Result<BlockChoice> run(std::int64_t* work) && {
     for (std::uint32_t at = 0; at < net_.ops.size(); ++at) {
       if (rule_.takes_part.test(at) && waits_for_[at] == 0 && !is_visited(at)) walk_from(at);
-      if (looks_ > kMostLooks) return too_large("uses of free buffers", kMostLooks, "kMostLooks");
+      if (examined_ > kMostExaminedUses)
+        return too_large("uses of free buffers", kMostExaminedUses, "kMostExaminedUses");
     }
     drop_single_blocks();
-    if (work != nullptr) *work = looks_;
+    if (work != nullptr) *work = examined_;
     return std::move(choice_);
   }
 
@@ -75,7 +76,7 @@ class DagWalk {
   std::vector<std::uint32_t> waits_for_;               // of each op: the number of sources not visited yet
   std::vector<std::vector<std::uint32_t>> next_;       // of each op: the ops that wait for it
   std::map<std::uint32_t, FreeBlocks> free_;           // by device
-  std::int64_t looks_ = 0;                             // uses of free blocks examined
+  std::int64_t examined_ = 0;                          // uses of free blocks examined
   std::vector<BlobId> user_;                           // of each block: the last blob
   std::vector<Bytes> size_;                            // of each block
   std::vector<std::int64_t> sharers_;                  // of each block
@@ -143,7 +144,7 @@ bool DagWalk<FreeBlocks>::may_take(std::uint32_t block, std::uint32_t at) {
   const std::vector<std::uint32_t>& uses = uses_[user_[block]];
   const auto is_over = [&](std::uint32_t use) { return runs_.is_before(use, at); };
   const auto late = std::find_if_not(uses.begin(), uses.end(), is_over);
-  looks_ += late - uses.begin() + 1;
+  examined_ += late - uses.begin() + 1;
   return late == uses.end();
 }
 
@@ -151,10 +152,10 @@ bool DagWalk<FreeBlocks>::may_take(std::uint32_t block, std::uint32_t at) {
 template <typename FreeBlocks>
 void DagWalk<FreeBlocks>::place(BlobId id, std::uint32_t at) {
   const auto free = free_.find(net_.blobs[id].device);
-  if (free == free_.end() || looks_ > kMostLooks) return;
+  if (free == free_.end() || examined_ > kMostExaminedUses) return;
   const Bytes need = rule_.by_size ? net_.blobs[id].size : Bytes(0);
   const std::optional<std::uint32_t> block =
-      free->second.take(need, [&](std::uint32_t one) { return looks_ <= kMostLooks && may_take(one, at); });
+      free->second.take(need, [&](std::uint32_t one) { return examined_ <= kMostExaminedUses && may_take(one, at); });
   if (!block) return;
   choice_.block[id] = block;
   ++sharers_[*block];

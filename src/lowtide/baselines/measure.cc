@@ -142,7 +142,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineO
   sharing.places = IdVector<TensorId, std::optional<SharingPlace>>(net.blob_of.size());
   for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
     const Blob& blob = net.blobs[id];
-    if (blob.tensors.size() > 1) sharing.together.push_back(blob.tensors);
+    if (blob.tensors.size() > 1) sharing.same_place.push_back(blob.tensors);
     if (!decision.block[id]) continue;
     BaselineBlock& block = outcome.blocks[*decision.block[id]];
     const SharingPlace place{*decision.block[id], decision.has_offsets() ? decision.offset[id] : Offset(0)};

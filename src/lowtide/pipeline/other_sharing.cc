@@ -27,7 +27,7 @@ std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedul
   return ways;
 }
 
-Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule schedule, const AliasOptions& options) {
+Schedule share_again(const Graph& graph, const ChosenKernels& kernels, Schedule schedule, const AliasOptions& options) {
   schedule.aliases = alias_classes(graph, kernels, schedule.order, options);
   schedule.load = largest(load_profile(schedule.aliases, kernels, schedule.order, options));
   return schedule;

@@ -24,7 +24,7 @@ namespace lowtide::pipeline_internal {
 
 // Returns the schedule with the same order. Decides again under `options` which tensors share bytes, and updates the
 // load.
-[[nodiscard]] Schedule shared_anew(const Graph& graph, const ChosenKernels& kernels, Schedule schedule,
+[[nodiscard]] Schedule share_again(const Graph& graph, const ChosenKernels& kernels, Schedule schedule,
                                    const AliasOptions& options);
 
 }  // namespace lowtide::pipeline_internal

@@ -102,7 +102,7 @@ class OtherSharing {
  public:
   explicit OtherSharing(const ParallelizeInput& input) : input_(input) {
     for (AliasOptions& aliases : other_ways(input.graph, input.sequential, input.aliases)) {
-      Schedule sequential = shared_anew(input.graph, input.kernels, input.sequential, aliases);
+      Schedule sequential = share_again(input.graph, input.kernels, input.sequential, aliases);
       ways_.push_back({std::move(aliases), std::move(sequential)});
     }
   }

@@ -20,7 +20,7 @@ constexpr std::int64_t kOrderWork = 50'000'000;  // limit of each search for ano
 constexpr int kMostMisses = 3;                   // consecutive searches that find no other order of this load
 constexpr std::size_t kLargestDistance = 16;     // of spaced copies
 constexpr std::size_t kMostNodes = 2'000;        // of graphs whose runners-up are placed with copies
-constexpr std::size_t kMostCopiesOfRivals = 8;
+constexpr std::size_t kMostCopiesOfRunnersUp = 8;
 
 Result<PlacedSchedule> placed(const PlaceInput& input, const Schedule& schedule, const AliasOptions& aliases,
                               std::int64_t effort) {
@@ -35,7 +35,7 @@ Result<PlacedSchedule> placed(const PlaceInput& input, const Schedule& schedule,
 class Placing {
  public:
   Placing(const PlaceInput& input, PlacedSchedule first, std::vector<Schedule> runners_up)
-      : input_(input), rivals_(std::move(runners_up)), given_(first.schedule), best_(std::move(first)) {
+      : input_(input), runners_up_(std::move(runners_up)), given_(first.schedule), best_(std::move(first)) {
     count_try();
   }
 
@@ -51,16 +51,16 @@ class Placing {
     if (!partial_aliases(input_.graph, given_).empty()) {
       AliasOptions whole = input_.aliases;
       whole.parts = false;
-      LOWTIDE_RETURN_IF_ERROR(share_otherwise(given_, whole));
+      LOWTIDE_RETURN_IF_ERROR(try_sharing(given_, whole));
     }
     if (!given_.aliases.copies.empty() && !is_done()) {
       AliasOptions complete = input_.aliases;
       complete.copy_parts = false;
-      LOWTIDE_RETURN_IF_ERROR(share_otherwise(given_, complete));
+      LOWTIDE_RETURN_IF_ERROR(try_sharing(given_, complete));
     }
-    for (const Schedule& rival : rivals_) {
+    for (const Schedule& runner_up : runners_up_) {
       if (is_done() || !input_.may_reorder) break;
-      LOWTIDE_RETURN_IF_ERROR(look_at(rival, input_.aliases));
+      LOWTIDE_RETURN_IF_ERROR(look_at(runner_up, input_.aliases));
     }
     int misses = 0;
     for (int seed = 0; seed < kOtherOrders && input_.may_reorder && misses < kMostMisses && !is_done(); ++seed) {
@@ -72,9 +72,9 @@ class Placing {
       if (other) LOWTIDE_RETURN_IF_ERROR(look_at(*other, input_.aliases));
     }
     LOWTIDE_RETURN_IF_ERROR(copy_some(given_, kMostCopies));
-    for (const Schedule& rival : rivals_) {
-      if (is_done() || !input_.may_reorder || rival.order.size() > kMostNodes) break;
-      LOWTIDE_RETURN_IF_ERROR(copy_some(rival, kMostCopiesOfRivals));
+    for (const Schedule& runner_up : runners_up_) {
+      if (is_done() || !input_.may_reorder || runner_up.order.size() > kMostNodes) break;
+      LOWTIDE_RETURN_IF_ERROR(copy_some(runner_up, kMostCopiesOfRunnersUp));
     }
     return {};
   }
@@ -121,7 +121,7 @@ class Placing {
       for (std::size_t at = distance - 1; at < nodes.size(); at += distance) aliases.computing.push_back(nodes[at]);
       if (aliases.computing.size() == last) continue;
       last = aliases.computing.size();
-      LOWTIDE_RETURN_IF_ERROR(share_otherwise(schedule, aliases));
+      LOWTIDE_RETURN_IF_ERROR(try_sharing(schedule, aliases));
     }
     return {};
   }
@@ -135,7 +135,7 @@ class Placing {
     for (std::size_t at = 0; at < std::min(nodes.size(), most) && !is_done(); ++at) {
       aliases.computing.push_back(nodes[at]);
       const Bytes before = arena_bytes(best_.plan);
-      LOWTIDE_RETURN_IF_ERROR(share_otherwise(schedule, aliases));
+      LOWTIDE_RETURN_IF_ERROR(try_sharing(schedule, aliases));
       if (arena_bytes(best_.plan) == before) aliases.computing.pop_back();
     }
     return {};
@@ -149,9 +149,9 @@ class Placing {
     return size;
   }
 
-  Result<void> share_otherwise(const Schedule& schedule, const AliasOptions& aliases) {
+  Result<void> try_sharing(const Schedule& schedule, const AliasOptions& aliases) {
     count_try();
-    return look_at(shared_anew(input_.graph, input_.kernels, schedule, aliases), aliases);
+    return look_at(share_again(input_.graph, input_.kernels, schedule, aliases), aliases);
   }
 
   Result<void> look_at(const Schedule& other, const AliasOptions& aliases) {
@@ -166,7 +166,7 @@ class Placing {
   static std::pair<Bytes, Bytes> rank(const Plan& plan) { return {overflow(plan), arena_bytes(plan)}; }
 
   const PlaceInput& input_;
-  const std::vector<Schedule> rivals_;
+  const std::vector<Schedule> runners_up_;
   const Schedule given_;
   std::size_t nodes_tried_ = 0;
   PlacedSchedule best_;

@@ -141,7 +141,7 @@ Result<ParallelPlan> plan_dataflow(const ParallelizeInput& input, const IdVector
   std::vector<AliasOptions> ways = other_ways(input.graph, input.sequential, input.aliases);
   ways.insert(ways.begin(), input.aliases);
   for (const AliasOptions& options : ways) {
-    Schedule schedule = best ? shared_anew(input.graph, input.kernels, input.sequential, options) : input.sequential;
+    Schedule schedule = best ? share_again(input.graph, input.kernels, input.sequential, options) : input.sequential;
     schedule = share_in_dataflow(input.graph, *flow, schedule, input.kernels, options);
     Result<ParallelPlan> made = plan_of(input, costs, *flow, schedule, sequential);
     if (!made) return made.error();

@@ -32,14 +32,14 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 // Searches problems that were made from one graph, and measures the orders that they give.
 class GraphSearch {
  public:
-  // `rival`: the load of an order that is known. Only lower loads are of use.
-  GraphSearch(const ScheduleInput& input, const ScheduleOptions& options, std::optional<Bytes> rival)
-      : input_(input), options_(options), rival_(rival), bound_(options.bound) {}
+  // `best_known`: the load of an order that is known. Only lower loads are of use.
+  GraphSearch(const ScheduleInput& input, const ScheduleOptions& options, std::optional<Bytes> best_known)
+      : input_(input), options_(options), best_known_(best_known), bound_(options.bound) {}
 
   void run() {
     const bool has_parts = shares_in_part();
     const std::int64_t work = has_parts ? options_.effort / 3 : options_.effort;
-    const std::int64_t limit = rival_ ? rival_->count() : kNoLimit;
+    const std::int64_t limit = best_known_ ? best_known_->count() : kNoLimit;
     const std::int64_t shown =
         search(schedule_internal::order_problem(input_.graph, input_.least_kernels, options_.aliases),
                {.bound = bound_.count(), .limit = limit, .work = work});
@@ -56,7 +56,7 @@ class GraphSearch {
 
   [[nodiscard]] Bytes bound() const { return bound_; }
   [[nodiscard]] std::int64_t sets() const { return sets_; }
-  // The measured order with the lowest load; nullopt if none was below the load of the rival.
+  // The measured order with the lowest load; nullopt if none was below the best known load.
   [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
 
  private:
@@ -89,8 +89,8 @@ class GraphSearch {
   }
 
   [[nodiscard]] Bytes best_load() const {
-    if (!rival_) return found_->load;
-    return found_ ? std::min(*rival_, found_->load) : *rival_;
+    if (!best_known_) return found_->load;
+    return found_ ? std::min(*best_known_, found_->load) : *best_known_;
   }
 
   [[nodiscard]] bool shares_in_part() const {
@@ -103,7 +103,7 @@ class GraphSearch {
 
   const ScheduleInput& input_;
   const ScheduleOptions& options_;
-  const std::optional<Bytes> rival_;
+  const std::optional<Bytes> best_known_;
   Bytes bound_;
   std::int64_t sets_ = 0;
   std::optional<Schedule> found_;

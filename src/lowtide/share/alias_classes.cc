@@ -77,7 +77,7 @@ class Decision {
   }
 
   void join(Candidate& candidate, NodeId node, const Joins& plan) {
-    for (const AliasForest::Join& one : plan.joins) candidate.forest.hang(one.part, one.whole, one.offset);
+    for (const AliasForest::Join& one : plan.joins) candidate.forest.attach(one.part, one.whole, one.offset);
     candidate.step_kinds[node] = plan.has_copies ? StepKind::copy : StepKind::alias;
   }
 

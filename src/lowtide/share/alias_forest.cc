@@ -50,7 +50,7 @@ AliasForest::Place AliasForest::find(TensorId tensor) {
   return place;
 }
 
-void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
+void AliasForest::attach(TensorId part, TensorId whole, std::int64_t offset) {
   Root& above = roots_[whole];
   const Root& below = roots_[part];
   LOWTIDE_CHECK(part != whole && offset >= 0 && offset + below.size <= above.size, "a part lies inside its whole");
@@ -63,7 +63,7 @@ void AliasForest::hang(TensorId part, TensorId whole, std::int64_t offset) {
   above.is_kept = above.is_kept || below.is_kept;
 }
 
-bool AliasForest::may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const {
+bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole) const {
   const Root& below = roots_[part.root];
   const Root& above = roots_[whole.root];
   if (part.root == whole.root || below.is_external) return false;
@@ -99,7 +99,7 @@ std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, st
   for (const View& view : views) {
     const Place part = find(view.part);
     const Place whole = find(view.whole);
-    if (may_hang(graph, view, part, whole) && parts.insert(part.root).second) {
+    if (may_attach(graph, view, part, whole) && parts.insert(part.root).second) {
       plan.joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
     } else if (is_concat) {
       plan.has_copies = plan.has_copies || graph.tensor(view.part).size > Bytes(0);

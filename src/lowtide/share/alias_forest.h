@@ -43,7 +43,7 @@ class AliasForest {
   [[nodiscard]] const Root& root(TensorId tensor) const { return roots_[tensor]; }
 
   // Puts the set of `part` at `offset` in the set of `whole`. Requires: both are roots, and they differ.
-  void hang(TensorId part, TensorId whole, std::int64_t offset);
+  void attach(TensorId part, TensorId whole, std::int64_t offset);
 
   // Calls function(member) for each tensor of the set of a root, until it returns false.
   template <typename Function>
@@ -70,7 +70,7 @@ class AliasForest {
 
  private:
   [[nodiscard]] std::optional<Join> plan_join_inside(const Graph& graph, std::span<const TableView> views);
-  [[nodiscard]] bool may_hang(const Graph& graph, const View& view, const Place& part, const Place& whole) const;
+  [[nodiscard]] bool may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole) const;
 
   IdVector<TensorId, TensorId> parent_;
   IdVector<TensorId, std::int64_t> offset_;  // in the parent

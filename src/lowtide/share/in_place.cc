@@ -57,13 +57,13 @@ class TakeOver {
       const bool result_begins_here = result.begin == step && result.size == size && to.offset == 0;
       // Without parts, a larger buffer would be kept for longer.
       if (!has_parts_ && !result_begins_here && dying.begin < result.begin) return false;
-      forest_.hang(from.root, to.root, to.offset);
+      forest_.attach(from.root, to.root, to.offset);
       return true;
     }
     if (!has_parts_ || dying.size == size || result.size != size || size == 0) return false;
     if (result.is_kept && dying.is_kept) return false;
     if (!has_only_permitted_inputs(what) || !dies(what)) return false;
-    forest_.hang(to.root, from.root, from.offset);
+    forest_.attach(to.root, from.root, from.offset);
     return true;
   }
 

@@ -20,7 +20,7 @@ namespace lowtide {
 enum class RunOrder : std::uint8_t {
   sequence,      // one node after another, as listed
   dependencies,  // a node runs when all nodes that it depends on have run. Dependencies are data, control inputs and,
-                 // in each list of `together`, every use of one tensor before the write of the next
+                 // in each list of `same_place`, every use of one tensor before the write of the next
   waves,         // all nodes of a wave at once, a barrier, the next wave
 };
 
@@ -41,13 +41,13 @@ struct SharingClaim {
   IdVector<TensorId, std::optional<SharingPlace>> places;  // nullopt: memory of its own
   // Lists of tensors that are declared to have one place. Each tensor is in at most one list. Views share the bytes of
   // their base, and the other tensors are written over one another, in the order of their nodes.
-  std::vector<std::vector<TensorId>> together;
+  std::vector<std::vector<TensorId>> same_place;
   IdVector<TensorId, std::optional<TensorId>> view_of;  // the base, in the same list; empty: there are no views
   IdVector<TensorId, std::uint32_t> devices;            // empty: there is only one
 };
 
 // Reports everything that is wrong with shared memory, derived from the graph and the claim alone: an order or waves
-// that break a dependency; a place outside its block; a block used on two devices; tensors of one list of `together`,
+// that break a dependency; a place outside its block; a block used on two devices; tensors of one list of `same_place`,
 // if one of them is written before the last read of the previous one; and two tensors that share a byte, if one of them
 // may be written, in some allowed run, before the last use of the other. A node's output and its inputs are in use at
 // once, unless they are in one list. Inputs are live from the start, and outputs to the end.

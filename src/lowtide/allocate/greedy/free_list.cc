@@ -36,16 +36,16 @@ std::int64_t FreeList::find_offset(std::int64_t size, std::int64_t alignment, st
     const std::int64_t offset = lowest_allowed(begin, size, alignment, forbidden);
     if (offset + size <= begin + length) return offset;
   }
-  const bool is_free_below_peak = !by_address_.empty() && std::prev(by_address_.end())->second == peak_;
-  const std::int64_t begin = is_free_below_peak ? std::prev(by_address_.end())->first : peak_;
+  const bool is_top_free = !by_address_.empty() && std::prev(by_address_.end())->second == height_;
+  const std::int64_t begin = is_top_free ? std::prev(by_address_.end())->first : height_;
   return lowest_allowed(begin, size, alignment, forbidden);
 }
 
 void FreeList::take(AddressRange range) {
-  if (range.end > peak_) {
-    const std::int64_t old_peak = peak_;
-    peak_ = range.end;
-    release({old_peak, peak_});
+  if (range.end > height_) {
+    const std::int64_t old_height = height_;
+    height_ = range.end;
+    release({old_height, height_});
   }
   auto free = by_address_.upper_bound(range.begin);
   LOWTIDE_CHECK(free != by_address_.begin(), "bytes that are taken are free");

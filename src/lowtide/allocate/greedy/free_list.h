@@ -14,10 +14,10 @@
 
 namespace lowtide::allocate_internal {
 
-// The free ranges of the arena at one moment, by address and by size. The arena ends at the highest end so far, the
-// peak. Everything above the peak is free.
+// The free ranges of the arena at one moment, by address and by size. Everything above the highest end so far, the
+// height, is free.
 //
-//   peak  +------+
+//  height +------+
 //         | free |   by address: [0, 4), [6, 9); by size: (3 bytes at 6), (4 bytes at 0)
 //      6  +------+
 //         | used |   release() joins a range with its free neighbours; take() splits one
@@ -27,13 +27,12 @@ namespace lowtide::allocate_internal {
 class FreeList {
  public:
   // No bytes below `floor` are ever free.
-  explicit FreeList(std::int64_t floor) : peak_(floor) {}
+  explicit FreeList(std::int64_t floor) : height_(floor) {}
 
   // Returns an aligned offset for `size` bytes that avoids `forbidden` (sorted and disjoint, with space between the
   // ranges). It tries free ranges of at least `size` bytes, the smallest first, up to the number in tuning.h. It takes
   // the first one that holds the bytes. If none does, it returns the lowest offset from which the bytes reach above the
-  // peak.
-  // O(ranges tried x log); one unit of effort per range.
+  // height. O(ranges tried x log); one unit of effort per range.
   [[nodiscard]] std::int64_t find_offset(std::int64_t size, std::int64_t alignment,
                                          std::span<const AddressRange> forbidden, Effort& effort) const;
 
@@ -47,7 +46,7 @@ class FreeList {
   void add(AddressRange free);
   void remove(std::map<std::int64_t, std::int64_t>::iterator free);
 
-  std::int64_t peak_;
+  std::int64_t height_;
   std::map<std::int64_t, std::int64_t> by_address_;          // begin -> end
   std::set<std::pair<std::int64_t, std::int64_t>> by_size_;  // (end - begin, begin)
 };

@@ -53,7 +53,7 @@ std::size_t LiveRanges::next_leaf(std::size_t from, std::int64_t above) const {
   return at - leaves_;
 }
 
-void LiveRanges::for_each_meeting(std::size_t index, const std::function<bool(std::size_t)>& found) const {
+void LiveRanges::for_each_overlap(std::size_t index, const std::function<bool(std::size_t)>& found) const {
   const Range& wanted = ranges_[index];
   if (wanted.empty()) return;
   for (std::size_t leaf = next_leaf(0, wanted.begin); leaf < by_begin_.size();

@@ -28,7 +28,7 @@ class LiveRanges {
 
   // Calls `found` with the index of each live range that shares a byte with range `index`, ascending by begin, until it
   // returns false. O((1 + found) log n).
-  void for_each_meeting(std::size_t index, const std::function<bool(std::size_t)>& found) const;
+  void for_each_overlap(std::size_t index, const std::function<bool(std::size_t)>& found) const;
 
  private:
   void set_end(std::size_t index, std::int64_t end);

@@ -173,7 +173,7 @@ class PackingCheck {
         continue;
       }
       const PackingId newer(event.buffer);
-      live.for_each_meeting(event.buffer, [&](std::size_t at) {
+      live.for_each_overlap(event.buffer, [&](std::size_t at) {
         const PackingId other(static_cast<std::uint32_t>(at));
         if (root(other) == root(newer)) return true;
         const std::int64_t begin = std::max(range_of(other).begin, range_of(newer).begin);

@@ -181,7 +181,7 @@ class Geometry {
         live.erase(at);
         continue;
       }
-      live.for_each_meeting(at, [&, now = step, newer = at](std::size_t other) {
+      live.for_each_overlap(at, [&, now = step, newer = at](std::size_t other) {
         report_overlap(blocks[other], blocks[newer], now);
         return !subject_.findings.is_full();
       });

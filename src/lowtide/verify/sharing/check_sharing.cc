@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t kBeforeTheRun = 0;            // positions count from 1
 constexpr std::int64_t kEnd = std::int64_t{1} << 40;  // after all positions and waves
 
-// Tensors that have one place: a list of `together`, or a single tensor.
+// Tensors that have one place: a list of `same_place`, or a single tensor.
 struct Unit {
   std::vector<TensorId> tensors;
   std::vector<std::uint32_t> accesses;        // positions of nodes that write or read one of them; ascending, each once
@@ -36,7 +36,7 @@ class SharingCheck {
     if (!check_form() || !check_order()) return std::move(lines_);
     check_places();
     make_units();
-    for (const Unit& unit : units_) check_together(unit);
+    for (const Unit& unit : units_) check_same_place(unit);
     if (!lines_.empty()) return std::move(lines_);
     if (claim_.run_order == RunOrder::dependencies) {
       check_ordered();
@@ -71,7 +71,7 @@ class SharingCheck {
   void check_view(TensorId id);
   void make_units();
   Unit unit_of(std::vector<TensorId> tensors) const;
-  void check_together(const Unit& unit);
+  void check_same_place(const Unit& unit);
   void check_written_over(TensorId before, TensorId after);
   void check_times();
   void check_ordered();
@@ -98,12 +98,12 @@ bool SharingCheck::check_form() {
   if (!claim_.devices.empty()) fits(claim_.devices.size(), tensors, "devices");
   if (claim_.run_order == RunOrder::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
   Flags<TensorId> is_listed(tensors);
-  for (const std::vector<TensorId>& list : claim_.together) {
+  for (const std::vector<TensorId>& list : claim_.same_place) {
     for (TensorId id : list) {
       if (!graph_.tensors().contains(id)) {
-        add("tensor " + std::to_string(id.value()) + " is listed in `together`, but does not exist");
+        add("tensor " + std::to_string(id.value()) + " is listed in `same_place`, but does not exist");
       } else if (!is_listed.insert(id)) {
-        add(name(id) + " is listed in `together` twice");
+        add(name(id) + " is listed in `same_place` twice");
       }
     }
   }
@@ -193,7 +193,7 @@ void SharingCheck::make_units() {
     for (TensorId id : tensors) unit_of_[id] = static_cast<std::uint32_t>(units_.size());
     units_.push_back(unit_of(std::move(tensors)));
   };
-  for (const std::vector<TensorId>& list : claim_.together) {
+  for (const std::vector<TensorId>& list : claim_.same_place) {
     if (!list.empty()) add_unit(list);
   }
   for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
@@ -219,7 +219,7 @@ Unit SharingCheck::unit_of(std::vector<TensorId> tensors) const {
 
 // Tensors come in the order of their producers. A view has the bytes of its base. Any other tensor is written over the
 // one before it.
-void SharingCheck::check_together(const Unit& unit) {
+void SharingCheck::check_same_place(const Unit& unit) {
   std::optional<TensorId> last;
   std::optional<TensorId> content;  // the last one that is not a view
   for (TensorId id : unit.tensors) {
@@ -317,7 +317,7 @@ void SharingCheck::check_ordered() {
       }
     }
   }
-  for (const OrderQuestion& question : not_ordered(graph_, claim_.order, claim_.together, std::move(questions))) {
+  for (const OrderQuestion& question : not_ordered(graph_, claim_.order, claim_.same_place, std::move(questions))) {
     add(name(question.later) + " shares a block with " + name(question.earlier) + ", but " +
         name(claim_.order[question.write - 1]) + " may write the first before " + name(claim_.order[question.use - 1]) +
         " has used the second");

@@ -38,7 +38,7 @@ void add_written_over(const Graph& graph, const IdVector<NodeId, std::uint32_t>&
 }
 
 Sources sources_of(const Graph& graph, const std::vector<NodeId>& order,
-                   const std::vector<std::vector<TensorId>>& together) {
+                   const std::vector<std::vector<TensorId>>& same_place) {
   Sources sources(order.size() + 1);
   IdVector<NodeId, std::uint32_t> position(order.size());
   for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = static_cast<std::uint32_t>(at + 1);
@@ -48,7 +48,7 @@ Sources sources_of(const Graph& graph, const std::vector<NodeId>& order,
     }
     for (NodeId before : graph.node(id).control_inputs) sources[position[id]].push_back(position[before]);
   }
-  for (const std::vector<TensorId>& list : together) add_written_over(graph, position, list, sources);
+  for (const std::vector<TensorId>& list : same_place) add_written_over(graph, position, list, sources);
   return sources;
 }
 
@@ -124,11 +124,11 @@ class Paths {
 }  // namespace
 
 std::vector<OrderQuestion> not_ordered(const Graph& graph, const std::vector<NodeId>& order,
-                                       const std::vector<std::vector<TensorId>>& together,
+                                       const std::vector<std::vector<TensorId>>& same_place,
                                        std::vector<OrderQuestion> questions, std::int64_t* work) {
   std::stable_sort(questions.begin(), questions.end(),
                    [](const OrderQuestion& a, const OrderQuestion& b) { return a.use < b.use; });
-  const Sources sources = sources_of(graph, order, together);
+  const Sources sources = sources_of(graph, order, same_place);
   Paths paths(sources);
   std::vector<std::size_t> by_length(questions.size());
   std::iota(by_length.begin(), by_length.end(), std::size_t{0});
