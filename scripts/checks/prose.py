@@ -49,6 +49,7 @@ PHRASES = [
      r"(?:buffer|pair|node|step|line|level|stream|tensor|file|clique|byte)", "per"),
     (r"(?:takes?|took|less|more|enough|leaves?|much) room", "space"),
     (r"\w*(?:takes?|with|without)_room|roomiest|roomy", "bytes, space or capacity; a room is a folder"),
+    (r"must_be_live|largest_step", "live_set, working_set"),
     (r"(?:was|were|is|are) content", "succeeded"),
     (r"(?:would|could) have it", "what is meant"),
     (r"homeless|restless|shaken|twins|ledges?", "the word of the glossary"),

@@ -14,12 +14,12 @@ namespace {
 LoadBound bound_of(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options = {}) {
   const AliasOptions aliases{.alignment = options.alignment, .inputs_live_throughout = options.inputs_live_throughout};
   const std::vector<NodeId> order = given_order(graph);
-  return load_bound(graph, kernels, order,
-                    load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases), options);
+  return live_set_bound(graph, kernels, order,
+                        load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases), options);
 }
 
 // s must be live while k runs, whatever the order, because it is produced before k and read after it.
-TEST(MustBeLive, CountsASkipConnectionAcrossTheLargestStep) {
+TEST(LiveSetBound, CountsASkipConnectionAcrossTheLargestNode) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]
@@ -31,10 +31,10 @@ TEST(MustBeLive, CountsASkipConnectionAcrossTheLargestStep) {
   const LoadBound bound = bound_of(graph, dense_kernels(graph));
   EXPECT_EQ(bound.bytes, Bytes(4 * (10 + 100 + 50)));  // while k runs
   EXPECT_EQ(bound.node, NodeId(2));
-  EXPECT_EQ(largest_step(graph, dense_kernels(graph)).bytes, Bytes(4 * (100 + 50)));
+  EXPECT_EQ(working_set_bound(graph, dense_kernels(graph)).bytes, Bytes(4 * (100 + 50)));
 }
 
-TEST(MustBeLive, CountsOutputsOfEarlierNodes) {
+TEST(LiveSetBound, CountsOutputsOfEarlierNodes) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]
@@ -45,7 +45,7 @@ TEST(MustBeLive, CountsOutputsOfEarlierNodes) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(4 * (10 + 3 + 2)));
 }
 
-TEST(MustBeLive, OmitsAResultThatMayBeInPlace) {
+TEST(LiveSetBound, OmitsAResultThatMayBeInPlace) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]
@@ -56,7 +56,7 @@ TEST(MustBeLive, OmitsAResultThatMayBeInPlace) {
 }
 
 // s is read again after the Relu, so the result of the Relu needs bytes of its own.
-TEST(MustBeLive, CountsAResultWhoseInputIsNeededLater) {
+TEST(LiveSetBound, CountsAResultWhoseInputIsNeededLater) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) : f32[10]
@@ -68,7 +68,7 @@ TEST(MustBeLive, CountsAResultWhoseInputIsNeededLater) {
 }
 
 // Each node alone needs only its own output, but both outputs are live at the end, in either order.
-TEST(MustBeLive, CountsAllOutputsAtTheEndOfTheRun) {
+TEST(LiveSetBound, CountsAllOutputsAtTheEndOfTheRun) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[8]
     a = Relu(x) : f32[8]
@@ -78,12 +78,12 @@ TEST(MustBeLive, CountsAllOutputsAtTheEndOfTheRun) {
   const LoadBound bound = bound_of(graph, dense_kernels(graph), {.alignment = Bytes(64)});
   EXPECT_EQ(bound.bytes, Bytes(64 + 128));
   EXPECT_EQ(bound.node, std::nullopt);
-  EXPECT_EQ(largest_step(graph, dense_kernels(graph), {.alignment = Bytes(64)}).bytes, Bytes(128));
+  EXPECT_EQ(working_set_bound(graph, dense_kernels(graph), {.alignment = Bytes(64)}).bytes, Bytes(128));
 }
 
 // a and b are the same 40 bytes of x, but two outputs never share bytes. While the nodes run, a or b may still be the
 // bytes of x, so only the bound at the end counts both.
-TEST(MustBeLive, CountsSharedContentOfTwoOutputsTwice) {
+TEST(LiveSetBound, CountsSharedContentOfTwoOutputsTwice) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
     x = Conv(i) : f32[10]
@@ -94,7 +94,7 @@ TEST(MustBeLive, CountsSharedContentOfTwoOutputsTwice) {
   const LoadBound bound = bound_of(graph, dense_kernels(graph));
   EXPECT_EQ(bound.bytes, Bytes(80));
   EXPECT_FALSE(bound.node.has_value());
-  const MustBeLiveSet set = must_be_live(graph, dense_kernels(graph), std::nullopt);
+  const LiveSet set = live_set(graph, dense_kernels(graph), std::nullopt);
   EXPECT_EQ(set.bytes, Bytes(80));
   ASSERT_EQ(set.tensors.size(), 2U);
   EXPECT_EQ(set.tensors[0].bytes, Bytes(40));
@@ -102,7 +102,7 @@ TEST(MustBeLive, CountsSharedContentOfTwoOutputsTwice) {
 }
 
 // a and b are both outputs, so b is a copy: 40 bytes of a and 20 of b are live while l reads 24 and writes 4.
-TEST(MustBeLive, CountsAViewAsACopyIfBothAreOutputs) {
+TEST(LiveSetBound, CountsAViewAsACopyIfBothAreOutputs) {
   const Graph graph = graph_of(R"(graph "g" {
     input i : f32[1]
     a = Conv(i) : f32[2,5]
@@ -117,7 +117,7 @@ TEST(MustBeLive, CountsAViewAsACopyIfBothAreOutputs) {
 }
 
 // The body of a Loop holds its inputs, even if it only returns them.
-TEST(MustBeLive, CountsTheInputsOfABodyWithoutNodes) {
+TEST(LiveSetBound, CountsTheInputsOfABodyWithoutNodes) {
   const Graph graph = graph_of("graph \"g\" {\n input a : f32[8]\n input b : f32[20]\n output b, a\n}");
   EXPECT_EQ(bound_of(graph, {}, {.alignment = Bytes(64), .inputs_live_throughout = true}).bytes, Bytes(64 + 128));
   EXPECT_EQ(bound_of(graph, {}, {.alignment = Bytes(64)}).bytes, Bytes(0));
@@ -135,14 +135,14 @@ std::string wide_graph() {
   return text + "c = Concat(" + parts + ") {axis = 0} : f32[1200]\n y = Conv(c) : f32[1]\n output y\n}";
 }
 
-TEST(MustBeLive, CountsAllOperandsOfALargeConcat) {
+TEST(LiveSetBound, CountsAllOperandsOfALargeConcat) {
   const Graph graph = graph_of(wide_graph());
   EXPECT_EQ(bound_of(graph, dense_kernels(graph)).bytes, Bytes(300 * 16 + 4));
 }
 
 // Some models reorder the gates of the weights of an LSTM. The constant occupies no bytes of the arena, but a reordered
 // copy does. In the original order, the result is the constant itself.
-TEST(MustBeLive, CountsReorderedSlicesOfAConstant) {
+TEST(LiveSetBound, CountsReorderedSlicesOfAConstant) {
   const auto bound_with = [](const std::string& parts) {
     const Graph graph = graph_of(R"(graph "g" {
       constant w : f32[6]
@@ -160,7 +160,7 @@ TEST(MustBeLive, CountsReorderedSlicesOfAConstant) {
 }
 
 // Without any effort for live sets, the bound still counts what each node reads and writes.
-TEST(MustBeLive, IsNeverBelowTheLargestStep) {
+TEST(LiveSetBound, IsNeverBelowTheWorkingSetBound) {
   const Graph graph = graph_of(wide_graph());
   EXPECT_EQ(bound_of(graph, dense_kernels(graph), {.effort = 0}).bytes, Bytes(300 * 16 + 4));
 }
@@ -170,7 +170,7 @@ constexpr ContentLimits kUndivided{.segments_of_one = 1, .further = 0, .touched 
 
 // On random graphs, the bound is not above the peak of any order with any choice of aliases. Every subset of the
 // aliases that the planner may use is tried by removing permissions from the kernels.
-TEST(MustBeLive, NeverExceedsThePeakOfAPlan) {
+TEST(LiveSetBound, NeverExceedsThePeakOfAPlan) {
   Random random(23);
   int tight = 0;
   constexpr int kRounds = 600;
@@ -181,7 +181,7 @@ TEST(MustBeLive, NeverExceedsThePeakOfAPlan) {
     const BoundOptions options{.alignment = alignment};
     const Bytes bound = bound_of(graph, all, options).bytes;
     const Bytes undivided = bound_of(graph, all, {.alignment = alignment, .content = kUndivided}).bytes;
-    EXPECT_LE(largest_step(graph, all, options).bytes, bound);
+    EXPECT_LE(working_set_bound(graph, all, options).bytes, bound);
     Bytes best(std::int64_t{1} << 60);
     const auto count = static_cast<std::uint32_t>(graph.nodes().size());
     for (std::uint32_t mask = 0; mask < (1U << count) * (1U << count); ++mask) {
@@ -219,7 +219,7 @@ constexpr const char* kKeptForLater = R"(graph "g" {
   output y
 })";
 
-TEST(MustBeLive, WithoutEffortIsLowerAndIncomplete) {
+TEST(LiveSetBound, WithoutEffortIsLowerAndIncomplete) {
   const Graph graph = graph_of(kKeptForLater);
   const LoadBound full = bound_of(graph, dense_kernels(graph));
   EXPECT_EQ(full.bytes, Bytes(4 * (10 + 100 + 50)));
@@ -229,16 +229,16 @@ TEST(MustBeLive, WithoutEffortIsLowerAndIncomplete) {
   EXPECT_FALSE(none.is_complete);
 }
 
-TEST(MustBeLiveSet, ListsTheTensorsThatTheBoundCounts) {
+TEST(LiveSet, ListsTheTensorsThatTheBoundCounts) {
   const Graph graph = graph_of(kKeptForLater);
-  const MustBeLiveSet set = must_be_live(graph, dense_kernels(graph), NodeId(2));
+  const LiveSet set = live_set(graph, dense_kernels(graph), NodeId(2));
   ASSERT_EQ(set.tensors.size(), 3U);
   EXPECT_EQ(set.tensors[0].tensor, tensor_named(graph, "h"));
   EXPECT_EQ(set.tensors[0].bytes, Bytes(400));
   EXPECT_EQ(set.tensors[1].tensor, tensor_named(graph, "k"));
   EXPECT_EQ(set.tensors[2].tensor, tensor_named(graph, "s"));
   EXPECT_EQ(set.bytes, Bytes(4 * 160));
-  const MustBeLiveSet end = must_be_live(graph, dense_kernels(graph), std::nullopt);
+  const LiveSet end = live_set(graph, dense_kernels(graph), std::nullopt);
   ASSERT_EQ(end.tensors.size(), 1U);
   EXPECT_EQ(end.bytes, Bytes(4));
 }
@@ -252,19 +252,19 @@ bool lives_at(const Graph& graph, const IdVector<NodeId, std::size_t>& position,
   return std::any_of(readers.begin(), readers.end(), [&](NodeId reader) { return position[reader] >= position[node]; });
 }
 
-TEST(MustBeLiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
+TEST(LiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
   Random random(17);
   std::size_t looked_at = 0;
   for (int round = 0; round < 150; ++round) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
     const ChosenKernels kernels = dense_kernels(graph);
     const BoundOptions options{.alignment = Bytes(random.chance(50) ? 64 : 1)};
-    Bytes largest = must_be_live(graph, kernels, std::nullopt, options).bytes;
-    std::vector<MustBeLiveSet> sets;
+    Bytes largest = live_set(graph, kernels, std::nullopt, options).bytes;
+    std::vector<LiveSet> sets;
     for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
-      sets.push_back(must_be_live(graph, kernels, node, options));
+      sets.push_back(live_set(graph, kernels, node, options));
       Bytes sum = sets.back().scratch;
-      for (const MustBeLiveSet::Part& part : sets.back().tensors) sum += part.bytes;
+      for (const LiveSet::Member& member : sets.back().tensors) sum += member.bytes;
       ASSERT_EQ(sets.back().bytes, round_up(sum, options.alignment));
       largest = std::max(largest, sets.back().bytes);
     }
@@ -273,9 +273,9 @@ TEST(MustBeLiveSet, LivesInEveryOrderAndAddsUpToTheBound) {
       IdVector<NodeId, std::size_t> position(order.size());
       for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
       for (NodeId node : order) {
-        for (const MustBeLiveSet::Part& part : sets[node.index()].tensors) {
-          ASSERT_TRUE(lives_at(graph, position, part.tensor, node))
-              << "round " << round << " tensor " << graph.tensor(part.tensor).name;
+        for (const LiveSet::Member& member : sets[node.index()].tensors) {
+          ASSERT_TRUE(lives_at(graph, position, member.tensor, node))
+              << "round " << round << " tensor " << graph.tensor(member.tensor).name;
           ++looked_at;
         }
       }

@@ -110,7 +110,7 @@ TEST(Bodies, ABodyCountsInTheBoundWithItsOwnBound) {
   EXPECT_EQ(bound_of(body).bytes, Bytes(1984));
   EXPECT_EQ(body.layout.arena[0], Bytes(2624));
   EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(64 + 1984));
-  EXPECT_EQ(planned.largest_step, Bytes(64 + 1984));
+  EXPECT_EQ(planned.working_set, Bytes(64 + 1984));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(64 + 2624));
   EXPECT_FALSE(planned.plan.claims.schedule_optimal);
 }

@@ -68,7 +68,7 @@ TEST(BoundCheck, LeavesASearchedBoundUndecidedWithoutEffort) {
   EXPECT_EQ(bound_of(silent->plan).name, "search");
   EXPECT_EQ(bound_of(silent->plan).bytes, Bytes(960));
   EXPECT_EQ(silent->bound_check.verdict, OrderBoundVerdict::undecided);
-  EXPECT_EQ(silent->bound_check.must_be_live, Bytes(64));  // no node is named, so only e counts, at the end
+  EXPECT_EQ(silent->bound_check.live_set, Bytes(64));  // no node is named, so only e counts, at the end
   Result<PlannedGraph> asked = plan_graph(graph, dense_target(), {.bound_check_effort = kEffort});
   ASSERT_TRUE(asked.ok());
   EXPECT_EQ(asked->bound_check.verdict, OrderBoundVerdict::confirmed);

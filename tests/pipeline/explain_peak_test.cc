@@ -259,7 +259,7 @@ void check_figures(const Explained& explained) {
   EXPECT_EQ(round_up(must, Bytes(64)), top.must.bytes);
   EXPECT_LE(top.largest_touched, top.peak.bytes);
   EXPECT_LE(top.must.bytes, top.witness.bytes);
-  if (bound_of(explained.planned.plan).name == "must_be_live") {
+  if (bound_of(explained.planned.plan).name == "live_set") {
     EXPECT_EQ(top.witness.bytes, bound_of(explained.planned.plan).bytes);
   } else {
     EXPECT_LT(top.witness.bytes, bound_of(explained.planned.plan).bytes);

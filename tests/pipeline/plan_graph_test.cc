@@ -41,8 +41,8 @@ TEST(PlanGraph, ProgramNamesOutputsKernelsAndOperands) {
   EXPECT_EQ(program.streams, (IdVector<StreamId, Stream>{{.worker = WorkerId(0), .link = std::nullopt}}));
   EXPECT_EQ(plan.execution, ExecutionModel::sequence);
   // Conv reads 64 bytes and writes 64, in every plan.
-  EXPECT_EQ(plan.claims.bounds, (std::vector<Bound>{{BoundScope::run_once, Bytes(128), "must_be_live"},
-                                                    {BoundScope::all_plans, Bytes(128), "largest_step"}}));
+  EXPECT_EQ(plan.claims.bounds, (std::vector<Bound>{{BoundScope::run_once, Bytes(128), "live_set"},
+                                                    {BoundScope::all_plans, Bytes(128), "working_set"}}));
 }
 
 TEST(PlanGraph, WithoutInPlaceTheReluNeedsItsOwnBuffer) {

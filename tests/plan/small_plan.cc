@@ -134,7 +134,7 @@ PlanFile small_plan_file() {
   add_step(plan, Compute{NodeId(2), KernelId(0)}, {value_of_cond, value_of_v}, value_of_out, space);
   plan.claims = {.load_as_given = Bytes(96),
                  .load = Bytes(192),
-                 .bounds = {{BoundScope::run_once, Bytes(96), "must_be_live"}},
+                 .bounds = {{BoundScope::run_once, Bytes(96), "live_set"}},
                  .schedule = "as_given",
                  .allocate = "best_fit",
                  .allocate_optimal = true};
@@ -205,7 +205,7 @@ PlanFile transfer_plan_file() {
   plan.claims = {
       .load_as_given = Bytes(64),
       .load = Bytes(192),
-      .bounds = {{BoundScope::run_once, Bytes(64), "search"}, {BoundScope::all_plans, Bytes(64), "largest_step"}},
+      .bounds = {{BoundScope::run_once, Bytes(64), "search"}, {BoundScope::all_plans, Bytes(64), "working_set"}},
       .schedule = "as_given",
       .allocate = "best_fit"};
   return {std::move(plan), labels_of(graph)};

@@ -107,8 +107,8 @@ PlanSketch Sketcher::finish(std::int64_t bound, const std::string& schedule, con
   for (std::int64_t by : change) load = std::max(load, live += by);
   plan.claims = {.load_as_given = Bytes(load + load / 4),
                  .load = Bytes(load),
-                 .bounds = {{BoundScope::run_once, Bytes(bound), "must_be_live"},
-                            {BoundScope::all_plans, Bytes(bound / 2), "largest_step"}},
+                 .bounds = {{BoundScope::run_once, Bytes(bound), "live_set"},
+                            {BoundScope::all_plans, Bytes(bound / 2), "working_set"}},
                  .schedule = schedule,
                  .schedule_optimal = load == bound,
                  .allocate = allocate,

@@ -136,7 +136,7 @@ class NetworkSketch {
     Claims& claims = sketch.plan.claims;
     claims.load = Bytes(*std::max_element(change.begin(), change.end()));
     claims.load_as_given = Bytes(claims.load.count() * 3 / 2);
-    claims.bounds = {{BoundScope::run_once, Bytes(std::min(bound, claims.load.count())), "must_be_live"}};
+    claims.bounds = {{BoundScope::run_once, Bytes(std::min(bound, claims.load.count())), "live_set"}};
     claims.schedule = schedule;
     claims.allocate = "greedy_by_size";
     claims.schedule_optimal = claims.load == claims.bounds[0].bytes;

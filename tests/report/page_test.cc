@@ -213,7 +213,7 @@ TEST(Page, HoldsClaimsRegionsAndProvenance) {
       {"name":"dram","capacity":null,"alignment":64,"arena":196608,"peak":0}])"));
   EXPECT_EQ(sheet["facts"]["load"], 224 * 1024);
   EXPECT_EQ(sheet["facts"]["bound"], 200 * 1024);
-  EXPECT_EQ(sheet["facts"]["bound_name"], "must_be_live");
+  EXPECT_EQ(sheet["facts"]["bound_name"], "live_set");
   EXPECT_EQ(sheet["facts"]["schedule_optimal"], false);
   EXPECT_EQ(sheet["facts"]["dims"], Json({"batch=8", "seq=128"}));
   EXPECT_EQ(sheet["facts"]["model_sha256"], "abc123");

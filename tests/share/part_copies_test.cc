@@ -127,7 +127,7 @@ TEST(PartCopies, AgreeWithEveryChoiceOnRandomGraphs) {
     });
     const std::vector<NodeId> order = given_order(graph);
     const std::vector<Bytes> profile = load_profile(alias_classes(graph, kernels, order), kernels, order);
-    const std::int64_t bound = load_bound(graph, kernels, order, profile).bytes.count();
+    const std::int64_t bound = live_set_bound(graph, kernels, order, profile).bytes.count();
     ASSERT_LE(bound, least) << print_graph(graph);
     tight += bound == least ? 1 : 0;
     with_copies += has_copies ? 1 : 0;

@@ -164,7 +164,7 @@ TEST(CheckOrderBound, ConfirmsByTheLiveSet) {
   const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(404), NodeId(2), 0);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
   EXPECT_FALSE(check.is_by_search);
-  EXPECT_EQ(check.must_be_live, Bytes(404));
+  EXPECT_EQ(check.live_set, Bytes(404));
 }
 
 TEST(CheckOrderBound, ConfirmsBySearchWhatNoLiveSetProves) {
@@ -197,7 +197,7 @@ TEST(CheckOrderBound, CountsEachPartOfASplit) {
   })");
   const OrderBoundCheck check = check_order_bound(graph, dense_facts(graph), Bytes(72), NodeId(2), 0);
   EXPECT_EQ(check.verdict, OrderBoundVerdict::confirmed);
-  EXPECT_EQ(check.must_be_live, Bytes(72));
+  EXPECT_EQ(check.live_set, Bytes(72));
 }
 
 // s and t lie in the constant w. The concats c and d both put the second half of w first, so each brings w into the
@@ -252,7 +252,7 @@ TEST(CheckOrderBound, IsRightAboutRandomSmallGraphs) {
     ASSERT_TRUE(is_topological(graph, above.order));
     ASSERT_EQ(verify_internal::counted_load(count, above.order), Bytes(least));
     for (NodeId node : all_ids<NodeId>(graph.nodes().size())) {
-      ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).must_be_live, Bytes(least));
+      ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).live_set, Bytes(least));
     }
     const verify_internal::OrderCount back = verify_internal::turned(count);
     // A walk looks at the steps, not at the end of the run.

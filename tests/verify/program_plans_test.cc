@@ -62,7 +62,7 @@ TEST(ProgramPlans, AreComparedWithBoundsOfTheirScopeOnly) {
   const Bytes load = recomputing.plan.claims.load;
   recomputing.plan.claims.bounds = {{BoundScope::run_once, load + Bytes(1), "search"}};
   EXPECT_EQ(messages(verify(*recomputing.graph, recomputing.plan)), "");
-  recomputing.plan.claims.bounds = {{BoundScope::all_plans, load + Bytes(1), "largest_step"}};
+  recomputing.plan.claims.bounds = {{BoundScope::all_plans, load + Bytes(1), "working_set"}};
   EXPECT_EQ(kinds(verify(*recomputing.graph, recomputing.plan)), "wrong_claim");
   Mutant plain = random_numbers_plan(random);
   plain.plan.claims.bounds = {{BoundScope::run_once, plain.plan.claims.load + Bytes(1), "search"}};

@@ -19,9 +19,9 @@ constexpr std::size_t kNodesAtOnce = 64;
 using NodeBits = std::uint64_t;
 
 // Computes the live sets of 64 nodes at a time.
-class MustBeLive {
+class LiveSets {
  public:
-  MustBeLive(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options)
+  LiveSets(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options)
       : graph_(graph),
         kernels_(kernels),
         alignment_(options.alignment),
@@ -61,16 +61,16 @@ class MustBeLive {
   }
 
   // What bounds() counts at one node, tensor by tensor. Without a node, what at_end() counts.
-  MustBeLiveSet set_of(std::optional<NodeId> node) {
+  LiveSet set_of(std::optional<NodeId> node) {
     const IdVector<TensorId, std::int64_t> counted = node ? counted_at(*node) : counted_at_end();
-    MustBeLiveSet set{.tensors = {}, .scratch = node ? kernels_[*node].scratch : Bytes(0)};
+    LiveSet set{.tensors = {}, .scratch = node ? kernels_[*node].scratch : Bytes(0)};
     Bytes sum = set.scratch;
     for (std::int64_t bytes : counted) sum += Bytes(bytes);
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       if (counted[id] > 0) set.tensors.push_back({id, Bytes(counted[id])});
     }
     std::stable_sort(set.tensors.begin(), set.tensors.end(),
-                     [](const MustBeLiveSet::Part& a, const MustBeLiveSet::Part& b) { return a.bytes > b.bytes; });
+                     [](const LiveSet::Member& a, const LiveSet::Member& b) { return a.bytes > b.bytes; });
     set.bytes = round_up(sum, alignment_);
     return set;
   }
@@ -230,23 +230,23 @@ std::int64_t cost_of_look(const Graph& graph, const Content& content) {
 
 }  // namespace
 
-LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options) {
+LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options) {
   if (graph.nodes().empty()) return {Bytes(0), "none", std::nullopt};
   const Content content(graph, kernels, options.alignment, options.inputs_live_throughout, options.content);
   const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, content);
   const NodeId node = largest_of(sums);
-  return {round_up(Bytes(sums[node]), options.alignment), "largest_step", node};
+  return {round_up(Bytes(sums[node]), options.alignment), "working_set", node};
 }
 
-MustBeLiveSet must_be_live(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
-                           const BoundOptions& options) {
-  return MustBeLive(graph, kernels, options).set_of(node);
+LiveSet live_set(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
+                 const BoundOptions& options) {
+  return LiveSets(graph, kernels, options).set_of(node);
 }
 
-LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
-                     const std::vector<Bytes>& profile, const BoundOptions& options) {
-  MustBeLive must_be_live(graph, kernels, options);
-  LoadBound bound{must_be_live.at_end(), order.empty() ? "none" : "must_be_live", std::nullopt};
+LoadBound live_set_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
+                         const std::vector<Bytes>& profile, const BoundOptions& options) {
+  LiveSets live_sets(graph, kernels, options);
+  LoadBound bound{live_sets.at_end(), order.empty() ? "none" : "live_set", std::nullopt};
   if (order.empty()) return bound;
   const auto raise = [&](Bytes bytes, NodeId node) {
     if (bytes <= bound.bytes) return;
@@ -254,12 +254,12 @@ LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std
     bound.node = node;
   };
   // What a node reads and writes must be live while it runs. This counts for every node, even without any effort.
-  const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, must_be_live.content());
+  const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, live_sets.content());
   const NodeId largest = largest_of(sums);
   raise(round_up(Bytes(sums[largest]), options.alignment), largest);
   const std::vector<NodeId> nodes = by_falling_load(order, profile, sums);
   const Bytes highest = *std::max_element(profile.begin(), profile.end());
-  const std::int64_t cost = cost_of_look(graph, must_be_live.content());
+  const std::int64_t cost = cost_of_look(graph, live_sets.content());
   std::int64_t effort = options.effort;
   for (std::size_t first = 0; first < nodes.size(); first += kNodesAtOnce) {
     // The tensors that must be live are live in every order, so no bound exceeds the peak of this order.
@@ -271,7 +271,7 @@ LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std
     const std::vector<NodeId> examined(
         nodes.begin() + static_cast<std::ptrdiff_t>(first),
         nodes.begin() + static_cast<std::ptrdiff_t>(std::min(first + kNodesAtOnce, nodes.size())));
-    const auto each = must_be_live.bounds(examined);
+    const auto each = live_sets.bounds(examined);
     for (std::size_t bit = 0; bit < examined.size(); ++bit) raise(Bytes(each[bit]), examined[bit]);
     effort -= cost;
   }

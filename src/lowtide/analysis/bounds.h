@@ -19,7 +19,7 @@ namespace lowtide {
 // of aliases (BoundScope::run_once). The working-set bound holds for all plans.
 struct LoadBound {
   Bytes bytes;
-  std::string_view name;       // "must_be_live" or "largest_step"; "none" for a graph without nodes
+  std::string_view name;       // "live_set" or "working_set"; "none" for a graph without nodes
   std::optional<NodeId> node;  // the node that has the bound; nullopt: the end of the run
   bool is_complete = true;     // false if the effort ended before every node was examined
 };
@@ -31,7 +31,7 @@ struct BoundOptions {
   ContentLimits content = {};
 };
 
-// Returns the live-set bound ("must_be_live"). Some tensors are live while a node v runs, whatever the order. Their
+// Returns the live-set bound ("live_set"). Some tensors are live while a node v runs, whatever the order. Their
 // producer is v or must run before v. They are also outputs, or have a reader that is v or must run after v. Kayaaslan
 // et al. 2018 call them the live set of a node. The sum of their sizes is a bound. The result is the largest of these
 // sums and of the sum at the end of the run, when all outputs are live. If the effort does not suffice for all nodes,
@@ -46,28 +46,29 @@ struct BoundOptions {
 // cannot write it over an input that may die there. Sizes are rounded up to the alignment only if no slice, split or
 // concat can put two tensors into one buffer.
 // O(effort). The ancestors of 64 nodes at a time are kept as bits, so no table is quadratic.
-[[nodiscard]] LoadBound load_bound(const Graph& graph, const ChosenKernels& kernels, const std::vector<NodeId>& order,
-                                   const std::vector<Bytes>& profile, const BoundOptions& options = {});
+[[nodiscard]] LoadBound live_set_bound(const Graph& graph, const ChosenKernels& kernels,
+                                       const std::vector<NodeId>& order, const std::vector<Bytes>& profile,
+                                       const BoundOptions& options = {});
 
 // The tensors that this bound counts at one node. Each of them is live while the node runs, whatever the order.
-struct MustBeLiveSet {
-  struct Part {
+struct LiveSet {
+  struct Member {
     TensorId tensor;
     Bytes bytes;  // > 0; bytes that two tensors share count for one of them
   };
-  std::vector<Part> tensors;  // the largest first, equals by id
-  Bytes scratch;              // of the node
-  Bytes bytes;                // the sum, rounded up to the alignment, as in load_bound
+  std::vector<Member> tensors;  // the largest first, equals by id
+  Bytes scratch;                // of the node
+  Bytes bytes;                  // the sum, rounded up to the alignment, as in live_set_bound
 };
 
 // `node`: nullopt means the end of the run. O(nodes + edges + holdings).
-[[nodiscard]] MustBeLiveSet must_be_live(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
-                                         const BoundOptions& options = {});
+[[nodiscard]] LiveSet live_set(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
+                               const BoundOptions& options = {});
 
-// Returns the working-set bound ("largest_step"), which is the weakest bound and the easiest to check. It is the
+// Returns the working-set bound ("working_set"), which is the weakest bound and the easiest to check. It is the
 // largest sum of what one node reads, writes and needs as scratch, counted by the same rules. O(nodes + edges +
 // holdings).
-[[nodiscard]] LoadBound largest_step(const Graph& graph, const ChosenKernels& kernels,
-                                     const BoundOptions& options = {});
+[[nodiscard]] LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels,
+                                          const BoundOptions& options = {});
 
 }  // namespace lowtide

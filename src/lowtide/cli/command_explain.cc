@@ -77,8 +77,8 @@ Json json_of_witness(const PeakExplanation& level, std::size_t top) {
   json["scratch_bytes"] = level.witness.scratch.count();
   json["tensors"] = Json::array();
   for (std::size_t at = 0; at < std::min(top, level.witness.tensors.size()); ++at) {
-    const MustBeLiveSet::Part& part = level.witness.tensors[at];
-    json["tensors"].push_back({{"name", name_of(level, part.tensor)}, {"bytes", part.bytes.count()}});
+    const LiveSet::Member& member = level.witness.tensors[at];
+    json["tensors"].push_back({{"name", name_of(level, member.tensor)}, {"bytes", member.bytes.count()}});
   }
   json["tensors_total"] = level.witness.tensors.size();
   return json;

@@ -35,7 +35,7 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
                    {"temporaries_sum", inspection.plain.temporaries_sum.count()},
                    {"load_as_given", inspection.plain.load_as_given.count()},
                    {"bound", inspection.bound.bytes.count()},
-                   {"largest_step", inspection.largest_step.count()}};
+                   {"working_set", inspection.working_set.count()}};
   json["bound_name"] = std::string(inspection.bound.name);
   json["operators"] = Json::array();
   for (const OperatorBytes& op : inspection.operators) {

@@ -168,7 +168,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                    {"load", plan.claims.load.count()},
                    {"bound", bound.bytes.count()},
                    {"arena", arena.count()},
-                   {"largest_step", planned.largest_step.count()}};
+                   {"working_set", planned.working_set.count()}};
   json["gap"] = json_of_gap(arena, bound.bytes);
   json["bound_name"] = bound.name;
   json["bound_scope"] = std::string(to_string(bound.scope));

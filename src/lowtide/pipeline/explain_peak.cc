@@ -46,13 +46,13 @@ class Level {
   PeakExplanation explain() && {
     const std::optional<StepId> step = result_.peak.step;
     find_ranges();
-    result_.witness_node = load_bound(graph_, kernels_, order_, profile_of_nodes(), bound_options_).node;
-    result_.witness = must_be_live(graph_, kernels_, result_.witness_node, bound_options_);
+    result_.witness_node = live_set_bound(graph_, kernels_, order_, profile_of_nodes(), bound_options_).node;
+    result_.witness = live_set(graph_, kernels_, result_.witness_node, bound_options_);
     result_.must = result_.witness;
     if (step) {
       const std::optional<NodeId> node = node_of(plan_.program.steps[*step]);
       if (!node) result_.must = {};
-      if (node && result_.witness_node != node) result_.must = must_be_live(graph_, kernels_, node, bound_options_);
+      if (node && result_.witness_node != node) result_.must = live_set(graph_, kernels_, node, bound_options_);
       find_refusals(*step);
       find_largest_touched(*step);
     }

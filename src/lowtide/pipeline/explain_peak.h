@@ -51,7 +51,7 @@ inline constexpr auto kEnumNames<PeakFreedom> = enum_names<PeakFreedom>({{PeakFr
 struct PeakBuffer {
   LiveBuffer live;
   Bytes held;  // live bytes that hold a value. The others are not written yet, or no longer needed
-  Bytes must;  // live bytes that must be live while the node runs, by MustBeLiveSet
+  Bytes must;  // live bytes that must be live while the node runs, by LiveSet
   PeakUse use = PeakUse::kept;
   PeakFreedom freedom = PeakFreedom::none;
   std::optional<StepId> written;    // the last step up to here that wrote one of the values; nullopt: before the run
@@ -97,14 +97,14 @@ struct PeakExplanation {
   StepId largest_touched_step;  // among equals the step of the peak, otherwise the first
   // The largest set of bytes that must be live at one node in every order. `witness_node` is that node; nullopt means
   // the end of the run. The size of the set is the bound of the plan, unless a search found a larger one (Bound::name).
-  MustBeLiveSet witness;
+  LiveSet witness;
   std::optional<NodeId> witness_node;
-  MustBeLiveSet must;  // of the node of the peak's step; empty for a copy
+  LiveSet must;  // of the node of the peak's step; empty for a copy
 };
 
 // Explains the peaks of a plan (peaks_of): the graph first, then the bodies inwards. `plan` is of this graph, target
 // and options, on one stream; graph, labels and plan must outlive the result. O(nodes + edges) per level, the effort of
-// load_bound, and O(steps) for each of the 64 largest buffers that are kept.
+// live_set_bound, and O(steps) for each of the 64 largest buffers that are kept.
 [[nodiscard]] std::vector<PeakExplanation> explain_peak(const Graph& graph, const Labels& labels, const Target& target,
                                                         const PlanOptions& options, const Plan& plan);
 

@@ -12,8 +12,8 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// The operands of a node are in memory while it runs, even if a plan repeats nodes or transfers tensors. So the largest
-// step bounds all plans, and other bounds hold only for plans that run each node once.
+// The operands of a node are in memory while it runs, even if a plan repeats nodes or transfers tensors. So the
+// working-set bound holds for all plans. Other bounds hold only for plans that run each node once.
 std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_plans) {
   return {{BoundScope::run_once, run_once.bytes, std::string(run_once.name)},
           {BoundScope::all_plans, all_plans.bytes, std::string(all_plans.name)}};
@@ -24,7 +24,7 @@ std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_pla
 Plan sequential_plan(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
                      const PlacedSchedule& placed) {
   const LoadBound for_all_plans =
-      largest_step(task.graph, kernels.least(BoundScope::all_plans), bound_options(task.aliases));
+      working_set_bound(task.graph, kernels.least(BoundScope::all_plans), bound_options(task.aliases));
   return complete_plan(task, placed.plan,
                        {.load_as_given = plain_figures(task.graph).load_as_given,
                         .bounds = bounds_of(order.bound, for_all_plans),
@@ -38,8 +38,8 @@ PlannedGraph collect(const Task& task, const NodeKernels& kernels, const ChosenO
   PlannedGraph planned;
   planned.plan = sequential_plan(task, kernels, order, placed);
   planned.plain = plain_figures(task.graph);
-  planned.largest_step =
-      largest_step(task.graph, kernels.least(BoundScope::run_once), bound_options(task.aliases)).bytes;
+  planned.working_set =
+      working_set_bound(task.graph, kernels.least(BoundScope::run_once), bound_options(task.aliases)).bytes;
   planned.bound_node = order.bound.node;
   planned.bound_check = check;
   planned.orders_tried = order.choice.tried;

@@ -57,7 +57,7 @@ using Spans = std::vector<Interval<Offset>>;
 
 class PeakBuffers {
  public:
-  PeakBuffers(const Graph& graph, const Peak& peak, const MustBeLiveSet& must)
+  PeakBuffers(const Graph& graph, const Peak& peak, const LiveSet& must)
       : graph_(graph),
         peak_(peak),
         plan_(*peak.plan),
@@ -89,9 +89,9 @@ class PeakBuffers {
 
  private:
   // A tensor counts for one of its live values: for a copy only if no other one is live.
-  void find_must(const MustBeLiveSet& must) {
+  void find_must(const LiveSet& must) {
     IdVector<TensorId, Bytes> left(graph_.tensors().size());
-    for (const MustBeLiveSet::Part& part : must.tensors) left[part.tensor] = part.bytes;
+    for (const LiveSet::Member& member : must.tensors) left[member.tensor] = member.bytes;
     for (bool are_copies : {false, true}) {
       for (const LiveBuffer& live : peak_.buffers) {
         for (ValueId id : live.values) {
@@ -229,7 +229,7 @@ class PeakBuffers {
 
 }  // namespace
 
-std::vector<PeakBuffer> peak_buffers(const Graph& graph, const Peak& peak, const MustBeLiveSet& must) {
+std::vector<PeakBuffer> peak_buffers(const Graph& graph, const Peak& peak, const LiveSet& must) {
   return PeakBuffers(graph, peak, must).all();
 }
 

@@ -14,6 +14,6 @@ namespace lowtide::pipeline_internal {
 
 // Explains each of peak.buffers, in the same order. `must` is of the node of the peak's step; empty for a copy.
 // O(nodes + edges), and O(steps) for each of the 64 largest buffers that are kept.
-[[nodiscard]] std::vector<PeakBuffer> peak_buffers(const Graph& graph, const Peak& peak, const MustBeLiveSet& must);
+[[nodiscard]] std::vector<PeakBuffer> peak_buffers(const Graph& graph, const Peak& peak, const LiveSet& must);
 
 }  // namespace lowtide::pipeline_internal

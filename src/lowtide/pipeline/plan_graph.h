@@ -77,7 +77,7 @@ struct TradeOff {
 struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
-  Bytes largest_step;                // the working-set bound, which holds in addition to those of Claims
+  Bytes working_set;                 // the working-set bound, which holds in addition to those of Claims
   std::optional<NodeId> bound_node;  // node with the bound; nullopt: the end of the run, or a search
   // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
   // bodies.

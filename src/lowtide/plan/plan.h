@@ -49,7 +49,7 @@ inline constexpr auto kEnumNames<BoundScope> = enum_names<BoundScope>({{BoundSco
 struct Bound {
   BoundScope scope = BoundScope::run_once;
   Bytes bytes;
-  std::string name;  // how it was found: "must_be_live", "search", "largest_step"
+  std::string name;  // how it was found: "live_set", "search", "working_set"
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 

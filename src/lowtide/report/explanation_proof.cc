@@ -18,25 +18,25 @@ std::string tensor_text(const PeakExplanation& level, TensorId tensor) {
 }
 
 // "64 B", or "16 of 64 B" if the rest is counted with another tensor.
-std::string counted_bytes(const PeakExplanation& level, const MustBeLiveSet::Part& part) {
-  const Bytes size = level.peak.labels->tensors[part.tensor].size;
-  return part.bytes < size ? with_thousands(part.bytes.count()) + " of " + exact(size) : exact(part.bytes);
+std::string counted_bytes(const PeakExplanation& level, const LiveSet::Member& member) {
+  const Bytes size = level.peak.labels->tensors[member.tensor].size;
+  return member.bytes < size ? with_thousands(member.bytes.count()) + " of " + exact(size) : exact(member.bytes);
 }
 
 // "a (64 B), b (32 B) and 3 more (20 B)"
-std::string listed(const PeakExplanation& level, const std::vector<MustBeLiveSet::Part>& parts, std::size_t top) {
+std::string listed(const PeakExplanation& level, const std::vector<LiveSet::Member>& members, std::size_t top) {
   std::string text;
   Bytes rest;
-  const std::size_t shown = std::min(std::max<std::size_t>(top, 1), parts.size());
-  for (std::size_t at = 0; at < parts.size(); ++at) {
+  const std::size_t shown = std::min(std::max<std::size_t>(top, 1), members.size());
+  for (std::size_t at = 0; at < members.size(); ++at) {
     if (at >= shown) {
-      rest += parts[at].bytes;
+      rest += members[at].bytes;
       continue;
     }
-    if (at > 0) text += at + 1 == parts.size() ? " and " : ", ";
-    text += tensor_text(level, parts[at].tensor) + " (" + counted_bytes(level, parts[at]) + ")";
+    if (at > 0) text += at + 1 == members.size() ? " and " : ", ";
+    text += tensor_text(level, members[at].tensor) + " (" + counted_bytes(level, members[at]) + ")";
   }
-  if (shown < parts.size()) text += " and " + std::to_string(parts.size() - shown) + " more (" + exact(rest) + ")";
+  if (shown < members.size()) text += " and " + std::to_string(members.size() - shown) + " more (" + exact(rest) + ")";
   return text;
 }
 
@@ -44,37 +44,37 @@ std::string listed(const PeakExplanation& level, const std::vector<MustBeLiveSet
 std::string shared_text(const PeakExplanation& level) {
   const bool is_whole = std::none_of(
       level.witness.tensors.begin(), level.witness.tensors.end(),
-      [&](const MustBeLiveSet::Part& part) { return part.bytes < level.peak.labels->tensors[part.tensor].size; });
+      [&](const LiveSet::Member& member) { return member.bytes < level.peak.labels->tensors[member.tensor].size; });
   return is_whole ? "" : " A tensor that can share bytes with another one is counted only with the bytes that it adds.";
 }
 
 // The tensors that must be live at one node, by what the node does with them.
-struct WitnessParts {
-  std::vector<MustBeLiveSet::Part> read;
-  std::vector<MustBeLiveSet::Part> written;
-  std::vector<MustBeLiveSet::Part> kept;
+struct WitnessMembers {
+  std::vector<LiveSet::Member> read;
+  std::vector<LiveSet::Member> written;
+  std::vector<LiveSet::Member> kept;
 };
 
-WitnessParts parts_of(const PeakExplanation& level, NodeId node) {
-  WitnessParts parts;
+WitnessMembers members_of(const PeakExplanation& level, NodeId node) {
+  WitnessMembers members;
   const auto reads = level.graph->reads(node);
-  for (const MustBeLiveSet::Part& part : level.witness.tensors) {
-    if (level.graph->tensor(part.tensor).producer == node) {
-      parts.written.push_back(part);
-    } else if (std::binary_search(reads.begin(), reads.end(), part.tensor)) {
-      parts.read.push_back(part);
+  for (const LiveSet::Member& member : level.witness.tensors) {
+    if (level.graph->tensor(member.tensor).producer == node) {
+      members.written.push_back(member);
+    } else if (std::binary_search(reads.begin(), reads.end(), member.tensor)) {
+      members.read.push_back(member);
     } else {
-      parts.kept.push_back(part);
+      members.kept.push_back(member);
     }
   }
-  return parts;
+  return members;
 }
 
 // "it reads a (64 B) and b (64 B), writes c (32 B), and needs 128 B of scratch"
-std::string touched_text(const PeakExplanation& level, const WitnessParts& parts, std::size_t top) {
+std::string touched_text(const PeakExplanation& level, const WitnessMembers& members, std::size_t top) {
   std::vector<std::string> clauses;
-  if (!parts.read.empty()) clauses.push_back("reads " + listed(level, parts.read, top));
-  if (!parts.written.empty()) clauses.push_back("writes " + listed(level, parts.written, top));
+  if (!members.read.empty()) clauses.push_back("reads " + listed(level, members.read, top));
+  if (!members.written.empty()) clauses.push_back("writes " + listed(level, members.written, top));
   if (level.witness.scratch > Bytes(0)) {
     const bool has_bodies = !level.graph->node(*level.witness_node).bodies.empty();
     clauses.push_back("needs " + exact(level.witness.scratch) + (has_bodies ? " for the graph inside" : " of scratch"));
@@ -96,16 +96,16 @@ StyledText witness_text(const PeakExplanation& level, const SummaryOptions& opti
                      listed(level, level.witness.tensors, options.top) + "." + shared_text(level));
   }
   const std::string node = node_text(shown_node(*level.peak.labels, *level.witness_node), "");
-  const WitnessParts parts = parts_of(level, *level.witness_node);
-  const std::string touched = touched_text(level, parts, options.top);
-  if (parts.kept.empty()) {
+  const WitnessMembers members = members_of(level, *level.witness_node);
+  const std::string touched = touched_text(level, members, options.top);
+  if (members.kept.empty()) {
     return paragraph(node + " alone needs " + sum + ": " + touched +
                      ". All of these must be in memory while it runs, in any order." + shared_text(level));
   }
-  const bool is_one = parts.kept.size() == 1;
+  const bool is_one = members.kept.size() == 1;
   return paragraph("While " + node + " runs, " + sum + " are live in every order" +
                    (touched.empty() ? "" : ": " + touched) + ". In addition, " +
-                   listed(level, parts.kept, options.top) + (is_one ? " is kept: it is" : " are kept: each is") +
+                   listed(level, members.kept, options.top) + (is_one ? " is kept: it is" : " are kept: each is") +
                    " written by a node that must run earlier, and read by a node that must run later, or it is an "
                    "output." +
                    shared_text(level));

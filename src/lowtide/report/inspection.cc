@@ -14,7 +14,7 @@ namespace {
 
 struct GraphBounds {
   LoadBound load;
-  Bytes largest_step;
+  Bytes working_set;
 };
 
 // While a node runs, its bodies need at least their own bound. That is scratch of the node, which no plan can avoid.
@@ -41,7 +41,7 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   const BoundOptions options{.alignment = alignment, .inputs_live_throughout = is_body};
   const std::vector<Bytes> profile =
       load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases);
-  return {load_bound(graph, kernels, order, profile, options), largest_step(graph, kernels, options).bytes};
+  return {live_set_bound(graph, kernels, order, profile, options), working_set_bound(graph, kernels, options).bytes};
 }
 
 void count_operators(const Graph& graph, std::map<std::string, OperatorBytes>& counts) {
@@ -76,7 +76,7 @@ Inspection inspect_graph(const Graph& graph, const Target& target) {
                 "a target has a region, a worker and a catalogue");
   const GraphBounds bounds = bounds_of(graph, target, false);
   return {.plain = plain_figures(graph),
-          .largest_step = bounds.largest_step,
+          .working_set = bounds.working_set,
           .bound = bounds.load,
           .operators = operators_by_bytes(graph),
           .as_given = plan_as_given(graph),

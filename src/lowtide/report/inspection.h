@@ -27,7 +27,7 @@ struct OperatorBytes {
 // The memory that a graph needs without a plan.
 struct Inspection {
   PlainFigures plain;
-  Bytes largest_step;                    // the largest node alone
+  Bytes working_set;                     // the largest node alone
   LoadBound bound;                       // no plan on this target that runs each node once has a smaller arena
   std::vector<OperatorBytes> operators;  // including those of bodies; sorted by bytes, then by name
   Plan as_given;                         // plan_as_given(graph), with its peaks

@@ -13,8 +13,8 @@ namespace {
 
 // Looks first at the nodes where the load of the order is highest.
 LoadBound bound_by(const ScheduleInput& input, const AliasOptions& aliases, const Schedule& order) {
-  return load_bound(input.graph, input.least_kernels, order.order,
-                    load_profile(order.aliases, input.kernels, order.order, aliases), bound_options(aliases));
+  return live_set_bound(input.graph, input.least_kernels, order.order,
+                        load_profile(order.aliases, input.kernels, order.order, aliases), bound_options(aliases));
 }
 
 }  // namespace

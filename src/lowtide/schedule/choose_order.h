@@ -19,7 +19,7 @@ struct ChosenOrder {
 [[nodiscard]] BoundOptions bound_options(const AliasOptions& aliases);
 
 // Computes a bound, then tries heuristics until one meets it. `options.bound` is ignored.
-// Errors: those of try_heuristics. O((nodes + edges) log nodes), plus the effort of load_bound.
+// Errors: those of try_heuristics. O((nodes + edges) log nodes), plus the effort of live_set_bound.
 [[nodiscard]] Result<ChosenOrder> choose_order(const ScheduleInput& input, const ScheduleOptions& options);
 
 // Searches for a better order, and raises the bound if the search proves a higher one (search_orders).

@@ -42,7 +42,7 @@ enum class OrderBoundVerdict : std::uint8_t {  // best first
 struct OrderBoundCheck {
   OrderBoundVerdict verdict = OrderBoundVerdict::undecided;
   bool is_by_search = false;  // false: the bytes that must be live at the named node or at the end prove the claim
-  Bytes must_be_live;         // what these two prove
+  Bytes live_set;             // what these two prove
   std::int64_t sets = 0;      // sets of nodes that the search found
   std::vector<NodeId> order;  // of a refuted claim; otherwise empty
   Bytes counted;              // the largest load of `order`, its end included

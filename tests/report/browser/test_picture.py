@@ -67,7 +67,7 @@ def test_head_states_the_figures(open_page):
     head = opened.text("#metrics")
     assert "Arena 576 KiB 589,824 B" in head
     assert "Peak 576 KiB nothing lost in gaps" in head
-    assert "Bound 576 KiB must_be_live" in head
+    assert "Bound 576 KiB live_set" in head
     assert "Gap 0 % nothing left to gain" in head
     assert "Program 9 steps 6 buffers placed" in head
     assert "Order greedy_by_freed_bytes proven optimal" in head

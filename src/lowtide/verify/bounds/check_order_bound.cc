@@ -33,7 +33,7 @@ Flags<Index> reached_from(const OrderCount& count, Index from, std::vector<Index
 
 // The bytes that live while a node runs, in every order: pieces that a node before it has touched, and that the node or
 // one after it still needs.
-std::int64_t must_be_live(const OrderCount& count, Index node) {
+std::int64_t live_bytes(const OrderCount& count, Index node) {
   const Flags<Index> before = reached_from(count, node, &OrderCount::Node::before);
   const Flags<Index> after = reached_from(count, node, &OrderCount::Node::after);
   Flags<Index> has_begun(count.pieces.size());
@@ -82,9 +82,9 @@ OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, B
   const OrderCount count = verify_internal::order_count(graph, facts);
   OrderBoundCheck check;
   std::int64_t proven = count.at_end;
-  if (node) proven = std::max(proven, must_be_live(count, node->value()));
-  check.must_be_live = Bytes(count.rounded(proven));
-  if (claimed <= check.must_be_live) {
+  if (node) proven = std::max(proven, live_bytes(count, node->value()));
+  check.live_set = Bytes(count.rounded(proven));
+  if (claimed <= check.live_set) {
     check.verdict = OrderBoundVerdict::confirmed;
     return check;
   }
