@@ -99,6 +99,6 @@ def code_digest(measures):
 def write(name, figures, measures):
     """Writes bench/results/NAME.json. `measures` is what rooms_of() takes."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    origin = {"machine": machine(), "commit": commit(), "options": options(), "measures": measures,
+    header = {"machine": machine(), "commit": commit(), "options": options(), "measures": measures,
               "code": code_digest(measures)}
-    (RESULTS / f"{name}.json").write_text(json.dumps({**origin, **figures}, indent=1) + "\n")
+    (RESULTS / f"{name}.json").write_text(json.dumps({**header, **figures}, indent=1) + "\n")

@@ -36,7 +36,7 @@ Content content_of(const Graph& graph) { return Content(graph, dense_kernels(gra
 TEST(Content, EachSliceIsOnePiece) {
   const Content content = content_of(slices(100));
   EXPECT_EQ(content.pieces().size(), 100U + 1);
-  EXPECT_EQ(content.holdings(), 200 + 1);
+  EXPECT_EQ(content.holder_count(), 200 + 1);
 }
 
 // Every slice reads r and would list all pieces of r. 5,000 x 5,000 is above the limit of 16 million, so r stays one
@@ -44,7 +44,7 @@ TEST(Content, EachSliceIsOnePiece) {
 TEST(Content, TensorWithTooManyPiecesStaysOnePiece) {
   const Content content = content_of(slices(5'000));
   EXPECT_EQ(content.pieces().size(), 1U + 1);
-  EXPECT_EQ(content.holdings(), 5'001 + 1);
+  EXPECT_EQ(content.holder_count(), 5'001 + 1);
 }
 
 // c has 9 bytes, but only bytes 0 to 4 of r: 0 to 3 twice and 1 to 4 once. r is not divided.
@@ -61,11 +61,10 @@ TEST(Content, RepeatedBytesOfAnUndividedOriginCountOnce) {
   })");
   const Content content(graph, dense_kernels(graph), Bytes(1), false, {.touched = 0});
   ASSERT_EQ(content.pieces().size(), 1U + 1);
-  std::vector<std::pair<std::string, std::int64_t>> holdings;
-  for (const Holding& one : content.pieces()[0]) holdings.emplace_back(graph.tensor(one.tensor).name, one.bytes);
-  EXPECT_THAT(holdings,
-              ::testing::ElementsAre(::testing::Pair("r", 8), ::testing::Pair("c", 4), ::testing::Pair("s", 3),
-                                     ::testing::Pair("t", 3), ::testing::Pair("u", 3)));
+  std::vector<std::pair<std::string, std::int64_t>> holders;
+  for (const Holder& one : content.pieces()[0]) holders.emplace_back(graph.tensor(one.tensor).name, one.bytes);
+  EXPECT_THAT(holders, ::testing::ElementsAre(::testing::Pair("r", 8), ::testing::Pair("c", 4), ::testing::Pair("s", 3),
+                                              ::testing::Pair("t", 3), ::testing::Pair("u", 3)));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& pr
     }
     std::sort(taken.begin(), taken.end(),
               [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
-    offsets[by_size[at]] = baselines_internal::smallest_gap(taken, buffer.size);
+    offsets[by_size[at]] = baselines_internal::smallest_free_range(taken, buffer.size);
   }
   return offsets;
 }

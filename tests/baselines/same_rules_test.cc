@@ -57,7 +57,7 @@ TEST(SameRules, LargestFirstAgreesWithAScan) {
   }
 }
 
-// 300 buffers with at most 10 lifespans, [0, 1) to [0, 4): far more pairs than lifespans, so gaps are kept by
+// 300 buffers with at most 10 lifespans, [0, 1) to [0, 4): far more pairs than lifespans, so free ranges are kept by
 // lifespan.
 TEST(SameRules, LargestFirstOfFewLifespansAgreesWithAScan) {
   Random random(24);

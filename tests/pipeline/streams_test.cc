@@ -131,18 +131,18 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
   EXPECT_GT(small, 60);
 }
 
-// Tensors in one buffer have fixed distances, which leaves gaps. Other ways to share in the same run close some of
+// Tensors in one buffer have fixed distances, which leaves fragmentation. Other ways to share in the same run close some of
 // them.
 TEST(PlanGraphStreams, ShareInOtherWaysIfOffsetsLeaveAGap) {
   Random random(29);
-  Bytes gaps;
+  Bytes fragmentation;
   for (int round = 0; round < 12; ++round) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(60, 120)));
     const PlannedGraph planned = must_plan(
         graph, {.order_effort = 10'000'000, .allocate_effort = 2'000'000, .streams = 2, .pareto_front = true});
-    for (const TradeOff& point : planned.trade_offs) gaps += point.arena - point.load;
+    for (const TradeOff& point : planned.trade_offs) fragmentation += point.arena - point.load;
   }
-  EXPECT_LE(gaps, Bytes(12'500));  // measured: 11,904, and 15,040 without other ways
+  EXPECT_LE(fragmentation, Bytes(12'500));  // measured: 11,904, and 15,040 without other ways
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(PackingPage, HoldsBuffersAndTheirPieces) {
   const Json sheet = sheet_of(small_packing());
   EXPECT_EQ(sheet["packing"], true);
   // Something begins or ends at 0, 30, 60, 80 and 90.
-  EXPECT_EQ(sheet["time"], Json::parse(R"({"origin":"0","start":0,"bounds":[0,30,60,80,90],"names":null})"));
+  EXPECT_EQ(sheet["time"], Json::parse(R"({"epoch":"0","start":0,"bounds":[0,30,60,80,90],"names":null})"));
   EXPECT_EQ(sheet["whole"]["name"], (Json{"fixed", "low", "resting", "late"}));
   EXPECT_EQ(sheet["whole"]["size"], (Json{65536, 65536, 65536, 131072}));
   EXPECT_EQ(sheet["whole"]["alignment"], (Json{1, 4096, 1, 1}));
@@ -94,19 +94,19 @@ TEST(PackingPage, GivesABufferWithoutAnyTimeOnePiece) {
 
 TEST(PackingPage, CountsTimeFromTheFirst) {
   EXPECT_EQ(sheet_of(sketch_of({{100, 120}}))["time"],
-            Json::parse(R"({"origin":"0","start":100,"bounds":[0,20],"names":null})"));
+            Json::parse(R"({"epoch":"0","start":100,"bounds":[0,20],"names":null})"));
   EXPECT_EQ(sheet_of(sketch_of({{-5, 5}}))["time"],
-            Json::parse(R"({"origin":"0","start":-5,"bounds":[0,10],"names":null})"));
+            Json::parse(R"({"epoch":"0","start":-5,"bounds":[0,10],"names":null})"));
   // Nanoseconds since 1970 exceed 2^53, but their span does not.
   EXPECT_EQ(sheet_of(sketch_of({{1'785'000'000'000'000'001, 1'785'000'000'000'000'004}}))["time"],
-            Json::parse(R"({"origin":"1785000000000000001","start":0,"bounds":[0,3],"names":null})"));
+            Json::parse(R"({"epoch":"1785000000000000001","start":0,"bounds":[0,3],"names":null})"));
 }
 
 TEST(PackingPage, NamesTimesWhoseSpanIsTooLargeForAScript) {
   const std::int64_t least = std::numeric_limits<std::int64_t>::min();
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
   EXPECT_EQ(sheet_of(sketch_of({{least, least + 1}, {most - 1, most}}))["time"], Json::parse(R"({
-      "origin":"0","start":0,"bounds":[0,1,2,3],
+      "epoch":"0","start":0,"bounds":[0,1,2,3],
       "names":["-9223372036854775808","-9223372036854775807","9223372036854775806","9223372036854775807"]})"));
 }
 

@@ -284,7 +284,7 @@ TEST(CheckOrderBound, CountsAnOperandInPlaceOnce) {
   })");
   const OrderFacts facts = dense_facts(graph);
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(12), NodeId(1), 0).verdict, OrderBoundVerdict::confirmed);
-  EXPECT_EQ(check_order_bound(graph, facts, Bytes(16), NodeId(2), 0).must_be_live, Bytes(16));  // c and d
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(16), NodeId(2), 0).live_set, Bytes(16));  // c and d
   EXPECT_EQ(check_order_bound(graph, facts, Bytes(17), NodeId(2), kEffort).verdict, OrderBoundVerdict::refuted);
 }
 

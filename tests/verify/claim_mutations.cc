@@ -101,7 +101,7 @@ std::optional<StepId> some_step_with_bodies(Random& random, const Plan& plan) {
 }
 
 // Changes provenance on which the whole plan and the plans of its bodies must agree.
-bool body_of_another_origin(Random& random, Mutant& mutant) {
+bool body_of_another_provenance(Random& random, Mutant& mutant) {
   const auto step = some_step_with_bodies(random, mutant.plan);
   if (!step) return false;
   auto& bodies = mutant.plan.layout.steps[*step].bodies;
@@ -235,7 +235,7 @@ std::vector<MutationKind> claim_mutations() {
           {"order_claimed_optimal", order_claimed_optimal, false},
           {"offsets_claimed_optimal", offsets_claimed_optimal, false},
           {"other_provenance", other_provenance, false},
-          {"body_of_another_origin", body_of_another_origin},
+          {"body_of_another_provenance", body_of_another_provenance},
           {"body_moves", body_moves},
           {"body_without_space", body_without_space},
           {"bodies_swap", bodies_swap},

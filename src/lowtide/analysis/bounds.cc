@@ -46,14 +46,14 @@ class LiveSets {
     for (std::size_t bit = 0; bit < nodes.size(); ++bit) clear_saved(nodes[bit], NodeBits{1} << bit);
     std::array<std::int64_t, kNodesAtOnce> sum{};
     for (std::size_t bit = 0; bit < nodes.size(); ++bit) sum[bit] = kernels_[nodes[bit]].scratch.count();
-    for (const std::vector<Holding>& holders : content_.pieces()) {
+    for (const std::vector<Holder>& holders : content_.pieces()) {
       NodeBits counted = 0;
-      for (const Holding& holding : holders) {
-        // The largest holding comes first, so the first live one counts.
-        for (NodeBits left = live_[holding.tensor] & ~counted; left != 0; left &= left - 1) {
-          sum[static_cast<std::size_t>(__builtin_ctzll(left))] += holding.bytes;
+      for (const Holder& holder : holders) {
+        // The largest holder comes first, so the first live one counts.
+        for (NodeBits left = live_[holder.tensor] & ~counted; left != 0; left &= left - 1) {
+          sum[static_cast<std::size_t>(__builtin_ctzll(left))] += holder.bytes;
         }
-        counted |= live_[holding.tensor];
+        counted |= live_[holder.tensor];
       }
     }
     for (std::int64_t& one : sum) one = round_up(Bytes(one), alignment_).count();
@@ -89,9 +89,9 @@ class LiveSets {
     mark_relatives({node});
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) live_[id] = where_live(id) & 1;
     clear_saved(node, 1);
-    for (const std::vector<Holding>& holders : content_.pieces()) {
-      const auto lives = std::find_if(holders.begin(), holders.end(),
-                                      [&](const Holding& holding) { return live_[holding.tensor] != 0; });
+    for (const std::vector<Holder>& holders : content_.pieces()) {
+      const auto lives =
+          std::find_if(holders.begin(), holders.end(), [&](const Holder& holder) { return live_[holder.tensor] != 0; });
       if (lives != holders.end()) counted[lives->tensor] += lives->bytes;
     }
     return counted;
@@ -190,11 +190,11 @@ IdVector<NodeId, std::int64_t> sums_of_steps(const Graph& graph, const ChosenKer
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) sum[id] = kernels[id].scratch.count();
   IdVector<NodeId, std::uint32_t> counted(graph.nodes().size(), 0);  // the last piece counted at a node, from 1
   std::uint32_t piece = 0;
-  for (const std::vector<Holding>& holders : content.pieces()) {
+  for (const std::vector<Holder>& holders : content.pieces()) {
     ++piece;
-    for (const Holding& holding : holders) {
-      for (NodeId node : nodes_that_hold(graph, kernels, holding.tensor)) {
-        if (std::exchange(counted[node], piece) != piece) sum[node] += holding.bytes;
+    for (const Holder& holder : holders) {
+      for (NodeId node : nodes_that_hold(graph, kernels, holder.tensor)) {
+        if (std::exchange(counted[node], piece) != piece) sum[node] += holder.bytes;
       }
     }
   }
@@ -225,7 +225,7 @@ std::vector<NodeId> by_falling_load(const std::vector<NodeId>& order, const std:
 std::int64_t cost_of_look(const Graph& graph, const Content& content) {
   std::int64_t edges = 0;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) edges += static_cast<std::int64_t>(graph.reads(id).size());
-  return 2 * edges + static_cast<std::int64_t>(graph.nodes().size() + graph.tensors().size()) + content.holdings();
+  return 2 * edges + static_cast<std::int64_t>(graph.nodes().size() + graph.tensors().size()) + content.holder_count();
 }
 
 }  // namespace

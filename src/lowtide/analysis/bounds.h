@@ -61,13 +61,13 @@ struct LiveSet {
   Bytes bytes;                  // the sum, rounded up to the alignment, as in live_set_bound
 };
 
-// `node`: nullopt means the end of the run. O(nodes + edges + holdings).
+// `node`: nullopt means the end of the run. O(nodes + edges + holders of pieces).
 [[nodiscard]] LiveSet live_set(const Graph& graph, const ChosenKernels& kernels, std::optional<NodeId> node,
                                const BoundOptions& options = {});
 
 // Returns the working-set bound ("working_set"), which is the weakest bound and the easiest to check. It is the
 // largest sum of what one node reads, writes and needs as scratch, counted by the same rules. O(nodes + edges +
-// holdings).
+// holders of pieces).
 [[nodiscard]] LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels,
                                           const BoundOptions& options = {});
 

@@ -28,30 +28,30 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
     const bool is_placed = inputs_in_arena && tensor.role == Role::input && !tensor.is_captured;
-    if (!tensor.producer) add_origin(id, !is_placed);
+    if (!tensor.producer) add_source(id, !is_placed);
     if (!tensor.producer && !is_placed) is_in_arena.reset(id);
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(views, id);
   mark_next_states();
 
-  std::vector<std::vector<Held>> held(origins_.size());
+  std::vector<std::vector<Held>> held(sources_.size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     if (!is_in_arena.test(id) || stays_outside(id)) continue;
     for (const Segment& one : segments_[id]) {
-      held[one.origin].push_back({{one.begin, one.begin + one.length}, {id, one.length}});
+      held[one.source].push_back({{one.begin, one.begin + one.length}, {id, one.length}});
     }
   }
-  for (std::size_t at = 0; at < origins_.size(); ++at) {
-    if (!held[at].empty() && !origins_[at].is_next_state) divide(origins_[at], held[at]);
+  for (std::size_t at = 0; at < sources_.size(); ++at) {
+    if (!held[at].empty() && !sources_[at].is_next_state) divide(sources_[at], held[at]);
   }
-  for (const std::vector<Holding>& holders : pieces_) holdings_ += static_cast<std::int64_t>(holders.size());
+  for (const std::vector<Holder>& holders : pieces_) holder_count_ += static_cast<std::int64_t>(holders.size());
 }
 
-void Content::add_origin(TensorId id, bool is_outside) {
+void Content::add_source(TensorId id, bool is_outside) {
   const std::int64_t size = graph_.tensor(id).size.count();
   if (size == 0) return;
-  segments_[id] = {{.origin = static_cast<std::uint32_t>(origins_.size()), .begin = 0, .length = size, .at = 0}};
-  origins_.push_back({.tensor = id, .size = size, .is_outside = is_outside});
+  segments_[id] = {{.source = static_cast<std::uint32_t>(sources_.size()), .begin = 0, .length = size, .at = 0}};
+  sources_.push_back({.tensor = id, .size = size, .is_outside = is_outside});
 }
 
 // Nodes are visited in topological order, so the content of the viewed tensor is known before that of the view.
@@ -66,7 +66,7 @@ void Content::fill(const ViewTable& views, NodeId id) {
   for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
     if (!output) continue;
     if (views.of(id).empty()) {
-      add_origin(*output, false);
+      add_source(*output, false);
     } else if (!stays_outside(*output)) {
       bring_in(*output);
     }
@@ -77,7 +77,7 @@ void Content::fill(const ViewTable& views, NodeId id) {
 void Content::hold_part(const TableView& view) {
   const std::vector<Segment>& part = segments_[view.part];
   const bool is_outside = std::any_of(part.begin(), part.end(),
-                                      [&](const Segment& segment) { return origins_[segment.origin].is_outside; });
+                                      [&](const Segment& segment) { return sources_[segment.source].is_outside; });
   const bool is_input = !graph_.tensor(view.part).producer;
   if (is_outside || !view.must_copy || (!is_input && !view.is_repeated)) {
     for (Segment segment : part) {
@@ -89,10 +89,10 @@ void Content::hold_part(const TableView& view) {
   // If an input is the whole concat, both may be the same bytes.
   const bool has_copy = view.must_copy && (!is_input || size < graph_.tensor(view.whole).size.count());
   if (!has_copy || is_outside || size == 0 || !has_copy_.insert(view.part)) return;
-  add_segment(view.whole, {.origin = static_cast<std::uint32_t>(origins_.size()),
+  add_segment(view.whole, {.source = static_cast<std::uint32_t>(sources_.size()),
                            .length = size,
                            .at = is_input ? view.offset.count() : kSomewhere});
-  origins_.push_back({.tensor = view.whole, .size = size});
+  sources_.push_back({.tensor = view.whole, .size = size});
 }
 
 void Content::hold_view(const View& view, bool is_whole) {
@@ -101,7 +101,7 @@ void Content::hold_view(const View& view, bool is_whole) {
     const std::int64_t begin = is_whole ? segment.at : std::max(segment.at, part.begin);
     const std::int64_t end = is_whole ? segment.at + segment.length : std::min(segment.at + segment.length, part.end);
     if (begin >= end) continue;
-    add_segment(view.part, {segment.origin, segment.begin + begin - segment.at, end - begin, begin - part.begin});
+    add_segment(view.part, {segment.source, segment.begin + begin - segment.at, end - begin, begin - part.begin});
   }
 }
 
@@ -110,7 +110,7 @@ void Content::add_segment(TensorId id, const Segment& segment) {
   std::vector<Segment>& segments = segments_[id];
   if (!segments.empty()) {
     Segment& last = segments.back();
-    if (last.origin == segment.origin && last.begin + last.length == segment.begin &&
+    if (last.source == segment.source && last.begin + last.length == segment.begin &&
         last.at + last.length == segment.at) {
       last.length += segment.length;
       return;
@@ -126,23 +126,23 @@ void Content::add_segment(TensorId id, const Segment& segment) {
 // Whether the tensor is a contiguous part of one input or constant, and is not an output.
 bool Content::stays_outside(TensorId id) const {
   const std::vector<Segment>& segments = segments_[id];
-  if (segments.size() != 1 || !origins_[segments[0].origin].is_outside) return false;
+  if (segments.size() != 1 || !sources_[segments[0].source].is_outside) return false;
   return segments[0].length == graph_.tensor(id).size.count() && graph_.tensor(id).role != Role::output;
 }
 
 void Content::bring_in(TensorId id) {
   std::vector<TensorId> roots;  // this tensor is the first to bring them into the arena
   for (Segment& segment : segments_[id]) {
-    if (!origins_[segment.origin].is_outside) continue;
-    const TensorId root = origins_[segment.origin].tensor;
+    if (!sources_[segment.source].is_outside) continue;
+    const TensorId root = sources_[segment.source].tensor;
     const bool is_first = is_brought_.insert(root);
     if (is_first) roots.push_back(root);
     if (!is_first && std::find(roots.begin(), roots.end(), root) == roots.end()) {
       segment.length = 0;
       continue;
     }
-    origins_.push_back({.tensor = id, .size = segment.length});
-    segment.origin = static_cast<std::uint32_t>(origins_.size() - 1);
+    sources_.push_back({.tensor = id, .size = segment.length});
+    segment.source = static_cast<std::uint32_t>(sources_.size() - 1);
     segment.begin = 0;
   }
   std::erase_if(segments_[id], [](const Segment& segment) { return segment.length == 0; });
@@ -152,12 +152,12 @@ void Content::mark_next_states() {
   for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
     const Tensor& tensor = graph_.tensor(id);
     if (!tensor.is_next_state || !tensor.producer || tensor.role == Role::output) continue;
-    for (const Segment& segment : segments_[id]) origins_[segment.origin].is_next_state = true;
+    for (const Segment& segment : segments_[id]) sources_[segment.source].is_next_state = true;
   }
 }
 
-// Divides an origin into pieces. Runs with the same holders are one piece.
-void Content::divide(const Origin& origin, const std::vector<Held>& held) {
+// Divides a source into pieces. Runs with the same holders are one piece.
+void Content::divide(const Source& source, const std::vector<Held>& held) {
   std::vector<std::int64_t> cuts;
   for (const Held& one : held) cuts.insert(cuts.end(), {one.bytes.begin, one.bytes.end});
   std::sort(cuts.begin(), cuts.end());
@@ -165,7 +165,7 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   const auto place = [&](std::int64_t byte) {
     return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), byte) - cuts.begin());
   };
-  std::int64_t more = 0;     // holdings beyond the first of each tensor
+  std::int64_t more = 0;     // entries of the tensors in pieces, beyond the first of each
   std::int64_t touched = 0;  // the same, summed over the nodes that read or write the tensor
   for (const Held& one : held) {
     const auto runs = static_cast<std::int64_t>(place(one.bytes.end) - place(one.bytes.begin));
@@ -188,8 +188,8 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
     if (!holders[run].empty()) pieces[holders[run]] += cuts[run + 1] - cuts[run];
   }
   for (const auto& [indices, bytes] : pieces) {
-    const bool is_rounded = is_rounded_.test(origin.tensor) && bytes == origin.size;
-    std::vector<Holding>& piece = pieces_.emplace_back();
+    const bool is_rounded = is_rounded_.test(source.tensor) && bytes == source.size;
+    std::vector<Holder>& piece = pieces_.emplace_back();
     for (std::uint32_t at : indices) {
       piece.push_back(held[at].holder);
       piece.back().bytes = is_rounded ? round_up(Bytes(bytes), alignment_).count() : bytes;
@@ -197,12 +197,12 @@ void Content::divide(const Origin& origin, const std::vector<Held>& held) {
   }
 }
 
-// A tensor may repeat bytes of the origin. They count once, because until a node makes the tensor, one copy is enough.
+// A tensor may repeat bytes of the source. They count once, because until a node makes the tensor, one copy is enough.
 void Content::keep_whole(std::vector<Held> held) {
   std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
     return std::pair(a.holder.tensor, a.bytes.begin) < std::pair(b.holder.tensor, b.bytes.begin);
   });
-  std::vector<Holding>& piece = pieces_.emplace_back();
+  std::vector<Holder>& piece = pieces_.emplace_back();
   std::int64_t end = 0;  // of the bytes of the last tensor that are counted
   for (const Held& one : held) {
     if (piece.empty() || piece.back().tensor != one.holder.tensor) {
@@ -213,7 +213,7 @@ void Content::keep_whole(std::vector<Held> held) {
     piece.back().bytes += std::max<std::int64_t>(one.bytes.end - begin, 0);
     end = std::max(end, one.bytes.end);
   }
-  std::stable_sort(piece.begin(), piece.end(), [](const Holding& a, const Holding& b) { return a.bytes > b.bytes; });
+  std::stable_sort(piece.begin(), piece.end(), [](const Holder& a, const Holder& b) { return a.bytes > b.bytes; });
 }
 
 // Finds the tensors whose sizes are rounded up. A buffer can hold several tensors at once only because of a slice,

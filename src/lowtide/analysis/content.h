@@ -15,21 +15,21 @@
 
 namespace lowtide {
 
-// The bytes that every plan needs. What a node computes is an *origin*: its content exists at least once. A view holds
-// bytes of origins and adds none:
+// The bytes that every plan needs. What a node computes is a *source*: its content exists at least once. A view holds
+// bytes of sources and adds none:
 //
-//   a = Conv, b = Conv       origins a, b
+//   a = Conv, b = Conv       sources a, b
 //   c = Concat(a, b)         holds a and b. It may cost nothing beyond a and b, which never share a byte
 //   s = Slice(c)             holds bytes of a, of b, or of both
 //
-// A *piece* is a range of bytes of one origin that the same tensors hold. While one of them is live, the piece is in
+// A *piece* is a range of bytes of one source that the same tensors hold. While one of them is live, the piece is in
 // memory.
 //
 // A view of an input or constant, which is outside of the arena, needs no bytes. A concat of such views needs all of
 // its bytes, unless they are adjacent in that input or constant in the same order:
 //
 //   w constant, s = Slice(w, 0..2), t = Slice(w, 2..4)
-//   c = Concat(t, s)         cannot be bytes of w: it brings s and t into the arena, as two more origins
+//   c = Concat(t, s)         cannot be bytes of w: it brings s and t into the arena, as two more sources
 //   d = Concat(s, t)         may be the bytes of w, so it holds nothing
 //
 // The next content of a state (StateUpdate::next), and what shares its bytes, may be written into the buffer of the
@@ -37,7 +37,7 @@ namespace lowtide {
 //
 // Several tensors may bring bytes of the same constant into the arena. A later tensor may share them with the first, or
 // the first may be dead by then. So only the first counts.
-struct Holding {
+struct Holder {
   TensorId tensor;
   std::int64_t bytes = 0;
 };
@@ -47,43 +47,43 @@ struct ContentLimits {
   // A tensor with more runs of bytes may omit the rest once `further` runs beyond this limit are used up.
   std::size_t segments_of_one = 256;
   // The most runs beyond that limit, and the most pieces beyond the first of each tensor. Both count over all tensors.
-  // An origin that would have more pieces is not divided.
+  // A source that would have more pieces is not divided.
   std::int64_t further = 4'000'000;
   // The most pieces beyond the first, summed over all accesses of nodes to tensors. An order problem lists each of them
-  // in 4 bytes. 30,000 slices of one tensor would have 900 million. An origin beyond this limit is not divided.
+  // in 4 bytes. 30,000 slices of one tensor would have 900 million. A source beyond this limit is not divided.
   std::int64_t touched = 16'000'000;
 };
 
 class Content {
  public:
-  // `inputs_in_arena`: inputs are origins, too (bodies of Loop and Scan).
+  // `inputs_in_arena`: inputs are sources, too (bodies of Loop and Scan).
   // O(nodes + views x limits.segments_of_one + limits.further), and the time to sort the runs.
   Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_in_arena,
           const ContentLimits& limits = {});
 
-  // The holders of each piece, each with all bytes of the piece. The holders of an undivided origin may have only some
-  // of its bytes; they are sorted from large to small. A byte of the origin that a tensor repeats counts once. Of the
+  // The holders of each piece, each with all bytes of the piece. The holders of an undivided source may have only some
+  // of its bytes; they are sorted from large to small. A byte of the source that a tensor repeats counts once. Of the
   // holders that are live at the same time, the largest counts.
-  [[nodiscard]] const std::vector<std::vector<Holding>>& pieces() const { return pieces_; }
+  [[nodiscard]] const std::vector<std::vector<Holder>>& pieces() const { return pieces_; }
   // The bytes that a tensor occupies if it shares none.
   [[nodiscard]] std::int64_t alone(TensorId id) const {
     const Bytes size = graph_.tensor(id).size;
     return (is_rounded_.test(id) ? round_up(size, alignment_) : size).count();
   }
   // The number of holders of all pieces.
-  [[nodiscard]] std::int64_t holdings() const { return holdings_; }
+  [[nodiscard]] std::int64_t holder_count() const { return holder_count_; }
 
  private:
-  struct Origin {
+  struct Source {
     TensorId tensor;  // computed by a node, brought into the arena, or outside of it
     std::int64_t size = 0;
     bool is_outside = false;     // an input or constant that occupies no bytes of the arena
     bool is_next_state = false;  // some of it is the next content of a state
   };
-  // Bytes of a tensor that are bytes of an origin.
+  // Bytes of a tensor that are bytes of a source.
   struct Segment {
-    std::uint32_t origin = 0;
-    std::int64_t begin = 0;  // in the origin
+    std::uint32_t source = 0;
+    std::int64_t begin = 0;  // in the source
     std::int64_t length = 0;
     std::int64_t at = 0;  // in the tensor, or kSomewhere
   };
@@ -92,11 +92,11 @@ class Content {
   static constexpr std::int64_t kSomewhere = std::int64_t{1} << 60;
   struct Held {
     Interval<std::int64_t> bytes;
-    Holding holder;  // of all these bytes
+    Holder holder;  // of all these bytes
   };
 
   void find_rounded(const ViewTable& views, const ChosenKernels& kernels);
-  void add_origin(TensorId id, bool is_outside);
+  void add_source(TensorId id, bool is_outside);
   void fill(const ViewTable& views, NodeId node);
   void hold_part(const TableView& view);
   void hold_view(const View& view, bool is_whole);
@@ -104,7 +104,7 @@ class Content {
   [[nodiscard]] bool stays_outside(TensorId id) const;
   void bring_in(TensorId id);
   void mark_next_states();
-  void divide(const Origin& origin, const std::vector<Held>& held);
+  void divide(const Source& source, const std::vector<Held>& held);
   void keep_whole(std::vector<Held> held);
 
   const Graph& graph_;
@@ -112,11 +112,11 @@ class Content {
   ContentLimits left_;          // `further` and `touched` fall to 0 as the runs use them up
   Flags<TensorId> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;
-  std::vector<Origin> origins_;
+  std::vector<Source> sources_;
   Flags<TensorId> is_brought_;  // inputs and constants: a tensor has brought bytes of it into the arena
   Flags<TensorId> has_copy_;    // parts of concats: a copy of the part has been counted
-  std::vector<std::vector<Holding>> pieces_;
-  std::int64_t holdings_ = 0;
+  std::vector<std::vector<Holder>> pieces_;
+  std::int64_t holder_count_ = 0;
 };
 
 }  // namespace lowtide

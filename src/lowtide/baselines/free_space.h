@@ -18,29 +18,29 @@ struct AddressRange {
   Offset end;
 };
 
-// Returns what FreeSpace::smallest_gap returns for these ranges, by a scan in O(ranges). Requires: they are sorted by
-// `begin`.
-[[nodiscard]] Offset smallest_gap(std::span<const AddressRange> ranges, Bytes size);
+// Returns what FreeSpace::smallest_free_range returns for these taken ranges, by a scan in O(ranges). Requires: they
+// are sorted by `begin`.
+[[nodiscard]] Offset smallest_free_range(std::span<const AddressRange> ranges, Bytes size);
 
-// The gaps between address ranges in an arena. Each operation takes O(log gaps), amortized.
+// The free ranges between the taken ranges of an arena. Each operation takes O(log ranges), amortized.
 class FreeSpace {
  public:
-  // Returns the start of the smallest gap that holds `size` bytes, the lowest among equals. If there is none,
-  // returns the end of the highest range. A gap is between two ranges or below the lowest one, has at least 1
-  // byte, and ends at an empty range.
-  [[nodiscard]] Offset smallest_gap(Bytes size) const;
+  // Returns the start of the smallest free range that holds `size` bytes, the lowest among equals. If there is none,
+  // returns the end of the highest taken range. A free range is between two taken ranges or below the lowest one, and
+  // has at least 1 byte. An empty taken range divides it.
+  [[nodiscard]] Offset smallest_free_range(Bytes size) const;
 
-  // Adds a range. Requires: begin <= end. Ranges may overlap.
+  // Takes a range. Requires: begin <= end. Ranges may overlap.
   void take(Offset begin, Offset end);
 
  private:
-  using Gaps = std::map<Offset, Offset>;  // start to end
-  void add_gap(Offset begin, Offset end);
-  Gaps::iterator erase_gap(Gaps::iterator gap);
+  using Ranges = std::map<Offset, Offset>;  // start to end
+  void add_free(Offset begin, Offset end);
+  Ranges::iterator erase_free(Ranges::iterator range);
 
-  Gaps gaps_;
+  Ranges free_;
   std::set<std::pair<Bytes, Offset>> by_length_;
-  Offset end_;  // of the highest range
+  Offset end_;  // of the highest taken range
 };
 
 }  // namespace lowtide::baselines_internal

@@ -15,7 +15,7 @@ namespace {
 // the same time have 50 million pairs.
 constexpr std::int64_t kMostPairs = 100'000'000;
 
-// The cost of taking a gap out of a tree, in pairs.
+// The cost of taking a free range out of a tree, in pairs.
 constexpr std::int64_t kPairsPerUpdate = 4;
 
 // Returns the number of pairs of buffers that are live at the same time.
@@ -49,7 +49,7 @@ std::vector<TimeSpan> different_spans(const PackingProblem& problem) {
   return spans;
 }
 
-// Collects, for each buffer, the gaps between the placed buffers that are live at the same time.
+// Collects, for each buffer, the free ranges between the placed buffers that are live at the same time.
 IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const std::vector<PackingId>& by_size) {
   IdVector<PackingId, Offset> offsets(problem.buffers.size());
   PlacedSpans placed(problem.buffers);
@@ -61,14 +61,14 @@ IdVector<PackingId, Offset> place_by_pairs(const PackingProblem& problem, const 
     for (PackingId other : beside) taken.push_back({offsets[other], offsets[other] + problem.buffers[other].size});
     std::sort(taken.begin(), taken.end(),
               [](const AddressRange& a, const AddressRange& b) { return a.begin < b.begin; });
-    offsets[id] = smallest_gap(taken, problem.buffers[id].size);
+    offsets[id] = smallest_free_range(taken, problem.buffers[id].size);
     placed.mark(id);
   }
   return offsets;
 }
 
-// Keeps the gaps for each of a few lifespans, and removes the bytes of a placed buffer from all lifespans that it
-// overlaps.
+// Keeps the free ranges for each of a few lifespans, and removes the bytes of a placed buffer from all lifespans that
+// it overlaps.
 IdVector<PackingId, Offset> place_by_spans(const PackingProblem& problem, const std::vector<PackingId>& by_size,
                                            const std::vector<TimeSpan>& spans) {
   IdVector<PackingId, Offset> offsets(problem.buffers.size());
@@ -77,7 +77,7 @@ IdVector<PackingId, Offset> place_by_spans(const PackingProblem& problem, const 
     const PackingBuffer& buffer = problem.buffers[id];
     if (buffer.lifespan.empty()) continue;  // at offset 0, because it conflicts with nothing
     const auto own = std::lower_bound(spans.begin(), spans.end(), buffer.lifespan) - spans.begin();
-    offsets[id] = space[static_cast<std::size_t>(own)].smallest_gap(buffer.size);
+    offsets[id] = space[static_cast<std::size_t>(own)].smallest_free_range(buffer.size);
     for (std::size_t at = 0; at < spans.size(); ++at) {
       if (spans[at].overlaps(buffer.lifespan)) space[at].take(offsets[id], offsets[id] + buffer.size);
     }

@@ -12,7 +12,7 @@
 namespace lowtide::pipeline_internal {
 
 // Returns the slices, splits and concats that are aliases, in the order of the schedule. The tensors that they join
-// have fixed distances, which may leave gaps between offsets.
+// have fixed distances, which may leave free ranges between buffers.
 [[nodiscard]] std::vector<NodeId> partial_aliases(const Graph& graph, const Schedule& schedule);
 
 // Returns other options for sharing, to try if the arena of a plan exceeds its load:

@@ -97,7 +97,7 @@ Result<ParallelPlan> plan_run(const ParallelizeInput& input, const ParallelRun& 
   return ParallelPlan{std::move(plan), std::move(trade_off), excess};
 }
 
-// The same sequence with other ways to share buffers (other_sharing.h), for runs whose offsets leave a gap.
+// The same sequence with other ways to share buffers (other_sharing.h), for runs whose arena is above the peak.
 class OtherSharing {
  public:
   explicit OtherSharing(const ParallelizeInput& input) : input_(input) {

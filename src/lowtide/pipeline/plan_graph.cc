@@ -46,8 +46,8 @@ Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
   order = stages.run_on(std::move(order), PlanStage::bound, graph,
                         [&](ChosenOrder known) { return tighten_bound(input, task.aliases, std::move(known)); });
 
-  // Offsets after the order, which decides lifespans. If they leave gaps, other orders and other sharing may leave
-  // none.
+  // Offsets after the order, which decides lifespans. If the arena is above the peak, other orders and other
+  // sharing may lower it.
   const PlanParts parts{graph, kernels.planned, *bodies, task.machine};
   const PlaceInput placing = place_input(task, parts);
   Result<PlacedSchedule> placed =

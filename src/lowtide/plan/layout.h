@@ -91,7 +91,7 @@ struct Buffer {
   Lifespan lifespan;  // within the program; empty only if the program has no steps
   std::optional<Placement> placement;
   // Empty if all bytes are live in the whole lifespan. Otherwise at least two parts of a placed buffer, in address
-  // order and without gaps. Their sizes add up to the size of the buffer.
+  // order, one right after another. Their sizes add up to the size of the buffer.
   std::vector<BufferPart> parts = {};
   // The region that holds a buffer without placement. nullopt means memory that every worker can address.
   std::optional<RegionId> home = std::nullopt;

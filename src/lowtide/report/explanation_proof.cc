@@ -291,7 +291,7 @@ StyledText remedies_text(const PeakExplanation& level) {
   const Bytes arena = arena_bytes(*level.peak.plan);
   if (arena > level.peak.bytes) {
     out.append(list_item("The arena of " + format_bytes(arena) + " exceeds the peak by " +
-                         format_bytes(arena - level.peak.bytes) + ", which is lost in gaps between buffers" +
+                         format_bytes(arena - level.peak.bytes) + ", which is lost between buffers" +
                          (level.peak.plan->machine.regions.size() > 1 ? " and between regions." : ".")));
   }
   if (!level.peak.body.empty()) return out;

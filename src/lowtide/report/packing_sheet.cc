@@ -47,7 +47,7 @@ class Clock {
     const bool is_to_scale = since_first(last) <= static_cast<std::uint64_t>(kLargestExact);
     json.key("time");
     json.begin_object();
-    json.member("origin", std::to_string(is_exact || !is_to_scale ? 0 : first));
+    json.member("epoch", std::to_string(is_exact || !is_to_scale ? 0 : first));
     json.member("start", is_exact && is_to_scale ? first : std::int64_t{0});
     add_column(json, "bounds", times_.size(),
                [&](std::size_t at) { return static_cast<std::int64_t>(is_to_scale ? since_first(times_[at]) : at); });

@@ -13,8 +13,8 @@ namespace lowtide::report_internal {
 //   parent    null
 //   facts     name, tool, height and bound
 //   regions   one, with the capacity and the height
-//   time      {origin, start, bounds, names}   bounds: the times at which a buffer or gap begins or ends, ascending,
-//             counted from the first one. A time of the problem is origin + start + bound. origin is a text, "0" unless
+//   time      {epoch, start, bounds, names}   bounds: the times at which a buffer or gap begins or ends, ascending,
+//             counted from the first one. A time of the problem is epoch + start + bound. epoch is a text, "0" unless
 //             the times are too large for a script's numbers. If even their span is too large, bounds are 0, 1, 2, ...
 //             and names are the times
 //   whole     {name, size, alignment, offset, fixed, begin, end, pieces}   one row per buffer; begin and end are

@@ -41,7 +41,7 @@ def test_head_and_panel_use_the_words_of_a_packing(open_page):
     opened = open_page("packing.html")
     head = opened.text("#metrics")
     assert "Height 256 KiB of 256 KiB" in head
-    assert "Peak 256 KiB nothing lost in gaps" in head
+    assert "Peak 256 KiB nothing lost to fragmentation" in head
     assert "Bound 256 KiB load at time 30" in head
     assert "Gap 0 % nothing left to gain" in head
     assert "No reuse 320 KiB height 80 % of it" in head
@@ -167,7 +167,7 @@ def test_drawing_20000_buffers_costs_pixels_not_buffers(open_page):
 def test_an_axis_not_to_scale_has_one_unit_per_time(open_page):
     opened = open_page("packing_far.html")
     assert "Axis not to scale: one unit from each time to the next" in opened.text("#panel")
-    assert "Peak 7 B nothing lost in gaps" in opened.text("#metrics")
+    assert "Peak 7 B nothing lost to fragmentation" in opened.text("#metrics")
     assert "In the peak, time 9,223,372,036,854,775,806" in opened.text("#tabs")
     opened.press("+", "+", "+", "ArrowLeft", "]", "[", "0", ".", "Enter", "Escape")
 

@@ -51,7 +51,7 @@ def test_load_is_the_sum_of_what_lives(open_page):
     # cat's parts: 64, 64, 64, 96, 128, 128, 128; t 64 in 1 and 2, u 64 in 2 to 4, scratch 32 in 3, out 32 in 6.
     assert load == [64 * KIB, 128 * KIB, 192 * KIB, 192 * KIB, 192 * KIB, 128 * KIB, 160 * KIB]
     assert opened.run("() => lowtide.charts[0].facts.largestLoad === lowtide.state.shown.facts.load")
-    assert "Peak 192 KiB nothing lost in gaps" in opened.text("#metrics")
+    assert "Peak 192 KiB nothing lost to fragmentation" in opened.text("#metrics")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

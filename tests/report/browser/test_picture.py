@@ -66,7 +66,7 @@ def test_head_states_the_figures(open_page):
     opened = open_page("small.html")
     head = opened.text("#metrics")
     assert "Arena 576 KiB 589,824 B" in head
-    assert "Peak 576 KiB nothing lost in gaps" in head
+    assert "Peak 576 KiB nothing lost to fragmentation" in head
     assert "Bound 576 KiB live_set" in head
     assert "Gap 0 % nothing left to gain" in head
     assert "Program 9 steps 6 buffers placed" in head
@@ -122,7 +122,7 @@ def test_gap_and_waste_are_counted(open_page):
     head = opened.text("#metrics")
     # Arenas of 48 + 192 = 240 KiB, load 224 KiB, bound 200 KiB: 16 KiB lost, gap 40 / 200.
     assert "Arena 240 KiB" in head
-    assert "16 KiB lost in gaps" in head
+    assert "16 KiB lost to fragmentation" in head
     assert "Gap 20 % 40 KiB above" in head
 
 

@@ -36,8 +36,11 @@ std::optional<IntervalProblem> interval_problem(const CompressedProblem& problem
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
     const std::int64_t size = aligned_up(buffer.size, out.unit);
     const std::int64_t alignment = out.unit == buffer.alignment ? 1 : buffer.alignment;
-    out.buffers.push_back(
-        {{first_clique[buffer.hull.begin], first_clique[buffer.hull.end]}, size, alignment, size - buffer.size, id});
+    out.buffers.push_back({{first_clique[buffer.lifespan.begin], first_clique[buffer.lifespan.end]},
+                           size,
+                           alignment,
+                           size - buffer.size,
+                           id});
   }
   std::sort(out.buffers.begin(), out.buffers.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.cliques.begin, a.id) < std::tuple(b.cliques.begin, b.id);

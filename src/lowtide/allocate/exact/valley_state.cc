@@ -295,7 +295,7 @@ void ValleyState::find_rests(CliqueId clique, CliqueSpan component) {
 std::optional<std::int64_t> ValleyState::next_height(CliqueId clique, CliqueSpan component) {
   const std::int64_t floor = height_[clique];
   std::int64_t lowest = kNoHeight;
-  CliqueSpan hull{clique, clique};  // of the candidates
+  CliqueSpan reach{clique, clique};  // of the candidates
   std::int64_t least_alignment = kNoHeight;
   find_rests(clique, component);
   for (CliqueId begin : cliques_in({component.begin, next(clique)})) {
@@ -308,17 +308,17 @@ std::optional<std::int64_t> ValleyState::next_height(CliqueId clique, CliqueSpan
       if (offset > floor) {
         lowest = std::min(lowest, offset);
       } else {
-        hull = {std::min(hull.begin, begin), std::max(hull.end, end)};
+        reach = {std::min(reach.begin, begin), std::max(reach.end, end)};
         least_alignment = std::min(least_alignment, self.alignment);
       }
     }
   }
   // A candidate can lie higher only on top of a buffer that is not in the clique.
-  for (CliqueId begin : cliques_in({component.begin, hull.end})) {
+  for (CliqueId begin : cliques_in({component.begin, reach.end})) {
     for (std::optional<SearchBuffer> buffer = first_[begin]; buffer; buffer = next_[*buffer]) {
       const IntervalProblem::Buffer& self = problem_.buffers[*buffer];
       ++work_;
-      if (self.cliques.end <= hull.begin || self.cliques.contains(clique)) continue;
+      if (self.cliques.end <= reach.begin || self.cliques.contains(clique)) continue;
       const std::int64_t rest = std::max({height_[begin], height_[previous(self.cliques.end)], floor});
       lowest = std::min(lowest, aligned_up(rest + self.size, least_alignment));
     }

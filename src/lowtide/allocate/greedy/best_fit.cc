@@ -47,12 +47,12 @@ class Sweep {
   std::optional<Placements> run(Effort& effort) {
     std::vector<PackingId> order = problem_.movable;
     const auto key = [&](PackingId id) {
-      return std::tuple(problem_.buffers[id].hull.begin, -problem_.buffers[id].size, id);
+      return std::tuple(problem_.buffers[id].lifespan.begin, -problem_.buffers[id].size, id);
     };
     std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) { return key(a) < key(b); });
     for (PackingId id : order) {
       if (has_reservations() && effort.exhausted()) return std::nullopt;
-      advance_to(problem_.buffers[id].hull.begin);
+      advance_to(problem_.buffers[id].lifespan.begin);
       assign(id, effort);
     }
     return placements_of(problem_, ranges_);
@@ -73,12 +73,12 @@ class Sweep {
     for (PackingId id : problem_.movable) {
       const CompressedProblem::Buffer& buffer = problem_.buffers[id];
       if (!is_reserved(id)) {
-        ends_.emplace_back(buffer.hull.end, id);
+        ends_.emplace_back(buffer.lifespan.end, id);
         continue;
       }
       reserved_.push_back(id);
       for (const MomentSpan& span : problem_.spans_of(id)) {
-        if (span.begin != buffer.hull.begin) begins_.emplace_back(span.begin, id);  // `assign` takes the first span
+        if (span.begin != buffer.lifespan.begin) begins_.emplace_back(span.begin, id);  // `assign` takes the first span
         ends_.emplace_back(span.end, id);
       }
     }
@@ -125,7 +125,7 @@ class Sweep {
   // The bytes of the reservations that are in conflict with this buffer.
   void collect_forbidden(PackingId id, Effort& effort) {
     const CompressedProblem::Buffer& buffer = problem_.buffers[id];
-    index_->for_each_overlapping(buffer.hull, effort, [&](PackingId other) {
+    index_->for_each_overlapping(buffer.lifespan, effort, [&](PackingId other) {
       effort.spend(buffer.span_count + problem_.buffers[other].span_count);
       if (are_live_together(problem_, id, other)) forbidden_.push_back(ranges_[other]);
     });

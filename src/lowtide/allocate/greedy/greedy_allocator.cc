@@ -39,9 +39,9 @@ void GreedyAllocator::collect_taken(PackingId buffer, Effort& effort) {
   }
   if (relation_) take(relation_->neighbours(buffer));
   const CompressedProblem::Buffer& self = problem_.buffers[buffer];
-  index_->for_each_overlapping(self.hull, effort, [&](PackingId other) {
+  index_->for_each_overlapping(self.lifespan, effort, [&](PackingId other) {
     const std::uint32_t spans = self.span_count + problem_.buffers[other].span_count;
-    if (spans != 2) {  // with gaps, overlapping hulls are not enough
+    if (spans != 2) {  // with gaps, overlapping lifespans are not enough
       effort.spend(spans);
       if (!are_live_together(problem_, buffer, other)) return;
     }

@@ -27,7 +27,7 @@ std::vector<PackingId> movable_by(const CompressedProblem& problem, const Key& k
   return order;
 }
 
-std::int64_t length_of(const Buffer& buffer) { return buffer.hull.end - buffer.hull.begin; }
+std::int64_t length_of(const Buffer& buffer) { return buffer.lifespan.end - buffer.lifespan.begin; }
 
 // The rank of each moment by load. The busiest moment has rank 0, and of equal loads the earlier moment comes first.
 std::vector<Moment> ranks_by_load(const std::vector<std::int64_t>& load) {
@@ -93,8 +93,8 @@ IdVector<PackingId, Moment> breadth_ranks(const CompressedProblem& problem) {
 }  // namespace
 
 std::vector<PackingId> greedy_by_size(const CompressedProblem& problem) {
-  return movable_by(problem,
-                    [](PackingId id, const Buffer& buffer) { return std::tuple(-buffer.size, buffer.hull.begin, id); });
+  return movable_by(
+      problem, [](PackingId id, const Buffer& buffer) { return std::tuple(-buffer.size, buffer.lifespan.begin, id); });
 }
 
 std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem) {
@@ -106,7 +106,7 @@ std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem) {
 std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& problem) {
   const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
   return movable_by(problem, [&](PackingId id, const Buffer& buffer) {
-    return std::tuple(rank[id], -std::int64_t{buffer.hull.end}, buffer.hull.begin, id);
+    return std::tuple(rank[id], -std::int64_t{buffer.lifespan.end}, buffer.lifespan.begin, id);
   });
 }
 

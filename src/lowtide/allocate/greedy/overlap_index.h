@@ -13,7 +13,7 @@
 
 namespace lowtide::allocate_internal {
 
-// Finds the inserted buffers whose hull overlaps a span, without a table of all pairs.
+// Finds the inserted buffers whose lifespan overlaps a span, without a table of all pairs.
 //
 // All members are known beforehand and sorted by begin. Row 0 has the end of each inserted member, and 0 for the
 // others. The rows above form a tree of maxima with kFan children per node. The members that overlap [begin, end) are
@@ -32,8 +32,8 @@ class OverlapIndex {
   void insert(PackingId buffer);
   void clear();
 
-  // Calls visit(id) for each inserted member whose hull overlaps `span`. Each call and each tree node take one unit of
-  // effort.
+  // Calls visit(id) for each inserted member whose lifespan overlaps `span`. Each call and each tree node take one unit
+  // of effort.
   template <typename Visit>
   void for_each_overlapping(MomentSpan span, Effort& effort, Visit&& visit) const {
     const auto before =

@@ -43,8 +43,8 @@ struct Boundary {
 // The initial cost of taking out each buffer. A long-lived buffer rarely finds another offset, so it weighs more.
 IdVector<PackingId, std::uint8_t> first_weights(const CompressedProblem& problem) {
   const auto length = [&](PackingId id) {
-    const MomentSpan& hull = problem.buffers[id].hull;
-    return static_cast<double>(hull.end - hull.begin);
+    const MomentSpan& lifespan = problem.buffers[id].lifespan;
+    return static_cast<double>(lifespan.end - lifespan.begin);
   };
   double longest = 1;
   for (PackingId id : problem.movable) longest = std::max(longest, length(id));
@@ -190,7 +190,7 @@ class Ejection {
       out.assign(neighbours.begin(), neighbours.end());
       return;
     }
-    index_->for_each_overlapping(problem_.buffers[buffer].hull, effort, [&](PackingId other) {
+    index_->for_each_overlapping(problem_.buffers[buffer].lifespan, effort, [&](PackingId other) {
       if (other != buffer && are_live_together(problem_, buffer, other)) out.push_back(other);
     });
   }

@@ -69,10 +69,10 @@ CompressedProblem compress(const PackingProblem& problem) {
     }
     compressed.span_count = static_cast<std::uint32_t>(out.spans.size()) - compressed.first_span;
     if (compressed.span_count > 0) {
-      compressed.hull = {out.spans[compressed.first_span].begin, out.spans.back().end};
+      compressed.lifespan = {out.spans[compressed.first_span].begin, out.spans.back().end};
     } else if (!problem.conflicts) {
       const Moment begin = moment_of(buffer.lifespan.begin, out.times);
-      compressed.hull = {begin, begin};
+      compressed.lifespan = {begin, begin};
     }
     if (buffer.fixed_offset) compressed.fixed_offset = buffer.fixed_offset->position();
     out.buffers.push_back(compressed);
@@ -94,7 +94,7 @@ CompressedProblem compress(const PackingProblem& problem) {
 bool are_live_together(const CompressedProblem& problem, PackingId first, PackingId second) {
   const CompressedProblem::Buffer& a = problem.buffers[first];
   const CompressedProblem::Buffer& b = problem.buffers[second];
-  if (!a.hull.overlaps(b.hull)) return false;
+  if (!a.lifespan.overlaps(b.lifespan)) return false;
   if (a.span_count == 1 && b.span_count == 1) return true;
   const std::span<const MomentSpan> spans_of_a = problem.spans_of(first);
   const std::span<const MomentSpan> spans_of_b = problem.spans_of(second);

@@ -27,7 +27,7 @@ using MomentSpan = Interval<Moment>;
 // fixed one.
 struct CompressedProblem {
   struct Buffer {
-    MomentSpan hull;               // from its first to its last active moment; empty if it has none
+    MomentSpan lifespan;           // from its first to its last active moment; empty if it has none
     std::uint32_t first_span = 0;  // index into `spans`
     std::uint32_t span_count = 0;  // 1 without gaps; 0 for all buffers if a relation replaces time
     std::int64_t size = 0;

@@ -21,12 +21,12 @@ std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Ef
   effort.spend(static_cast<std::int64_t>(pairs.size()));
   std::vector<PackingId> by_begin = problem.participants();
   std::sort(by_begin.begin(), by_begin.end(), [&](PackingId a, PackingId b) {
-    return std::tuple(problem.buffers[a].hull.begin, a) < std::tuple(problem.buffers[b].hull.begin, b);
+    return std::tuple(problem.buffers[a].lifespan.begin, a) < std::tuple(problem.buffers[b].lifespan.begin, b);
   });
-  std::vector<PackingId> active;  // buffers whose hulls may still overlap the next one
+  std::vector<PackingId> active;  // buffers whose lifespans may still overlap the next one
   for (PackingId buffer : by_begin) {
-    const Moment begin = problem.buffers[buffer].hull.begin;
-    std::erase_if(active, [&](PackingId other) { return problem.buffers[other].hull.end <= begin; });
+    const Moment begin = problem.buffers[buffer].lifespan.begin;
+    std::erase_if(active, [&](PackingId other) { return problem.buffers[other].lifespan.end <= begin; });
     for (PackingId other : active) {
       if (are_live_together(problem, buffer, other)) pairs.push_back({buffer, other});
     }
@@ -41,9 +41,9 @@ std::int64_t count_overlapping_pairs(const CompressedProblem& problem) {
   std::vector<Moment> begins;
   std::vector<Moment> ends;
   for (PackingId buffer : problem.participants()) {
-    if (problem.buffers[buffer].hull.empty()) continue;
-    begins.push_back(problem.buffers[buffer].hull.begin);
-    ends.push_back(problem.buffers[buffer].hull.end);
+    if (problem.buffers[buffer].lifespan.empty()) continue;
+    begins.push_back(problem.buffers[buffer].lifespan.begin);
+    ends.push_back(problem.buffers[buffer].lifespan.end);
   }
   std::sort(begins.begin(), begins.end());
   std::sort(ends.begin(), ends.end());

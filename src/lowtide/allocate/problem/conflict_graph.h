@@ -32,7 +32,7 @@ class ConflictGraph {
 // The graph of all conflicts. Returns nullopt if the effort ends before the last pair.
 [[nodiscard]] std::optional<ConflictGraph> conflict_graph(const CompressedProblem& problem, Effort& effort);
 
-// The number of pairs of buffers whose hulls overlap, plus the pairs of the relation. This is an upper bound on the
+// The number of pairs of buffers whose lifespans overlap, plus the pairs of the relation. This is an upper bound on the
 // number of conflicts, and exact if no buffer has gaps. O(n log n), because it does not enumerate the pairs.
 [[nodiscard]] std::int64_t count_overlapping_pairs(const CompressedProblem& problem);
 

@@ -94,7 +94,7 @@ HeightBound height_bound(const CompressedProblem& problem) {
   }
   for (std::int64_t alignment : alignments) raise_by_alignment(problem, alignment, bound);
   for (const CompressedProblem::Buffer& buffer : problem.buffers) {
-    raise(bound, buffer.fixed_offset + buffer.size, buffer.hull.begin);  // fixed_offset is 0 for movable buffers
+    raise(bound, buffer.fixed_offset + buffer.size, buffer.lifespan.begin);  // fixed_offset is 0 for movable buffers
   }
   return bound;
 }

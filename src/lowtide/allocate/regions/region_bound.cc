@@ -53,12 +53,12 @@ void RegionBound::set_joined() {
   for (GroupId group : model_.groups()) {
     const std::span<const RegionModel::Demand> demands = model_.demands_of(group);
     if (demands.empty()) continue;
-    CliqueSpan hull = demands.front().cliques;
+    CliqueSpan reach = demands.front().cliques;
     for (const RegionModel::Demand& demand : demands) {
-      hull = {std::min(hull.begin, demand.cliques.begin), std::max(hull.end, demand.cliques.end)};
+      reach = {std::min(reach.begin, demand.cliques.begin), std::max(reach.end, demand.cliques.end)};
     }
-    joined_[hull.begin].end = std::max(joined_[hull.begin].end, hull.end);
-    joined_[previous(hull.end)].begin = std::min(joined_[previous(hull.end)].begin, hull.begin);
+    joined_[reach.begin].end = std::max(joined_[reach.begin].end, reach.end);
+    joined_[previous(reach.end)].begin = std::min(joined_[previous(reach.end)].begin, reach.begin);
   }
   if (joined_.empty()) return;
   const CliqueId end(static_cast<std::uint32_t>(joined_.size()));

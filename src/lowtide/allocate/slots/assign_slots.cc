@@ -31,7 +31,7 @@ IdVector<Position, PackingId> slot_order(const CompressedProblem& problem) {
   std::sort(order.begin(), order.end(), [&](PackingId a, PackingId b) {
     const CompressedProblem::Buffer& first = problem.buffers[a];
     const CompressedProblem::Buffer& second = problem.buffers[b];
-    return std::tuple(-first.size, first.hull.begin, a) < std::tuple(-second.size, second.hull.begin, b);
+    return std::tuple(-first.size, first.lifespan.begin, a) < std::tuple(-second.size, second.lifespan.begin, b);
   });
   IdVector<Position, PackingId> out;
   for (PackingId id : order) out.push_back(id);

@@ -57,7 +57,7 @@ function metricsOf(sheet, other) {
     metric(
       'Peak',
       shortBytes(now.load),
-      against(now.load, was('load'), waste > 0 ? `${shortBytes(waste)} lost in gaps` : 'nothing lost in gaps'),
+      against(now.load, was('load'), `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`),
       {title: `Largest number of live bytes: ${bothBytes(now.load)}`},
     ),
     metric('Bound', shortBytes(now.bound), against(now.bound, was('bound'), facts.bound_name || 'lower bound'), {

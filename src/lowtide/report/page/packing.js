@@ -33,7 +33,7 @@ function packingMetrics(sheet) {
       title: `Bytes to reserve, up to the highest end of a buffer: ${bothBytes(now.arena)}`,
       tone: 'main',
     }),
-    metric('Peak', shortBytes(now.load), waste > 0 ? `${shortBytes(waste)} lost in gaps` : 'nothing lost in gaps', {
+    metric('Peak', shortBytes(now.load), `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`, {
       title: `Largest number of live bytes at any time: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), reason, {
@@ -151,7 +151,7 @@ function timeRows(sheet) {
     ...row('From, to', sheet.intervalText(0, sheet.stepCount)),
     ...row('Peak', `${shortBytes(largestLoad)} at `, timeButton(sheet, peakStep)),
     ...(isElsewhere ? row('Bound', 'shown at ', timeButton(sheet, sheet.stepOfColumn(witness))) : []),
-    ...(sheet.origin === 0n ? [] : row('Axis', `counts from ${countText(sheet.origin)}`)),
+    ...(sheet.epoch === 0n ? [] : row('Axis', `counts from ${countText(sheet.epoch)}`)),
     ...(sheet.timeNames === null ? [] : row('Axis', 'not to scale: one unit from each time to the next')),
   ];
 }

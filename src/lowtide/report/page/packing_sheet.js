@@ -27,7 +27,7 @@ class PackingSheet extends Sheet {
   }
 
   readColumns({time, whole, piece}) {
-    this.origin = BigInt(time.origin);
+    this.epoch = BigInt(time.epoch);
     this.start = time.start;
     this.bounds = Float64Array.from(time.bounds);
     this.timeNames = time.names;
@@ -139,13 +139,13 @@ class PackingSheet extends Sheet {
 
   timeText(time) {
     if (this.timeNames !== null) return countText(BigInt(this.timeNames[this.columnOf(time)] ?? 0));
-    return this.origin === 0n ? countText(this.start + time) : countText(this.origin + BigInt(Math.round(time)));
+    return this.epoch === 0n ? countText(this.start + time) : countText(this.epoch + BigInt(Math.round(time)));
   }
 
   tickText(time) {
     const shown = this.timeNames === null ? this.start + time : Number(this.timeNames[this.columnOf(time)] ?? 0);
     const text = Math.abs(shown) < 1e12 ? countText(shown) : shown.toExponential(2).replace('e+', 'e');
-    return this.origin === 0n ? text : `+${text}`;
+    return this.epoch === 0n ? text : `+${text}`;
   }
 
   stepText() {

@@ -33,7 +33,7 @@ class FromGraph {
 
   OrderProblem make(const ContentLimits& limits) && {
     const Content content(graph_, *kernels_, options_.bound_alignment(), options_.inputs_live_throughout, limits);
-    for (const std::vector<Holding>& holders : content.pieces()) add_piece(holders);
+    for (const std::vector<Holder>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }
 
@@ -67,7 +67,7 @@ class FromGraph {
   // Adds one value. Adds none if a tensor of the group is outside the arena, because then all of them are.
   void add_group(const std::vector<TensorId>& group) {
     std::int64_t size = 0;
-    std::vector<Holding> holders;
+    std::vector<Holder> holders;
     for (TensorId id : group) {
       const Tensor& tensor = graph_.tensor(id);
       const bool is_placed_input = options_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
@@ -89,17 +89,17 @@ class FromGraph {
     node.steps[0].origin = id.value();
   }
 
-  // Holders come with the largest holding first. Only the largest live holder counts. So while one of the first h
+  // The holder with the most bytes comes first. Only the largest live holder counts. So while one of the first h
   // holders is live, they need the bytes that the h-th has above the next one. They are live without a pause: the bytes
-  // that a later holder repeats exist from the origin on, so they are somewhere in memory until then.
-  void add_piece(const std::vector<Holding>& holders) {
+  // that a later holder repeats exist from the source on, so they are somewhere in memory until then.
+  void add_piece(const std::vector<Holder>& holders) {
     for (std::size_t at = 0; at < holders.size(); ++at) {
       const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;
       if (holders[at].bytes > next) add_value(holders, at + 1, holders[at].bytes - next);
     }
   }
 
-  void add_value(const std::vector<Holding>& holders, std::size_t count, std::int64_t size) {
+  void add_value(const std::vector<Holder>& holders, std::size_t count, std::int64_t size) {
     const auto index = static_cast<Index>(problem_.values.size());
     OrderProblem::Value value{.size = size};
     bool is_used = false;

@@ -54,7 +54,7 @@ struct OrderProblem {
 // A relaxed problem: with every order and every choice of aliases, each step of the graph has at least the load that it
 // has here. The problem counts content, not tensors (analysis/content.h). A view and its operand are one value. A slice
 // or concat counts only the bytes that no other tensor holds. For a graph without these, it is the load itself, except
-// for some rules of results in place. O(nodes + edges + holdings).
+// for some rules of results in place. O(nodes + edges + holders of pieces).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          const ContentLimits& limits = {});
 

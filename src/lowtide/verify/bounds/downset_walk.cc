@@ -78,26 +78,26 @@ void DownsetWalk::run_safe_chains(std::vector<Index>* order) {
 
 // Returns false if the set is known.
 bool DownsetWalk::insert(const std::vector<std::uint64_t>& words) {
-  if (origins_.size() * 2 >= table_.size()) grow();
+  if (predecessors_.size() * 2 >= table_.size()) grow();
   std::size_t at = hash_of(words.data(), words_per_set_) & (table_.size() - 1);
   for (; table_[at] != 0; at = (at + 1) & (table_.size() - 1)) {
     if (std::equal(words.begin(), words.end(), words_.data() + (table_[at] - 1) * words_per_set_)) return false;
   }
-  table_[at] = static_cast<Index>(origins_.size() + 1);
+  table_[at] = static_cast<Index>(predecessors_.size() + 1);
   words_.insert(words_.end(), words.begin(), words.end());
   return true;
 }
 
 void DownsetWalk::grow() {
   table_.assign(table_.size() * 2, 0);
-  for (Index set = 0; set < origins_.size(); ++set) {
+  for (Index set = 0; set < predecessors_.size(); ++set) {
     std::size_t at = hash_of(words_.data() + set * words_per_set_, words_per_set_) & (table_.size() - 1);
     while (table_[at] != 0) at = (at + 1) & (table_.size() - 1);
     table_[at] = set + 1;
   }
 }
 
-void DownsetWalk::keep(std::optional<Origin> origin) {
+void DownsetWalk::keep(std::optional<Predecessor> predecessor) {
   std::vector<std::uint64_t> words(words_per_set_, 0);
   bool is_complete = true;
   for (Index chain = range_.begin; chain < range_.end; ++chain) {
@@ -106,8 +106,8 @@ void DownsetWalk::keep(std::optional<Origin> origin) {
     is_complete = is_complete && state_.has_run(chain);
   }
   if (!insert(words)) return;
-  const auto set = static_cast<Index>(origins_.size());
-  origins_.push_back(origin);
+  const auto set = static_cast<Index>(predecessors_.size());
+  predecessors_.push_back(predecessor);
   bytes_left_ -= bytes_per_set_;
   open_.push_back(set);
   if (is_complete) goal_ = set;
@@ -127,7 +127,7 @@ void DownsetWalk::expand(Index set) {
     go_to(set);
     state_.run(chain);
     run_safe_chains(nullptr);
-    keep(Origin{.parent = set, .chosen = chain});
+    keep(Predecessor{.parent = set, .chosen = chain});
     if (goal_) return;
   }
 }
@@ -147,7 +147,8 @@ DownsetWalk::End DownsetWalk::run(std::int64_t work) {
 std::vector<Index> DownsetWalk::order() {
   LOWTIDE_CHECK(goal_.has_value(), "an order was found before it is requested");
   std::vector<Index> path;
-  for (Index set = *goal_; origins_[set]; set = origins_[set]->parent) path.push_back(origins_[set]->chosen);
+  for (Index set = *goal_; predecessors_[set]; set = predecessors_[set]->parent)
+    path.push_back(predecessors_[set]->chosen);
   std::reverse(path.begin(), path.end());
   for (Index chain = range_.end; chain-- > range_.begin;) {
     if (state_.has_run(chain)) state_.undo(chain);

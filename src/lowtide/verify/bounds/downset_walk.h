@@ -42,7 +42,7 @@ class DownsetWalk {
   // Bytes that the sets occupy.
   [[nodiscard]] std::int64_t bytes() const { return sets() * bytes_per_set_; }
   // Sets that were found.
-  [[nodiscard]] std::int64_t sets() const { return static_cast<std::int64_t>(origins_.size()); }
+  [[nodiscard]] std::int64_t sets() const { return static_cast<std::int64_t>(predecessors_.size()); }
   // Nodes, pieces and chains that were looked at so far.
   [[nodiscard]] std::int64_t work() const { return state_.work() + work_; }
   // Requires: complete. The chains in [begin, end) in an order within `most`.
@@ -50,7 +50,7 @@ class DownsetWalk {
 
  private:
   // The chain that led from the parent to a set. Safe chains followed it.
-  struct Origin {
+  struct Predecessor {
     Index parent;
     Index chosen;
   };
@@ -59,7 +59,7 @@ class DownsetWalk {
   [[nodiscard]] bool is_safe(Index chain);
   void run_safe_chains(std::vector<Index>* order);
   void expand(Index set);
-  void keep(std::optional<Origin> origin);
+  void keep(std::optional<Predecessor> predecessor);
   [[nodiscard]] bool insert(const std::vector<std::uint64_t>& words);
   void grow();
 
@@ -69,12 +69,12 @@ class DownsetWalk {
   ChainState state_;
   std::size_t words_per_set_;
   std::int64_t bytes_per_set_;
-  std::vector<std::uint64_t> words_;            // of all sets, one bit per chain
-  std::vector<std::optional<Origin>> origins_;  // by set; nullopt: the first
-  std::vector<Index> table_;                    // open addressing, by the hash of the words: 1 + the set, or 0 if free
-  std::vector<Index> open_;                     // sets that are not expanded yet
-  std::optional<Index> goal_;                   // the set of all chains
-  std::int64_t work_ = 0;                       // in addition to that of the state
+  std::vector<std::uint64_t> words_;                      // of all sets, one bit per chain
+  std::vector<std::optional<Predecessor>> predecessors_;  // by set; nullopt: the first
+  std::vector<Index> table_;   // open addressing, by the hash of the words: 1 + the set, or 0 if free
+  std::vector<Index> open_;    // sets that are not expanded yet
+  std::optional<Index> goal_;  // the set of all chains
+  std::int64_t work_ = 0;      // in addition to that of the state
 };
 
 }  // namespace lowtide::verify_internal

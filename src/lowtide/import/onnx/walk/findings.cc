@@ -80,7 +80,7 @@ std::string what_is_unknown(const UnknownSize& unknown) {
 void list_symbols(const std::vector<UnknownSize>& unknown, std::vector<std::string>& lines) {
   std::map<std::string, std::pair<std::string, std::size_t>> uses;  // symbol -> first use, count
   for (const UnknownSize& size : unknown) {
-    if (size.origin != UnknownSize::Origin::input || size.symbol.empty()) continue;
+    if (size.cause != UnknownSize::Cause::input || size.symbol.empty()) continue;
     auto& [first, count] = uses[size.symbol];
     if (count++ == 0) first = what_is_unknown(size);
   }
@@ -95,7 +95,7 @@ void list_symbols(const std::vector<UnknownSize>& unknown, std::vector<std::stri
 void list_unnamed(const std::vector<UnknownSize>& unknown, std::vector<std::string>& lines) {
   std::set<std::string> listed;
   for (const UnknownSize& size : unknown) {
-    if (size.origin != UnknownSize::Origin::input || !size.symbol.empty()) continue;
+    if (size.cause != UnknownSize::Cause::input || !size.symbol.empty()) continue;
     if (!listed.insert(size.tensor).second) continue;
     lines.push_back("input " + quoted(size.tensor) + " is " + size.type + ": give --shape " + typed(size.tensor) + "=" +
                     shape_option(size.type));
@@ -103,10 +103,10 @@ void list_unnamed(const std::vector<UnknownSize>& unknown, std::vector<std::stri
 }
 
 // Adds one line per tensor.
-void list_makers(const std::vector<UnknownSize>& unknown, UnknownSize::Origin origin, std::vector<std::string>& lines) {
+void list_makers(const std::vector<UnknownSize>& unknown, UnknownSize::Cause cause, std::vector<std::string>& lines) {
   std::set<std::pair<std::string, std::string>> listed;
   for (const UnknownSize& size : unknown) {
-    if (size.origin != origin || !listed.emplace(size.maker, size.tensor).second) continue;
+    if (size.cause != cause || !listed.emplace(size.maker, size.tensor).second) continue;
     lines.push_back(quoted(size.tensor) + " is " + size.type + ", " +
                     (size.maker.empty() ? "passed in from outside its graph" : "produced by " + size.maker) +
                     ": its size depends on data, and no bound is known");
@@ -139,8 +139,8 @@ Result<void> outcome_of(const Findings& findings) {
   std::vector<std::string> lines;
   list_symbols(findings.unknown, lines);
   list_unnamed(findings.unknown, lines);
-  list_makers(findings.unknown, UnknownSize::Origin::node, lines);
-  if (lines.empty()) list_makers(findings.unknown, UnknownSize::Origin::inherited, lines);
+  list_makers(findings.unknown, UnknownSize::Cause::node, lines);
+  if (lines.empty()) list_makers(findings.unknown, UnknownSize::Cause::inherited, lines);
   std::set<std::string> tensors;
   for (const UnknownSize& size : findings.unknown) tensors.insert(size.tensor);
   return Error{ErrorCode::unresolved,

@@ -15,10 +15,11 @@ namespace lowtide::import_internal {
 
 // A rank, extent or element type of a tensor that is unknown before the run.
 struct UnknownSize {
-  // Where the unknown size starts: at an input of the model, at a node whose inputs are known, or earlier.
-  enum class Origin : std::uint8_t { input, node, inherited };
+  // Why the size is unknown: because of an input of the model, of a node whose inputs are known, or of another
+  // unknown size.
+  enum class Cause : std::uint8_t { input, node, inherited };
 
-  Origin origin = Origin::inherited;
+  Cause cause = Cause::inherited;
   std::string tensor;
   std::optional<int> axis;  // nullopt for the rank or the element type
   std::string symbol;       // of the extent in the file; may be empty

@@ -51,7 +51,7 @@ std::optional<int> branch_never_taken(const NodeProto& node, const TensorFact& c
   return attribute_named(node, content->elements[0].integer != 0 ? "else_branch" : "then_branch");
 }
 
-bool begins_here(const UnknownSize& unknown) { return unknown.origin == UnknownSize::Origin::node; }
+bool begins_here(const UnknownSize& unknown) { return unknown.cause == UnknownSize::Cause::node; }
 
 }  // namespace
 
@@ -86,8 +86,8 @@ Result<WalkedGraph> GraphWalk::finish() {
 }
 
 Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
-  GraphValues::Origin origin{.role = Role::input};
-  origin.unknown = !values_.is_body() ? UnknownSize::Origin::input : UnknownSize::Origin::inherited;
+  GraphValues::Source source{.role = Role::input};
+  source.unknown = !values_.is_body() ? UnknownSize::Cause::input : UnknownSize::Cause::inherited;
   for (int at = 0; at < graph_.input_size(); ++at) {
     const onnx::ValueInfoProto& input = graph_.input(at);
     const std::uint32_t name = wiring().index_of.at(input.name());
@@ -95,14 +95,14 @@ Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
     TensorFact fact = inputs[static_cast<std::size_t>(at)];
     const Result<void> merged = merge_declared(input.type(), context_.dims, fact);
     if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
-    const Result<TensorId> added = values_.add_tensor(name, std::move(fact), origin);
+    const Result<TensorId> added = values_.add_tensor(name, std::move(fact), source);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
   }
   return {};
 }
 
 Result<void> GraphWalk::add_initializers() {
-  const GraphValues::Origin origin{.role = Role::constant};
+  const GraphValues::Source source{.role = Role::constant};
   const auto add = [&](const std::string& text, Result<TensorFact> fact) -> Result<void> {
     const std::string place = place_of_graph(graph_.name()) + ": initializer " + quoted(text);
     if (!fact) return located(fact.error(), place);
@@ -111,7 +111,7 @@ Result<void> GraphWalk::add_initializers() {
       const Result<void> merged = merge_declared(*declared_[name], context_.dims, *fact);
       if (!merged) return located(merged.error(), place);
     }
-    const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), origin);
+    const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), source);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
     return {};
   };
@@ -174,7 +174,7 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
   }
   make_captured_tensors(index, bodies);
   std::string place;  // made only if it is needed
-  GraphValues::Origin origin{.role = Role::temporary};
+  GraphValues::Source source{.role = Role::temporary};
   for (std::size_t at = 0; at < outputs.size(); ++at) {
     if (outputs[at] == Wiring::kLeftOut) {
       spec.outputs.push_back(std::nullopt);
@@ -188,10 +188,10 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
     }
     if (!is_sized(facts[at]) || !facts[at].known.dtype || facts[at].known.dtype == DType::string) {
       if (place.empty()) place = place_of(index);
-      origin.maker = place;
-      origin.unknown = origin_of_unknown(index, bodies);
+      source.maker = place;
+      source.unknown = cause_of_unknown(index, bodies);
     }
-    const Result<TensorId> added = values_.add_tensor(outputs[at], std::move(facts[at]), origin);
+    const Result<TensorId> added = values_.add_tensor(outputs[at], std::move(facts[at]), source);
     if (!added) return located(added.error(), place_of(index));
     spec.outputs.push_back(*added);
   }
@@ -223,7 +223,7 @@ Result<void> GraphWalk::merge_output(std::uint32_t name, const onnx::TypeProto* 
 }
 
 // Finds where an unknown size of a node's output starts: at this node, at an earlier node, or in a body.
-UnknownSize::Origin GraphWalk::origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const {
+UnknownSize::Cause GraphWalk::cause_of_unknown(std::uint32_t index, const NodeBodies& bodies) const {
   const auto is_known = [&](std::uint32_t name) { return name == Wiring::kLeftOut || is_sized(values_.fact(name)); };
   const auto inputs = wiring().inputs(index);
   const auto captured = wiring().captured(index);
@@ -233,7 +233,7 @@ UnknownSize::Origin GraphWalk::origin_of_unknown(std::uint32_t index, const Node
     const std::vector<UnknownSize>& unknown = body.result.findings.unknown;
     is_first = is_first && std::none_of(unknown.begin(), unknown.end(), begins_here);
   }
-  return is_first ? UnknownSize::Origin::node : UnknownSize::Origin::inherited;
+  return is_first ? UnknownSize::Cause::node : UnknownSize::Cause::inherited;
 }
 
 Result<void> GraphWalk::add_outputs() {

@@ -70,7 +70,7 @@ class GraphWalk {
   std::vector<Body> take_bodies(const onnx::NodeProto& node, NodeBodies&& bodies);
   Result<void> merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact);
   Result<void> add_outputs();
-  [[nodiscard]] UnknownSize::Origin origin_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
+  [[nodiscard]] UnknownSize::Cause cause_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
 
   [[nodiscard]] std::string place_of(std::uint32_t node) const;
   [[nodiscard]] std::string shown(std::uint32_t name) const { return values_.shown(name); }
