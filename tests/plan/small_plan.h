@@ -14,7 +14,7 @@ namespace lowtide::testing {
 [[nodiscard]] PlanFile small_plan_file();
 [[nodiscard]] std::string small_json();
 
-// A correct plan with every feature: two regions with links, streams, copies of parts of a value, buffer parts, a node
+// A correct plan with every feature: two regions with links, streams, copies of bytes of a value, buffer parts, a node
 // that runs again, and a state that is updated.
 [[nodiscard]] PlanFile transfer_plan_file();
 [[nodiscard]] std::string transfer_json();

@@ -159,31 +159,31 @@ TEST(DownsetSearch, HasABoundAtAnyTime) {
 }
 
 // A chain of three diamonds. The nodes that join them are separators.
-TEST(PartsOf, DividesAtSeparators) {
+TEST(SubproblemsOf, DividesAtSeparators) {
   OrderProblem problem;
   problem.nodes.resize(10);
   const std::vector<std::pair<int, int>> edges = {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {3, 5},
                                                   {4, 6}, {5, 6}, {6, 7}, {6, 8}, {7, 9}, {8, 9}};
   for (const auto& [from, to] : edges) problem.nodes[to].before.push_back(from);
-  const std::vector<OrderPart> parts = parts_of(problem);
-  ASSERT_EQ(parts.size(), 4U);
-  EXPECT_EQ(parts[0].nodes, (Order{0}));
-  EXPECT_EQ(parts[1].nodes, (Order{1, 2, 3}));
-  EXPECT_EQ(parts[2].nodes, (Order{4, 5, 6}));
-  EXPECT_EQ(parts[3].nodes, (Order{7, 8, 9}));
+  const std::vector<OrderSubproblem> subproblems = subproblems_of(problem);
+  ASSERT_EQ(subproblems.size(), 4U);
+  EXPECT_EQ(subproblems[0].nodes, (Order{0}));
+  EXPECT_EQ(subproblems[1].nodes, (Order{1, 2, 3}));
+  EXPECT_EQ(subproblems[2].nodes, (Order{4, 5, 6}));
+  EXPECT_EQ(subproblems[3].nodes, (Order{7, 8, 9}));
 }
 
-// The least peak of the whole problem is the largest of the least peaks of its parts.
-TEST(PartsOf, PartsHaveTheLeastPeakOfTheWhole) {
+// The least peak of the whole problem is the largest of the least peaks of its subproblems.
+TEST(SubproblemsOf, HaveTheLeastPeakOfTheWhole) {
   Random random(55);
   int divided = 0;
   for (int round = 0; round < 2000; ++round) {
     const OrderProblem problem = testing::random_order_problem(random, {.most_nodes = 8, .edge_percent = 85});
-    const std::vector<OrderPart> parts = parts_of(problem);
+    const std::vector<OrderSubproblem> subproblems = subproblems_of(problem);
     std::int64_t worst = problem.base;
-    for (const OrderPart& part : parts) worst = std::max(worst, testing::least_peak(part.problem));
+    for (const OrderSubproblem& one : subproblems) worst = std::max(worst, testing::least_peak(one.problem));
     ASSERT_EQ(worst, testing::least_peak(problem)) << "round " << round;
-    divided += parts.size() > 2 ? 1 : 0;
+    divided += subproblems.size() > 2 ? 1 : 0;
   }
   EXPECT_GT(divided, 200);
 }

@@ -212,7 +212,7 @@ TEST(CheckOrderBound, WhatIsBroughtInTwiceNeedNotStay) {
   EXPECT_EQ(above.counted, Bytes(68));
 }
 
-// Whether each part between two cuts has an order within `most`, by a walk from its beginning.
+// Whether each subproblem between two cuts has an order within `most`, by a walk from its beginning.
 bool stays_within(const verify_internal::OrderCount& count, const std::vector<Chain>& chains, std::int64_t most) {
   const std::vector<Chain::Index> cuts = cuts_of(chains);
   for (std::size_t at = 1; at < cuts.size(); ++at) {

@@ -69,7 +69,7 @@ inline StepId add_step(Plan& plan, Step step) {
   return plan.program.steps.push_back(std::move(step));
 }
 
-// Damages of state updates, of parts of concats, and of streams and kernels. transfer_damages() contains them.
+// Damages of state updates, of operands of concats, and of streams and kernels. transfer_damages() contains them.
 [[nodiscard]] std::vector<Damage> state_damages();
 
 }  // namespace lowtide::testing

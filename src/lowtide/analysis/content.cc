@@ -73,7 +73,7 @@ void Content::fill(const ViewTable& views, NodeId id) {
   }
 }
 
-// Counts the copies of parts, except those of bytes outside the arena, which bring_in() counts.
+// Counts the copies of operands, except those of bytes outside the arena, which bring_in() counts.
 void Content::hold_part(const TableView& view) {
   const std::vector<Segment>& part = segments_[view.part];
   const bool is_outside = std::any_of(part.begin(), part.end(),

@@ -114,7 +114,7 @@ class Content {
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Source> sources_;
   Flags<TensorId> is_brought_;  // inputs and constants: a tensor has brought bytes of it into the arena
-  Flags<TensorId> has_copy_;    // parts of concats: a copy of the part has been counted
+  Flags<TensorId> has_copy_;    // operands of concats: a copy has been counted
   std::vector<std::vector<Holder>> pieces_;
   std::int64_t holder_count_ = 0;
 };

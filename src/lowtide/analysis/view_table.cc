@@ -11,16 +11,16 @@ namespace {
 bool is_output(const Graph& graph, TensorId id) { return graph.tensor(id).role == Role::output; }
 
 // Returns the views of a concat, including those that no plan can use.
-std::vector<TableView> parts_of_concat(const Graph& graph, const std::vector<View>& views) {
-  std::vector<TableView> parts;
+std::vector<TableView> operands_of_concat(const Graph& graph, const std::vector<View>& views) {
+  std::vector<TableView> operands;
   std::set<TensorId> seen;
   for (const View& view : views) {
     const bool is_external = !graph.tensor(view.part).producer;
     const bool are_outputs = is_output(graph, view.part) && is_output(graph, view.whole);
     const bool is_repeated = !seen.insert(view.part).second;
-    parts.push_back({view, is_external || are_outputs || is_repeated, is_repeated});
+    operands.push_back({view, is_external || are_outputs || is_repeated, is_repeated});
   }
-  return parts;
+  return operands;
 }
 
 // Returns the views of any other node, either all of them or none.
@@ -47,7 +47,7 @@ ViewTable::ViewTable(const Graph& graph, const ChosenKernels& kernels)
     if (kind != ViewKind::none && kernels[id].may_alias_views) {
       const std::vector<View> views = views_of(graph, id);
       const std::vector<TableView> possible =
-          kind == ViewKind::concat ? parts_of_concat(graph, views) : other_views(graph, views);
+          kind == ViewKind::concat ? operands_of_concat(graph, views) : other_views(graph, views);
       views_.insert(views_.end(), possible.begin(), possible.end());
     }
     begin_.push_back(static_cast<std::uint32_t>(views_.size()));

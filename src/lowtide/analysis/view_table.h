@@ -17,11 +17,11 @@ namespace lowtide {
 
 // One view of a node, and whether some plan can use it.
 struct TableView : View {
-  // Set for a part of a concat that no plan can place in the result, because
+  // Set for an operand of a concat that no plan can place in the result, because
   //   - it is an input, a constant or a state, whose bytes stay where they are, or
   //   - it is also an earlier operand of the same concat, and a tensor has one place, or
   //   - both it and the result are outputs of the graph, which never share bytes.
-  // Such a part is copied into the result. The other parts of the concat may be placed there.
+  // Such an operand is copied into the result. The other operands of the concat may be placed there.
   bool must_copy = false;
   bool is_repeated = false;  // it also comes earlier in the same concat
 };

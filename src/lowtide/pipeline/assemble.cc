@@ -86,7 +86,7 @@ class Assembly {
     const bool computes = schedule_.aliases.step_kinds[id] == StepKind::compute;
     Step step{.work = computes ? Work(Compute{id, kernel_named(parts_.kernels[id].name)}) : Work(Alias{id})};
     for (TensorId tensor : graph_.operands(id)) step.reads.push_back(value_of(tensor));
-    for (const PartCopy& copy : schedule_.aliases.copies_of(id)) step.reads[copy.operand] = add_copy(copy);
+    for (const OperandCopy& copy : schedule_.aliases.copies_of(id)) step.reads[copy.operand] = add_copy(copy);
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (output) step.writes.push_back(value_of(*output));
     }
@@ -103,7 +103,7 @@ class Assembly {
   }
 
   // Copies the operand into the result of its concat, and returns the new value.
-  ValueId add_copy(const PartCopy& copy) {
+  ValueId add_copy(const OperandCopy& copy) {
     const TensorId result = *graph_.node(copy.concat).outputs[0];
     const BufferId buffer(schedule_.aliases.class_of[result].value());
     return add_copy(value_of(copy.tensor), copy.tensor, {.buffer = buffer, .offset = copy.offset});

@@ -55,7 +55,7 @@ class Placing {
     }
     if (!given_.aliases.copies.empty() && !is_done()) {
       AliasOptions complete = input_.aliases;
-      complete.copy_parts = false;
+      complete.copy_operands = false;
       LOWTIDE_RETURN_IF_ERROR(try_sharing(given_, complete));
     }
     for (const Schedule& runner_up : runners_up_) {

@@ -35,7 +35,7 @@ struct PlacedSchedule {
 
 // Tries other plans if the arena of `first` exceeds its load. Returns the plan with the smallest arena, the first of
 // equals. Tries these plans:
-//   1. Buffers without parts, because the parts of a buffer have fixed distances and may leave gaps.
+//   1. Buffers without parts, because the parts of a buffer have fixed distances and may leave free ranges.
 //   2. Concats that copy all of their operands or none, if some concat of `first` copies only some of them.
 //   3. The other orders that were measured (`runners_up`).
 //   4. Up to kOtherOrders further orders of the same load. This step ends after three failed searches in a row.

@@ -56,12 +56,12 @@ class Decision {
     Bytes best_load = load_of(best);
     const Bytes none_load = largest(profile);
     keep_lower(best, best_load, one_by_one(base, profile, std::min(best_load, none_load)));
-    // A part can be in only one concat. So this also tries the concats from first to last, and without copied parts.
-    if (has_copied_parts_) {
+    // An operand can be in only one concat. So this also tries the concats from first to last, and without copies.
+    if (has_copied_operands_) {
       std::reverse(partial_.begin(), first_other());
       keep_lower(best, best_load, join_all(base));
       std::reverse(partial_.begin(), first_other());
-      may_copy_parts_ = false;
+      may_copy_operands_ = false;
       keep_lower(best, best_load, join_all(base));
       keep_lower(best, best_load, one_by_one(base, profile, std::min(best_load, none_load)));
     }
@@ -85,13 +85,13 @@ class Decision {
   std::optional<Joins> plan_joins(Candidate& candidate, NodeId node) {
     std::optional<Joins> plan = candidate.forest.plan_joins(graph_, views_.of(node), views_.is_concat(node));
     if (!plan || !plan->has_copies) return plan;
-    has_copied_parts_ = has_copied_parts_ || may_copy_parts_;
-    return may_copy_parts_ ? plan : std::nullopt;
+    has_copied_operands_ = has_copied_operands_ || may_copy_operands_;
+    return may_copy_operands_ ? plan : std::nullopt;
   }
 
   // Joins whole views, and partial views of tensors outside of the arena. Both can only save bytes.
   void join_whole_views(Candidate& candidate) {
-    may_copy_parts_ = options_.copy_parts;
+    may_copy_operands_ = options_.copy_operands;
     if (!options_.views) return;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (views_.of(id).empty()) continue;
@@ -136,7 +136,7 @@ class Decision {
       if (!plan) continue;
       if (raise_stays_below(candidate.forest, plan->joins, load, limit)) {
         join(candidate, id, *plan);
-      } else if (may_copy_parts_ && views_.is_concat(id)) {
+      } else if (may_copy_operands_ && views_.is_concat(id)) {
         join_some_parts(candidate, id, *plan, load, limit);
       }
     }
@@ -147,7 +147,7 @@ class Decision {
   void join_some_parts(Candidate& candidate, NodeId id, const Joins& plan, RangeMax& load, Bytes limit) {
     for (const AliasForest::Join& one : plan.joins) {
       if (!raise_stays_below(candidate.forest, {one}, load, limit)) continue;
-      has_copied_parts_ = true;
+      has_copied_operands_ = true;
       join(candidate, id, {.joins = {one}, .has_copies = true});
     }
   }
@@ -274,16 +274,16 @@ class Decision {
   Flags<NodeId> is_computing_;
   IdVector<TensorId, Lifespan> lives_;  // of each tensor by itself
   std::vector<NodeId> partial_;         // nodes whose views cover a part of a tensor; joining them may raise the load
-  bool may_copy_parts_ = true;
-  bool has_copied_parts_ = false;  // some candidate so far has copied parts
+  bool may_copy_operands_ = true;
+  bool has_copied_operands_ = false;  // some candidate so far has copied operands
 };
 
 }  // namespace
 
-std::span<const PartCopy> AliasClasses::copies_of(NodeId node) const {
+std::span<const OperandCopy> AliasClasses::copies_of(NodeId node) const {
   const auto first = std::lower_bound(copies.begin(), copies.end(), node,
-                                      [](const PartCopy& copy, NodeId id) { return copy.concat < id; });
-  const auto end = std::find_if(first, copies.end(), [&](const PartCopy& copy) { return copy.concat != node; });
+                                      [](const OperandCopy& copy, NodeId id) { return copy.concat < id; });
+  const auto end = std::find_if(first, copies.end(), [&](const OperandCopy& copy) { return copy.concat != node; });
   return {first, end};
 }
 

@@ -42,7 +42,7 @@ struct AliasClass {
 // The copy of one operand of a concat into the result. Other operands of the concat are already there.
 //
 //   c = Concat(a, x) with an input x      class of a and c:  |  a  |  x' |      x' is the copy, at offset size(a)
-struct PartCopy {
+struct OperandCopy {
   NodeId concat;
   std::uint32_t operand = 0;  // position in Graph::operands; a tensor may be several operands of a concat
   TensorId tensor;            // that operand; its size is not 0
@@ -55,10 +55,10 @@ struct AliasClasses {
   IdVector<TensorId, AliasClassId> class_of;
   IdVector<TensorId, Offset> offset_in_class;
   IdVector<NodeId, StepKind> step_kinds;
-  std::vector<PartCopy> copies;  // by concat and operand, ascending; of the nodes that are StepKind::copy
+  std::vector<OperandCopy> copies;  // by concat and operand, ascending; of the nodes that are StepKind::copy
 
   // The copies of one node. O(log copies).
-  [[nodiscard]] std::span<const PartCopy> copies_of(NodeId node) const;
+  [[nodiscard]] std::span<const OperandCopy> copies_of(NodeId node) const;
 };
 
 struct AliasOptions {
@@ -66,7 +66,7 @@ struct AliasOptions {
   bool views = true;           // a view shares the bytes of its input; false: every node computes
   bool in_place = true;        // a kernel may write over an input without later reader
   bool parts = true;           // parts of a buffer have their own lifespans; false: a buffer is live as a whole
-  bool copy_parts = true;      // a concat may copy some operands if others are in place
+  bool copy_operands = true;   // a concat may copy some operands if others are in place
   bool inputs_live_throughout = false;  // inputs are placed and live throughout (bodies of Loop and Scan)
   std::vector<NodeId> computing = {};   // slices, splits and concats that always run their kernels
   // The alignment for bounds, if a region has a smaller one than the region for which sizes are rounded up.

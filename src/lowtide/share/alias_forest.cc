@@ -72,8 +72,8 @@ bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& 
   return !below.is_kept || (!above.is_external && !above.is_kept);
 }
 
-// If the parts of a concat are already consecutive, the concat is their bytes. For example, they may be the first parts
-// of a larger concat, or consecutive slices of a constant.
+// If the operands of a concat are already consecutive, the concat is their bytes. For example, they may be the first
+// operands of a larger concat, or consecutive slices of a constant.
 std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, std::span<const TableView> views) {
   const Place first = find(views[0].part);
   const Place result = find(views[0].whole);
@@ -95,7 +95,7 @@ std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, st
     return Joins{.joins = {*inside}};
   }
   Joins plan;
-  std::set<TensorId> parts;  // a set has one place, but two parts of a concat may be in one set
+  std::set<TensorId> parts;  // a set has one place, but two operands of a concat may be in one set
   for (const View& view : views) {
     const Place part = find(view.part);
     const Place whole = find(view.whole);

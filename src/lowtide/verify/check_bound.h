@@ -54,7 +54,8 @@ struct OrderBoundCheck {
 //     edges + pieces).
 //   - If that does not prove the claim, and `effort` is positive: a search for an order below the claim. It joins nodes
 //     that may run one right after another, and divides the graph where every order has run the same nodes
-//     (bounds/decide_order.h). The claim is confirmed if one part has no such order, and refuted if all parts have one.
+//     (bounds/decide_order.h). The claim is confirmed if one subproblem has no such order, and refuted if all have
+//     one.
 //
 // No plan takes fewer bytes than are counted (bounds/order_count.h). A plan may take more, because slices and concats
 // cannot always share all at once. So `refuted` means that the claim does not follow from the count. In a graph without

@@ -164,13 +164,13 @@ std::vector<Index> cuts_of(const OrderProblem& problem) {
   return cuts;
 }
 
-// The nodes [begin, end) as a problem of their own.
-OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::vector<Index>& first_user,
-                  const std::vector<Index>& last_user) {
-  OrderPart part;
+// The nodes [begin, end) as a problem.
+OrderSubproblem subproblem_of(const OrderProblem& whole, Index begin, Index end, const std::vector<Index>& first_user,
+                              const std::vector<Index>& last_user) {
+  OrderSubproblem subproblem;
   std::vector<Index> touched;
   for (Index node = begin; node < end; ++node) {
-    part.nodes.push_back(node);
+    subproblem.nodes.push_back(node);
     for (const OrderProblem::Step& step : whole.nodes[node].steps) {
       touched.insert(touched.end(), step.values.begin(), step.values.end());
     }
@@ -184,7 +184,7 @@ OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::
     inside.users = 0;
     inside.is_there_first = inside.is_there_first || first_user[value] < begin;
     inside.is_kept = inside.is_kept || last_user[value] >= end;
-    part.problem.values.push_back(inside);
+    subproblem.problem.values.push_back(inside);
   }
   for (Index node = begin; node < end; ++node) {
     OrderProblem::Node inside = whole.nodes[node];
@@ -194,11 +194,11 @@ OrderPart part_of(const OrderProblem& whole, Index begin, Index end, const std::
       for (std::vector<Index>* values : {&step.values, &step.dying, &step.born}) {
         for (Index& value : *values) value = local(value);
       }
-      for (Index value : step.values) ++part.problem.values[value].users;
+      for (Index value : step.values) ++subproblem.problem.values[value].users;
     }
-    part.problem.nodes.push_back(std::move(inside));
+    subproblem.problem.nodes.push_back(std::move(inside));
   }
-  return part;
+  return subproblem;
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ OrderProblem reversed(const OrderProblem& problem) {
   return out;
 }
 
-std::vector<OrderPart> parts_of(const OrderProblem& problem) {
+std::vector<OrderSubproblem> subproblems_of(const OrderProblem& problem) {
   const auto count = static_cast<Index>(problem.nodes.size());
   std::vector<Index> first_user(problem.values.size(), count);
   std::vector<Index> last_user(problem.values.size(), 0);
@@ -253,17 +253,17 @@ std::vector<OrderPart> parts_of(const OrderProblem& problem) {
   std::vector<Index> ends = cuts_of(problem);
   for (Index& end : ends) ++end;
   if (ends.empty() || ends.back() != count) ends.push_back(count);
-  std::vector<OrderPart> parts;
+  std::vector<OrderSubproblem> subproblems;
   Index begin = 0;
   for (Index end : ends) {
-    parts.push_back(part_of(problem, begin, end, first_user, last_user));
-    // The base of the part: the bytes that are live at its begin and that it does not touch.
-    OrderProblem& part = parts.back().problem;
-    part.base = live[begin];
-    for (const OrderProblem::Value& value : part.values) part.base -= value.is_there_first ? value.size : 0;
+    subproblems.push_back(subproblem_of(problem, begin, end, first_user, last_user));
+    // The base of the subproblem: the bytes that are live at its begin and that it does not touch.
+    OrderProblem& inside = subproblems.back().problem;
+    inside.base = live[begin];
+    for (const OrderProblem::Value& value : inside.values) inside.base -= value.is_there_first ? value.size : 0;
     begin = end;
   }
-  return parts;
+  return subproblems;
 }
 
 }  // namespace lowtide::schedule_internal

@@ -60,7 +60,7 @@ struct OrderProblem {
 
 // Whether slices, splits and concats share bytes in a problem.
 enum class Sharing : std::uint8_t {
-  nothing,     // each part is a copy
+  nothing,     // each operand is a copy
   everything,  // parts lie in their whole, which lives as long as any of them
 };
 
@@ -72,14 +72,14 @@ enum class Sharing : std::uint8_t {
 // The same problem with all edges reversed.
 [[nodiscard]] OrderProblem reversed(const OrderProblem& problem);
 
-// A part of a problem between two separators, which are nodes that are comparable with all others. Every order runs the
-// same nodes there, so the part is a problem of its own. `nodes[i]` is the number of node i of the part in the whole
-// problem.
-struct OrderPart {
+// The nodes of a problem between two separators, which are nodes that are comparable with all others. Every order runs
+// the same nodes there, so they are a problem of their own. `nodes[i]` is the number of node i of the subproblem in the
+// whole problem.
+struct OrderSubproblem {
   OrderProblem problem;
   std::vector<OrderProblem::Index> nodes;
 };
-// All parts, in sequence.
-[[nodiscard]] std::vector<OrderPart> parts_of(const OrderProblem& problem);
+// All subproblems, in sequence.
+[[nodiscard]] std::vector<OrderSubproblem> subproblems_of(const OrderProblem& problem);
 
 }  // namespace lowtide::schedule_internal

@@ -77,18 +77,18 @@ class BothWays {
   DownsetSearch forward_;
 };
 
-// Searches one part. Orders are given by the origins of the steps.
-class PartSearch {
+// Searches one subproblem. Orders are given by the origins of the steps.
+class SubproblemSearch {
  public:
-  explicit PartSearch(const OrderProblem& problem) : exact_(problem) {
+  explicit SubproblemSearch(const OrderProblem& problem) : exact_(problem) {
     std::vector<Index> given(problem.nodes.size());
     std::iota(given.begin(), given.end(), Index{0});
     found_.peak = peak_of(problem, given);
     found_.order = origins_of(problem, given);
   }
 
-  // A peak below the bound is of no use, because another part needs at least the bound. The same holds for a peak that
-  // is not below the limit.
+  // A peak below the bound is of no use, because another subproblem needs at least the bound. The same holds for a
+  // peak that is not below the limit.
   FoundOrder run(const OrderSearchOptions& options) && {
     found_.is_final = true;
     if (found_.peak <= options.bound) return found_;
@@ -183,22 +183,23 @@ OrderSearch::OrderSearch(const OrderProblem& problem) : base_(problem.base) {
   for (Index node = 0; node < whole.nodes.size(); ++node) {
     for (OrderProblem::Step& step : whole.nodes[node].steps) step.origin = node;
   }
-  parts_ = parts_of(contracted(whole, 0));
+  subproblems_ = subproblems_of(contracted(whole, 0));
 }
 
 FoundOrder OrderSearch::run(const OrderSearchOptions& options) const {
-  std::vector<std::size_t> by_size(parts_.size());
+  std::vector<std::size_t> by_size(subproblems_.size());
   std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](std::size_t a, std::size_t b) { return parts_[a].nodes.size() < parts_[b].nodes.size(); });
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+    return subproblems_[a].nodes.size() < subproblems_[b].nodes.size();
+  });
   std::int64_t nodes_left = 0;
-  for (const OrderPart& part : parts_) nodes_left += static_cast<std::int64_t>(part.nodes.size());
+  for (const OrderSubproblem& one : subproblems_) nodes_left += static_cast<std::int64_t>(one.nodes.size());
   FoundOrder found{.peak = base_, .bound = std::max(options.bound, base_), .is_final = true};
-  std::vector<std::vector<Index>> orders(parts_.size());
+  std::vector<std::vector<Index>> orders(subproblems_.size());
   for (std::size_t at : by_size) {
-    const auto nodes = static_cast<std::int64_t>(parts_[at].nodes.size());
+    const auto nodes = static_cast<std::int64_t>(subproblems_[at].nodes.size());
     const std::int64_t share = (options.work - found.work) / nodes_left * nodes;
-    FoundOrder best = PartSearch(parts_[at].problem)
+    FoundOrder best = SubproblemSearch(subproblems_[at].problem)
                           .run({.bound = found.bound, .limit = options.limit, .work = share, .bytes = options.bytes});
     found.bound = std::max(found.bound, best.bound);
     found.peak = std::max(found.peak, best.peak);

@@ -64,7 +64,7 @@ class Collector {
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (output && computes) write(place_of(*output, id), touches(*output), before);
     }
-    for (const PartCopy& copy : sequential_.aliases.copies_of(id)) {
+    for (const OperandCopy& copy : sequential_.aliases.copies_of(id)) {
       const std::int64_t begin = copy.offset.position();
       write({begin, begin + graph_.tensor(copy.tensor).size.count(), id}, touches(*graph_.node(id).outputs[0]), before);
     }

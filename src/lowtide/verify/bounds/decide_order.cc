@@ -34,9 +34,9 @@ struct BothWays {
 };
 
 // The chains between two cuts, walked from both ends.
-class Part {
+class Subproblem {
  public:
-  Part(const BothWays& ways, Index begin, Index end, std::int64_t most, std::int64_t& bytes_left)
+  Subproblem(const BothWays& ways, Index begin, Index end, std::int64_t most, std::int64_t& bytes_left)
       : count_(static_cast<Index>(ways.chains.size())),
         forward_({ways.forward, ways.chains, begin, end}, most, bytes_left),
         backward_({ways.backward, ways.turned_chains, count_ - end, count_ - begin}, most, bytes_left) {}
@@ -71,13 +71,17 @@ class Part {
 class Decision {
  public:
   Decision(const OrderCount& count, std::int64_t most)
-      : ways_(count), cuts_(cuts_of(ways_.chains)), most_(most), parts_(cuts_.size() - 1), orders_(parts_.size()) {}
+      : ways_(count),
+        cuts_(cuts_of(ways_.chains)),
+        most_(most),
+        subproblems_(cuts_.size() - 1),
+        orders_(subproblems_.size()) {}
 
   OrderDecision run(std::int64_t effort) && {
     effort_ = effort;
     for (std::int64_t turn = kFirstTurn; run_turn(turn); turn *= 2) {
     }
-    for (const std::unique_ptr<Part>& part : parts_) decision_.sets += part ? part->sets() : 0;
+    for (const std::unique_ptr<Subproblem>& one : subproblems_) decision_.sets += one ? one->sets() : 0;
     if (decision_.verdict == OrderBoundVerdict::refuted) collect_order();
     return std::move(decision_);
   }
@@ -86,23 +90,24 @@ class Decision {
   // Gives each undecided part a turn. Returns whether another turn may decide.
   bool run_turn(std::int64_t turn) {
     bool is_open = false;
-    for (std::size_t at = 0; at < parts_.size(); ++at) {
+    for (std::size_t at = 0; at < subproblems_.size(); ++at) {
       if (!orders_[at].empty()) continue;
       if (effort_ <= 0 || bytes_left_ <= 0) return false;
-      if (!parts_[at]) parts_[at] = std::make_unique<Part>(ways_, cuts_[at], cuts_[at + 1], most_, bytes_left_);
-      Part& part = *parts_[at];
-      const std::int64_t before = part.work();
-      const End end = part.run(std::min(turn, effort_));
-      effort_ -= part.work() - before;
+      if (!subproblems_[at])
+        subproblems_[at] = std::make_unique<Subproblem>(ways_, cuts_[at], cuts_[at + 1], most_, bytes_left_);
+      Subproblem& one = *subproblems_[at];
+      const std::int64_t before = one.work();
+      const End end = one.run(std::min(turn, effort_));
+      effort_ -= one.work() - before;
       if (end == End::exhausted) {
         decision_.verdict = OrderBoundVerdict::confirmed;
         return false;
       }
       if (end == End::complete) {
-        orders_[at] = part.order();
-        decision_.sets += part.sets();
-        bytes_left_ += part.bytes();
-        parts_[at].reset();
+        orders_[at] = one.order();
+        decision_.sets += one.sets();
+        bytes_left_ += one.bytes();
+        subproblems_[at].reset();
       } else {
         is_open = true;
       }
@@ -122,8 +127,8 @@ class Decision {
   const BothWays ways_;
   const std::vector<Index> cuts_;
   const std::int64_t most_;
-  std::vector<std::unique_ptr<Part>> parts_;  // nullptr: not begun, or decided
-  std::vector<std::vector<Index>> orders_;    // by part; empty: not decided
+  std::vector<std::unique_ptr<Subproblem>> subproblems_;  // nullptr: not begun, or decided
+  std::vector<std::vector<Index>> orders_;                // by subproblem; empty: not decided
   std::int64_t effort_ = 0;
   std::int64_t bytes_left_ = kMostBytes;
   OrderDecision decision_;

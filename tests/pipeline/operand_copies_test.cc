@@ -11,7 +11,7 @@ namespace lowtide::testing {
 namespace {
 
 // a is written into c at byte 64, x is copied to byte 0, and the concat runs nothing.
-TEST(PartCopies, RunRightBeforeTheirConcat) {
+TEST(OperandCopies, RunRightBeforeTheirConcat) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     input x : f32[1,16]
     a = Conv(x) : f32[1,16]
@@ -35,7 +35,7 @@ TEST(PartCopies, RunRightBeforeTheirConcat) {
 }
 
 // Every plan is verified: in sequence, on streams, in waves, as dataflow, and without parts, results in place or views.
-TEST(PartCopies, AreCorrectInEveryExecutionModel) {
+TEST(OperandCopies, AreCorrectInEveryExecutionModel) {
   Random random(7);
   std::size_t copies = 0;
   for (int round = 0; round < 150; ++round) {

@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kConcatOfAnInput =
     "input x : f32[1,2]\n a = Conv(x) : f32[1,2]\n c = Concat(x, a) {axis = 0} : f32[2,2]\n output c";
 
-TEST(PartCopies, OfAnInputWhileTheOtherPartIsInPlace) {
+TEST(OperandCopies, OfAnInputWhileTheOtherOperandIsInPlace) {
   const Decided d = decide(kConcatOfAnInput);
   EXPECT_TRUE(d.share("a", "c"));
   EXPECT_EQ(d.copies(), "x at 0\n");
@@ -33,15 +33,15 @@ TEST(PartCopies, OfAnInputWhileTheOtherPartIsInPlace) {
   EXPECT_EQ(d.bound, Bytes(16));
 }
 
-TEST(PartCopies, AreForbiddenByAnOption) {
-  const Decided d = decide(kConcatOfAnInput, {.copy_parts = false});
+TEST(OperandCopies, AreForbiddenByAnOption) {
+  const Decided d = decide(kConcatOfAnInput, {.copy_operands = false});
   EXPECT_FALSE(d.share("a", "c"));
   EXPECT_EQ(d.copies(), "");
   EXPECT_EQ(d.load, Bytes(8 + 16));
   EXPECT_EQ(d.bound, Bytes(16));
 }
 
-TEST(PartCopies, OfATensorThatAConcatNamesTwice) {
+TEST(OperandCopies, OfATensorThatAConcatNamesTwice) {
   const Decided d =
       decide("input x : f32[2]\n a = Conv(x) : f32[1,2]\n c = Concat(a, a) {axis = 0} : f32[2,2]\n output c");
   EXPECT_EQ(d.copies(), "a at 8\n");
@@ -51,7 +51,7 @@ TEST(PartCopies, OfATensorThatAConcatNamesTwice) {
 
 // a is in two concats. It is in place in c, and d has a copy of it. The live buffers are c and y, then a, y and the
 // copy: 24 bytes each. With a in place in d, c and y would be live in addition.
-TEST(PartCopies, OfATensorThatIsInAnotherConcat) {
+TEST(OperandCopies, OfATensorThatIsInAnotherConcat) {
   const Decided d = decide(
       "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
       "c = Concat(a, b) {axis = 0} : f32[2,2]\n y = Conv(c) : f32[1,2]\n"
@@ -63,7 +63,7 @@ TEST(PartCopies, OfATensorThatIsInAnotherConcat) {
 }
 
 // In the body of a Loop, x is in the arena throughout: 8 bytes, and 16 bytes for c.
-TEST(PartCopies, OfAnInputOfALoopBody) {
+TEST(OperandCopies, OfAnInputOfALoopBody) {
   const Decided d = decide(kConcatOfAnInput, {.inputs_live_throughout = true});
   EXPECT_EQ(d.copies(), "x at 0\n");
   EXPECT_EQ(d.load, Bytes(8 + 16));
@@ -71,7 +71,7 @@ TEST(PartCopies, OfAnInputOfALoopBody) {
 }
 
 // a and c are outputs, so they share no byte. b is in place in c.
-TEST(PartCopies, OfAnOutputIntoAnOutput) {
+TEST(OperandCopies, OfAnOutputIntoAnOutput) {
   const Decided d = decide(
       "input x : f32[2]\n a = Conv(x) : f32[1,2]\n b = Conv(x) : f32[1,2]\n"
       "c = Concat(a, b) {axis = 0} : f32[2,2]\n output a, c");
@@ -81,7 +81,7 @@ TEST(PartCopies, OfAnOutputIntoAnOutput) {
   EXPECT_EQ(d.bound, Bytes(8 + 16));
 }
 
-TEST(PartCopies, AreNotNeededForAConcatOfOneInput) {
+TEST(OperandCopies, AreNotNeededForAConcatOfOneInput) {
   const Decided d =
       decide("input x : f32[1,2]\n c = Concat(x) {axis = 0} : f32[1,2]\n a = Conv(c) : f32[1,2]\n output a");
   EXPECT_TRUE(d.share("x", "c"));
@@ -90,7 +90,7 @@ TEST(PartCopies, AreNotNeededForAConcatOfOneInput) {
 }
 
 // No operand is computed by a node, so the kernel writes all of c.
-TEST(PartCopies, AreNotMadeIfNoPartIsInPlace) {
+TEST(OperandCopies, AreNotMadeIfNoOperandIsInPlace) {
   const Decided d =
       decide("input x : f32[1,2]\n constant w : f32[1,2]\n c = Concat(x, w) {axis = 0} : f32[2,2]\n output c");
   EXPECT_EQ(d.aliases.step_kinds[NodeId(0)], StepKind::compute);
@@ -100,7 +100,7 @@ TEST(PartCopies, AreNotMadeIfNoPartIsInPlace) {
 // Compares with every order and every choice of in-place parts, which are checked by running the graph. The bound is
 // not above the lowest peak. The peak chosen for an order is not below the best of that order, and almost always equals
 // it.
-TEST(PartCopies, AgreeWithEveryChoiceOnRandomGraphs) {
+TEST(OperandCopies, AgreeWithEveryChoiceOnRandomGraphs) {
   Random random(31);
   int with_copies = 0;
   int tight = 0;
