@@ -30,9 +30,9 @@ struct OrderSearchOptions {
 // Finds the order with the lowest peak that the work allows, and a bound for all orders. Nodes that lose nothing by
 // running one right after another are joined (order_contraction.h), and the problem is divided at separators
 // (subproblems_of). The smallest subproblem comes first. Each one is searched from below, forwards and backwards in
-// alternation (downset_search.h): first an easier problem, in which small loads are ignored, then the subproblem itself.
-// If that does not end, it is searched from above: repeatedly, for any order within a level between the bound and the
-// best so far. Deterministic.
+// alternation (downset_search.h): first an easier problem, in which small loads are ignored, then the subproblem
+// itself. If that does not end, it is searched from above: repeatedly, for any order within a level between the bound
+// and the best so far. Deterministic.
 class OrderSearch {
  public:
   // Requires: nodes have one step each.

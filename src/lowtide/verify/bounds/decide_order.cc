@@ -87,7 +87,7 @@ class Decision {
   }
 
  private:
-  // Gives each undecided part a turn. Returns whether another turn may decide.
+  // Gives each undecided subproblem a turn. Returns whether another turn may decide.
   bool run_turn(std::int64_t turn) {
     bool is_open = false;
     for (std::size_t at = 0; at < subproblems_.size(); ++at) {
