@@ -48,7 +48,7 @@ TEST(Content, TensorWithTooManyPiecesStaysOnePiece) {
 }
 
 // c has 9 bytes, but only bytes 0 to 4 of r: 0 to 3 twice and 1 to 4 once. r is not divided.
-TEST(Content, RepeatedBytesOfAnUndividedOriginCountOnce) {
+TEST(Content, RepeatedBytesOfAnUndividedSourceCountOnce) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : u8[8]
     r = Conv(x) : u8[8]

@@ -42,7 +42,7 @@ Arenas arenas_of(const Graph& graph) {
   return arenas;
 }
 
-TEST(PlaceSchedule, ClosesGapsOfRandomGraphsAndNeverMakesOne) {
+TEST(PlaceSchedule, LowersArenasOfRandomGraphsAndRaisesNone) {
   Random random(61);
   int above_peak = 0;
   int left = 0;
@@ -56,8 +56,8 @@ TEST(PlaceSchedule, ClosesGapsOfRandomGraphsAndNeverMakesOne) {
     left += arenas.reordered > arenas.load ? 1 : 0;
     lowered_by_sharing += arenas.same < arenas.plain ? 1 : 0;
   }
-  // Measured: 166 plans with a gap. 27 of them get a smaller arena in the same order, and 28 fragmentation close entirely.
-  EXPECT_GT(with_gap, 100);
+  // Measured: 166 arenas are above the peak. 27 of them get lower in the same order, and 28 reach the peak.
+  EXPECT_GT(above_peak, 100);
   EXPECT_GE(lowered_by_sharing, 15);
   EXPECT_GE(above_peak - left, 20);
 }

@@ -131,9 +131,9 @@ TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
   EXPECT_GT(small, 60);
 }
 
-// Tensors in one buffer have fixed distances, which leaves fragmentation. Other ways to share in the same run close some of
-// them.
-TEST(PlanGraphStreams, ShareInOtherWaysIfOffsetsLeaveAGap) {
+// Tensors in one buffer have fixed distances, so the arena may be above the peak. Other ways to share in the same run
+// lower it.
+TEST(PlanGraphStreams, ShareInOtherWaysIfTheArenaIsAboveThePeak) {
   Random random(29);
   Bytes fragmentation;
   for (int round = 0; round < 12; ++round) {

@@ -34,7 +34,7 @@ struct Decided {
   // "operand at offset", one per line.
   [[nodiscard]] std::string copies() const {
     std::string text;
-    for (const PartCopy& copy : aliases.copies) {
+    for (const OperandCopy& copy : aliases.copies) {
       text += graph.tensor(copy.tensor).name + " at " + std::to_string(copy.offset.position()) + "\n";
     }
     return text;
@@ -48,8 +48,8 @@ inline Decided decide(const std::string& text, const AliasOptions& options = {})
   AliasClasses aliases = alias_classes(graph, kernels, given_order(graph), options);
   const std::vector<Bytes> profile = load_profile(aliases, kernels, given_order(graph), options);
   const Bytes bound =
-      load_bound(graph, kernels, given_order(graph), profile,
-                 {.alignment = options.alignment, .inputs_live_throughout = options.inputs_live_throughout})
+      live_set_bound(graph, kernels, given_order(graph), profile,
+                     {.alignment = options.alignment, .inputs_live_throughout = options.inputs_live_throughout})
           .bytes;
   return {std::move(graph), std::move(aliases), largest(profile), bound};
 }

@@ -163,7 +163,7 @@ TEST_F(SharingCheckTest, ListedTensorsMayBeWrittenInPlaceButNotTooSoon) {
   claim_.same_place = {{tensor("d"), tensor("c")}};
   put("d", 1);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("has another place")));
-  claim_.together = {{tensor("d"), tensor("d")}};
+  claim_.same_place = {{tensor("d"), tensor("d")}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("twice")));
   claim_.same_place = {{tensor("d"), tensor("o")}, {tensor("x"), TensorId(99)}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("does not exist")));

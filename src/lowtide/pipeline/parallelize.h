@@ -33,9 +33,9 @@ struct ParallelPlan {
 [[nodiscard]] bool asks_for_parallel(const Task& task);
 
 // Plans the runs that the options ask for. Streams and waves are planned with several caps on the load and several
-// priorities, dataflow once. Each plan has offsets and waits. If offsets leave a gap, also plans the run with whole
-// buffers, and with slices, splits and concats that copy. Such a plan replaces the first if it needs fewer bytes and
-// takes at most 1 % longer. Chooses from the plan on one stream and the plans of the requested execution model. The
+// priorities, dataflow once. Each plan has offsets and waits. If the arena is above the peak, also plans the run with
+// whole buffers, and with slices, splits and concats that copy. Such a plan replaces the first if it needs fewer bytes
+// and takes at most 1 % longer. Chooses from the plan on one stream and the plans of the requested execution model. The
 // choice is the fastest plan whose arena exceeds that of one stream by at most `arena_slack_percent`. Plans that fit
 // come before others; among equals, the smallest arena wins. For dataflow, the choice is the dataflow plan.
 //

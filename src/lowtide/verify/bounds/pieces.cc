@@ -22,15 +22,15 @@ void Pieces::cut(std::int64_t size, bool is_alone, const std::vector<Held>& hold
   const auto index_of = [&](std::int64_t at) {
     return static_cast<std::size_t>(std::lower_bound(cuts.begin(), cuts.end(), at) - cuts.begin());
   };
-  std::int64_t holdings = 0;
+  std::int64_t held_runs = 0;
   std::int64_t uses = 0;
   for (const Held& held : holders) {
     const auto runs = static_cast<std::int64_t>(index_of(held.end) - index_of(held.begin));
-    holdings += runs;
+    held_runs += runs;
     uses += runs * static_cast<std::int64_t>(graph_.readers(held.tensor).size());
   }
-  if (holdings > holdings_left_ || uses > uses_left_) return keep_whole(size, holders);
-  holdings_left_ -= holdings;
+  if (held_runs > held_runs_left_ || uses > uses_left_) return keep_whole(size, holders);
+  held_runs_left_ -= held_runs;
   uses_left_ -= uses;
   std::vector<std::vector<TensorId>> inside(cuts.size());
   for (const Held& held : holders) {

@@ -51,7 +51,7 @@ class Pieces {
   [[nodiscard]] const std::vector<Index>& of(TensorId id) const { return of_[id]; }
 
  private:
-  static constexpr std::int64_t kMostHoldings = 16'000'000;  // in all atoms together; about 10 bytes each
+  static constexpr std::int64_t kMostHeldRuns = 16'000'000;  // in all atoms together; about 10 bytes each
   static constexpr std::int64_t kMostUses = 500'000'000;     // likewise; about 1 ns each
   static constexpr std::int64_t kMostListed = 16'000'000;    // users that are listed, 4 bytes each
   static constexpr std::size_t kFewUsers = 4;
@@ -70,7 +70,7 @@ class Pieces {
   Bytes alignment_;
   OrderCount& count_;
   IdVector<TensorId, std::vector<Index>> of_;
-  std::int64_t holdings_left_ = kMostHoldings;
+  std::int64_t held_runs_left_ = kMostHeldRuns;
   std::int64_t uses_left_ = kMostUses;
   std::int64_t listed_left_ = kMostListed;
   Flags<Index> is_between_;  // by node: whether it is marked
