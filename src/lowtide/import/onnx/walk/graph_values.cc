@@ -121,31 +121,32 @@ bool GraphValues::is_made_around(std::string_view name) const {
   return false;
 }
 
-Result<TensorId> GraphValues::add_tensor(std::uint32_t name, TensorFact fact, const Source& source) {
+Result<TensorId> GraphValues::add_tensor(std::uint32_t name, TensorFact fact, const Declaration& declaration) {
   Value& value = values_[name];
-  note_findings(name, fact, source);
-  if (source.role != Role::constant) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
+  note_findings(name, fact, declaration);
+  if (declaration.role != Role::constant) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
   DenseType type = dense_type_of(fact);
   const Result<Bytes> size = dense_size(type.dtype, type.shape);
   if (!size) return located(size.error(), "", "tensor " + shown(name));
   value.is_made = true;
-  value.is_constant = source.role == Role::constant;
+  value.is_constant = declaration.role == Role::constant;
   value.tensor =
-      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape)}, source.role);
-  set_known_integers(*value.tensor, fact, source.role);
+      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape)}, declaration.role);
+  set_known_integers(*value.tensor, fact, declaration.role);
   value.fact = std::move(fact);
   forget_if_unread(value);
   return *value.tensor;
 }
 
-void GraphValues::note_findings(std::uint32_t name, const TensorFact& fact, const Source& source) {
+void GraphValues::note_findings(std::uint32_t name, const TensorFact& fact, const Declaration& declaration) {
   const std::string text(wiring_.names[name].text);
   const auto unknown = [&](std::optional<int> axis, const std::string& symbol) {
-    findings_.unknown.push_back({source.unknown, text, axis, symbol, std::string(source.maker), describe(fact)});
+    findings_.unknown.push_back(
+        {declaration.unknown, text, axis, symbol, std::string(declaration.maker), describe(fact)});
   };
   if (!fact.is_tensor || fact.known.dtype == DType::string) {
     findings_.unsupported.push_back(quoted(text) + " is " + (fact.is_tensor ? "a tensor of strings" : describe(fact)) +
-                                    (source.maker.empty() ? "" : " (" + std::string(source.maker) + ")"));
+                                    (declaration.maker.empty() ? "" : " (" + std::string(declaration.maker) + ")"));
     return;
   }
   if (!fact.known.dtype || !fact.known.extents) {

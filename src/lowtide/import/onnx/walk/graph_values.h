@@ -57,8 +57,8 @@ class GraphValues {
     bool is_constant = false;
   };
 
-  // Where a tensor comes from.
-  struct Source {
+  // What is known about a tensor besides its type.
+  struct Declaration {
     Role role = Role::temporary;
     UnknownSize::Cause unknown = UnknownSize::Cause::inherited;
     std::string_view maker;  // place; empty for an input
@@ -92,7 +92,7 @@ class GraphValues {
   // and its fact is not discarded.
   TensorId tensor_of(std::uint32_t name);
   // Adds the tensor of a name that this graph produces. Errors: over_limit.
-  [[nodiscard]] Result<TensorId> add_tensor(std::uint32_t name, TensorFact fact, const Source& source);
+  [[nodiscard]] Result<TensorId> add_tensor(std::uint32_t name, TensorFact fact, const Declaration& declaration);
   // Counts one read of each name, and discards facts that have no reads left.
   void release(std::span<const std::uint32_t> names);
 
@@ -100,7 +100,7 @@ class GraphValues {
   [[nodiscard]] std::string shown(std::uint32_t name) const;
 
  private:
-  void note_findings(std::uint32_t name, const TensorFact& fact, const Source& source);
+  void note_findings(std::uint32_t name, const TensorFact& fact, const Declaration& declaration);
   void set_known_integers(TensorId tensor, const TensorFact& fact, Role role);
   [[nodiscard]] Result<void> limit_content(TensorFact& fact);
   void forget_if_unread(Value& value);

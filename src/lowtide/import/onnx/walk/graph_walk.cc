@@ -86,8 +86,8 @@ Result<WalkedGraph> GraphWalk::finish() {
 }
 
 Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
-  GraphValues::Source source{.role = Role::input};
-  source.unknown = !values_.is_body() ? UnknownSize::Cause::input : UnknownSize::Cause::inherited;
+  GraphValues::Declaration declaration{.role = Role::input};
+  declaration.unknown = !values_.is_body() ? UnknownSize::Cause::input : UnknownSize::Cause::inherited;
   for (int at = 0; at < graph_.input_size(); ++at) {
     const onnx::ValueInfoProto& input = graph_.input(at);
     const std::uint32_t name = wiring().index_of.at(input.name());
@@ -95,14 +95,14 @@ Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
     TensorFact fact = inputs[static_cast<std::size_t>(at)];
     const Result<void> merged = merge_declared(input.type(), context_.dims, fact);
     if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
-    const Result<TensorId> added = values_.add_tensor(name, std::move(fact), source);
+    const Result<TensorId> added = values_.add_tensor(name, std::move(fact), declaration);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
   }
   return {};
 }
 
 Result<void> GraphWalk::add_initializers() {
-  const GraphValues::Source source{.role = Role::constant};
+  const GraphValues::Declaration declaration{.role = Role::constant};
   const auto add = [&](const std::string& text, Result<TensorFact> fact) -> Result<void> {
     const std::string place = place_of_graph(graph_.name()) + ": initializer " + quoted(text);
     if (!fact) return located(fact.error(), place);
@@ -111,7 +111,7 @@ Result<void> GraphWalk::add_initializers() {
       const Result<void> merged = merge_declared(*declared_[name], context_.dims, *fact);
       if (!merged) return located(merged.error(), place);
     }
-    const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), source);
+    const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), declaration);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
     return {};
   };
@@ -174,7 +174,7 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
   }
   make_captured_tensors(index, bodies);
   std::string place;  // made only if it is needed
-  GraphValues::Source source{.role = Role::temporary};
+  GraphValues::Declaration declaration{.role = Role::temporary};
   for (std::size_t at = 0; at < outputs.size(); ++at) {
     if (outputs[at] == Wiring::kLeftOut) {
       spec.outputs.push_back(std::nullopt);
@@ -188,10 +188,10 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
     }
     if (!is_sized(facts[at]) || !facts[at].known.dtype || facts[at].known.dtype == DType::string) {
       if (place.empty()) place = place_of(index);
-      source.maker = place;
-      source.unknown = cause_of_unknown(index, bodies);
+      declaration.maker = place;
+      declaration.unknown = cause_of_unknown(index, bodies);
     }
-    const Result<TensorId> added = values_.add_tensor(outputs[at], std::move(facts[at]), source);
+    const Result<TensorId> added = values_.add_tensor(outputs[at], std::move(facts[at]), declaration);
     if (!added) return located(added.error(), place_of(index));
     spec.outputs.push_back(*added);
   }
