@@ -59,7 +59,7 @@ struct DagRule {
                                                                     std::int64_t* work = nullptr);
 
 // AITemplate, greedy by size. Visits buffers from large to small, in the given order among equals. Each goes into
-// the smallest gap that fits between the buffers that are live at the same time, the lowest among equals, or after the
+// the smallest free range between the buffers that are live at the same time, the lowest among equals, or after the
 // last of these. O((n + m) log n), where m is the number of pairs that are live at the same time, or n x different
 // lifespans if that is less. There are few different lifespans if many nodes run in one wave. Errors: over_limit, if it
 // would examine more than 100 million pairs.
