@@ -74,9 +74,9 @@ struct BufferPart {
 // the model or to the runtime, and no other buffer shares them. In the body of a Loop or Scan, the inputs have a
 // placement, because no other memory holds them. They are live in the whole body.
 //
-// If several values share a buffer, some of its bytes may be live for a shorter time than others. For example, an operand
-// of a concat is not live before it is written, and a result of a split is not live after its last read. `parts` states
-// these times. Other buffers may use bytes that are not live.
+// If several values share a buffer, some of its bytes may be live for a shorter time than others. For example, an
+// operand of a concat is not live before it is written, and a result of a split is not live after its last read.
+// `parts` states these times. Other buffers may use bytes that are not live.
 //
 //   address          values y {0..4}, z {4..8}, c = Concat(y, z)
 //     8 |     +------+

@@ -54,7 +54,7 @@ struct SharingClaim {
 // Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
 // Returns at most `most` lines, each of which names tensors. An empty list means that the claim is right. Shares no
 // code with the planners that make such claims.
-// O((nodes + edges) log n), plus the length times the readers of each list of `together`. For dependencies, plus the
+// O((nodes + edges) log n), plus the length times the readers of each list of `same_place`. For dependencies, plus the
 // nodes between a use and the next write, for 64 uses at a time.
 [[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,
                                                      std::size_t most = 100);

@@ -19,9 +19,9 @@ struct OrderDecision {
 };
 
 // Joins nodes into chains (joined_chains) and divides the chains where every order has run the same ones (cuts_of).
-// Walks over each subproblem from either end (downset_walk.h), in turns whose effort doubles. The claim is confirmed if one
-// subproblem has no order within `most`, and refuted if all have one. `effort`: nodes and pieces looked at, about 1 ns
-// each. The sets of all walks together take at most 256 MiB.
+// Walks over each subproblem from either end (downset_walk.h), in turns whose effort doubles. The claim is confirmed if
+// one subproblem has no order within `most`, and refuted if all have one. `effort`: nodes and pieces looked at, about 1
+// ns each. The sets of all walks together take at most 256 MiB.
 [[nodiscard]] OrderDecision decide_order(const OrderCount& count, std::int64_t most, std::int64_t effort);
 
 }  // namespace lowtide::verify_internal
