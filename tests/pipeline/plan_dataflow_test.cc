@@ -19,7 +19,7 @@ namespace {
 
 PlannedGraph must_plan(const Graph& graph, PlanOptions options = {}, const Target& target = dense_target()) {
   options.run = ExecutionModel::dataflow;
-  return must_plan(graph, options, target);
+  return testing::must_plan(graph, options, target);
 }
 
 // The steps of nodes, without the copies before them.
