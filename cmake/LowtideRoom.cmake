@@ -7,7 +7,8 @@ function(lowtide_set_warnings target)
     return()
   endif()
   # -Wrestrict of g++ 12 warns wrongly about string concatenation, and clang does not know it.
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-missing-field-initializers
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    -Wno-missing-field-initializers
                                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wno-sign-conversion)
   if(lowtide_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)

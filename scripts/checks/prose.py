@@ -18,7 +18,7 @@ MOST_NAME = 60
 TEXT = {".h", ".cc", ".py", ".js", ".mjs", ".css", ".html", ".md", ".txt", ".cmake", ".toml", ".yml", ".yaml", ".sh",
         ""}
 # Where columns are counted: in C++, and in scripts. A row of a table in Markdown is one line, whatever its width.
-LIMITED_WIDTH = {".h", ".cc"}
+LIMITED_WIDTH = {".h", ".cc", ".py", ".js", ".mjs", ".css", ".html", ".cmake", ".txt"}
 LIMITED_FOLDERS = ("bench/", "examples/", "fuzz/", "scripts/", "tests/architecture/", "tests/golden/")
 NOT_OURS = ("third_party/", "LICENSE", "fuzz/seeds/", "bench/instances/", "scripts/checks/prose.py",
             "scripts/eslint/package")
@@ -80,7 +80,7 @@ def findings(path, text, inside=""):
             found.append((text.count("\n", 0, name.start()) + 1,
                           f"the test name has {len(name_text)} characters, and {MOST_NAME} is the most: {name_text}"))
     is_limited = path.suffix in LIMITED_WIDTH or inside.startswith(LIMITED_FOLDERS)
-    if is_limited and path.suffix not in (".md", ".txt"):
+    if is_limited and (path.suffix not in (".md", ".txt") or path.name == "CMakeLists.txt"):
         found += [(number, f"{len(line)} columns, and {MOST_COLUMNS} is the most")
                   for number, line in enumerate(text.splitlines(), 1) if len(line) > MOST_COLUMNS]
     return sorted(found)

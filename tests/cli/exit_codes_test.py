@@ -154,7 +154,8 @@ class ExitCodes(ProgramTest):
         for size, part in {
             "-1": "cannot be negative", "18446744073709551616": "below 2^63",
             "9223372036854775808": "below 2^63", "8388608TiB": "below 2^63", "64MB": "did you mean '64MiB'",
-            "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "1e6": "must be a size such as", "": "needs a value",
+            "64Gi": "did you mean '64GiB'", "1.5B": "whole number", "": "needs a value",
+            "1e6": "must be a size such as",
             "64 000": "must be a size such as", "NaN": "must be a size such as",
         }.items():
             with self.subTest(size):
@@ -177,8 +178,8 @@ class ExitCodes(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "--budget", str(largest), "-o", "plan.json")
         self.expect(DONE, "verify", "model.onnx", "plan.json")
         for size in (largest + 1, 2**63 - 1):
-            self.expect_one_line(USAGE, f"'--budget' must be at most {largest} bytes (kMaxArenaBytes)", "plan", "model.onnx",
-                                 "--budget", str(size), "-o", "other.json")
+            self.expect_one_line(USAGE, f"'--budget' must be at most {largest} bytes (kMaxArenaBytes)",
+                                 "plan", "model.onnx", "--budget", str(size), "-o", "other.json")
         self.assertFalse((self.folder / "other.json").exists())
 
     def test_bad_input_names_the_file(self):

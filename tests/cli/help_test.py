@@ -62,7 +62,8 @@ class Help(ProgramTest):
                          ["0", "1", "2", "3", "4", "130", "128+N"])
         page = self.expect(DONE, "help", "--man").stdout
         manual = page[page.index(".SH EXIT STATUS"):page.index(".SH ENVIRONMENT")]
-        for part in ("130", "SIGINT", "128+N", "129 (SIGHUP)", "141 (SIGPIPE)", "No output file is ever left incomplete"):
+        for part in ("130", "SIGINT", "128+N", "129 (SIGHUP)", "141 (SIGPIPE)",
+                     "No output file is ever left incomplete"):
             self.assertIn(part, codes)
             self.assertIn(part, manual)
 

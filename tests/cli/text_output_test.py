@@ -91,7 +91,8 @@ class TextOutput(ProgramTest):
         said = self.expect(DONE, "plan", "parallel.onnx", "--skip", "search", "--dump-after", "order", "--verify-each")
         self.assertIn("# after stage order of graph", said.stderr)
         refused = self.expect(USAGE, "plan", "parallel.onnx", "--skip", "kernels").stderr
-        self.assertIn("'--skip' must be one of search, refine, check_bound, parallelize, verify, not 'kernels'", refused)
+        self.assertIn("'--skip' must be one of search, refine, check_bound, parallelize, verify, not 'kernels'",
+                      refused)
 
     def test_trade_offs_need_streams(self):
         said = self.expect(USAGE, "plan", "model.onnx", "--trade-offs").stderr
@@ -174,7 +175,8 @@ class TextOutput(ProgramTest):
         self.write("open.onnx", small_models.chain(1, batch="n"))
         self.assertIn("the sizes of 2 tensors", self.expect(BAD_INPUT, "plan", "open.onnx").stderr)
         self.write("stale.onnx", small_models.stale_branch())
-        self.assertIn("1 size declared in a body contradicts the operators", self.expect(DONE, "plan", "stale.onnx").stderr)
+        said = self.expect(DONE, "plan", "stale.onnx").stderr
+        self.assertIn("1 size declared in a body contradicts the operators", said)
 
     def test_a_branch_with_a_stale_declared_size_is_planned(self):
         """The joined tensor has 192 elements of 4 bytes. The plan must hold them, whatever is declared."""

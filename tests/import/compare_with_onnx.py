@@ -62,7 +62,9 @@ def bind(model, dims, shapes):
                 extent = symbols.setdefault(dim.dim_param, dims.get(dim.dim_param, 2))
             dim.dim_value = extent
     arguments = [f"{symbol}={extent}" for symbol, extent in {**symbols, **dims}.items()]
-    return arguments + [f"{name}={'x'.join(map(str, extents))}" for name, extents in shapes.items()]
+    # A shape with one extent ends in an x, because "a=8" would bind the symbol a.
+    return arguments + [f"{name}={'x'.join(map(str, extents))}{'x' if len(extents) == 1 else ''}"
+                        for name, extents in shapes.items()]
 
 
 def forget_declared(graph):

@@ -63,7 +63,11 @@ TEST(OrderJson, ErrorsNameTheFaultAndThePlace) {
   // A node without a name has its number as its name.
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1, "name": "0"}], "edges": []})").find("are both named '0'"),
             std::string::npos);
-  EXPECT_NE(refusal(R"({"nodes": [], "nodes": [], "edges": []})").find("twice"), std::string::npos);
+  for (const std::string member :
+       {R"("nodes": [])", R"("edges": [])", R"("outputs": [])", R"("order": [])", R"("name": "a")"}) {
+    const std::string text = R"({"nodes": [], "edges": [], )" + member + ", " + member + "}";
+    EXPECT_NE(refusal(text).find("appears twice"), std::string::npos) << text;
+  }
   EXPECT_NE(refusal(R"({"nodes": [], "edges": []} x)"), "accepted");
   EXPECT_EQ(refusal(R"({"nodes": [], "edges": []})"), "accepted");
 }

@@ -140,7 +140,8 @@ bool covers(const Case& made, const StreamSchedule& streams) {
   return true;
 }
 
-// No run exceeds its cap. Its time is at most the work of all nodes, and at least that work divided by the streams.
+// No run exceeds its cap. Its time is at most the work of all nodes. It is at least that work divided by the streams,
+// and at least the work on the longest path.
 TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
   int faster = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
@@ -152,9 +153,17 @@ TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
     made.sequential.aliases = alias_classes(made.graph, made.kernels, made.sequential.order);
     made.sequential.load = largest(load_profile(made.sequential.aliases, made.kernels, made.sequential.order));
     std::int64_t work = 0;
+    std::int64_t longest_path = 0;
+    IdVector<NodeId, std::int64_t> ends(made.graph.nodes().size());
     for (NodeId id : all_ids<NodeId>(made.graph.nodes().size())) {
       made.costs.push_back(random.between(1, 20));
-      if (made.sequential.aliases.step_kinds[id] != StepKind::alias) work += made.costs[id];
+      for (TensorId read : made.graph.reads(id)) {
+        if (const auto producer = made.graph.tensor(read).producer) ends[id] = std::max(ends[id], ends[*producer]);
+      }
+      if (made.sequential.aliases.step_kinds[id] == StepKind::alias) continue;
+      work += made.costs[id];
+      ends[id] += made.costs[id];
+      longest_path = std::max(longest_path, ends[id]);
     }
     for (const std::uint32_t count : {1U, 2U, 3U}) {
       const Bytes cap(made.sequential.load.count() * random.between(100, 200) / 100);
@@ -165,6 +174,7 @@ TEST(Streams, KeepEveryCapAndOrderOnRandomGraphs) {
       ASSERT_LE(streams.load, cap) << seed;
       ASSERT_LE(streams.picoseconds, work) << seed;  // something always runs
       ASSERT_GE(streams.picoseconds * count, work) << seed;
+      ASSERT_GE(streams.picoseconds, longest_path) << seed;
       if (streams.picoseconds < work) ++faster;
     }
   }

@@ -4,9 +4,12 @@
 #include "lowtide/import/order_json.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,14 +52,16 @@ class Reader {
 
  private:
   bool read_member(const std::string& key, File& file) {
+    const bool is_known = std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+    if (is_known && !seen_.insert(key).second) return json_.fail(ErrorCode::malformed, "'" + key + "' appears twice");
     if (key == "name") return json_.read_name(file.name);
     if (key == "nodes") {
-      if (std::exchange(file.has_nodes, true)) return json_.fail(ErrorCode::malformed, "'nodes' appears twice");
+      file.has_nodes = true;
       return json_.read_member("nodes",
                                [&] { return json_.read_array([&] { return read_node(file.nodes.emplace_back()); }); });
     }
     if (key == "edges") {
-      if (std::exchange(file.has_edges, true)) return json_.fail(ErrorCode::malformed, "'edges' appears twice");
+      file.has_edges = true;
       return json_.read_member("edges",
                                [&] { return json_.read_array([&] { return read_edge(file.edges.emplace_back()); }); });
     }
@@ -94,7 +99,10 @@ class Reader {
     return json_.read_array([&] { return json_.read_integer(what, 0, kMostNodes, out.emplace_back()); });
   }
 
+  static constexpr std::array<std::string_view, 5> kKeys = {"name", "nodes", "edges", "outputs", "order"};
+
   JsonReader json_;
+  std::set<std::string> seen_;  // the keys of kKeys that were read
 };
 
 Error invalid_order(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }

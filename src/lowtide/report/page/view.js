@@ -23,14 +23,6 @@ class View {
     this.y1 = this.top * 1.06;
   }
 
-  get isFitted() {
-    return this.x0 === 0 && this.x1 === this.steps && this.y0 === 0 && this.y1 === this.top * 1.06;
-  }
-
-  get zoomX() {
-    return this.steps / (this.x1 - this.x0);
-  }
-
   // Scales around a fixed point. A factor below 1 zooms in.
   zoom(factorX, factorY, x, y) {
     this.x0 = x + (this.x0 - x) * factorX;

@@ -315,12 +315,16 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
   const auto scanned = static_cast<std::size_t>(given == nullptr ? 0 : std::max<std::int64_t>(0, given->i()));
   const auto count = static_cast<std::size_t>(node.output_size());
   if (scanned < 1 || scanned > inputs.size())
-    return wrong_count("attribute 'num_scan_inputs':", scanned, inputs.size());
+    return Error{ErrorCode::invalid,
+                 "attribute 'num_scan_inputs' is " + std::to_string(given == nullptr ? 0 : given->i()) +
+                     "; it must be 1 to " + std::to_string(inputs.size()) + ", the number of inputs",
+                 ""};
   const std::size_t states = inputs.size() - scanned;
   if (static_cast<std::size_t>((*body)->input_size()) != inputs.size()) {
     return wrong_count("number of inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
   }
-  if (static_cast<std::size_t>((*body)->output_size()) != count || count < states) {
+  if (count < states) return wrong_count("number of outputs, one of them for each state at least:", count, states);
+  if (static_cast<std::size_t>((*body)->output_size()) != count) {
     return wrong_count("number of outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count);
   }
   RepeatedBody loop{node, **body, {}, 0, states, 0};
