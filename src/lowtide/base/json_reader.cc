@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/hex.h"
 #include "lowtide/base/json_writer.h"
 #include "lowtide/base/limits.h"
@@ -124,8 +125,8 @@ bool JsonReader::check_complete(std::span<const std::string_view> keys, std::uin
 
 bool JsonReader::has_column(std::size_t column, std::span<const std::string_view> columns) {
   if (peek() == ']') {
-    return fail(ErrorCode::invalid, "the row has " + std::to_string(column) + " columns instead of " +
-                                        std::to_string(columns.size()) + ": " + listed(columns));
+    return fail(ErrorCode::invalid, "the row has " + with_count(static_cast<std::int64_t>(column), "column") +
+                                        " instead of " + std::to_string(columns.size()) + ": " + listed(columns));
   }
   return column == 0 || expect(',', "before the next column");
 }

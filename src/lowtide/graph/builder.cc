@@ -98,6 +98,7 @@ void GraphBuilder::set_outputs(std::vector<TensorId> outputs) { graph_.outputs_ 
 void GraphBuilder::add_state_update(TensorId state, TensorId next) { graph_.state_updates_.push_back({state, next}); }
 
 void GraphBuilder::set_known_integers(TensorId tensor, std::vector<std::int64_t> content) {
+  LOWTIDE_CHECK(graph_.tensors_.contains(tensor), "a tensor whose content is set exists");
   graph_.known_.emplace_back(tensor, std::move(content));
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text_parse.h"
@@ -68,7 +69,8 @@ bool GraphParser::look_up_control_inputs(NodeLine& line) {
       if (*input.node < 0 || *input.node >= static_cast<std::int64_t>(nodes_.size())) {
         return reader_.fail(ErrorCode::invalid, input.tensor.at,
                             "node " + std::to_string(*input.node) + " does not exist: graph " + quoted(name_) +
-                                " has " + std::to_string(nodes_.size()) + " nodes, counted from 0");
+                                " has " + with_count(static_cast<std::int64_t>(nodes_.size()), "node") +
+                                ", counted from 0");
       }
       line.spec.control_inputs.emplace_back(static_cast<std::uint32_t>(*input.node));
       continue;

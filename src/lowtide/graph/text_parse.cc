@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text.h"
@@ -118,8 +119,8 @@ bool GraphParser::declare(const NameUse& name, Role role, bool is_captured) {
   const std::int64_t elements = element_count(type.shape).value();  // read_type refuses shapes without a count
   if (static_cast<std::int64_t>(content.size()) != elements) {
     return reader_.fail(ErrorCode::invalid, at,
-                        "the tensor " + quoted(name.name) + " has " + std::to_string(elements) + " elements, but " +
-                            std::to_string(content.size()) + " integers are given");
+                        "the tensor " + quoted(name.name) + " has " + with_count(elements, "element") +
+                            ", but the list has " + with_count(static_cast<std::int64_t>(content.size()), "integer"));
   }
   builder_->set_known_integers(id, std::move(content));
   return true;
