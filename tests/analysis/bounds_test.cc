@@ -7,6 +7,7 @@
 
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

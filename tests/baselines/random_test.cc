@@ -14,6 +14,7 @@
 #include "lowtide/graph/text.h"
 #include "tests/baselines/nets.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

@@ -9,6 +9,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

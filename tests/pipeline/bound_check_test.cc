@@ -9,6 +9,7 @@
 #include "lowtide/share/load.h"
 #include "lowtide/verify/check_bound.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

@@ -9,6 +9,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/schedule/other_order.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::pipeline_internal {
 namespace {

@@ -12,12 +12,13 @@
 #include "tests/pipeline/odd_targets.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 #include "tests/verify/interleavings.h"
 
 namespace lowtide::testing {
 namespace {
 
-PlannedGraph must_plan(const Graph& graph, PlanOptions options = {}, const Target& target = dense_target()) {
+PlannedGraph plan_dataflow(const Graph& graph, PlanOptions options = {}, const Target& target = dense_target()) {
   options.run = ExecutionModel::dataflow;
   return testing::must_plan(graph, options, target);
 }
@@ -139,7 +140,7 @@ std::int64_t least_height(const std::vector<Block>& blocks, const std::vector<st
 // A sequence of kBranches needs 3 x 64. In dataflow, a, b, c and d may be live at
 // once. Only e certainly comes after a and b and uses their bytes: 4 x 64.
 TEST(DataflowPlan, BuffersShareWhereTheGraphOrdersThem) {
-  const PlannedGraph planned = must_plan(graph_of(kBranches));
+  const PlannedGraph planned = plan_dataflow(graph_of(kBranches));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(4 * 64));
   ASSERT_EQ(planned.trade_offs.size(), 2U);
   EXPECT_EQ(planned.plan.execution, ExecutionModel::dataflow);
@@ -157,7 +158,7 @@ TEST(DataflowPlan, BuffersShareWhereTheGraphOrdersThem) {
 
 // A chain has one order only, so nothing is lost: 2 x 64.
 TEST(DataflowPlan, AChainNeedsNoMoreThanASequence) {
-  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+  const PlannedGraph planned = plan_dataflow(graph_of(R"(graph "g" {
     input x : f32[16]
     a = Conv(x) : f32[16]
     b = Conv(a) : f32[16]
@@ -171,7 +172,7 @@ TEST(DataflowPlan, AChainNeedsNoMoreThanASequence) {
 
 // 255 bytes are enough for a sequence but not for dataflow. A sequence does not answer a request for dataflow.
 TEST(DataflowPlan, ABudgetThatOnlyASequenceMeetsIsNotMet) {
-  const PlannedGraph planned = must_plan(graph_of(kBranches), {.budget = Bytes(255)});
+  const PlannedGraph planned = plan_dataflow(graph_of(kBranches), {.budget = Bytes(255)});
   EXPECT_FALSE(planned.fits());
   EXPECT_EQ(planned.shortfall, Bytes(1));
   EXPECT_FALSE(planned.proven_infeasible);
@@ -206,7 +207,7 @@ TEST(DataflowPlan, RandomGraphsArePlannedRight) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
     const Graph graph = random_graph(random, static_cast<int>(random.between(4, 8)));
-    const PlannedGraph planned = must_plan(graph, {.parts = random.chance(50)}, random_target(random));
+    const PlannedGraph planned = plan_dataflow(graph, {.parts = random.chance(50)}, random_target(random));
     const Plan& plan = planned.plan;
     const std::vector<std::vector<char>> is_before = ancestors_of(graph, plan);
     ASSERT_EQ(order_of(plan), is_before) << seed << "\n" << print_graph(graph);

@@ -8,6 +8,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 #include "tests/verify/order_facts.h"
 
 namespace lowtide::testing {

@@ -11,6 +11,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

@@ -10,6 +10,7 @@
 #include "lowtide/plan/plan_json.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 #include "tests/verify/interleavings.h"
 
 namespace lowtide::testing {

@@ -9,6 +9,7 @@
 #include "tests/pipeline/odd_targets.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 #include "tests/verify/interleavings.h"
 
 namespace lowtide::testing {

@@ -8,6 +8,7 @@
 #include "lowtide/schedule/parallel/predecessors.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::schedule_internal {
 namespace {

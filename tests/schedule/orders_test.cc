@@ -11,6 +11,7 @@
 
 #include "lowtide/schedule/schedule.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 // Each order, on a graph where it differs from others.
 namespace lowtide::schedule_internal {

@@ -10,6 +10,7 @@
 #include "lowtide/base/random.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

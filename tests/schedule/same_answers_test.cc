@@ -14,6 +14,7 @@
 #include "tests/schedule/order_problems.h"
 #include "tests/testing/answer_hash.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::schedule_internal {
 namespace {

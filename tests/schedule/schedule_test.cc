@@ -12,6 +12,7 @@
 #include "lowtide/schedule/orders/order_state.h"
 #include "lowtide/share/load.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::schedule_internal {
 namespace {

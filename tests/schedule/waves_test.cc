@@ -9,6 +9,7 @@
 
 #include "lowtide/schedule/parallel/predecessors.h"
 #include "tests/schedule/parallel_cases.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::schedule_internal {
 namespace {

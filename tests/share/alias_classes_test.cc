@@ -8,6 +8,7 @@
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/share/load.h"
 #include "tests/share/decided.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

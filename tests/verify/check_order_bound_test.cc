@@ -13,6 +13,7 @@
 #include "lowtide/verify/bounds/order_count.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 #include "tests/verify/order_facts.h"
 
 namespace lowtide::testing {

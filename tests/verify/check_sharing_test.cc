@@ -13,6 +13,7 @@
 
 #include "lowtide/base/random.h"
 #include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {

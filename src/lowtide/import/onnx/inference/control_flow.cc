@@ -312,14 +312,13 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
   const Result<const onnx::GraphProto*> body = body_of(node, "body");
   if (!body.ok()) return body.error();
   const onnx::AttributeProto* given = attribute_of(node, "num_scan_inputs");
-  const auto scanned = static_cast<std::size_t>(given == nullptr ? 0 : std::max<std::int64_t>(0, given->i()));
+  const std::int64_t scanned = given == nullptr ? 0 : given->i();
   const auto count = static_cast<std::size_t>(node.output_size());
-  if (scanned < 1 || scanned > inputs.size())
-    return Error{ErrorCode::invalid,
-                 "attribute 'num_scan_inputs' is " + std::to_string(given == nullptr ? 0 : given->i()) +
-                     "; it must be 1 to " + std::to_string(inputs.size()) + ", the number of inputs",
-                 ""};
-  const std::size_t states = inputs.size() - scanned;
+  if (scanned < 1 || scanned > static_cast<std::int64_t>(inputs.size())) {
+    const std::string allowed = "it must be 1 to " + std::to_string(inputs.size()) + ", the number of inputs";
+    return Error{ErrorCode::invalid, "attribute 'num_scan_inputs' is " + std::to_string(scanned) + "; " + allowed, ""};
+  }
+  const std::size_t states = inputs.size() - static_cast<std::size_t>(scanned);
   if (static_cast<std::size_t>((*body)->input_size()) != inputs.size()) {
     return wrong_count("number of inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
   }
