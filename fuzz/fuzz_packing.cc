@@ -23,8 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   if (!again || lowtide::write_packing_csv(*again) != text) std::abort();
   const auto packed = lowtide::allocate(*problem, {.effort = 20'000});
   if (!packed) return 0;
-  const std::vector<std::string> wrong = lowtide::check_packing(*problem, packed->offsets);
-  for (const std::string& line : wrong) std::fprintf(stderr, "%s\n", line.c_str());
+  const std::vector<lowtide::Violation> wrong = lowtide::check_packing(*problem, packed->offsets);
+  for (const lowtide::Violation& one : wrong) std::fprintf(stderr, "%s\n", one.message.c_str());
   if (!wrong.empty() || packed->height < packed->bound) std::abort();
   return 0;
 }

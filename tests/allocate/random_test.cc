@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -11,15 +12,10 @@
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/verify/check_packing.h"
 #include "tests/allocate/problems.h"
+#include "tests/testing/violations.h"
 
 namespace lowtide::testing {
 namespace {
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
 
 // All features and all strategies. The check of all pairs in problems.h and the verifier must agree.
 TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
@@ -38,7 +34,7 @@ TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
     ASSERT_TRUE(packing.ok()) << "round " << round << ": " << packing.error().describe();
     ASSERT_EQ(defect_of(problem, packing->offsets), "") << "round " << round;
     problem.capacity = packing->height;
-    ASSERT_EQ(joined(check_packing(problem, packing->offsets)), "") << "round " << round;
+    ASSERT_THAT(messages_of(check_packing(problem, packing->offsets)), ::testing::IsEmpty()) << "round " << round;
     ASSERT_GE(packing->bound.count(), largest_load(problem)) << "round " << round;
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
     ASSERT_TRUE(packing->is_bound_searched || check_packing_bound(problem, *packing).is_confirmed) << "round " << round;
@@ -72,7 +68,8 @@ TEST(Allocate, IsNeverWrongOnTwentyThousandGeneralProblems) {
     ASSERT_EQ(defect_of(problem, packing->offsets), "") << "round " << round;
     ASSERT_EQ(reported, packing->height) << "round " << round;
     problem.capacity = packing->height;
-    ASSERT_EQ(joined(check_packing(problem, packing->offsets)), "") << "round " << round;
+    ASSERT_THAT(testing::messages_of(check_packing(problem, packing->offsets)), ::testing::IsEmpty())
+        << "round " << round;
     ASSERT_LE(packing->bound, packing->height) << "round " << round;
     ASSERT_EQ(packing->proven_optimal, packing->bound == packing->height) << "round " << round;
     proven += packing->proven_optimal ? 1 : 0;

@@ -24,7 +24,7 @@ using testing::region_problem_of;
 
 std::string defects_of(const RegionProblem& problem, const RegionPacking& packing) {
   std::string text;
-  for (const std::string& line : check_region_packing(problem, packing)) text += line + "\n";
+  for (const Violation& one : check_region_packing(problem, packing)) text += one.message + "\n";
   return text;
 }
 

@@ -144,7 +144,7 @@ BaselineOutcome outcome_of(const Net& net, const std::string& baseline) {
   options.baseline = baseline;
   Result<BaselineOutcome> outcome = apply_baseline(net.graph, given_order(net.graph), options);
   if (!outcome) throw std::runtime_error(outcome.error().describe());
-  if (!outcome->violations.empty()) throw std::runtime_error(baseline + ": " + outcome->violations.front());
+  if (!outcome->violations.empty()) throw std::runtime_error(baseline + ": " + outcome->violations.front().message);
   return *std::move(outcome);
 }
 

@@ -161,7 +161,7 @@ bool keeps_names(const Net& net, const std::vector<NodeId>& order) {
 // again, all users of a tensor must come before the node that writes the next tensor of the name.
 void expect_right_in_every_order(const Net& net, const std::string& baseline) {
   SharingClaim sharing = outcome_of(net, baseline).sharing;
-  sharing.run_order = RunOrder::sequence;
+  sharing.execution = ExecutionModel::sequence;
   for_every_order(net.graph, [&](const std::vector<NodeId>& order) {
     if (!keeps_names(net, order)) return;
     sharing.order = order;

@@ -44,7 +44,7 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
       EXPECT_EQ(again.plan.program.values, twice.plan.program.values);
     }
   }
-  EXPECT_GE(without_fragmentation, kRounds * 96 / 100);
+  EXPECT_GE(without_fragmentation, kRounds * 965 / 1000);
   // Measured: 1,003. If slices and concats cannot all share, the bound is often lower than any plan.
   EXPECT_GE(optimal, kRounds * 48 / 100);
 }

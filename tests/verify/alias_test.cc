@@ -134,7 +134,7 @@ TEST(AliasMeaning, SliceTakesItsBoundsFromAttributesBeforeOpset10) {
   EXPECT_EQ(unary("Slice", {4, 6}, {2, 6}, {integers("starts", {1, 0}), integers("ends", {3, 6})}), "6+12 -> 0");
 }
 
-TEST(AliasMeaning, SliceWithABoundThatIsNotKnownComputes) {
+TEST(AliasMeaning, SliceWithAnUnknownBoundComputes) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {4});
   const TensorId starts = maker.integers("starts", {1});
@@ -170,7 +170,7 @@ TEST(AliasMeaning, SplitAlongTheOuterAxisIsConsecutive) {
   EXPECT_EQ(split({2, 6}, {{2, 6}, {2, 0}}, {integer("axis", 1)}), "0+12 -> 0");  // one part takes all
 }
 
-TEST(AliasMeaning, SplitThatInterleavesOrDisagreesComputes) {
+TEST(AliasMeaning, SplitComputesIfPartsInterleaveOrSizesDisagree) {
   EXPECT_EQ(split({2, 6}, {{2, 3}, {2, 3}}, {integer("axis", 1)}),
             "an extent before the axis is not 1, so the parts interleave");
   EXPECT_EQ(split({4}, {{2}, {1}}, {}), "the parts do not add up to the whole along the axis");
@@ -200,7 +200,7 @@ TEST(AliasMeaning, ConcatAlongTheOuterAxisIsConsecutive) {
   EXPECT_EQ(concat({{2}, {1, 2}}, {4}, {integer("axis", 0)}), "the parts have different ranks");
 }
 
-TEST(AliasMeaning, BoundedExtentsProveOnlyWholeViews) {
+TEST(AliasMeaning, UpperBoundsAsExtentsPermitOnlyWholeViews) {
   for (const char* type : {"Slice", "Split", "Concat", "Reshape"}) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {8});
@@ -240,9 +240,9 @@ class AliasStep : public ::testing::Test {
   }
 };
 
-TEST_F(AliasStep, LiesWhereItsInputIs) { EXPECT_EQ(messages(verify(graph, plan_with(0))), ""); }
+TEST_F(AliasStep, MayPutItsOutputWhereItsInputIs) { EXPECT_EQ(messages(verify(graph, plan_with(0))), ""); }
 
-TEST_F(AliasStep, BesideItsInputIsBadAlias) {
+TEST_F(AliasStep, WithItsOutputBesideItsInputIsBadAlias) {
   const auto found = verify(graph, plan_with(16));
   EXPECT_EQ(kinds(found), "bad_alias");
   EXPECT_EQ(found[0].step, StepId(1));
@@ -251,7 +251,9 @@ TEST_F(AliasStep, BesideItsInputIsBadAlias) {
               HasSubstr("bytes [16, 32) of region 0 'arena' of 'c' (tensor 2) must be bytes [0, 16)"));
 }
 
-TEST_F(AliasStep, InAnotherBufferIsBadAlias) { EXPECT_EQ(kinds(verify(graph, plan_with(0, true))), "bad_alias"); }
+TEST_F(AliasStep, WithItsOutputInAnotherBufferIsBadAlias) {
+  EXPECT_EQ(kinds(verify(graph, plan_with(0, true))), "bad_alias");
+}
 
 TEST_F(AliasStep, MayNotHaveScratch) {
   Plan plan = plan_with(0);
@@ -264,7 +266,7 @@ TEST_F(AliasStep, MayNotHaveScratch) {
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_alias");
 }
 
-TEST_F(AliasStep, ComputedViewNeedsBytesOfItsOwn) {
+TEST_F(AliasStep, ViewThatAKernelComputesNeedsItsOwnBytes) {
   Plan plan = plan_with(0);
   plan.program.steps[StepId(1)].work = Compute{NodeId(1), KernelId(0)};
   EXPECT_EQ(kinds(verify(graph, plan)), "bad_in_place");
@@ -282,7 +284,7 @@ TEST_F(AliasStep, OfAnOperatorThatMustComputeIsBadAlias) {
 
 // An input may be viewed in another shape. But the view may not be an output of the graph, and nothing may write over
 // it.
-TEST(Alias, OfAnInputIsReadOnly) {
+TEST(Alias, ViewOfAnInputMustNotBeOverwritten) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
   const TensorId b = maker.result("b", {4, 4}, "Reshape", {a});
@@ -309,7 +311,7 @@ TEST(Alias, OfAnInputIsReadOnly) {
 }
 
 // c = Concat(a, b): a and b are written where c will be, so c is never copied.
-TEST(Alias, ConcatFindsItsInputsInTheirSlices) {
+TEST(Alias, ConcatMayHaveItsInputsInItsResult) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId a = maker.result("a", {1, 16}, "Gemm", {x});
@@ -333,7 +335,7 @@ TEST(Alias, ConcatFindsItsInputsInTheirSlices) {
   EXPECT_EQ(found[0].bytes, (Interval<std::int64_t>{15, 16}));
 }
 
-TEST(Alias, TwoOutputsMayNotBeTheSameBytes) {
+TEST(Alias, TwoOutputsMustNotShareBytes) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId a = maker.result("a", {16}, "Gemm", {x});

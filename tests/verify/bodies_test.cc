@@ -81,7 +81,7 @@ TEST_F(IfBodies, OfAnotherOperatorMayNotShareBytes) {
   EXPECT_EQ(messages(verify(graph, make_plan(64, 32))), "");
 }
 
-TEST_F(IfBodies, ArenaOfABodyLiesInsideTheScratch) {
+TEST_F(IfBodies, ArenaOfABodyMustLieInsideTheScratch) {
   EXPECT_EQ(kinds(verify(graph, make_plan(31))), "out_of_buffer");
   EXPECT_EQ(kinds(verify(graph, make_plan(32, 32))), "out_of_buffer");
   EXPECT_EQ(kinds(verify(graph, make_plan(32, -16))), "out_of_buffer");
@@ -94,7 +94,7 @@ TEST_F(IfBodies, NeedScratch) {
   EXPECT_EQ(kinds(verify(graph, plan)), "out_of_buffer; out_of_buffer");
 }
 
-TEST_F(IfBodies, KeepTheAlignmentOfTheirRegion) {
+TEST_F(IfBodies, BodiesMustLieAtTheAlignmentOfTheirRegion) {
   EXPECT_EQ(kinds(verify(graph, make_plan(40, 8))), "misaligned");
   // The outer region promises less: its start is only a multiple of 16.
   Plan wide = *else_plan;
@@ -158,7 +158,7 @@ TEST_F(IfBodies, ViolationInsideABodyNamesIt) {
   EXPECT_EQ(found[1].step, StepId(1));
 }
 
-TEST_F(IfBodies, AreListedInTheOrderOfTheNode) {
+TEST_F(IfBodies, PlansOfBodiesFollowTheOrderOfTheNode) {
   Plan plan = make_plan();
   std::swap(plan.layout.steps[StepId(1)].bodies[0], plan.layout.steps[StepId(1)].bodies[1]);
   EXPECT_EQ(kinds(verify(graph, plan)), "malformed; malformed");
@@ -209,7 +209,7 @@ TEST_F(IfBodies, HaveTheProvenanceOfThePlanAround) {
   }
 }
 
-TEST_F(IfBodies, HaveOneRegion) {
+TEST_F(IfBodies, PlansOfBodiesHaveOneRegion) {
   Plan two = *else_plan;
   two.machine.regions.push_back({.name = "second"});
   two.layout.arena.emplace_back(0);
@@ -217,7 +217,7 @@ TEST_F(IfBodies, HaveOneRegion) {
   EXPECT_EQ(kinds(verify(graph, make_plan())), "malformed");
 }
 
-TEST_F(IfBodies, ReadWhatTheyCapture) {
+TEST_F(IfBodies, BodiesReadCapturedTensors) {
   // The step lists x as read because a body captures it; y may not take its bytes, and x must be intact.
   Plan plan = make_plan();
   plan.program.steps[StepId(1)].reads.pop_back();
@@ -323,7 +323,7 @@ TEST_F(LoopBody, WithoutNodesReturnsItsInputs) {
 }
 
 // A body in a body in a body: as deep as a graph may be.
-TEST(Nesting, GoesAsDeepAsGraphsDo) {
+TEST(Nesting, BodiesNestAsDeepAsGraphsPermit) {
   const auto verify_nested = [](int depth, std::int64_t innermost_bytes) {
     GraphMaker innermost("innermost");
     const TensorId a = depth == 0 ? innermost.constant("a", {16}) : innermost.captured("a", {16}, Role::constant);

@@ -190,7 +190,7 @@ TEST(Chains, KeepTheLeastLoadOfRandomCounts) {
   EXPECT_GT(joined, 2000U);
 }
 
-TEST(Chains, OfOneNodeEach) {
+TEST(Chains, MayHaveOneNodeEach) {
   const OrderCount count = path(3, 2);
   EXPECT_THAT(nodes_of(single_chains(count)), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
   EXPECT_THAT(single_chains(count)[0].before, IsEmpty());

@@ -320,7 +320,7 @@ TEST(CheckOrderBound, CountsOneCopyIfTwoConcatsRepeatATensor) {
 }
 
 // Little effort never decides wrongly, and enough of it always decides.
-TEST(CheckOrderBound, IsUndecidedAtWorst) {
+TEST(CheckOrderBound, LittleEffortIsNeverWrong) {
   Random random(72);
   for (int round = 0; round < 200; ++round) {
     const Graph graph = random_graph(random, 12);

@@ -28,7 +28,7 @@ PackingProblem three() {
                      {.lifespan = {4, 8}, .size = Bytes(5)}});
 }
 
-TEST(PackingBoundCheck, ConfirmsTheLoadAndWhatIsBelow) {
+TEST(PackingBoundCheck, ConfirmsTheLoadAndLowerClaims) {
   for (std::int64_t claimed : {0, 29, 30}) {
     EXPECT_TRUE(check_packing_bound(three(), Bytes(claimed), 2).is_confirmed) << claimed;
   }
@@ -176,7 +176,7 @@ PackingProblem related() {
   return problem;
 }
 
-TEST(PackingBoundCheck, BuffersInConflictAreAddedUp) {
+TEST(PackingBoundCheck, AddsUpBuffersInConflict) {
   const std::vector<PackingId> abc = {PackingId(0), PackingId(1), PackingId(2)};
   const PackingBoundCheck check = check_packing_bound(related(), Bytes(12), abc);
   EXPECT_TRUE(check.is_confirmed);
@@ -202,7 +202,7 @@ TEST(PackingBoundCheck, BuffersThatMayShareProveNothing) {
 //   a |=====|      10
 //   b   |=====|    20
 //   c       |===|   5
-TEST(PackingBoundCheck, TimeShowsConflictsToo) {
+TEST(PackingBoundCheck, LifespansProveConflicts) {
   const PackingId a(0);
   const PackingId b(1);
   const PackingId c(2);
@@ -224,14 +224,14 @@ TEST(PackingBoundCheck, BuffersInConflictArePaddedToTheirAlignment) {
   EXPECT_EQ(check_packing_bound(problem, Bytes(0), {PackingId(0), PackingId(1), PackingId(2)}).proven, Bytes(131));
 }
 
-TEST(PackingBoundCheck, TwoOfOneGroupAreNotInConflict) {
+TEST(PackingBoundCheck, MembersOfOneGroupAreNotInConflict) {
   PackingProblem problem = related();
   problem.colocations = {{PackingId(0), PackingId(1), Bytes(0)}};
   EXPECT_EQ(check_packing_bound(problem, Bytes(1), {PackingId(0), PackingId(1)}).free_to_share,
             (PackingPair{PackingId(0), PackingId(1)}));
 }
 
-TEST(PackingBoundCheck, AnAnswerIsCheckedByTheWitnessThatItNames) {
+TEST(PackingBoundCheck, ChecksAnAnswerByItsWitness) {
   Packing packing{.bound = Bytes(12)};
   packing.witness_buffers = {PackingId(0), PackingId(1), PackingId(2)};
   EXPECT_TRUE(check_packing_bound(related(), packing).is_confirmed);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/verify/check_packing.h"
+#include "tests/testing/violations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,11 +45,14 @@ Case right() {
   return out;
 }
 
-std::vector<std::string> lines_of(const Case& one) { return check_region_packing(one.problem, one.packing); }
+std::vector<std::string> lines_of(const Case& one) {
+  return testing::messages_of(check_region_packing(one.problem, one.packing));
+}
 
 TEST(RegionPackingCheck, AcceptsARightPacking) { EXPECT_THAT(lines_of(right()), IsEmpty()); }
 
 struct Fault {
+  ViolationKind kind;
   const char* line;
   std::function<void(Case&)> make;
 };
@@ -57,37 +61,39 @@ TEST(RegionPackingCheck, FindsEachFault) {
   const PackingId a(0);
   const PackingId b(1);
   const PackingId c(2);
+  using enum ViolationKind;
   const std::vector<Fault> faults = {
-      {"region 7, and there are only 2", [&](Case& one) { one.packing.placements[a].region = RegionId(7); }},
-      {"in region 1, which is forbidden to it", [&](Case& one) { one.problem.uses[c].forbidden = {RegionId(1)}; }},
-      {"fixed offset in region 0, but is in region 1",
+      {malformed, "region 7, and there are only 2", [&](Case& one) { one.packing.placements[a].region = RegionId(7); }},
+      {misplaced, "in region 1, which is forbidden to it",
+       [&](Case& one) { one.problem.uses[c].forbidden = {RegionId(1)}; }},
+      {misplaced, "fixed offset in region 0, but is in region 1",
        [&](Case& one) { one.problem.packing.buffers[c].fixed_offset = Offset(0); }},
-      {"but a colocation joins them",
+      {misplaced, "but a colocation joins them",
        [&](Case& one) {
          one.problem.packing.colocations = {{a, c, Bytes(0)}};
        }},
-      {"share bytes",
+      {overlap, "share bytes",
        [&](Case& one) {
          one.packing.placements[b].offset = Offset(0);
          one.packing.fills[RegionId(0)].height = Bytes(8);
        }},
-      {"above the capacity", [&](Case& one) { one.problem.regions[RegionId(0)].capacity = Bytes(15); }},
-      {"not a multiple of its alignment 16",
+      {out_of_region, "above the capacity", [&](Case& one) { one.problem.regions[RegionId(0)].capacity = Bytes(15); }},
+      {misaligned, "not a multiple of its alignment 16",
        [&](Case& one) { one.problem.regions[RegionId(0)].alignment = Bytes(16); }},
-      {"the height is 16, not 17", [&](Case& one) { one.packing.fills[RegionId(0)].height = Bytes(17); }},
-      {"the cost is {12}, not {11}",
+      {wrong_claim, "the height is 16, not 17", [&](Case& one) { one.packing.fills[RegionId(0)].height = Bytes(17); }},
+      {wrong_claim, "the cost is {12}, not {11}",
        [&](Case& one) {
          one.packing.cost = {11};
          one.packing.bound = {11};
        }},
-      {"the bound {13} is above the cost {12}",
+      {wrong_claim, "the bound {13} is above the cost {12}",
        [&](Case& one) {
          one.packing.bound = {13};
          one.packing.proven_optimal = false;
        }},
-      {"optimality must be claimed", [&](Case& one) { one.packing.bound = {5}; }},
-      {"2 placements and 2 regions, for 3 buffers", [&](Case& one) { one.packing.placements.resize(2); }},
-      {"but the outcome is not infeasible",
+      {wrong_claim, "optimality must be claimed", [&](Case& one) { one.packing.bound = {5}; }},
+      {malformed, "2 placements and 2 regions, for 3 buffers", [&](Case& one) { one.packing.placements.resize(2); }},
+      {wrong_claim, "but the outcome is not infeasible",
        [&](Case& one) {
          one.packing.witness = RegionWitness{.buffers = {a, b, c}, .regions = {RegionId(0), RegionId(1)}, .time = 1};
        }},
@@ -95,9 +101,10 @@ TEST(RegionPackingCheck, FindsEachFault) {
   for (const Fault& fault : faults) {
     Case one = right();
     fault.make(one);
-    const std::vector<std::string> lines = lines_of(one);
-    ASSERT_FALSE(lines.empty()) << fault.line;
-    EXPECT_THAT(lines.front(), HasSubstr(fault.line));
+    const std::vector<Violation> found = check_region_packing(one.problem, one.packing);
+    ASSERT_FALSE(found.empty()) << fault.line;
+    EXPECT_THAT(found.front().message, HasSubstr(fault.line));
+    EXPECT_EQ(found.front().kind, fault.kind) << fault.line;
   }
 }
 

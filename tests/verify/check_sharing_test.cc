@@ -14,6 +14,7 @@
 #include "lowtide/base/random.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
+#include "tests/testing/violations.h"
 
 namespace lowtide::testing {
 namespace {
@@ -47,21 +48,41 @@ class SharingCheckTest : public ::testing::Test {
     claim_.places[tensor(name)] = SharingPlace{block, Offset(offset)};
   }
   void run_in_waves(const std::vector<std::uint32_t>& waves) {
-    claim_.run_order = RunOrder::waves;
+    claim_.execution = ExecutionModel::waves;
     claim_.wave = {};
     for (std::uint32_t wave : waves) claim_.wave.push_back(wave);
   }
-  std::vector<std::string> found() const { return check_sharing(graph_, claim_); }
+  std::vector<std::string> found() const { return testing::messages_of(check_sharing(graph_, claim_)); }
 
   Graph graph_;
   SharingClaim claim_;
 };
 
+TEST_F(SharingCheckTest, RefusesAClaimForStreams) {
+  claim_.execution = ExecutionModel::streams;
+  EXPECT_THAT(found(), ElementsAre("the claim is for streams, which it cannot list; use sequence, waves or dataflow"));
+}
+
+// b and c are written in any order, and d reads both.
+TEST_F(SharingCheckTest, StatesTheKindAndTheTensors) {
+  put("b", 0);
+  put("c", 0);
+  claim_.execution = ExecutionModel::dataflow;
+  const std::vector<Violation> unordered = check_sharing(graph_, claim_);
+  ASSERT_FALSE(unordered.empty());
+  EXPECT_EQ(unordered[0].kind, ViolationKind::race);
+  EXPECT_THAT(unordered[0].tensors, ElementsAre(tensor("c"), tensor("b")));
+  claim_.execution = ExecutionModel::sequence;
+  const std::vector<Violation> shared = check_sharing(graph_, claim_);
+  ASSERT_EQ(shared.size(), 1U);
+  EXPECT_EQ(shared[0].kind, ViolationKind::overlap);
+}
+
 TEST_F(SharingCheckTest, DeadTensorsMayBeWrittenOver) {
   put("a", 0);
   put("d", 0);
-  for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
-    claim_.run_order = order;
+  for (ExecutionModel order : {ExecutionModel::sequence, ExecutionModel::dataflow}) {
+    claim_.execution = order;
     EXPECT_THAT(found(), IsEmpty()) << to_string(order);
   }
   run_in_waves({0, 1, 1, 2, 3});
@@ -72,7 +93,7 @@ TEST_F(SharingCheckTest, OperandsOfTheSameNodeMayNotBeWrittenOver) {
   put("d", 0);
   put("b", 0);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
-  claim_.run_order = RunOrder::dependencies;
+  claim_.execution = ExecutionModel::dataflow;
   EXPECT_THAT(
       found(),
       ElementsAre(HasSubstr("'d' shares a block with tensor 'b', but node 3 may write the first before node 3")));
@@ -94,7 +115,7 @@ TEST_F(SharingCheckTest, BranchesThatMayRunAtOnceDoNotShare) {
   put("a", 0);
   put("c", 0);
   EXPECT_THAT(found(), IsEmpty());
-  claim_.run_order = RunOrder::dependencies;
+  claim_.execution = ExecutionModel::dataflow;
   EXPECT_THAT(found(), ::testing::Contains(HasSubstr("node 2 may write the first before node 0 has used the second")));
   run_in_waves({0, 1, 2, 3, 4});
   EXPECT_THAT(found(), IsEmpty());
@@ -102,7 +123,7 @@ TEST_F(SharingCheckTest, BranchesThatMayRunAtOnceDoNotShare) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
 }
 
-TEST_F(SharingCheckTest, BytesBesideEachOtherAreNotShared) {
+TEST_F(SharingCheckTest, AdjacentTensorsShareNoBytes) {
   claim_.blocks = {Bytes(16)};
   put("b", 0, 0);
   put("c", 0, 8);
@@ -114,19 +135,19 @@ TEST_F(SharingCheckTest, BytesBesideEachOtherAreNotShared) {
 TEST_F(SharingCheckTest, InputsLiveFromTheStartAndOutputsToTheEnd) {
   put("x", 0);
   put("o", 0);
-  for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
-    claim_.run_order = order;
+  for (ExecutionModel order : {ExecutionModel::sequence, ExecutionModel::dataflow}) {
+    claim_.execution = order;
     EXPECT_THAT(found(), IsEmpty()) << to_string(order);
   }
   claim_.places[tensor("o")].reset();
   put("a", 0);
-  for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
-    claim_.run_order = order;
+  for (ExecutionModel order : {ExecutionModel::sequence, ExecutionModel::dataflow}) {
+    claim_.execution = order;
     EXPECT_THAT(found(), ElementsAre(HasSubstr("share"))) << to_string(order);
   }
 }
 
-TEST_F(SharingCheckTest, PlacesOutsideTheirBlockAreFound) {
+TEST_F(SharingCheckTest, ReportsPlacesOutsideTheirBlock) {
   put("a", 7);
   put("b", 0, 1);
   put("c", 0, -1);
@@ -146,7 +167,7 @@ TEST_F(SharingCheckTest, OrdersAndWavesMustKeepDependencies) {
   EXPECT_THAT(found(), ElementsAre(HasSubstr("4 nodes in the order, expected 5")));
 }
 
-TEST_F(SharingCheckTest, DevicesDoNotShare) {
+TEST_F(SharingCheckTest, TensorsOnTwoDevicesMustNotShareABlock) {
   claim_.devices = IdVector<TensorId, std::uint32_t>(graph_.tensors().size(), 0);
   claim_.devices[tensor("d")] = 1;
   put("a", 0);
@@ -191,9 +212,9 @@ class TwoBranches : public ::testing::Test {
   }
   TensorId tensor(const char* name) const { return tensor_named(graph_, name); }
   void put(const char* name, std::uint32_t block) { claim_.places[tensor(name)] = SharingPlace{block, Offset(0)}; }
-  std::vector<std::string> found(RunOrder order) {
-    claim_.run_order = order;
-    return check_sharing(graph_, claim_);
+  std::vector<std::string> found(ExecutionModel order) {
+    claim_.execution = order;
+    return testing::messages_of(check_sharing(graph_, claim_));
   }
 
   Graph graph_;
@@ -203,15 +224,15 @@ class TwoBranches : public ::testing::Test {
 TEST_F(TwoBranches, MayEachBeWrittenInPlace) {
   claim_.same_place = {{tensor("y"), tensor("u")}, {tensor("z"), tensor("v")}};
   for (const auto& [name, block] : {std::pair("y", 0U), {"u", 0U}, {"z", 1U}, {"v", 1U}}) put(name, block);
-  EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
-  EXPECT_THAT(found(RunOrder::dependencies), IsEmpty());
+  EXPECT_THAT(found(ExecutionModel::sequence), IsEmpty());
+  EXPECT_THAT(found(ExecutionModel::dataflow), IsEmpty());
 }
 
 TEST_F(TwoBranches, MayNotBothBeWrittenInOnePlace) {
   put("y", 0);
   put("z", 0);
-  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
-  EXPECT_THAT(found(RunOrder::dependencies),
+  EXPECT_THAT(found(ExecutionModel::sequence), ElementsAre(HasSubstr("share")));
+  EXPECT_THAT(found(ExecutionModel::dataflow),
               ElementsAre(HasSubstr("'z' shares a block with tensor 'y', but node 2 may write the first before node 1"),
                           HasSubstr("node 2 may write the first before node 3")));
 }
@@ -220,18 +241,19 @@ TEST_F(TwoBranches, MayNotBothBeWrittenInOnePlace) {
 TEST_F(TwoBranches, MayUseEachOthersPlacesOnlyInSequence) {
   put("y", 0);
   put("v", 0);
-  EXPECT_THAT(found(RunOrder::sequence), IsEmpty());
-  EXPECT_THAT(found(RunOrder::dependencies),
+  EXPECT_THAT(found(ExecutionModel::sequence), IsEmpty());
+  EXPECT_THAT(found(ExecutionModel::dataflow),
               ElementsAre(HasSubstr("'v' shares a block with tensor 'y', but node 4 may write the first before node 1"),
                           HasSubstr("node 4 may write the first before node 3")));
   std::swap(claim_.order[3], claim_.order[4]);
-  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("share")));
+  EXPECT_THAT(found(ExecutionModel::sequence), ElementsAre(HasSubstr("share")));
   claim_.same_place = {{tensor("y"), tensor("v")}};
-  EXPECT_THAT(found(RunOrder::sequence), ElementsAre(HasSubstr("written over tensor 'y', which node 3 reads later")));
+  EXPECT_THAT(found(ExecutionModel::sequence),
+              ElementsAre(HasSubstr("written over tensor 'y', which node 3 reads later")));
 }
 
 // An earlier verifier did not check this.
-TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
+TEST_F(SharingCheckTest, TwoResultsOfOneNodeMustNotShare) {
   graph_ = graph_of(R"(graph "split" {
     input x : u8[8]
     a, b = Split(x) : u8[8], u8[8]
@@ -243,18 +265,18 @@ TEST_F(SharingCheckTest, TwoResultsOfOneNodeAreApart) {
   put("a", 0);
   put("b", 0);
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
-  claim_.run_order = RunOrder::dependencies;
+  claim_.execution = ExecutionModel::dataflow;
   EXPECT_THAT(found(), ElementsAre(HasSubstr("node 0 may write the first before node 0"),  // itself
                                    HasSubstr("node 0 may write the first before node 1")));
   run_in_waves({0, 1});
   EXPECT_THAT(found(), ElementsAre(HasSubstr("share")));
-  claim_.run_order = RunOrder::sequence;
+  claim_.execution = ExecutionModel::sequence;
   claim_.same_place = {{tensor("a"), tensor("b")}};
   EXPECT_THAT(found(), ElementsAre(HasSubstr("written at the same time in the same place")));
 }
 
 // The body reads a after c is written.
-TEST_F(SharingCheckTest, WhatABodyReadsIsInUseUntilTheNodeEnds) {
+TEST_F(SharingCheckTest, CapturedTensorsAreInUseUntilTheNodeEnds) {
   graph_ = graph_of(R"(graph "body" {
     input x : u8[8]
     a = F(x) : u8[8]
@@ -275,8 +297,8 @@ TEST_F(SharingCheckTest, WhatABodyReadsIsInUseUntilTheNodeEnds) {
   put("a", 0);
   for (const char* later : {"c", "d"}) {
     put(later, 0);
-    for (RunOrder order : {RunOrder::sequence, RunOrder::dependencies}) {
-      claim_.run_order = order;
+    for (ExecutionModel order : {ExecutionModel::sequence, ExecutionModel::dataflow}) {
+      claim_.execution = order;
       EXPECT_THAT(found(), ElementsAre(HasSubstr("share"))) << later << " " << to_string(order);
     }
     claim_.places[tensor(later)].reset();
@@ -285,7 +307,7 @@ TEST_F(SharingCheckTest, WhatABodyReadsIsInUseUntilTheNodeEnds) {
   EXPECT_THAT(found(), IsEmpty());
 }
 
-TEST_F(SharingCheckTest, ViewsMustBeViews) {
+TEST_F(SharingCheckTest, RefusesViewsThatTheGraphDoesNotHave) {
   claim_.view_of = IdVector<TensorId, std::optional<TensorId>>(graph_.tensors().size());
   claim_.view_of[tensor("b")] = tensor("a");
   claim_.same_place = {{tensor("a"), tensor("b")}};
@@ -316,14 +338,14 @@ bool is_one_always_first(const Graph& graph, TensorId a, TensorId b) {
   return a_first || b_first;
 }
 
-TEST(SharingCheck, OfDependenciesAgreesWithAllOrders) {
+TEST(SharingCheck, DataflowAgreesWithAllOrders) {
   Random random(5);
   int right = 0;
   int wrong = 0;
   for (int round = 0; round < 300; ++round) {
     const Graph graph = random_graph(random, 6);
     SharingClaim claim;
-    claim.run_order = RunOrder::dependencies;
+    claim.execution = ExecutionModel::dataflow;
     claim.order = given_order(graph);
     claim.places = IdVector<TensorId, std::optional<SharingPlace>>(graph.tensors().size());
     claim.blocks = {Bytes(1024), Bytes(1024), Bytes(1024)};

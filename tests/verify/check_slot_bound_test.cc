@@ -37,7 +37,7 @@ TEST(SlotBoundCheck, AddsUpTheLeastSizeOfEachSlot) {
 
 TEST(SlotBoundCheck, RefusesOneByteMore) { EXPECT_FALSE(check_slot_bound(three(), Bytes(13)).is_confirmed); }
 
-TEST(SlotBoundCheck, TakesTheSecondSlotFromAnotherMomentThanTheFirst) {
+TEST(SlotBoundCheck, TwoSlotsMayBeProvenByTwoMoments) {
   // At 0: 9 and 1. At 1: 5 and 5. So 9 + 5.
   const PackingProblem problem = problem_of({{.lifespan = {0, 1}, .size = Bytes(9)},
                                              {.lifespan = {0, 1}, .size = Bytes(1)},
@@ -46,14 +46,14 @@ TEST(SlotBoundCheck, TakesTheSecondSlotFromAnotherMomentThanTheFirst) {
   EXPECT_EQ(check_slot_bound(problem, Bytes(0)).proven, Bytes(14));
 }
 
-TEST(SlotBoundCheck, DoesNotCountABufferInItsGapNorOneWithoutBytes) {
+TEST(SlotBoundCheck, DoesNotCountBuffersInGapsOrWithoutBytes) {
   const PackingProblem problem = problem_of({{.lifespan = {0, 9}, .gaps = {{3, 6}}, .size = Bytes(7)},
                                              {.lifespan = {3, 6}, .size = Bytes(5)},
                                              {.lifespan = {0, 9}, .size = Bytes(0)}});
   EXPECT_THAT(check_slot_bound(problem, Bytes(7)).least, ElementsAre(Bytes(7)));
 }
 
-TEST(SlotBoundCheck, KnowsThatTheLargestBufferNeedsASlotWheneverItLives) {
+TEST(SlotBoundCheck, CountsTheLargestBufferEvenIfItNeverLives) {
   PackingProblem problem = three();
   problem.buffers.push_back({.lifespan = {0, 2}, .gaps = {{0, 2}}, .size = Bytes(20)});
   EXPECT_THAT(check_slot_bound(problem, Bytes(24)).least, ElementsAre(Bytes(20), Bytes(4)));

@@ -281,7 +281,7 @@ Plan plan_of(const Graph& graph, const ManyParts& many) {
 }
 
 // n values in one place, n buffers in one place, a concat of n parts read n times: linear work, not n * n.
-TEST(HostilePlan, ManyOfEverythingInOnePlaceIsNotQuadratic) {
+TEST(HostilePlan, ManyBuffersInOnePlaceTakeNoQuadraticTime) {
   ManyParts many;
   const Graph graph = graph_of(many);
   Plan plan = plan_of(graph, many);

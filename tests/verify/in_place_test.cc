@@ -45,19 +45,19 @@ std::vector<Violation> overwrite(const std::string& type, const std::vector<Oper
   return verify(graph, planner.finish());
 }
 
-TEST(InPlace, ElementWiseOverItsFirstOperandIsRight) {
+TEST(InPlace, ElementWiseMayOverwriteItsFirstOperand) {
   EXPECT_EQ(messages(overwrite("Relu", {{{4, 4}}}, {{4, 4}}, 0)), "");
   EXPECT_EQ(messages(overwrite("Softmax", {{{4, 4}}}, {{4, 4}}, 0)), "");
   EXPECT_EQ(messages(overwrite("Add", {{{4, 4}}, {{4, 4}}}, {{4, 4}}, 0)), "");
 }
 
-TEST(InPlace, AddMayTakeEitherOperand) {
+TEST(InPlace, AddMayOverwriteEitherOperand) {
   EXPECT_EQ(messages(overwrite("Add", {{{4, 4}}, {{4, 4}}}, {{4, 4}}, 1)), "");
   EXPECT_EQ(messages(overwrite("Add", {{{4}}, {{4, 4}}}, {{4, 4}}, 1)), "");
   EXPECT_EQ(messages(overwrite("Add", {{{1, 16}}, {{16}}}, {{1, 16}}, 1)), "");  // element i is element i
 }
 
-TEST(InPlace, FirstInputOnlyMeansTheFirst) {
+TEST(InPlace, SomeOperatorsMayOverwriteOnlyTheFirstInput) {
   const auto found = overwrite("PRelu", {{{4, 4}}, {{4, 4}}}, {{4, 4}}, 1);
   EXPECT_EQ(kinds(found), "bad_in_place");
   EXPECT_THAT(found[0].message, HasSubstr("the operator overwrites its first operand only"));
@@ -119,7 +119,7 @@ TEST(InPlace, OperandReadTwiceMayBeOverwrittenByAddOnly) {
 }
 
 // An operand of at most 8 elements may turn out to have one, which is then used for each element of the other operand.
-TEST(InPlace, BoundedOperandMayTurnOutToBeRepeated) {
+TEST(InPlace, OperandThatMayBeBroadcastMustNotBeOverwritten) {
   const auto add_over_bounded = [](const Extents& other, bool other_is_bounded) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {8});
@@ -144,7 +144,7 @@ TEST(InPlace, BoundedOperandMayTurnOutToBeRepeated) {
   EXPECT_EQ(add_over_bounded({}, false), "");
 }
 
-TEST(InPlace, SecondOutputMayTakeNothing) {
+TEST(InPlace, SecondOutputMustNotOverwriteAnOperand) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId v = maker.tensor("v", {16});
@@ -166,7 +166,7 @@ TEST(InPlace, SecondOutputMayTakeNothing) {
   EXPECT_EQ(kinds(verify(graph, plan_with(statistics, y))), "bad_in_place");
 }
 
-TEST(InPlace, OutputsOfOneStepLieApart) {
+TEST(InPlace, OutputsOfOneStepMustNotShareBytes) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
   const TensorId y = maker.tensor("y", {16});

@@ -37,9 +37,9 @@ class LabelsOfAnIf : public ::testing::Test {
   Labels labels = labels_of(graph);
 };
 
-TEST_F(LabelsOfAnIf, AreRight) { EXPECT_EQ(check(), ""); }
+TEST_F(LabelsOfAnIf, LabelsOfTheGraphAreAccepted) { EXPECT_EQ(check(), ""); }
 
-TEST_F(LabelsOfAnIf, OfANodeAreItsNameAndOperator) {
+TEST_F(LabelsOfAnIf, NameAndOperatorOfANodeAreCompared) {
   labels.nodes[NodeId(0)] = {"other", "NoSuchOp"};
   EXPECT_EQ(check(),
             "wrong_model: the plan says that the name of node 0 is 'other'; in the graph it is ''\n"
@@ -53,7 +53,7 @@ TEST_F(LabelsOfAnIf, ThatAreSwappedAreTwoWrongNames) {
             "wrong_model: the plan says that the name of tensor 1 is 'c'; in the graph it is 'x'\n");
 }
 
-TEST_F(LabelsOfAnIf, OfATensorAreItsTypeRoleAndSize) {
+TEST_F(LabelsOfAnIf, TypeRoleAndSizeOfATensorAreCompared) {
   TensorLabel& y = labels.tensors[TensorId(2)];
   y.dtype = DType::i8;
   EXPECT_EQ(check(), "wrong_model: the plan says that the type of tensor 2 is i8[16]; in the graph it is u8[16]\n");
@@ -73,14 +73,14 @@ TEST_F(LabelsOfAnIf, HaveOneEntryPerNodeAndTensor) {
   EXPECT_EQ(check(), "wrong_model: the plan names 1 nodes and 4 tensors; the graph has 1 and 3\n");
 }
 
-TEST_F(LabelsOfAnIf, OfBodiesAreCheckedInside) {
+TEST_F(LabelsOfAnIf, LabelsOfBodiesAreCompared) {
   labels.bodies[1].labels.tensors[TensorId(1)].name = "u";
   EXPECT_EQ(check(),
             "wrong_model: the plan says that the name of tensor 1 is 'u'; in the graph it is 't0' "
             "[node 0 '': 'else_branch']\n");
 }
 
-TEST_F(LabelsOfAnIf, HaveTheBodiesOfTheGraph) {
+TEST_F(LabelsOfAnIf, NamesOfBodiesAreCompared) {
   std::swap(labels.bodies[0], labels.bodies[1]);
   EXPECT_EQ(check(), "wrong_model: the plan does not name the nodes and tensors of body 'then_branch' of node 0\n");
   std::swap(labels.bodies[0], labels.bodies[1]);

@@ -188,7 +188,7 @@ void spread(Plan& plan, Random& random) {
 }
 
 // A plan is accepted if and only if none of its runs goes wrong. Every run is tried.
-TEST(Races, AreFoundExactlyWhereSomeRunGoesWrong) {
+TEST(Races, AreReportedExactlyIfSomeRunGoesWrong) {
   int right = 0, wrong = 0, with_copies = 0, wrong_with_copies = 0;
   for (std::uint64_t seed = 0; right + wrong < 6'000; ++seed) {
     Random random(seed);

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 TEST(Verify, EveryViolationKindHasItsOwnName) {
   std::vector<std::string> names;
-  for (int kind = 0; kind <= static_cast<int>(ViolationKind::unreachable); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(ViolationKind::misplaced); ++kind) {
     names.emplace_back(to_string(static_cast<ViolationKind>(kind)));
   }
   std::sort(names.begin(), names.end());
@@ -66,7 +66,7 @@ TEST_F(CopyInPieces, FillsEachByteOnce) {
   EXPECT_THAT(check({{0, 17}}), HasSubstr("copies bytes [0, 17) of 'y' (tensor 1), which has 16"));
 }
 
-TEST_F(CopyInPieces, OfNoBytesDoesNoHarm) {
+TEST_F(CopyInPieces, CopyOfNoBytesIsAccepted) {
   EXPECT_EQ(check({{4, 4}, {0, 16}}), "");
   EXPECT_EQ(check({{0, 8}, {8, 16}, {16, 16}}), "");
   EXPECT_THAT(check({{0, 16}, {17, 17}}), HasSubstr("copies bytes [17, 17) of 'y' (tensor 1), which has 16"));
@@ -107,7 +107,7 @@ TEST(Verify, ControlInputRunsBefore) {
   EXPECT_EQ(kinds(verify(graph, plan_in_order(1, 0))), "data_flow");
 }
 
-TEST(Verify, InputHandedOutAsOutputStaysWhereItIs) {
+TEST(Verify, InputThatIsAnOutputStaysInPlace) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
   const TensorId w = maker.constant("w", {16});
@@ -141,7 +141,7 @@ TEST(Verify, TensorsWithoutElementsOwnNoBytes) {
   EXPECT_EQ(messages(verify(graph, planner.finish())), "");
 }
 
-TEST(Verify, ScratchLiesApartFromWhatTheStepTouches) {
+TEST(Verify, ScratchSharesNoBytesWithOperandsAndResults) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
   const TensorId b = maker.result("b", {16}, "Gemm", {a});

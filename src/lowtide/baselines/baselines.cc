@@ -27,7 +27,7 @@ Error too_large(const std::string& what, std::int64_t most, const std::string& n
 namespace {
 
 Result<Decision> simple(const BlobNet& net, const BaselineOptions& /*options*/) {
-  return decision_of(recycle_in_sequence(net), RunOrder::sequence);
+  return decision_of(recycle_in_sequence(net), ExecutionModel::sequence);
 }
 
 Result<Decision> dag(const BlobNet& net, bool by_size) {
@@ -40,7 +40,7 @@ Result<Decision> dag(const BlobNet& net, bool by_size) {
   }
   Result<BlockChoice> choice = recycle_in_dag(net, rule);
   if (!choice) return choice.error();
-  return decision_of(*std::move(choice), RunOrder::dependencies);
+  return decision_of(*std::move(choice), ExecutionModel::dataflow);
 }
 
 Result<Decision> dag_by_count(const BlobNet& net, const BaselineOptions& /*options*/) { return dag(net, false); }
@@ -74,23 +74,23 @@ Result<Decision> gradients(const BlobNet& net, const BaselineOptions& options) {
   }
   Result<BlockChoice> choice = recycle_in_dag(net, rule);
   if (!choice) return choice.error();
-  Decision decision = decision_of(*std::move(choice), RunOrder::dependencies);
+  Decision decision = decision_of(*std::move(choice), ExecutionModel::dataflow);
   decision.all_may_share = false;
   return decision;
 }
 
 Result<Decision> interference_greedy(const BlobNet& net, const BaselineOptions& /*options*/) {
-  return decision_of(nearest_size_choice(net), RunOrder::sequence);
+  return decision_of(nearest_size_choice(net), ExecutionModel::sequence);
 }
 
 Result<Decision> interference_exact(const BlobNet& net, const BaselineOptions& options) {
   Result<LeastSlots> least = least_slots(net, options.effort);
   if (!least) return least.error();
-  return decision_of(std::move(least->choice), RunOrder::sequence);
+  return decision_of(std::move(least->choice), ExecutionModel::sequence);
 }
 
 Result<Decision> groups(const BlobNet& net, const BaselineOptions& /*options*/) {
-  return decision_of(storage_groups(net), RunOrder::sequence);
+  return decision_of(storage_groups(net), ExecutionModel::sequence);
 }
 
 Result<Decision> side_by_side(const BlobNet& net, const BaselineOptions& /*options*/) {
@@ -122,7 +122,7 @@ Result<Decision> multistream(const BlobNet& net, const BaselineOptions& options)
   std::vector<NodeId> order;
   for (const BlobOp& op : net.ops) order.push_back(op.node);
   Decision decision = arena_of(net);
-  decision.run_order = RunOrder::waves;
+  decision.execution = ExecutionModel::waves;
   decision.wave = IdVector<NodeId, std::uint32_t>(order.size());
   const std::vector<Wave> waves = split_waves(earliest_waves(order, net.sources), options.nodes_at_once);
   for (std::uint32_t at = 0; at < waves.size(); ++at) {

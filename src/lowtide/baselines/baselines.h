@@ -69,7 +69,7 @@ struct BaselineOutcome {
   Bytes bound;
   bool proven_optimal = false;  // no result by this rule has fewer bytes
 
-  std::vector<std::string> violations;  // of check_sharing; empty if the result is correct
+  std::vector<Violation> violations;  // of check_sharing; empty if the result is correct
 };
 
 struct BaselineSpec {

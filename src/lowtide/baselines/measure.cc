@@ -76,15 +76,15 @@ Result<Found> best_of_dependencies(const BlobNet& net, const BaselineOptions& op
 Result<Found> find_best(const BlobNet& net, const BaselineOptions& options, const Decision& decision) {
   if (!decision.all_may_share) return Found{};
   if (decision.has_offsets()) return best_offsets(net, options, decision);
-  if (decision.run_order == RunOrder::dependencies) return best_of_dependencies(net, options);
+  if (decision.execution == ExecutionModel::dataflow) return best_of_dependencies(net, options);
   return best_in_sequence(net, options);
 }
 
 }  // namespace
 
-Decision decision_of(BlockChoice choice, RunOrder run_order) {
+Decision decision_of(BlockChoice choice, ExecutionModel execution) {
   Decision decision;
-  decision.run_order = run_order;
+  decision.execution = execution;
   decision.block = std::move(choice.block);
   decision.names = std::move(choice.names);
   return decision;
@@ -134,7 +134,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineO
   if (!decision.has_offsets()) outcome.blobs_left = outcome.blobs;
   outcome.shared_buffers = static_cast<std::int64_t>(decision.names.size());
   SharingClaim& sharing = outcome.sharing;
-  sharing.run_order = decision.run_order;
+  sharing.execution = decision.execution;
   sharing.order = order;
   sharing.wave = decision.wave;
   sharing.view_of = net.view_of;

@@ -19,7 +19,7 @@ namespace lowtide::baselines_internal {
 
 // The decision of a baseline: blocks that are shared as a whole, or one arena with offsets.
 struct Decision {
-  RunOrder run_order = RunOrder::sequence;
+  ExecutionModel execution = ExecutionModel::sequence;
   IdVector<NodeId, std::uint32_t> wave;                  // only with waves
   IdVector<BlobId, std::optional<std::uint32_t>> block;  // nullopt if the blob has its own memory
   IdVector<BlobId, Offset> offset;                       // in the block; empty if all are 0
@@ -29,7 +29,7 @@ struct Decision {
   [[nodiscard]] bool has_offsets() const { return !offset.empty(); }
 };
 
-[[nodiscard]] Decision decision_of(BlockChoice choice, RunOrder run_order);
+[[nodiscard]] Decision decision_of(BlockChoice choice, ExecutionModel execution);
 
 // Puts everything that needs memory during the run into one arena, including inputs and outputs.
 [[nodiscard]] Decision arena_of(const BlobNet& net);

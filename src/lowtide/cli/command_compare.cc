@@ -80,10 +80,10 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
     line.refusal = outcome.error().message;
     return line;
   }
-  if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front());
+  if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front().message);
   Bytes workspace = outcome->workspace.total;
   for (Bytes size : scratch) workspace = std::max(workspace, size);
-  line.run_order = to_string(outcome->sharing.run_order);
+  line.run_order = to_string(outcome->sharing.execution);
   line.bytes = outcome->bytes + workspace;
   line.naive = outcome->naive + workspace;
   if (outcome->best) line.best = *outcome->best + workspace;

@@ -58,10 +58,10 @@ Json json_of_answer(const PackRequest& request, const PackingProblem& problem, c
 
 }  // namespace
 
-void stop_if_wrong(const std::vector<std::string>& wrong, const std::string& what) {
+void stop_if_wrong(const std::vector<Violation>& wrong, const std::string& what) {
   if (wrong.empty()) return;
   std::string lines = what + "; nothing was written";
-  for (const std::string& line : wrong) lines += "\n  " + line;
+  for (const Violation& one : wrong) lines += "\n  " + one.message;
   throw Stop(ExitCode::internal,
              lines + "\nThis is a bug in lowtide. Please report it with the command line, and the file if you can.");
 }

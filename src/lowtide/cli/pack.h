@@ -46,6 +46,6 @@ struct PackAnswer {
 [[nodiscard]] PackAnswer pack_slots(const PackRequest& request, const PackingProblem& problem, const Console& console);
 
 // Stops with an internal error if `wrong` lists anything. Then nothing is shown or written.
-void stop_if_wrong(const std::vector<std::string>& wrong, const std::string& what);
+void stop_if_wrong(const std::vector<Violation>& wrong, const std::string& what);
 
 }  // namespace lowtide::cli_internal

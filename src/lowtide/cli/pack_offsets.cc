@@ -72,8 +72,9 @@ std::optional<PackingWitness> check_bound(const PackingProblem& problem, const P
   PackingBoundCheck check = check_packing_bound(problem, packing);
   answer.is_bound_verified = check.is_confirmed;
   if (!check.is_confirmed && !packing.is_bound_searched) {
-    stop_if_wrong({"the bound is " + std::to_string(packing.bound.count()) + " bytes, but its witness proves only " +
-                   std::to_string(check.proven.count())},
+    stop_if_wrong({{.kind = ViolationKind::wrong_claim,
+                    .message = "the bound is " + std::to_string(packing.bound.count()) +
+                               " bytes, but its witness proves only " + std::to_string(check.proven.count())}},
                   "the stated bound is not confirmed");
   }
   if (!packing.witness_time || !packing.witness_buffers.empty()) return std::nullopt;

@@ -29,8 +29,9 @@ void check_assignment(const PackingProblem& problem, const SlotAssignment& assig
   const SlotBoundCheck bound = check_slot_bound(problem, assignment.bound);
   answer.is_bound_verified = bound.is_confirmed;
   if (bound.is_confirmed || assignment.is_bound_searched) return;
-  stop_if_wrong({"the bound is " + std::to_string(assignment.bound.count()) +
-                 " bytes, but the live buffers prove only " + std::to_string(bound.proven.count())},
+  stop_if_wrong({{.kind = ViolationKind::wrong_claim,
+                  .message = "the bound is " + std::to_string(assignment.bound.count()) +
+                             " bytes, but the live buffers prove only " + std::to_string(bound.proven.count())}},
                 "the stated bound is not confirmed");
 }
 

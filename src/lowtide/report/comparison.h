@@ -18,7 +18,7 @@ namespace lowtide {
 struct ComparisonLine {
   std::string name;
   std::string system;
-  std::string run_order;               // "sequence", "dependencies", "waves"
+  std::string run_order;               // "sequence", "waves", "dataflow"
   std::optional<std::string> refusal;  // why there is no result; the figures below are then meaningless
   Bytes bytes;                         // including scratch
   Bytes naive;

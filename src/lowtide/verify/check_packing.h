@@ -3,29 +3,28 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
 #include "lowtide/plan/packing.h"
 #include "lowtide/plan/region_packing.h"
+#include "lowtide/verify/violation.h"
 
 // Checks of answers to packing problems: offsets, regions, slots, and the bounds of offsets and slots. They share data
-// types with `allocate` and no code. Each check of an answer returns at most `most` lines. An empty list means that the
-// answer is correct. Each line names the buffers, the times and the bytes.
+// types with `allocate` and no code. Each check of an answer returns violations, as `verify` does for plans. An empty
+// list means that the answer is correct. Each message names the buffers, the times and the bytes.
 namespace lowtide {
 
 // Checks the offsets of a packing problem. Reports two buffers in conflict (by lifespan, or by the relation that
 // replaces it) that share bytes; members of a group that are not at their distance; an offset that is misaligned, below
 // 0 or not the fixed one; an end above the capacity.
 // O((n + gaps + pairs) log n + conflicts + members of a group that share bytes).
-[[nodiscard]] std::vector<std::string> check_packing(const PackingProblem& problem,
-                                                     const IdVector<PackingId, Offset>& offsets,
-                                                     std::size_t most = 100);
+[[nodiscard]] std::vector<Violation> check_packing(const PackingProblem& problem,
+                                                   const IdVector<PackingId, Offset>& offsets,
+                                                   const VerifyOptions& options = {});
 
 // Checks a packing over regions. Reports
 //   - a region that does not exist or is forbidden, a fixed buffer outside its home region, a group in two regions;
@@ -36,8 +35,8 @@ namespace lowtide {
 // If the packing does not fit, an end above a capacity is not reported. Requires: the problem has a region, and its
 // pairs and the witness are well formed (plan/region_packing.h). O(regions) times the cost of check_packing, and
 // O(buffers^2 x conflicts) for a witness without a time.
-[[nodiscard]] std::vector<std::string> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
-                                                            std::size_t most = 100);
+[[nodiscard]] std::vector<Violation> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
+                                                          const VerifyOptions& options = {});
 
 // The slots of buffers that share memory only as a whole. It is declared here because `verify` may not include
 // `allocate`.
@@ -49,8 +48,8 @@ struct SlotClaim {
 
 // Checks slots. Reports a slot that does not exist, is smaller than one of its buffers, or holds two buffers in
 // conflict; a total that is not the sum of the sizes. Costs what check_packing costs.
-[[nodiscard]] std::vector<std::string> check_slots(const PackingProblem& problem, const SlotClaim& claim,
-                                                   std::size_t most = 100);
+[[nodiscard]] std::vector<Violation> check_slots(const PackingProblem& problem, const SlotClaim& claim,
+                                                 const VerifyOptions& options = {});
 
 // What a witness proves about the height of all packings: the buffers of one moment, or buffers that are all in
 // conflict. A reader can add it up by hand.

@@ -3,28 +3,17 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/verify/violation.h"
 
 namespace lowtide {
-
-// The runs of a graph for which a claim holds.
-enum class RunOrder : std::uint8_t {
-  sequence,      // one node after another, as listed
-  dependencies,  // a node runs when all nodes that it depends on have run. Dependencies are data, control inputs and,
-                 // in each list of `same_place`, every use of one tensor before the write of the next
-  waves,         // all nodes of a wave at once, a barrier, the next wave
-};
-
-[[nodiscard]] std::string_view to_string(RunOrder order);
 
 struct SharingPlace {
   std::uint32_t block = 0;
@@ -34,9 +23,15 @@ struct SharingPlace {
 
 // Tensors in shared blocks. A block is an arena, or a tensor whose bytes several others share as a whole (at offset 0).
 struct SharingClaim {
-  RunOrder run_order = RunOrder::sequence;
+  // The runs for which the claim holds:
+  //   sequence   one node after another, as listed in `order`
+  //   waves      all nodes of a wave at once, a barrier, the next wave
+  //   dataflow   a node runs when all nodes that it depends on have run. Dependencies are data, control inputs and, in
+  //              each list of `same_place`, every use of one tensor before the write of the next
+  // A claim has no streams.
+  ExecutionModel execution = ExecutionModel::sequence;
   std::vector<NodeId> order;             // all nodes, producers before readers
-  IdVector<NodeId, std::uint32_t> wave;  // for RunOrder::waves only
+  IdVector<NodeId, std::uint32_t> wave;  // for ExecutionModel::waves only
   std::vector<Bytes> blocks;
   IdVector<TensorId, std::optional<SharingPlace>> places;  // nullopt: memory of its own
   // Lists of tensors that are declared to have one place. Each tensor is in at most one list. Views share the bytes of
@@ -51,12 +46,12 @@ struct SharingClaim {
 // if one of them is written before the last read of the previous one; and two tensors that share a byte, if one of them
 // may be written, in some allowed run, before the last use of the other. A node's output and its inputs are in use at
 // once, unless they are in one list. Inputs are live from the start, and outputs to the end.
-// Under `dependencies`, all tensors of a block must be ordered, whatever the offsets.
-// Returns at most `most` lines, each of which names tensors. An empty list means that the claim is right. Shares no
-// code with the planners that make such claims.
-// O((nodes + edges) log n), plus the length times the readers of each list of `same_place`. For dependencies, plus the
+// Under `dataflow`, all tensors of a block must be ordered, whatever the offsets.
+// Each violation names tensors. An empty list means that the claim is right. Shares no code with the planners that make
+// such claims.
+// O((nodes + edges) log n), plus the length times the readers of each list of `same_place`. For dataflow, plus the
 // nodes between a use and the next write, for 64 uses at a time.
-[[nodiscard]] std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim,
-                                                     std::size_t most = 100);
+[[nodiscard]] std::vector<Violation> check_sharing(const Graph& graph, const SharingClaim& claim,
+                                                   const VerifyOptions& options = {});
 
 }  // namespace lowtide

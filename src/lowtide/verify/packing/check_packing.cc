@@ -11,42 +11,48 @@
 #include "lowtide/base/checked.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/verify/bytes/live_ranges.h"
+#include "lowtide/verify/findings.h"
 
 namespace lowtide {
 namespace {
 
+using verify_internal::Findings;
 using verify_internal::LiveRanges;
 
 class PackingCheck {
  public:
-  PackingCheck(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets, std::size_t most)
-      : problem_(problem), offsets_(offsets), most_(most) {}
+  PackingCheck(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets, Findings& findings)
+      : problem_(problem), offsets_(offsets), findings_(findings) {}
 
-  std::vector<std::string> run() && {
+  void run() && {
     if (offsets_.size() != problem_.buffers.size()) {
-      add(with_count(offsets_.size(), "offset") + " for " + with_count(problem_.buffers.size(), "buffer"));
-      return std::move(lines_);
+      add(malformed, with_count(offsets_.size(), "offset") + " for " + with_count(problem_.buffers.size(), "buffer"));
+      return;
     }
     bool is_sane = true;
     for (PackingId id : all_ids<PackingId>(offsets_.size())) {
-      if (is_full()) return std::move(lines_);
+      if (findings_.is_full()) return;
       is_sane = check_buffer(id) && is_sane;
     }
     is_sane = check_pairs_exist() && is_sane;
-    if (!is_sane) return std::move(lines_);
+    if (!is_sane) return;
     check_groups();
     if (problem_.conflicts) {
       check_pairs(*problem_.conflicts);
     } else {
       sweep();
     }
-    return std::move(lines_);
   }
 
  private:
-  [[nodiscard]] bool is_full() const { return lines_.size() >= most_; }
-  void add(std::string line) {
-    if (!is_full()) lines_.push_back(std::move(line));
+  using enum ViolationKind;
+
+  void add(ViolationKind kind, std::string message) { findings_.add(kind, std::move(message)); }
+  void add_overlap(PackingId a, PackingId b, const LiveRanges::Range& bytes, const std::string& when) {
+    findings_.add({.kind = overlap,
+                   .bytes = bytes,
+                   .message = name(a) + " and " + name(b) + " share bytes [" + std::to_string(bytes.begin) + ", " +
+                              std::to_string(bytes.end) + ")" + when});
   }
 
   std::string name(PackingId id) const {
@@ -61,35 +67,35 @@ class PackingCheck {
     const std::int64_t alignment = buffer.alignment.count();
     const std::optional<std::int64_t> end = checked_add(offset, buffer.size.count());
     if (buffer.size.count() < 0 || !end) {
-      add(name(id) + " with " + std::to_string(buffer.size.count()) + " bytes at offset " + std::to_string(offset) +
-          " overflows 64 bits");
+      add(malformed, name(id) + " with " + std::to_string(buffer.size.count()) + " bytes at offset " +
+                         std::to_string(offset) + " overflows 64 bits");
       return false;
     }
-    if (offset < 0) add(name(id) + " is at offset " + std::to_string(offset) + ", below 0");
+    if (offset < 0) add(out_of_region, name(id) + " is at offset " + std::to_string(offset) + ", below 0");
     if (!is_power_of_two(alignment)) {
-      add(name(id) + " has alignment " + std::to_string(alignment) + ", which is not a power of two");
+      add(malformed, name(id) + " has alignment " + std::to_string(alignment) + ", which is not a power of two");
     } else if (offset % alignment != 0) {
-      add(name(id) + " is at offset " + std::to_string(offset) + ", not a multiple of its alignment " +
-          std::to_string(alignment));
+      add(misaligned, name(id) + " is at offset " + std::to_string(offset) + ", not a multiple of its alignment " +
+                          std::to_string(alignment));
     }
     if (buffer.fixed_offset && *buffer.fixed_offset != offsets_[id]) {
-      add(name(id) + " is at offset " + std::to_string(offset) + ", but must be at " +
-          std::to_string(buffer.fixed_offset->position()));
+      add(misplaced, name(id) + " is at offset " + std::to_string(offset) + ", but must be at " +
+                         std::to_string(buffer.fixed_offset->position()));
     }
     if (problem_.capacity && *end > problem_.capacity->count()) {
-      add(name(id) + " ends at " + std::to_string(*end) + ", above the capacity of " +
-          std::to_string(problem_.capacity->count()));
+      add(out_of_region, name(id) + " ends at " + std::to_string(*end) + ", above the capacity of " +
+                             std::to_string(problem_.capacity->count()));
     }
     return true;
   }
 
   // Returns false if some pair names a buffer that does not exist.
   bool check_pairs_exist() {
-    const std::size_t before = lines_.size();
+    const std::size_t before = findings_.count();
     const auto check = [&](PackingId id) {
       if (problem_.buffers.contains(id)) return;
-      add("a pair names buffer " + std::to_string(id.value()) + ", but the number of buffers is " +
-          std::to_string(problem_.buffers.size()));
+      add(malformed, "a pair names buffer " + std::to_string(id.value()) + ", but the number of buffers is " +
+                         std::to_string(problem_.buffers.size()));
     };
     const auto check_both = [&](const auto& pair) {
       check(pair.first);
@@ -97,7 +103,7 @@ class PackingCheck {
     };
     if (problem_.conflicts) std::for_each(problem_.conflicts->begin(), problem_.conflicts->end(), check_both);
     std::for_each(problem_.colocations.begin(), problem_.colocations.end(), check_both);
-    return lines_.size() == before;
+    return findings_.count() == before;
   }
 
   // Checks the distance of each pair, and finds the groups.
@@ -107,9 +113,9 @@ class PackingCheck {
       const std::optional<std::int64_t> distance =
           checked_subtract(offsets_[pair.second].position(), offsets_[pair.first].position());
       if (distance != pair.delta.count()) {
-        add(name(pair.second) + " is at offset " + std::to_string(offsets_[pair.second].position()) + ", not " +
-            std::to_string(pair.delta.count()) + " above " + name(pair.first) + " at offset " +
-            std::to_string(offsets_[pair.first].position()));
+        add(misplaced, name(pair.second) + " is at offset " + std::to_string(offsets_[pair.second].position()) +
+                           ", not " + std::to_string(pair.delta.count()) + " above " + name(pair.first) +
+                           " at offset " + std::to_string(offsets_[pair.first].position()));
       }
       group_[root(pair.first)] = root(pair.second);
     }
@@ -125,18 +131,20 @@ class PackingCheck {
     std::sort(pairs.begin(), pairs.end());
     pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
     for (const PackingPair& pair : pairs) {
-      if (is_full()) return;
-      const LiveRanges::Range shared{std::max(range_of(pair.first).begin, range_of(pair.second).begin),
-                                     std::min(range_of(pair.first).end, range_of(pair.second).end)};
+      if (findings_.is_full()) return;
+      const LiveRanges::Range shared = shared_by(pair.first, pair.second);
       if (shared.empty() || root(pair.first) == root(pair.second)) continue;
-      add(name(pair.first) + " and " + name(pair.second) + " share bytes [" + std::to_string(shared.begin) + ", " +
-          std::to_string(shared.end) + "), but are in conflict");
+      add_overlap(pair.first, pair.second, shared, ", but are in conflict");
     }
   }
 
   [[nodiscard]] LiveRanges::Range range_of(PackingId id) const {
     const std::int64_t begin = offsets_[id].position();
     return {begin, begin + problem_.buffers[id].size.count()};
+  }
+
+  [[nodiscard]] LiveRanges::Range shared_by(PackingId a, PackingId b) const {
+    return {std::max(range_of(a).begin, range_of(b).begin), std::min(range_of(a).end, range_of(b).end)};
   }
 
   // Adds the parts of a lifespan between its gaps. A gap is ignored if it is empty, or if it begins before the lifespan
@@ -176,13 +184,10 @@ class PackingCheck {
       live.for_each_overlap(event.buffer, [&](std::size_t at) {
         const PackingId other(static_cast<std::uint32_t>(at));
         if (root(other) == root(newer)) return true;
-        const std::int64_t begin = std::max(range_of(other).begin, range_of(newer).begin);
-        const std::int64_t end = std::min(range_of(other).end, range_of(newer).end);
-        add(name(other) + " and " + name(newer) + " share bytes [" + std::to_string(begin) + ", " +
-            std::to_string(end) + ") from time " + std::to_string(event.time) + " on");
-        return !is_full();
+        add_overlap(other, newer, shared_by(other, newer), " from time " + std::to_string(event.time) + " on");
+        return !findings_.is_full();
       });
-      if (is_full()) return;
+      if (findings_.is_full()) return;
       live.insert(event.buffer);
     }
   }
@@ -197,17 +202,18 @@ class PackingCheck {
 
   const PackingProblem& problem_;
   const IdVector<PackingId, Offset>& offsets_;
-  const std::size_t most_;
+  Findings& findings_;
   IdVector<PackingId, PackingId> group_;  // another member of the same group, or itself
   std::vector<Event> events_;
-  std::vector<std::string> lines_;
 };
 
 }  // namespace
 
-std::vector<std::string> check_packing(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets,
-                                       std::size_t most) {
-  return PackingCheck(problem, offsets, most).run();
+std::vector<Violation> check_packing(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets,
+                                     const VerifyOptions& options) {
+  Findings findings(options);
+  PackingCheck(problem, offsets, findings).run();
+  return std::move(findings).take();
 }
 
 }  // namespace lowtide

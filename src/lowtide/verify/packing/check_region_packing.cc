@@ -11,6 +11,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/verify/findings.h"
 
 namespace lowtide {
 namespace {
@@ -23,35 +24,35 @@ std::string text_of(const RegionCost& cost) {
 
 class RegionPackingCheck {
  public:
-  RegionPackingCheck(const RegionProblem& problem, const RegionPacking& packing, std::size_t most)
-      : problem_(problem), packing_(packing), most_(most) {}
+  RegionPackingCheck(const RegionProblem& problem, const RegionPacking& packing, const VerifyOptions& options)
+      : problem_(problem), packing_(packing), findings_(options) {}
 
-  std::vector<std::string> run() && {
+  std::vector<Violation> run() && {
     const std::size_t buffers = problem_.packing.buffers.size();
     if (packing_.placements.size() != buffers || packing_.fills.size() != problem_.regions.size()) {
-      add(std::to_string(packing_.placements.size()) + " placements and " + std::to_string(packing_.fills.size()) +
-          " regions, for " + std::to_string(buffers) + " buffers and " + std::to_string(problem_.regions.size()) +
-          " regions");
-      return std::move(lines_);
+      add(malformed, std::to_string(packing_.placements.size()) + " placements and " +
+                         std::to_string(packing_.fills.size()) + " regions, for " + std::to_string(buffers) +
+                         " buffers and " + std::to_string(problem_.regions.size()) + " regions");
+      return std::move(findings_).take();
     }
     for (PackingId id : all_ids<PackingId>(buffers)) check_region_of(id);
-    if (!lines_.empty()) return std::move(lines_);
+    if (findings_.count() > 0) return std::move(findings_).take();
     for (const PackingColocation& pair : problem_.packing.colocations) {
       if (region_of(pair.first) == region_of(pair.second)) continue;
-      add(name(pair.first) + " is in region " + std::to_string(region_of(pair.first).value()) + " and " +
-          name(pair.second) + " in region " + std::to_string(region_of(pair.second).value()) +
-          ", but a colocation joins them");
+      add(misplaced, name(pair.first) + " is in region " + std::to_string(region_of(pair.first).value()) + " and " +
+                         name(pair.second) + " in region " + std::to_string(region_of(pair.second).value()) +
+                         ", but a colocation joins them");
     }
     for (RegionId region : all_ids<RegionId>(problem_.regions.size())) check_region(region);
     check_cost();
     if (packing_.witness) check_witness(*packing_.witness);
-    return std::move(lines_);
+    return std::move(findings_).take();
   }
 
  private:
-  void add(std::string line) {
-    if (lines_.size() < most_) lines_.push_back(std::move(line));
-  }
+  using enum ViolationKind;
+
+  void add(ViolationKind kind, std::string message) { findings_.add(kind, std::move(message)); }
   [[nodiscard]] bool fits() const { return packing_.outcome == PackingOutcome::found; }
   [[nodiscard]] RegionId region_of(PackingId id) const { return packing_.placements[id].region; }
   [[nodiscard]] std::string name(PackingId id) const {
@@ -80,19 +81,19 @@ class RegionPackingCheck {
   void check_region_of(PackingId id) {
     const RegionId region = region_of(id);
     if (!problem_.regions.contains(region)) {
-      add(name(id) + " is in region " + std::to_string(region.value()) + ", and there are only " +
-          std::to_string(problem_.regions.size()));
+      add(malformed, name(id) + " is in region " + std::to_string(region.value()) + ", and there are only " +
+                         std::to_string(problem_.regions.size()));
       return;
     }
     if (!fits()) return;
     if (is_forbidden(id, region))
-      add(name(id) + " is in region " + std::to_string(region.value()) + ", which is forbidden to it");
+      add(misplaced, name(id) + " is in region " + std::to_string(region.value()) + ", which is forbidden to it");
     if (!problem_.packing.buffers[id].fixed_offset) return;
     const std::set<PackingId> group = group_of(id);
     for (RegionId home : all_ids<RegionId>(region.value())) {
       if (std::any_of(group.begin(), group.end(), [&](PackingId one) { return is_forbidden(one, home); })) continue;
-      add(name(id) + " has a fixed offset in region " + std::to_string(home.value()) + ", but is in region " +
-          std::to_string(region.value()));
+      add(misplaced, name(id) + " has a fixed offset in region " + std::to_string(home.value()) +
+                         ", but is in region " + std::to_string(region.value()));
       return;
     }
   }
@@ -129,10 +130,14 @@ class RegionPackingCheck {
     }
     if (fits()) alone.capacity = self.capacity;
     const std::string prefix = "region " + std::to_string(region.value()) + ": ";
-    for (const std::string& line : check_packing(alone, offsets, most_)) add(prefix + line);
+    for (Violation& one : check_packing(alone, offsets, {.most_violations = findings_.left()})) {
+      one.region = region;
+      one.message.insert(0, prefix);
+      findings_.add(std::move(one));
+    }
     if (packing_.fills[region].height != height) {
-      add(prefix + "the height is " + std::to_string(height.count()) + ", not " +
-          std::to_string(packing_.fills[region].height.count()));
+      add(wrong_claim, prefix + "the height is " + std::to_string(height.count()) + ", not " +
+                           std::to_string(packing_.fills[region].height.count()));
     }
   }
 
@@ -145,12 +150,12 @@ class RegionPackingCheck {
       const RegionId region = region_of(id);
       for (std::size_t level = 0; level < region.index(); ++level) cost[level] = must_add(cost[level], bytes);
     }
-    if (cost != packing_.cost) add("the cost is " + text_of(cost) + ", not " + text_of(packing_.cost));
+    if (cost != packing_.cost) add(wrong_claim, "the cost is " + text_of(cost) + ", not " + text_of(packing_.cost));
     if (packing_.bound.size() != cost.size() || (fits() && packing_.bound > packing_.cost)) {
-      add("the bound " + text_of(packing_.bound) + " is above the cost " + text_of(packing_.cost));
+      add(wrong_claim, "the bound " + text_of(packing_.bound) + " is above the cost " + text_of(packing_.cost));
     }
     if (packing_.proven_optimal != (fits() && packing_.bound == packing_.cost)) {
-      add("optimality must be claimed if and only if the packing fits and its cost is the bound");
+      add(wrong_claim, "optimality must be claimed if and only if the packing fits and its cost is the bound");
     }
   }
 
@@ -182,7 +187,7 @@ class RegionPackingCheck {
   // A witness of a problem with groups is not checked, because members of a group share bytes.
   void check_witness(const RegionWitness& witness) {
     if (packing_.outcome != PackingOutcome::infeasible)
-      add("there is a witness of infeasibility, but the outcome is not infeasible");
+      add(wrong_claim, "there is a witness of infeasibility, but the outcome is not infeasible");
     if (!problem_.packing.colocations.empty()) return;
     const std::set<RegionId> regions(witness.regions.begin(), witness.regions.end());
     const std::int64_t unit = witness.unit.count();
@@ -191,44 +196,43 @@ class RegionPackingCheck {
     for (PackingId id : witness.buffers) {
       needed = must_add(needed, rounded(problem_.packing.buffers[id].size));
       if (witness.time && !is_live(id, *witness.time)) {
-        add("witness: " + name(id) + " does not live at " + std::to_string(*witness.time));
+        add(wrong_claim, "witness: " + name(id) + " does not live at " + std::to_string(*witness.time));
       }
       for (PackingId other : witness.buffers) {
         if (witness.buffers.size() > 1 && !witness.time && other != id && !is_pair(id, other)) {
-          add("witness: " + name(id) + " and " + name(other) + " are not in conflict");
+          add(wrong_claim, "witness: " + name(id) + " and " + name(other) + " are not in conflict");
         }
       }
       for (RegionId region : all_ids<RegionId>(problem_.regions.size())) {
         if (may_lie(id, region) && !regions.contains(region)) {
-          add("witness: " + name(id) + " could lie in region " + std::to_string(region.value()));
+          add(wrong_claim, "witness: " + name(id) + " could lie in region " + std::to_string(region.value()));
         }
         const Bytes alignment = std::max(problem_.packing.buffers[id].alignment, problem_.regions[region].alignment);
         if (regions.contains(region) && alignment.count() % unit != 0) {
-          add("witness: " + name(id) + " need not lie at a multiple of " + std::to_string(unit));
+          add(wrong_claim, "witness: " + name(id) + " need not lie at a multiple of " + std::to_string(unit));
         }
       }
     }
     std::int64_t capacity = 0;
     for (RegionId region : regions) {
       const std::optional<Bytes> limit = problem_.regions[region].capacity;
-      if (!limit) return add("witness: region " + std::to_string(region.value()) + " has no limit");
+      if (!limit) return add(wrong_claim, "witness: region " + std::to_string(region.value()) + " has no limit");
       capacity = must_add(capacity, rounded(*limit));
     }
     if (needed > capacity) return;
-    add("witness: " + std::to_string(needed) + " bytes fit into " + std::to_string(capacity));
+    add(wrong_claim, "witness: " + std::to_string(needed) + " bytes fit into " + std::to_string(capacity));
   }
 
   const RegionProblem& problem_;
   const RegionPacking& packing_;
-  const std::size_t most_;
-  std::vector<std::string> lines_;
+  verify_internal::Findings findings_;
 };
 
 }  // namespace
 
-std::vector<std::string> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
-                                              std::size_t most) {
-  return RegionPackingCheck(problem, packing, most).run();
+std::vector<Violation> check_region_packing(const RegionProblem& problem, const RegionPacking& packing,
+                                            const VerifyOptions& options) {
+  return RegionPackingCheck(problem, packing, options).run();
 }
 
 }  // namespace lowtide

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/verify/check_packing.h"
+#include "lowtide/verify/findings.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +15,7 @@ std::string name(std::uint32_t slot) { return "slot " + std::to_string(slot); }
 
 // Checks slots as if they were addresses: each buffer becomes one byte, at the number of its slot. So two buffers of
 // one slot overlap if they are live together. Buffers without bytes overlap nothing.
-std::vector<std::string> check_times(const PackingProblem& problem, const SlotClaim& claim, std::size_t most) {
+void check_times(const PackingProblem& problem, const SlotClaim& claim, verify_internal::Findings& findings) {
   PackingProblem numbers;
   IdVector<PackingId, Offset> offsets;
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
@@ -24,43 +25,44 @@ std::vector<std::string> check_times(const PackingProblem& problem, const SlotCl
     offsets.push_back(Offset(claim.slot[id]));
   }
   numbers.conflicts = problem.conflicts;
-  std::vector<std::string> lines = check_packing(numbers, offsets, most);
-  for (std::string& line : lines) line.insert(0, "with slot numbers as offsets: ");
-  return lines;
+  for (Violation& one : check_packing(numbers, offsets, {.most_violations = findings.left()})) {
+    one.message.insert(0, "with slot numbers as offsets: ");
+    one.bytes.reset();
+    findings.add(std::move(one));
+  }
 }
 
 }  // namespace
 
-std::vector<std::string> check_slots(const PackingProblem& problem, const SlotClaim& claim, std::size_t most) {
-  std::vector<std::string> lines;
-  const auto add = [&](std::string line) {
-    if (lines.size() < most) lines.push_back(std::move(line));
-  };
+std::vector<Violation> check_slots(const PackingProblem& problem, const SlotClaim& claim,
+                                   const VerifyOptions& options) {
+  using enum ViolationKind;
+  verify_internal::Findings findings(options);
+  const auto add = [&](ViolationKind kind, std::string message) { findings.add(kind, std::move(message)); };
   if (claim.slot.size() != problem.buffers.size()) {
-    add(std::to_string(claim.slot.size()) + " slots are named for " + std::to_string(problem.buffers.size()) +
-        " buffers");
-    return lines;
+    add(malformed, std::to_string(claim.slot.size()) + " slots are named for " +
+                       std::to_string(problem.buffers.size()) + " buffers");
+    return std::move(findings).take();
   }
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const std::uint32_t slot = claim.slot[id];
     const Bytes size = problem.buffers[id].size;
     if (slot >= claim.sizes.size()) {
-      add(name(id) + " is in " + name(slot) + ", but the number of slots is " + std::to_string(claim.sizes.size()));
+      add(malformed,
+          name(id) + " is in " + name(slot) + ", but the number of slots is " + std::to_string(claim.sizes.size()));
     } else if (claim.sizes[slot] < size) {
-      add(name(id) + " has " + std::to_string(size.count()) + " bytes, but its " + name(slot) + " has " +
-          std::to_string(claim.sizes[slot].count()));
+      add(out_of_buffer, name(id) + " has " + std::to_string(size.count()) + " bytes, but its " + name(slot) + " has " +
+                             std::to_string(claim.sizes[slot].count()));
     }
   }
   Bytes sum;
   for (Bytes size : claim.sizes) sum += size;
   if (sum != claim.total) {
-    add("the slots have " + std::to_string(sum.count()) + " bytes in total, but the claim states " +
-        std::to_string(claim.total.count()));
+    add(wrong_claim, "the slots have " + std::to_string(sum.count()) + " bytes in total, but the claim states " +
+                         std::to_string(claim.total.count()));
   }
-  if (lines.size() < most) {
-    for (std::string& line : check_times(problem, claim, most - lines.size())) add(std::move(line));
-  }
-  return lines;
+  if (!findings.is_full()) check_times(problem, claim, findings);
+  return std::move(findings).take();
 }
 
 }  // namespace lowtide

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lowtide/base/quote.h"
-#include "lowtide/verify/plan/findings.h"
+#include "lowtide/verify/plan/subject.h"
 
 namespace lowtide {
 namespace {
@@ -109,7 +109,7 @@ class LabelCheck {
 }  // namespace
 
 std::vector<Violation> verify_labels(const Graph& graph, const Labels& labels, const VerifyOptions& options) {
-  Findings findings(std::max<std::size_t>(options.most_violations, 1));
+  Findings findings(options);
   LabelCheck(graph, labels, findings).check();
   return std::move(findings).take();
 }

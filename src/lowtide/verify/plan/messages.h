@@ -9,7 +9,7 @@
 
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/plan/byte_map.h"
-#include "lowtide/verify/plan/findings.h"
+#include "lowtide/verify/plan/subject.h"
 
 namespace lowtide::verify_internal {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "lowtide/verify/plan/findings.h"
+#include "lowtide/verify/plan/subject.h"
 
 // The stages of a verification, in the order in which `verify` runs them. Each adds its findings to Subject::findings
 // and relies on what the stages before it have checked.

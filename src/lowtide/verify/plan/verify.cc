@@ -4,8 +4,8 @@
 #include "lowtide/verify/verify.h"
 
 #include "lowtide/base/quote.h"
-#include "lowtide/verify/plan/findings.h"
 #include "lowtide/verify/plan/stages.h"
+#include "lowtide/verify/plan/subject.h"
 
 namespace lowtide {
 namespace {
@@ -71,12 +71,13 @@ const char* to_string(ViolationKind kind) {
     case ViolationKind::wrong_claim: return "wrong_claim";
     case ViolationKind::race: return "race";
     case ViolationKind::unreachable: return "unreachable";
+    case ViolationKind::misplaced: return "misplaced";
   }
   return "unknown";
 }
 
 std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options) {
-  Findings findings(std::max<std::size_t>(options.most_violations, 1));
+  Findings findings(options);
   verify_level({graph, plan, false, findings});
   return std::move(findings).take();
 }

@@ -9,6 +9,7 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/verify/check_packing.h"
+#include "lowtide/verify/findings.h"
 #include "lowtide/verify/sharing/sharing_order.h"
 
 namespace lowtide {
@@ -29,26 +30,29 @@ struct Unit {
 
 class SharingCheck {
  public:
-  SharingCheck(const Graph& graph, const SharingClaim& claim, std::size_t most)
-      : graph_(graph), claim_(claim), most_(most) {}
+  SharingCheck(const Graph& graph, const SharingClaim& claim, const VerifyOptions& options)
+      : graph_(graph), claim_(claim), findings_(options) {}
 
-  std::vector<std::string> run() && {
-    if (!check_form() || !check_order()) return std::move(lines_);
+  std::vector<Violation> run() && {
+    if (!check_form() || !check_order()) return std::move(findings_).take();
     check_places();
     make_units();
     for (const Unit& unit : units_) check_same_place(unit);
-    if (!lines_.empty()) return std::move(lines_);
-    if (claim_.run_order == RunOrder::dependencies) {
+    if (findings_.count() > 0) return std::move(findings_).take();
+    if (claim_.execution == ExecutionModel::dataflow) {
       check_ordered();
     } else {
       check_times();
     }
-    return std::move(lines_);
+    return std::move(findings_).take();
   }
 
  private:
-  void add(std::string line) {
-    if (lines_.size() < most_) lines_.push_back(std::move(line));
+  using enum ViolationKind;
+
+  void add(ViolationKind kind, std::string message) { findings_.add(kind, std::move(message)); }
+  void add(ViolationKind kind, std::vector<TensorId> tensors, std::string message) {
+    findings_.add({.kind = kind, .tensors = std::move(tensors), .message = std::move(message)});
   }
   std::string name(TensorId id) const { return "tensor " + quoted(graph_.tensor(id).name); }
   std::string name(NodeId id) const { return "node " + std::to_string(id.value()); }
@@ -78,8 +82,7 @@ class SharingCheck {
 
   const Graph& graph_;
   const SharingClaim& claim_;
-  std::size_t most_;
-  std::vector<std::string> lines_;
+  Findings findings_;
   IdVector<NodeId, std::uint32_t> position_;  // in the order, from 1
   std::vector<Unit> units_;
   IdVector<TensorId, std::uint32_t> unit_of_;  // an index into units_
@@ -90,28 +93,32 @@ bool SharingCheck::check_form() {
   const std::size_t nodes = graph_.nodes().size();
   const std::size_t tensors = graph_.tensors().size();
   const auto fits = [&](std::size_t found, std::size_t expected, const char* what) {
-    if (found != expected) add(std::to_string(found) + " " + what + ", expected " + std::to_string(expected));
+    if (found != expected)
+      add(malformed, std::to_string(found) + " " + what + ", expected " + std::to_string(expected));
   };
   fits(claim_.order.size(), nodes, "nodes in the order");
   fits(claim_.places.size(), tensors, "places");
+  if (claim_.execution == ExecutionModel::streams) {
+    add(malformed, "the claim is for streams, which it cannot list; use sequence, waves or dataflow");
+  }
   if (!claim_.view_of.empty()) fits(claim_.view_of.size(), tensors, "entries of views");
   if (!claim_.devices.empty()) fits(claim_.devices.size(), tensors, "devices");
-  if (claim_.run_order == RunOrder::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
+  if (claim_.execution == ExecutionModel::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
   Flags<TensorId> is_listed(tensors);
   for (const std::vector<TensorId>& list : claim_.same_place) {
     for (TensorId id : list) {
       if (!graph_.tensors().contains(id)) {
-        add("tensor " + std::to_string(id.value()) + " is listed in `same_place`, but does not exist");
+        add(malformed, "tensor " + std::to_string(id.value()) + " is listed in `same_place`, but does not exist");
       } else if (!is_listed.insert(id)) {
-        add(name(id) + " is listed in `same_place` twice");
+        add(malformed, name(id) + " is listed in `same_place` twice");
       }
     }
   }
   for (std::optional<TensorId> id : claim_.view_of) {
     if (id && !graph_.tensors().contains(*id))
-      add("`view_of` names tensor " + std::to_string(id->value()) + ", which does not exist");
+      add(malformed, "`view_of` names tensor " + std::to_string(id->value()) + ", which does not exist");
   }
-  return lines_.empty();
+  return findings_.count() == 0;
 }
 
 bool SharingCheck::check_order() {
@@ -119,7 +126,7 @@ bool SharingCheck::check_order() {
   for (std::size_t at = 0; at < claim_.order.size(); ++at) {
     const NodeId id = claim_.order[at];
     if (!position_.contains(id) || position_[id] != 0) {
-      add(name(id) + " is in the order twice, or does not exist");
+      add(malformed, name(id) + " is in the order twice, or does not exist");
       return false;
     }
     position_[id] = static_cast<std::uint32_t>(at + 1);
@@ -130,14 +137,15 @@ bool SharingCheck::check_order() {
     }
     for (NodeId before : graph_.node(id).control_inputs) check_edge(before, id);
   }
-  return lines_.empty();
+  return findings_.count() == 0;
 }
 
 void SharingCheck::check_edge(NodeId from, NodeId to) {
-  if (position_[from] >= position_[to]) add(name(to) + " comes before " + name(from) + ", on which it depends");
-  if (claim_.run_order == RunOrder::waves && claim_.wave[from] >= claim_.wave[to]) {
-    add(name(to) + " is in wave " + std::to_string(claim_.wave[to]) + ", but " + name(from) +
-        ", on which it depends, is in wave " + std::to_string(claim_.wave[from]));
+  if (position_[from] >= position_[to])
+    add(data_flow, name(to) + " comes before " + name(from) + ", on which it depends");
+  if (claim_.execution == ExecutionModel::waves && claim_.wave[from] >= claim_.wave[to]) {
+    add(data_flow, name(to) + " is in wave " + std::to_string(claim_.wave[to]) + ", but " + name(from) +
+                       ", on which it depends, is in wave " + std::to_string(claim_.wave[from]));
   }
 }
 
@@ -149,22 +157,25 @@ void SharingCheck::check_places() {
     const Tensor& tensor = graph_.tensor(id);
     const SharingPlace& at = *place(id);
     if (at.block >= claim_.blocks.size()) {
-      add(name(id) + " is in block " + std::to_string(at.block) + ", but the number of blocks is " +
-          std::to_string(claim_.blocks.size()));
+      add(malformed, name(id) + " is in block " + std::to_string(at.block) + ", but the number of blocks is " +
+                         std::to_string(claim_.blocks.size()));
       continue;
     }
     if (tensor.role == Role::constant || tensor.role == Role::state) {
-      add(name(id) + " has role " + std::string(to_string(tensor.role)) + ", but shares a block");
+      add(role, {id}, name(id) + " has role " + std::string(to_string(tensor.role)) + ", but shares a block");
     }
     if (at.offset.position() < 0 || at.offset.position() > claim_.blocks[at.block].count() - tensor.size.count()) {
-      add(name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at offset " +
-          std::to_string(at.offset.position()) + " of a block of " + std::to_string(claim_.blocks[at.block].count()));
+      add(out_of_region, {id},
+          name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at offset " +
+              std::to_string(at.offset.position()) + " of a block of " +
+              std::to_string(claim_.blocks[at.block].count()));
     }
     if (claim_.devices.empty()) continue;
     std::optional<TensorId>& other = user[at.block];
     if (other && claim_.devices[*other] != claim_.devices[id]) {
-      add(name(id) + " and " + name(*other) + " share a block, but are on devices " +
-          std::to_string(claim_.devices[id]) + " and " + std::to_string(claim_.devices[*other]));
+      add(unreachable, {id, *other},
+          name(id) + " and " + name(*other) + " share a block, but are on devices " +
+              std::to_string(claim_.devices[id]) + " and " + std::to_string(claim_.devices[*other]));
     }
     other = id;
   }
@@ -174,15 +185,17 @@ void SharingCheck::check_view(TensorId id) {
   const std::optional<TensorId> base = view_of(id);
   if (!base) return;
   const std::optional<NodeId> producer = graph_.tensor(id).producer;
-  if (!producer) return add(name(id) + " is claimed to be a view, but no node produces it");
+  if (!producer) return add(bad_alias, {id}, name(id) + " is claimed to be a view, but no node produces it");
   const std::vector<std::optional<TensorId>>& inputs = graph_.node(*producer).inputs;
-  if (inputs.empty() || inputs.front() != base) return add(name(id) + " is not a view of " + name(*base));
+  if (inputs.empty() || inputs.front() != base)
+    return add(bad_alias, {id, *base}, name(id) + " is not a view of " + name(*base));
   const ViewKind kind = graph_.op(*producer).traits.view;
   const Bytes size = graph_.tensor(id).size;
   const Bytes whole = graph_.tensor(*base).size;
   const bool is_part = kind == ViewKind::slice || kind == ViewKind::split;
   const bool is_whole = (kind == ViewKind::whole || kind == ViewKind::expand) && size == whole;
-  if (!(is_part && size <= whole) && !is_whole) add(name(id) + " is not a view of " + name(*base));
+  if (!(is_part && size <= whole) && !is_whole)
+    add(bad_alias, {id, *base}, name(id) + " is not a view of " + name(*base));
 }
 
 void SharingCheck::make_units() {
@@ -224,12 +237,12 @@ void SharingCheck::check_same_place(const Unit& unit) {
   std::optional<TensorId> content;  // the last one that is not a view
   for (TensorId id : unit.tensors) {
     if (last && place(*last) != place(id))
-      add(name(id) + " is listed together with " + name(*last) + ", but has another place");
+      add(misplaced, {id, *last}, name(id) + " is listed together with " + name(*last) + ", but has another place");
     last = id;
     const std::optional<TensorId> base = view_of(id);
     if (base) {
       if (unit_of_[*base] != unit_of_[id])
-        add(name(id) + " is a view of " + name(*base) + ", but is not listed together with it");
+        add(bad_alias, {id, *base}, name(id) + " is a view of " + name(*base) + ", but is not listed together with it");
       root_[id] = root_[*base];  // of an earlier one, if the claim is right
       continue;
     }
@@ -239,7 +252,8 @@ void SharingCheck::check_same_place(const Unit& unit) {
   if (!content) return;
   for (TensorId id : unit.tensors) {
     if (!is_output(id) || id == *content) continue;
-    if (root_[id] != *content) add(name(id) + " is an output, but " + name(*content) + " is written over it");
+    if (root_[id] != *content)
+      add(output_lost, {id, *content}, name(id) + " is an output, but " + name(*content) + " is written over it");
   }
 }
 
@@ -249,14 +263,17 @@ void SharingCheck::check_written_over(TensorId before, TensorId after) {
   const std::uint32_t write = written(after);
   const auto check = [&](TensorId id) {
     for (NodeId reader : graph_.readers(id)) {
-      const bool in_time = claim_.run_order == RunOrder::waves && write != kBeforeTheRun
+      const bool in_time = claim_.execution == ExecutionModel::waves && write != kBeforeTheRun
                                ? claim_.wave[reader] < wave_at(write) || position_[reader] == write
                                : position_[reader] <= write;
-      if (!in_time) add(name(after) + " is written over " + name(id) + ", which " + name(reader) + " reads later");
+      if (!in_time)
+        add(clobbered, {after, id},
+            name(after) + " is written over " + name(id) + ", which " + name(reader) + " reads later");
     }
   };
   if (write == written(before))
-    return add(name(after) + " and " + name(before) + " are written at the same time in the same place");
+    return add(clobbered, {after, before},
+               name(after) + " and " + name(before) + " are written at the same time in the same place");
   for (TensorId id : units_[unit_of_[before]].tensors) {
     if (written(id) >= write && written(id) != kBeforeTheRun) break;
     check(id);
@@ -273,7 +290,7 @@ void SharingCheck::check_times() {
     base.push_back(end);
     end = end + size;
   }
-  const bool in_waves = claim_.run_order == RunOrder::waves;
+  const bool in_waves = claim_.execution == ExecutionModel::waves;
   const auto time = [&](std::uint32_t position) -> std::int64_t {
     if (position == kBeforeTheRun) return -1;
     return in_waves ? wave_at(position) : position;
@@ -288,7 +305,10 @@ void SharingCheck::check_times() {
     problem.buffers.push_back({.lifespan = {time(unit.first_write), last + 1}, .size = unit.size});
     offsets.push_back(base[at.block] + Bytes(at.offset.position()));
   }
-  for (std::string& line : check_packing(problem, offsets, most_)) add(std::move(line));
+  for (Violation& one : check_packing(problem, offsets, {.most_violations = findings_.left()})) {
+    one.bytes.reset();  // the blocks lie one above another only here
+    findings_.add(std::move(one));
+  }
 }
 
 // In every block, each tensor must be written after all uses of the previous one. This relation is transitive, so
@@ -306,8 +326,9 @@ void SharingCheck::check_ordered() {
       const Unit& before = *row[at - 1];
       const Unit& after = *row[at];
       if (before.holds_output || after.first_write == kBeforeTheRun) {
-        add(name(after.tensors.front()) + " shares a block with " + name(before.tensors.front()) +
-            ", which must stay intact until the end of the run");
+        add(clobbered, {after.tensors.front(), before.tensors.front()},
+            name(after.tensors.front()) + " shares a block with " + name(before.tensors.front()) +
+                ", which must stay intact until the end of the run");
         continue;
       }
       for (std::uint32_t access : before.accesses) {
@@ -318,26 +339,18 @@ void SharingCheck::check_ordered() {
     }
   }
   for (const OrderQuestion& question : not_ordered(graph_, claim_.order, claim_.same_place, std::move(questions))) {
-    add(name(question.later) + " shares a block with " + name(question.earlier) + ", but " +
-        name(claim_.order[question.write - 1]) + " may write the first before " + name(claim_.order[question.use - 1]) +
-        " has used the second");
+    add(race, {question.later, question.earlier},
+        name(question.later) + " shares a block with " + name(question.earlier) + ", but " +
+            name(claim_.order[question.write - 1]) + " may write the first before " +
+            name(claim_.order[question.use - 1]) + " has used the second");
   }
 }
 
 }  // namespace
 }  // namespace verify_internal
 
-std::string_view to_string(RunOrder order) {
-  switch (order) {
-    case RunOrder::sequence: return "sequence";
-    case RunOrder::dependencies: return "dependencies";
-    case RunOrder::waves: return "waves";
-  }
-  return "";
-}
-
-std::vector<std::string> check_sharing(const Graph& graph, const SharingClaim& claim, std::size_t most) {
-  return verify_internal::SharingCheck(graph, claim, most).run();
+std::vector<Violation> check_sharing(const Graph& graph, const SharingClaim& claim, const VerifyOptions& options) {
+  return verify_internal::SharingCheck(graph, claim, options).run();
 }
 
 }  // namespace lowtide

@@ -6,35 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <vector>
 
+#include "lowtide/verify/findings.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide::verify_internal {
-
-// Collects at most `most` violations. Each is labelled with the body that is being checked.
-class Findings {
- public:
-  explicit Findings(std::size_t most) : most_(most) {}
-
-  // Once true, every check returns early.
-  [[nodiscard]] bool is_full() const { return violations_.size() >= most_; }
-  [[nodiscard]] std::size_t count() const { return violations_.size(); }
-  // How many more violations it accepts.
-  [[nodiscard]] std::size_t left() const { return most_ - violations_.size(); }
-  void add(Violation violation);
-
-  void enter_body(const std::string& label) { bodies_.push_back(label); }
-  void leave_body() { bodies_.pop_back(); }
-
-  [[nodiscard]] std::vector<Violation> take() && { return std::move(violations_); }
-
- private:
-  std::size_t most_;
-  std::vector<std::string> bodies_;
-  std::vector<Violation> violations_;
-};
 
 // A plan and the graph that it is for. All that the checks of one level need.
 struct Subject {

@@ -1,17 +1,11 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/findings.h"
+#include "lowtide/verify/plan/subject.h"
 
 #include "lowtide/base/quote.h"
 
 namespace lowtide::verify_internal {
-
-void Findings::add(Violation violation) {
-  if (is_full()) return;
-  for (const std::string& label : bodies_) violation.body += (violation.body.empty() ? "" : ": ") + label;
-  violations_.push_back(std::move(violation));
-}
 
 std::string name_of(const Subject& subject, StepId id) {
   const Step& step = subject.step(id);
