@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/verify/check_packing.h"
-#include "tests/testing/violations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <vector>
+
+#include "tests/testing/violations.h"
 
 namespace lowtide {
 namespace {
@@ -139,6 +140,32 @@ TEST(RegionPackingCheck, ChecksAWitnessAgainstTheProblem) {
   one.packing.witness = witness;
   one.problem.regions[RegionId(1)].capacity = Bytes(5);
   EXPECT_THAT(lines_of(one), ElementsAre(HasSubstr("20 bytes fit into 20")));
+}
+
+TEST(RegionPackingCheck, RefusesAWitnessThatCannotBeRead) {
+  Case one = right();
+  one.problem.regions[RegionId(0)] = {.capacity = Bytes(15)};
+  one.problem.regions[RegionId(1)] = {.capacity = Bytes(5)};  // all three buffers fit: 20 bytes
+  one.packing.outcome = PackingOutcome::infeasible;
+  one.packing.proven_optimal = false;
+  const RegionWitness witness{.buffers = {PackingId(0), PackingId(1), PackingId(2)},
+                              .regions = {RegionId(0), RegionId(1)},
+                              .needed = Bytes(20),
+                              .capacity = Bytes(20),
+                              .time = 1};
+  const auto finding = [&](const std::function<void(RegionWitness&)>& change) {
+    one.packing.witness = witness;
+    change(*one.packing.witness);
+    return lines_of(one);
+  };
+  EXPECT_THAT(finding([](RegionWitness& it) { it.buffers.push_back(PackingId(0)); }),
+              ElementsAre(HasSubstr("lists a buffer twice")));
+  EXPECT_THAT(finding([](RegionWitness& it) { it.buffers.push_back(PackingId(3)); }),
+              ElementsAre(HasSubstr("a buffer that does not exist")));
+  EXPECT_THAT(finding([](RegionWitness& it) { it.regions.push_back(RegionId(2)); }),
+              ElementsAre(HasSubstr("a region that does not exist")));
+  EXPECT_THAT(finding([](RegionWitness& it) { it.unit = Bytes(0); }), ElementsAre(HasSubstr("unit is not positive")));
+  EXPECT_THAT(finding([](RegionWitness& it) { it.time.reset(); }), ElementsAre(HasSubstr("it names no time")));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/checked.h"
@@ -184,11 +185,30 @@ class RegionPackingCheck {
     return !self.capacity || offset + buffer.size.count() <= self.capacity->count();
   }
 
+  // What makes a witness unreadable. Empty if nothing does. A buffer that is listed twice would be counted twice.
+  [[nodiscard]] std::string_view fault_of(const RegionWitness& witness) const {
+    const std::set<PackingId> buffers(witness.buffers.begin(), witness.buffers.end());
+    const auto is_buffer = [&](PackingId id) { return problem_.packing.buffers.contains(id); };
+    const auto is_region = [&](RegionId id) { return problem_.regions.contains(id); };
+    if (!std::all_of(buffers.begin(), buffers.end(), is_buffer)) return "it lists a buffer that does not exist";
+    if (buffers.size() != witness.buffers.size()) return "it lists a buffer twice";
+    if (!std::all_of(witness.regions.begin(), witness.regions.end(), is_region)) {
+      return "it lists a region that does not exist";
+    }
+    if (witness.unit <= Bytes(0)) return "the unit is not positive";
+    if (witness.time && problem_.packing.conflicts) return "it names a time, but a list of conflicts replaces time";
+    if (!witness.time && !problem_.packing.conflicts && buffers.size() > 1) return "it names no time";
+    return "";
+  }
+
   // A witness of a problem with groups is not checked, because members of a group share bytes.
   void check_witness(const RegionWitness& witness) {
     if (packing_.outcome != PackingOutcome::infeasible)
       add(wrong_claim, "there is a witness of infeasibility, but the outcome is not infeasible");
     if (!problem_.packing.colocations.empty()) return;
+    if (const std::string_view fault = fault_of(witness); !fault.empty()) {
+      return add(wrong_claim, "witness: " + std::string(fault));
+    }
     const std::set<RegionId> regions(witness.regions.begin(), witness.regions.end());
     const std::int64_t unit = witness.unit.count();
     const auto rounded = [&](Bytes bytes) { return (bytes.count() + unit - 1) / unit * unit; };
