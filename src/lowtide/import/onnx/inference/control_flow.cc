@@ -307,6 +307,22 @@ Result<Facts> infer_loop(const onnx::NodeProto& node, std::span<const TensorFact
   return result;
 }
 
+// Checks the numbers of inputs and outputs of a Scan node and of its body.
+Result<void> check_scan_counts(const onnx::GraphProto& body, std::size_t inputs, std::int64_t scanned,
+                               std::size_t outputs) {
+  if (scanned < 1 || scanned > static_cast<std::int64_t>(inputs)) {
+    const std::string allowed = "it must be 1 to " + std::to_string(inputs) + ", the number of inputs";
+    return Error{ErrorCode::invalid, "attribute 'num_scan_inputs' is " + std::to_string(scanned) + "; " + allowed, ""};
+  }
+  const std::size_t states = inputs - static_cast<std::size_t>(scanned);
+  if (outputs < states) return wrong_count("number of outputs, one of them for each state at least:", outputs, states);
+  const auto body_inputs = static_cast<std::size_t>(body.input_size());
+  if (body_inputs != inputs) return wrong_count("number of inputs of the body:", body_inputs, inputs);
+  const auto body_outputs = static_cast<std::size_t>(body.output_size());
+  if (body_outputs != outputs) return wrong_count("number of outputs of the body:", body_outputs, outputs);
+  return {};
+}
+
 Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                          const InferBody& infer_body) {
   const Result<const onnx::GraphProto*> body = body_of(node, "body");
@@ -314,18 +330,8 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
   const onnx::AttributeProto* given = attribute_of(node, "num_scan_inputs");
   const std::int64_t scanned = given == nullptr ? 0 : given->i();
   const auto count = static_cast<std::size_t>(node.output_size());
-  if (scanned < 1 || scanned > static_cast<std::int64_t>(inputs.size())) {
-    const std::string allowed = "it must be 1 to " + std::to_string(inputs.size()) + ", the number of inputs";
-    return Error{ErrorCode::invalid, "attribute 'num_scan_inputs' is " + std::to_string(scanned) + "; " + allowed, ""};
-  }
+  LOWTIDE_RETURN_IF_ERROR(check_scan_counts(**body, inputs.size(), scanned, count));
   const std::size_t states = inputs.size() - static_cast<std::size_t>(scanned);
-  if (static_cast<std::size_t>((*body)->input_size()) != inputs.size()) {
-    return wrong_count("number of inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
-  }
-  if (count < states) return wrong_count("number of outputs, one of them for each state at least:", count, states);
-  if (static_cast<std::size_t>((*body)->output_size()) != count) {
-    return wrong_count("number of outputs of the body:", static_cast<std::size_t>((*body)->output_size()), count);
-  }
   RepeatedBody loop{node, **body, {}, 0, states, 0};
   KnownExtent length = {Knowledge::unknown, 0, axis_symbol(node, states < count ? states : 0, 0)};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
