@@ -42,7 +42,7 @@ TEST(SameAnswers, OfEachStrategy) {
   for (const std::string& strategy : schedule_strategies()) {
     add_schedule(hash, graph, {.order = strategy, .effort = 3'000'000});
   }
-  EXPECT_EQ(hash.text(), "a4413612f64e0804");
+  EXPECT_EQ(hash.text(), "032af5ac2e66291f");
 }
 
 TEST(SameAnswers, OfAllStrategiesTogether) {
@@ -53,7 +53,7 @@ TEST(SameAnswers, OfAllStrategiesTogether) {
       add_schedule(hash, testing::random_graph(random, nodes), {.effort = effort});
     }
   }
-  EXPECT_EQ(hash.text(), "9c663038d199f34b");
+  EXPECT_EQ(hash.text(), "c53f8afc65260b8c");
 }
 
 TEST(SameAnswers, OfTheSearch) {

@@ -22,6 +22,33 @@ TEST(InPlace, OverwritesAnInputWithoutLaterReader) {
   EXPECT_EQ(d.load, Bytes(8));  // b and c at the last step
 }
 
+// p and q are outputs in a, and r is the rest of it. Relu overwrites r, because no byte of p and q is in it.
+TEST(InPlace, OverwritesBytesBesideOutputsInOneBuffer) {
+  const Decided d = decide(
+      "input x : f32[8]\n a = Relu(x) : f32[8]\n"
+      "p, q, r = Split(a) {axis = 0, split = [2, 2, 4]} : f32[2], f32[2], f32[4]\n"
+      "s = Relu(r) : f32[4]\n output p, q, s");
+  EXPECT_TRUE(d.share("a", "p") && d.share("a", "q") && d.share("r", "s"));
+  EXPECT_EQ(d.load, Bytes(32));  // a; s apart from it would be 48
+}
+
+// Both halves of p are outputs, and so is q. All of them are in a.
+TEST(Views, OutputsMayBeSlicesOfASliceBesideAnOutput) {
+  const Decided d = decide(
+      "input x : f32[8]\n a = Relu(x) : f32[8]\n p, q = Split(a) {axis = 0, split = [4, 4]} : f32[4], f32[4]\n"
+      "s, t = Split(p) {axis = 0, split = [2, 2]} : f32[2], f32[2]\n output s, t, q");
+  EXPECT_TRUE(d.share("a", "s") && d.share("a", "t") && d.share("a", "q"));
+  EXPECT_EQ(d.load, Bytes(32));
+}
+
+// p is an output, so its bytes must not be those of the outputs s and t as well.
+TEST(Views, OutputsNeverShareBytes) {
+  const Decided d = decide(
+      "input x : f32[8]\n a = Relu(x) : f32[8]\n p, q = Split(a) {axis = 0, split = [4, 4]} : f32[4], f32[4]\n"
+      "s, t = Split(p) {axis = 0, split = [2, 2]} : f32[2], f32[2]\n output s, t, p");
+  EXPECT_FALSE(d.share("p", "s") || d.share("p", "t"));
+}
+
 TEST(InPlace, NeverOverwritesAnInputOfTheGraph) {
   const Decided d = decide("input x : f32[1]\n b = Relu(x) : f32[1]\n output b");
   EXPECT_FALSE(d.share("x", "b"));

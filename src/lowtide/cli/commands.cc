@@ -134,7 +134,8 @@ CommandSpec plan_command() {
           "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
           "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
           "If the plan does not fit the --budget, the command writes no file. It prints how many bytes are missing and "
-          "which tensors are live at the peak, and exits with code 1.",
+          "which tensors are live at the peak, and exits with code 1.\n"
+          "Ctrl-C or SIGTERM ends the search, and the best plan so far is the result. A second one ends the program.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the plan (JSON); - is stdout"),
                   html_option(),
@@ -242,7 +243,7 @@ CommandSpec pack_command() {
           "intervals in between, such as '4-6 8-9', in which its bytes are free for other buffers.\n"
           "Checks offsets and bounds independently of the search. If it is proven that no offsets fit the --capacity, "
           "prints the proof: the buffers that are live at one time, or the size of an exhaustive search.\n"
-          "Ctrl-C ends the search, and the command prints the best answer so far. A second Ctrl-C ends the program.",
+          "Ctrl-C or SIGTERM ends the search, and the best answer so far is printed. A second one ends the program.",
       .positionals = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
       .options = {output_option("write the file with offsets, or with slots; - is stdout"),
                   html_option(),

@@ -121,9 +121,10 @@ class Level {
     if (!options_.in_place) {
       refusal.reason = InPlaceRefusal::Reason::switched_off;
     } else if (!plan_.program.values[input].written || !from.placement) {
-      refusal.reason = InPlaceRefusal::Reason::not_ours;
+      refusal.reason = InPlaceRefusal::Reason::external;
     } else if (from.kind == BufferKind::output) {
-      refusal.reason = InPlaceRefusal::Reason::handed_out;
+      refusal.reason =
+          graph_.is_needed_at_end(refusal.input) ? InPlaceRefusal::Reason::output : InPlaceRefusal::Reason::with_output;
     } else if (reader) {
       refusal.reason = InPlaceRefusal::Reason::read_later;
       refusal.reader = reader;

@@ -65,22 +65,24 @@ struct PeakBuffer {
 struct InPlaceRefusal {
   enum class Reason : std::uint8_t {
     switched_off,  // PlanOptions::in_place
-    not_ours,      // the input is the caller's or a constant
-    handed_out,    // the input is an output of the graph, or shares bytes with one
+    external,      // the input is the caller's or a constant
+    output,        // the input is an output of the graph
+    with_output,   // the input is in the buffer of an output
     read_later,    // see `reader`
   };
   TensorId input;
   TensorId output;
   Bytes bytes;  // of the output's buffer
-  Reason reason = Reason::not_ours;
+  Reason reason = Reason::external;
   std::optional<StepId> reader;
 };
 
 template <>
 inline constexpr auto kEnumNames<InPlaceRefusal::Reason> =
     enum_names<InPlaceRefusal::Reason>({{InPlaceRefusal::Reason::switched_off, "switched_off"},
-                                        {InPlaceRefusal::Reason::not_ours, "not_ours"},
-                                        {InPlaceRefusal::Reason::handed_out, "handed_out"},
+                                        {InPlaceRefusal::Reason::external, "external"},
+                                        {InPlaceRefusal::Reason::output, "output"},
+                                        {InPlaceRefusal::Reason::with_output, "with_output"},
                                         {InPlaceRefusal::Reason::read_later, "read_later"}});
 
 // The peak of one graph, with the use of each buffer, and the bytes that must be live in every order.

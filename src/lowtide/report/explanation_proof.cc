@@ -232,8 +232,8 @@ StyledText touched_remedy_text(const PeakExplanation& level) {
                      (level.largest_touched_step == *level.peak.step ? ", which the next section explains." : "."));
   }
   std::string text = "At " + step +
-                     ", every live byte is read or written by the step itself. Only a smaller input, a smaller element "
-                     "type or an operator split into parts would need less.";
+                     ", every live byte is read or written by the step itself. With these buffers, only a smaller "
+                     "input, a smaller element type or an operator split into parts would need less.";
   if (is_one_step(level) && level.next_step) {
     text += " The other steps need up to " + format_bytes(level.next_load) + ".";
   }
@@ -256,9 +256,11 @@ StyledText refusal_text(const PeakExplanation& level, const InPlaceRefusal& one)
                            tensor_text(level, one.input) + ", but ";
   switch (one.reason) {
     case InPlaceRefusal::Reason::switched_off: return list_item(text + "--no-in-place forbids it.");
-    case InPlaceRefusal::Reason::not_ours:
+    case InPlaceRefusal::Reason::external:
       return list_item(text + "that tensor belongs to the caller or is a constant.");
-    case InPlaceRefusal::Reason::handed_out: return list_item(text + "that tensor is an output.");
+    case InPlaceRefusal::Reason::output: return list_item(text + "that tensor is an output.");
+    case InPlaceRefusal::Reason::with_output:
+      return list_item(text + "the buffer of that tensor also holds an output.");
     case InPlaceRefusal::Reason::read_later:
       return list_item(text + "that tensor is read again at " + step_text(level, *one.reader) + ".");
   }

@@ -202,9 +202,11 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   add_figure(table, {"peak as given", claims.load_as_given, percent(claims.load_as_given.count(), sum)});
   add_figure(table, {"peak", claims.load, percent(claims.load.count(), sum),
                      StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal))});
-  add_figure(table,
-             {"arena", arena, percent(arena.count(), sum),
-              StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)), Style::strong});
+  add_figure(table, {"arena", arena, percent(arena.count(), sum),
+                     claims.allocate.empty()
+                         ? StyledText()
+                         : StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)),
+                     Style::strong});
   if (plan.machine.regions.size() > 1) {
     for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
       const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;

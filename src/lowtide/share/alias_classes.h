@@ -89,8 +89,8 @@ struct AliasOptions {
 //      these bytes may be used later, and no other input of the node may be in them. Without parts, they must be the
 //      whole buffer.
 // Some tensors are never joined. A tensor that is needed at the end never shares a buffer with an input, a constant or
-// a state. Two tensors that are needed at the end share a buffer only if they are disjoint operands or outputs of one
-// node, such as the outputs of a split. A tensor that a node writes never shares bytes that must stay unchanged.
+// a state. Two tensors that are needed at the end share a buffer only if they share no byte of it, such as the outputs
+// of a split. A tensor that a node writes never shares bytes that must stay unchanged.
 //
 // A concat is joined operand by operand. An operand is in place if the tensors that share its bytes can move into the
 // result. It must not be an input, constant or state. It must have all bytes of these tensors, and no other operand may

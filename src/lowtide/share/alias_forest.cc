@@ -8,12 +8,20 @@
 #include <utility>
 
 namespace lowtide::share_internal {
+namespace {
+
+// The limit on examined members of sets: a number per tensor of the graph, plus a constant.
+constexpr std::int64_t kExaminedPerTensor = 32;
+constexpr std::int64_t kExaminedInAddition = 1'000'000;
+
+}  // namespace
 
 AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
     : parent_(graph.tensors().size()),
       offset_(graph.tensors().size(), 0),
       roots_(graph.tensors().size()),
-      next_(graph.tensors().size()) {
+      next_(graph.tensors().size()),
+      most_examined_(kExaminedPerTensor * static_cast<std::int64_t>(graph.tensors().size()) + kExaminedInAddition) {
   const auto steps = static_cast<std::uint32_t>(graph.nodes().size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
@@ -63,13 +71,27 @@ void AliasForest::attach(TensorId part, TensorId whole, std::int64_t offset) {
   above.is_kept = above.is_kept || below.is_kept;
 }
 
-bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole) const {
+// Whether some of the bytes at a place hold a tensor that is needed at the end. Returns true if the limit is reached.
+bool AliasForest::holds_kept(const Graph& graph, const Place& place, std::int64_t size) {
+  if (!roots_[place.root].is_kept) return false;
+  bool is_found = false;
+  for_each_member(place.root, [&](TensorId member) {
+    const std::int64_t begin = find(member).offset;
+    const bool overlaps = begin < place.offset + size && place.offset < begin + graph.tensor(member).size.count();
+    is_found = --most_examined_ < 0 || (overlaps && graph.is_needed_at_end(member));
+    return !is_found;
+  });
+  return is_found;
+}
+
+bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole) {
   const Root& below = roots_[part.root];
   const Root& above = roots_[whole.root];
   if (part.root == whole.root || below.is_external) return false;
   // A set moves as a whole, so the part must be all of its set.
   if (part.offset != 0 || below.size != graph.tensor(view.part).size.count()) return false;
-  return !below.is_kept || (!above.is_external && !above.is_kept);
+  if (!below.is_kept) return true;
+  return !above.is_external && !holds_kept(graph, {whole.root, whole.offset + view.offset.count()}, below.size);
 }
 
 // If the operands of a concat are already consecutive, the concat is their bytes. For example, they may be the first
@@ -85,7 +107,7 @@ std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& grap
     if (place.root != first.root || place.offset - first.offset != view.offset.count()) return std::nullopt;
   }
   const Root& around = roots_[first.root];
-  if (whole.is_kept && (around.is_external || around.is_kept)) return std::nullopt;
+  if (whole.is_kept && (around.is_external || holds_kept(graph, first, whole.size))) return std::nullopt;
   return Join{result.root, first.root, first.offset};
 }
 

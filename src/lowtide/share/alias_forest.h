@@ -70,12 +70,14 @@ class AliasForest {
 
  private:
   [[nodiscard]] std::optional<Join> plan_join_inside(const Graph& graph, std::span<const TableView> views);
-  [[nodiscard]] bool may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole) const;
+  [[nodiscard]] bool may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole);
+  [[nodiscard]] bool holds_kept(const Graph& graph, const Place& place, std::int64_t size);
 
   IdVector<TensorId, TensorId> parent_;
   IdVector<TensorId, std::int64_t> offset_;  // in the parent
   IdVector<TensorId, Root> roots_;           // meaningful for roots
   IdVector<TensorId, TensorId> next_;        // the members of a set, in a ring
+  std::int64_t most_examined_;               // members that holds_kept may still examine
 };
 
 }  // namespace lowtide::share_internal

@@ -61,7 +61,6 @@ class TakeOver {
       return true;
     }
     if (!has_parts_ || dying.size == size || result.size != size || size == 0) return false;
-    if (result.is_kept && dying.is_kept) return false;
     if (!has_only_permitted_inputs(what) || !dies(what)) return false;
     forest_.attach(to.root, from.root, from.offset);
     return true;
