@@ -133,8 +133,7 @@ CommandSpec plan_command() {
       .description =
           "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
           "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
-          "If the plan does not fit the --budget, prints how many bytes are missing, and writes no file (exit code "
-          "1).\n"
+          "If the plan exceeds the --budget, prints how many bytes are missing, and writes no file (exit code 1).\n"
           "Ctrl-C or SIGTERM ends the search, and the best plan so far is the result. A second one ends the program.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the plan (JSON); - is stdout"),
