@@ -317,7 +317,7 @@ TEST(Allocate, GivesTheSameAnswerWithAnyNumberOfThreads) {
   for (int round = 0; round < 40; ++round) {
     PackingProblem problem =
         random_problem(random, {.most_buffers = 40, .most_size = 10'000, .moments = 30, .alignments = round % 3 == 0});
-    if (round % 4 == 0) problem.capacity = allocate_or_die(problem).bound;
+    if (round % 4 == 0) problem.capacity = allocate_or_die(problem, {.effort = 300'000}).bound;
     const Packing one = allocate_or_die(problem, {.effort = 300'000});
     for (int threads : {2, 3, 16}) {
       const Packing several = allocate_or_die(problem, {.effort = 300'000, .threads = threads});

@@ -64,13 +64,13 @@ TEST(AllocateFeatures, AnyNumberOfThreadsGivesTheSameAnswer) {
   for (const Feature& feature : features()) {
     Random random(21);
     int searched = 0;
-    for (int round = 0; round < 400 && searched < 6; ++round) {
+    for (int round = 0; round < 400 && searched < 4; ++round) {
       PackingProblem problem = random_valid_problem(random, feature.features);
       if (round % 4 == 0) problem.capacity = must_allocate(problem, {.effort = 1'000}).bound;
       const Packing one = must_allocate(problem, {.effort = 300'000});
       if (one.decisions == 0) continue;
       ++searched;
-      for (int threads : {2, 3, 16}) {
+      for (int threads : {2, 16}) {
         const Packing several = must_allocate(problem, {.effort = 300'000, .threads = threads});
         ASSERT_EQ(several.offsets, one.offsets) << feature.name << " " << round;
         ASSERT_EQ(several.strategy, one.strategy) << feature.name << " " << round;
@@ -79,7 +79,7 @@ TEST(AllocateFeatures, AnyNumberOfThreadsGivesTheSameAnswer) {
         ASSERT_EQ(several.outcome, one.outcome) << feature.name << " " << round;
       }
     }
-    EXPECT_EQ(searched, 6) << feature.name;
+    EXPECT_EQ(searched, 4) << feature.name;
   }
 }
 
