@@ -146,6 +146,35 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
   EXPECT_EQ(off.top().refusals[0].reason, InPlaceRefusal::Reason::switched_off);
 }
 
+// p and r are in a, and p is an output. Without parts, r cannot end before p, so s gets its own buffer. r itself is no
+// output.
+TEST(ExplainPeak, NamesAnOutputInTheBufferOfAnInput) {
+  const Explained explained(R"(graph "g" {
+    input x : f32[64]
+    a = Relu(x) : f32[64]
+    p, r = Split(a) {axis = 0, split = [32, 32]} : f32[32], f32[32]
+    s = Relu(r) : f32[32]
+    output p, s
+  })",
+                            {.parts = false});
+  ASSERT_EQ(explained.top().refusals.size(), 1U);
+  const InPlaceRefusal& refusal = explained.top().refusals[0];
+  EXPECT_EQ(refusal.input, tensor_named(explained.graph, "r"));
+  EXPECT_EQ(refusal.reason, InPlaceRefusal::Reason::with_output);
+}
+
+// y is an output, so the next node cannot write over it.
+TEST(ExplainPeak, NamesAnInputThatIsAnOutput) {
+  const Explained explained(R"(graph "g" {
+    input x : f32[64]
+    y = Relu(x) : f32[64]
+    z = Relu(y) : f32[64]
+    output y, z
+  })");
+  ASSERT_EQ(explained.top().refusals.size(), 1U);
+  EXPECT_EQ(explained.top().refusals[0].reason, InPlaceRefusal::Reason::output);
+}
+
 // In units of 64 bytes: a and b are parts of c (8). While v is written, the half with a (4), w (8) and v (1) are live.
 TEST(ExplainPeak, CountsOnlyLiveParts) {
   const Explained explained(R"(graph "g" {

@@ -123,8 +123,8 @@ class Level {
     } else if (!plan_.program.values[input].written || !from.placement) {
       refusal.reason = InPlaceRefusal::Reason::external;
     } else if (from.kind == BufferKind::output) {
-      refusal.reason =
-          graph_.is_needed_at_end(refusal.input) ? InPlaceRefusal::Reason::output : InPlaceRefusal::Reason::with_output;
+      refusal.reason = graph_.tensor(refusal.input).role == Role::output ? InPlaceRefusal::Reason::output
+                                                                         : InPlaceRefusal::Reason::with_output;
     } else if (reader) {
       refusal.reason = InPlaceRefusal::Reason::read_later;
       refusal.reader = reader;

@@ -68,7 +68,7 @@ struct InPlaceRefusal {
     external,      // the input is the caller's or a constant
     output,        // the input is an output of the graph
     with_output,   // the input is in the buffer of an output
-    read_later,    // see `reader`
+    read_later,    // a later step reads bytes of the input's buffer; see `reader`
   };
   TensorId input;
   TensorId output;

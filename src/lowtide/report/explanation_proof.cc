@@ -262,7 +262,7 @@ StyledText refusal_text(const PeakExplanation& level, const InPlaceRefusal& one)
     case InPlaceRefusal::Reason::with_output:
       return list_item(text + "the buffer of that tensor also holds an output.");
     case InPlaceRefusal::Reason::read_later:
-      return list_item(text + "that tensor is read again at " + step_text(level, *one.reader) + ".");
+      return list_item(text + "the buffer of that tensor is read again at " + step_text(level, *one.reader) + ".");
   }
   return {};
 }

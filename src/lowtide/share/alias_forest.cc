@@ -8,20 +8,12 @@
 #include <utility>
 
 namespace lowtide::share_internal {
-namespace {
-
-// The limit on examined members of sets: a number per tensor of the graph, plus a constant.
-constexpr std::int64_t kExaminedPerTensor = 32;
-constexpr std::int64_t kExaminedInAddition = 1'000'000;
-
-}  // namespace
-
 AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
     : parent_(graph.tensors().size()),
       offset_(graph.tensors().size(), 0),
       roots_(graph.tensors().size()),
       next_(graph.tensors().size()),
-      most_examined_(kExaminedPerTensor * static_cast<std::int64_t>(graph.tensors().size()) + kExaminedInAddition) {
+      examinations_left_(most_examined(graph)) {
   const auto steps = static_cast<std::uint32_t>(graph.nodes().size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
@@ -78,7 +70,7 @@ bool AliasForest::holds_kept(const Graph& graph, const Place& place, std::int64_
   for_each_member(place.root, [&](TensorId member) {
     const std::int64_t begin = find(member).offset;
     const bool overlaps = begin < place.offset + size && place.offset < begin + graph.tensor(member).size.count();
-    is_found = --most_examined_ < 0 || (overlaps && graph.is_needed_at_end(member));
+    is_found = --examinations_left_ < 0 || (overlaps && graph.is_needed_at_end(member));
     return !is_found;
   });
   return is_found;

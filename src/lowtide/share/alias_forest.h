@@ -15,6 +15,11 @@
 
 namespace lowtide::share_internal {
 
+// How many members of sets one pass over a graph may examine. It keeps the time linear if many tensors share one set.
+[[nodiscard]] inline std::int64_t most_examined(const Graph& graph) {
+  return 1'000'000 + 32 * static_cast<std::int64_t>(graph.tensors().size());
+}
+
 // Disjoint sets of tensors, each with the place of every member in the set's bytes (union-find with offsets; Tarjan
 // 1975). The whole is always the root, and the parts are below it:
 //
@@ -77,7 +82,7 @@ class AliasForest {
   IdVector<TensorId, std::int64_t> offset_;  // in the parent
   IdVector<TensorId, Root> roots_;           // meaningful for roots
   IdVector<TensorId, TensorId> next_;        // the members of a set, in a ring
-  std::int64_t most_examined_;               // members that holds_kept may still examine
+  std::int64_t examinations_left_;           // of members, by holds_kept
 };
 
 }  // namespace lowtide::share_internal

@@ -9,10 +9,6 @@
 namespace lowtide::share_internal {
 namespace {
 
-// The limit on examined members of sets: a number per tensor of the graph, plus a constant.
-constexpr std::int64_t kLooksPerTensor = 32;
-constexpr std::int64_t kFurtherLooks = 1'000'000;
-
 class TakeOver {
  public:
   TakeOver(const InPlaceInput& input, AliasForest& forest)
@@ -21,7 +17,7 @@ class TakeOver {
         has_parts_(input.parts),
         lives_(input.lives),
         forest_(forest),
-        looks_left_(kLooksPerTensor * static_cast<std::int64_t>(graph_.tensors().size()) + kFurtherLooks) {}
+        examinations_left_(most_examined(graph_)) {}
 
   // Joins the first pair that the kernel permits and that can be joined.
   void run(NodeId node, std::uint32_t step) {
@@ -90,7 +86,7 @@ class TakeOver {
       const std::int64_t begin = forest_.find(member).offset;
       const Interval<std::int64_t> bytes{begin, begin + graph_.tensor(member).size.count()};
       const bool is_needed = lives_[member].end.value() > what.step + 1 || graph_.is_needed_at_end(member);
-      if (--looks_left_ < 0 || (is_needed && bytes.overlaps(what.bytes))) is_free = false;
+      if (--examinations_left_ < 0 || (is_needed && bytes.overlaps(what.bytes))) is_free = false;
       return is_free;
     });
     return is_free;
@@ -101,7 +97,7 @@ class TakeOver {
   const bool has_parts_;
   const IdVector<TensorId, Lifespan>& lives_;
   AliasForest& forest_;
-  std::int64_t looks_left_;
+  std::int64_t examinations_left_;  // of members, by dies
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "lowtide/base/bytes.h"
 
 namespace lowtide::verify_internal {
-
 namespace {
 
 using Index = OrderCount::Index;
