@@ -6,7 +6,7 @@
     bench/tables.py [--check]
 
 A table is between <!-- NAME:begin --> and <!-- NAME:end -->. With --check nothing is written: a table that differs from
-its figures is an error, and figures that are older than the code they measure are a warning. They are no error, because
+its figures is an error, and figures that are older than the code they measure are only a warning, because
 measuring needs an idle machine and models outside this repository.
 """
 import json

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Refuses phrases that make a text hard to read, lines above 120 columns, and test names above 60 characters.
 
-    scripts/checks/prose.py [FILE...]     without files: every text file that git tracks
+    scripts/checks/prose.py [FILE...]     without files: every text file that git does not ignore
 
 The whole text of a file is read: comments, messages, help and names. A phrase is found across line breaks as well.
 """
@@ -42,7 +42,8 @@ PHRASES = [
     (r"one (?:behind|after) the other", "one after another"),
     (r"(?:the )?other way round", "conversely"),
     (r"now and then", "sometimes"),
-    (r"some percent", "a few percent"),
+    (r"some (?:percent|seconds|minutes|hours)", "a few"),
+    (r"(?:it|they|that|which|and) (?:is|are) no (?!longer|more|less|worse|\w+er\b)\w+", "is not a"),
     (r"largest load is least", "minimize the peak"),
     (r"(?-i:Of) (?:those|these)", "a sentence with its subject first"),
     (r"(?:bytes|seconds|units|entries|lines|one) an? "

@@ -37,7 +37,7 @@ def problems_of(text, presets, scripts):
     except yaml.YAMLError as error:
         return [f"is not YAML: {error}"], 0
     called = [name for command in commands for name in re.findall(r"(?<![\w/])((?:scripts|\.ci)/[\w./-]+)", command)]
-    problems = [f"calls {name}, which is no program" for name in called if name not in scripts]
+    problems = [f"calls {name}, which is not a program" for name in called if name not in scripts]
     for command in commands:
         problems += [f"names the preset {name}, which CMakePresets.json lacks"
                      for name in re.findall(r"--preset[ =](\w+)", command) if name not in presets]

@@ -166,7 +166,7 @@ def dead_branch(where):
 
 
 def hostile_names():
-    """Escapes, a line end with a false line after it, a very long name; a backslash and a byte that is no UTF-8."""
+    """Escapes, a line end with a false line after it, a very long name; a backslash and a byte that is not UTF-8."""
     names = ["x", "\x1b[31mred\x1b[0m", "a\nerror: false", "n" * 3000, b"\\\xfe"]
     return model(
         [node("Softmax", [names[i]], [names[i + 1]], names[i + 1]) for i in range(len(names) - 1)],

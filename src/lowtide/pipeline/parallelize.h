@@ -29,7 +29,7 @@ struct ParallelPlan {
   Bytes overflow;
 };
 
-// Whether the options ask for more than a sequence, of a graph that has nodes and is no body.
+// Whether the options ask for more than a sequence. False for a body, and for a graph without nodes.
 [[nodiscard]] bool asks_for_parallel(const Task& task);
 
 // Plans the runs that the options ask for. Streams and waves are planned with several caps on the load and several

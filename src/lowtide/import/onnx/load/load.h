@@ -21,7 +21,7 @@ struct ParsedModel {
   OpsetScopes opsets;
 };
 
-// Refuses a file whose beginning shows that it is no ONNX model, with the error that load_model would return. An
+// Refuses a file whose beginning shows that it is not an ONNX model, with the error that load_model would return. An
 // accepted file may still be of another kind. Errors: those of scan_head.
 [[nodiscard]] Result<void> check_head_of_model(std::string_view head, std::int64_t file_bytes);
 

@@ -49,8 +49,8 @@ class OpsetScopes {
 using OpsetField = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
 
 // Reads and checks the imports of a model or function. A domain that the onnx library does not know may be imported; it
-// is an error only if a node uses it. Errors: two versions of one domain, or a version that is no positive int
-// (invalid); a version newer than the library knows, or a version of the standard domain older than kOldestOpset
+// is an error only if a node uses it. Errors: two versions of one domain, or a version that is not a positive
+// int (invalid); a version newer than the library knows, or a version of the standard domain older than kOldestOpset
 // (unsupported).
 [[nodiscard]] Result<OpsetImports> opset_imports_from(const OpsetField& field);
 
