@@ -51,7 +51,7 @@ constexpr const char* kSkip = R"(graph "g" {
   output y
 })";
 
-TEST(ExplainPeak, SaysWhereThePeakIsAndWhatEveryOrderHoldsThere) {
+TEST(ExplainPeak, SaysWhereThePeakIsAndWhatIsLiveInEveryOrder) {
   const Explained explained(kSkip);
   const PeakExplanation& top = explained.top();
   EXPECT_EQ(top.peak.bytes, Bytes(64 * 16));

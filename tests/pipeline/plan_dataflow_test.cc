@@ -200,7 +200,7 @@ TEST(DataflowPlan, TooManyBuffersAreRefused) {
 
 // The plan's streams and waits order what the graph orders, and nothing else. Every run of the plan is correct. For
 // small plans, brute force finds no lower offsets.
-TEST(DataflowPlan, RandomGraphsArePlannedRight) {
+TEST(DataflowPlan, PlansOfRandomGraphsAreCorrect) {
   int parallel = 0;
   int larger = 0;
   int packed = 0;

@@ -45,7 +45,7 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
     }
   }
   EXPECT_GE(without_fragmentation, kRounds * 965 / 1000);
-  // Measured: 1,003. If slices and concats cannot all share, the bound is often lower than any plan.
+  // Measured: 1,003. If slices and concats cannot all share, the bound is often below the peak of every plan.
   EXPECT_GE(optimal, kRounds * 48 / 100);
 }
 

@@ -95,7 +95,7 @@ TEST(PlanGraphStreams, TheParetoFrontHasThePointsThatNoneBeats) {
 }
 
 // Every trade-off point is verified, the plan is as its point says, and no wait can be omitted.
-TEST(PlanGraphStreams, RandomGraphsArePlannedRight) {
+TEST(PlanGraphStreams, PlansOfRandomGraphsAreCorrect) {
   int waits = 0;
   int faster = 0;
   int small = 0;

@@ -22,7 +22,7 @@ const TradeOff& chosen(const PlannedGraph& planned) {
 
 // What is live in a sequence of kBranches: a | a c | c b | c b d | c d e, 3 x 64.
 // Waves of two: a b | c d | e, with a b c d in the second: 4 x 64.
-TEST(PlanGraphWaves, MoreMemoryMakesThemFewer) {
+TEST(PlanGraphWaves, MoreMemoryAllowsFewerWaves) {
   const Graph graph = graph_of(kBranches);
   const PlannedGraph tight = must_plan(graph, {.streams = 2, .run = ExecutionModel::waves});
   EXPECT_EQ(arena_bytes(tight.plan), Bytes(3 * 64));
@@ -67,8 +67,9 @@ std::string defect_of_waves(const Plan& plan) {
   return {};
 }
 
-// Every point is verified, every run of the plan is tried, and the order is exactly that of barriers.
-TEST(PlanGraphWaves, RandomGraphsArePlannedRight) {
+// Every trade-off point is verified, and every run of the plan is correct. Steps happen before others exactly as
+// barriers require.
+TEST(PlanGraphWaves, PlansOfRandomGraphsAreCorrect) {
   int waves = 0;
   int faster = 0;
   for (std::uint64_t seed = 0; seed < 250; ++seed) {

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The small plan, after `edit` changed the plan of its first body.
+// The small plan, with the plan of its first body changed by `edit`.
 template <typename Edit>
 Plan with_body(Edit edit) {
   Plan plan = small_plan_file().plan;
@@ -29,13 +29,13 @@ void run_first_step_again(Plan& plan) {
   plan.layout.steps.push_back({});
 }
 
-TEST(Scope, PlansWithOneStepPerNodeRunOnce) {
+TEST(Scope, OneStepPerNodeGivesTheSmallerScope) {
   const Plan plan = small_plan_file().plan;
   EXPECT_FALSE(recomputes(plan.program));
   EXPECT_EQ(scope_of(plan), BoundScope::run_once);
 }
 
-TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
+TEST(Scope, CopiesBetweenRegionsGiveTheLargerScope) {
   Plan plan = transfer_plan_file().plan;
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
   const auto is_second_neg = [](const Step& step) { return node_of(step) == NodeId(1); };
@@ -45,8 +45,8 @@ TEST(Scope, CopiesBetweenRegionsAreInTheLargerScope) {
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
 }
 
-// The caller gets a copy of the value, so the value itself could be at another place until then.
-TEST(Scope, CopiesThatTheCallerGetsAreInTheLargerScope) {
+// The caller gets a copy, so the value itself may be in other bytes until it is copied.
+TEST(Scope, CopiesThatTheCallerGetsGiveTheLargerScope) {
   Plan plan = small_plan_file().plan;
   const ValueId output = plan.program.outputs[0];
   const ValueId copied(static_cast<std::uint32_t>(plan.program.values.size()));

@@ -37,7 +37,7 @@ std::string explanation(const Graph& graph, const PlanOptions& options = {}, con
 }
 
 // Loads in units of 64 bytes: s 1; s h 11; s h k 16; k s y 7.
-TEST(Explanation, NamesWhatEveryOrderHolds) {
+TEST(Explanation, NamesWhatIsLiveInEveryOrder) {
   const std::string text = explanation(graph_of(R"(graph "g" {
     input x : f32[1]
     s = Conv(x) "first" : f32[16]
@@ -59,7 +59,7 @@ TEST(Explanation, NamesWhatEveryOrderHolds) {
                               "out until then, the peak would be 960 B."));
 }
 
-TEST(Explanation, SaysWhenOneStepAloneNeedsIt) {
+TEST(Explanation, SaysWhenOneStepAloneNeedsThePeak) {
   const std::string text = explanation(graph_of(R"(graph "g" {
     input x : f32[1]
     a = Conv(x) "first" : f32[64]
@@ -155,8 +155,8 @@ class ScratchForAll : public Catalogue {
   }
 };
 
-// Live are a (256), then a, b and scratch (256 + 256 + 640), then b, c and scratch (256 + 64 + 640). Without scratch at
-// b, the last step has the peak.
+// Live bytes: a 256; a, b and scratch 256 + 256 + 640; b, c and scratch 256 + 64 + 640. Without the scratch of the
+// second step, the last step has the peak.
 TEST(Explanation, CountsTheScratchOfAKernel) {
   Target target = dense_target();
   target.catalogue = std::make_shared<ScratchForAll>();

@@ -79,7 +79,7 @@ TEST(Page, RefersToNothingOutsideItself) {
   EXPECT_THAT(html, HasSubstr(R"(<link rel="icon" href="data:,">)"));
 }
 
-TEST(Page, PolicyAdmitsItsOwnScriptAndStyleOnly) {
+TEST(Page, PolicyAllowsOnlyThePagesScriptAndStyle) {
   const std::string policy =
       between(page_of(small_plan()), R"(http-equiv="Content-Security-Policy" content=")", R"(">)");
   EXPECT_THAT(policy, StartsWith("default-src 'none';"));
@@ -87,7 +87,7 @@ TEST(Page, PolicyAdmitsItsOwnScriptAndStyleOnly) {
   EXPECT_THAT(policy, HasSubstr("base-uri 'none'"));
   EXPECT_EQ(policy.find("unsafe"), std::string::npos);
   EXPECT_EQ(policy.find('*'), std::string::npos);
-  // SHA-256 in base64: 32 bytes are 43 letters and one "=".
+  // SHA-256 in base64: 32 bytes are 43 characters and one "=".
   for (const char* directive : {"script-src 'sha256-", "style-src 'sha256-"}) {
     const std::string digest = between(policy, directive, "'");
     EXPECT_EQ(digest.size(), 44U) << directive;
@@ -96,7 +96,7 @@ TEST(Page, PolicyAdmitsItsOwnScriptAndStyleOnly) {
   }
 }
 
-TEST(Page, MakesElementsFromTextAlone) {
+TEST(Page, NeverParsesTextAsHtml) {
   const std::string html = page_of(small_plan());
   for (const char* sink : {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "DOMParser", "eval(",
                            "new Function", "createContextualFragment", "srcdoc"}) {
@@ -300,7 +300,7 @@ TEST(Page, SizeIsProportionalToThePlan) {
   const std::size_t empty = page_of(empty_plan()).size();
   const std::size_t once = page_of(generated_plan(2000, 1)).size() - empty;
   const std::size_t twice = page_of(generated_plan(4000, 1)).size() - empty;
-  // The plan has twice the size. Names and numbers grow by at most a digit (of about 120 letters per buffer).
+  // The plan has twice the size. A name or number grows by at most one digit (of about 120 bytes per buffer).
   EXPECT_THAT(twice, AllOf(Gt(once * 2), Lt(once * 22 / 10)));
   EXPECT_THAT(once / 2000, AllOf(Gt(60U), Lt(150U)));
 }

@@ -19,7 +19,7 @@ using schedule_internal::OrderProblem;
 struct RandomOrderProblem {
   int most_nodes = 8;
   int edge_percent = 30;
-  // Also values that several nodes write, scratch, results in place, values that are there first or kept, and a base.
+  // Adds values of any nodes, scratch, results in place, values that are live from the start or to the end, and a base.
   bool extras = true;
 };
 

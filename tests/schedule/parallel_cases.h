@@ -14,7 +14,7 @@
 
 namespace lowtide::testing {
 
-// A graph in its given order. The nodes beyond `costs` cost 10.
+// A graph in its given order. A node has cost 10, unless `costs` (by node) states another cost.
 struct Case {
   Graph graph;
   ChosenKernels kernels;
@@ -39,7 +39,7 @@ inline Case case_of(std::string_view text, std::vector<std::int64_t> costs = {})
 
 constexpr Bytes kNoCap{std::int64_t{1} << 60};
 
-// Two branches of two nodes; each node's result is 10 bytes. One by one, a branch ends before the next begins:
+// Two branches of two nodes; each node's result is 10 bytes. In the given order, a branch ends before the next begins:
 //   a | a c | c b | c b d | c d e      at most 3 x 10
 constexpr const char* kBranches = R"(graph "g" {
   input x : u8[10]

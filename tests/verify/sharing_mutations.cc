@@ -101,7 +101,7 @@ bool two_values_swap_places(Random& random, Mutant& mutant) {
   return true;
 }
 
-// Draws a step that computes, one of its results, and one of its operands that `wanted` accepts.
+// Puts a random result of a kernel over an operand of the same step that `wanted` accepts, `shift` bytes further on.
 template <typename Wanted>
 bool write_over_operand(Random& random, Mutant& mutant, std::int64_t shift, const Wanted& wanted) {
   Plan& plan = mutant.plan;

@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Buffers whose bytes live part by part: the map, the load, what lives at a step, the panel. And several streams.
+"""Buffers of several parts: the map, the load, what is live at a step, and the panel. Also several streams.
 
 The plan is drawn beside parts_plan() in tests/report/page_plans.h: cat has 128 KiB at 0, of them 64 in steps [0,7), 32
 in [3,7), 32 in [4,7); t has 64 KiB at 64 in [1,3), the scratch of conv4 32 at 96 in step 3, u 64 at 128 in [2,5)."""
