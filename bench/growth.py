@@ -5,7 +5,7 @@
 
     bench/growth.py [--lowtide PROGRAM] [--make-network PROGRAM] [--most 1000000]
 
-The exponent says how seconds grow with the nodes, from 10,000 nodes on: 1 is linear. Figures go to
+The exponent says how seconds grow with the number of nodes, from 10,000 on: 1 is linear. Figures go to
 bench/results/growth.json.
 """
 import argparse

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measures the peak of the order of each strategy, of the best order, and the bound over all orders.
+"""Measures the peak of each strategy's order and of the best order, and the bound over all orders.
 
     bench/orders.py [--lowtide PROGRAM] --models FOLDER... --graphs FOLDER...
 

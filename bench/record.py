@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs commands as whole processes, and records figures with the machine, the options and the code they belong to."""
+"""Runs commands as processes, and records figures with the machine, the options and the code they belong to."""
 import dataclasses
 import hashlib
 import json
@@ -19,7 +19,7 @@ RESULTS = ROOT / "bench/results"
 LOWTIDE = ROOT / "build/release/src/lowtide/cli/lowtide"
 DIMS = json.loads((ROOT / "bench/dims.json").read_text())  # options of models with open sizes, by file name
 
-# The rooms whose code decides the figures. The planner's are all except those that only show or compare plans.
+# The rooms whose code decides the figures. The planner has all rooms except those that only show or compare plans.
 PACKER = ("base", "plan", "allocate")
 NOT_PLANNER = ("baselines", "cli", "report")
 
@@ -39,7 +39,7 @@ class Run:
 
 
 def timed(command):
-    """One run: seconds and peak resident memory of the process itself, from the kernel's accounting."""
+    """Runs a command. Returns its wall time, and CPU time and peak resident memory as the system counts them."""
     with tempfile.TemporaryFile("w+") as output:
         begin = time.perf_counter()
         process = subprocess.Popen(list(map(str, command)), stdout=output)
@@ -52,7 +52,7 @@ def timed(command):
 
 
 def exponent(rows, key, size="nodes"):
-    """The slope of log(key) over log(size) between the smallest and the largest row of at least 10,000; 1 is linear."""
+    """The slope of log(key) over log(size) from the first row of size 10,000 or more to the last; 1 is linear."""
     far = [row for row in rows if row[size] >= 10_000]
     if len(far) < 2:
         return None

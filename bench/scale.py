@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CPU seconds and memory of `lowtide` on generated graphs that are large in one respect each (scale_models.py).
+"""CPU seconds and memory of `lowtide` on generated graphs that are each large in one respect (scale_models.py).
 
     bench/scale.py [--lowtide PROGRAM]
 
@@ -37,7 +37,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model.onnx"
         for graph in scale_models.CASES:
-            # In a process of its own, because the memory of this one counts as that of the commands that it starts.
+            # A separate process, because a command's peak memory includes that of the process that starts it.
             subprocess.run([sys.executable, scale_models.__file__, graph, model], check=True)
             for row in measure(given.lowtide, graph, model):
                 rows.append(row)

@@ -82,7 +82,7 @@ def concat(operands):
 
 
 def split_into_concat(parts, between=None):
-    """A Split of `parts` outputs that a Concat joins, with a node of type `between` on each way if one is given."""
+    """A Split of `parts` outputs that a Concat joins, with a node of type `between` on each edge if one is given."""
     names = [f"p{i}" for i in range(parts)]
     made = [node("Relu", ["x"], ["a"], "relu"), node("Split", ["a"], names, "split", [axis(0)])]
     if between:
@@ -93,7 +93,7 @@ def split_into_concat(parts, between=None):
 
 
 def nested_ifs(depth):
-    """Ifs inside each other; each branch adds to what is around it."""
+    """Ifs inside each other. Each level adds x to the result of the If inside it."""
     content = graph([node("Softmax", ["x"], ["b0"], "inmost")], [], [tensor("b0")], name="inmost")
     for level in range(1, depth + 1):
         other = graph([node("Relu", ["x"], [f"e{level}"])], [], [tensor(f"e{level}")], name="else")

@@ -6,7 +6,7 @@ function(lowtide_set_warnings target)
   if(NOT lowtide_DEVELOPER_MODE)
     return()
   endif()
-  # -Wrestrict of g++ 12 warns wrongly about string concatenation, and clang does not know it.
+  # -Wrestrict of g++ 12 gives false warnings about string concatenation. clang does not have it.
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     -Wno-missing-field-initializers
                                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> -Wno-sign-conversion)
@@ -33,7 +33,7 @@ function(lowtide_precompile target)
   else()
     target_precompile_headers(${target} REUSE_FROM ${PRECOMPILE_OWNER})
   endif()
-  # With precompiled headers, g++ warns wrongly about std::string. Builds without them keep these warnings.
+  # With precompiled headers, g++ gives false warnings about std::string. Builds without them keep these warnings.
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-free-nonheap-object>)
 endfunction()

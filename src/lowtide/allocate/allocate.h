@@ -15,14 +15,14 @@ namespace lowtide {
 struct AllocateOptions {
   // Units of work after which the best answer so far is returned. Work is counted and not timed, so the answer is the
   // same on every machine. A unit is one pair of buffers that is examined, and takes 10 to 30 ns. More effort never
-  // gives a higher answer. Most networks need a millionth of the default. The first answer is found with any effort.
+  // gives a larger height. Most networks need a millionth of the default. The first answer is found with any effort.
   std::int64_t effort = 200'000'000;
 
   // Threads that may run at the same time. The answer is the same with any number. With 1, no thread is started.
   int threads = 1;
 
-  // Called from the calling thread with each answer that is lower than the one before. The last call has the offsets
-  // that are returned, but later searches may still prove a higher bound. Each call copies all offsets. Must not throw.
+  // Called on the calling thread with each answer whose height is below that of the one before. The last call has the
+  // returned offsets, but later searches may still prove a higher bound. Each call copies all offsets. Must not throw.
   std::function<void(const Packing&)> on_improvement;
 
   // When it becomes true, the best answer so far is returned after a few milliseconds, but not before the first answer.
@@ -41,7 +41,7 @@ struct AllocateOptions {
 //   // offsets 0, 60, 0; height 100 = bound: proven optimal                         0 +--------+-------+
 //                                                                                     0    1   2   3   4  time
 //
-// Returns: the offsets, their height, a proven lower bound of every height, and what proves it (Packing explains each
+// Returns: the offsets, their height, a proven lower bound of the height, and what proves it (Packing explains each
 // field). A capacity that is too small is not an error: the outcome is `infeasible` if that is proven, otherwise
 // `not_found`.
 //

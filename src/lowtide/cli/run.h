@@ -8,7 +8,7 @@
 
 namespace lowtide::cli_internal {
 
-// The command line without the program's name. Returns the exit code; nothing is thrown.
+// Runs a command line, whose words do not include the program's name. Returns the exit code.
 [[nodiscard]] int run(const std::vector<std::string>& words) noexcept;
 
 }  // namespace lowtide::cli_internal

@@ -65,7 +65,7 @@ std::vector<NodeId> lowest_first(const std::vector<std::pair<NodeId, NodeId>>& e
 }  // namespace
 
 TensorId GraphBuilder::add_tensor(TensorSpec spec, Role role) {
-  LOWTIDE_CHECK(role != Role::output, "role output follows from set_outputs");
+  LOWTIDE_CHECK(role != Role::output, "set_outputs gives the role output");
   Tensor tensor;
   tensor.name = std::move(spec.name);
   tensor.dtype = spec.dtype;
@@ -98,7 +98,7 @@ void GraphBuilder::set_outputs(std::vector<TensorId> outputs) { graph_.outputs_ 
 void GraphBuilder::add_state_update(TensorId state, TensorId next) { graph_.state_updates_.push_back({state, next}); }
 
 void GraphBuilder::set_known_integers(TensorId tensor, std::vector<std::int64_t> content) {
-  LOWTIDE_CHECK(graph_.tensors_.contains(tensor), "a tensor whose content is set exists");
+  LOWTIDE_CHECK(graph_.tensors_.contains(tensor), "the tensor with known content exists");
   graph_.known_.emplace_back(tensor, std::move(content));
 }
 
@@ -127,7 +127,7 @@ Result<GraphBuilder::Built> GraphBuilder::build_with_ids() && {
   return Built{std::move(graph_), std::move(*node_ids)};
 }
 
-// Several nodes may run the same body, so its content counts once per node.
+// Several nodes may run the same body. Its nodes and tensors count once for each of them.
 Result<void> GraphBuilder::count_bodies() {
   graph_.total_nodes_ = static_cast<std::int64_t>(graph_.nodes_.size());
   graph_.total_tensors_ = static_cast<std::int64_t>(graph_.tensors_.size());
@@ -210,7 +210,7 @@ Result<void> GraphBuilder::size_tensors() {
                    "graph " + quoted(name_) + ": tensor " + quoted(tensor.name)};
     }
     tensor.size = *size;
-    total += size->count();  // each below 2^47, so 2^62 is crossed before 2^63
+    total += size->count();  // no overflow: each size is below 2^47, and the limit is below 2^62
     if (total > limits::kMaxTotalBytes) {
       return Error{ErrorCode::over_limit,
                    "the tensors up to this one have " + std::to_string(total) + " bytes, above the limit of " +

@@ -88,7 +88,7 @@ void GraphRewriter::refuse(const std::string& message) {
 }
 
 TensorId GraphRewriter::add_tensor(GraphBuilder::TensorSpec spec, std::vector<TensorId> origins, Role role) {
-  LOWTIDE_CHECK(role != Role::output, "role output follows from add_output");
+  LOWTIDE_CHECK(role != Role::output, "add_output gives the role output");
   sort_unique(origins);
   readers_.push_back({});
   return tensors_.push_back({.spec = std::move(spec), .role = role, .origins = std::move(origins)});

@@ -10,12 +10,12 @@
 namespace lowtide::target_internal {
 namespace {
 
-// toml++ makes a table of 200 bytes for each dot in a key. A file of kMaxTargetFileBytes in which all dots belong to
-// numbers has fewer.
+// A limit, because toml++ makes a table of 200 bytes for each dot in a key. A file of kMaxTargetFileBytes with dots
+// only in numbers stays below it.
 constexpr int kMostDots = 65'536;
 
-// The length of the quoted text at the start of a line, including its quotes. It is the whole line if a quote is
-// missing.
+// The length of the quoted text at the start of a line, including its quotes. It is the whole line if the
+// closing quote is missing.
 std::size_t length_of_text(std::string_view line) {
   const char quote = line[0];
   for (std::size_t at = 1; at < line.size(); ++at) {
@@ -66,7 +66,8 @@ struct Offence {
   ErrorCode code = ErrorCode::invalid;
 };
 
-// Texts in quotes end in their line, so each line is checked on its own, and toml++ agrees up to its first error.
+// A text in quotes ends in its line, so each line is checked on its own. toml++ finds the same texts until its first
+// error.
 // `dots_of_file` is the number of dots outside of quotes up to and including this line.
 std::optional<Offence> offence_in(std::string_view line, int& dots_of_file) {
   if (const std::size_t at = find_separator(line); at != std::string_view::npos) {

@@ -13,7 +13,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-constexpr std::int64_t kMostWork = std::int64_t{1} << 61;  // the work of a slice, so that sums stay below 2^63
+constexpr std::int64_t kMostWork = std::int64_t{1} << 61;  // limits a slice, so that sums of work stay below 2^63
 constexpr std::uint64_t kRestartSeed = 7;
 
 // Element `at`, from 1, of the sequence 1, 1, 2, 1, 1, 2, 4, 1, 1, 2, 1, 1, 2, 4, 8, ... (Luby, Sinclair and Zuckerman,
@@ -53,7 +53,7 @@ struct CapacitySearch::Round {
 
   std::vector<std::atomic<std::int64_t>> costs;  // effort of each configuration that has ended, otherwise 0
   std::vector<SearchOutcome> outcomes;
-  std::atomic<std::size_t> first_decided;  // the first one that has decided; if none has, their number
+  std::atomic<std::size_t> first_decided;  // the first that has decided; their number if none has
 
   void set_decided(std::size_t configuration) {
     std::size_t first = first_decided.load();
@@ -114,7 +114,7 @@ IdVector<SearchBuffer, std::uint32_t> CapacitySearch::ranks(BufferRule rule, boo
     const SearchTask::Buffer& buffer = task_.buffers[at];
     const std::int64_t length = buffer.length;
     const auto size = static_cast<double>(buffer.size);
-    // From 3/4 to 4/3, in steps of a thousandth. One product per key, so that all machines round it the same way.
+    // From 3/4 to 4/3, in steps of a thousandth. Keys are products without sums, so all machines round them alike.
     const double factor = is_randomized ? static_cast<double>(random.between(750, 1333)) / 1000 : 1;
     switch (rule) {
       case BufferRule::longest: keys.push_back({static_cast<double>(length) * factor, buffer.size, at}); break;

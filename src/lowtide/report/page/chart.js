@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// One picture: load, map and strip of one sheet on a canvas, and a second canvas above it for what follows the pointer.
-// Drawing the second is cheap, so moving the pointer never draws the plan again.
+// Shows one sheet on two canvases: load, map and strip on the lower one, and what follows the pointer on the upper one.
+// Drawing the upper one is cheap, and moving the pointer never draws the plan again.
 
 // Areas in CSS pixels.
 function layOut(width, height) {
@@ -20,7 +20,7 @@ function layOut(width, height) {
   return {left, load, map, axisY, strip, width, height};
 }
 
-// Colours of drawings in the current theme.
+// The colours of the current theme.
 function readInk() {
   const names = {
     text: 'text',
@@ -117,7 +117,7 @@ class Chart {
     return this.view.y0 + (this.layout.map.y + this.layout.map.h - y) / this.scaleY;
   }
 
-  // The block under a pixel, with some reach for thin ones.
+  // The block under a pixel, or the nearest one within 3 pixels, because some blocks are thin.
   blockAt(x, y) {
     const {map} = this.layout;
     if (x < map.x || x > map.x + map.w || y < map.y || y > map.y + map.h) return kNone;
@@ -141,7 +141,7 @@ class Chart {
     this.draw();
   }
 
-  // Draws once before the next frame.
+  // Draws 'scene' or 'overlay' in the next frame. Several requests draw once.
   request(what) {
     const isScheduled = this.pending.scene || this.pending.overlay;
     this.pending[what] = true;
@@ -180,7 +180,7 @@ class Chart {
   }
 }
 
-// Diagonal lines in the background colour.
+// A pattern of diagonal lines in the background colour.
 function makeHatch(context, color) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 8;

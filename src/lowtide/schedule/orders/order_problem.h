@@ -16,8 +16,8 @@ namespace lowtide::schedule_internal {
 // step that touches them to the last. A node is one step, or several that run one right after another. The load of a
 // step is the live bytes while it runs. The peak of an order is the largest load of its steps.
 //
-// With all edges reversed, the problem has the same answers, because a value lives between its first and its last user
-// in either direction. On layered graphs, a backward search often visits only a hundredth of the sets.
+// With all edges reversed, the reversed orders have the same peaks, because a value is live between its first and its
+// last user in either direction. On layered graphs, a backward search often visits only a hundredth of the downsets.
 //
 //   a: writes x        values x {a, b, c}, y {b, c}        order a b c: x | x y | x y
 //   b: reads x, writes y
@@ -28,8 +28,8 @@ struct OrderProblem {
   struct Step {
     std::vector<Index> values;  // touched; sorted, each once
     std::int64_t scratch = 0;
-    // The kernel may overwrite operands that die with it. Of the values in `born` that begin here and the values in
-    // `dying` that end here, the smaller sum does not count in the load. Both are among `values`.
+    // The kernel may write over operands that end here. So the load counts only the larger of two sums: the values in
+    // `born` that begin here, and the values in `dying` that end here. Both are among `values`.
     std::vector<Index> dying;
     std::vector<Index> born;
     Index origin = 0;    // node of the graph, or of the problem that this one was made from
@@ -41,30 +41,30 @@ struct OrderProblem {
   };
   struct Value {
     std::int64_t size = 0;
-    std::uint32_t users = 0;      // steps that touch it; at least one
-    bool is_there_first = false;  // lives from the start
-    bool is_kept = false;         // lives to the end
+    std::uint32_t users = 0;      // steps that touch it; 0 only if the size is 0
+    bool is_there_first = false;  // live from the start
+    bool is_kept = false;         // live to the end
   };
 
   std::vector<Node> nodes;  // in a topological order
   std::vector<Value> values;
-  std::int64_t base = 0;  // bytes that live throughout and are in no value
+  std::int64_t base = 0;  // bytes that are always live and in no value
 };
 
 // A relaxed problem: with every order and every choice of aliases, each step of the graph has at least the load that it
 // has here. The problem counts content, not tensors (analysis/content.h). A view and its operand are one value. A slice
-// or concat counts only the bytes that no other tensor holds. For a graph without these, it is the load itself, except
-// for some rules of results in place. O(nodes + edges + holders of pieces).
+// or concat counts only the bytes that no other tensor holds. In a graph without slices, splits and concats, the
+// loads are exact, except for some rules of results in place. O(nodes + edges + holders of pieces).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          const ContentLimits& limits = {});
 
 // Whether slices, splits and concats share bytes in a problem.
 enum class Sharing : std::uint8_t {
   nothing,     // each operand is a copy
-  everything,  // parts lie in their whole, which lives as long as any of them
+  everything,  // operands and results are one value, which is live as long as any of them
 };
 
-// The problem if this is decided in advance for all of them. Whole views always share. Its loads are not bounds,
+// The problem with one choice for all slices, splits and concats. Whole views always share. Its loads are not bounds,
 // because the other choice may be better for single tensors. O(nodes + edges).
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          Sharing sharing);

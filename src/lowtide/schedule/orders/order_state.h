@@ -13,9 +13,9 @@
 
 namespace lowtide::schedule_internal {
 
-// A state while an order runs: which nodes have run, and which values are live. The nodes that have run are a downset.
-// The state depends on this set alone, not on the order in which its nodes ran. The time of a step depends on what the
-// node touches and what else touches that, not on the size of the problem.
+// The state after some nodes have run: the set of these nodes, which is a downset, and the values that are live. The
+// order in which they ran does not matter. The time to run or undo a node depends on its values, their users and the
+// nodes after it, not on the size of the problem.
 class OrderState {
  public:
   using Index = OrderProblem::Index;
@@ -27,7 +27,7 @@ class OrderState {
   [[nodiscard]] std::size_t left() const { return left_; }
   // Nodes that may run next, in no order.
   [[nodiscard]] const std::vector<Index>& ready() const { return ready_; }
-  // Bytes that live between two steps.
+  // Live bytes after the nodes that have run.
   [[nodiscard]] std::int64_t live() const { return live_; }
   // The effect of running a ready node. It is remembered until a value that the node touches changes.
   struct Effect {
@@ -41,12 +41,12 @@ class OrderState {
 
   // Requires: the node is ready.
   void run(Index node);
-  // Reverses run. Requires: the node has run, and no node that must come after it has.
+  // Reverses run(node). Requires: the node has run, and no node that must come after it has.
   void undo(Index node);
 
-  // The nodes that have run, a bit each, 64 per word.
+  // The nodes that have run: one bit per node, 64 per word.
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
-  // Of the set. Two sets of one problem have the same hash with a probability of 2^-64.
+  // A hash of the set of nodes that have run. Two sets of one problem have the same hash with a probability of 2^-64.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
   // Runs and undoes nodes until those whose bits are set have run. Requires: they are a downset.
   void go_to(const std::uint64_t* words);
@@ -54,7 +54,7 @@ class OrderState {
 
   // Nodes, values and words that were looked at so far, about 1 ns each.
   [[nodiscard]] std::int64_t work() const { return work_; }
-  // The work of looking at one ready node.
+  // The work of reading the known effect of one ready node.
   [[nodiscard]] std::int64_t look() const { return look_ / 2; }
 
  private:
@@ -97,14 +97,14 @@ class OrderState {
   std::vector<std::uint32_t> unused_;     // by value: users that have not run
   std::vector<Index> ready_;
   std::vector<Index> place_;     // by ready node: its position in `ready_`
-  std::vector<Effect> effects_;  // by node: the load above what lives, and the change
+  std::vector<Effect> effects_;  // by node: the load minus the live bytes, and the change
   Flags<Index> is_known_;        // by node: whether its effect is known
   std::vector<std::uint64_t> keys_;
   std::vector<std::uint64_t> words_;
   std::uint64_t hash_ = 0;
   std::size_t left_ = 0;
   std::int64_t live_ = 0;
-  std::int64_t look_ = 2;  // work for a value or node
+  std::int64_t look_ = 2;  // work per value or node that is touched
   std::int64_t work_ = 0;
 };
 

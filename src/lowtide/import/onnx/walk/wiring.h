@@ -30,7 +30,7 @@ struct Wiring {
   static constexpr std::uint32_t kLeftOut = 0xFFFFFFFF;
 
   struct Name {
-    std::string_view text;  // a view of the GraphProto, which must outlive this
+    std::string_view text;  // points into the GraphProto, which must outlive this
     Source source = Source::outside;
     std::uint32_t index = 0;  // of the node, input or initializer that produces the name
     // number of times that nodes read the name, plus one for each time that it is an output of the graph
@@ -42,11 +42,11 @@ struct Wiring {
   std::vector<std::uint32_t> order;  // of nodes
   bool was_sorted = true;            // whether the order is that of the file
 
-  // The names that the node reads: its inputs, with kLeftOut for an empty name, and the names that its bodies
-  // capture, each once.
+  // The names of the node's inputs. kLeftOut stands for an empty name.
   [[nodiscard]] std::span<const std::uint32_t> inputs(std::uint32_t node) const {
     return slice(input_begin_, input_end_, node);
   }
+  // The names that the node's bodies capture, each once.
   [[nodiscard]] std::span<const std::uint32_t> captured(std::uint32_t node) const {
     return slice(input_end_, pool_end_, node);
   }
@@ -57,8 +57,7 @@ struct Wiring {
 
   // `free_names` gives the names that a body captures. Errors: a name that is produced twice, an input, initializer or
   // output without a name, or a cycle, with one of its nodes (invalid); a name longer than limits::kMaxNameBytes
-  // (over_limit).
-  // O(names + reads), and O(n log n) if the nodes must be sorted. No recursion.
+  // (over_limit). O(names + reads), and O(n log n) for n nodes that must be sorted. No recursion.
   static Result<Wiring> make(const onnx::GraphProto& graph, class FreeNames& free_names);
 
  private:
