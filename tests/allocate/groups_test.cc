@@ -80,7 +80,7 @@ TEST(Groups, RefuseColocationsThatDisagree) {
   problem.colocations = {{kX, kX, Bytes(0)}};
   expect_refused(problem, ErrorCode::invalid, "buffer 0: a colocation names it twice");
   problem.colocations = {{kX, PackingId(9), Bytes(0)}};
-  expect_refused(problem, ErrorCode::invalid, "a colocation names buffer 9, but there are only 4 buffers");
+  expect_refused(problem, ErrorCode::invalid, "a colocation names buffer 9, but the number of buffers is 4");
   problem.colocations = {{kX, kY, Bytes(limits::kMaxTotalBytes)}};
   expect_refused(problem, ErrorCode::over_limit, "the group that colocations make of it is larger than kMaxTotalBytes");
 }

@@ -123,7 +123,8 @@ TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
        "$.buffers[3].kind: expected input, constant, state, output, temporary or scratch, found 'temp'"},
       {"0, 3, null, null, []]", "0, 3, null, 0, []]",
        "$.buffers[0].offset: expected null, since the region is null, found '0'"},
-      {"0, 3, null, null, []]", "0, 3, 2, null, []]", "$.buffers[0].region: region 2 does not exist: there are 2"},
+      {"0, 3, null, null, []]", "0, 3, 2, null, []]",
+       "$.buffers[0].region: region 2 does not exist; the number of regions is 2"},
       {"\"alias\"", "\"view\"", "$.steps[1].kind: expected compute, alias or copy, found 'view'"},
       {"[3], [4]", "[3.5], [4]", "$.steps[1].reads[0]: expected a value (an integer in [0, 4294967295]), found '3.5'"},
       {"[3], [4]", "[-3], [4]", "$.steps[1].reads[0]"},
@@ -139,24 +140,27 @@ TEST(PlanJsonErrors, IdsOutOfRangeAreRefused) {
        "p.json: $.buffers[3].end: is live in steps [0, 4), which is empty or not within the 3 steps of the program"},
       {"0, 3, 0, 0, []]", "3, 3, 0, 0, []]",
        "p.json: $.buffers[3].end: is live in steps [3, 3), which is empty or not within the 3 steps of the program"},
-      {"0, 3, 0, 0, []]", "0, 3, 2, 0, []]", "p.json: $.buffers[3].region: region 2 does not exist: there are 2"},
-      {"[3, 0, 3, 0]", "[6, 0, 3, 0]", "p.json: $.values[3].tensor: tensor 6 does not exist: there are 6"},
-      {"[3, 0, 3, 0]", "[3, 3, 3, 0]", "$.values[3].written: step 3 does not exist: there are 3"},
-      {"[3, 0, 3, 0]", "[3, 0, 6, 0]", "$.values[3].buffer: buffer 6 does not exist: there are 6"},
-      {"[\"alias\", 1,", "[\"alias\", 3,", "$.steps[1].node: node 3 does not exist: there are 3"},
-      {"[3], [4]", "[6], [4]", "p.json: $.steps[1].reads[0]: value 6 does not exist: there are 6"},
+      {"0, 3, 0, 0, []]", "0, 3, 2, 0, []]",
+       "p.json: $.buffers[3].region: region 2 does not exist; the number of regions is 2"},
+      {"[3, 0, 3, 0]", "[6, 0, 3, 0]",
+       "p.json: $.values[3].tensor: tensor 6 does not exist; the number of tensors is 6"},
+      {"[3, 0, 3, 0]", "[3, 3, 3, 0]", "$.values[3].written: step 3 does not exist; the number of steps is 3"},
+      {"[3, 0, 3, 0]", "[3, 0, 6, 0]", "$.values[3].buffer: buffer 6 does not exist; the number of buffers is 6"},
+      {"[\"alias\", 1,", "[\"alias\", 3,", "$.steps[1].node: node 3 does not exist; the number of nodes is 3"},
+      {"[3], [4]", "[6], [4]", "p.json: $.steps[1].reads[0]: value 6 does not exist; the number of values is 6"},
       {"[3], [4]", "[3], [4, 4294967295]", "$.steps[1].writes[1]: value 4294967295 does not exist"},
-      {"[5], 5, 0, []]", "[5], 5, 1, []]", "$.steps[2].stream: stream 1 does not exist: there are 1"},
-      {"[\"compute\", 2, 0", "[\"compute\", 2, 1", "p.json: $.steps[2].kernel: kernel 1 does not exist: there are 1"},
-      {"\"outputs\": [5]", "\"outputs\": [6]", "$.outputs[0]: value 6 does not exist: there are 6"},
+      {"[5], 5, 0, []]", "[5], 5, 1, []]", "$.steps[2].stream: stream 1 does not exist; the number of streams is 1"},
+      {"[\"compute\", 2, 0", "[\"compute\", 2, 1",
+       "p.json: $.steps[2].kernel: kernel 1 does not exist; the number of kernels is 1"},
+      {"\"outputs\": [5]", "\"outputs\": [6]", "$.outputs[0]: value 6 does not exist; the number of values is 6"},
       {"\"outputs\": [5]", "\"outputs\": [5, 4294967295]",
-       "$.outputs[1]: value 4294967295 does not exist: there are 6"},
-      {"\"updates\": []", "\"updates\": [7]", "$.updates[0]: value 7 does not exist: there are 6"},
-      {"[0, null]\n]", "[1, null]\n]", "$.streams[0].worker: worker 1 does not exist: there are 1"},
-      {"[0, null]\n]", "[null, 0]\n]", "$.streams[0].link: link 0 does not exist: there are 0"},
+       "$.outputs[1]: value 4294967295 does not exist; the number of values is 6"},
+      {"\"updates\": []", "\"updates\": [7]", "$.updates[0]: value 7 does not exist; the number of values is 6"},
+      {"[0, null]\n]", "[1, null]\n]", "$.streams[0].worker: worker 1 does not exist; the number of workers is 1"},
+      {"[0, null]\n]", "[null, 0]\n]", "$.streams[0].link: link 0 does not exist; the number of links is 0"},
       {"\"addressable\": []", "\"addressable\": [2]",
-       "$.machine.workers[0].addressable[0]: region 2 does not exist: there are 2"},
-      {"[4], null, 0", "[4], 6, 0", "$.steps[1].scratch: buffer 6 does not exist: there are 6"},
+       "$.machine.workers[0].addressable[0]: region 2 does not exist; the number of regions is 2"},
+      {"[4], null, 0", "[4], 6, 0", "$.steps[1].scratch: buffer 6 does not exist; the number of buffers is 6"},
   });
 }
 
@@ -173,8 +177,8 @@ TEST(PlanJsonErrors, SizesAddUpWithinTheLimit) {
   const Result<PlanFile> file = read_plan_json(text.insert(at, rows), "p.json");
   ASSERT_FALSE(file.ok());
   EXPECT_EQ(file.error().describe(),
-            "p.json: $.buffers[130].bytes: is 36028797018963967 bytes; sizes are not negative, and all arenas and "
-            "buffers add up to at most 4611686018427387903 (kMaxTotalBytes)");
+            "p.json: $.buffers[130].bytes: is 36028797018963967 bytes; sizes must not be negative, and all arenas "
+            "and buffers must add up to at most 4611686018427387903 (kMaxTotalBytes)");
 }
 
 TEST(PlanJsonErrors, MachinesAreChecked) {
@@ -183,9 +187,9 @@ TEST(PlanJsonErrors, MachinesAreChecked) {
   expect_refused(
       {
           {"{\"from\": 0, \"to\": 1,", "{\"from\": 2, \"to\": 1,",
-           "p.json: $.machine.links[0].from: region 2 does not exist: there are 2"},
+           "p.json: $.machine.links[0].from: region 2 does not exist; the number of regions is 2"},
           {"{\"from\": 0, \"to\": 1,", "{\"from\": 0, \"to\": 3,",
-           "p.json: $.machine.links[0].to: region 3 does not exist: there are 2"},
+           "p.json: $.machine.links[0].to: region 3 does not exist; the number of regions is 2"},
           {"{\"from\": 0, \"to\": 1,", "{\"from\": 0, \"to\": 0,",
            "p.json: $.machine.links[0]: leads from a region to the same region"},
           {"25000000000", "0",
@@ -200,7 +204,7 @@ TEST(PlanJsonErrors, MachinesAreChecked) {
           {"\"count\": 2", "\"count\": 0", "$.machine.workers[0].count: expected a number of workers"},
           {"\"count\": 2", "\"count\": 2147483648", "expected a number of workers (an integer in [1, 2147483647])"},
           {"\"addressable\": [0]", "\"addressable\": [0, 0]",
-           "p.json: $.machine.workers[0].addressable[1]: regions are listed in ascending order, each once"},
+           "p.json: $.machine.workers[0].addressable[1]: regions must be listed in ascending order, each once"},
           {"\"addressable\": [0]", "\"addressable\": [1, 0]", "$.machine.workers[0].addressable[1]"},
           {"\"execution\": \"streams\"", "\"execution\": \"stream\"",
            "$.execution: expected sequence, streams, waves or dataflow, found 'stream'"},
@@ -216,8 +220,8 @@ TEST(PlanJsonErrors, StreamsHaveOneWorkerOrOneLink) {
            "p.json: $.streams[1]: has neither a worker nor a link; it needs exactly one of them"},
           {"[null, 1],", "[null, 0],",
            "p.json: $.streams[2].link: link 0 already drives an earlier stream; a link drives at most one"},
-          {"[null, 1],", "[null, 2],", "$.streams[2].link: link 2 does not exist: there are 2"},
-          {"[1, null]\n", "[2, null]\n", "$.streams[3].worker: worker 2 does not exist: there are 2"},
+          {"[null, 1],", "[null, 2],", "$.streams[2].link: link 2 does not exist; the number of links is 2"},
+          {"[1, null]\n", "[2, null]\n", "$.streams[3].worker: worker 2 does not exist; the number of workers is 2"},
           {"[null, 0],", "[null],", "$.streams[1]: the row has 1 column instead of 2: worker, link"},
           {"[null, 0],", "[\"link\", 0],", "$.streams[1].worker: expected a worker, or null"},
       },
@@ -263,7 +267,7 @@ TEST(PlanJsonErrors, BuffersHaveAPlacementOrAHome) {
   expect_refused(
       {
           {"[\"constant\", 32, 0, 8, 1, null, []]", "[\"constant\", 32, 0, 8, 2, null, []]",
-           "p.json: $.buffers[0].region: region 2 does not exist: there are 2"},
+           "p.json: $.buffers[0].region: region 2 does not exist; the number of regions is 2"},
           {"[\"temporary\", 64, 0, 2, 0, 0, []]", "[\"temporary\", 64, 0, 2, 0, null, []]",
            "p.json: $.buffers[2]: a buffer of kind temporary has no placement"},
           {"[\"temporary\", 64, 0, 2, 0, 0, []]", "[\"output\", 64, 0, 2, null, null, []]",
@@ -308,7 +312,7 @@ TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
       {plan, "\"parent\": 7,\n\"step\": 2,\n\"body\": \"then_branch\"",
        "$.body_plans[0].parent: the parent is entry 7, which is not before its body"},
       {plan, "\"parent\": null,\n\"step\": 3,\n\"body\": \"then_branch\"",
-       "$.body_plans[0].step: step 3 does not exist: there are 3"},
+       "$.body_plans[0].step: step 3 does not exist; the number of steps is 3"},
       {plan, "\"parent\": null,\n\"step\": 0,\n\"body\": \"then_branch\"",
        "$.body_plans[0].body: body 0 of step 0 is named 'then_branch', but $.bodies has no such body for node 0"},
       {plan, "\"parent\": null,\n\"step\": 1,\n\"body\": \"then_branch\"",
@@ -318,10 +322,10 @@ TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
       // The body's own tables are checked in its own graph: it has 2 tensors.
       {"[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]",
        "[2, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]",
-       "p.json: $.body_plans[0].values[1].tensor: tensor 2 does not exist: there are 2"},
+       "p.json: $.body_plans[0].values[1].tensor: tensor 2 does not exist; the number of tensors is 2"},
       {"[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [1]",
        "[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [2]",
-       "p.json: $.body_plans[0].steps[0].writes[0]: value 2 does not exist: there are 2"},
+       "p.json: $.body_plans[0].steps[0].writes[0]: value 2 does not exist; the number of values is 2"},
       {"\"arena\": [64],", "\"arena\": [64, 0],",
        "p.json: $.body_plans[0].arena: has length 2; it needs one entry for each of the regions, 1"},
       {"{\"name\": \"arena\", \"capacity\": null, \"alignment\": 64}\n],\n\"links\": [],\n\"workers\": "

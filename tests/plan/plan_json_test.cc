@@ -147,12 +147,12 @@ TEST(PlanJson, StreamsAndWaitsAreReadBack) {
   ASSERT_TRUE(again.ok()) << again.error().describe();
   EXPECT_EQ(difference(file, again.value()), "");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 2, [0, 1]]")),
-            "p.json: $.steps[2].stream: stream 2 does not exist: there are 2");
+            "p.json: $.steps[2].stream: stream 2 does not exist; the number of streams is 2");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 1, [0, 2]]")),
             "p.json: $.steps[2].after[1]: step 2 does not come before step 2, which waits for it");
   EXPECT_EQ(
       refusal(with(text, "5, 1, [0, 1]]", "5, 1, [1, 0]]")),
-      "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits are listed in ascending order, each once");
+      "p.json: $.steps[2].after[1]: step 0 does not follow step 1; waits must be listed in ascending order, each once");
   EXPECT_EQ(refusal(with(text, "5, 1, [0, 1]]", "5, 0, [0, 1]]")),
             "p.json: $.steps[2].after[0]: step 0 is in the same stream, whose steps run in order anyway");
   std::string rows;

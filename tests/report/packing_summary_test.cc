@@ -51,7 +51,7 @@ std::string slots_summary(const PackingProblem& problem, bool is_optimal) {
 TEST(PackingSummary, SaysWhenTheLoadExceedsTheCapacity) {
   const std::string text = summary(two_buffers(), too_high());
   EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: at least 28 B too large."));
-  EXPECT_THAT(text, HasSubstr("the buffers live at time 2 alone exceed it"));
+  EXPECT_THAT(text, HasSubstr("the buffers live at time 2 alone exceed the capacity"));
 }
 
 TEST(PackingSummary, ListsTheBuffersLiveAtThatTime) {

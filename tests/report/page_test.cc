@@ -191,7 +191,7 @@ TEST(Page, HoldsCopiesLinksAndNodesThatRunAgain) {
   EXPECT_EQ(sheet["value"]["tensor"], Json({0, 1, 1, 2, 1, 1, 3}));  // x; a, a stored; b; a loaded, a computed; out
   EXPECT_EQ(sheet["outputs"], Json({6}));
   // 8 KiB each way.
-  EXPECT_EQ(sheet["facts"]["extra_work"], "1 node runs again, 2 copies, 16,384 bytes moved over links");
+  EXPECT_EQ(sheet["facts"]["extra_work"], "1 node runs again, 2 steps copy bytes, 16,384 bytes move over links");
   // A node runs twice, so the bound for plans that run each node once does not apply.
   EXPECT_EQ(sheet["facts"]["bound_scope"], "all_plans");
   EXPECT_EQ(sheet["facts"]["bound"], 24 * 1024);

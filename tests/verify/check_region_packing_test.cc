@@ -64,7 +64,8 @@ TEST(RegionPackingCheck, FindsEachFault) {
   const PackingId c(2);
   using enum ViolationKind;
   const std::vector<Fault> faults = {
-      {malformed, "region 7, and there are only 2", [&](Case& one) { one.packing.placements[a].region = RegionId(7); }},
+      {malformed, "region 7, but the number of regions is 2",
+       [&](Case& one) { one.packing.placements[a].region = RegionId(7); }},
       {misplaced, "in region 1, which is forbidden to it",
        [&](Case& one) { one.problem.uses[c].forbidden = {RegionId(1)}; }},
       {misplaced, "fixed offset in region 0, but is in region 1",

@@ -119,7 +119,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
     return messages(found);
   };
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(1)].stream = StreamId(2); }),
-              HasSubstr("steps[1].stream: stream 2 does not exist: there are 2"));
+              HasSubstr("steps[1].stream: stream 2 does not exist; the number of streams is 2"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(4)}; }),
               HasSubstr("steps[3].after[0]: step 4 does not come before step 3, which waits for it"));
   EXPECT_THAT(refused([](Plan& plan) { plan.program.steps[StepId(3)].after = {StepId(3)}; }),
@@ -131,7 +131,7 @@ TEST(Races, StreamsAndWaitsOutOfRangeAreMalformed) {
   EXPECT_THAT(refused([](Plan& plan) {
                 plan.program.steps[StepId(3)].after = {StepId(2), StepId(2)};
               }),
-              HasSubstr("steps[3].after[1]: step 2 does not follow step 2; waits are listed in ascending order"));
+              HasSubstr("steps[3].after[1]: step 2 does not follow step 2; waits must be listed in ascending order"));
   Diamond none = diamond_on_streams();
   none.plan.program.streams = {};
   EXPECT_THAT(messages(verify(none.graph, none.plan)),
@@ -154,9 +154,9 @@ TEST(Races, StreamsAreOfOneWorkerOrOneLink) {
   EXPECT_EQ(refused([](Plan&, Stream& stream) { stream.link.reset(); }),
             "malformed: streams[2]: has neither a worker nor a link; it needs exactly one of them\n");
   EXPECT_EQ(refused([](Plan&, Stream& stream) { stream.link = LinkId(1); }),
-            "malformed: streams[2].link: link 1 does not exist: there are 1\n");
+            "malformed: streams[2].link: link 1 does not exist; the number of links is 1\n");
   EXPECT_EQ(refused([](Plan&, Stream& stream) { stream = {.worker = WorkerId(1)}; }),
-            "malformed: streams[2].worker: worker 1 does not exist: there are 1\n");
+            "malformed: streams[2].worker: worker 1 does not exist; the number of workers is 1\n");
   EXPECT_EQ(refused([](Plan& plan, Stream&) { plan.program.streams.push_back({.link = LinkId(0)}); }),
             "malformed: streams[3].link: link 0 already drives an earlier stream; a link drives at most one\n");
   EXPECT_THAT(refused([](Plan& plan, Stream&) { plan.program.steps[StepId(4)].stream = StreamId(2); }),

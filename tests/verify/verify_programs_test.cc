@@ -118,7 +118,8 @@ TEST(Verify, InputThatIsAnOutputStaysInPlace) {
   EXPECT_EQ(messages(verify(graph, plan)),
             "output_lost: output 1 is value 0 of 'a' (tensor 0); it should be 'w' (tensor 1)\n");
   plan.program.outputs = {ValueId(0), ValueId(2), ValueId(0)};
-  EXPECT_EQ(messages(verify(graph, plan)), "malformed: outputs[1]: value 2 does not exist: there are 2\n");
+  EXPECT_EQ(messages(verify(graph, plan)),
+            "malformed: outputs[1]: value 2 does not exist; the number of values is 2\n");
   plan.program.outputs.pop_back();
   plan.program.outputs[1] = ValueId(1);
   EXPECT_EQ(messages(verify(graph, plan)), "malformed: outputs has 2 values for 3 outputs of the graph\n");

@@ -61,7 +61,7 @@ TEST_F(Chain, IdOutOfRangeIsMalformed) {
   plan.layout.values[value_y].buffer = BufferId(99);
   const auto found = check();
   EXPECT_EQ(kinds(found), "malformed");
-  EXPECT_EQ(found[0].message, "values[1].buffer: buffer 99 does not exist: there are 3");
+  EXPECT_EQ(found[0].message, "values[1].buffer: buffer 99 does not exist; the number of buffers is 3");
 }
 
 TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {

@@ -111,19 +111,17 @@ OptionSpec stream_memory_option() {
 }
 
 CommandSpec inspect_command() {
-  return {
-      .name = "inspect",
-      .summary = "show what a model contains, and how much memory it needs without a plan",
-      .description =
-          "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the memory "
-          "without "
-          "any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the operators by "
-          "the bytes that they produce, and the tensors that are live at the peak.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-      .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
-      .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
-                   {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
-      .run = run_inspect};
+  return {.name = "inspect",
+          .summary = "show what a model contains, and how much memory it needs without a plan",
+          .description =
+              "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the memory "
+              "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
+              "operators by the bytes that they produce, and the tensors that are live at the peak.",
+          .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+          .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
+          .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
+                       {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
+          .run = run_inspect};
 }
 
 CommandSpec plan_command() {
@@ -133,8 +131,9 @@ CommandSpec plan_command() {
       .description =
           "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
           "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
+          "In the table of the peak, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "If the plan exceeds the --budget, prints how many bytes are missing, and writes no file (exit code 1).\n"
-          "Ctrl-C or SIGTERM ends the search, and the best plan so far is the result. A second one ends the program.",
+          "Ctrl-C or SIGTERM ends the search and keeps the best plan so far. A second signal ends the program.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the plan (JSON); - is stdout"),
                   html_option(),
@@ -185,6 +184,7 @@ CommandSpec explain_command() {
           "live there with their writers and next readers. Shows which of them are live at that step in every order. "
           "Then prints the proof that no order needs less, or, without a proof, the difference between this order and "
           "the bound. Finally lists the changes that would lower the peak, each with the peak that it would give.\n"
+          "In the table, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "Writes no file. The exit code is 0 for every model that can be planned.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), order_option(), order_effort_option(),
@@ -241,8 +241,8 @@ CommandSpec pack_command() {
           "offset (fixed) and gaps. A buffer is live from time lower until just before time upper. Gaps are half-open "
           "intervals in between, such as '4-6 8-9', in which its bytes are free for other buffers.\n"
           "Checks offsets and bounds independently of the search. If it is proven that no offsets fit the --capacity, "
-          "prints the proof: the buffers that are live at one time, or the size of an exhaustive search.\n"
-          "Ctrl-C or SIGTERM ends the search, and the best answer so far is printed. A second one ends the program.",
+          "prints the proof: the buffers live at one time, or the number of decisions of an exhaustive search.\n"
+          "Ctrl-C or SIGTERM ends the search and keeps the best answer so far. A second signal ends the program.",
       .positionals = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
       .options = {output_option("write the file with offsets, or with slots; - is stdout"),
                   html_option(),
@@ -388,7 +388,7 @@ const std::vector<ExitCodeSpec>& exit_codes() {
   const auto number = [](ExitCode code) { return std::to_string(static_cast<int>(code)); };
   static const std::vector<ExitCodeSpec> codes = {
       {number(ExitCode::done), "success: done and verified"},
-      {number(ExitCode::no), "the answer is no: the plan or packing does not fit, or the verified plan is wrong"},
+      {number(ExitCode::no), "the answer is no: the plan or packing does not fit, or 'verify' found the plan wrong"},
       {number(ExitCode::usage), "the command line is invalid"},
       {number(ExitCode::bad_input), "a file cannot be read or written, is malformed or is unsupported"},
       {number(ExitCode::internal), "a bug in lowtide"},

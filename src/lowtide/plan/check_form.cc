@@ -59,7 +59,9 @@ class FormCheck {
   bool check_id(const std::string& path, const char* what, std::uint32_t id, std::size_t count,
                 std::optional<StepId> step = std::nullopt) {
     if (id < count) return true;
-    fault(path, std::string(what) + " " + std::to_string(id) + " does not exist: there are " + std::to_string(count),
+    fault(path,
+          std::string(what) + " " + std::to_string(id) + " does not exist; the number of " + what + "s is " +
+              std::to_string(count),
           step);
     return false;
   }
@@ -127,7 +129,7 @@ class FormCheck {
       const std::string entry = path + "." + row("addressable", region);
       check_id(entry, "region", worker.addressable[region].value(), plan_.machine.regions.size());
       if (region > 0 && worker.addressable[region - 1] >= worker.addressable[region]) {
-        fault(entry, "regions are listed in ascending order, each once");
+        fault(entry, "regions must be listed in ascending order, each once");
       }
     }
   }
@@ -145,7 +147,7 @@ class FormCheck {
   void add_to_total(const std::string& path, Bytes bytes) {
     if (bytes.count() < 0 || bytes.count() > limits::kMaxTotalBytes - total_) {
       fault(path, "is " + std::to_string(bytes.count()) +
-                      " bytes; sizes are not negative, and all arenas and buffers add up to at most " +
+                      " bytes; sizes must not be negative, and all arenas and buffers must add up to at most " +
                       std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)");
       return;
     }
@@ -310,7 +312,7 @@ class FormCheck {
       } else if (at > 0 && before <= step.after[at - 1]) {
         fault(here,
               name + " does not follow step " + std::to_string(step.after[at - 1].value()) +
-                  "; waits are listed in ascending order, each once",
+                  "; waits must be listed in ascending order, each once",
               id);
       }
     }

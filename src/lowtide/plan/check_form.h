@@ -17,7 +17,7 @@ namespace lowtide {
 struct FormFault {
   std::string path;            // place in a plan file: "steps[12].writes[0]"
   std::optional<StepId> step;  // present if the fault is about a step
-  std::string message;         // "value 9 does not exist: there are 4"
+  std::string message;         // "value 9 does not exist; the number of values is 4"
 };
 
 // The size of the graph that a plan is for.

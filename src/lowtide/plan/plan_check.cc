@@ -52,13 +52,14 @@ Result<void> check_labels(const std::vector<ReadLabels>& labels, const std::stri
     const std::size_t nodes = labels[parent].labels.nodes.size();
     const std::string node = "node " + std::to_string(labels[at].node.value());
     if (labels[at].node.index() >= nodes) {
-      return Error{ErrorCode::invalid, node + " does not exist: there are " + std::to_string(nodes), node_place};
+      return Error{ErrorCode::invalid, node + " does not exist; the number of nodes is " + std::to_string(nodes),
+                   node_place};
     }
     if (labels[at].node < last[parent]) {
-      return Error{
-          ErrorCode::invalid,
-          node + " comes after node " + std::to_string(last[parent].value()) + "; bodies have the order of their nodes",
-          node_place};
+      return Error{ErrorCode::invalid,
+                   node + " comes after node " + std::to_string(last[parent].value()) +
+                       "; bodies must have the order of their nodes",
+                   node_place};
     }
     last[parent] = labels[at].node;
   }
@@ -83,7 +84,7 @@ class BodyMatch {
     const Plan& around = file_.plans[parent].plan;
     if (!around.program.steps.contains(entry.step)) {
       return Error{ErrorCode::invalid,
-                   "step " + std::to_string(entry.step.value()) + " does not exist: there are " +
+                   "step " + std::to_string(entry.step.value()) + " does not exist; the number of steps is " +
                        std::to_string(around.program.steps.size()),
                    place + ".step"};
     }

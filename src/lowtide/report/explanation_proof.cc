@@ -77,7 +77,8 @@ std::string touched_text(const PeakExplanation& level, const WitnessMembers& mem
   if (!members.written.empty()) clauses.push_back("writes " + listed(level, members.written, top));
   if (level.witness.scratch > Bytes(0)) {
     const bool has_bodies = !level.graph->node(*level.witness_node).bodies.empty();
-    clauses.push_back("needs " + exact(level.witness.scratch) + (has_bodies ? " for the graph inside" : " of scratch"));
+    clauses.push_back("needs " + exact(level.witness.scratch) +
+                      (has_bodies ? " for the body that it runs" : " of scratch"));
   }
   std::string text = clauses.empty() ? "" : "it ";
   for (std::size_t at = 0; at < clauses.size(); ++at) {
@@ -128,7 +129,7 @@ StyledText proven_text(const PeakExplanation& level, const ExplanationFacts& fac
   StyledText out =
       paragraph(std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
                     ", however tensors share bytes" +
-                    (copies_views(*level.peak.plan, op_of) ? ", " + std::string(kAllOrCopies) : std::string()) +
+                    (copies_views(*level.peak.plan, op_of) ? ". " + std::string(kAllOrCopies) : std::string()) +
                     (facts.is_bound_verified ? ". An independent check confirms it." : "."),
                 StyledText("Proven", Style::good).add(": "));
   const bool is_searched = bound_of(*level.peak.plan).name == "search";
@@ -141,7 +142,7 @@ StyledText proven_text(const PeakExplanation& level, const ExplanationFacts& fac
   if (by_choice > Bytes(0)) {
     out.append(paragraph("At " + step_text(level, *level.peak.step) + ", " + format_bytes(by_choice) +
                          " are live only in some orders (\"no\" in the table). In an order in which they are not live "
-                         "there, another step is as high."));
+                         "there, another step needs at least as much."));
   }
   return out;
 }
@@ -223,11 +224,11 @@ StyledText touched_remedy_text(const PeakExplanation& level) {
   const std::string step = step_text(level, level.largest_touched_step);
   if (level.largest_touched < level.peak.bytes) {
     return list_item("No recomputation or swap of these buffers gets below " + format_bytes(level.largest_touched) +
-                     ", which is what " + step + " reads and writes.");
+                     ", which is read and written at " + step + ".");
   }
   const StepSpace& space = level.peak.plan->layout.steps[level.largest_touched_step];
   if (!space.bodies.empty() && space.scratch) {
-    return list_item(format_bytes(level.peak.plan->layout.buffers[*space.scratch].size) + " are for the graph inside " +
+    return list_item(format_bytes(level.peak.plan->layout.buffers[*space.scratch].size) + " are for the body of " +
                      step +
                      (level.largest_touched_step == *level.peak.step ? ", which the next section explains." : "."));
   }

@@ -94,8 +94,8 @@ std::string extra_work_text(const Plan& plan) {
     if (count > 0) text += (text.empty() ? "" : ", ") + what;
   };
   add(again, counted(again, "node") + (again == 1 ? " runs again" : " run again"));
-  add(copies, copies == 1 ? "1 copy" : with_thousands(copies) + " copies");
-  add(moved, with_thousands(moved) + " bytes moved over links");
+  add(copies, counted(copies, "step") + (copies == 1 ? " copies bytes" : " copy bytes"));
+  add(moved, with_thousands(moved) + " bytes move over links");
   return text;
 }
 

@@ -64,12 +64,12 @@ void add_figure(TextTable& table, const Figure& figure);
 // "no plan that runs each node once", "no plan"
 [[nodiscard]] std::string_view no_plan_text(BoundScope scope);
 
-// "2 nodes run again, 3 copies, 4,096 bytes moved over links"; empty if the plan has no extra work.
+// "2 nodes run again, 3 steps copy bytes, 4,096 bytes move over links"; empty if the plan has no extra work.
 [[nodiscard]] std::string extra_work_text(const Plan& plan);
 
 // Whether some Slice, Split or Concat of a plan copies, or a body may hold one that does. Bounds then hold for plans in
-// which a Slice, a Split and each operand of a Concat shares all of its bytes or copies them. `op_of(node)` is the type
-// of its operator.
+// which each Slice, Split and operand of a Concat shares all of its bytes or copies all of them. `op_of(node)` is the
+// type of its operator.
 template <typename OpOf>
 [[nodiscard]] bool copies_views(const Plan& plan, OpOf op_of) {
   const auto has_bodies = [](const StepSpace& space) { return !space.bodies.empty(); };
@@ -83,7 +83,7 @@ template <typename OpOf>
 }
 
 inline constexpr std::string_view kAllOrCopies =
-    "where a Slice, a Split or an operand of a Concat shares all of its bytes or copies them";
+    "This assumes that each Slice, Split and operand of a Concat shares all of its bytes or copies all of them";
 
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);

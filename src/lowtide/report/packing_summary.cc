@@ -82,7 +82,7 @@ StyledText witness_text(const PackingProblem& problem, const PackingWitness& wit
 std::string alone_text(const PackingProblem& problem, const PackingWitness& witness) {
   const PackingBuffer& buffer = problem.buffers[*witness.alone];
   const std::string name = shown_name(name_of(problem, *witness.alone), kNameColumns);
-  if (!buffer.fixed_offset) return name + " alone is larger";
+  if (!buffer.fixed_offset) return name + " alone is larger than the capacity";
   return name + " is fixed at " + with_thousands(buffer.fixed_offset->position()) + " and ends at " +
          with_thousands(witness.proven.count());
 }
@@ -97,7 +97,7 @@ StyledText infeasible_text(const PackingProblem& problem, const Packing& packing
   if (witness && witness->alone) {
     out.add("; " + alone_text(problem, *witness));
   } else if (packing.witness_time) {
-    out.add("; the buffers live at time " + time_text(*packing.witness_time) + " alone exceed it");
+    out.add("; the buffers live at time " + time_text(*packing.witness_time) + " alone exceed the capacity");
   }
   out.add(".").end_line();
   return witness ? out.append(witness_text(problem, *witness)) : out;

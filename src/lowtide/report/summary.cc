@@ -126,7 +126,7 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
     if (report_internal::copies_views(plan, op_of))
-      out.add(",").end_line().add("  " + std::string(report_internal::kAllOrCopies));
+      out.add(".").end_line().add("  " + std::string(report_internal::kAllOrCopies));
     out.add(".").end_line();
   }
   if (!verdict.capacity) return out;

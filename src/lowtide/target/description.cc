@@ -79,7 +79,7 @@ class TargetReader {
   [[nodiscard]] std::string no_such_region(const std::string& name) const {
     std::string known;
     for (const Region& region : target_.machine.regions) known += (known.empty() ? "" : ", ") + quoted(region.name, 40);
-    return "names the region " + quoted(name) + ", which does not exist; the regions are " + known;
+    return "refers to the region " + quoted(name) + ", which does not exist; the regions are " + known;
   }
 
   RegionId end_of_link(const TomlTable& table, std::string_view key) {
@@ -126,7 +126,7 @@ class TargetReader {
       if (found == region_ids_.end()) {
         table.refuse_at(name.at, "addressable", no_such_region(name.text));
       } else if (std::find(regions.begin(), regions.end(), found->second) != regions.end()) {
-        table.refuse_at(name.at, "addressable", "names the region " + quoted(name.text) + " twice");
+        table.refuse_at(name.at, "addressable", "refers to the region " + quoted(name.text) + " twice");
       } else {
         regions.push_back(found->second);
       }

@@ -128,7 +128,7 @@ def bad_ids(base):
     for label, path in id_columns(base).items():
         yield f"{label}_beyond", base.plan_with(
             (path, 6000)
-        ), rf"\$\.{path[0]}\[{path[1]}\].* 6000 does not exist: there are \d+"
+        ), rf"\$\.{path[0]}\[{path[1]}\].* 6000 does not exist; the number of [a-z]+ is \d+"
         yield f"{label}_of_2_to_the_32", base.plan_with(
             (path, 2**32)
         ), rf"\$\.{path[0]}\[{path[1]}\].*found '4294967296'"
@@ -136,7 +136,7 @@ def bad_ids(base):
         yield f"{label}_as_text", base.plan_with((path, "0")), rf"\$\.{path[0]}\[{path[1]}\].*found"
     yield "region", base.plan_with(
         (("buffers", 1, 4), 7), (("buffers", 1, 5), 0)
-    ), r"\$\.buffers\[1\].*region 7 does not exist: there are 1"
+    ), r"\$\.buffers\[1\].*region 7 does not exist; the number of regions is 1"
 
 
 @case(PLAN, "invalid sizes and offsets", refused=r"\$")

@@ -71,7 +71,7 @@ def bad_keys_of_targets():
     yield "name_twice", changed('"flash"', '"sram"'), r"region 1: name 'sram' is also the name of region 0"
     yield "link_to_nowhere", changed(
         'to = "flash"', 'to = "disk"'
-    ), r"link 0: to names the region 'disk', which does not exist; the regions are 'sram', 'flash'"
+    ), r"link 0: to refers to the region 'disk', which does not exist; the regions are 'sram', 'flash'"
     yield "link_to_itself", changed('to = "flash"', 'to = "sram"'), r"link 0: to is the same region as from"
     yield "version_2", changed(
         "schema_version = 1", "schema_version = 2"

@@ -113,8 +113,8 @@ Result<void> validate_ids(const PackingProblem& problem, PackingId first, Packin
   for (PackingId id : {first, second}) {
     if (problem.buffers.contains(id)) continue;
     return Error{ErrorCode::invalid,
-                 pair + " names buffer " + std::to_string(id.value()) + ", but there are only " +
-                     std::to_string(problem.buffers.size()) + " buffers",
+                 pair + " names buffer " + std::to_string(id.value()) + ", but the number of buffers is " +
+                     std::to_string(problem.buffers.size()),
                  ""};
   }
   if (first != second) return {};

@@ -50,8 +50,8 @@ Result<void> validate_use(const RegionProblem& problem, PackingId id) {
   for (RegionId region : use.forbidden) {
     if (problem.regions.contains(region)) continue;
     return refuse(ErrorCode::invalid,
-                  "region " + std::to_string(region.value()) + " is forbidden to it, but there are only " +
-                      std::to_string(problem.regions.size()) + " regions",
+                  "region " + std::to_string(region.value()) + " is forbidden to it, but the number of regions is " +
+                      std::to_string(problem.regions.size()),
                   place);
   }
   const std::set<RegionId> forbidden(use.forbidden.begin(), use.forbidden.end());

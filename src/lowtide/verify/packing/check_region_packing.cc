@@ -82,7 +82,7 @@ class RegionPackingCheck {
   void check_region_of(PackingId id) {
     const RegionId region = region_of(id);
     if (!problem_.regions.contains(region)) {
-      add(malformed, name(id) + " is in region " + std::to_string(region.value()) + ", and there are only " +
+      add(malformed, name(id) + " is in region " + std::to_string(region.value()) + ", but the number of regions is " +
                          std::to_string(problem_.regions.size()));
       return;
     }

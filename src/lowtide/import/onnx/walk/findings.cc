@@ -166,8 +166,8 @@ std::vector<std::string> notes_of(const Findings& findings) {
        "tensors have sizes that depend on data and are planned at their upper bound", ", ");
   note(findings.default_values, "1 input has a default value in the file and is planned as a constant",
        "inputs have default values in the file and are planned as constants", ", ");
-  note(findings.dead_branches, "1 branch never runs, because its condition is known; it is left out of",
-       "branches never run, because their conditions are known; they are left out of", ", ");
+  note(findings.dead_branches, "1 branch never runs, because the condition of this node is known",
+       "branches never run, because the conditions of these nodes are known", ", ");
   note(findings.impossible_branches, "1 branch cannot run with these sizes and is left out",
        "branches cannot run with these sizes and are left out", "; ");
   note(findings.stale_sizes, "1 size declared in a body contradicts the operators and was ignored",
