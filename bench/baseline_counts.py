@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the counts of the baselines with those of the originals, and records what the baselines need for models.
+"""Compares how many buffers the baselines share and how many names they leave with the same counts of the originals.
+
+Also records how many bytes the baselines need for models.
 
 The originals' counts for ResNet-50 (3 and 5 shared buffers) are published by their authors; the others were taken by
 running the originals' planners on the same nets.

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a generated ONNX network of a given number of nodes, for bench/growth.py. It has residual blocks of Conv,
-// BatchNormalization, Relu, Conv and Add. Some blocks are two branches with a Concat instead, some of them with two
-// Reshapes. Weights are external data, as in large models; the file does not exist.
+// Writes a generated ONNX network of at least NODES nodes, for bench/growth.py and bench/concurrency.py. It has
+// residual blocks of Conv, BatchNormalization, Relu, Conv and Add. Some blocks are two branches with a Concat instead,
+// and half of these end with two Reshapes. Weights are external data, as in large models. Their file does not exist.
 //
 //   make_network NODES FILE
 
@@ -75,7 +75,8 @@ class Network {
     return y;
   }
 
-  // A block has 5 nodes. Every fourth one is a pair of branches joined by a Concat, and every eighth adds two Reshapes.
+  // A block has 5 nodes. Every fourth one is a pair of branches joined by a Concat. Every eighth has two more nodes,
+  // which are Reshapes.
   std::string block(const std::string& x, int index) {
     if (index % 4 == 3) {
       const std::string left = node("Relu", {conv(x, kChannels, kChannels / 2)});

@@ -22,7 +22,7 @@ struct Meaning {
 
   explicit Meaning(const Graph& graph) : tensors(graph.tensors().size()), nodes(graph.nodes().size()) {
     for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-      tensors[id] = std::hash<std::string>()(graph.tensor(id).name);  // stays for tensors without producer
+      tensors[id] = std::hash<std::string>()(graph.tensor(id).name);  // kept only if the tensor has no producer
     }
     for (NodeId id : all_ids<NodeId>(graph.nodes().size())) run(graph, id);
   }
@@ -58,7 +58,7 @@ struct Meaning {
 
 bool is_pure(const Graph& graph, NodeId id) { return graph.op(id).traits.is_pure; }
 
-// The pairs of nodes that are not pure, by meaning, where the first must run before the second.
+// The pairs of impure nodes in which the first must run before the second. The hash of its content represents a node.
 std::multiset<std::pair<std::size_t, std::size_t>> forced_order(const Graph& graph, const Meaning& meaning) {
   std::multiset<std::pair<std::size_t, std::size_t>> pairs;
   IdVector<NodeId, std::set<NodeId>> before(graph.nodes().size());

@@ -38,7 +38,7 @@ std::string link(const std::string& lines) {
   return with("[[region]]\nname = \"s\"\n[[link]]\nfrom = \"r\"\nto = \"s\"\n" + lines);
 }
 
-TEST(TargetDescriptionErrors, TextsThatAreNotTomlHaveAPlace) {
+TEST(TargetDescriptionErrors, ErrorsInTomlSyntaxStateAPlace) {
   expect_refused({
       {"name = ", "t:1:", ErrorCode::malformed},
       {with("alignment = \n"), "t:4:", ErrorCode::malformed},

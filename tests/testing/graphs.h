@@ -55,7 +55,7 @@ inline bool is_topological(const Graph& graph, const std::vector<NodeId>& order)
   return order.size() == graph.nodes().size();
 }
 
-// Calls `visit` for every topological order. For graphs of a few nodes.
+// Calls `visit` for every order. For graphs of a few nodes without control inputs.
 inline void for_every_order(const Graph& graph, const std::function<void(const std::vector<NodeId>&)>& visit) {
   std::vector<NodeId> order = given_order(graph);
   do {

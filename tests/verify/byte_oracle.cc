@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1 << 20;
 
-// By default, the tag of no tensor. Scratch leaves it behind, and bytes of a value have it until a copy fills them.
+// By default, the tag of no tensor. Bytes have it after use as scratch, and bytes of a value until a copy fills them.
 struct Tag {
   std::uint32_t tensor = ~0U;
   std::uint32_t run = 0;
@@ -94,7 +94,7 @@ class Machine {
     return !value.written && !graph_.tensor(value.tensor).producer;
   }
 
-  // Address of byte `byte` of a buffer. Reports a fault if it is in no memory.
+  // Address of byte `byte` of a buffer. Reports a fault if it is outside the buffer or the arena.
   Address address(BufferId id, std::int64_t byte) {
     const Buffer& buffer = plan_.layout.buffers[id];
     if (byte < 0 || byte >= buffer.size.count()) fault("an access outside its buffer");
@@ -313,8 +313,8 @@ class Machine {
     }
   }
 
-  // Checks that outputs are intact, that each state holds what replaces it, and that all else that the caller gave is
-  // unchanged.
+  // Checks that outputs are intact, that each state holds what replaces it, and that constants, other states and the
+  // inputs of a body are unchanged.
   void check_end() {
     for (std::size_t at = 0; at < graph_.outputs().size(); ++at) {
       const ValueId id = plan_.program.outputs[at];

@@ -118,7 +118,7 @@ TEST(RegionPackingCheck, AnAttemptMayEndAboveACapacity) {
   EXPECT_THAT(lines_of(one), IsEmpty());
 }
 
-// At moment 1 all three live: 20 bytes, against 15 + 4.
+// At moment 1, all three are live: 20 bytes, above the capacities of 15 + 4.
 TEST(RegionPackingCheck, ChecksAWitnessAgainstTheProblem) {
   Case one = right();
   one.problem.regions[RegionId(0)] = {.capacity = Bytes(15)};

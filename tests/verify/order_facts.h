@@ -12,7 +12,7 @@
 
 namespace lowtide::testing {
 
-// What the dense kernels need besides their operands.
+// The scratch and the in-place pairs of the dense kernels.
 inline OrderFacts dense_facts(const Graph& graph, Bytes alignment = Bytes(1)) {
   OrderFacts facts{.alignment = alignment};
   const ChosenKernels kernels = dense_kernels(graph);

@@ -107,7 +107,7 @@ TEST(Verify, ControlInputRunsBefore) {
   EXPECT_EQ(kinds(verify(graph, plan_in_order(1, 0))), "data_flow");
 }
 
-TEST(Verify, InputThatIsAnOutputStaysInPlace) {
+TEST(Verify, InputThatIsAnOutputIsNotMoved) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
   const TensorId w = maker.constant("w", {16});

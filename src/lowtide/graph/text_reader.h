@@ -31,7 +31,7 @@ class TextReader {
   bool fail(ErrorCode code, TextPosition at, std::string message);
   // "expected ..., found ..." at the next token.
   bool fail_expected(std::string_view what);
-  // The same, if the missing token may not be on the next line.
+  // The same for a token that must be on the same line as the one before it.
   bool fail_expected_on_line(std::string_view what);
 
   // Reads the symbol if it is next, and returns whether it was. accept_on_line reads it only on the same line.

@@ -40,7 +40,7 @@ StyledText where_text(const PeakExplanation& level) {
   std::int64_t high = 0;
   for (const Interval<StepId>& range : level.ranges) high += range.end.value() - range.begin.value();
   out.add("  ").add(format_bytes(level.peak.bytes), Style::strong).add(" are live at the same time at ");
-  out.add(with_thousands(high) + " of " + counted(steps, "step") + " (the first is step 0):").end_line();
+  out.add(with_thousands(high) + " of " + counted(steps, "step") + " (steps are numbered from 0):").end_line();
   TextTable table({Align::left, Align::left});
   const std::size_t shown = std::min(kMostRanges, level.ranges.size());
   for (std::size_t at = 0; at < shown; ++at) add_range(table, level, level.ranges[at]);
@@ -104,7 +104,7 @@ void add_buffer(TextTable& table, const PeakExplanation& level, const PeakBuffer
                  StyledText(life_text(level, one, buffer.kind), Style::dim)});
 }
 
-// Bytes of the buffers that hold nothing at this step, except what rounding up to the alignment adds.
+// The live bytes that hold nothing at this step. Fewer than the alignment in one buffer are padding and do not count.
 StyledText idle_text(const PeakExplanation& level) {
   Bytes idle;
   for (const PeakBuffer& one : level.buffers) {

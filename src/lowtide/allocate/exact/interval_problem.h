@@ -20,9 +20,9 @@ namespace lowtide::allocate_internal {
 // moments, so the cliques of each buffer are an interval. If offsets do not collide in any clique, they do not collide
 // at any moment.
 //
-//   a |=====|              moments 0 1 2 3 4: b begins at 1, a ends at 2, c begins at 3
-//   b   |=======|          cliques {a, b}, {b, c}: a = [0, 1), b = [0, 2), c = [1, 2)
-//   c       |=====|
+//   a |===|                moments 0 1 2 3 4: b begins at 1, a ends at 2, c begins at 3
+//   b   |=====|            cliques {a, b}, {b, c}: a = [0, 1), b = [0, 2), c = [1, 2)
+//   c       |===|
 struct IntervalProblem {
   struct Buffer {
     CliqueSpan cliques;  // never empty
@@ -42,7 +42,8 @@ struct IntervalProblem {
   [[nodiscard]] CliquesInSpan cliques_of(SearchBuffer buffer) const { return cliques_in(buffers[buffer].cliques); }
 };
 
-// Returns nullopt if a movable buffer has gaps, a buffer is fixed, or a relation replaces time. O((n + moments) log n).
+// Returns nullopt if no buffer is movable, a movable buffer has gaps, a buffer is fixed, or a relation replaces time.
+// O((n + moments) log n).
 [[nodiscard]] std::optional<IntervalProblem> interval_problem(const CompressedProblem& problem);
 
 }  // namespace lowtide::allocate_internal

@@ -48,10 +48,10 @@ void FreeList::take(AddressRange range) {
     release({old_height, height_});
   }
   auto free = by_address_.upper_bound(range.begin);
-  LOWTIDE_CHECK(free != by_address_.begin(), "bytes that are taken are free");
+  LOWTIDE_CHECK(free != by_address_.begin(), "the range to take is free");
   --free;
   const AddressRange whole{free->first, free->second};
-  LOWTIDE_CHECK(whole.contains(range), "bytes that are taken are free");
+  LOWTIDE_CHECK(whole.contains(range), "the range to take is free");
   remove(free);
   add({whole.begin, range.begin});
   add({range.end, whole.end});

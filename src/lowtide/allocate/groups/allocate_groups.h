@@ -10,7 +10,7 @@ namespace lowtide::allocate_internal {
 
 // Solves a problem with groups. The groups become blocks (group_forms.h), and all strategies pack these. A block may be
 // larger than its members need. Then an exact search over the members (pair_order_search.h) takes turns with the
-// packing of the blocks. It lowers the answer and raises the bound. The bound is that of the pieces, so it counts no
+// packing of the blocks. It may lower the height and raise the bound. The bound is that of the pieces, so it counts no
 // byte that a block wastes. Requires: the problem is valid.
 [[nodiscard]] Packing allocate_groups(const PackingProblem& problem, const SolveOptions& options);
 

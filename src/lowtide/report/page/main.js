@@ -115,7 +115,7 @@ function onScreen(chart, {x0, x1, y0, y1}) {
   return {x0: x0 + left, x1: x1 + left, y0: y0 + top, y1: y1 + top};
 }
 
-// For the console and tests: the position of a buffer on the screen, and the cost of the last frame.
+// For the console and tests: the state, positions of buffers on the screen, and the cost of the last frames.
 function openConsole() {
   window.lowtide = {
     state,

@@ -23,7 +23,7 @@ class ChainState {
 
   // What running a ready chain would do.
   struct Effect {
-    std::int64_t load = 0;    // of its most expensive step, rounded up to the alignment
+    std::int64_t load = 0;    // the largest at one of its nodes, rounded up to the alignment
     std::int64_t change = 0;  // of the live bytes
   };
   // Requires: `chain` is ready.
@@ -37,7 +37,7 @@ class ChainState {
   [[nodiscard]] bool has_run(Index chain) const { return waiting_[chain] == kHasRun; }
   // Chains that may run next, ascending.
   [[nodiscard]] const std::vector<Index>& ready() const { return ready_; }
-  // Bytes that live between two steps.
+  // The live bytes after the chains that have run.
   [[nodiscard]] std::int64_t live() const { return live_; }
   // Nodes and pieces that were looked at so far, about 1 ns each.
   [[nodiscard]] std::int64_t work() const { return work_; }

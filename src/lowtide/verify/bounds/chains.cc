@@ -67,7 +67,7 @@ class Joining {
  private:
   // How the live bytes change while a chain runs, compared with those before it.
   struct Effect {
-    std::int64_t most = 0;    // in its most expensive step
+    std::int64_t most = 0;    // at the node with the largest load
     std::int64_t change = 0;  // after it
   };
 

@@ -39,7 +39,8 @@ struct RealPair {
   [[nodiscard]] RealRange exactly(double result) const { return {result, result, is_exact()}; }
 };
 
-// Returns nullopt if an end is infinite, unless both are exact, because infinity times the 0 of a range would be NaN.
+// Returns nullopt if nothing is known of an operand. Also returns nullopt if an end is infinite, unless both operands
+// are exact, because infinity times the 0 of a range would be NaN.
 std::optional<RealPair> real_pair(const KnownElement& a, const KnownElement& b) {
   const auto left = real_range(a);
   const auto right = real_range(b);
@@ -49,14 +50,15 @@ std::optional<RealPair> real_pair(const KnownElement& a, const KnownElement& b) 
   return pair;
 }
 
-// Unless both are exact, no operand is negative. Then the low end of the result is the result of the low ends.
+// Whether no operand is negative. Then a sum or product is lowest at both low ends and highest at both high ends.
 bool are_non_negative(const RealPair& pair) { return pair.a.low >= 0 && pair.b.low >= 0; }
 
 Error division_by_zero() {
   return {ErrorCode::invalid, "an integer is divided by 0, which is known before the run", ""};
 }
 
-// The range of a divisor in a run that passes the division; it excludes 0.
+// The range of a divisor without 0, because a run fails if it divides by 0. Returns nullopt if the divisor may be
+// negative or is always 0.
 std::optional<IntegerRange> positive_divisor(const IntegerRange& divisor) {
   if (divisor.low < 0 || divisor.high < 1) return std::nullopt;
   return IntegerRange{std::max<Int128>(divisor.low, 1), divisor.high};

@@ -37,7 +37,7 @@ KnownElement cast_integer(DType from, DType to, const KnownElement& element) {
   }
   if (element.knowledge == Knowledge::exact) return element_of(to, IntegerRange{element.integer, element.integer});
   if (element.knowledge == Knowledge::at_most) return element_of(to, IntegerRange{0, element.integer});
-  // An unknown extent keeps its name in the types that models use for shapes. A narrower type could truncate it.
+  // An unknown extent keeps its symbol in integers of at least 32 bits. A narrower type could truncate it.
   const bool holds_extents = *bits_of(to) >= 32 && is_integer(from);
   return holds_extents ? element : KnownElement{};
 }
