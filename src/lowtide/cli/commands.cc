@@ -112,7 +112,7 @@ OptionSpec stream_memory_option() {
 
 CommandSpec inspect_command() {
   return {.name = "inspect",
-          .summary = "show what a model contains, and how much memory it needs without a plan",
+          .summary = "show what a model contains, and how much memory it needs without planning",
           .description =
               "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the memory "
               "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
@@ -183,7 +183,7 @@ CommandSpec explain_command() {
           "Plans the model as 'plan' does and explains its peak: the steps that reach it, and the buffers that are "
           "live there with their writers and next readers. Shows which of them are live at that step in every order. "
           "Then prints the proof that no order needs less, or, without a proof, the difference between this order and "
-          "the bound. Finally lists the changes that would lower the peak, each with the peak that it would give.\n"
+          "the bound. Finally lists what would lower the peak, and by how much if that is known.\n"
           "In the table, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "Writes no file. The exit code is 0 for every model that can be planned.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
@@ -286,7 +286,7 @@ CommandSpec order_command() {
       .options = {order_option(),
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search; default 30000000000 (about 15 seconds)",
+                   .summary = "work units for the search; default 30000000000 (up to about a minute)",
                    .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide order graph.json", "Find the lowest peak."},
@@ -302,10 +302,10 @@ CommandSpec compare_command() {
           "Plans the model, and applies the rules of Caffe2, Static Runtime and AITemplate to the same graph. Each "
           "result is verified for the kind of run that it is meant for: one node after another, any order that the "
           "dependencies allow, or waves. All of them use the same alignment and the same scratch. Inputs count only "
-          "for AITemplate, which holds them in its own memory. Unlike the others, Lowtide also chooses the order, "
+          "for AITemplate, which places them in its arena. Unlike the others, Lowtide also chooses the order, "
           "writes results in place and avoids copies.\n"
-          "The column 'shared' counts the shared buffers, and 'left' the names that remain when each shared buffer "
-          "counts once. 'best by its rule' shows the smallest result that a search finds under the same rule.",
+          "The column 'shared' counts the shared buffers, and 'left' the tensors that remain if each shared buffer "
+          "counts as one. 'best by its rule' shows the smallest result that a search finds under the same rule.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--same-order",
                    .summary = "give the earlier planners the order of Lowtide's plan instead of the file's"},

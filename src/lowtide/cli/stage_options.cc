@@ -25,7 +25,7 @@ std::vector<OptionSpec> stage_options() {
            .is_repeatable = true},
           {.name = "--dump-after",
            .value = "STAGE",
-           .summary = "print what a stage of planning decided, on stderr; repeatable",
+           .summary = "print on stderr what a stage of planning decided; repeatable",
            .kind = ArgumentKind::choice,
            .choices = plan_stages(),
            .is_repeatable = true},

@@ -15,8 +15,8 @@ namespace lowtide::pipeline_internal {
 // Plans one body.
 using PlanBody = std::function<Result<PlannedGraph>(const Graph& body)>;
 
-// Plans the bodies of all nodes, and lays out the arenas of each node's bodies in one block. Exclusive bodies (branches
-// of an If) share its bytes, others are placed one after another.
+// Plans the bodies of all nodes, and lays out the arenas of each node's bodies in the scratch of the node. Exclusive
+// bodies (branches of an If) share its bytes, others are placed one after another.
 // Errors: those of `plan_body`; over_limit if the bodies of a node need more than kMaxArenaBytes together.
 [[nodiscard]] Result<std::vector<PlannedBodies>> plan_bodies(const Task& task, const PlanBody& plan_body);
 

@@ -17,7 +17,7 @@ namespace lowtide {
 
 struct OrderOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // As ScheduleOptions::effort, but the default is larger, because only the order is requested: up to about 15 seconds.
+  // As ScheduleOptions::effort, but the default is larger, because only the order is requested: up to about a minute.
   std::int64_t effort = 30'000'000'000;
 };
 

@@ -24,7 +24,7 @@ struct OperatorBytes {
   Bytes outputs;  // temporaries and outputs at their dense sizes
 };
 
-// The memory that a graph needs without a plan.
+// The memory that a graph needs without planning.
 struct Inspection {
   PlainFigures plain;
   Bytes working_set;                     // the largest node alone
