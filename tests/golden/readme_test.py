@@ -28,15 +28,21 @@ def sessions(text):
 
 
 def check_sessions(lowtide):
-    """Every line that README.md shows is in the output, in this order."""
+    """Every line that README.md shows is in the output, in this order. Files are written only to build/, which git
+    ignores."""
     problems, count = [], 0
     for (program, *words), expected in sessions((ROOT / "README.md").read_text()):
         count += 1
         if program != PROGRAM:
             problems.append(f"README.md calls {program} and not {PROGRAM}")
         with tempfile.TemporaryDirectory() as folder:
-            words = [str(ROOT / word) if (ROOT / word).exists() else word for word in words]
+            is_input = {word: (ROOT / word).exists() and not word.startswith("build/") for word in words}
+            words = [str(ROOT / word) if is_input[word] else word for word in words]
+            (pathlib.Path(folder) / "build").mkdir()
             done = run(lowtide, *words, folder=folder)
+            left = sorted(path.name for path in pathlib.Path(folder).iterdir() if path.name != "build")
+        if left:
+            problems.append(f"'lowtide {words[0]}' of README.md leaves {', '.join(left)} in the clone; write to build/")
         shown = [line.strip() for line in done.stdout.splitlines()]
         at = 0
         for line in expected:
