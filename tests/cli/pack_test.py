@@ -6,7 +6,7 @@ import csv
 import pathlib
 import unittest
 
-from program import DONE, ProgramTest
+from program import BAD_INPUT, DONE, ProgramTest
 
 INSTANCES = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instances"
 
@@ -42,6 +42,15 @@ class PackTest(ProgramTest):
         self.expect(DONE, "pack", "buffers.csv", "-o", "once.csv")
         self.expect(DONE, "pack", "once.csv", "-o", "twice.csv")
         self.assertEqual((self.folder / "once.csv").read_bytes(), (self.folder / "twice.csv").read_bytes())
+
+    def test_fixed_offsets_that_collide_are_bad_input(self):
+        # a has bytes 0 to 7 until time 4. From time 2, b has bytes 8 to 11, and then bytes 7 to 10.
+        for offset, code in ((8, DONE), (7, BAD_INPUT)):
+            self.write("fixed.csv", f"id,lower,upper,size,offset\na,0,4,8,0\nb,2,6,4,{offset}\n")
+            said = self.expect(code, "pack", "fixed.csv")
+        self.assertEqual(said.stdout, "")
+        self.assertIn("fixed at bytes [7, 11), it collides with buffer 'a', fixed at bytes [0, 8), at time 2",
+                      said.stderr)
 
     # Except for D and J, the optimum is found and proven with the default effort.
     def test_published_problems_are_solved(self):
