@@ -64,16 +64,19 @@ TEST(Shapes, BindSymbolsOfOtherInputs) {
   ASSERT_TRUE(model.ok()) << model.error().describe();
   EXPECT_EQ(type_of(model->graph, "b"), "f32[5]");
   expect_refused(import(two, {.dims = {}, .shapes = {{"a", {5}}, {"b", {6}}}}), ErrorCode::invalid,
-                 {"--shape 'b'", "given as 6", "'n' is also given as 5"});
+                 {"--shape 'b'", "given as 6", "'n' is given as 5 by extent 0 of --shape 'a'"});
   expect_refused(import(two, {.dims = {{"n", 4}}, .shapes = {{"a", {5}}}}), ErrorCode::invalid,
-                 {"5", "'n' is also given as 4"});
+                 {"5", "'n' is given as 4 by --dim"});
+  const char* const square = "g (float[n,n] a) => (float[n,n] b) { b = Relu(a) }";
+  expect_refused(import(square, {.dims = {}, .shapes = {{"a", {2, 3}}}}), ErrorCode::invalid,
+                 {"extent 1 is given as 3", "'n' is given as 2 by extent 0 of --shape 'a'; give it one value"});
 }
 
 TEST(Shapes, ThatContradictTheFileAreRefused) {
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 4, 8, 8}}}}), ErrorCode::invalid,
                  {"--shape 'x'", "extent 1", "given as 4", "fixed in the file at 3"});
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8, 9}}}}), ErrorCode::invalid,
-                 {"extent 3", "9", "'side' is also given as 8"});
+                 {"extent 3", "9", "'side' is given as 8 by extent 2"});
   expect_refused(import(kDynamic, {.dims = {}, .shapes = {{"x", {1, 3, 8}}}}), ErrorCode::invalid,
                  {"gives 3 extents", "declares 4"});
 }

@@ -51,6 +51,16 @@ TEST(OrderJson, ErrorsNameTheFaultAndThePlace) {
             std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[0, 3]]})").find("node 3"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[0, 0]]})").find("to itself"), std::string::npos);
+  EXPECT_NE(refusal(R"({"edges": [[0, -1]], "nodes": [{"bytes": 1}, {"bytes": 1}]})")
+                .find("the end of edge 0 is node -1, but the file has 2 nodes, counted from 0"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [[-9223372036854775808, 0]]})")
+                .find("the start of edge 0 is node -9223372036854775808, but the file has 1 node"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [], "outputs": [-1]})").find("the outputs is node -1"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [], "order": [-2]})").find("of 'order' is node -2"),
+            std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}], "edges": [], "order": [0, 0]})").find("twice"), std::string::npos);
   EXPECT_NE(refusal(R"({"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [], "order": [1]})").find("1 of 2"),
             std::string::npos);

@@ -138,7 +138,11 @@ ImportOptions read_bindings(const Arguments& arguments) {
     if (binding && is_too_large(binding->value)) {
       stop_usage("'--dim' " + quoted(binding->name, 60) + ": " + quoted(binding->value, 60) + std::string(kTooLarge));
     }
-    if (!extent || *extent < 0) stop_usage("'--dim' must have the form batch=8, not " + quoted(word, 60));
+    if (binding && binding->value.starts_with('-') && parse_number(binding->value.substr(1))) {
+      stop_usage("'--dim' sets " + quoted(binding->name, 60) + " to " + binding->value +
+                 "; give an extent of at least 0");
+    }
+    if (!extent) stop_usage("'--dim' must have the form batch=8, not " + quoted(word, 60));
     const auto [at, is_new] = bindings.dims.emplace(binding->name, *extent);
     if (!is_new && at->second != *extent) {
       stop_usage("'--dim' sets " + quoted(binding->name, 60) + " to both " + std::to_string(at->second) + " and " +

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <string>
@@ -23,7 +24,9 @@
 namespace lowtide::import_internal {
 namespace {
 
-constexpr std::int64_t kMostNodes = limits::kMaxNodes;
+// Whether a node exists is known at the end of the file.
+constexpr std::int64_t kLeastNumber = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 
 struct Entry {
   std::string name;
@@ -90,13 +93,13 @@ class Reader {
   bool read_edge(std::pair<std::int64_t, std::int64_t>& edge) {
     constexpr std::string_view kColumns[] = {"from", "to"};
     return json_.read_row(kColumns, [&](std::size_t column) {
-      return json_.read_integer("a node", 0, kMostNodes, column == 0 ? edge.first : edge.second);
+      return json_.read_integer("a node", kLeastNumber, kMostNumber, column == 0 ? edge.first : edge.second);
     });
   }
 
   bool read_indices(std::string_view what, std::vector<std::int64_t>& out) {
     out.clear();
-    return json_.read_array([&] { return json_.read_integer(what, 0, kMostNodes, out.emplace_back()); });
+    return json_.read_array([&] { return json_.read_integer(what, kLeastNumber, kMostNumber, out.emplace_back()); });
   }
 
   static constexpr std::array<std::string_view, 5> kKeys = {"name", "nodes", "edges", "outputs", "order"};
@@ -133,6 +136,7 @@ Result<void> check(const File& file) {
   }
   LOWTIDE_RETURN_IF_ERROR(check_names(file));
   const auto count = static_cast<std::int64_t>(file.nodes.size());
+  const auto is_missing = [&](std::int64_t node) { return node < 0 || node >= count; };
   const auto wrong = [&](const std::string& what, std::int64_t node) {
     return invalid_order(what + " is node " + std::to_string(node) + ", but the file has " +
                          with_count(file.nodes.size(), "node") + ", counted from 0");
@@ -140,17 +144,17 @@ Result<void> check(const File& file) {
   for (std::size_t at = 0; at < file.edges.size(); ++at) {
     const auto& [from, to] = file.edges[at];
     const std::string edge = "edge " + std::to_string(at);
-    if (from >= count) return wrong("the start of " + edge, from);
-    if (to >= count) return wrong("the end of " + edge, to);
+    if (is_missing(from)) return wrong("the start of " + edge, from);
+    if (is_missing(to)) return wrong("the end of " + edge, to);
     if (from == to) return invalid_order(edge + " goes from node " + std::to_string(from) + " to itself");
   }
   for (std::int64_t output : file.outputs) {
-    if (output >= count) return wrong("one of the outputs", output);
+    if (is_missing(output)) return wrong("one of the outputs", output);
   }
   if (file.order.empty()) return {};
   Flags<std::size_t> is_there(file.nodes.size());
   for (std::int64_t node : file.order) {
-    if (node >= count) return wrong("one node of 'order'", node);
+    if (is_missing(node)) return wrong("one node of 'order'", node);
     if (!is_there.insert(static_cast<std::size_t>(node))) {
       return invalid_order("'order' has node " + std::to_string(node) + " twice; list each node once");
     }

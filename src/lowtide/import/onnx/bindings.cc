@@ -91,7 +91,9 @@ class Binder {
             "--dim");
       }
       const auto [earlier, is_new] = bound_.dims.try_emplace(*symbol, extent);
-      if (!is_new && earlier->second != extent) {
+      if (is_new) {
+        origin_[*symbol] = "--dim";
+      } else if (earlier->second != extent) {
         return invalid("symbol " + quoted(*symbol) + " is given two values, " + std::to_string(earlier->second) +
                            " and " + std::to_string(extent) + "; give one",
                        "--dim");
@@ -153,10 +155,13 @@ class Binder {
                      option_of(input));
     }
     if (dimension.dim_param().empty()) return {};
-    const auto [earlier, is_new] = bound_.dims.try_emplace(dimension.dim_param(), extent);
-    if (!is_new && earlier->second != extent) {
-      return invalid(given + ", but its symbol " + quoted(dimension.dim_param()) + " is also given as " +
-                         std::to_string(earlier->second),
+    const std::string& symbol = dimension.dim_param();
+    const auto [earlier, is_new] = bound_.dims.try_emplace(symbol, extent);
+    if (is_new) {
+      origin_[symbol] = "extent " + std::to_string(axis) + " of " + option_of(input);
+    } else if (earlier->second != extent) {
+      return invalid(given + ", but its symbol " + quoted(symbol) + " is given as " + std::to_string(earlier->second) +
+                         " by " + origin_[symbol] + "; give it one value",
                      option_of(input));
     }
     return {};
@@ -174,6 +179,7 @@ class Binder {
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
   std::map<std::string, std::vector<std::int64_t>> shapes_;  // the shapes of the options, by the names of the model
+  std::map<std::string, std::string> origin_;                // of bound_.dims: what gives each symbol its value
   BoundInputs bound_;
 };
 
