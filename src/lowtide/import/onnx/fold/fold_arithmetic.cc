@@ -12,18 +12,9 @@ namespace {
 
 // Applies a rule to each pair of elements of two contents of one type.
 Result<Content> combined(const Content& a, const Content& b, BinaryRule rule) {
-  const std::optional<Extents> extents = broadcast(a->extents, b->extents);
-  if (!extents || a->dtype != b->dtype) return Content{};
-  const Content left = broadcast_to(a, *extents);
-  const Content right = broadcast_to(b, *extents);
-  std::shared_ptr<KnownContent> result = blank(a->dtype, *extents);
-  if (left == nullptr || right == nullptr || result == nullptr) return Content{};
-  for (std::size_t i = 0; i < result->elements.size(); ++i) {
-    Result<KnownElement> element = rule(a->dtype, left->elements[i], right->elements[i]);
-    if (!element.ok()) return element.error();
-    result->elements[i] = std::move(element).value();
-  }
-  return Content{result};
+  if (a->dtype != b->dtype) return Content{};
+  return combined_pairs(
+      a, b, a->dtype, [&](const KnownElement& left, const KnownElement& right) { return rule(a->dtype, left, right); });
 }
 
 // Combines all inputs from left to right. A single input is returned unchanged.
@@ -49,9 +40,7 @@ Result<Contents> variadic(const FoldNode& node) {
   bool is_any_known = false;
   for (std::size_t i = 0; i < node.input_count() && !is_any_known; ++i) is_any_known = node.content(i) != nullptr;
   if (!is_any_known) return nothing();
-  Result<Content> result = combined_inputs(node, rule);
-  if (!result.ok()) return result.error();
-  return single(*result);
+  return single(combined_inputs(node, rule));
 }
 
 Result<Contents> modulo(const FoldNode& node) {
@@ -65,9 +54,7 @@ Result<Contents> mean(const FoldNode& node) {
   auto count = std::make_shared<KnownContent>();
   count->dtype = (*sum)->dtype;
   count->elements = {exact_real(rounded(count->dtype, static_cast<double>(node.input_count())))};
-  Result<Content> result = combined(*sum, count, divide_elements);
-  if (!result.ok()) return result.error();
-  return single(*result);
+  return single(combined(*sum, count, divide_elements));
 }
 
 template <UnaryRule rule>
@@ -142,16 +129,9 @@ Result<Contents> pow_rule(const FoldNode& node) {
   const Content base = node.content(0);
   const Content exponent = node.content(1);
   if (base == nullptr || exponent == nullptr) return nothing();
-  const std::optional<Extents> extents = broadcast(base->extents, exponent->extents);
-  if (!extents) return nothing();
-  const Content left = broadcast_to(base, *extents);
-  const Content right = broadcast_to(exponent, *extents);
-  std::shared_ptr<KnownContent> result = blank(base->dtype, *extents);
-  if (left == nullptr || right == nullptr || result == nullptr) return nothing();
-  for (std::size_t i = 0; i < result->elements.size(); ++i) {
-    result->elements[i] = power(base->dtype, left->elements[i], exponent->dtype, right->elements[i]);
-  }
-  return single(result);
+  return single(combined_pairs(base, exponent, base->dtype, [&](const KnownElement& left, const KnownElement& right) {
+    return power(base->dtype, left, exponent->dtype, right);
+  }));
 }
 
 // A limit of Clip: an input, an attribute, or omitted. The element is unknown if the limit is given but not known.
@@ -199,19 +179,10 @@ Result<Contents> bitwise(const FoldNode& node, Combine combine) {
   const Content a = node.content(0);
   const Content b = node.content(1);
   if (a == nullptr || b == nullptr || !is_integer(a->dtype) || a->dtype != b->dtype) return nothing();
-  const std::optional<Extents> extents = broadcast(a->extents, b->extents);
-  if (!extents) return nothing();
-  const Content left = broadcast_to(a, *extents);
-  const Content right = broadcast_to(b, *extents);
-  std::shared_ptr<KnownContent> result = blank(a->dtype, *extents);
-  if (left == nullptr || right == nullptr || result == nullptr) return nothing();
-  for (std::size_t i = 0; i < result->elements.size(); ++i) {
-    const KnownElement& x = left->elements[i];
-    const KnownElement& y = right->elements[i];
-    if (x.knowledge != Knowledge::exact || y.knowledge != Knowledge::exact) continue;
-    result->elements[i] = combine(a->dtype, x.integer, y.integer);
-  }
-  return single(result);
+  return single(combined_pairs(a, b, a->dtype, [&](const KnownElement& x, const KnownElement& y) -> KnownElement {
+    if (x.knowledge != Knowledge::exact || y.knowledge != Knowledge::exact) return {};
+    return combine(a->dtype, x.integer, y.integer);
+  }));
 }
 
 Result<Contents> bit_shift(const FoldNode& node) {

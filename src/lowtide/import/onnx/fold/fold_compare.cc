@@ -109,16 +109,10 @@ Result<Contents> pairwise(const FoldNode& node) {
   const Content a = node.content_or_unknown(0);
   const Content b = node.content_or_unknown(1);
   if (a == nullptr || b == nullptr || a->dtype != b->dtype) return nothing();
-  const std::optional<Extents> extents = broadcast(a->extents, b->extents);
-  if (!extents) return nothing();
-  const Content left = broadcast_to(a, *extents);
-  const Content right = broadcast_to(b, *extents);
-  std::shared_ptr<KnownContent> result = blank(DType::boolean, *extents);
-  if (left == nullptr || right == nullptr || result == nullptr) return nothing();
-  for (std::size_t i = 0; i < result->elements.size(); ++i) {
-    result->elements[i] = rule(a->dtype, left->elements[i], right->elements[i]);
-  }
-  return single(result);
+  return single(
+      combined_pairs(a, b, DType::boolean, [&](const KnownElement& left, const KnownElement& right) -> KnownElement {
+        return rule(a->dtype, left, right);
+      }));
 }
 
 template <KnownElement (*rule)(DType, const KnownElement&)>

@@ -78,6 +78,10 @@ struct NamedRule {
 // What most rules return: one output, or nothing known.
 [[nodiscard]] inline Contents single(Content content) { return Contents{std::move(content)}; }
 [[nodiscard]] inline Contents nothing() { return {}; }
+[[nodiscard]] inline Result<Contents> single(Result<Content> content) {
+  if (!content.ok()) return content.error();
+  return single(*std::move(content));
+}
 
 // Returns the product of the extents. Returns nullopt if an extent is negative, if the product exceeds
 // limits::kMaxFoldedElements, or if the rank exceeds limits::kMaxRank. Rules call it before they allocate memory.
@@ -104,6 +108,24 @@ struct NamedRule {
 // Returns nullptr if the result would exceed limits::kMaxFoldedElements. Requires: `source->extents` broadcasts to
 // `extents`.
 [[nodiscard]] Content broadcast_to(const Content& source, const Extents& extents);
+
+// Applies a rule to each pair of elements, with the broadcasting of NumPy. `rule(left, right)` returns a KnownElement
+// or an Error. Returns nullptr if the extents do not broadcast, or if blank() fails for the result.
+template <typename Rule>
+[[nodiscard]] Result<Content> combined_pairs(const Content& a, const Content& b, DType dtype, Rule rule) {
+  const std::optional<Extents> extents = broadcast(a->extents, b->extents);
+  if (!extents) return Content{};
+  const Content left = broadcast_to(a, *extents);
+  const Content right = broadcast_to(b, *extents);
+  std::shared_ptr<KnownContent> result = blank(dtype, *extents);
+  if (left == nullptr || right == nullptr || result == nullptr) return Content{};
+  for (std::size_t i = 0; i < result->elements.size(); ++i) {
+    Result<KnownElement> element = rule(left->elements[i], right->elements[i]);
+    if (!element.ok()) return element.error();
+    result->elements[i] = *std::move(element);
+  }
+  return Content{result};
+}
 
 // Row-major positions around one axis: `outer` indices before it, `extent` along it, and `inner` after it.
 struct AxisView {
