@@ -96,7 +96,7 @@ Checked check(const std::string& path, const PlanFile& file, const ImportOptions
 }
 
 Json json_of_violation(const Violation& violation) {
-  Json json{{"kind", to_string(violation.kind)}, {"message", json_text(violation.message)}};
+  Json json{{"kind", std::string(to_string(violation.kind))}, {"message", json_text(violation.message)}};
   json["step"] = violation.step ? Json(violation.step->value()) : Json(nullptr);
   json["tensors"] = Json::array();
   for (TensorId tensor : violation.tensors) json["tensors"].push_back(tensor.value());

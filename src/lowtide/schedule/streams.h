@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/share/alias_classes.h"
@@ -19,7 +20,9 @@ enum class StreamPriority : std::uint8_t {
   given_order,   // the one that comes first in the sequential order: close to the load of that order
 };
 
-[[nodiscard]] std::string_view to_string(StreamPriority priority);
+template <>
+inline constexpr auto kEnumNames<StreamPriority> = enum_names<StreamPriority>(
+    {{StreamPriority::longest_path, "longest_path"}, {StreamPriority::given_order, "given_order"}});
 
 struct StreamOptions {
   std::uint32_t streams = 2;

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 #include <vector>
 
+#include "lowtide/base/enum_names.h"
 #include "lowtide/schedule/streams.h"
 
 namespace lowtide {
@@ -17,7 +17,9 @@ enum class WaveFill : std::uint8_t {
   by_cost,      // those that take about as long as the first, because a wave lasts as long as its longest node
 };
 
-[[nodiscard]] std::string_view to_string(WaveFill fill);
+template <>
+inline constexpr auto kEnumNames<WaveFill> = enum_names<WaveFill>({{WaveFill::by_priority, "by_priority"},
+                                                                   {WaveFill::by_cost, "by_cost"}});
 
 struct WaveOptions {
   std::uint32_t most = 2;  // the most nodes of a wave

@@ -5,11 +5,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/flags.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
@@ -36,8 +36,11 @@ enum class OrderBoundVerdict : std::uint8_t {  // best first
   refuted,    // `order` counts less than the claim
 };
 
-// The name of the enumerator.
-[[nodiscard]] std::string_view to_string(OrderBoundVerdict verdict);
+template <>
+inline constexpr auto kEnumNames<OrderBoundVerdict> =
+    enum_names<OrderBoundVerdict>({{OrderBoundVerdict::confirmed, "confirmed"},
+                                   {OrderBoundVerdict::undecided, "undecided"},
+                                   {OrderBoundVerdict::refuted, "refuted"}});
 
 struct OrderBoundCheck {
   OrderBoundVerdict verdict = OrderBoundVerdict::undecided;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
@@ -39,7 +40,27 @@ enum class ViolationKind : std::uint8_t {
   misplaced,     // an offset or a region is not the one that a packing problem demands
 };
 
-[[nodiscard]] const char* to_string(ViolationKind kind);
+template <>
+inline constexpr auto kEnumNames<ViolationKind> =
+    enum_names<ViolationKind>({{ViolationKind::malformed, "malformed"},
+                               {ViolationKind::wrong_model, "wrong_model"},
+                               {ViolationKind::missing_step, "missing_step"},
+                               {ViolationKind::repeated_step, "repeated_step"},
+                               {ViolationKind::data_flow, "data_flow"},
+                               {ViolationKind::clobbered, "clobbered"},
+                               {ViolationKind::output_lost, "output_lost"},
+                               {ViolationKind::out_of_buffer, "out_of_buffer"},
+                               {ViolationKind::out_of_region, "out_of_region"},
+                               {ViolationKind::misaligned, "misaligned"},
+                               {ViolationKind::dead_access, "dead_access"},
+                               {ViolationKind::overlap, "overlap"},
+                               {ViolationKind::bad_alias, "bad_alias"},
+                               {ViolationKind::bad_in_place, "bad_in_place"},
+                               {ViolationKind::role, "role"},
+                               {ViolationKind::wrong_claim, "wrong_claim"},
+                               {ViolationKind::race, "race"},
+                               {ViolationKind::unreachable, "unreachable"},
+                               {ViolationKind::misplaced, "misplaced"}});
 
 struct Violation {
   ViolationKind kind = ViolationKind::malformed;

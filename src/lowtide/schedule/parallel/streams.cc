@@ -123,10 +123,6 @@ class Simulation {
 
 }  // namespace
 
-std::string_view to_string(StreamPriority priority) {
-  return priority == StreamPriority::longest_path ? "longest_path" : "given_order";
-}
-
 StreamSchedule schedule_streams(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                                 const IdVector<NodeId, std::int64_t>& costs, const StreamOptions& options) {
   LOWTIDE_CHECK(options.streams >= 1, "a run needs at least one stream");

@@ -137,8 +137,6 @@ class Grouping {
 
 }  // namespace
 
-std::string_view to_string(WaveFill fill) { return fill == WaveFill::by_priority ? "by_priority" : "by_cost"; }
-
 WaveSchedule schedule_waves(const Graph& graph, const Schedule& sequential, const ChosenKernels& kernels,
                             const IdVector<NodeId, std::int64_t>& costs, const WaveOptions& options) {
   LOWTIDE_CHECK(options.most >= 1, "a wave holds at least one node");

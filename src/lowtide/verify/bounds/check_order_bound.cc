@@ -67,15 +67,6 @@ std::int64_t live_bytes(const OrderCount& count, Index node) {
 
 }  // namespace
 
-std::string_view to_string(OrderBoundVerdict verdict) {
-  switch (verdict) {
-    case OrderBoundVerdict::confirmed: return "confirmed";
-    case OrderBoundVerdict::refuted: return "refuted";
-    case OrderBoundVerdict::undecided: break;
-  }
-  return "undecided";
-}
-
 OrderBoundCheck check_order_bound(const Graph& graph, const OrderFacts& facts, Bytes claimed,
                                   std::optional<NodeId> node, std::int64_t effort) {
   LOWTIDE_CHECK(!node || graph.nodes().contains(*node), "a bound names a node of its graph");

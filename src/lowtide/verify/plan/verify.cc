@@ -51,31 +51,6 @@ void verify_level(const Subject& subject) {
 
 }  // namespace
 
-const char* to_string(ViolationKind kind) {
-  switch (kind) {
-    case ViolationKind::malformed: return "malformed";
-    case ViolationKind::wrong_model: return "wrong_model";
-    case ViolationKind::missing_step: return "missing_step";
-    case ViolationKind::repeated_step: return "repeated_step";
-    case ViolationKind::data_flow: return "data_flow";
-    case ViolationKind::clobbered: return "clobbered";
-    case ViolationKind::output_lost: return "output_lost";
-    case ViolationKind::out_of_buffer: return "out_of_buffer";
-    case ViolationKind::out_of_region: return "out_of_region";
-    case ViolationKind::misaligned: return "misaligned";
-    case ViolationKind::dead_access: return "dead_access";
-    case ViolationKind::overlap: return "overlap";
-    case ViolationKind::bad_alias: return "bad_alias";
-    case ViolationKind::bad_in_place: return "bad_in_place";
-    case ViolationKind::role: return "role";
-    case ViolationKind::wrong_claim: return "wrong_claim";
-    case ViolationKind::race: return "race";
-    case ViolationKind::unreachable: return "unreachable";
-    case ViolationKind::misplaced: return "misplaced";
-  }
-  return "unknown";
-}
-
 std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options) {
   Findings findings(options);
   verify_level({graph, plan, false, findings});
