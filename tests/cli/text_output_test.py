@@ -90,9 +90,27 @@ class TextOutput(ProgramTest):
         self.write("parallel.onnx", small_models.parallel())
         said = self.expect(DONE, "plan", "parallel.onnx", "--skip", "search", "--dump-after", "order", "--verify-each")
         self.assertIn("# after stage order of graph", said.stderr)
+        self.assertIn("\n  Verified: replayed", said.stdout)
         refused = self.expect(USAGE, "plan", "parallel.onnx", "--skip", "kernels").stderr
         self.assertIn("'--skip' must be one of search, refine, check_bound, parallelize, verify, not 'kernels'",
                       refused)
+
+    def test_a_plan_that_is_not_verified_says_so(self):
+        words = ("plan", "model.onnx", "--skip", "verify")
+        said = self.expect(DONE, *words, "--html", "map.html").stdout
+        self.assertIn("\n  Not verified: the stage 'verify' was skipped.\n", said)
+        self.assertNotIn("  Verified", said)
+        self.assertIn('"verified":false', (self.folder / "map.html").read_text())
+        self.assertIs(self.json(DONE, *words)["verified"], False)
+
+    def test_an_effort_of_zero_means_no_search(self):
+        self.write("graph.json", '{"nodes": [{"bytes": 8}, {"bytes": 4}], "edges": [[0, 1]]}')
+        self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
+        for words in (("plan", "model.onnx", "--effort", "0", "--order-effort", "0"),
+                      ("explain", "model.onnx", "--order-effort", "0"), ("order", "graph.json", "--effort", "0"),
+                      ("pack", "buffers.csv", "--effort", "0"), ("pack", "buffers.csv", "--slots", "--effort", "0")):
+            self.expect(DONE, *words)
+            self.assertIn("0 for no", self.expect(DONE, words[0], "--help").stdout, words)
 
     def test_trade_offs_need_streams(self):
         said = self.expect(USAGE, "plan", "model.onnx", "--trade-offs").stderr

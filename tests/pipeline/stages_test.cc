@@ -53,6 +53,7 @@ TEST(Stages, EachOptionalStageCanBeSkipped) {
         plan_graph(graph_of(kNamedBranches), dense_target(), {.streams = 2, .skip = {stage}});
     ASSERT_TRUE(planned.ok());
     EXPECT_THAT(verify(graph_of(kNamedBranches), planned->plan), IsEmpty()) << name;
+    EXPECT_EQ(planned->is_verified, stage != PlanStage::verify) << name;
   }
 }
 
@@ -72,6 +73,17 @@ TEST(Stages, TheOrderSearchNeedsItsStage) {
       plan_graph(graph_of(kNamedBranches), dense_target(), {.order = "search", .skip = {PlanStage::search}});
   ASSERT_FALSE(planned.ok());
   EXPECT_THAT(planned.error().message, HasSubstr("needs the stage 'search'"));
+}
+
+// No heuristic proves its order, so a search follows unless its effort is 0.
+TEST(Stages, AnEffortOfZeroMeansNoSearch) {
+  const auto plan = [](const PlanOptions& options) {
+    return plan_graph(graph_of(kNamedBranches), dense_target(), options).value();
+  };
+  EXPECT_GT(plan({}).searched_sets, 0);
+  const PlannedGraph unsearched = plan({.order_effort = 0});
+  EXPECT_EQ(unsearched.searched_sets, 0);
+  EXPECT_FALSE(unsearched.is_search_complete);
 }
 
 TEST(Stages, AStopLeavesAVerifiedPlan) {

@@ -15,6 +15,7 @@
 namespace lowtide::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -26,6 +27,7 @@ std::string explanation(const Graph& graph, const PlanOptions& options = {}, con
   const ExplanationFacts facts{.plain = planned.plain,
                                .order = options.order,
                                .searched_sets = planned.searched_sets,
+                               .is_search_complete = planned.is_search_complete,
                                .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
                                .forbidden = forbidden};
   std::string text = explanation_summary({.path = "g.onnx", .format = "onnx"}, levels, facts).render(false);
@@ -103,6 +105,23 @@ TEST(Explanation, SaysWhatASearchHasShown) {
       text, HasSubstr("shows that every order has a step with at least 384 B live. No single node proves this bound."));
   EXPECT_THAT(text, HasSubstr("alone needs 320 B"));
   EXPECT_THAT(text, HasSubstr("are live only in some orders (\"no\" in the table)"));
+}
+
+TEST(Explanation, AdvisesALongerSearchOnlyIfItMayHelp) {
+  const std::string advice = "A longer search (a larger --order-effort) may find one or prove that there is none.";
+  const std::string complete =
+      "The search has examined all orders, so a longer one (a larger --order-effort) does not help.";
+  const std::string without_search = explanation(graph_of(kLargeBranches), {.order_effort = 0});
+  EXPECT_THAT(without_search, AllOf(HasSubstr("Not proven: this order"), HasSubstr(advice), Not(HasSubstr(complete))));
+  // There is only one order. The bound counts the halves once, but they change places, so one of them is copied.
+  const std::string only_order = explanation(graph_of(R"(graph "g" {
+    input x : f32[1]
+    both = Conv(x) : f32[32]
+    left, right = Split(both) {axis = 0} : f32[16], f32[16]
+    y = Concat(right, left) {axis = 0} : f32[32]
+    output y
+  })"));
+  EXPECT_THAT(only_order, AllOf(HasSubstr("Not proven: this order"), HasSubstr(complete), Not(HasSubstr(advice))));
 }
 
 // `both` holds x: of the 64 + 128 bytes that the last node reads, 128 may be enough.

@@ -57,15 +57,20 @@ PlannedGraph planned(const Graph& graph, std::optional<Bytes> budget = std::null
 
 std::string summary(const Graph& graph, const PlannedGraph& planned, const std::string& name = "small.onnx") {
   const Labels labels = labels_of(graph);
-  return plan_summary(
-             {.path = name,
-              .format = "onnx",
-              .sha256 = std::string(64, 'a'),
-              .nodes = 4,
-              .planned_nodes = 4,
-              .tensors = 5},
-             {planned.plan, labels},
-             {planned.plain, planned.orders_tried, planned.capacity, planned.shortfall, planned.proven_infeasible})
+  return plan_summary({.path = name,
+                       .format = "onnx",
+                       .sha256 = std::string(64, 'a'),
+                       .nodes = 4,
+                       .planned_nodes = 4,
+                       .tensors = 5},
+                      {planned.plan, labels},
+                      {.plain = planned.plain,
+                       .orders_tried = planned.orders_tried,
+                       .capacity = planned.capacity,
+                       .shortfall = planned.shortfall,
+                       .proven_infeasible = planned.proven_infeasible,
+                       .points = {},
+                       .is_verified = planned.is_verified})
       .render(false);
 }
 

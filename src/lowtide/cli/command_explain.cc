@@ -19,7 +19,7 @@ namespace {
 PlanOptions read_plan_options(const Arguments& arguments) {
   PlanOptions options;
   options.order = arguments.value("--order").value_or("auto");
-  options.order_effort = read_count(arguments, "--order-effort", 1).value_or(options.order_effort);
+  options.order_effort = read_count(arguments, "--order-effort", 0).value_or(options.order_effort);
   options.views = !arguments.has("--no-views");
   options.parts = !arguments.has("--no-parts");
   options.in_place = !arguments.has("--no-in-place");
@@ -154,6 +154,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
                                        {.plain = planned.plain,
                                         .order = options.order,
                                         .searched_sets = planned.searched_sets,
+                                        .is_search_complete = planned.is_search_complete,
                                         .is_bound_verified = is_verified,
                                         .forbidden = forbidden_text(options)},
                                        {.top = top}));
@@ -168,6 +169,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
       planned.bound_check.verdict == OrderBoundVerdict::undecided ? Json(nullptr) : Json(is_verified);
   json["order"] = planned.plan.claims.schedule;
   json["searched_sets"] = planned.searched_sets;
+  json["search_complete"] = planned.is_search_complete;
   json["levels"] = Json::array();
   for (const PeakExplanation& level : levels) json["levels"].push_back(json_of_level(level, top));
   json["notes"] = json_of(loaded.model.notes);

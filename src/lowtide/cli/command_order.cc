@@ -45,7 +45,7 @@ Json json_of_order(const std::string& path, const ImportedOrderGraph& file, cons
 ExitCode run_order(const Arguments& arguments, Console& console) {
   OrderOptions options;
   options.order = arguments.value("--order").value_or(options.order);
-  options.effort = read_count(arguments, "--effort", 1).value_or(options.effort);
+  options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
   const std::string& path = arguments.positional("FILE");
 
   const Stopwatch reading;

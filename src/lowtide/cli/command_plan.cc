@@ -76,7 +76,7 @@ Request read_request(const Arguments& arguments) {
   request.options.parts = !arguments.has("--no-parts");
   request.options.in_place = !arguments.has("--no-in-place");
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
-  request.options.order_effort = read_count(arguments, "--order-effort", 1).value_or(request.options.order_effort);
+  request.options.order_effort = read_count(arguments, "--order-effort", 0).value_or(request.options.order_effort);
   read_run(arguments, request.options);
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
@@ -186,7 +186,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["run"] = std::string(to_string(plan.execution));
   json["points"] = json_of_points(planned);
   json["budget"] = json_of_budget(planned);
-  json["verified"] = planned.violations.empty();
+  json["verified"] = planned.is_verified;
   json["peak"] = json_of(peaks, top);
   json["notes"] = json_of(loaded.model.notes);
   return json;
@@ -199,9 +199,10 @@ void remark_seconds(const Seconds& seconds, Console& console) {
   console.remark(StyledText(text.data(), Style::dim).end_line());
 }
 
-void write_files(const Request& request, const NamedPlan& named, const OutputFiles& files, Console& console) {
+void write_files(const Request& request, const NamedPlan& named, bool is_verified, const OutputFiles& files,
+                 Console& console) {
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
-  if (request.page_file) files.write(*request.page_file, page(named, {.is_verified = true}), console);
+  if (request.page_file) files.write(*request.page_file, page(named, {.is_verified = is_verified}), console);
 }
 
 }  // namespace
@@ -227,7 +228,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
 
   const Labels labels = labels_of(loaded.model.graph);
   const NamedPlan named{planned.plan, labels};
-  if (planned.fits()) write_files(request, named, files, console);
+  if (planned.fits()) write_files(request, named, planned.is_verified, files, console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, peaks_of(named.plan, named.labels), request.top);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
@@ -240,7 +241,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .proven_infeasible = planned.proven_infeasible,
                               .points = planned.trade_offs,
                               .shows_trade_offs = request.options.pareto_front,
-                              .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed};
+                              .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
+                              .is_verified = planned.is_verified};
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
     remark_seconds(seconds, console);
   }

@@ -70,7 +70,7 @@ OptionSpec order_option() {
 OptionSpec order_effort_option() {
   return {.name = "--order-effort",
           .value = "N",
-          .summary = "work units for the search over orders; default 5000000000 (about 10 seconds, up to 256 MiB)",
+          .summary = "work units for the search over orders, 0 for none; default 5000000000 (10 seconds, 256 MiB)",
           .kind = ArgumentKind::text};
 }
 
@@ -159,7 +159,7 @@ CommandSpec plan_command() {
                   no_parts_option(),
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search over offsets; default 200000000 (a few seconds)",
+                   .summary = "work units for the search over offsets, 0 for none; default 200000000 (a few seconds)",
                    .kind = ArgumentKind::text},
                   top_option(),
                   json_option()},
@@ -255,7 +255,7 @@ CommandSpec pack_command() {
                               "size of the slots"},
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search; default 200000000, a few seconds (20000000 for slots)",
+                   .summary = "work units, 0 for no search; default 200000000, a few seconds (20000000 for slots)",
                    .kind = ArgumentKind::text},
                   {.name = "--threads",
                    .value = "N",
@@ -286,7 +286,7 @@ CommandSpec order_command() {
       .options = {order_option(),
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search; default 30000000000 (up to about a minute)",
+                   .summary = "work units for the search, 0 for none; default 30000000000 (up to about a minute)",
                    .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide order graph.json", "Find the lowest peak."},

@@ -19,7 +19,7 @@ std::vector<PlanStage> stages_named(const std::vector<std::string>& names) {
 std::vector<OptionSpec> stage_options() {
   return {{.name = "--skip",
            .value = "STAGE",
-           .summary = "leave out an optional stage of planning; repeatable",
+           .summary = "leave out an optional stage of planning; without verify, the plan is not checked; repeatable",
            .kind = ArgumentKind::choice,
            .choices = optional_plan_stages(),
            .is_repeatable = true},

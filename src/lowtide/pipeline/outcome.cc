@@ -40,10 +40,10 @@ PlannedGraph collect(const Task& task, const NodeKernels& kernels, const ChosenO
   planned.plain = plain_figures(task.graph);
   planned.working_set =
       working_set_bound(task.graph, kernels.least(BoundScope::run_once), bound_options(task.aliases)).bytes;
-  planned.bound_node = order.bound.node;
   planned.bound_check = check;
   planned.orders_tried = order.choice.tried;
   planned.searched_sets = order.choice.searched_sets;
+  planned.is_search_complete = order.choice.is_search_complete;
   return planned;
 }
 

@@ -29,14 +29,14 @@ struct PlanOptions {
   // The most bytes that all arenas together may occupy, at most limits::kMaxArenaBytes. The capacities of the target's
   // regions hold in addition.
   std::optional<Bytes> budget;
-  bool views = true;              // off: every Reshape, Slice, Split and Concat copies
-  bool parts = true;              // off: every buffer is live as a whole (Buffer::parts)
-  bool in_place = true;           // off: no kernel writes over its input
-  std::int64_t order_effort = 0;  // of ScheduleOptions; 0: its default
+  bool views = true;                          // off: every Reshape, Slice, Split and Concat copies
+  bool parts = true;                          // off: every buffer is live as a whole (Buffer::parts)
+  bool in_place = true;                       // off: no kernel writes over its input
+  std::int64_t order_effort = 5'000'000'000;  // work units of ScheduleOptions; 0: no search over orders
   // Effort of the independent search that confirms the bound (check_order_bound). 0 means no search. Then only a bound
   // that a sum of live bytes proves is confirmed.
   std::int64_t bound_check_effort = 0;
-  std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions
+  std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions; 0: no search over offsets
   std::uint32_t streams = 1;  // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
   ExecutionModel run = ExecutionModel::streams;  // with one stream, the plan is a sequence, except for dataflow
   int arena_slack_percent = 15;   // how far the arena may exceed that of the plan on one stream; dataflow ignores it
@@ -77,13 +77,13 @@ struct TradeOff {
 struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
-  Bytes working_set;                 // the working-set bound, which holds in addition to those of Claims
-  std::optional<NodeId> bound_node;  // node with the bound; nullopt: the end of the run, or a search
+  Bytes working_set;  // the working-set bound, which holds in addition to those of Claims
   // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
   // bodies.
   OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;  // strategies and their peaks
-  std::int64_t searched_sets = 0;                           // sets of nodes that the search over orders visited
+  std::int64_t searched_sets = 0;                           // OrderChoice::searched_sets
+  bool is_search_complete = false;                          // OrderChoice::is_search_complete
   // Capacity of all regions that the worker addresses; nullopt if one of them has none.
   std::optional<Bytes> capacity;
   // By how much the arenas exceed it; 0 if the plan fits. A plan that does not fit is correct on a machine with more
@@ -92,13 +92,14 @@ struct PlannedGraph {
   bool proven_infeasible = false;  // the bound exceeds the capacity, so no plan without recomputation or swap fits
   // For several streams or dataflow: the plan on one stream, then the others that were tried; the plan is one of them.
   std::vector<TradeOff> trade_offs;
-  std::vector<Violation> violations;  // found by verify in any of these plans; empty if the plan is correct
+  bool is_verified = false;           // the stage `verify` was not skipped
+  std::vector<Violation> violations;  // found by verify in any of these plans; empty if a verified plan is correct
   std::vector<StageTime> times;
 
   [[nodiscard]] bool fits() const { return shortfall == Bytes(0); }
 };
 
-// Plans a graph and verifies the plan. plan_graph.cc runs the stages, in order.
+// Plans a graph and, unless that stage is skipped, verifies the plan. plan_graph.cc runs the stages, in order.
 //
 // For several streams or waves the plan is the fastest of those tried within `arena_slack_percent`, including the
 // sequence. For dataflow it is the smallest of the dataflow plans, because a dataflow runtime cannot run other plans.

@@ -93,6 +93,7 @@ PlannedGraph Stages::finish(const Graph& graph, PlannedGraph planned) {
         for (Violation& violation : verify(graph, planned.plan)) known.push_back(std::move(violation));
         return known;
       });
+  planned.is_verified = runs(PlanStage::verify);
   planned.times = std::move(times_);
   return planned;
 }

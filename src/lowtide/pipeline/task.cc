@@ -82,9 +82,7 @@ Task body_task(const Task& outer, const Graph& body) {
 }
 
 ScheduleOptions schedule_options(const Task& task) {
-  ScheduleOptions options{.order = task.options.order, .aliases = task.aliases};
-  if (task.options.order_effort > 0) options.effort = task.options.order_effort;
-  return options;
+  return {.order = task.options.order, .aliases = task.aliases, .effort = task.options.order_effort};
 }
 
 PlaceInput place_input(const Task& task, const PlanParts& parts) {

@@ -18,10 +18,11 @@ namespace lowtide {
 // Facts about the plan in addition to those that explain_peak finds.
 struct ExplanationFacts {
   PlainFigures plain;
-  std::string order = "auto";      // the requested scheduling strategy
-  std::int64_t searched_sets = 0;  // PlannedGraph::searched_sets
-  bool is_bound_verified = false;  // by an independent check
-  std::string forbidden = {};      // "--no-in-place": options that rule out some of the plans that the bound holds for
+  std::string order = "auto";       // the requested scheduling strategy
+  std::int64_t searched_sets = 0;   // PlannedGraph::searched_sets
+  bool is_search_complete = false;  // PlannedGraph::is_search_complete
+  bool is_bound_verified = false;   // by an independent check
+  std::string forbidden = {};       // "--no-in-place": options that rule out some of the plans that the bound holds for
 };
 
 // For readers who do not know the planner: where the peak is, which buffers are live there and why, the proof that no

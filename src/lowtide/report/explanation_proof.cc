@@ -162,6 +162,10 @@ StyledText gap_between_text(const PeakExplanation& level, const ExplanationFacts
   if (!facts.forbidden.empty()) text += " The bound also holds for plans that " + facts.forbidden + " rules out.";
   if (facts.order != "auto") {
     text += " Only --order " + facts.order + " was tried; --order auto tries every strategy and searches.";
+  } else if (level.peak.body.empty() && facts.is_search_complete) {
+    text +=
+        " The search has examined all orders, so a longer one (a larger --order-effort) does not help. The bound may "
+        "assume that tensors share more bytes than a plan can.";
   } else if (level.peak.body.empty()) {
     text += " A longer search (a larger --order-effort) may find one or prove that there is none.";
   }

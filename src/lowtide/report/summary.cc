@@ -223,7 +223,11 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   out.append(report_internal::streams_line(verdict.points));
   if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())
     out.add("  " + extra + ".").end_line();
-  out.add("  Verified", Style::good).add(": replayed against the model, step by step.").end_line();
+  if (verdict.is_verified) {
+    out.add("  Verified", Style::good).add(": replayed against the model, step by step.").end_line();
+  } else {
+    out.add("  Not verified", Style::bad).add(": the stage 'verify' was skipped.").end_line();
+  }
   if (verdict.shows_trade_offs) out.append(report_internal::trade_offs_text(verdict.points));
   for (const Peak& peak : peaks_of(shown.plan, shown.labels)) out.append(peak_text(peak, options, "Peak"));
   return out;

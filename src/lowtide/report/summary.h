@@ -49,6 +49,7 @@ struct PlanVerdict {
   std::vector<TradeOff> points;
   bool shows_trade_offs = false;
   bool is_bound_verified = false;  // by an independent check
+  bool is_verified = false;        // PlannedGraph::is_verified
 };
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,

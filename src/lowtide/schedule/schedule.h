@@ -38,7 +38,8 @@ struct ScheduleOptions {
   AliasOptions aliases;        // how the load of an order is counted
   Bytes bound;                 // a proven lower bound: no more orders are tried once one meets it; 0 if none is known
   // Work units of the search: nodes, values and words that it examines, about 1 ns each. The tables of the search take
-  // up to 256 MiB, and above the default effort one byte per 32 units.
+  // up to 256 MiB, and above the default effort one byte per 32 units. 0: no search; order "search" then only joins
+  // nodes that lose nothing by running one right after another.
   std::int64_t effort = 5'000'000'000;
 };
 
@@ -53,6 +54,9 @@ struct OrderChoice {
   Bytes bound;                     // no order has a lower load: the given bound, or what the search has shown
   bool is_bound_searched = false;  // the search has raised the bound
   std::int64_t searched_sets = 0;  // sets of nodes that the search looked at; 0 if there was no search
+  // The search examined all orders, so a longer search finds nothing better. The bound may still be below the best
+  // load, because the search may assume that tensors share more bytes than a plan can.
+  bool is_search_complete = false;
 };
 
 // Names that ScheduleOptions::order accepts besides "auto", in the order in which they are tried:
@@ -80,10 +84,10 @@ struct OrderChoice {
 [[nodiscard]] Result<OrderChoice> try_heuristics(const ScheduleInput& input, const ScheduleOptions& options,
                                                  std::optional<Schedule> as_given = std::nullopt);
 
-// Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search or the
-// best meets the bound. The first problem that is searched bounds every choice of aliases. If its order shares less
-// than that problem assumes, two more are searched, in which slices, splits and concats share everything or nothing.
-// Takes options.effort.
+// Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search, the best
+// meets the bound, or `options.effort` is 0. The first problem that is searched bounds every choice of aliases. If its
+// order shares less than that problem assumes, two more are searched, in which slices, splits and concats share
+// everything or nothing. Takes options.effort.
 [[nodiscard]] OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known);
 
 // Calls try_heuristics and then search_orders.

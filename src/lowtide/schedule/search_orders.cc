@@ -56,6 +56,8 @@ class GraphSearch {
 
   [[nodiscard]] Bytes bound() const { return bound_; }
   [[nodiscard]] std::int64_t sets() const { return sets_; }
+  // Whether each problem was solved. Then no order of it is better than the one that was found, or the known one.
+  [[nodiscard]] bool is_complete() const { return is_complete_; }
   // The measured order with the lowest load; nullopt if none was below the best known load.
   [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
 
@@ -72,7 +74,11 @@ class GraphSearch {
       left -= options.work;
       const FoundOrder order = run_phase(prepared, options);
       options.bound = std::max(options.bound, order.bound);
-      if (order.is_final || left == 0 || order.bound >= std::min(order.peak, options.limit)) return options.bound;
+      const bool is_solved = order.bound >= std::min(order.peak, options.limit);
+      if (is_solved || order.is_final || left == 0) {
+        is_complete_ = is_complete_ && is_solved;
+        return options.bound;
+      }
       if (has_limit && found_) options.limit = std::min(options.limit, found_->load.count());
     }
   }
@@ -106,6 +112,7 @@ class GraphSearch {
   const std::optional<Bytes> best_known_;
   Bytes bound_;
   std::int64_t sets_ = 0;
+  bool is_complete_ = true;
   std::optional<Schedule> found_;
 };
 
@@ -113,12 +120,14 @@ class GraphSearch {
 
 OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known) {
   const bool is_only_one = options.order == "search";
-  if (!is_only_one && (options.order != "auto" || known.best.load <= options.bound)) return known;
+  const bool is_needed = options.order == "auto" && known.best.load > options.bound && options.effort > 0;
+  if (!is_only_one && !is_needed) return known;
   GraphSearch search(input, options, is_only_one ? std::nullopt : std::optional(known.best.load));
   search.run();
   known.bound = search.bound();
   known.is_bound_searched = known.bound > options.bound;
   known.searched_sets = search.sets();
+  known.is_search_complete = search.is_complete();
   if (std::optional<Schedule> found = search.take_found()) {
     if (is_only_one) {
       known.best = *std::move(found);
