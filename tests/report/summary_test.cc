@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/explanation.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/page.h"
 #include "tests/testing/graphs.h"
@@ -142,6 +143,33 @@ TEST(ShownName, KeepsTheEndOfALongName) {
   EXPECT_EQ(shown_name("two words", 30), "'two words'");
   EXPECT_EQ(shown_name("", 30), "''");
   EXPECT_EQ(shown_name(std::string(1'000'000, 'a'), 10), "...aaaaaaa");
+}
+
+TEST(ShownNames, StayDifferent) {
+  const std::string a = "encoder.a/layer/attention/MatMul";
+  const std::string b = "encoder.b/layer/attention/MatMul";
+  EXPECT_EQ(shown_names({a, b, a, "decoder/layer/Add"}, 16), (std::vector<std::string>{a, b, a, "...der/layer/Add"}));
+  // Escaped, each name has more than 4 x 4,000 columns.
+  const std::string tail(4'000, '\x01');
+  const std::vector<std::string> shown = shown_names({"a" + tail, "b" + tail}, 16);
+  EXPECT_NE(shown[0], shown[1]);
+}
+
+// Both names end in the same 40 letters, and the tables have 36 columns.
+TEST(Inspection, TensorsWithSimilarNamesLookDifferent) {
+  const std::string tail(40, 'n');
+  const Graph graph =
+      graph_of("graph \"g\" {\n  input x : f32[64]\n  left_" + tail + " = Relu(x) : f32[64]\n  right_" + tail +
+               " = Neg(x) : f32[64]\n  y = Conv(left_" + tail + ", right_" + tail + ") : f32[64]\n  output y\n}");
+  const Labels labels = labels_of(graph);
+  const std::string inspected = inspection_summary({}, inspect_graph(graph, dense_target())).render(false);
+  const PlannedGraph plan = planned(graph);
+  const std::string explained =
+      explanation_summary({}, explain_peak(graph, labels, dense_target(), {}, plan.plan), {}).render(false);
+  for (const std::string& text : {inspected, summary(graph, plan), explained}) {
+    EXPECT_THAT(text, HasSubstr("left_" + tail));
+    EXPECT_THAT(text, HasSubstr("right_" + tail));
+  }
 }
 
 }  // namespace

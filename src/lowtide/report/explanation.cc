@@ -14,13 +14,13 @@ namespace {
 constexpr std::size_t kMostRanges = 4;
 
 using Align = TextTable::Align;
+using report_internal::buffer_names;
 using report_internal::exact;
 using report_internal::kNodeColumns;
 using report_internal::node_text;
 using report_internal::paragraph;
 using report_internal::shown_step;
 using report_internal::step_text;
-using report_internal::value_text;
 
 // "steps 12 to 15  Conv conv1 to Relu relu3"
 void add_range(TextTable& table, const PeakExplanation& level, const Interval<StepId>& range) {
@@ -86,13 +86,12 @@ std::string life_text(const PeakExplanation& level, const PeakBuffer& one, Buffe
   return from + (one.use == PeakUse::written ? " -> no step" : " -> no later step");
 }
 
-void add_buffer(TextTable& table, const PeakExplanation& level, const PeakBuffer& one) {
+void add_buffer(TextTable& table, const PeakExplanation& level, const PeakBuffer& one, const std::string& shown) {
   const Buffer& buffer = level.peak.plan->layout.buffers[one.live.buffer];
-  StyledText tensor("(scratch)");
+  StyledText tensor(shown);
   std::string type;
   if (const std::optional<ValueId>& name = level.peak.uses[one.live.buffer].name) {
     const TensorLabel& main = level.peak.labels->tensors[level.peak.plan->program.values[*name].tensor];
-    tensor = StyledText(value_text(main.name, level.peak.ordinals[*name]));
     if (const std::size_t others = level.peak.other_values(one.live))
       tensor.add(" +" + std::to_string(others), Style::dim);
     type = std::string(to_string(main.dtype)) + to_string(main.shape);
@@ -125,7 +124,10 @@ StyledText buffers_text(const PeakExplanation& level, const SummaryOptions& opti
                  StyledText("type", Style::dim), StyledText("this step", Style::dim),
                  StyledText("live in every order", Style::dim), StyledText("written by -> next read by", Style::dim)});
   const std::size_t shown = std::min(options.top, level.buffers.size());
-  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, level, level.buffers[at]);
+  std::vector<BufferId> buffers;
+  for (std::size_t at = 0; at < shown; ++at) buffers.push_back(level.buffers[at].live.buffer);
+  const std::vector<std::string> names = buffer_names(level.peak, buffers);
+  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, level, level.buffers[at], names[at]);
   if (shown < level.buffers.size()) {
     Bytes rest;
     for (std::size_t at = shown; at < level.buffers.size(); ++at) {

@@ -33,6 +33,8 @@ std::string_view unbroken(std::string_view text) {
   return text;
 }
 
+std::string ordinal_text(std::uint32_t ordinal) { return ordinal == 1 ? "" : " #" + std::to_string(ordinal); }
+
 }  // namespace
 
 StyledText model_title(const ModelFacts& model) {
@@ -59,8 +61,21 @@ Bytes first_alignment(const Plan& plan) {
 }
 
 std::string value_text(const std::string& tensor, std::uint32_t ordinal) {
-  const std::string name = shown_name(tensor, kTensorColumns);
-  return ordinal == 1 ? name : name + " #" + std::to_string(ordinal);
+  return shown_name(tensor, kTensorColumns) + ordinal_text(ordinal);
+}
+
+std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers) {
+  std::vector<std::string> tensors;
+  for (BufferId id : buffers) {
+    const std::optional<ValueId>& name = peak.uses[id].name;
+    tensors.push_back(name ? peak.labels->tensors[peak.plan->program.values[*name].tensor].name : "");
+  }
+  std::vector<std::string> names = shown_names(tensors, kTensorColumns);
+  for (std::size_t at = 0; at < buffers.size(); ++at) {
+    const std::optional<ValueId>& name = peak.uses[buffers[at]].name;
+    names[at] = name ? names[at] + ordinal_text(peak.ordinals[*name]) : "(scratch)";
+  }
+  return names;
 }
 
 std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {

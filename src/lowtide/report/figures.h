@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
+#include "lowtide/analysis/peak.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/shown_step.h"
@@ -56,6 +58,9 @@ void add_figure(TextTable& table, const Figure& figure);
 
 // "x", or "x #2" for the second value of a tensor in a plan.
 [[nodiscard]] std::string value_text(const std::string& tensor, std::uint32_t ordinal);
+
+// The buffers of a table: "x", "x #2" or "(scratch)". Different tensors never look the same.
+[[nodiscard]] std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers);
 
 // The widest scope in which a claim shows that no plan needs less than `bytes`. nullopt if no claim with a scope that
 // contains this plan shows it.

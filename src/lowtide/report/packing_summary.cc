@@ -39,8 +39,7 @@ std::string life_text(const PackingBuffer& buffer) {
   return buffer.gaps.empty() ? life : life + ", " + counted(static_cast<std::int64_t>(buffer.gaps.size()), "gap");
 }
 
-void add_live(TextTable& table, const PackingProblem& problem, PackingId id, Bytes load) {
-  const PackingBuffer& buffer = problem.buffers[id];
+void add_live(TextTable& table, const PackingBuffer& buffer, const std::string& name, Bytes load) {
   StyledText notes;
   if (buffer.alignment != Bytes(1)) notes.add("alignment " + with_thousands(buffer.alignment.count()), Style::dim);
   if (buffer.fixed_offset) {
@@ -48,8 +47,7 @@ void add_live(TextTable& table, const PackingProblem& problem, PackingId id, Byt
     notes.add("fixed at " + with_thousands(buffer.fixed_offset->position()), Style::dim);
   }
   table.add_row({StyledText(exact(buffer.size)), StyledText(percent(buffer.size.count(), load.count())),
-                 StyledText(shown_name(name_of(problem, id), kNameColumns)), StyledText(life_text(buffer), Style::dim),
-                 notes});
+                 StyledText(name), StyledText(life_text(buffer), Style::dim), notes});
 }
 
 // The buffers that are live at that time, the largest first.
@@ -67,7 +65,11 @@ StyledText witness_text(const PackingProblem& problem, const PackingWitness& wit
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("buffer", Style::dim),
                  StyledText("live", Style::dim)});
   const std::size_t shown = std::min(kMostListed, witness.live.size());
-  for (std::size_t at = 0; at < shown; ++at) add_live(table, problem, witness.live[at], witness.load);
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < shown; ++at) names.push_back(name_of(problem, witness.live[at]));
+  names = shown_names(names, kNameColumns);
+  for (std::size_t at = 0; at < shown; ++at)
+    add_live(table, problem.buffers[witness.live[at]], names[at], witness.load);
   if (shown < witness.live.size()) {
     Bytes rest;
     for (std::size_t at = shown; at < witness.live.size(); ++at) rest += problem.buffers[witness.live[at]].size;

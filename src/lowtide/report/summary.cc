@@ -4,8 +4,11 @@
 #include "lowtide/report/summary.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
@@ -15,6 +18,7 @@ namespace {
 
 using Align = TextTable::Align;
 using report_internal::add_figure;
+using report_internal::buffer_names;
 using report_internal::exact;
 using report_internal::figures_table;
 using report_internal::gap_text;
@@ -22,7 +26,6 @@ using report_internal::kNodeColumns;
 using report_internal::model_title;
 using report_internal::no_plan_text;
 using report_internal::node_text;
-using report_internal::value_text;
 using report_internal::with_proof;
 
 void add_outside_figures(TextTable& table, const PlainFigures& plain) {
@@ -38,16 +41,15 @@ std::string producer_text(const ShownStep& producer, const std::string& tensor) 
   return node_text(producer, "-");
 }
 
-void add_buffer(TextTable& table, const Peak& peak, const LiveBuffer& live) {
+void add_buffer(TextTable& table, const Peak& peak, const LiveBuffer& live, const std::string& name) {
   const Buffer& buffer = peak.plan->layout.buffers[live.buffer];
   const BufferUse& use = peak.uses[live.buffer];
   const ShownStep producer = shown_step(*peak.plan, *peak.labels, use.first_write);
-  StyledText tensor("(scratch)");
+  StyledText tensor(name);
   std::string type;
   StyledText nodes(node_text(producer, "-"));
   if (use.name) {
     const TensorLabel& label = peak.labels->tensors[peak.plan->program.values[*use.name].tensor];
-    tensor = StyledText(value_text(label.name, peak.ordinals[*use.name]));
     if (const std::size_t others = peak.other_values(live)) tensor.add(" +" + std::to_string(others), Style::dim);
     type = std::string(to_string(label.dtype)) + to_string(label.shape);
     nodes = StyledText(producer_text(producer, label.name));
@@ -82,7 +84,10 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
                  StyledText("type", Style::dim), StyledText("steps", Style::dim),
                  StyledText("produced by -> last read by", Style::dim)});
   const std::size_t shown = std::min(options.top, peak.buffers.size());
-  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, peak, peak.buffers[at]);
+  std::vector<BufferId> buffers;
+  for (std::size_t at = 0; at < shown; ++at) buffers.push_back(peak.buffers[at].buffer);
+  const std::vector<std::string> names = buffer_names(peak, buffers);
+  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, peak, peak.buffers[at], names[at]);
   Bytes rest;
   for (std::size_t at = shown; at < peak.buffers.size(); ++at) rest += peak.buffers[at].bytes;
   if (shown < peak.buffers.size()) add_rest(table, peak.buffers.size() - shown, rest, peak.bytes.count());
@@ -167,6 +172,25 @@ std::string shown_name(const std::string& name, std::size_t columns) {
   }
   if (starts.size() <= columns || columns < 8) return safe;
   return "..." + safe.substr(starts[starts.size() - (columns - 3)]);
+}
+
+std::vector<std::string> shown_names(const std::vector<std::string>& names, std::size_t columns) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(shown_name(name, columns));
+  constexpr std::size_t kWidest = 4 * limits::kMaxNameBytes;  // an escaped byte has four columns
+  while (columns < kWidest) {
+    std::map<std::string, std::string> first;
+    std::set<std::string> ambiguous;
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      if (first.emplace(shown[at], names[at]).first->second != names[at]) ambiguous.insert(shown[at]);
+    }
+    if (ambiguous.empty()) break;
+    columns *= 2;
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      if (ambiguous.contains(shown[at])) shown[at] = shown_name(names[at], columns);
+    }
+  }
+  return shown;
 }
 
 StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection, const SummaryOptions& options) {

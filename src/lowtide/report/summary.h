@@ -62,4 +62,8 @@ struct PlanVerdict {
 // long names are usually paths that differ at their ends.
 [[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns);
 
+// The names of a table. Each is as long as shown_name() makes it, except that different names which would then look
+// the same keep more of their beginnings. O(names x log names).
+[[nodiscard]] std::vector<std::string> shown_names(const std::vector<std::string>& names, std::size_t columns);
+
 }  // namespace lowtide
