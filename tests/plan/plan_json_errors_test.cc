@@ -80,7 +80,8 @@ TEST(PlanJsonErrors, TextsThatAreNotJsonHaveLineAndColumn) {
 
 TEST(PlanJsonErrors, EachKeyIsRequiredOnceAndNoOtherIsAllowed) {
   expect_refused({
-      {"\"dims\"", "\"dimensions\"", "$.provenance: unknown key 'dimensions'; the keys here are tool, model_sha256"},
+      {"\"dims\"", "\"dimensions\"",
+       "$.provenance: unknown key 'dimensions'; the keys here are tool, model, model_sha256"},
       {"\"regions\"", "\"Regions\"", "$.machine: unknown key 'Regions'; the keys here are regions, links, workers"},
       {"\"machine\"", "\"Machine\"", "p.json:14:1: unknown key 'Machine'"},
       {"\"features\": [],\n", "", ": the key 'features' is missing"},

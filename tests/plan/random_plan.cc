@@ -20,6 +20,7 @@ class PlanMaker {
   Plan make(const Graph& graph, bool is_body = false) {
     Plan plan;
     plan.provenance = {.tool = random_name(random_),
+                       .model = random_name(random_),
                        .model_sha256 = random_name(random_),
                        .graph = graph.name(),
                        .nodes = static_cast<std::int64_t>(graph.nodes().size()),

@@ -102,6 +102,7 @@ Placement at(std::uint32_t region, std::int64_t offset) { return {RegionId(regio
 PlanFile small_plan_file() {
   const Graph graph = parsed(kGraph);
   Plan plan = empty_plan(graph);
+  plan.provenance.model = "small.onnx";
   plan.provenance.model_sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
   plan.provenance.dims = {"batch=2"};
   plan.machine.regions = {{.name = "arena", .capacity = Bytes(4096)}, {.name = "slow", .alignment = Bytes(16)}};

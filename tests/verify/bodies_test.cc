@@ -190,6 +190,7 @@ TEST_F(IfBodies, HaveTheProvenanceOfThePlanAround) {
     return verify(graph, plan);
   };
   const std::pair<const char*, void (*)(Provenance&)> kChanges[] = {
+      {"(model)", [](Provenance& from) { from.model = "another.onnx"; }},
       {"(model_sha256)", [](Provenance& from) { from.model_sha256 = "00"; }},
       {"(tool)", [](Provenance& from) { from.tool = "another 1.0"; }},
       {"(dims)", [](Provenance& from) { from.dims = {"batch=8"}; }},

@@ -14,6 +14,7 @@ namespace lowtide::pipeline_internal {
 
 Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
   draft.provenance = {.tool = task.options.tool,
+                      .model = task.options.model,
                       .model_sha256 = task.options.model_sha256,
                       .graph = task.graph.name(),
                       .nodes = static_cast<std::int64_t>(task.graph.nodes().size()),

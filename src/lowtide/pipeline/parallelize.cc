@@ -159,8 +159,7 @@ Result<void> add_runs(const ParallelizeInput& input, const Costs& costs, const C
 }
 
 // The plan on one stream, then the others.
-Result<std::vector<ParallelPlan>> all_plans(const ParallelizeInput& input, const Plan& sequence) {
-  const Costs costs = node_costs(input.graph, input.kernels);
+Result<std::vector<ParallelPlan>> all_plans(const ParallelizeInput& input, const Costs& costs, const Plan& sequence) {
   std::vector<ParallelPlan> plans;
   plans.push_back({sequence,
                    {.load = input.sequential.load,
@@ -209,7 +208,8 @@ bool asks_for_parallel(const Task& task) {
 }
 
 Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence) {
-  Result<std::vector<ParallelPlan>> plans = all_plans(input, sequence.plan);
+  sequence.costs = node_costs(input.graph, input.kernels);
+  Result<std::vector<ParallelPlan>> plans = all_plans(input, sequence.costs, sequence.plan);
   if (!plans) return plans.error();
   const std::vector<PlanStage>& skip = input.task.options.skip;
   const bool verifies = std::find(skip.begin(), skip.end(), PlanStage::verify) == skip.end();

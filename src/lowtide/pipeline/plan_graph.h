@@ -42,6 +42,7 @@ struct PlanOptions {
   int arena_slack_percent = 15;   // how far the arena may exceed that of the plan on one stream; dataflow ignores it
   bool pareto_front = false;      // also plans for other memory limits, in streams and in waves; costs one plan each
   std::string tool = "lowtide";   // Provenance::tool
+  std::string model;              // Provenance::model
   std::string model_sha256;       // Provenance::model_sha256
   std::vector<std::string> dims;  // Provenance::dims
 
@@ -90,6 +91,9 @@ struct PlannedGraph {
   // memory: its last region then has no capacity.
   Bytes shortfall;
   bool proven_infeasible = false;  // the bound exceeds the capacity, so no plan without recomputation or swap fits
+  // For several streams, waves or dataflow: the estimated time of each node in picoseconds (target/cost.h); otherwise
+  // empty.
+  IdVector<NodeId, std::int64_t> costs;
   // For several streams or dataflow: the plan on one stream, then the others that were tried; the plan is one of them.
   std::vector<TradeOff> trade_offs;
   bool is_verified = false;           // the stage `verify` was not skipped

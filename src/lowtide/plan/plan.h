@@ -69,6 +69,7 @@ struct Claims {
 // What the plan was made from, so that it is not applied to another model.
 struct Provenance {
   std::string tool;          // "lowtide 0.1.0"
+  std::string model;         // name of the model file, without folders; empty for a graph without a file
   std::string model_sha256;  // of the bytes of the model file; empty for a graph without a file
   std::string graph;         // Graph::name
   std::int64_t nodes = 0;    // of this graph

@@ -91,6 +91,7 @@ bool PlanReader::read_provenance(Provenance& provenance) {
   return json_.read_object(form::kProvenanceKeys, [&](std::size_t key) {
     const std::string_view name = form::kProvenanceKeys[key];
     if (name == "tool") return json_.read_name(provenance.tool);
+    if (name == "model") return json_.read_name(provenance.model);
     if (name == "model_sha256") return json_.read_name(provenance.model_sha256);
     if (name == "graph") return json_.read_name(provenance.graph);
     if (name == "nodes") return json_.read_integer("a number of nodes", 0, limits::kMaxNodes, provenance.nodes);

@@ -87,6 +87,7 @@ class PlanWriter {
     json_.key("provenance");
     json_.begin_object();
     json_.member("tool", provenance.tool);
+    json_.member("model", provenance.model);
     json_.member("model_sha256", provenance.model_sha256);
     json_.member("graph", provenance.graph);
     json_.member("nodes", provenance.nodes);

@@ -83,6 +83,7 @@ void check_body_provenance(const Subject& around, const Plan& body) {
   const auto compare = [&](bool is_same, const char* key) {
     if (!is_same) differing += (differing.empty() ? "" : ", ") + std::string(key);
   };
+  compare(inner.model == outer.model, "model");
   compare(inner.model_sha256 == outer.model_sha256, "model_sha256");
   compare(inner.tool == outer.tool, "tool");
   compare(inner.dims == outer.dims, "dims");
