@@ -28,14 +28,15 @@ class ExitCodes(ProgramTest):
     def test_quiet_leaves_stderr_empty(self):
         self.assertEqual(self.expect(DONE, "plan", "model.onnx", "-o", "plan.json", "-q").stderr, "")
 
-    def test_a_budget_that_is_not_met_is_no_and_writes_nothing(self):
+    def test_a_budget_that_is_not_met_writes_only_the_page(self):
         result = self.expect(NO, "plan", "model.onnx", "--budget", "100KiB", "-o", "plan.json", "--html", "map.html")
         # 131,072 B are needed, which is proven, and 102,400 B are available.
         self.assertIn("28,672 B", result.stdout)
         self.assertIn("Proven: no plan fits", result.stdout)
         self.assertIn("sigmoid", result.stdout)  # what holds the peak
-        self.assertIn("nothing was written", result.stderr)
-        self.assertEqual(self.listing(), ["model.onnx"])
+        self.assertIn("the plan was not written, because it does not fit", result.stderr)
+        self.assertEqual(self.listing(), ["map.html", "model.onnx"])
+        self.assertIn('"missed_budget":102400', (self.folder / "map.html").read_text())
 
     def test_a_budget_that_is_met_to_the_byte_is_done(self):
         self.expect(DONE, "plan", "model.onnx", "--budget", "131072")

@@ -264,6 +264,15 @@ class Files(ProgramTest):
         self.expect(DONE, "view", "new.json", "--against", "old.json", "-o", "two.html")
         self.assertNotEqual((self.folder / "one.html").read_bytes(), (self.folder / "two.html").read_bytes())
 
+    def test_plans_of_different_models_are_not_compared(self):
+        self.write("other.onnx", small_models.chain(3))
+        self.expect(DONE, "plan", "model.onnx", "-o", "new.json")
+        self.expect(DONE, "plan", "other.onnx", "-o", "old.json")
+        result = self.expect(BAD_INPUT, "view", "new.json", "--against", "old.json", "-o", "two.html")
+        self.assertIn("the plans are for different models: 'new.json' is for 'model.onnx' with sha256 '", result.stderr)
+        self.assertIn("'old.json' is for 'other.onnx' with sha256 '", result.stderr)
+        self.assertNotIn("two.html", self.listing())
+
 
 if __name__ == "__main__":
     unittest.main()

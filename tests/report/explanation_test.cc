@@ -38,6 +38,21 @@ std::string explanation(const Graph& graph, const PlanOptions& options = {}, con
   return text;  // one line per section, because these tests do not check where lines break
 }
 
+TEST(Explanation, GivesTheProofAsParagraphsWithoutBreaks) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[1]
+    y = Conv(x) "only" : f32[16]
+    output y
+  })");
+  const PlannedGraph planned = plan_graph(graph, dense_target()).value();
+  const Labels labels = labels_of(graph);
+  const std::vector<PeakExplanation> levels = explain_peak(graph, labels, dense_target(), {}, planned.plan);
+  const std::vector<std::string> proof = proof_paragraphs(levels.at(0), {.plain = planned.plain});
+  ASSERT_EQ(proof.size(), 2U);
+  EXPECT_EQ(proof[0], "Proven: no plan needs less than 64 B, however tensors share bytes.");
+  EXPECT_THAT(proof[1], HasSubstr("y (64 B)"));
+}
+
 // Loads in units of 64 bytes: s 1; s h 11; s h k 16; k s y 7.
 TEST(Explanation, NamesWhatIsLiveInEveryOrder) {
   const std::string text = explanation(graph_of(R"(graph "g" {

@@ -3,6 +3,7 @@
 
 // report_make_pages FOLDER: writes the pages that tests/report/browser/ opens.
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -31,12 +32,29 @@ bool write_packing(const std::filesystem::path& path, const PackingSketch& shown
                          {.name = path.stem().string() + ".csv", .tool = "lowtide 1.2.3", .is_verified = is_verified}));
 }
 
-bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch* against = nullptr,
-                bool is_verified = false) {
-  const NamedPlan shown_names{shown.plan, shown.labels};
-  if (against == nullptr) return write_text(path, page(shown_names, {.is_verified = is_verified}));
-  const NamedPlan against_names{against->plan, against->labels};
-  return write_text(path, page(shown_names, {.against = &against_names}));
+bool write_page(const std::filesystem::path& path, const PlanSketch& shown, const PageOptions& options = {}) {
+  return write_text(path, page({shown.plan, shown.labels}, options));
+}
+
+bool write_comparison(const std::filesystem::path& path, const PlanSketch& shown, const PlanSketch& against) {
+  const NamedPlan other{against.plan, against.labels};
+  return write_page(path, shown, {.against = &other});
+}
+
+// small_plan() as `lowtide plan` shows it: with the name of the model, verified, with a proof.
+bool write_small(const std::filesystem::path& path) {
+  PlanSketch small = small_plan();
+  small.plan.provenance.model = "small.onnx";
+  return write_page(
+      path, small,
+      {.is_verified = true,
+       .proofs = {{&small.plan, {"Proven: no plan needs less.", "At step 2, Conv conv2, all are live."}}}});
+}
+
+// Three steps take 4, 6 and 3 microseconds, and the last one takes 1.
+bool write_streams(const std::filesystem::path& path) {
+  const IdVector<NodeId, std::int64_t> costs({4'000'000, 6'000'000, 3'000'000, 1'000'000});
+  return write_page(path, streams_plan(), {.costs = &costs});
 }
 
 bool write_all(const std::filesystem::path& folder) {
@@ -46,19 +64,20 @@ bool write_all(const std::filesystem::path& folder) {
   PlanSketch retimed = parts_plan();
   retimed.plan.layout.buffers[BufferId(1)].parts[2].lifespan.begin = StepId(5);
   const PlanSketch plain = encoder_decoder_plan(5, false);
-  return write_page(folder / "small.html", small_plan(), nullptr, true) &&
-         write_page(folder / "compare.html", small_plan(), &before) &&
+  return write_small(folder / "small.html") && write_comparison(folder / "compare.html", small_plan(), before) &&
          write_page(folder / "parts.html", parts_plan()) &&
-         write_page(folder / "parts_compare.html", parts_plan(), &with_copies) &&
-         write_page(folder / "parts_retimed.html", parts_plan(), &retimed) &&
-         write_page(folder / "parts_2k.html", staircases_plan(2'000)) &&
-         write_page(folder / "streams.html", streams_plan()) && write_page(folder / "bodies.html", bodies_plan()) &&
+         write_comparison(folder / "parts_compare.html", parts_plan(), with_copies) &&
+         write_comparison(folder / "parts_retimed.html", parts_plan(), retimed) &&
+         write_page(folder / "parts_2k.html", staircases_plan(2'000)) && write_streams(folder / "streams.html") &&
+         write_page(folder / "bodies.html", bodies_plan()) &&
+         write_page(folder / "activation.html", activation_plan()) && write_page(folder / "idle.html", idle_plan()) &&
+         write_page(folder / "missed.html", activation_plan(), {.missed_budget = Bytes(384 * 1024)}) &&
          write_page(folder / "regions.html", regions_plan()) &&
          write_page(folder / "transfers.html", transfers_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
          write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&
-         write_page(folder / "network_compare.html", encoder_decoder_plan(5, true), &plain) &&
+         write_comparison(folder / "network_compare.html", encoder_decoder_plan(5, true), plain) &&
          write_page(folder / "generated_10k.html", generated_plan(10'000, 7)) &&
          write_page(folder / "generated_100k.html", generated_plan(100'000, 7)) &&
          write_packing(folder / "packing.html", small_packing()) &&

@@ -93,6 +93,15 @@ class Sketcher {
 [[nodiscard]] PlanSketch staircases_plan(std::uint32_t count);
 // Two branches on two streams; the second waits for the first step, the last step for the second branch.
 [[nodiscard]] PlanSketch streams_plan();
+// An activation function of three element-wise nodes, on two buffers of 256 KiB:
+//
+//   step  0 conv1  input -> x, at 0     1 add  x -> a, at 256 KiB    2 clip  a -> c, in place
+//         3 mul    x, c -> m, over x    4 conv2  m -> out of 64 KiB
+//
+// Load: 256, 512, 512, 512, 320. One operator for steps 1 to 3 needs no buffer for a and c.
+[[nodiscard]] PlanSketch activation_plan();
+// Five steps with 16 bytes between two with 64 KiB.
+[[nodiscard]] PlanSketch idle_plan();
 // Two regions.
 [[nodiscard]] PlanSketch regions_plan();
 // A tensor that is swapped out to a second region and in again over two links, and a node that runs twice.

@@ -168,4 +168,44 @@ PlanSketch unplaced_plan() {
   return std::move(to).finish(0);
 }
 
+PlanSketch activation_plan() {
+  Sketcher to("activation");
+  const BufferId input = to.buffer(BufferKind::input, 64 * kKiB, 0, 5);
+  const BufferId lower = to.buffer(BufferKind::temporary, 256 * kKiB, 0, 5, 0);
+  const BufferId upper = to.buffer(BufferKind::temporary, 256 * kKiB, 1, 4, 256 * kKiB);
+  const BufferId out_at = to.buffer(BufferKind::output, 64 * kKiB, 4, 5, 256 * kKiB);
+  const ValueId given = to.value("input", 64 * kKiB, input, 0, Role::input);
+  const ValueId x = to.value("x", 256 * kKiB, lower, 0, Role::temporary);
+  to.step("conv1", "Conv", {given});
+  const ValueId a = to.value("a", 256 * kKiB, upper, 0, Role::temporary);
+  to.step("add", "Add", {x});
+  const ValueId c = to.value("c", 256 * kKiB, upper, 0, Role::temporary);
+  to.step("clip", "Clip", {a});
+  const ValueId m = to.value("m", 256 * kKiB, lower, 0, Role::temporary);
+  to.step("mul", "Mul", {x, c});
+  to.value("out", 64 * kKiB, out_at, 0, Role::output);
+  to.step("conv2", "Conv", {m});
+  return std::move(to).finish(512 * kKiB);
+}
+
+PlanSketch idle_plan() {
+  Sketcher to("idle");
+  const BufferId input = to.buffer(BufferKind::input, 64 * kKiB, 0, 7);
+  const BufferId kept = to.buffer(BufferKind::temporary, 64 * kKiB, 0, 7, 0);
+  const BufferId small = to.buffer(BufferKind::temporary, 64, 1, 6, 128 * kKiB);
+  const BufferId out_at = to.buffer(BufferKind::output, 64 * kKiB, 6, 7, 64 * kKiB);
+  const ValueId given = to.value("input", 64 * kKiB, input, 0, Role::input);
+  const ValueId a = to.value("a", 64 * kKiB, kept, 0, Role::temporary);
+  to.step("conv", "Conv", {given});
+  ValueId last = a;
+  for (int at = 0; at < 5; ++at) {
+    const ValueId next = to.value("shape" + std::to_string(at), 16, small, 0, Role::temporary);
+    to.step("shape" + std::to_string(at), "Mul", at == 0 ? std::vector<ValueId>{} : std::vector<ValueId>{last});
+    last = next;
+  }
+  to.value("out", 64 * kKiB, out_at, 0, Role::output);
+  to.step("relu", "Relu", {a});
+  return std::move(to).finish(128 * kKiB);
+}
+
 }  // namespace lowtide

@@ -181,6 +181,35 @@ TEST(Page, HoldsSeveralStreams) {
   EXPECT_FALSE(of_one["step"].contains("stream"));
 }
 
+// The page gets the waits of a plan, and with costs the times of its steps. An alias takes no time.
+TEST(Page, HoldsWaitsAndTimes) {
+  const PlanSketch sketch = streams_plan();
+  const IdVector<NodeId, std::int64_t> costs({4, 6, 3, 1});
+  const Json sheet = embedded_json(page({sketch.plan, sketch.labels}, {.costs = &costs}))["sheets"][0];
+  EXPECT_EQ(sheet["step"]["after_count"], Json({0, 0, 1, 1}));
+  EXPECT_EQ(sheet["step"]["after"], Json({0, 2}));
+  EXPECT_EQ(sheet["step"]["picoseconds"], Json({4, 6, 3, 1}));
+  EXPECT_FALSE(embedded_json(page_of(sketch))["sheets"][0]["step"].contains("picoseconds"));
+}
+
+TEST(Page, HoldsProofsByPlanAndAMissedBudget) {
+  const PlanSketch outer = bodies_plan();
+  const Plan& inner = *outer.plan.layout.steps[StepId(1)].bodies[0].plan;
+  const Json sheets = embedded_json(page({outer.plan, outer.labels}, {.proofs = {{&inner, {"Proven: </script>."}}},
+                                                                      .missed_budget = Bytes(100)}))["sheets"];
+  EXPECT_FALSE(sheets[0].contains("proof"));
+  EXPECT_EQ(sheets[1]["proof"], Json({"Proven: </script>."}));
+  EXPECT_EQ(sheets[0]["facts"]["missed_budget"], 100);
+  EXPECT_FALSE(sheets[1]["facts"].contains("missed_budget"));
+}
+
+TEST(Page, HasTheNameOfTheModelFileAsTitle) {
+  PlanSketch sketch = small_plan();
+  sketch.plan.provenance.model = "net.onnx";
+  EXPECT_EQ(between(page_of(sketch), "<title>", "</title>"), "net.onnx - memory plan");
+  EXPECT_EQ(embedded_json(page_of(sketch))["sheets"][0]["facts"]["model"], "net.onnx");
+}
+
 // The page gets the destination of each copy, each value of a tensor, and which streams are links.
 TEST(Page, HoldsCopiesLinksAndNodesThatRunAgain) {
   const Json sheet = embedded_json(page_of(transfers_plan()))["sheets"][0];

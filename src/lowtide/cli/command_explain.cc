@@ -27,17 +27,6 @@ PlanOptions read_plan_options(const Arguments& arguments) {
   return options;
 }
 
-// The options that rule out plans which the bound covers.
-std::string forbidden_text(const PlanOptions& options) {
-  std::string text;
-  for (const auto& [is_allowed, name] :
-       {std::pair(options.in_place, " --no-in-place"), std::pair(options.views, " --no-views"),
-        std::pair(options.parts, " --no-parts")}) {
-    if (!is_allowed) text += name;
-  }
-  return text.empty() ? text : text.substr(1);
-}
-
 Json json_of_step(const PeakExplanation& level, std::optional<StepId> step) {
   if (!step) return nullptr;
   return {{"step", step->value()}, {"node", json_of(shown_step(*level.peak.plan, *level.peak.labels, step))}};
@@ -150,14 +139,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const std::vector<PeakExplanation> levels = explain_peak(loaded.model.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
-    console.result(explanation_summary(loaded.facts, levels,
-                                       {.plain = planned.plain,
-                                        .order = options.order,
-                                        .searched_sets = planned.searched_sets,
-                                        .is_search_complete = planned.is_search_complete,
-                                        .is_bound_verified = is_verified,
-                                        .forbidden = forbidden_text(options)},
-                                       {.top = top}));
+    console.result(explanation_summary(loaded.facts, levels, explanation_facts(planned, options), {.top = top}));
     return ExitCode::done;
   }
   Json json = json_head("explain");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
@@ -15,8 +16,10 @@
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/stage_options.h"
+#include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
+#include "lowtide/report/explanation.h"
 #include "lowtide/report/page.h"
 
 namespace lowtide::cli_internal {
@@ -199,10 +202,19 @@ void remark_seconds(const Seconds& seconds, Console& console) {
   console.remark(StyledText(text.data(), Style::dim).end_line());
 }
 
-void write_files(const Request& request, const NamedPlan& named, bool is_verified, const OutputFiles& files,
-                 Console& console) {
-  if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
-  if (request.page_file) files.write(*request.page_file, page(named, {.is_verified = is_verified}), console);
+// The page with what a plan file does not have: why no order needs less, the times of nodes, and a missed budget.
+std::string page_of(const Request& request, const LoadedModel& loaded, const PlannedGraph& planned,
+                    const NamedPlan& named) {
+  PageOptions options{.is_verified = planned.is_verified, .costs = &planned.costs};
+  if (!planned.fits()) options.missed_budget = planned.capacity;
+  if (planned.plan.execution == ExecutionModel::sequence) {
+    const ExplanationFacts facts = explanation_facts(planned, request.options);
+    for (const PeakExplanation& level :
+         explain_peak(loaded.model.graph, named.labels, request.target, request.options, planned.plan)) {
+      options.proofs.push_back({level.peak.plan, proof_paragraphs(level, facts)});
+    }
+  }
+  return page(named, options);
 }
 
 }  // namespace
@@ -214,6 +226,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
 
   const LoadedModel loaded = load_model(arguments.positional("MODEL"), request.bindings, console);
+  request.options.model = std::filesystem::path(arguments.positional("MODEL")).filename().string();
   request.options.model_sha256 = loaded.model.sha256;
   const Stopwatch watch;
   const Interrupt interrupt;
@@ -228,7 +241,10 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
 
   const Labels labels = labels_of(loaded.model.graph);
   const NamedPlan named{planned.plan, labels};
-  if (planned.fits()) write_files(request, named, planned.is_verified, files, console);
+  if (request.plan_file && planned.fits()) {
+    files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
+  }
+  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, peaks_of(named.plan, named.labels), request.top);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
@@ -250,8 +266,9 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
   if (planned.fits()) return ExitCode::done;
-  if (request.plan_file || request.page_file)
-    console.remark(StyledText("nothing was written, because the plan does not fit").end_line());
+  if (request.plan_file) {
+    console.remark(StyledText("the plan was not written, because it does not fit").end_line());
+  }
   return ExitCode::no;
 }
 

@@ -4,6 +4,7 @@
 #include "lowtide/cli/options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/parse_number.h"
@@ -17,6 +18,17 @@ namespace {
 // Whether the text is a whole number above 2^63 - 1.
 bool is_too_large(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos && !parse_number(text);
+}
+
+// The options that rule out plans which the bound covers.
+std::string forbidden_text(const PlanOptions& options) {
+  std::string text;
+  for (const auto& [is_allowed, name] :
+       {std::pair(options.in_place, " --no-in-place"), std::pair(options.views, " --no-views"),
+        std::pair(options.parts, " --no-parts")}) {
+    if (!is_allowed) text += name;
+  }
+  return text.empty() ? text : text.substr(1);
 }
 
 constexpr std::string_view kTooLarge = " is too large; the largest number is 2^63 - 1";
@@ -177,6 +189,15 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
       bindings.shapes.emplace(binding->name, *extents);
     }
   }
+}
+
+ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options) {
+  return {.plain = planned.plain,
+          .order = options.order,
+          .searched_sets = planned.searched_sets,
+          .is_search_complete = planned.is_search_complete,
+          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
+          .forbidden = forbidden_text(options)};
 }
 
 Target read_target(const Arguments& arguments) {

@@ -13,6 +13,8 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/arguments.h"
 #include "lowtide/import/import.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/explanation.h"
 #include "lowtide/target/target.h"
 
 // Converts the values of options. Every invalid value stops with a usage error that shows a valid one.
@@ -36,6 +38,9 @@ namespace lowtide::cli_internal {
 [[nodiscard]] std::vector<std::string> written_bindings(const ImportOptions& bindings);
 // Adds the bindings of a plan file to those of the command line, which take precedence. Ignores lines of another form.
 void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings);
+
+// What explanations add to the facts of explain_peak, for a plan that these options gave.
+[[nodiscard]] ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options);
 
 // The target of --target FILE, or the built-in one.
 [[nodiscard]] Target read_target(const Arguments& arguments);

@@ -185,4 +185,13 @@ StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakEx
   return out;
 }
 
+std::vector<std::string> proof_paragraphs(const PeakExplanation& level, const ExplanationFacts& facts,
+                                          const SummaryOptions& options) {
+  std::vector<std::string> out;
+  for (const report_internal::Remark& remark : report_internal::proof_of(level, facts, options)) {
+    out.push_back(remark.lead.render(false) + remark.text);
+  }
+  return out;
+}
+
 }  // namespace lowtide

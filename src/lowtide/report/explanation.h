@@ -31,4 +31,8 @@ struct ExplanationFacts {
 [[nodiscard]] StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakExplanation>& levels,
                                              const ExplanationFacts& facts, const SummaryOptions& options = {});
 
+// The paragraphs of one level on why no order needs less, without line breaks, for reports with a layout of their own.
+[[nodiscard]] std::vector<std::string> proof_paragraphs(const PeakExplanation& level, const ExplanationFacts& facts,
+                                                        const SummaryOptions& options = {});
+
 }  // namespace lowtide

@@ -89,73 +89,77 @@ std::string touched_text(const PeakExplanation& level, const WitnessMembers& mem
 }
 
 // The witness in words: the bytes that are live at the same time in every order, and the reason.
-StyledText witness_text(const PeakExplanation& level, const SummaryOptions& options) {
+std::string witness_text(const PeakExplanation& level, const SummaryOptions& options) {
   const std::string sum = format_bytes(level.witness.bytes);
   if (!level.witness_node) {
-    return paragraph(std::string("At the end of the run, all outputs") +
-                     (level.peak.body.empty() ? "" : " and inputs") + " are in memory, in every order: " +
-                     listed(level, level.witness.tensors, options.top) + "." + shared_text(level));
+    return std::string("At the end of the run, all outputs") + (level.peak.body.empty() ? "" : " and inputs") +
+           " are in memory, in every order: " + listed(level, level.witness.tensors, options.top) + "." +
+           shared_text(level);
   }
   const std::string node = node_text(shown_node(*level.peak.labels, *level.witness_node), "");
   const WitnessMembers members = members_of(level, *level.witness_node);
   const std::string touched = touched_text(level, members, options.top);
   if (members.kept.empty()) {
-    return paragraph(node + " alone needs " + sum + ": " + touched +
-                     ". All of these must be in memory while it runs, in any order." + shared_text(level));
+    return node + " alone needs " + sum + ": " + touched +
+           ". All of these must be in memory while it runs, in any order." + shared_text(level);
   }
   const bool is_one = members.kept.size() == 1;
-  return paragraph("While " + node + " runs, " + sum + " are live in every order" +
-                   (touched.empty() ? "" : ": " + touched) + ". In addition, " +
-                   listed(level, members.kept, options.top) + (is_one ? " is kept: it is" : " are kept: each is") +
-                   " written by a node that must run earlier, and read by a node that must run later, or it is an "
-                   "output." +
-                   shared_text(level));
+  return "While " + node + " runs, " + sum + " are live in every order" + (touched.empty() ? "" : ": " + touched) +
+         ". In addition, " + listed(level, members.kept, options.top) +
+         (is_one ? " is kept: it is" : " are kept: each is") +
+         " written by a node that must run earlier, and read by a node that must run later, or it is an output." +
+         shared_text(level);
 }
 
-// Explains a bound that a search over all orders has found.
-StyledText search_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
+// Adds the reason for the bound: a search over all orders, or the live bytes at one node.
+void add_reason(std::vector<Remark>& out, const PeakExplanation& level, const ExplanationFacts& facts,
+                const SummaryOptions& options) {
+  const std::string witness = witness_text(level, options);
+  if (bound_of(*level.peak.plan).name != "search") {
+    out.push_back({witness});
+    return;
+  }
   std::string text = "A search over all orders";
   if (level.peak.body.empty() && facts.searched_sets > 0) {
     text += " (" + counted(facts.searched_sets, "set") + " of nodes that can have run)";
   }
   text += " shows that every order has a step with at least " + format_bytes(bound_of(*level.peak.plan).bytes) +
           " live. No single node proves this bound. The highest bound of a single node is this:";
-  return paragraph(text).append(witness_text(level, options));
+  out.push_back({text});
+  out.push_back({witness});
 }
 
-StyledText proven_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
+std::vector<Remark> proven(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
   const auto op_of = [&](NodeId id) -> const std::string& { return level.graph->op(id).type; };
   const BoundScope scope = *proven_scope(*level.peak.plan, level.peak.bytes);
-  StyledText out =
-      paragraph(std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
-                    ", however tensors share bytes" +
-                    (copies_views(*level.peak.plan, op_of) ? ". " + std::string(kAllOrCopies) : std::string()) +
-                    (facts.is_bound_verified ? ". An independent check confirms it." : "."),
-                StyledText("Proven", Style::good).add(": "));
-  const bool is_searched = bound_of(*level.peak.plan).name == "search";
-  out.append(is_searched ? search_text(level, facts, options) : witness_text(level, options));
+  std::vector<Remark> out = {
+      {.text = std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
+               ", however tensors share bytes" +
+               (copies_views(*level.peak.plan, op_of) ? ". " + std::string(kAllOrCopies) : std::string()) +
+               (facts.is_bound_verified ? ". An independent check confirms it." : "."),
+       .lead = StyledText("Proven", Style::good).add(": ")}};
+  add_reason(out, level, facts, options);
   Bytes by_choice;
   for (const PeakBuffer& one : level.buffers) {
     const bool may_move = one.freedom == PeakFreedom::written_later || one.freedom == PeakFreedom::read_earlier;
     if (may_move) by_choice += one.live.bytes;
   }
   if (by_choice > Bytes(0)) {
-    out.append(paragraph("At " + step_text(level, *level.peak.step) + ", " + format_bytes(by_choice) +
-                         " are live only in some orders (\"no\" in the table). In an order in which they are not live "
-                         "there, another step needs at least as much."));
+    out.push_back({"At " + step_text(level, *level.peak.step) + ", " + format_bytes(by_choice) +
+                   " are live only in some orders. In an order in which they are not live there, another step needs "
+                   "at least as much."});
   }
   return out;
 }
 
-StyledText gap_between_text(const PeakExplanation& level, const ExplanationFacts& facts,
-                            const SummaryOptions& options) {
+std::vector<Remark> gap_between(const PeakExplanation& level, const ExplanationFacts& facts,
+                                const SummaryOptions& options) {
   const Bytes bound = bound_of(*level.peak.plan).bytes;
-  StyledText out =
-      paragraph("this order needs " + format_bytes(level.peak.bytes) + ", and every order needs at least " +
-                    format_bytes(bound) + (facts.is_bound_verified ? ", as an independent check confirms." : "."),
-                StyledText("Not proven", Style::bad).add(": "));
-  const bool is_searched = bound_of(*level.peak.plan).name == "search";
-  out.append(is_searched ? search_text(level, facts, options) : witness_text(level, options));
+  std::vector<Remark> out = {{.text = "this order needs " + format_bytes(level.peak.bytes) +
+                                      ", and every order needs at least " + format_bytes(bound) +
+                                      (facts.is_bound_verified ? ", as an independent check confirms." : "."),
+                              .lead = StyledText("Not proven", Style::bad).add(": ")}};
+  add_reason(out, level, facts, options);
   std::string text = "The difference is " + format_bytes(level.peak.bytes - bound) + ", " +
                      gap_text(level.peak.bytes, bound) +
                      " of the bound. Whether another order needs less than this one is not known.";
@@ -169,7 +173,8 @@ StyledText gap_between_text(const PeakExplanation& level, const ExplanationFacts
   } else if (level.peak.body.empty()) {
     text += " A longer search (a larger --order-effort) may find one or prove that there is none.";
   }
-  return out.append(paragraph(text));
+  out.push_back({text});
+  return out;
 }
 
 // The kept buffers whose absence lowers the peak to `below` or less, the best first. The inputs of a body do not count,
@@ -278,13 +283,20 @@ std::string step_text(const PeakExplanation& level, StepId step) {
   return "step " + with_thousands(step.value()) + ", " + node_text(shown_step(level, step), "");
 }
 
+bool is_proven(const PeakExplanation& level) { return proven_scope(*level.peak.plan, level.peak.bytes).has_value(); }
+
+std::vector<Remark> proof_of(const PeakExplanation& level, const ExplanationFacts& facts,
+                             const SummaryOptions& options) {
+  return is_proven(level) ? proven(level, facts, options) : gap_between(level, facts, options);
+}
+
 StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {
   StyledText out;
-  const bool is_proven = proven_scope(*level.peak.plan, level.peak.bytes).has_value();
   out.end_line()
-      .add(is_proven ? "Why no order needs less" : "What is known about other orders", Style::heading)
+      .add(is_proven(level) ? "Why no order needs less" : "What is known about other orders", Style::heading)
       .end_line();
-  return out.append(is_proven ? proven_text(level, facts, options) : gap_between_text(level, facts, options));
+  for (const Remark& remark : proof_of(level, facts, options)) out.append(paragraph(remark.text, remark.lead));
+  return out;
 }
 
 StyledText remedies_text(const PeakExplanation& level) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/report/explanation.h"
@@ -20,7 +21,16 @@ namespace lowtide::report_internal {
 // "step 12, Conv conv1"
 [[nodiscard]] std::string step_text(const PeakExplanation& level, StepId step);
 
+// A paragraph, with a styled word before it, such as "Proven: ".
+struct Remark {
+  std::string text;
+  StyledText lead = {};
+};
+
 // Why no order needs less, or what is known if that is not proven.
+[[nodiscard]] std::vector<Remark> proof_of(const PeakExplanation& level, const ExplanationFacts& facts,
+                                           const SummaryOptions& options);
+// The same with a heading, for a terminal.
 [[nodiscard]] StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts,
                                     const SummaryOptions& options);
 

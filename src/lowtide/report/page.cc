@@ -24,6 +24,13 @@ void add_enum(JsonWriter& json, std::string_view key) {
 void append_page_json(std::string& out, const NamedPlan& shown, const PageOptions& options) {
   std::vector<report_internal::Sheet> sheets;
   report_internal::append_sheets(sheets, shown.plan, shown.labels);
+  for (report_internal::Sheet& sheet : sheets) {
+    for (const PlanProof& proof : options.proofs) {
+      if (proof.plan == sheet.plan) sheet.proof = &proof.paragraphs;
+    }
+  }
+  sheets.front().costs = options.costs;
+  sheets.front().missed_budget = options.missed_budget;
   const std::size_t against_at = sheets.size();
   if (options.against != nullptr) {
     report_internal::append_sheets(sheets, options.against->plan, options.against->labels);
@@ -51,10 +58,12 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
 
 std::string page(const NamedPlan& shown, const PageOptions& options) {
   const report_internal::PageSource& source = report_internal::page_source();
-  const std::string graph = report_internal::name_in_page(shown.plan.provenance.graph);
+  const Provenance& provenance = shown.plan.provenance;
+  const std::string name =
+      report_internal::name_in_page(provenance.model.empty() ? provenance.graph : provenance.model);
   std::string out;
   out += source.before_title;
-  out += report_internal::html_escaped(graph.empty() ? "Memory plan" : graph + " - memory plan");
+  out += report_internal::html_escaped(name.empty() ? "Memory plan" : name + " - memory plan");
   out += source.before_sheets;
   append_page_json(out, shown, options);
   out += source.after_sheets;

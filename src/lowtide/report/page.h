@@ -3,8 +3,12 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "lowtide/base/id.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 
@@ -16,9 +20,20 @@ struct NamedPlan {
   const Labels& labels;
 };
 
+// Why no order of one graph needs less, as proof_paragraphs gives it. A plan file alone does not tell that.
+struct PlanProof {
+  const Plan* plan = nullptr;  // the plan shown, or one of a body inside it
+  std::vector<std::string> paragraphs;
+};
+
 struct PageOptions {
   const NamedPlan* against = nullptr;  // a second plan to compare with (before / after)
   bool is_verified = false;            // whether the caller has verified the plan against its model; the page says so
+  std::vector<PlanProof> proofs = {};
+  // Estimated time of each node of the plan shown, in picoseconds (PlannedGraph::costs). With it, streams are drawn
+  // over time. nullptr: not known.
+  const IdVector<NodeId, std::int64_t>* costs = nullptr;
+  std::optional<Bytes> missed_budget = std::nullopt;  // that the plan shown exceeds; the page draws it as a line
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lowtide/analysis/peak.h"
@@ -41,13 +42,15 @@ void add_parent(JsonWriter& json, const Sheet& sheet) {
   json.end_array();
 }
 
-void add_facts(JsonWriter& json, const Plan& plan) {
+void add_facts(JsonWriter& json, const Sheet& sheet) {
+  const Plan& plan = *sheet.plan;
   const Provenance& provenance = plan.provenance;
   const Claims& claims = plan.claims;
   const Bound bound = bound_of(plan);
   json.key("facts");
   json.begin_object();
   add_name(json, "tool", provenance.tool);
+  add_name(json, "model", provenance.model);
   add_name(json, "model_sha256", provenance.model_sha256);
   add_name(json, "graph", provenance.graph);
   json.member("nodes", provenance.nodes);
@@ -66,6 +69,7 @@ void add_facts(JsonWriter& json, const Plan& plan) {
   if (plan.program.streams.size() > 1) {
     json.member("streams", static_cast<std::int64_t>(plan.program.streams.size()));
   }
+  if (sheet.missed_budget) json.member("missed_budget", *sheet.missed_budget);
   if (const std::string extra = extra_work_text(plan); !extra.empty()) json.member("extra_work", extra);
   json.end_object();
 }
@@ -142,7 +146,28 @@ std::int64_t destination_of(const Plan& plan, const Step& step) {
   return to && to != region_of(plan, step.reads[0]) ? static_cast<std::int64_t>(to->value()) : kNoMove;
 }
 
-void add_program(JsonWriter& json, const Plan& plan) {
+// The stream of each step, the steps of other streams that it waits for, and its estimated time.
+void add_concurrency(JsonWriter& json, const Sheet& sheet) {
+  const IdVector<StepId, Step>& steps = sheet.plan->program.steps;
+  if (sheet.plan->program.streams.size() < 2) return;
+  const auto step_at = [&](std::size_t row) -> const Step& { return row_of(steps, row); };
+  add_column(json, "stream", steps.size(), [&](std::size_t row) { return step_at(row).stream.value(); });
+  add_column(json, "after_count", steps.size(), [&](std::size_t row) { return step_at(row).after.size(); });
+  json.key("after");
+  json.begin_array();
+  for (const Step& step : steps) {
+    for (StepId earlier : step.after) json.value(std::int64_t{earlier.value()});
+  }
+  json.end_array();
+  if (sheet.costs == nullptr || sheet.costs->empty()) return;
+  add_column(json, "picoseconds", steps.size(), [&](std::size_t row) {
+    const Compute* compute = std::get_if<Compute>(&step_at(row).work);
+    return compute == nullptr ? std::int64_t{0} : (*sheet.costs)[compute->node];
+  });
+}
+
+void add_program(JsonWriter& json, const Sheet& sheet) {
+  const Plan& plan = *sheet.plan;
   const std::size_t steps = plan.program.steps.size();
   const auto step_at = [&](std::size_t row) -> const Step& { return row_of(plan.program.steps, row); };
   json.key("step");
@@ -151,9 +176,7 @@ void add_program(JsonWriter& json, const Plan& plan) {
   add_column(json, "alias", steps, [&](std::size_t row) { return is_alias(step_at(row)) ? 1 : 0; });
   add_column(json, "scratch", steps,
              [&](std::size_t row) { return id_or_none(row_of(plan.layout.steps, row).scratch); });
-  if (plan.program.streams.size() > 1) {
-    add_column(json, "stream", steps, [&](std::size_t row) { return step_at(row).stream.value(); });
-  }
+  add_concurrency(json, sheet);
   if (copies(plan.program)) {
     add_column(json, "copy", steps, [&](std::size_t row) { return destination_of(plan, step_at(row)); });
   }
@@ -244,11 +267,12 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 void write_sheet(JsonWriter& json, const Sheet& sheet) {
   json.begin_object();
   add_parent(json, sheet);
-  add_facts(json, *sheet.plan);
+  if (sheet.proof != nullptr) add_strings(json, "proof", *sheet.proof);
+  add_facts(json, sheet);
   add_streams(json, *sheet.plan);
   add_regions(json, *sheet.plan);
   add_labels(json, *sheet.labels);
-  add_program(json, *sheet.plan);
+  add_program(json, sheet);
   add_values(json, *sheet.plan);
   add_buffers(json, *sheet.plan, *sheet.labels);
   json.end_object();

@@ -22,10 +22,13 @@ struct SheetParent {
 // One plan of the page: the plan shown, the one it is compared with, or the plan of a body inside one of them.
 struct Sheet {
   const Plan* plan = nullptr;
-  const Labels* labels = nullptr;     // of the same graph
-  std::optional<SheetParent> parent;  // of a body: the step that runs it
-  std::string body;                   // its name
-  Offset offset;                      // of its arena in the scratch buffer of that step
+  const Labels* labels = nullptr;                         // of the same graph
+  std::optional<SheetParent> parent;                      // of a body: the step that runs it
+  std::string body;                                       // its name
+  Offset offset;                                          // of its arena in the scratch buffer of that step
+  const std::vector<std::string>* proof = nullptr;        // PlanProof::paragraphs
+  const IdVector<NodeId, std::int64_t>* costs = nullptr;  // PageOptions::costs
+  std::optional<Bytes> missed_budget = std::nullopt;      // PageOptions::missed_budget
 };
 
 // Appends the plan and all plans of bodies inside it, each after the sheet that runs it. No recursion.
@@ -33,16 +36,18 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 
 // Writes the sheet as a JSON object of columns, with one list per attribute. The page reads:
 //   parent      null, or [sheet, step, body name, offset]
+//   proof       [paragraph]   if the caller has them: why no order needs less
 //   facts       provenance and claims, with the best bound for plans such as this one; streams, if there are several;
-//               extra_work, if nodes run again or bytes are copied
+//               extra_work, if nodes run again or bytes are copied; missed_budget, if the plan exceeds one
 //   streams     [null or [region, region]]   if there are several: null for a worker, the regions of a link
 //   regions     [{name, capacity, alignment, arena, peak}]   peak: the step, as peak_step() chooses it in the region
 //   ops, types  texts to which the columns below refer by index ("Conv"; "f32[1,64]")
 //   node        {name, op}
 //   tensor      {name, type, role, size}
-//   step        {node, alias, scratch, stream, copy, read_count, read}   stream: if there are several; copy: if there
-//               are copies, the region that one moves to, -2 within its region, -1 for other steps; read: value ids of
-//               all steps, read_count of them per step
+//   step        {node, alias, scratch, stream, after_count, after, picoseconds, copy, read_count, read}   stream, and
+//               the steps of other streams that must end before: if there are several streams; picoseconds: if costs
+//               are known; copy: if there are copies, the region that one moves to, -2 within its region, -1 for other
+//               steps; after and read: the ids of all steps, one after another
 //   value       {tensor, written, buffer, offset}
 //   outputs     [value]   of the program
 //   buffer      {kind, size, begin, end, region, offset, name}   name: the value that gives the buffer its name
