@@ -39,8 +39,10 @@ def test_svg_holds_every_buffer_in_its_place(open_page):
     ]
     assert sum(path.get("d").count("M") for path in thin) == 2
     texts = [text.text for text in root.iter(f"{SVG}text")]
-    assert "small: arena 576 KiB, load 576 KiB, bound 576 KiB, gap 0 %" in texts
-    assert {"temporary", "output", "scratch"} <= set(texts)
+    assert "small.onnx: arena 576 KiB, peak 576 KiB, bound 576 KiB, gap 0 %" in texts
+    assert {"used at the peak", "kept at the peak", "not at the peak"} & set(texts)
+    assert "in all 676 KiB" in texts and "bound 576 KiB" in texts
+    assert "peak 576 KiB at step 2: Conv conv2 reads 256 KiB, writes 256 KiB, has scratch of 64 KiB" in texts
 
 
 def test_svg_shows_the_view_not_the_plan(open_page):

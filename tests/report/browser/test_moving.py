@@ -11,20 +11,59 @@ def test_keys_zoom_pan_and_fit(open_page):
     assert (fitted["x0"], fitted["x1"], fitted["y0"]) == (0, 64, 0)
     opened.press("+", "+")
     zoomed = opened.view()
-    # Each press shows 1 / 1.35 of the steps, around the middle.
+    # Each press shows 1 / 1.35 of the steps.
     assert zoomed["x1"] - zoomed["x0"] == pytest.approx(64 / 1.35**2)
-    assert zoomed["x0"] + zoomed["x1"] == pytest.approx(64)
-    opened.press("ArrowRight")
+    opened.press("ArrowLeft")
     panned = opened.view()
-    assert panned["x0"] - zoomed["x0"] == pytest.approx(0.12 * (zoomed["x1"] - zoomed["x0"]))
+    assert zoomed["x0"] - panned["x0"] == pytest.approx(0.12 * (zoomed["x1"] - zoomed["x0"]))
     opened.press("ArrowUp")
     assert opened.view()["y0"] > panned["y0"]
-    opened.press("ArrowDown", "ArrowLeft", "-")
+    opened.press("ArrowDown", "ArrowRight", "-")
     assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 1.35)
     opened.press(">")
     assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 1.35**2)
     opened.press("0")
     assert opened.view() == fitted
+
+
+@pytest.mark.parametrize("name", ["small.html", "network.html", "generated_10k.html", "packing.html"])
+def test_zooming_keeps_the_peak_or_the_selection_in_view(open_page, name):
+    opened = open_page(name)
+    in_view = """() => { const {view, charts: [chart], state} = lowtide; const {facts, sheet} = chart; chart.draw();
+        const [begin, end] = sheet.spanAt(facts.peakStep).map((step) => sheet.axis.at(step));
+        return {count: chart.layer.count, hasPeak: begin < view.x1 && end > view.x0,
+                note: document.querySelector('.nothing').hidden}; }"""
+    opened.press(*["+"] * 30)
+    seen = opened.run(in_view)
+    assert seen["count"] > 0 and seen["hasPeak"] and seen["note"]
+    opened.press("0", "Escape", ".", "0", *["+"] * 20)
+    buffer = opened.run("() => lowtide.state.selected.buffer")
+    box = opened.run("(buffer) => { const {x0, x1, y0, y1} = lowtide.boxOf(buffer); return [x1 - x0, y1 - y0]; }", buffer)
+    assert min(box) > 0, "some of the selected buffer is in the picture"
+
+
+def test_peak_zooms_to_its_steps_and_addresses(open_page):
+    opened = open_page("generated_10k.html")
+    opened.press("p")
+    view = opened.view()
+    facts = opened.run(
+        """() => { const {facts: {peakStep, liveAtPeak}, sheet} = lowtide.charts[0];
+           return {peakStep, low: Math.min(...liveAtPeak.map((buffer) => sheet.bufferOffset[buffer])),
+             high: Math.max(...liveAtPeak.map((buffer) => sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]))}; }"""
+    )
+    # 20 steps on each side, and all addresses that are live at the peak.
+    assert (view["x0"], view["x1"]) == (facts["peakStep"] - 20, facts["peakStep"] + 21)
+    assert view["y0"] <= facts["low"] and view["y1"] >= facts["high"]
+    assert view["y1"] - view["y0"] <= 1.13 * (facts["high"] - facts["low"])
+
+
+def test_an_empty_part_of_the_map_says_so(open_page):
+    opened = open_page("small.html")
+    opened.run("() => { lowtide.view.setBox(7.2, 8.8, 300000, 400000); lowtide.charts[0].request('scene'); }")
+    opened.settle()
+    assert "Nothing is live here." in opened.text(".stage")
+    opened.press("0")
+    assert not opened.page.is_visible(".stage .nothing")
 
 
 def test_view_never_leaves_the_plan(open_page):

@@ -43,13 +43,15 @@ def test_head_and_panel_use_the_words_of_a_packing(open_page):
     assert "Height 256 KiB of 256 KiB" in head
     assert "Peak 256 KiB nothing lost to fragmentation" in head
     assert "Bound 256 KiB load at time 30" in head
-    assert "Gap 0 % nothing left to gain" in head
+    assert "Gap 0 % no offsets need less" in head
     assert "No reuse 320 KiB height 80 % of it" in head
-    assert "Offsets best_fit proven optimal" in head
     assert "Check verified offsets and bound" in head
+    assert "From, to [0, 90)" in opened.text("#panel")
+    assert "No offsets need less: the buffers live at time 30 need that much." in opened.text("#panel")
+    opened.page.click("#panel summary")
     panel = opened.text("#panel")
-    assert "Capacity 256 KiB" in panel and "From, to [0, 90)" in panel
-    assert "movable 3, 256 KiB" in panel and "fixed 1, 64 KiB" in panel
+    assert "Capacity 256 KiB" in panel and "Offsets best_fit (proven optimal)" in panel
+    assert "movable 3 buffers, 256 KiB total" in panel and "fixed 1 buffer, 64 KiB total" in panel
     everything = opened.text("body")
     for word in ("tensor", "Tensor", "operator", "arena", "plan"):
         assert word not in everything, word
@@ -65,7 +67,7 @@ def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     assert panel.startswith("resting × movable, buffer 2 of the file Size 64 KiB (65,536 B)")
     assert "Live time [0, 90) (90 long) Free in [30, 60)" in panel
     assert "In the peak no" in panel
-    assert "Rests on low" in panel  # its other piece does; this one has free bytes below
+    assert "Placed above low" in panel  # its other piece does; this one has free bytes below
     opened.page.click("#tabs >> text=All buffers")
     rows = opened.page.query_selector_all("#table tbody tr")
     assert [row.query_selector("td").inner_text() for row in rows] == ["late", "fixed", "low", "resting"]
@@ -108,7 +110,7 @@ def test_tooltips_show_name_size_life_and_load(open_page):
     bounds = opened.page.query_selector(".overlay").bounding_box()
     opened.page.mouse.move(bounds["x"] + load["x"] + load["w"] * 70.5 / 90, bounds["y"] + load["y"] + 20)
     opened.settle()
-    assert opened.text("#tooltip") == "time 70 load 128 KiB (131,072 B)"
+    assert opened.text("#tooltip") == "time 70 live bytes 128 KiB (131,072 B)"
 
 
 def test_search_finds_names_and_sizes(open_page):

@@ -12,7 +12,7 @@ def test_click_selects_and_tells_everything(open_page):
     assert "Size 256 KiB (262,144 B)" in panel
     assert "Live steps [2,6) (4 steps)" in panel
     assert "Address 262,144 to 524,288 0x40000 to 0x80000" in panel
-    assert "Rests on b" in panel
+    assert "Placed above b" in panel
     assert "In the peak 44 %" in panel
     assert "3 values share its bytes" in panel
     assert opened.page.get_attribute("#table tr[aria-selected=true]", "data-buffer") == "3"
@@ -43,7 +43,7 @@ def test_results_in_place_and_views_are_told_apart(open_page):
     panel = opened.text("#panel")
     assert "How view of e: the same bytes with another shape; nothing is copied" in panel
     assert "Read by step 7 · Gemm dense" in panel
-    assert "Rests on the start of the arena" in panel
+    assert "Placed above the start of the arena" in panel
 
 
 def test_outputs_stay_to_the_end(open_page):
@@ -89,11 +89,16 @@ def test_click_beside_a_buffer_clears_the_selection(open_page):
     opened.page.mouse.click(box["x1"] + 60, box["y0"] + 20)
     opened.settle()
     assert opened.run("() => lowtide.state.selected") is None
-    assert "The plan" in opened.text("#panel")
+    assert opened.text("#panel").startswith("Why 576 KiB")
 
 
 def test_bodies_open_and_close(open_page):
     opened = open_page("bodies.html")
+    # The else-branch makes up 24 of the 36 KiB, so the page opens with it.
+    assert opened.text("#crumbs") == "nested › else_branch of If if"
+    assert "This body makes up 67 % of the peak of the model, so the page opens here." in opened.text("#panel")
+    opened.page.click("#panel >> text=Show the whole model")
+    opened.settle()
     opened.click_buffer("scratch of If if")
     assert (
         "It holds the arena of then_branch and else_branch, which are planned separately. They share bytes, because "

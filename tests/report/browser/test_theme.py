@@ -58,7 +58,9 @@ def seen(colour, sight):
 CLASSES = {
     "kinds": ["kind-temporary", "kind-output", "kind-scratch", "kind-input"],  # the others are never drawn
     "operators": [f"hue-{at}" for at in range(8)] + ["hue-other"],
-    "changes": ["change-same", "change-moved", "change-retimed", "change-resized", "change-only"],
+    "changes": ["change-same", "change-peak", "change-shared", "change-resized", "change-only"],
+    "peak": ["peak-used", "peak-kept", "peak-not"],
+    "sizes": [f"size-{at}" for at in range(6)],
 }
 
 
@@ -89,14 +91,19 @@ def test_classes_stand_out_and_can_be_told_apart(open_page, theme, group):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_names_on_rectangles_can_be_read(open_page, theme):
-    opened = open_page("small.html", theme)
+@pytest.mark.parametrize("colour", ["Peak", "Operator", "Size", "Kind"])
+def test_names_on_rectangles_have_one_readable_colour(open_page, theme, colour):
+    opened = open_page("network.html", theme)
+    opened.page.click(f"#toolbar >> text={colour}")
+    opened.settle()
     pairs = opened.run(
         """() => lowtide.charts[0].table.filter((paint, at) => paint && at < 128).map(({text, rgb}) => [text, rgb])"""
     )
-    assert len(pairs) == 18  # six kinds of three shades
-    for text, rgb in pairs:
-        assert contrast([0, 0, 0] if text == "#000000" else [255, 255, 255], rgb) >= 4.5, (text, rgb)
+    assert len(pairs) >= 9  # three classes of three shades
+    assert len({text for text, _ in pairs}) == 1
+    ink = opened.css("on-fill")
+    for _, rgb in pairs:
+        assert contrast(ink, rgb) >= 4.5, rgb
 
 
 def test_theme_follows_the_system_until_chosen(open_page):

@@ -12,18 +12,25 @@ function sheetsOfMode(mode) {
   return {both: [state.against, state.shown], before: [state.against], after: [state.shown]}[mode];
 }
 
-// The steps and bytes of all plans that may be shown, so that before and after have the same scale.
+// The most bytes to show above an axis: the arena, and a capacity or budget that is not far above it.
+const kFarLimit = 1.6;
+
+function topOf({arena, limit}) {
+  return limit !== null && limit > arena && limit <= kFarLimit * arena ? limit : arena;
+}
+
+// The positions and bytes of all plans that may be shown, so that before and after have the same scale.
 function setDomain() {
   const sheets = isRootComparison() ? [state.against, state.shown] : state.inSight;
-  const facts = sheets.map((sheet) => regionFacts(sheet, state.region));
-  view.setDomain(Math.max(...sheets.map((sheet) => sheet.stepCount)), Math.max(...facts.map((each) => each.arena)));
+  const top = Math.max(...sheets.map((sheet) => topOf(regionFacts(sheet, state.region))));
+  view.setDomain(Math.max(...sheets.map(({axis}) => axis.width)), top, sheets[0].axis.unit);
 }
 
 function openSheet(sheet) {
   const isRoot = sheet === state.shown || sheet === state.against;
   const inSight = isRoot ? sheetsOfMode(state.mode) : [sheet];
   const isLost = state.selected && !inSight.includes(state.selected.sheet);
-  const colourBy = state.colourBy === 'change' && !isRoot ? 'kind' : state.colourBy;
+  const colourBy = state.colourBy === 'change' && !isRoot ? 'peak' : state.colourBy;
   update({
     inSight,
     region: sheet.usedRegions()[0],
@@ -54,10 +61,43 @@ function setRegion(region) {
 
 function redraw(what = 'scene') {
   charts.forEach((chart) => chart.request(what));
+  if (what === 'scene') writeLink();
 }
 
+// The point that zooming keeps in view, as {x, y}: the middle of what can be seen of the selected buffer, otherwise of
+// the largest buffer at the chosen step, which at first is the peak.
+function focusOf(chart) {
+  const {sheet, facts} = chart;
+  const isSelected = state.selected?.sheet === sheet && sheet.bufferRegion[state.selected.buffer] === state.region;
+  const step = activeStep();
+  const live = state.step === null ? facts.liveAtPeak : facts.liveAt(step);
+  const buffer = isSelected ? state.selected.buffer : live[0];
+  if (buffer === undefined) return null;
+  const {axis} = sheet;
+  const [from, to] = isSelected ? [sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]] : sheet.spanAt(step);
+  const block = sheet.blocksOf(buffer).find((one) => sheet.blockBegin[one] < to && sheet.blockEnd[one] > from);
+  const low = sheet.blockOffset[block ?? sheet.firstBlock[buffer]];
+  const high = low + sheet.blockSize[block ?? sheet.firstBlock[buffer]];
+  const [left, right] = [
+    axis.at(Math.max(from, sheet.blockBegin[block] ?? from)),
+    axis.at(Math.min(to, sheet.blockEnd[block] ?? to)),
+  ];
+  return {x: middleInside(left, right, view.x0, view.x1), y: middleInside(low, high, view.y0, view.y1)};
+}
+
+// The middle of the part of [begin, end] that is in [low, high]; if there is none, the middle of all of it.
+function middleInside(begin, end, low, high) {
+  const [from, to] = [Math.max(begin, low), Math.min(end, high)];
+  return from < to ? (from + to) / 2 : (begin + end) / 2;
+}
+
+// Zooms around the focus. A focus out of sight moves to the middle.
 function zoomBy(factor, factorY = factor) {
-  view.zoom(factor, factorY, (view.x0 + view.x1) / 2, (view.y0 + view.y1) / 2);
+  const focus = focusOf(charts.at(-1));
+  const {x, y} = focus ?? {x: (view.x0 + view.x1) / 2, y: (view.y0 + view.y1) / 2};
+  if (x < view.x0 || x > view.x1) view.pan(x - (view.x0 + view.x1) / 2, 0);
+  if (y < view.y0 || y > view.y1) view.pan(0, y - (view.y0 + view.y1) / 2);
+  view.zoom(factor, factorY, x, y);
   redraw();
 }
 
@@ -72,7 +112,7 @@ function showBuffer(sheet, buffer) {
     if (!sheet.isPlaced(buffer)) return;
     update({region: sheet.bufferRegion[buffer], step: null});
   }
-  const [x0, x1] = [sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]];
+  const [x0, x1] = [sheet.axis.at(sheet.bufferBegin[buffer]), sheet.axis.at(sheet.bufferEnd[buffer])];
   const y0 = sheet.bufferOffset[buffer];
   const y1 = y0 + sheet.bufferSize[buffer];
   const chart = charts.find((each) => each.sheet === sheet);
@@ -111,10 +151,9 @@ function goToStep(step) {
   const sheet = activeSheet();
   if (sheet.stepCount === 0) return;
   const inside = Math.min(Math.max(0, Math.round(step) || 0), sheet.stepCount - 1);
-  if (inside < view.x0 || inside + 1 > view.x1) {
-    view.pan(inside + 0.5 - (view.x0 + view.x1) / 2, 0);
-    redraw();
-  }
+  const [begin, end] = [sheet.axis.at(inside), sheet.axis.at(inside + 1)];
+  if (begin < view.x0 || end > view.x1) view.pan((begin + end - view.x0 - view.x1) / 2, 0);
+  redraw();
   update({step: inside, tab: 'step'});
   announce([`${sheet.words.axis} ${sheet.timeText(inside)}`, sheet.stepText(inside)].filter(Boolean).join(', '));
 }
@@ -123,6 +162,30 @@ function goToStepBeside(direction) {
   goToStep(activeSheet().stepBeside(activeStep(), direction));
 }
 
+// Zooms to the peak: its step with some steps beside it, and all addresses that are live there.
 function goToPeak() {
-  goToStep(peakStepOf(activeSheet()));
+  const sheet = activeSheet();
+  const facts = regionFacts(sheet, state.region);
+  if (facts.liveAtPeak.length > 0) {
+    const [begin, end] = sheet.spanAt(facts.peakStep).map((step) => sheet.axis.at(step));
+    const blocks = facts.liveAtPeak.flatMap((buffer) => sheet.blocksOf(buffer));
+    const low = Math.min(...blocks.map((block) => sheet.blockOffset[block]));
+    const high = Math.max(...blocks.map((block) => sheet.blockOffset[block] + sheet.blockSize[block]));
+    view.showPeak(begin, end, low, high);
+  }
+  goToStep(facts.peakStep);
+}
+
+const kDominating = 0.5; // of the peak
+
+// The body whose arena makes up most of the peak, and so on inside it: the innermost sheet.
+function dominatingBody(sheet) {
+  let inner = sheet;
+  for (;;) {
+    const {largestLoad, peakStep} = regionFacts(inner, inner.usedRegions()[0]);
+    const bodies = [...(inner.bodies.get(peakStep) ?? [])];
+    bodies.sort((a, b) => totals(b).arena - totals(a).arena || a.index - b.index);
+    if (bodies.length === 0 || totals(bodies[0]).arena < kDominating * largestLoad) return inner;
+    [inner] = bodies;
+  }
 }

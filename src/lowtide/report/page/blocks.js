@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An index over blocks (rectangles of steps x bytes) for drawing and for finding what is under the pointer. Blocks are
+// An index over blocks (rectangles of positions x bytes) for drawing and for finding what is under the pointer. Blocks are
 // sorted by first step and divided into groups of 64. Each group, and each group of 64 groups, has a bounding box, so
 // that up to 4,096 blocks out of sight are skipped at a time. Built in O(n).
 
@@ -11,11 +11,14 @@ class Blocks {
   constructor(sheet, sorted) {
     this.sheet = sheet;
     this.sorted = sorted;
-    const {blockBegin, blockEnd, blockOffset, blockSize} = sheet;
+    const {axis, blockOffset, blockSize} = sheet;
+    // Positions on the axis, by block.
+    this.left = sheet.blockBegin.map((step) => axis.at(step));
+    this.right = sheet.blockEnd.map((step) => axis.at(step));
     this.boxes = [
       Blocks.boxLevel(sorted.length, (row) => {
         const block = sorted[row];
-        return [blockBegin[block], blockEnd[block], blockOffset[block], blockOffset[block] + blockSize[block]];
+        return [this.left[block], this.right[block], blockOffset[block], blockOffset[block] + blockSize[block]];
       }),
     ];
     const inner = this.boxes[0];
@@ -38,10 +41,11 @@ class Blocks {
     return boxes;
   }
 
-  // Calls `found(block)` for every block that overlaps [x0, x1) x [y0, y1], in the order of first steps. A block
+  // Calls `found(block)` for every block that overlaps the positions [x0, x1) and the bytes [y0, y1], in the order of first steps. A block
   // without bytes is a line, which overlaps the range that contains it.
   visit(x0, x1, y0, y1, found) {
-    const {blockBegin, blockEnd, blockOffset, blockSize} = this.sheet;
+    const {blockOffset, blockSize} = this.sheet;
+    const {left, right} = this;
     const [inner, outer] = this.boxes;
     const misses = (boxes, at) => boxes[at] >= x1 || boxes[at + 1] <= x0 || boxes[at + 2] > y1 || boxes[at + 3] < y0;
     for (let outerGroup = 0; 4 * outerGroup < outer.length; ++outerGroup) {
@@ -55,8 +59,8 @@ class Blocks {
         this.examined += end - group * kGroupSize;
         for (let row = group * kGroupSize; row < end; ++row) {
           const block = this.sorted[row];
-          if (blockBegin[block] >= x1) break; // sorted: the rest of the group begins later
-          if (blockEnd[block] <= x0 || blockOffset[block] > y1) continue;
+          if (left[block] >= x1) break; // sorted: the rest of the group begins later
+          if (right[block] <= x0 || blockOffset[block] > y1) continue;
           if (blockOffset[block] + blockSize[block] < y0) continue;
           found(block);
         }
@@ -64,14 +68,21 @@ class Blocks {
     }
   }
 
-  // The block at a point, or the nearest one within the reach (in steps and bytes). Of equally near blocks it is the
+  // The same for a range of steps.
+  visitSteps(begin, end, y0, y1, found) {
+    const {axis} = this.sheet;
+    this.visit(axis.at(begin), axis.at(end), y0, y1, found);
+  }
+
+  // The block at a point, or the nearest one within the reach (positions and bytes). Of equally near blocks it is the
   // smallest. kNone if there is none.
   at(x, y, reachX, reachY) {
-    const {blockBegin, blockEnd, blockOffset, blockSize} = this.sheet;
+    const {blockOffset, blockSize} = this.sheet;
+    const {left, right} = this;
     let best = kNone;
     let bestDistance = Infinity;
     this.visit(x - reachX, x + reachX, y - reachY, y + reachY, (block) => {
-      const dx = Math.max(blockBegin[block] - x, 0, x - blockEnd[block]) / reachX;
+      const dx = Math.max(left[block] - x, 0, x - right[block]) / reachX;
       const low = blockOffset[block];
       const dy = Math.max(low - y, 0, y - low - blockSize[block]) / reachY;
       const distance = Math.hypot(dx, dy);

@@ -4,20 +4,27 @@
 // Shows one sheet on two canvases: load, map and strip on the lower one, and what follows the pointer on the upper one.
 // Drawing the upper one is cheap, and moving the pointer never draws the plan again.
 
-// Areas in CSS pixels.
-function layOut(width, height) {
-  const left = width < 560 ? 62 : 76;
-  const right = 10;
+const kWide = 560; // pixels: a narrower picture has less around the map
+const kOutsideBar = 22; // width of the bar beside the map
+const kOutsideWidth = 112; // with its texts
+
+// Areas in CSS pixels, from top to bottom: the sentence about the peak, the load, the lanes of streams, the map, the
+// axis and the strip. `lanes` is their number. `hasOutside`: with a bar beside the map.
+function layOut(width, height, {lanes: laneCount, hasOutside: hasBar}) {
+  const left = width < kWide ? 62 : 76;
+  const right = hasBar ? kOutsideWidth : 10;
   const inner = Math.max(20, width - left - right);
   const stripHeight = 22;
   const axisHeight = 24;
-  const loadHeight = Math.round(Math.min(120, Math.max(44, height * 0.2)));
-  const load = {x: left, y: 16, w: inner, h: loadHeight};
-  const mapTop = load.y + load.h + 10;
+  const loadHeight = Math.round(Math.min(110, Math.max(44, height * (width < kWide ? 0.13 : 0.18))));
+  const load = {x: left, y: width < kWide ? 40 : 34, w: inner, h: loadHeight};
+  const lanes = {x: left, y: load.y + load.h + 10, w: inner, h: laneCount * kLaneHeight};
+  const mapTop = lanes.y + lanes.h + (laneCount > 0 ? 8 : 0);
   const map = {x: left, y: mapTop, w: inner, h: Math.max(20, height - mapTop - axisHeight - stripHeight - 8)};
   const axisY = map.y + map.h + 13;
   const strip = {x: left, y: map.y + map.h + axisHeight, w: inner, h: stripHeight};
-  return {left, load, map, axisY, strip, width, height};
+  const outside = hasBar ? {x: left + inner + 22, y: map.y + 12, bar: kOutsideBar, h: map.h - 12} : null;
+  return {left, load, lanes, map, axisY, strip, outside, width, height};
 }
 
 // The colours of the current theme.
@@ -36,6 +43,11 @@ function readInk() {
     stripFill: 'strip',
     stripLoad: 'strip-load',
     panel: 'panel',
+    onFill: 'on-fill',
+    limit: 'bad',
+    'kind-input': 'kind-input',
+    'kind-constant': 'kind-constant',
+    'kind-state': 'kind-state',
   };
   const ink = Object.fromEntries(Object.entries(names).map(([key, css]) => [key, cssColor(css)]));
   ink.loadFill = `${ink.load}33`;
@@ -70,6 +82,7 @@ class Chart {
     this.sides = new Float64Array(blockCount);
     this.boxes = new Float64Array(4 * blockCount);
     this.layer = null; // what makeLayer made last
+    this.named = []; // boxes of the names in the map
     this.hover = null;
     fill(this.title, title);
     this.title.hidden = title === '';
@@ -79,9 +92,18 @@ class Chart {
         `${plural(sheet.columnCount, sheet.isPacking ? 'moment' : 'step')}: ` +
         'arrows pan, plus and minus zoom, comma and full stop go from buffer to buffer',
     );
-    const isEmpty = this.facts.placed.length === 0;
-    this.note.hidden = !isEmpty;
-    fill(this.note, sheet.stepCount === 0 ? sheet.words.empty : sheet.words.unplaced);
+    this.noteEmptyView();
+  }
+
+  // Says why the map is empty, if it is.
+  noteEmptyView() {
+    const {sheet, facts, layer} = this;
+    const isEmpty = facts.placed.length === 0;
+    const isAside = !isEmpty && layer !== null && layer.count === 0;
+    this.note.hidden = !isEmpty && !isAside;
+    if (this.note.hidden) return;
+    const words = sheet.stepCount === 0 ? sheet.words.empty : sheet.words.unplaced;
+    fill(this.note, isAside ? 'Nothing is live here. Fit (0) shows everything, To peak (P) the peak.' : words);
   }
 
   // `classes` and `classOf` come from paintSheet; `lit` is as for paintsOf.
@@ -102,26 +124,36 @@ class Chart {
   }
 
   xOf(step) {
-    return this.layout.map.x + (step - this.view.x0) * this.scaleX;
+    return this.layout.map.x + (this.sheet.axis.at(step) - this.view.x0) * this.scaleX;
   }
 
   yOf(bytes) {
     return this.layout.map.y + this.layout.map.h - (bytes - this.view.y0) * this.scaleY;
   }
 
-  stepAt(x) {
+  positionAt(x) {
     return this.view.x0 + (x - this.layout.map.x) / this.scaleX;
+  }
+
+  stepAt(x) {
+    return this.sheet.axis.stepAt(this.positionAt(x));
   }
 
   bytesAt(y) {
     return this.view.y0 + (this.layout.map.y + this.layout.map.h - y) / this.scaleY;
   }
 
+  widthOf(text) {
+    const context = this.scene.getContext('2d');
+    context.font = kFont;
+    return context.measureText(text).width;
+  }
+
   // The block under a pixel, or the nearest one within 3 pixels, because some blocks are thin.
   blockAt(x, y) {
     const {map} = this.layout;
     if (x < map.x || x > map.x + map.w || y < map.y || y > map.y + map.h) return kNone;
-    return this.facts.blocks.at(this.stepAt(x), this.bytesAt(y), 3 / this.scaleX, 3 / this.scaleY);
+    return this.facts.blocks.at(this.positionAt(x), this.bytesAt(y), 3 / this.scaleX, 3 / this.scaleY);
   }
 
   bufferAt(x, y) {
@@ -137,7 +169,7 @@ class Chart {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
-    this.layout = layOut(width, height);
+    this.layout = layOut(width, height, {lanes: lanesOf(this.sheet), hasOutside: hasOutside(this.sheet, width)});
     this.draw();
   }
 
@@ -174,9 +206,14 @@ class Chart {
     context.fillRect(map.x, map.y, map.w, map.h);
     drawAxes(this, context);
     drawMap(this, context);
+    drawFolds(this, context);
+    drawLimits(this, context);
     drawLoad(this, context);
-    drawArenaLabel(this, context);
+    drawLanes(this, context);
+    drawPeakLabels(this, context);
+    drawOutside(this, context);
     drawStrip(this, context);
+    this.noteEmptyView();
   }
 }
 

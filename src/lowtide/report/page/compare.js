@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compares two plans. Buffers match if they hold a tensor of the same name; scratch matches if the same node uses it.
+// Addresses do not count as changes: a new plan moves nearly every buffer, and that alone costs nothing.
 
 const kChangeClasses = [
   {name: 'unchanged', color: 'change-same'},
-  {name: 'other address', color: 'change-moved'},
-  {name: 'other steps', color: 'change-retimed'},
+  {name: 'at the peak only here', color: 'change-peak'},
+  {name: 'shares other bytes', color: 'change-shared'},
   {name: 'other size', color: 'change-resized'},
   {name: 'only here', color: 'change-only'},
 ];
-const [kSame, kMoved, kRetimed, kResized, kOnlyHere] = kChangeClasses.keys();
+const [kSame, kPeakOnlyHere, kShared, kResized, kOnlyHere] = kChangeClasses.keys();
 
 function scratchKey(sheet, step) {
   const node = sheet.stepNode[step];
@@ -47,30 +48,22 @@ function counterpartsOf(sheet, other) {
   return counterparts;
 }
 
-// Whether two buffers of one size are live in the same steps, part by part.
-function liveAlike(sheet, buffer, other, counterpart) {
-  const blocks = sheet.blocksOf(buffer);
-  const others = other.blocksOf(counterpart);
-  return (
-    blocks.length === others.length &&
-    blocks.every(
-      (block, at) =>
-        sheet.blockSize[block] === other.blockSize[others[at]] &&
-        sheet.blockBegin[block] === other.blockBegin[others[at]] &&
-        sheet.blockEnd[block] === other.blockEnd[others[at]],
-    )
-  );
+function isAtPeak(sheet, buffer) {
+  const region = sheet.bufferRegion[buffer];
+  return region !== kNone && sheet.bytesAt(buffer, regionFacts(sheet, region).peakStep) > 0;
+}
+
+// The names of the tensors of a buffer, sorted and joined.
+function tensorsKey(sheet, buffer) {
+  const names = Array.from(sheet.valuesOfBuffer.of(buffer), (value) => sheet.tensorNameOf(value));
+  return JSON.stringify(names.sort());
 }
 
 function changeClass(sheet, buffer, other, counterpart) {
   if (counterpart === kNone) return kOnlyHere;
-  if (sheet.bufferSize[buffer] !== other.bufferSize[counterpart]) return kResized;
-  if (
-    sheet.bufferRegion[buffer] !== other.bufferRegion[counterpart] ||
-    sheet.bufferOffset[buffer] !== other.bufferOffset[counterpart]
-  )
-    return kMoved;
-  return liveAlike(sheet, buffer, other, counterpart) ? kSame : kRetimed;
+  if (isAtPeak(sheet, buffer) && !isAtPeak(other, counterpart)) return kPeakOnlyHere;
+  if (tensorsKey(sheet, buffer) !== tensorsKey(other, counterpart)) return kShared;
+  return sheet.bufferSize[buffer] === other.bufferSize[counterpart] ? kSame : kResized;
 }
 
 // For each of two sheets: Map(sheet -> {other, counterparts, changes}).
@@ -101,34 +94,29 @@ function changesOf(sheet) {
   return comparison()?.get(sheet)?.changes ?? null;
 }
 
-// Placed buffers of each change class.
-function countChanges(sheet) {
-  const counts = kChangeClasses.map(() => 0);
-  changesOf(sheet).forEach((change, buffer) => {
-    if (sheet.isPlaced(buffer)) ++counts[change];
-  });
-  return counts;
+// Which plan a sheet of the comparison is: "after", and the other one: "before".
+function sidesOf(sheet) {
+  return sheet === state.shown ? ['after', 'before'] : ['before', 'after'];
 }
 
 // The change of a buffer in words.
 function changeWords(sheet, buffer) {
   const {other, counterparts, changes} = comparison().get(sheet);
-  const here = sheet === state.shown ? 'after' : 'before';
-  const there = sheet === state.shown ? 'before' : 'after';
+  const [here, there] = sidesOf(sheet);
   const match = counterparts[buffer];
-  if (changes[buffer] === kOnlyHere) return `Only in the plan ${here}: the other plan has no such tensor.`;
-  if (changes[buffer] === kSame) return `The same ${there}.`;
+  if (match === kNone) return `Only in the plan ${here}: the other plan has no such tensor.`;
   const words = [];
+  if (isAtPeak(sheet, buffer) !== isAtPeak(other, match))
+    words.push(isAtPeak(other, match) ? 'at the peak' : 'not at the peak');
+  if (changes[buffer] !== kSame && tensorsKey(sheet, buffer) !== tensorsKey(other, match))
+    words.push(`in the buffer of ${other.bufferText(match)}`);
   if (sheet.bufferSize[buffer] !== other.bufferSize[match]) words.push(`size ${shortBytes(other.bufferSize[match])}`);
-  if (sheet.bufferOffset[buffer] !== other.bufferOffset[match]) {
+  const parts = (plan, id) => plan.blocksOf(id).map((block) => partText(plan, block));
+  if (sheet.lifeText(buffer) !== other.lifeText(match)) words.push(other.lifeText(match));
+  else if (parts(sheet, buffer).join() !== parts(other, match).join()) words.push('its bytes are live in other steps');
+  const isMoved = sheet.bufferOffset[buffer] !== other.bufferOffset[match];
+  if (isMoved)
     words.push(other.isPlaced(match) ? `address ${countText(other.bufferOffset[match])}` : 'not in an arena');
-  }
-  const sameSteps =
-    sheet.bufferBegin[buffer] === other.bufferBegin[match] && sheet.bufferEnd[buffer] === other.bufferEnd[match];
-  if (!sameSteps) words.push(other.lifeText(match));
-  else if (sheet.bufferSize[buffer] === other.bufferSize[match] && !liveAlike(sheet, buffer, other, match))
-    words.push(
-      other.blockCountOf(match) > 1 ? 'its bytes are live in other steps' : 'all its bytes are live as long as it is',
-    );
-  return `${there === 'before' ? 'Before' : 'After'}: ${words.join(', ') || 'another region'}.`;
+  if (words.length === 0) return `The same ${there}.`;
+  return `${there === 'before' ? 'Before' : 'After'}: ${words.join(', ')}.`;
 }

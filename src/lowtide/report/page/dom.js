@@ -43,6 +43,21 @@ function textButton(text, title, onclick) {
   );
 }
 
+// Copies a text. A page that may not write to the clipboard selects the text before the button instead.
+function copyButton(text, title) {
+  const copy = async (event) => {
+    const button = event.currentTarget;
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'copied';
+      announce('Copied');
+    } catch {
+      getSelection().selectAllChildren(button.parentElement);
+    }
+  };
+  return make('button', {type: 'button', class: 'copy', title, 'aria-label': title, onclick: copy}, 'copy');
+}
+
 // Announces a text to screen readers without moving the focus.
 function announce(text) {
   byId('announcer').textContent = text;

@@ -1,16 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The axes, the load curve above the map and the strip below it.
-
-// Positions of round step numbers in sight. `start` is the number at position 0.
-function stepTicks(view, width, start) {
-  const every = Math.max(1, roundStep(((view.x1 - view.x0) / width) * 110));
-  const ticks = [];
-  const first = Math.ceil((view.x0 + start) / every) * every - start;
-  for (let step = first; step < view.x1; step += every) ticks.push(step);
-  return ticks;
-}
+// The axes, the load curve above the map, the strip below it, and the lines of limits.
 
 // `least`: the smallest distance between two ticks, in pixels.
 function byteTicks(low, high, height, least = 38) {
@@ -53,7 +44,6 @@ function drawAxes(chart, context) {
   const {
     layout: {map, load, left, axisY},
     view,
-    facts,
     ink,
     sheet,
     layout,
@@ -65,47 +55,79 @@ function drawAxes(chart, context) {
     drawText(context, shortBytes(at), left - 8, y, ink.muted, 'right');
   }
   let textEnd = left - 14;
-  for (const step of stepTicks(view, map.w, sheet.start)) {
-    const x = chart.xOf(step);
+  for (const {position, text} of sheet.axis.ticks(view.x0, view.x1, map.w, sheet)) {
+    const x = map.x + (position - view.x0) * chart.scaleX;
     drawLine(context, half(x), load.y, half(x), map.y + map.h, ink.grid);
     drawLine(context, half(x), map.y + map.h, half(x), map.y + map.h + 4, ink.muted);
-    const text = sheet.tickText(step);
     const width = context.measureText(text).width;
     const middle = Math.min(x, layout.width - width / 2 - 2);
     if (middle - width / 2 < textEnd + 6) continue;
     textEnd = middle + width / 2;
     drawText(context, text, middle, axisY, ink.muted, 'center');
   }
-  drawText(context, sheet.words.axis, left - 8, axisY, ink.muted, 'right');
+  drawText(context, sheet.axis.kind === 'time' ? 'time' : sheet.words.axis, left - 8, axisY, ink.muted, 'right');
   drawLine(context, map.x, half(map.y + map.h), map.x + map.w, half(map.y + map.h), ink.axis);
-  if (facts.arena > view.y0 && facts.arena <= view.y1 && facts.arena > 0) {
-    const y = chart.yOf(facts.arena);
-    drawLine(context, map.x, half(y), map.x + map.w, half(y), ink.arena, [6, 3]);
+}
+
+// Marks on the axis for idle steps that take the space of one.
+function drawFolds(chart, context) {
+  const {
+    sheet: {axis},
+    view,
+    layout: {map},
+    ink,
+  } = chart;
+  context.fillStyle = ink.axis;
+  for (const [begin] of axis.folds) {
+    const at = axis.at(begin);
+    if (at + 1 < view.x0 || at > view.x1) continue;
+    context.fillRect(chart.xOf(begin), map.y + map.h + 1, Math.max(1, chart.scaleX), 3);
   }
 }
 
-function drawArenaLabel(chart, context) {
+// The lines over the map: the end of the arena, and the capacity or the budget with its text at
+// the left. [{bytes, text, color, dash, isLeft}].
+function limitLines({sheet, facts, ink}) {
+  const {arena, limit} = facts;
+  const lines = [];
+  if (arena > 0)
+    lines.push({bytes: arena, text: `${sheet.words.top} ${shortBytes(arena)}`, color: ink.arena, dash: [6, 3]});
+  if (limit !== null) {
+    const name = sheet.facts.missed_budget === limit ? 'budget' : 'capacity';
+    lines.push({bytes: limit, text: `${name} ${shortBytes(limit)}`, color: ink.limit, dash: [], isLeft: true});
+  }
+  return lines;
+}
+
+function drawLimits(chart, context) {
   const {
     layout: {map},
     view,
-    facts,
     ink,
   } = chart;
-  const y = chart.yOf(facts.arena);
-  if (facts.arena <= 0 || facts.arena <= view.y0 || facts.arena > view.y1 || y - map.y < 12) return;
   context.font = kFont;
-  const text = `${chart.sheet.words.top} ${shortBytes(facts.arena)}`;
-  drawText(context, text, map.x + map.w - 4, y - 8, ink.arena, 'right', ink.map);
+  for (const {bytes, text, color, dash, isLeft} of limitLines(chart)) {
+    if (bytes <= view.y0 || bytes > view.y1) continue;
+    const y = chart.yOf(bytes);
+    drawLine(context, map.x, half(y), map.x + map.w, half(y), color, dash);
+    const [x, align] = isLeft ? [map.x + 4, 'left'] : [map.x + map.w - 4, 'right'];
+    drawText(context, text, x, y - map.y < 12 ? y + 9 : y - 8, color, align, ink.map);
+  }
 }
 
 // The largest load of the steps under each pixel column, as a path along the top.
 function traceLoad(chart, context, area, x0, x1, yOf) {
-  const {facts, sheet} = chart;
+  const {
+    facts,
+    sheet,
+    sheet: {axis},
+  } = chart;
   const perPixel = (x1 - x0) / area.w;
   context.moveTo(area.x, yOf(0));
   for (let column = 0; column < area.w; ++column) {
     const from = x0 + column * perPixel;
-    const y = yOf(facts.maxima.of(...sheet.columnsUnder(from, from + perPixel)));
+    const columns = sheet.columnsUnder(axis.stepAt(from), axis.stepAt(from + perPixel));
+    const y = yOf(facts.maxima.of(...columns));
     context.lineTo(area.x + column, y);
     context.lineTo(area.x + Math.min(column + 1, area.w), y);
   }
@@ -116,7 +138,6 @@ function drawLoad(chart, context) {
   const {
     layout: {load, left},
     view,
-    facts,
     ink,
     sheet,
     loadTop,
@@ -124,11 +145,11 @@ function drawLoad(chart, context) {
   const yOf = (bytes) => load.y + load.h - (bytes / loadTop) * load.h;
   context.save();
   context.font = kFont;
-  for (const at of byteTicks(0, loadTop, load.h, 24).filter((tick) => tick > 0 && yOf(tick) < load.y + load.h - 14)) {
+  for (const at of byteTicks(0, loadTop, load.h, 24)) {
     drawLine(context, load.x, half(yOf(at)), load.x + load.w, half(yOf(at)), ink.grid);
-    drawText(context, shortBytes(at), left - 8, yOf(at), ink.muted, 'right');
+    drawText(context, at === 0 ? '0' : shortBytes(at), left - 8, yOf(at), ink.muted, 'right');
   }
-  drawText(context, 'load', left - 8, load.y + load.h - 5, ink.muted, 'right');
+  if (chart.layout.width >= kWide) drawText(context, sheet.words.load, 4, load.y - 12, ink.muted);
   context.beginPath();
   context.rect(load.x, load.y - 14, load.w, load.h + 15);
   context.clip();
@@ -140,59 +161,87 @@ function drawLoad(chart, context) {
   context.lineWidth = 1.5;
   context.stroke();
   drawLine(context, load.x, half(load.y + load.h), load.x + load.w, half(load.y + load.h), ink.axis);
-  if (facts.arena > 0) drawLimit(chart, context, facts.arena, sheet.words.top, yOf, ink.arena, [6, 3], -8);
-  const hasBound = sheet.usedRegions().length === 1 && sheet.facts.bound > 0;
-  if (hasBound) drawLimit(chart, context, sheet.facts.bound, 'bound', yOf, ink.bound, [2, 3], 9);
+  for (const line of loadLimits(chart)) drawLimit(chart, context, line, yOf);
   context.restore();
   drawPeak(chart, context, yOf);
 }
 
-function drawLimit(chart, context, bytes, name, yOf, color, dash, side) {
+// The lines over the load: the bound, and the capacity or the budget.
+function loadLimits(chart) {
+  const {sheet, ink} = chart;
+  const lines = limitLines(chart).slice(1);
+  const {bound} = sheet.facts;
+  if (sheet.usedRegions().length === 1 && bound > 0)
+    lines.push({bytes: bound, text: `bound ${shortBytes(bound)}`, color: ink.bound, dash: [2, 3]});
+  return lines.filter(({bytes}) => bytes <= chart.loadTop);
+}
+
+function drawLimit(chart, context, {bytes, text, color, dash, isLeft}, yOf) {
   const {
     layout: {load},
   } = chart;
   const y = half(yOf(bytes));
   drawLine(context, load.x, y, load.x + load.w, y, color, dash);
-  drawText(context, `${name} ${shortBytes(bytes)}`, load.x + load.w - 4, y + side, color, 'right', chart.ink.panel);
+  const [x, align] = isLeft ? [load.x + 4, 'left'] : [load.x + load.w - 4, 'right'];
+  drawText(context, text, x, y + 9, color, align, chart.ink.panel);
 }
 
-// The step of the peak: a band through both pictures, and its number.
+// The words over the load: the peak, its step, and what this step does.
+function peakWords(chart) {
+  const {facts, sheet} = chart;
+  const head = `peak ${shortBytes(facts.largestLoad)} at ${sheet.words.axis} ${sheet.timeText(facts.peakStep)}`;
+  return [head, sheet.isPacking ? '' : peakSentence(sheet, state.region)];
+}
+
+// The step of the peak: a band through both pictures, and the words over it.
 function drawPeak(chart, context, yOf) {
   const {
-    layout: {load, map},
+    layout: {load, map, left},
     facts,
     ink,
     view,
     sheet,
   } = chart;
-  const [begin, end] = sheet.spanAt(facts.peakStep);
-  if (facts.largestLoad <= 0 || end <= view.x0 || begin >= view.x1) return;
-  const x = chart.xOf(begin);
-  const width = Math.max(chart.xOf(end) - x, 1);
+  if (facts.largestLoad <= 0) return;
+  const [begin, end] = sheet.spanAt(facts.peakStep).map((step) => chart.xOf(step));
+  const isInSight = end > map.x && begin < map.x + map.w;
+  const width = Math.max(end - begin, 1);
+  const tip = {x: begin + width / 2, y: yOf(facts.largestLoad)};
   context.save();
-  context.beginPath();
-  context.rect(map.x, 0, map.w, map.y + map.h);
-  context.clip();
-  context.fillStyle = ink.peakFill;
-  context.fillRect(x, load.y, width, load.h);
-  drawLine(context, half(x), load.y, half(x), map.y + map.h, ink.peak, [1, 2]);
-  if (width > 4) drawLine(context, half(x + width), load.y, half(x + width), map.y + map.h, ink.peak, [1, 2]);
-  const tip = {x: x + width / 2, y: yOf(facts.largestLoad)};
-  context.fillStyle = ink.peak;
-  context.beginPath();
-  context.arc(tip.x, tip.y, 3.5, 0, 2 * Math.PI);
-  context.fill();
-  const text = `peak ${shortBytes(facts.largestLoad)} at ${sheet.words.axis} ${sheet.timeText(facts.peakStep)}`;
-  context.font = kFont;
-  const textWidth = context.measureText(text).width + 8;
-  // The names of arena and bound are at the right edge. There, the text goes to the left of the point, or below those
-  // names if there is no space.
-  const meetsNames = tip.x + 8 + textWidth > map.x + map.w - 110;
-  const isLeft = meetsNames && tip.x - 8 - textWidth >= map.x;
-  const textX = isLeft ? tip.x - 8 : Math.max(map.x + 4, Math.min(tip.x + 8, map.x + map.w - textWidth));
-  const textY = tip.y + (meetsNames && !isLeft ? 26 : 10);
-  drawText(context, text, textX, textY, ink.peak, isLeft ? 'right' : 'left', ink.panel);
+  if (isInSight) {
+    context.beginPath();
+    context.rect(map.x - 4, 0, map.w + 8, map.y + map.h);
+    context.clip();
+    context.fillStyle = ink.peakFill;
+    context.fillRect(begin, load.y, width, load.h);
+    drawLine(context, half(begin), load.y - 4, half(begin), map.y + map.h, ink.peak, [1, 2]);
+    if (width > 4) drawLine(context, half(end), load.y, half(end), map.y + map.h, ink.peak, [1, 2]);
+    context.fillStyle = ink.peak;
+    context.beginPath();
+    context.arc(tip.x, tip.y, 3.5, 0, 2 * Math.PI);
+    context.fill();
+  }
   context.restore();
+  context.font = kFont;
+  drawPeakWords(chart, context, isInSight ? tip.x : view.x0 > sheet.axis.at(facts.peakStep) ? left : map.x + map.w);
+}
+
+// One line, or two in a narrow picture, as near to the peak as there is space.
+function drawPeakWords(chart, context, x) {
+  const {
+    layout: {load, map, width: pictureWidth},
+    ink,
+  } = chart;
+  const [head, sentenceText] = peakWords(chart);
+  const isNarrow = pictureWidth < kWide;
+  const lines = sentenceText === '' ? [head] : isNarrow ? [head, sentenceText] : [`${head}: ${sentenceText}`];
+  const letters = Math.floor((map.x + map.w - (isNarrow ? 4 : map.x)) / kLetterWidth);
+  lines.forEach((text, at) => {
+    const line = elideEnd(text, letters);
+    const width = context.measureText(line).width;
+    const textX = Math.max(isNarrow ? 4 : map.x, Math.min(x + 6, map.x + map.w - width));
+    drawText(context, line, textX, load.y - 12 - 14 * (lines.length - 1 - at), ink.peak, 'left', ink.panel);
+  });
 }
 
 // The whole program in a strip, with the visible range marked.

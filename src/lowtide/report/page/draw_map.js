@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The map: address over step, with one rectangle per buffer, or one per part, joined to one shape. Buffers that are at
+// The map: address over steps, with one rectangle per buffer, or one per part, joined to one shape. Buffers that are at
 // least a few pixels wide and high are rectangles, with their names if these fit. All thinner ones go into one raster.
 // The number of rectangles and names is limited, so the cost of a frame depends on the window, not on the plan. While
 // panning, rectangles and raster of a somewhat larger area are kept and only moved.
@@ -18,18 +18,20 @@ const kLetterWidth = 6.2; // of kFont, on average; names are shortened with it
 // Returns the number of blocks and the least side of a rectangle, which at most kMostCrisp blocks reach.
 function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
   const {facts, visible, boxes, sides} = chart;
-  const {bufferBegin, bufferEnd, bufferSize, blockBuffer, blockBegin, blockEnd, blockOffset, blockSize} = chart.sheet;
+  const {axis, bufferBegin, bufferEnd, bufferSize, blockBuffer, blockOffset, blockSize} = chart.sheet;
+  const {left, right} = facts.blocks;
   const bySide = new Uint32Array(256);
   let count = 0;
   facts.blocks.visit(x0, x1, y0, y1, (block) => {
     const buffer = blockBuffer[block];
     const bottom = (y1 - blockOffset[block]) * scaleY;
     visible[count] = block;
-    boxes[4 * count] = (blockBegin[block] - x0) * scaleX;
-    boxes[4 * count + 1] = (blockEnd[block] - x0) * scaleX;
+    boxes[4 * count] = (left[block] - x0) * scaleX;
+    boxes[4 * count + 1] = (right[block] - x0) * scaleX;
     boxes[4 * count + 2] = bottom - blockSize[block] * scaleY;
     boxes[4 * count + 3] = bottom;
-    const side = Math.min((bufferEnd[buffer] - bufferBegin[buffer]) * scaleX, bufferSize[buffer] * scaleY);
+    const width = axis.at(bufferEnd[buffer]) - axis.at(bufferBegin[buffer]);
+    const side = Math.min(width * scaleX, bufferSize[buffer] * scaleY);
     sides[count] = side;
     ++bySide[side < 255 ? Math.trunc(side) : 255];
     ++count;
@@ -79,7 +81,7 @@ function makeLayer(chart, margin) {
     else raster.add(x0, y0, x1, y1, paints[buffer]);
   }
   if (raster.cells > 0) raster.finish(table);
-  return {...area, crisp, count, paints, table, facts: chart.facts};
+  return {...area, crisp, count, paints, table, blocks: chart.facts.blocks};
 }
 
 // Whether a layer shows the current content at the current scale.
@@ -89,7 +91,7 @@ function hasScaleOf(chart, layer) {
     layer !== null &&
     layer.paints === chart.paints &&
     layer.table === chart.table &&
-    layer.facts === chart.facts &&
+    layer.blocks === chart.facts.blocks &&
     isNear(layer.scaleX, chart.scaleX) &&
     isNear(layer.scaleY, chart.scaleY)
   );
@@ -192,14 +194,18 @@ function drawSeams({sheet, paints, table}, context, crisp) {
   }
 }
 
-// Shortens a name until it fits.
-function nameThatFits(context, name, letters, width) {
-  if (name.length <= 2) return context.measureText(name).width <= width ? name : '';
-  for (let most = Math.min(letters, name.length); most > 2; --most) {
-    const shown = shortName(name, most);
-    if (context.measureText(shown).width <= width) return shown;
+const kLeastName = 9; // letters: a name that must be shorter says less than the size
+
+// The name of a buffer, shortened until it fits. If too little of it fits, the size; if that does not fit either, ''.
+function nameThatFits(context, sheet, buffer, letters, width) {
+  const fits = (text) => context.measureText(text).width <= width;
+  const name = sheet.bufferText(buffer);
+  for (let most = Math.min(letters, name.length); most >= Math.min(name.length, kLeastName); --most) {
+    const shown = sheet.bufferText(buffer, most);
+    if (fits(shown)) return shown;
   }
-  return '';
+  const size = shortBytes(sheet.bufferSize[buffer]);
+  return fits(size) ? size : '';
 }
 
 // The part of a box that drawRectangles drew.
@@ -213,6 +219,7 @@ function drawNames(chart, context, crisp) {
   context.textBaseline = 'middle';
   context.textAlign = 'left';
   let drawn = 0;
+  chart.named = [];
   for (const box of boxesForNames(sheet, crisp.map(seenBox))) {
     const width = box.x1 - box.x0;
     const height = box.y1 - box.y0;
@@ -220,13 +227,14 @@ function drawNames(chart, context, crisp) {
     if (++drawn > kMostLabels) break;
     const letters = Math.floor((width - 9) / kLetterWidth);
     const size = shortBytes(sheet.bufferSize[box.buffer]);
-    const isTall = height >= 30 && size.length <= letters;
-    const name = nameThatFits(context, sheet.bufferText(box.buffer), letters, width - 8);
-    const isWide = !isTall && name.length + size.length + 2 <= letters;
+    const name = nameThatFits(context, sheet, box.buffer, letters, width - 8);
+    const isTall = height >= 30 && size.length <= letters && name !== size;
+    const isWide = !isTall && name !== size && name.length + size.length + 2 <= letters;
     const middle = (box.y0 + box.y1) / 2;
     context.fillStyle = table[paints[box.buffer]].text;
     context.fillText(isWide ? `${name}  ${size}` : name, box.x0 + 5, isTall ? middle - 7 : middle);
     if (isTall) context.fillText(size, box.x0 + 5, middle + 7);
+    chart.named.push({x0: box.x0, x1: box.x0 + 10 + kLetterWidth * name.length, y0: middle - 16, y1: middle + 16});
   }
   return Math.min(drawn, kMostLabels);
 }

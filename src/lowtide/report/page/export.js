@@ -11,8 +11,8 @@ function exportTitle() {
   const now = totals(sheet);
   const gap =
     now.gap === null ? '' : `, bound ${shortBytes(now.bound)}, gap ${percentText(now.arena - now.bound, now.bound)}`;
-  const name = elide(sheet.facts.graph || 'plan', 60);
-  return `${name}: ${sheet.words.top} ${shortBytes(now.arena)}, load ${shortBytes(now.load)}${gap}`;
+  const name = elide(fileName(sheet) || 'plan', 60);
+  return `${name}: ${sheet.words.top} ${shortBytes(now.arena)}, peak ${shortBytes(now.load)}${gap}`;
 }
 
 // The layout of the picture.
@@ -80,7 +80,10 @@ function drawPicture(parts, scale) {
 }
 
 function save(blob, ending) {
-  const graph = (state.inSight.at(-1).facts.graph || 'plan').replace(/[^A-Za-z0-9._-]+/g, '_').slice(0, 60);
+  const graph = fileName(state.inSight.at(-1))
+    .replace(/\.onnx$/, '')
+    .replace(/[^A-Za-z0-9._-]+/g, '_')
+    .slice(0, 60);
   const address = URL.createObjectURL(blob);
   const link = make('a', {href: address, download: `${graph || 'plan'}_memory.${ending}`});
   document.body.append(link);

@@ -40,19 +40,27 @@ class RegionFacts {
     this.sheet = sheet;
     this.region = region;
     this.placed = RegionFacts.inOrder(sheet.bufferBegin, (buffer) => sheet.bufferRegion[buffer] === region);
-    this.blocks = new Blocks(
-      sheet,
-      RegionFacts.inOrder(sheet.blockBegin, (block) => sheet.bufferRegion[sheet.blockBuffer[block]] === region),
+    this.sorted = RegionFacts.inOrder(
+      sheet.blockBegin,
+      (block) => sheet.bufferRegion[sheet.blockBuffer[block]] === region,
     );
+    this.placeBlocks();
     this.load = this.loadCurve();
     this.maxima = new Maxima(this.load);
     this.largestLoad = this.load.reduce((most, load) => Math.max(most, load), 0);
     this.peakStep = sheet.peakStep(region, this.load.indexOf(this.largestLoad));
+    this.limit =
+      sheet.regions[region]?.capacity ?? (sheet.usedRegions().length === 1 ? sheet.facts.missed_budget : null) ?? null;
     const stated = sheet.regions[region]?.arena ?? 0;
     this.arena = this.placed.reduce(
       (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]),
       stated,
     );
+  }
+
+  // The index of blocks by their places on the axis of the sheet.
+  placeBlocks() {
+    this.blocks = new Blocks(this.sheet, this.sorted);
   }
 
   // The rows for which isIn holds, sorted by their begins, then by id.
@@ -66,7 +74,7 @@ class RegionFacts {
   loadCurve() {
     const {sheet} = this;
     const change = new Float64Array(sheet.columnCount + 1);
-    for (const block of this.blocks.sorted) {
+    for (const block of this.sorted) {
       change[sheet.columnOf(sheet.blockBegin[block])] += sheet.blockSize[block];
       change[sheet.columnOf(sheet.blockEnd[block])] -= sheet.blockSize[block];
     }
@@ -85,11 +93,17 @@ class RegionFacts {
     const {sheet} = this;
     const bytes = new Map();
     const [begin, end] = sheet.spanAt(step);
-    this.blocks.visit(begin, end, -Infinity, Infinity, (block) => {
+    this.blocks.visitSteps(begin, end, -Infinity, Infinity, (block) => {
       const buffer = sheet.blockBuffer[block];
       bytes.set(buffer, (bytes.get(buffer) ?? 0) + sheet.blockSize[block]);
     });
     return [...bytes.keys()].sort((a, b) => bytes.get(b) - bytes.get(a) || a - b);
+  }
+
+  // The same at the peak. Computed once.
+  get liveAtPeak() {
+    this.atPeak ??= this.liveAt(this.peakStep);
+    return this.atPeak;
   }
 }
 
@@ -126,5 +140,5 @@ function totals(sheet) {
   const load = sheet.isPacking ? regionFacts(sheet, 0).largestLoad : sheet.facts.load;
   const placed = sheet.bufferRegion.reduce((count, region) => count + (region === kNone ? 0 : 1), 0);
   const gap = bound > 0 ? (arena - bound) / bound : arena === bound ? 0 : null;
-  return {arena, bound, load, loadAsGiven, placed, gap};
+  return {arena, bound, load, loadAsGiven, placed, gap, isPacking: sheet.isPacking};
 }

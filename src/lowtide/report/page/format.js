@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Numbers and names for people: sizes in IEC units and exact bytes, long names shortened in the middle.
+// Numbers for people: sizes in IEC units and exact bytes.
 
 const kUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const kGrouped = new Intl.NumberFormat('en-US', {maximumFractionDigits: 0});
@@ -66,24 +66,6 @@ function spanText(begin, end) {
 
 function plural(count, noun) {
   return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
-}
-
-function elide(name, most) {
-  if (name.length <= most) return name;
-  const head = Math.ceil((most - 1) / 2);
-  return `${name.slice(0, head)}…${name.slice(name.length - (most - 1 - head))}`;
-}
-
-// The end of a path is most useful: "/encoder/level0/conv2" becomes "level0/conv2", or "conv2".
-function shortName(name, most) {
-  if (name.length <= most) return name;
-  const parts = name.split('/');
-  for (let first = 1; first < parts.length; ++first) {
-    const tail = parts.slice(first).join('/');
-    if (tail !== '' && tail.length <= most) return tail;
-  }
-  const last = parts.at(-1) || name;
-  return `${last.slice(0, Math.max(0, most - 1))}…`;
 }
 
 // The greatest of 1, 2, 5, 10, 20, 50, ... that is at most `width` (at least 1).

@@ -13,17 +13,11 @@ function metric(label, value, detail, {title = null, tone = null} = {}) {
   );
 }
 
-// "was 5.1 MiB, −37 %" if there is another plan, otherwise the detail.
-function against(now, before, detail) {
-  if (before === null) return detail;
-  if (before === now) return `${detail ? `${detail}, ` : ''}as before`;
-  return `was ${shortBytes(before)}, ${now > before ? '+' : ''}${percentText(now - before, before)}`;
-}
-
 function gapMetric(now) {
   if (now.gap === null) return metric('Gap', '-', 'no bound');
   const title = 'Distance from the proven lower bound: (arena − bound) / bound';
-  if (now.gap <= 0) return metric('Gap', '0 %', 'nothing left to gain', {title, tone: 'good'});
+  if (now.gap <= 0)
+    return metric('Gap', '0 %', now.isPacking ? 'no offsets need less' : 'no order needs less', {title, tone: 'good'});
   return metric('Gap', percentText(now.arena - now.bound, now.bound), `${shortBytes(now.arena - now.bound)} above`, {
     title,
   });
@@ -42,28 +36,35 @@ function checkMetric() {
       });
 }
 
-function metricsOf(sheet, other) {
+function limitMetric(sheet) {
+  const limits = sheet.usedRegions().map((region) => regionFacts(sheet, region));
+  if (limits.length !== 1 || limits[0].limit === null) return null;
+  const [{arena, limit}] = limits;
+  const name = sheet.facts.missed_budget === limit ? 'Budget' : 'Capacity';
+  return arena > limit
+    ? metric(name, shortBytes(limit), `exceeded by ${shortBytes(arena - limit)}`, {tone: 'bad'})
+    : metric(name, shortBytes(limit), `${shortBytes(limit - arena)} free`);
+}
+
+function metricsOf(sheet) {
   const now = totals(sheet);
-  const before = other === null ? null : totals(other);
   const {facts} = sheet;
-  const was = (key) => (before === null ? null : before[key]);
   const waste = now.arena - now.load;
   const saved = now.loadAsGiven - now.arena;
+  const outside = memoryParts(sheet).slice(1);
   return [
-    metric('Arena', shortBytes(now.arena), against(now.arena, was('arena'), exactBytes(now.arena)), {
+    metric('Arena', shortBytes(now.arena), exactBytes(now.arena), {
       title: `Bytes to reserve: ${bothBytes(now.arena)}`,
       tone: 'main',
     }),
-    metric(
-      'Peak',
-      shortBytes(now.load),
-      against(now.load, was('load'), `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`),
-      {title: `Largest number of live bytes: ${bothBytes(now.load)}`},
-    ),
-    metric('Bound', shortBytes(now.bound), against(now.bound, was('bound'), facts.bound_name || 'lower bound'), {
+    metric('Peak', shortBytes(now.load), `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`, {
+      title: `Largest number of live bytes: ${bothBytes(now.load)}`,
+    }),
+    metric('Bound', shortBytes(now.bound), 'proven lower bound', {
       title: `${noPlanText(facts)} needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
     }),
     gapMetric(now),
+    limitMetric(sheet),
     now.loadAsGiven > 0
       ? metric(
           'Peak as given',
@@ -72,21 +73,22 @@ function metricsOf(sheet, other) {
           {title: `In the model's own order, without sharing: ${bothBytes(now.loadAsGiven)}`},
         )
       : null,
+    outside.length > 0
+      ? metric('Memory in all', shortBytes(memoryInAll(sheet)), `with ${outside.map(({name}) => name).join(', ')}`, {
+          title: memoryParts(sheet)
+            .map(({name, bytes}) => `${name} ${bothBytes(bytes)}`)
+            .join(', '),
+          tone: 'extra',
+        })
+      : null,
     metric('Program', plural(sheet.stepCount, 'step'), programNote(facts, now), {
       title:
-        (facts.streams ? `${facts.streams} streams run at the same time; the axis is the list of steps. ` : '') +
+        (facts.streams ? `${facts.streams} streams run at the same time. ` : '') +
         (facts.extra_work ? `${facts.extra_work}. ` : '') +
         `A step runs a node or copies bytes: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
         `A buffer is a block of bytes: ${countText(now.placed)} are placed in an arena, ` +
         `${countText(sheet.bufferCount - now.placed)} belong to the caller or the model.`,
       tone: 'extra',
-    }),
-    metric('Order', facts.schedule || '-', facts.schedule_optimal ? 'proven optimal' : 'best found', {
-      title: facts.schedule_optimal ? `${noPlanText(facts)} has a lower load` : 'The best order found',
-      tone: facts.schedule_optimal ? 'good word extra' : 'word extra',
-    }),
-    metric('Offsets', facts.allocate || '-', facts.allocate_optimal ? 'proven optimal' : 'best found', {
-      tone: facts.allocate_optimal ? 'good word extra' : 'word extra',
     }),
     checkMetric(),
   ];
@@ -102,18 +104,23 @@ function programNote(facts, now) {
   return facts.streams ? `on ${facts.streams} streams, ${placed}` : placed;
 }
 
+// The name of the model file, or of the graph if it has no file.
+function fileName(sheet) {
+  return sheet.facts.model || sheet.facts.graph;
+}
+
 function provenanceText(facts) {
   const digest = facts.model_sha256 ? `sha256 ${facts.model_sha256.slice(0, 12)}` : null;
-  return [facts.dims.join(', ') || null, facts.target ? `target ${facts.target}` : null, digest, facts.tool || null]
-    .filter((text) => text !== null)
-    .join('  ·  ');
+  const graph = facts.model && facts.graph ? `graph ${elide(facts.graph, 40)}` : null;
+  const parts = [facts.dims.join(', ') || null, graph, facts.target ? `target ${facts.target}` : null, digest];
+  return [...parts, facts.tool || null].filter((text) => text !== null).join('  ·  ');
 }
 
 // The path from the graph to the body in sight. Each part except the last is a button.
 function breadcrumb(sheet) {
   const path = sheet.path(state.sheets);
   return path.flatMap((part, at) => {
-    const name = part.parent ? part.parent[2] || 'body' : part.facts.graph || 'graph';
+    const name = part.parent ? part.parent[2] || 'body' : fileName(part) || 'graph';
     const where = part.parent ? ` of ${path[at - 1].stepText(part.parent[1])}` : '';
     const text = elide(name + where, 60);
     const crumb =
@@ -130,11 +137,7 @@ function breadcrumb(sheet) {
 
 function drawHeader() {
   const sheet = state.inSight.at(-1);
-  const isComparison = isRootComparison() && sheet === state.shown;
   fill(byId('crumbs'), breadcrumb(sheet));
   byId('provenance').textContent = sheet.isPacking ? sheet.facts.tool : provenanceText(sheet.facts);
-  fill(
-    byId('metrics'),
-    sheet.isPacking ? packingMetrics(sheet) : metricsOf(sheet, isComparison ? state.against : null),
-  );
+  fill(byId('metrics'), sheet.isPacking ? packingMetrics(sheet) : metricsOf(sheet));
 }

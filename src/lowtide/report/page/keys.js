@@ -31,13 +31,13 @@ const kKeys = [
   ],
   [['['], '[', 'Previous step', () => goToStepBeside(-1)],
   [[']'], ']', 'Next step', () => goToStepBeside(1)],
-  [['p'], 'P', 'Go to the peak', goToPeak],
+  [['p'], 'P', 'Zoom to the peak', goToPeak],
   [['/'], '/', 'Search; Enter goes to the next result, Shift+Enter to the previous one', () => byId('search').focus()],
-  [['c'], 'C', 'Colour by kind, operator or change', nextColour],
+  [['c'], 'C', 'Next way to colour', nextColour],
   [['b'], 'B', 'Switch between before and after', switchSides],
   [['t'], 'T', 'Light or dark', () => chooseTheme()],
   [['Backspace'], 'Backspace', 'Back from a body to the graph around it', leaveBody],
-  [['Escape'], 'Esc', 'Clear the search, the legend, the buffer or the step', letGo],
+  [['Escape'], 'Esc', 'Clear the search, the legend, the selection or the step', letGo],
   [['?'], '?', 'This help', () => byId('help').showModal()],
 ];
 
@@ -74,7 +74,7 @@ function selectHere() {
 }
 
 function nextColour() {
-  const ways = isRootComparison() ? ['kind', 'operator', 'change'] : ['kind', 'operator'];
+  const ways = coloursOffered();
   update({colourBy: ways[(ways.indexOf(state.colourBy) + 1) % ways.length], onlyClass: null});
 }
 
@@ -97,9 +97,7 @@ function helpWords(words) {
   if (!state.shown.isPacking) return words;
   return words
     .replace(/\b([Ss])tep(s?)\b/g, (_, letter, ending) => `${letter === 'S' ? 'Time' : 'time'}${ending}`)
-    .replace('along the program', 'through time')
-    .replace('operator or change', 'or size')
-    .replace('kind, or', 'kind or');
+    .replace('along the program', 'through time');
 }
 
 function drawHelp() {

@@ -19,21 +19,23 @@ function placeCharts() {
   }
   const isNamed = isRootComparison();
   const loadTops = (isNamed ? [state.against, state.shown] : state.inSight).map((sheet) => {
-    const {largestLoad, arena} = regionFacts(sheet, state.region);
-    return Math.max(largestLoad, arena, sheet.usedRegions().length === 1 ? sheet.facts.bound : 0);
+    const {largestLoad, limit} = regionFacts(sheet, state.region);
+    const bound = sheet.usedRegions().length === 1 ? sheet.facts.bound : 0;
+    return Math.max(largestLoad, bound, topOf({arena: largestLoad, limit}));
   });
   charts.forEach((chart, at) => {
     const sheet = state.inSight[at];
     const name = !isNamed ? '' : sheet === state.shown ? 'After' : 'Before';
     chart.setSheet(sheet, name === '' ? '' : `${name}: arena ${shortBytes(totals(sheet).arena)}`);
-    chart.loadTop = Math.max(1, ...loadTops) * 1.12;
+    chart.loadTop = Math.max(1, ...loadTops) * 1.06;
   });
 }
 
 function paintCharts() {
-  const ops = heaviestOps(isRootComparison() ? [state.against, state.shown] : state.inSight);
+  const sheets = isRootComparison() ? [state.against, state.shown] : state.inSight;
+  const shared = {ops: heaviestOps(sheets), largest: largestBuffer(sheets)};
   for (const chart of charts) {
-    const painted = paintSheet(chart.sheet, state.colourBy, ops, isRootComparison() ? changesOf(chart.sheet) : null);
+    const painted = paintSheet(chart.sheet, state.colourBy, shared);
     const found = state.found?.get(chart.sheet) ?? null;
     const {onlyClass} = state;
     const lit =
@@ -47,14 +49,13 @@ function paintCharts() {
 
 function respond(keys) {
   const has = (...names) => names.some((name) => keys.has(name));
-  const isOther = has('inSight', 'region');
+  const isOther = has('inSight', 'region', 'axis');
   if (isOther) {
-    const steps = view.steps;
-    const top = view.top;
-    placeCharts();
     const before = {...view};
+    placeAxes();
+    placeCharts();
     setDomain();
-    if (view.steps === steps && view.top === top && !keys.has('region')) Object.assign(view, before);
+    if (view.steps === before.steps && view.top === before.top && has('inSight')) Object.assign(view, before);
     tableView.rows = kRowsAtOnce;
   }
   if (isOther || has('colourBy', 'found', 'onlyClass')) {
@@ -75,6 +76,7 @@ function respond(keys) {
   if (has('selected')) markRow();
   if (isOther || has('selected', 'active')) drawPanel();
   redraw('overlay');
+  writeLink();
 }
 
 function chooseTheme() {
@@ -146,9 +148,13 @@ function start() {
   startButtons();
   startPrint();
   openConsole();
-  if (other !== null) state.colourBy = 'change';
-  if (shown.isPacking) state.colourBy = coloursBySize(shown) ? 'operator' : 'kind';
-  update({inSight: sheetsOfMode(state.mode), region: shown.usedRegions()[0]});
+  state.opened = other === null ? dominatingBody(shown) : shown;
+  if (shown.isPacking) state.colourBy = 'size';
+  update({
+    inSight: state.opened === shown ? sheetsOfMode(state.mode) : [state.opened],
+    region: state.opened.usedRegions()[0],
+  });
+  startLink();
   new ResizeObserver(() => charts.forEach((chart) => chart.resize())).observe(byId('charts'));
   document.body.dataset.ready = 'yes';
 }

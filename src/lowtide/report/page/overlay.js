@@ -90,15 +90,16 @@ function drawFound(chart, context) {
 // the steps that read it, and a tick on the upper edge the step that writes it. If the buffer has parts, these are the
 // edges of the value.
 function drawSelected(chart, context) {
-  const {sheet, ink, scaleX} = chart;
+  const {sheet, ink} = chart;
   if (!state.selected || state.selected.sheet !== sheet) return;
   const {buffer} = state.selected;
   if (sheet.bufferRegion[buffer] !== state.region) return;
   const box = boxOf(chart, buffer);
-  const markWidth = Math.min(2, Math.max(0.5, scaleX / 4));
   const mark = (step, y, height) => {
+    const [begin, end] = [chart.xOf(step), chart.xOf(step + 1)];
+    const width = Math.min(2, Math.max(0.5, (end - begin) / 4));
     context.fillStyle = ink.text;
-    context.fillRect(chart.xOf(step) + (scaleX - markWidth) / 2, y, markWidth, height);
+    context.fillRect((begin + end - width) / 2, y, width, height);
   };
   const hasParts = sheet.blockCountOf(buffer) > 1;
   for (const value of Array.from(sheet.valuesOfBuffer.of(buffer)).slice(0, kMostMarks)) {

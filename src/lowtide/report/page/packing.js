@@ -47,9 +47,6 @@ function packingMetrics(sheet) {
       title: 'Times at which a buffer begins or ends',
       tone: 'extra',
     }),
-    metric('Offsets', facts.strategy || '-', facts.optimal ? 'proven optimal' : 'best found', {
-      tone: facts.optimal ? 'good word extra' : 'word extra',
-    }),
     state.isVerified
       ? metric('Check', 'verified', facts.bound_searched ? 'offsets' : 'offsets and bound', {
           title: 'The offsets and the load bound were checked independently of the search',
@@ -57,18 +54,6 @@ function packingMetrics(sheet) {
         })
       : metric('Check', 'not verified', 'offsets as given', {tone: 'word'}),
   ];
-}
-
-// Whether sizes with a colour of their own cover at least half of the picture. If all sizes differ, colours by size are
-// useless.
-function coloursBySize(sheet) {
-  const {classes, classOf} = operatorClasses(sheet, heaviestOps([sheet]));
-  const areas = [0, 0]; // without and with a colour
-  for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
-    const area = sheet.bufferSize[buffer] * (sheet.bufferEnd[buffer] - sheet.bufferBegin[buffer]);
-    areas[classOf[buffer] + 1 < classes.length ? 1 : 0] += area;
-  }
-  return areas[1] >= areas[0];
 }
 
 function timeButton(sheet, time) {
@@ -110,7 +95,7 @@ function packedBufferPanel(sheet, buffer) {
       'div',
       {class: 'panel-head'},
       make('h2', {}, sheet.bufferText(buffer)),
-      tool('×', 'Close (Esc)', () => select(null)),
+      tool('×', 'Clear selection (Esc)', () => select(null)),
     ),
     make('p', {class: 'tagline'}, swatch, `${sheet.kindOf(buffer)}, buffer ${sheet.wholeOf[buffer]} of the file`),
     make(
@@ -129,19 +114,6 @@ function packedBufferPanel(sheet, buffer) {
   ];
 }
 
-// Movable and fixed buffers, each with their bytes.
-function kindRows(sheet) {
-  return sheet.kinds.flatMap((kind, at) => {
-    let [count, bytes] = [0, 0];
-    for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
-      if (sheet.bufferKind[buffer] !== at || !sheet.isMain(buffer)) continue;
-      ++count;
-      bytes += sheet.bufferSize[buffer];
-    }
-    return count > 0 ? row(kind, `${countText(count)}, ${bothBytes(bytes)} in all`) : [];
-  });
-}
-
 function timeRows(sheet) {
   const {peakStep, largestLoad} = regionFacts(sheet, 0);
   if (sheet.columnCount === 0) return [];
@@ -156,43 +128,57 @@ function timeRows(sheet) {
   ];
 }
 
+// The largest buffers at the peak, and why no offsets need less.
 function packingPanel(sheet) {
   const {facts, regions} = sheet;
   const now = totals(sheet);
+  const live = sheet.columnCount === 0 ? [] : regionFacts(sheet, 0).liveAtPeak;
+  const rows = live.slice(0, kMostPeakRows).map((buffer) => ({buffer, bytes: sheet.bufferSize[buffer], use: null}));
   return [
-    make('div', {class: 'panel-head'}, make('h2', {}, facts.graph || 'Packing')),
+    make('div', {class: 'panel-head'}, make('h2', {}, `Why ${shortBytes(now.arena)}`)),
     make(
       'p',
-      {class: 'muted'},
-      'Select a buffer to see its size, life and address, or a time on the load curve to see the live buffers.',
-      make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
+      {class: 'why'},
+      now.gap !== null && now.gap <= 0 ? 'No offsets need less: ' : `At least ${shortBytes(now.bound)} are needed: `,
+      `${boundReason(sheet)[1]}.`,
     ),
-    make('h3', {}, 'The packing'),
+    live.length === 0
+      ? null
+      : make(
+          'p',
+          {class: 'why'},
+          `${plural(live.length, 'buffer')} are live at the peak, at `,
+          timeButton(sheet, regionFacts(sheet, 0).peakStep),
+          ':',
+        ),
     make(
-      'dl',
-      {class: 'facts'},
-      row('Height', bothBytes(now.arena)),
-      regions[0].capacity === null ? [] : row('Capacity', bothBytes(regions[0].capacity)),
-      row('Bound', bothBytes(now.bound)),
-      row('Because', boundReason(sheet)[1]),
-      row('Gap', now.gap === null ? '-' : percentText(now.arena - now.bound, now.bound)),
-      row(
-        'Offsets',
-        `${facts.strategy || '-'} `,
-        make('span', {class: 'muted'}, facts.optimal ? '(proven optimal)' : '(best found)'),
-      ),
+      'ul',
+      {class: 'peak-rows'},
+      rows.map((one) => peakRow(one, sheet, now.load)),
     ),
     make('h3', {}, 'Time'),
     make('dl', {class: 'facts'}, timeRows(sheet)),
-    make('h3', {}, 'Buffers'),
-    make('dl', {class: 'facts'}, kindRows(sheet)),
-    make('h3', {}, 'Where it comes from'),
     make(
-      'dl',
-      {class: 'facts'},
-      row('File', facts.graph || '-'),
-      row('Tool', facts.tool || '-'),
-      row('Check', !state.isVerified ? 'not verified' : `offsets${facts.bound_searched ? '' : ' and bound'} verified`),
+      'details',
+      {class: 'details'},
+      make('summary', {}, 'Details of the packing'),
+      make(
+        'dl',
+        {class: 'facts'},
+        kindTotals(sheet),
+        regions[0].capacity === null ? [] : row('Capacity', bothBytes(regions[0].capacity)),
+        row(
+          'Offsets',
+          `${facts.strategy || '-'} `,
+          make('span', {class: 'muted'}, facts.optimal ? '(proven optimal)' : '(best found)'),
+        ),
+        row('File', facts.graph || '-'),
+        row('Tool', facts.tool || '-'),
+        row(
+          'Check',
+          !state.isVerified ? 'not verified' : `offsets${facts.bound_searched ? '' : ' and bound'} verified`,
+        ),
+      ),
     ),
   ];
 }

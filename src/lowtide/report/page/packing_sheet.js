@@ -8,12 +8,11 @@
 const kPackingWords = {
   axis: 'time',
   top: 'height',
+  load: 'live bytes',
   length: 'Length',
   tensor: 'buffer',
   node: 'node',
   operator: 'size',
-  otherOperators: 'other sizes',
-  operators: 'Size',
   search: 'Search buffers and sizes',
   notFound: 'No buffer or size matches.',
   empty: 'There are no buffers.',
@@ -24,6 +23,7 @@ class PackingSheet extends Sheet {
   constructor(columns, index, names) {
     super(columns, index, names);
     this.stepCount = this.bounds.at(-1) ?? 0;
+    this.axis = new StepAxis(this.stepCount);
   }
 
   readColumns({time, whole, piece}) {
@@ -69,8 +69,7 @@ class PackingSheet extends Sheet {
     this.firstPiece = new Int32Array(this.wholeCount + 1);
     whole.pieces.forEach((count, at) => (this.firstPiece[at + 1] = this.firstPiece[at] + count));
     this.wholeOf = new Int32Array(this.firstPiece[this.wholeCount]);
-    for (let at = 0; at < this.wholeCount; ++at)
-      this.wholeOf.fill(at, this.firstPiece[at], this.firstPiece[at + 1]);
+    for (let at = 0; at < this.wholeCount; ++at) this.wholeOf.fill(at, this.firstPiece[at], this.firstPiece[at + 1]);
   }
 
   // Pieces of one buffer have one name.
@@ -78,7 +77,7 @@ class PackingSheet extends Sheet {
     return new Int32Array(this.valueCount).fill(1);
   }
 
-  // Buffers of one size share a colour, as those of one operator do in a plan.
+  // A search for a size finds the buffers of that size, as one for an operator does in a plan.
   findOperators() {
     const indexOf = new Map();
     this.bufferOp = Int32Array.from(this.bufferSize, (size) => {

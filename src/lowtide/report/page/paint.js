@@ -5,6 +5,7 @@
 // buffer id, so that neighbours of one class differ.
 
 const kShades = 3;
+const kSizeFractions = [2, 8, 32, 128, 1024]; // of the largest buffer: the limits between classes of sizes
 const kDimmed = 128; // added to the paint of a buffer that is neither found nor singled out
 
 // Each way to colour gives classes, [{name, color (a css name)}], and classOf[buffer], an index into them.
@@ -32,17 +33,81 @@ function heaviestOps(sheets) {
 function operatorClasses(sheet, ops) {
   const named = ops.slice(0, ops.length > kHueCount ? kHueCount - 1 : kHueCount);
   const classes = named.map((name, at) => ({name, color: `hue-${at}`}));
-  classes.push({name: ops.length > named.length ? sheet.words.otherOperators : 'no operator', color: 'hue-other'});
+  classes.push({name: ops.length > named.length ? 'other operators' : 'no operator', color: 'hue-other'});
   const indexOfOp = sheet.ops.map((op) => (named.includes(op) ? named.indexOf(op) : named.length));
   const classOf = Uint8Array.from(sheet.bufferOp, (op) => (op === kNone ? named.length : indexOfOp[op]));
   return {classes, classOf};
 }
 
-// Returns {classes, classOf} for a way to colour. `changes` has the class of each buffer in a comparison, or is null.
-function paintSheet(sheet, colourBy, ops, changes) {
-  if (colourBy === 'operator') return operatorClasses(sheet, ops);
-  if (colourBy === 'change' && changes) return {classes: kChangeClasses, classOf: changes};
-  return kindClasses(sheet);
+// Sizes on a ramp: each class is a fraction of the largest buffer in sight.
+function sizeClasses(sheet, largest) {
+  const limits = kSizeFractions.map((fraction) => largest / fraction);
+  const classes = limits.map((limit, at) => ({name: `over ${shortBytes(Math.floor(limit))}`, color: `size-${at}`}));
+  classes.push({name: `up to ${shortBytes(Math.floor(limits.at(-1)))}`, color: `size-${limits.length}`});
+  const classOf = Uint8Array.from(sheet.bufferSize, (size) => {
+    const at = limits.findIndex((limit) => size > limit);
+    return at < 0 ? limits.length : at;
+  });
+  return {classes, classOf};
+}
+
+function largestBuffer(sheets) {
+  let largest = 1;
+  for (const sheet of sheets) {
+    sheet.bufferSize.forEach((size, buffer) => {
+      if (sheet.isPlaced(buffer) && size > largest) largest = size;
+    });
+  }
+  return largest;
+}
+
+// The stream that writes the value by which a buffer is named, or that uses the scratch.
+function streamClasses(sheet) {
+  const count = Math.min(sheet.streamCount, kHueCount);
+  const classes = Array.from({length: count}, (_, at) => ({name: sheet.streamName(at), color: `hue-${at}`}));
+  classes.push({name: 'other', color: 'hue-other'});
+  const classOf = Uint8Array.from(sheet.bufferKind, (_, buffer) => {
+    const value = sheet.mainValue[buffer];
+    const step = value === kNone ? sheet.scratchStep[buffer] : sheet.valueWritten[value];
+    return step === kNone ? count : Math.min(count, sheet.stepStream[step]);
+  });
+  return {classes, classOf};
+}
+
+// The ways to colour that say something about the sheets in sight, the best first.
+function coloursOffered() {
+  const sheets = state.inSight;
+  if (state.shown.isPacking) return ['size', 'peak', ...(state.shown.hasFixed ? ['kind'] : [])];
+  return [
+    'peak',
+    'operator',
+    'size',
+    'kind',
+    ...(sheets.some((sheet) => sheet.streamCount > 1) ? ['stream'] : []),
+    ...(isRootComparison() ? ['change'] : []),
+  ];
+}
+
+function firstColour() {
+  return coloursOffered()[0];
+}
+
+// Returns {classes, classOf} for a way to colour. `shared` is the same for all sheets in sight: {ops, largest}.
+function paintSheet(sheet, colourBy, {ops, largest}) {
+  switch (colourBy) {
+    case 'operator':
+      return operatorClasses(sheet, ops);
+    case 'size':
+      return sizeClasses(sheet, largest);
+    case 'stream':
+      return streamClasses(sheet);
+    case 'change':
+      return {classes: kChangeClasses, classOf: changesOf(sheet)};
+    case 'peak':
+      return peakClasses(sheet, state.region);
+    default:
+      return kindClasses(sheet);
+  }
 }
 
 // One byte per buffer. `lit(buffer)` tells whether a buffer is highlighted; null: all are.
@@ -58,6 +123,8 @@ function paintsOf(sheet, classOf, lit) {
 // Colours of all paints in the current theme: {css, text, rgb}, indexed by paint.
 function mixPaints(classes) {
   const ground = channels(cssColor('map'));
+  const onFill = cssColor('on-fill'); // one colour for all names, which every class can carry
+  const onFaded = cssColor('text');
   const lighter = [255, 255, 255];
   const darker = [0, 0, 0];
   const table = new Array(256);
@@ -66,11 +133,10 @@ function mixPaints(classes) {
     for (let shade = 0; shade < kShades; ++shade) {
       const rgb = shade === 0 ? base : mix(base, shade === 1 ? lighter : darker, shade === 1 ? 0.06 : 0.08);
       const faded = mix(ground, rgb, 0.22);
-      for (const [paint, shown] of [
-        [at * kShades + shade, rgb],
-        [at * kShades + shade + kDimmed, faded],
+      for (const [paint, shown, text] of [
+        [at * kShades + shade, rgb, onFill],
+        [at * kShades + shade + kDimmed, faded, onFaded],
       ]) {
-        const text = contrast(shown, lighter) >= contrast(shown, darker) ? '#ffffff' : '#000000';
         table[paint] = {css: hexOf(shown), text, rgb: shown.map(Math.round)};
       }
     }

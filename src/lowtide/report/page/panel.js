@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The panel at the side: the selected buffer, or the plan if none is.
+// The panel at the side: the selected buffer. If none is selected, explain.js fills it.
 
 const kMostReaders = 12; // listed at once
 const kMostValues = 40;
@@ -14,6 +14,10 @@ function sentence(sheet, parts) {
   return parts.map((part) => {
     if (typeof part === 'string') return part;
     if (part.step !== undefined) return stepButton(sheet, part.step);
+    if (part.buffer !== undefined)
+      return textButton(elide(sheet.bufferText(part.buffer), 56), 'Select this buffer', () =>
+        select(sheet, part.buffer, true),
+      );
     return make('span', {class: 'name'}, elide(sheet.tensorNameOf(part.value), 64));
   });
 }
@@ -158,11 +162,11 @@ function placeRows(sheet, buffer) {
       make('span', {class: 'muted'}, `0x${low.toString(16)} to 0x${high.toString(16)}`),
     ),
     ...(sheet.regions.length > 1 ? row('Region', sheet.regions[region].name) : []),
-    ...row('Rests on', restsOnText(sheet, buffer)),
+    ...row('Placed above', restsOnText(sheet, buffer)),
   ];
 }
 
-function peakRow(sheet, buffer) {
+function peakShareRow(sheet, buffer) {
   if (!sheet.isPlaced(buffer)) return [];
   const {peakStep, largestLoad} = regionFacts(sheet, sheet.bufferRegion[buffer]);
   const bytes = sheet.bytesAt(buffer, peakStep);
@@ -171,18 +175,44 @@ function peakRow(sheet, buffer) {
   return row('In the peak', lives ? percentText(bytes, largestLoad) + some : 'no');
 }
 
+// The names in the model of what a buffer holds and of the node that writes it, to search for in a viewer of graphs.
+function modelNames(sheet, buffer) {
+  const value = sheet.mainValue[buffer];
+  const first = firstWriter(sheet, buffer);
+  const step = value === kNone ? sheet.scratchStep[buffer] : (first?.step ?? kNone);
+  const node = step === kNone ? kNone : sheet.stepNode[step];
+  const tensor = value === kNone ? kNone : sheet.valueTensor[value];
+  const names = [
+    ['Tensor', tensor === kNone ? '' : sheet.tensorName[tensor]],
+    ['Node', node === kNone ? '' : sheet.nodeName[node]],
+  ].filter(([, name]) => name !== '');
+  if (names.length === 0) return null;
+  return make(
+    'dl',
+    {class: 'facts'},
+    names.flatMap(([label, name]) =>
+      row(
+        label,
+        make('span', {class: 'digest'}, name),
+        ' ',
+        copyButton(name, `Copy the name: Netron finds it with Ctrl+F`),
+      ),
+    ),
+  );
+}
+
 function bufferPanel(sheet, buffer) {
   const values = valuesInOrder(sheet, buffer);
   const op = sheet.bufferOp[buffer] === kNone ? '' : sheet.ops[sheet.bufferOp[buffer]];
   const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
-  swatch.style.setProperty('--swatch', `var(--kind-${sheet.kindOf(buffer)})`);
-  const whose = state.against === null || !isRootComparison() ? '' : sheet === state.shown ? ', after' : ', before';
+  swatch.style.setProperty('--swatch', colourOf(sheet)(buffer));
+  const whose = isRootComparison() ? `, ${sidesOf(sheet)[0]}` : '';
   return [
     make(
       'div',
       {class: 'panel-head'},
       make('h2', {}, sheet.bufferText(buffer)),
-      tool('×', 'Close (Esc)', () => select(null)),
+      tool('×', 'Clear selection (Esc)', () => select(null)),
     ),
     make(
       'p',
@@ -191,6 +221,7 @@ function bufferPanel(sheet, buffer) {
       `${sheet.kindOf(buffer)}${op === '' ? '' : `, from ${op}`}, buffer ${buffer}${whose}`,
     ),
     bodyButtons(sheet, buffer),
+    modelNames(sheet, buffer),
     make(
       'dl',
       {class: 'facts'},
@@ -202,7 +233,7 @@ function bufferPanel(sheet, buffer) {
       ),
       partRows(sheet, buffer),
       placeRows(sheet, buffer),
-      peakRow(sheet, buffer),
+      peakShareRow(sheet, buffer),
     ),
     isRootComparison() ? make('p', {class: 'change-words'}, changeWords(sheet, buffer)) : null,
     make('h3', {}, 'Why it lives so long'),
@@ -221,86 +252,10 @@ function bufferPanel(sheet, buffer) {
   ];
 }
 
-function regionRows(sheet) {
-  return sheet.regions.flatMap((region, at) => {
-    const {largestLoad} = regionFacts(sheet, at);
-    const capacity = region.capacity === null ? '' : ` of ${shortBytes(region.capacity)}`;
-    return row(
-      region.name || `region ${at}`,
-      `arena ${shortBytes(region.arena)}${capacity}, peak ${shortBytes(largestLoad)}`,
-      make('span', {class: 'muted'}, `, alignment ${exactBytes(region.alignment)}`),
-    );
-  });
-}
-
-function planPanel(sheet) {
-  const {facts} = sheet;
-  const now = totals(sheet);
-  const kinds = new Map();
-  for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
-    const kind = sheet.kindOf(buffer);
-    const entry = kinds.get(kind) ?? {count: 0, bytes: 0};
-    kinds.set(kind, {count: entry.count + 1, bytes: entry.bytes + sheet.bufferSize[buffer]});
-  }
-  return [
-    make('div', {class: 'panel-head'}, make('h2', {}, facts.graph || 'Plan')),
-    make(
-      'p',
-      {class: 'muted'},
-      'Select a buffer to see what it holds and why it lives so long, or a step on the load curve to see the live ' +
-        'buffers.',
-      make('span', {class: 'for-keys'}, ' Press ? for all keys.'),
-    ),
-    bodyList(sheet),
-    make('h3', {}, 'The plan'),
-    make(
-      'dl',
-      {class: 'facts'},
-      row('Arena', bothBytes(now.arena)),
-      row('Peak', bothBytes(now.load)),
-      row('Bound', `${bothBytes(now.bound)} `, make('span', {class: 'muted'}, facts.bound_name)),
-      row('Gap', now.gap === null ? '-' : percentText(now.arena - now.bound, now.bound)),
-      row('Peak as given', bothBytes(now.loadAsGiven)),
-      row(
-        'Order',
-        `${facts.schedule || '-'} `,
-        make('span', {class: 'muted'}, facts.schedule_optimal ? '(proven optimal)' : ''),
-      ),
-      row(
-        'Offsets',
-        `${facts.allocate || '-'} `,
-        make('span', {class: 'muted'}, facts.allocate_optimal ? '(proven optimal)' : ''),
-      ),
-    ),
-    make('h3', {}, sheet.regions.length > 1 ? 'Regions' : 'Region'),
-    make('dl', {class: 'facts'}, regionRows(sheet)),
-    make('h3', {}, 'Buffers'),
-    make(
-      'dl',
-      {class: 'facts'},
-      [...kinds].flatMap(([kind, {count, bytes}]) => row(kind, `${countText(count)}, ${bothBytes(bytes)} in all`)),
-    ),
-    make('h3', {}, 'Where it comes from'),
-    make(
-      'dl',
-      {class: 'facts'},
-      row('Graph', `${facts.graph || '-'}, ${plural(facts.nodes, 'node')}, ${plural(facts.tensors, 'tensor')}`),
-      row('Sizes', facts.dims.join(', ') || 'fixed'),
-      row('Target', facts.target || '-'),
-      row('Model', make('span', {class: 'digest'}, facts.model_sha256 || 'no file')),
-      row('Tool', facts.tool || '-'),
-      row(
-        'Check',
-        state.isVerified ? 'verified against the model, step by step' : 'not verified here: run lowtide verify',
-      ),
-    ),
-  ];
-}
-
 function drawPanel() {
   const panel = byId('panel');
   const sheet = activeSheet();
-  const [ofBuffer, ofAll] = sheet.isPacking ? [packedBufferPanel, packingPanel] : [bufferPanel, planPanel];
+  const [ofBuffer, ofAll] = sheet.isPacking ? [packedBufferPanel, packingPanel] : [bufferPanel, explainPanel];
   fill(panel, state.selected ? ofBuffer(state.selected.sheet, state.selected.buffer) : ofAll(sheet));
   panel.scrollTop = 0;
 }

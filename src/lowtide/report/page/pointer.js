@@ -7,10 +7,12 @@ const kClickReach = 4; // pixels that a click may stray
 
 function zoneAt(chart, x, y) {
   const {map, load, strip} = chart.layout;
+  const {lanes} = chart.layout;
   if (y >= strip.y - 2) return 'strip';
   if (y > map.y + map.h) return 'steps';
   if (x < map.x) return y >= map.y ? 'bytes' : 'steps';
-  return y <= load.y + load.h + 4 ? 'load' : 'map';
+  if (y <= load.y + load.h + 4) return 'load';
+  return y < lanes.y + lanes.h ? 'lanes' : 'map';
 }
 
 function place(event, chart) {
@@ -29,8 +31,8 @@ function onWheel(chart, event) {
   } else {
     const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0022))));
     const keepsX = zone === 'bytes' || event.altKey;
-    const keepsY = zone === 'load' || zone === 'steps' || zone === 'strip';
-    view.zoom(keepsX ? 1 : factor, keepsY ? 1 : factor, chart.stepAt(x), chart.bytesAt(y));
+    const keepsY = ['load', 'lanes', 'steps', 'strip'].includes(zone);
+    view.zoom(keepsX ? 1 : factor, keepsY ? 1 : factor, chart.positionAt(x), chart.bytesAt(y));
   }
   redraw();
 }
@@ -39,7 +41,7 @@ function setHover(chart, event) {
   const {x, y} = place(event, chart);
   const {map} = chart.layout;
   const zone = zoneAt(chart, x, y);
-  const isOver = (zone === 'map' || zone === 'load') && x >= map.x && x <= map.x + map.w;
+  const isOver = ['map', 'load', 'lanes'].includes(zone) && x >= map.x && x <= map.x + map.w;
   const block = isOver && zone === 'map' ? chart.blockAt(x, y) : kNone;
   const buffer = block === kNone ? kNone : chart.sheet.blockBuffer[block];
   chart.hover = isOver ? {x, y, step: Math.floor(chart.stepAt(x)), block, buffer} : null;
@@ -63,8 +65,12 @@ function tooltipLines(chart, zone) {
       ...(sheet.blockCountOf(buffer) > 1 ? [`here ${partText(sheet, block)}`] : []),
     ];
   }
+  if (zone === 'lanes') {
+    const under = laneStepAt(chart, chart.hover.x, chart.hover.y);
+    return under === null ? [] : laneTooltip(sheet, under);
+  }
   if (zone !== 'load' || step < 0 || step >= sheet.stepCount) return [];
-  const load = `load ${bothBytes(facts.loadAt(step))}`;
+  const load = `${sheet.words.load} ${bothBytes(facts.loadAt(step))}`;
   return [`${sheet.words.axis} ${sheet.timeText(step)}`, elide(sheet.stepText(step), 60), load].filter(Boolean);
 }
 
@@ -89,11 +95,17 @@ function hideHover(chart) {
   chart.request('overlay');
 }
 
-function click(chart, {x, y}) {
+function click(chart, at) {
+  const {x, y} = at;
   const zone = zoneAt(chart, x, y);
   if (zone === 'load' || zone === 'steps') {
     update({active: chart.sheet});
     goToStep(Math.floor(chart.stepAt(x)));
+    return;
+  }
+  if (zone === 'lanes') {
+    const step = laneStepAt(chart, at.x, at.y);
+    if (step !== null) goToStep(step);
     return;
   }
   if (zone !== 'map') return;
@@ -105,8 +117,8 @@ function click(chart, {x, y}) {
 // Centres the view on a position of the strip.
 function moveOnStrip(chart, x) {
   const {strip} = chart.layout;
-  const step = ((x - strip.x) / strip.w) * view.steps;
-  view.pan(step - (view.x0 + view.x1) / 2, 0);
+  const position = ((x - strip.x) / strip.w) * view.steps;
+  view.pan(position - (view.x0 + view.x1) / 2, 0);
   redraw();
 }
 
@@ -133,7 +145,7 @@ function pinch(chart, [first, second], moved, at) {
   const centre = {x: (at.x + other.x) / 2, y: (at.y + other.y) / 2};
   const before = {x: (moved.x + other.x) / 2, y: (moved.y + other.y) / 2};
   view.pan(-(centre.x - before.x) / chart.scaleX, (centre.y - before.y) / chart.scaleY);
-  view.zoom(factor, factor, chart.stepAt(centre.x), chart.bytesAt(centre.y));
+  view.zoom(factor, factor, chart.positionAt(centre.x), chart.bytesAt(centre.y));
   Object.assign(moved, at);
   redraw();
 }
@@ -143,8 +155,8 @@ function finishBox(chart) {
   chart.box = null;
   if (Math.abs(x1 - x0) < kClickReach || Math.abs(y1 - y0) < kClickReach) return;
   view.setBox(
-    chart.stepAt(Math.min(x0, x1)),
-    chart.stepAt(Math.max(x0, x1)),
+    chart.positionAt(Math.min(x0, x1)),
+    chart.positionAt(Math.max(x0, x1)),
     chart.bytesAt(Math.max(y0, y1)),
     chart.bytesAt(Math.min(y0, y1)),
   );

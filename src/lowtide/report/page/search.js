@@ -125,8 +125,7 @@ function drawResults() {
     items.push(
       make('li', {class: 'muted'}, `${countText(finder.total - items.length)} more, all highlighted in the picture`),
     );
-  if (finder.total === 0 && state.query !== '')
-    items.push(make('li', {class: 'muted'}, state.shown.words.notFound));
+  if (finder.total === 0 && state.query !== '') items.push(make('li', {class: 'muted'}, state.shown.words.notFound));
   fill(host, items);
   if (finder.at >= 0) {
     byId('search').setAttribute('aria-activedescendant', `result-${finder.at}`);

@@ -99,7 +99,7 @@ function restsOn(sheet, buffer) {
   const {blocks} = regionFacts(sheet, sheet.bufferRegion[buffer]);
   for (const block of sheet.piecesOf(buffer).flatMap((piece) => sheet.blocksOf(piece))) {
     const floor = sheet.blockOffset[block];
-    blocks.visit(sheet.blockBegin[block], sheet.blockEnd[block], 0, floor, (found) => {
+    blocks.visitSteps(sheet.blockBegin[block], sheet.blockEnd[block], 0, floor, (found) => {
       const other = sheet.blockBuffer[found];
       const between = floor - sheet.blockOffset[found] - sheet.blockSize[found];
       if (sheet.isSame(other, buffer) || between < 0 || between > air || sheet.blockSize[found] === 0) return;
@@ -118,7 +118,7 @@ function guestsOf(sheet, buffer) {
   const low = sheet.bufferOffset[buffer];
   const high = low + sheet.bufferSize[buffer];
   const {blocks} = regionFacts(sheet, sheet.bufferRegion[buffer]);
-  blocks.visit(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer], low, high, (found) => {
+  blocks.visitSteps(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer], low, high, (found) => {
     const begin = sheet.blockOffset[found];
     if (begin < high && begin + sheet.blockSize[found] > low) guests.add(sheet.blockBuffer[found]);
   });

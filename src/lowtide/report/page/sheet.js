@@ -2,47 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One plan as the page uses it: the columns of the embedded JSON as typed arrays, and the writers and readers of
-// values. Ids are indexes; kNone stands for "none". Numbers of bytes are doubles, exact up to 8 PiB.
+// values. Ids are indexes. Numbers of bytes are doubles, exact up to 8 PiB.
 
-const kNone = -1;
 const kNoParts = {buffer: [], size: [], begin: [], end: []};
 
 const kPlanWords = {
   axis: 'step',
   top: 'arena',
+  load: 'live bytes',
   length: 'Steps',
   tensor: 'tensor',
   node: 'node',
   operator: 'operator',
-  otherOperators: 'other operators',
-  operators: 'Operator',
   search: 'Search tensors, nodes, operators',
   notFound: 'No tensor, node or operator matches.',
   empty: 'This plan has no steps.',
   unplaced: 'This plan has no buffer in this region.',
 };
-
-// Rows grouped by a key: the rows of key k are items[begin[k]] ... items[begin[k + 1] - 1], in ascending order.
-class Groups {
-  constructor(keyCount, rowCount, keyOf) {
-    this.begin = new Int32Array(keyCount + 1);
-    for (let row = 0; row < rowCount; ++row) {
-      const key = keyOf(row);
-      if (key !== kNone) ++this.begin[key + 1];
-    }
-    for (let key = 0; key < keyCount; ++key) this.begin[key + 1] += this.begin[key];
-    this.items = new Int32Array(this.begin[keyCount]);
-    const next = this.begin.slice();
-    for (let row = 0; row < rowCount; ++row) {
-      const key = keyOf(row);
-      if (key !== kNone) this.items[next[key]++] = row;
-    }
-  }
-
-  of(key) {
-    return key === kNone ? this.items.subarray(0, 0) : this.items.subarray(this.begin[key], this.begin[key + 1]);
-  }
-}
 
 class Sheet {
   constructor(columns, index, names) {
@@ -54,6 +30,7 @@ class Sheet {
     this.regions = columns.regions;
     this.ops = columns.ops;
     this.types = columns.types;
+    this.proof = columns.proof ?? null; // paragraphs on why no order needs less; null if the page was not given them
     this.start = 0; // number of the first step
     this.readColumns(columns);
     this.makeBlocks(columns.part);
@@ -61,6 +38,8 @@ class Sheet {
     this.findOperators();
     this.bodies = new Map(); // step -> sheets of the bodies that it runs
     this.prepared = new Map(); // facts of a region, made when first asked for
+    this.axis = new StepAxis(this.stepCount);
+    this.axisKinds = [this.axis.kind]; // that placeAxes offers
   }
 
   readColumns({node, tensor, step, value, buffer, streams = [], outputs = []}) {
@@ -75,12 +54,15 @@ class Sheet {
     this.stepAlias = Uint8Array.from(step.alias);
     this.stepStream = step.stream ?? null; // null for one stream
     this.streams = streams; // null for a worker, the names of two regions for a link
+    this.streamCount = Math.max(1, streams.length);
+    this.stepPicoseconds = step.picoseconds ? Float64Array.from(step.picoseconds) : null; // null: not known
+    this.after = Int32Array.from(step.after ?? []);
+    this.afterBegin = Groups.beginOf(step.after_count ?? []);
     // null without copies; the region, -2 within a region, kNone for other steps
     this.stepCopy = step.copy ?? null;
     this.stepScratch = Int32Array.from(step.scratch);
     this.read = Int32Array.from(step.read);
-    this.readBegin = new Int32Array(this.stepCount + 1);
-    step.read_count.forEach((count, at) => (this.readBegin[at + 1] = this.readBegin[at] + count));
+    this.readBegin = Groups.beginOf(step.read_count);
     this.valueCount = value.tensor.length;
     this.valueTensor = Int32Array.from(value.tensor);
     this.valueWritten = Int32Array.from(value.written);
@@ -99,6 +81,18 @@ class Sheet {
     this.mainValue = Int32Array.from(buffer.name);
   }
 
+  // The axis of the picture. Facts that were made for another axis follow.
+  setAxis(axis) {
+    this.axis = axis;
+    for (const facts of this.prepared.values()) facts.placeBlocks();
+  }
+
+  // Steps of other streams that must end before this one begins.
+  waitsOf(step) {
+    if (this.after.length === 0) return [];
+    return Array.from(this.after.subarray(this.afterBegin[step], this.afterBegin[step + 1]));
+  }
+
   // Which value of its tensor each value is, counted from 1.
   countOrdinals() {
     const counts = new Int32Array(this.tensorName.length);
@@ -115,8 +109,7 @@ class Sheet {
     this.blockCount = this.firstBlock[this.bufferCount];
     this.hasParts = this.blockCount > this.bufferCount;
     this.blockBuffer = new Int32Array(this.blockCount);
-    for (const side of ['Begin', 'End', 'Offset', 'Size'])
-      this[`block${side}`] = new Float64Array(this.blockCount);
+    for (const side of ['Begin', 'End', 'Offset', 'Size']) this[`block${side}`] = new Float64Array(this.blockCount);
     let row = 0;
     for (let buffer = 0; buffer < this.bufferCount; ++buffer) {
       const first = this.firstBlock[buffer];
@@ -215,6 +208,22 @@ class Sheet {
     return ordinal === 1 ? this.tensorName[tensor] : `${this.tensorName[tensor]} #${ordinal}`;
   }
 
+  shortTensorName(value, most) {
+    const name = this.tensorNameOf(value);
+    const tensor = this.valueTensor[value];
+    if (name.length <= most || tensor === kNone) return shortName(name, most);
+    const ordinal = name.length - this.tensorName[tensor].length; // " #2"
+    return this.shortened(this.tensorName, tensor, most - ordinal) + name.slice(name.length - ordinal);
+  }
+
+  // A name of one of the two lists, shortened so that it differs from the others. What differs is found on first use.
+  shortened(names, at, most) {
+    if (names[at].length <= most) return names[at];
+    this.telling ??= new Map();
+    if (!this.telling.has(names)) this.telling.set(names, tellingLengths(names));
+    return shortName(names[at], most, this.telling.get(names)[at]);
+  }
+
   valueSize(value) {
     const tensor = this.valueTensor[value];
     return tensor === kNone ? 0 : this.tensorSize[tensor];
@@ -235,14 +244,18 @@ class Sheet {
     const reads = this.readsOf(step);
     const tensor = reads.length > 0 && reads[0] !== kNone ? this.valueTensor[reads[0]] : kNone;
     const region = this.regions[this.stepCopy[step]]?.name;
-    const what = tensor === kNone ? '(unnamed)' : shortName(this.tensorName[tensor], most);
+    const what = tensor === kNone ? '(unnamed)' : this.shortened(this.tensorName, tensor, most);
     return `copy ${what}${region === undefined ? '' : ` to ${region}`}`;
   }
 
+  // "stream 1", "link from sram to dram"
+  streamName(stream) {
+    const ends = this.streams[stream] ?? null;
+    return ends === null ? `stream ${stream}` : `link from ${ends[0]} to ${ends[1]}`;
+  }
+
   streamText(step) {
-    if (this.stepStream === null) return '';
-    const ends = this.streams[this.stepStream[step]] ?? null;
-    return ends === null ? `, stream ${this.stepStream[step]}` : `, link from ${ends[0]} to ${ends[1]}`;
+    return this.stepStream === null ? '' : `, ${this.streamName(this.stepStream[step])}`;
   }
 
   // "Conv conv1"; a node without a name is shown by its operator and number. `most` limits the letters of the name.
@@ -252,13 +265,13 @@ class Sheet {
     if (this.isCopy(step)) return `${this.copyText(step, most)}${stream}`;
     if (node === kNone) return `an unknown node${stream}`;
     const op = this.ops[this.nodeOp[node]] || 'node';
-    const name = this.nodeName[node] === '' ? `(node ${node})` : shortName(this.nodeName[node], most);
+    const name = this.nodeName[node] === '' ? `(node ${node})` : this.shortened(this.nodeName, node, most);
     return `${op} ${name}${stream}`;
   }
 
   bufferText(buffer, most = Infinity) {
     const value = this.mainValue[buffer];
-    if (value !== kNone) return shortName(this.tensorNameOf(value), most);
+    if (value !== kNone) return this.shortTensorName(value, most);
     const step = this.scratchStep[buffer];
     return step === kNone ? `${this.kindOf(buffer)} ${buffer}` : `scratch of ${this.stepText(step, most)}`;
   }
@@ -365,20 +378,4 @@ class Sheet {
     while (path[0].parent) path.unshift(sheets[path[0].parent[0]]);
     return path;
   }
-}
-
-// All sheets of the page, with bodies attached to the steps that run them.
-function readSheets() {
-  const embedded = JSON.parse(byId('sheets').textContent);
-  const sheets = embedded.sheets.map((columns, index) =>
-    columns.packing ? new PackingSheet(columns, index, embedded) : new Sheet(columns, index, embedded),
-  );
-  for (const sheet of sheets) {
-    if (!sheet.parent) continue;
-    const [outer, step] = sheet.parent;
-    const list = sheets[outer].bodies;
-    list.set(step, [...(list.get(step) ?? []), sheet]);
-  }
-  const at = (index) => (index === null ? null : sheets[index]);
-  return {sheets, shown: at(embedded.shown), against: at(embedded.against), isVerified: embedded.verified};
 }

@@ -11,7 +11,9 @@ const state = {
   inSight: [], // sheets drawn: one, or before and after side by side
   mode: 'after', // of a comparison: 'both', 'before' or 'after'
   region: 0,
-  colourBy: 'kind',
+  colourBy: 'peak',
+  axis: null, // the kind of axis that the reader chose; null: the best that the sheet has
+  opened: null, // the sheet that the page opens with
   active: null, // the sheet that tables and panel show; null: the last in sight
   selected: null, // {sheet, buffer}
   step: null, // the step that the table shows; null: the peak

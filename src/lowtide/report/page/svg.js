@@ -36,9 +36,10 @@ function svgAxes(chart) {
     parts.push(svgLine(map.x, chart.yOf(at), map.x + map.w, chart.yOf(at), ink.grid));
     parts.push(svgText(left - 8, chart.yOf(at) + 4, shortBytes(at), ink.muted, {align: 'end'}));
   }
-  for (const step of stepTicks(seen, map.w, sheet.start)) {
-    parts.push(svgLine(chart.xOf(step), load.y, chart.xOf(step), map.y + map.h, ink.grid));
-    parts.push(svgText(chart.xOf(step), axisY + 4, sheet.tickText(step), ink.muted, {align: 'middle'}));
+  for (const {position, text} of sheet.axis.ticks(seen.x0, seen.x1, map.w, sheet)) {
+    const x = map.x + (position - seen.x0) * chart.scaleX;
+    parts.push(svgLine(x, load.y, x, map.y + map.h, ink.grid));
+    parts.push(svgText(x, axisY + 4, text, ink.muted, {align: 'middle'}));
   }
   return parts;
 }
@@ -80,7 +81,12 @@ function svgNamed(chart, buffer, boxes, {css, text}) {
   const titled = shape.replace(/<(\w+)([^>]*)\/>$/, (_, tag, attributes) => `<${tag}${attributes}>${title}</${tag}>`);
   const {x, y, w, h} = svgSides(boxForName(boxes) ?? boxes[0]);
   if (w < 44 || h < 13) return titled;
-  return titled + svgText(x + 5, y + h / 2 + 4, shortName(name, Math.floor((w - 9) / kLetterWidth)), text);
+  const letters = Math.floor((w - 9) / kLetterWidth);
+  const shown =
+    letters < Math.min(kLeastName, name.length)
+      ? shortBytes(sheet.bufferSize[buffer])
+      : sheet.bufferText(buffer, letters);
+  return titled + svgText(x + 5, y + h / 2 + 4, shown, text);
 }
 
 function svgSides({x0, x1, y0, y1}) {
@@ -132,7 +138,7 @@ function svgBuffers(chart) {
 
 function svgLoad(chart) {
   const {
-    layout: {load, left},
+    layout: {load},
     facts,
     ink,
     sheet,
@@ -142,18 +148,68 @@ function svgLoad(chart) {
   const yOf = (bytes) => load.y + load.h - (bytes / loadTop) * load.h;
   const points = [];
   traceLoad(chart, svgPen(points), load, seen.x0, seen.x1, yOf);
-  const limit = (bytes, name, color, dash, shift) => [
-    svgLine(load.x, yOf(bytes), load.x + load.w, yOf(bytes), color, dash),
-    svgText(load.x + load.w - 4, yOf(bytes) + shift, `${name} ${shortBytes(bytes)}`, color, {align: 'end'}),
-  ];
+  const limits = loadLimits(chart).flatMap(({bytes, text, color, dash, isLeft}) => [
+    svgLine(load.x, yOf(bytes), load.x + load.w, yOf(bytes), color, dash.join(' ') || null),
+    svgAtEdge(load, isLeft, yOf(bytes) + 12, text, color),
+  ]);
+  const words = peakWords(chart).filter(Boolean).join(': ');
   return [
     `<path d="${points.join('')}" fill="${ink.load}" fill-opacity="0.2" stroke="${ink.load}"/>`,
-    svgText(left - 8, load.y + load.h, 'load', ink.muted, {align: 'end'}),
-    ...(facts.arena > 0 ? limit(facts.arena, sheet.words.top, ink.arena, '6 3', -4) : []),
-    ...(sheet.usedRegions().length === 1 && sheet.facts.bound > 0
-      ? limit(sheet.facts.bound, 'bound', ink.bound, '2 3', 12)
-      : []),
+    svgText(4, load.y - 8, sheet.words.load, ink.muted),
+    svgText(load.x + load.w, load.y - 8, facts.largestLoad > 0 ? words : '', ink.peak, {align: 'end'}),
+    ...limits,
   ];
+}
+
+function svgAtEdge(area, isLeft, y, text, color) {
+  return isLeft ? svgText(area.x + 4, y, text, color) : svgText(area.x + area.w - 4, y, text, color, {align: 'end'});
+}
+
+// The end of the arena and the capacity, as lines over the map.
+function svgLimits(chart) {
+  const {
+    layout: {map},
+    view: seen,
+  } = chart;
+  return limitLines(chart)
+    .filter(({bytes}) => bytes > seen.y0 && bytes <= seen.y1)
+    .flatMap(({bytes, text, color, dash, isLeft}) => [
+      svgLine(map.x, chart.yOf(bytes), map.x + map.w, chart.yOf(bytes), color, dash.join(' ') || null),
+      svgAtEdge(map, isLeft, chart.yOf(bytes) - 4, text, color),
+    ]);
+}
+
+// The steps of each stream.
+function svgLanes(chart) {
+  const {
+    sheet,
+    ink,
+    layout: {lanes, map, left},
+    view: seen,
+  } = chart;
+  const parts = [];
+  for (let stream = 0; stream < lanesOf(sheet); ++stream)
+    parts.push(svgText(left - 8, laneY(chart, stream) + 11, sheet.streamName(stream), ink.muted, {align: 'end'}));
+  const boxes = [];
+  for (let step = 0; lanes.h > 0 && step < sheet.stepCount; ++step) {
+    const [begin, end] = laneSpan(sheet, step).map((at) => Math.min(Math.max(at, seen.x0), seen.x1));
+    if (end <= begin || sheet.stepStream[step] >= lanesOf(sheet)) continue;
+    const x = map.x + (begin - seen.x0) * chart.scaleX;
+    const wide = Math.max(0.4, (end - begin) * chart.scaleX - 0.6);
+    boxes.push(
+      `M${fixed(x)} ${fixed(laneY(chart, sheet.stepStream[step]) + 1)}h${fixed(wide)}v${kLaneHeight - 4}h-${fixed(wide)}z`,
+    );
+  }
+  return boxes.length === 0 ? parts : [...parts, `<path d="${boxes.join('')}" fill="${ink.load}"/>`];
+}
+
+function svgPeakLabels(chart) {
+  const {ink} = chart;
+  return peakLabels(chart).flatMap(({x, y, w, edge, isLeft, text}) => [
+    svgLine(edge, y, isLeft ? x + w : x, y, ink.peak),
+    svgRect({x, y: y - kPeakLabelHeight / 2, w, h: kPeakLabelHeight}, ink.panel, ` stroke="${ink.peak}"`),
+    svgText(x + 5, y + 4, text, ink.text),
+  ]);
 }
 
 // The peak's band over the map, clipped to the view.
@@ -174,8 +230,12 @@ function svgChart(chart, x, y) {
     svgRect(layout.map, ink.map),
     ...svgAxes(chart),
     ...svgBuffers(chart),
+    ...svgLimits(chart),
     ...svgLoad(chart),
+    ...svgLanes(chart),
     svgPeak(chart),
+    ...svgPeakLabels(chart),
+    ...svgOutside(chart),
     '</g>',
   ].join('\n');
 }

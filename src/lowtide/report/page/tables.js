@@ -8,7 +8,7 @@ const kRowsAtOnce = 200;
 
 const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
-const kCellLetters = 20; // of a name in a cell; the whole name is its title
+const kCellLetters = 26; // of a name in a cell; the whole name is its title
 
 // text(sheet, buffer, most letters of a name); number: the sort key, which is aligned to the right.
 const columns = {
@@ -84,7 +84,7 @@ function livingText(sheet, buffer) {
 
 function tensorsText(sheet, buffer, most) {
   const values = valuesInOrder(sheet, buffer);
-  const names = values.slice(0, 4).map((value) => shortName(sheet.tensorNameOf(value), most));
+  const names = values.slice(0, 4).map((value) => sheet.shortTensorName(value, most));
   const more = values.length - names.length;
   return names.length === 0 ? '-' : names.join(', ') + (more > 0 ? `, and ${more} more` : '');
 }
@@ -136,7 +136,7 @@ function tabContent(sheet) {
       const facts = regionFacts(sheet, state.region);
       tableView.whole = facts.loadAt(activeStep());
       return {
-        keys: ['buffer', 'kind', 'living', 'share', 'tensors', 'producer', 'reader', 'lives', 'address'],
+        keys: ['buffer', 'kind', 'living', 'share', 'producer', 'reader', 'lives', 'address'],
         list: facts.liveAt(activeStep()),
         sortBy: 'living',
       };
@@ -309,7 +309,7 @@ function stepControls(sheet) {
       'span',
       {class: 'step-text'},
       sheet.stepCount > 0 ? elide(sheet.stepText(step), 48) : '',
-      make('span', {class: 'muted'}, `  load ${shortBytes(load)}`),
+      make('span', {class: 'muted'}, `  ${shortBytes(load)} live`),
     ),
   );
 }

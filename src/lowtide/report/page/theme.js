@@ -45,17 +45,3 @@ function hexOf([r, g, b]) {
 function mix(from, to, share) {
   return from.map((channel, at) => channel + (to[at] - channel) * share);
 }
-
-// WCAG 2 relative luminance and contrast.
-function luminance(rgb) {
-  const [r, g, b] = rgb.map((channel) => {
-    const part = channel / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-function contrast(a, b) {
-  const [high, low] = [luminance(a), luminance(b)].sort((x, y) => y - x);
-  return (high + 0.05) / (low + 0.05);
-}

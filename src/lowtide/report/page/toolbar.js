@@ -71,12 +71,32 @@ function regionChoice() {
 }
 
 function colourChoice() {
-  const options = [
-    {key: 'kind', text: 'Kind'},
-    {key: 'operator', text: state.shown.words.operators},
-  ];
-  if (isRootComparison()) options.push({key: 'change', text: 'Change'});
+  const names = {
+    peak: 'Peak',
+    operator: 'Operator',
+    size: 'Size',
+    stream: 'Stream',
+    kind: 'Kind',
+    change: 'Change',
+  };
+  const options = coloursOffered().map((key) => ({key, text: names[key]}));
   return choice('Colour by', options, state.colourBy, (colourBy) => update({colourBy, onlyClass: null}));
+}
+
+function axisChoice() {
+  const kinds = activeSheet().axisKinds;
+  if (kinds.length < 2) return null;
+  const options = {
+    folded: {text: 'Folded', title: 'Steps in a row that touch less than 0.1 % of the peak take the space of one'},
+    steps: {text: 'All steps', title: 'Every step is equally wide'},
+    time: {text: 'Time', title: 'Estimated times'},
+  };
+  return choice(
+    'Axis',
+    kinds.map((key) => ({key, ...options[key]})),
+    activeSheet().axis.kind,
+    (axis) => update({axis}),
+  );
 }
 
 // The classes of the drawn buffers. A click shows only one of them.
@@ -125,53 +145,15 @@ function drawToolbar() {
     labelled('Show', comparisonChoice()),
     labelled('Region', regionChoice()),
     labelled('Colour', colourChoice()),
+    labelled('Axis', axisChoice()),
     legend(),
     make(
       'div',
       {class: 'tools'},
-      tool('Peak', 'Go to the peak (P)', goToPeak),
+      tool('To peak', 'Zoom to the peak (P)', goToPeak),
       tool('−', 'Zoom out (-)', () => zoomBy(1.6)),
       tool('+', 'Zoom in (+)', () => zoomBy(1 / 1.6)),
       tool('Fit', 'Show everything (0)', fitView),
-    ),
-  );
-}
-
-// Before and after, one figure per entry.
-function drawComparison() {
-  const host = byId('comparison');
-  host.hidden = !isRootComparison();
-  if (host.hidden) return;
-  const [before, after] = [totals(state.against), totals(state.shown)];
-  const figure = (label, from, to, text, change) =>
-    make(
-      'div',
-      {class: 'difference'},
-      make('span', {class: 'label'}, label),
-      make('span', {}, `${text(from)} → ${text(to)} `),
-      make('span', {class: to < from ? 'better' : to > from ? 'worse' : 'muted'}, change(to - from)),
-    );
-  const countChange = (by) => (by === 0 ? '±0' : `${by > 0 ? '+' : '−'}${countText(Math.abs(by))}`);
-  const bytesChange = (from) => (by) =>
-    `${changeBytes(by)}${by === 0 ? '' : ` (${by > 0 ? '+' : ''}${percentText(by, from)})`}`;
-  const changes = countChanges(state.shown);
-  const changed = after.placed - changes[kSame];
-  const gone = countChanges(state.against)[kOnlyHere];
-  fill(
-    host,
-    make('strong', {}, 'Before → after'),
-    figure('arena', before.arena, after.arena, shortBytes, bytesChange(before.arena)),
-    figure('peak', before.load, after.load, shortBytes, bytesChange(before.load)),
-    figure('steps', state.against.stepCount, state.shown.stepCount, countText, countChange),
-    figure('buffers', before.placed, after.placed, countText, countChange),
-    make(
-      'div',
-      {class: 'difference'},
-      make('span', {class: 'label'}, 'changed'),
-      textButton(`${countText(changed)} of ${countText(after.placed)}`, 'List the changes', () =>
-        update({tab: 'changes', colourBy: 'change'}),
-      ),
-      make('span', {class: 'muted'}, gone > 0 ? ` ${countText(gone)} gone` : ''),
     ),
   );
 }

@@ -1,0 +1,189 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The panel before anything is selected: what holds the peak, why no order needs less, and what would lower it.
+
+const kMostPeakRows = 6;
+const kPeakUses = {
+  reads: 'read',
+  writes: 'written',
+  rewrites: 'read and overwritten',
+  scratch: 'scratch of the step',
+  keeps: 'kept for the caller',
+};
+
+function peakRow({buffer, bytes, use, next}, sheet, whole) {
+  const words = use === 'keeps' && next !== null ? ['kept for ', stepButton(sheet, next)] : [kPeakUses[use] ?? ''];
+  const line = make(
+    'li',
+    {class: 'peak-row'},
+    make('div', {class: 'peak-bytes'}, shortBytes(bytes)),
+    make(
+      'div',
+      {},
+      textButton(elide(sheet.bufferText(buffer, 60), 60), 'Select this buffer', () => select(sheet, buffer, true)),
+      make('div', {class: 'muted'}, words),
+    ),
+  );
+  line.style.setProperty('--share', String(whole > 0 ? bytes / whole : 0));
+  return line;
+}
+
+function peakPart(sheet) {
+  const {largestLoad, peakStep} = regionFacts(sheet, state.region);
+  const live = peakBuffers(sheet, state.region);
+  const more = live.slice(kMostPeakRows);
+  const rest = more.reduce((sum, {bytes}) => sum + bytes, 0);
+  const ranges = peakRanges(sheet, state.region);
+  return [
+    make(
+      'p',
+      {},
+      make('strong', {}, bothBytes(largestLoad)),
+      ` are live at the same time at ${rangesText(ranges)} of ${countText(sheet.stepCount)} (the first is step 0).`,
+    ),
+    make('p', {class: 'why'}, 'This is the situation at ', stepButton(sheet, peakStep), ':'),
+    make(
+      'ul',
+      {class: 'peak-rows'},
+      live.slice(0, kMostPeakRows).map((one) => peakRow(one, sheet, largestLoad)),
+      more.length === 0
+        ? null
+        : make(
+            'li',
+            {class: 'peak-row'},
+            make('div', {class: 'peak-bytes'}, shortBytes(rest)),
+            make('div', {class: 'muted'}, `${plural(more.length, 'more buffer')}, listed in the table`),
+          ),
+    ),
+    tool('Show the peak', 'Zoom to the peak (P)', goToPeak),
+  ];
+}
+
+// A paragraph of `lowtide explain`, in which "step 14" becomes a button.
+function proofParagraph(sheet, text) {
+  const parts = text.split(/(step \d{1,3}(?:,\d{3})*(?!\d))/).map((part) => {
+    const number = /^step \d[\d,]*$/.test(part) ? Number(part.slice(5).replaceAll(',', '')) : NaN;
+    if (!(number < sheet.stepCount)) return part;
+    return textButton(part, 'Show this step', () => goToStep(number));
+  });
+  return make('p', {class: 'why'}, parts);
+}
+
+function proofPart(sheet) {
+  const now = totals(sheet);
+  const {facts} = sheet;
+  const isProven = now.load <= now.bound;
+  const heading = make('h3', {}, isProven ? 'Why no order needs less' : 'What is known about other orders');
+  if (sheet.proof !== null) return [heading, sheet.proof.map((text) => proofParagraph(sheet, text))];
+  if (now.bound === 0) return [];
+  const words = isProven
+    ? `The plan states a proof that ${noPlanText(facts).toLowerCase()} needs less than ${bothBytes(now.bound)}.`
+    : `This order needs ${bothBytes(now.load)}. The plan states that every order needs at least ` +
+      `${bothBytes(now.bound)}. Whether another order needs less than this one is not known.`;
+  return [
+    heading,
+    make('p', {class: 'why'}, words),
+    make(
+      'p',
+      {class: 'muted'},
+      state.isVerified
+        ? 'lowtide explain MODEL explains the plan on one stream.'
+        : 'A plan file does not hold the proof. lowtide explain MODEL prints it.',
+    ),
+  ];
+}
+
+function remedyItem(sheet, {title, words, peak, arena, isBest}) {
+  const {largestLoad, arena: whole, limit} = regionFacts(sheet, state.region);
+  const [name, to, from] = arena === undefined ? ['peak', peak, largestLoad] : ['arena', arena, whole];
+  const fits = limit !== null && whole > limit && to <= limit;
+  const figure = `${isBest ? 'at best ' : ''}${shortBytes(to)}`;
+  return make(
+    'li',
+    {class: 'remedy'},
+    make(
+      'div',
+      {class: 'remedy-head'},
+      make('strong', {}, title),
+      make('span', {class: 'better', title: `${name}: ${exactBytes(to)}`}, figure),
+      make('span', {class: 'muted'}, `−${percentText(from - to, from)}${fits ? ', may fit' : ''}`),
+    ),
+    words.length === 0 ? null : make('p', {class: 'why'}, sentence(sheet, words)),
+  );
+}
+
+function remediesPart(sheet) {
+  const remedies = remediesOf(sheet, state.region);
+  const {largestLoad} = regionFacts(sheet, state.region);
+  const touched = largestTouched(sheet, state.region);
+  const isFloor = touched.bytes >= largestLoad;
+  const floor = isFloor
+    ? ['Recomputing and swapping do not help: ', {step: touched.step}, ' itself reads and writes every live byte.']
+    : [
+        `Recomputing and swapping cannot get below ${shortBytes(touched.bytes)}, which `,
+        {step: touched.step},
+        ' reads and writes.',
+      ];
+  return [
+    make('h3', {}, 'What would lower the peak'),
+    make(
+      'ul',
+      {class: 'remedies'},
+      remedies.map((remedy) => remedyItem(sheet, remedy)),
+    ),
+    remedies.length === 0 ? make('p', {class: 'why'}, 'No single change of this order lowers the peak by 1 %.') : null,
+    make('p', {class: 'why'}, sentence(sheet, floor)),
+    make(
+      'p',
+      {class: 'muted'},
+      'Each figure is the peak of this order after that change alone. Lowtide does not yet make these changes.',
+    ),
+  ];
+}
+
+// Inputs, weights and states with their bytes.
+function outsidePart(sheet) {
+  const [, ...parts] = memoryParts(sheet);
+  if (parts.length === 0) return [];
+  return [
+    make('h3', {}, 'Outside of the arena'),
+    make(
+      'dl',
+      {class: 'facts'},
+      parts.flatMap(({name, bytes}) => row(name, bothBytes(bytes))),
+    ),
+    make('p', {class: 'muted'}, `With the arena, the memory in all is ${shortBytes(memoryInAll(sheet))}.`),
+  ];
+}
+
+// Why the page opens with a body.
+function openedNote(sheet) {
+  const {load} = totals(state.shown);
+  return make(
+    'p',
+    {class: 'muted'},
+    `This body makes up ${percentText(totals(sheet).arena, load)} of the peak of the model, so the page opens here. `,
+    textButton('Show the whole model', 'Back to the model', () => openSheet(state.shown)),
+  );
+}
+
+function explainPanel(sheet) {
+  const {largestLoad} = regionFacts(sheet, state.region);
+  const inside = sheet.parent ? ` inside ${elide(sheet.parent[2] || 'the body', 40)}` : '';
+  const hasPeak = largestLoad > 0 && sheet.stepCount > 0;
+  const title = `Why ${shortBytes(largestLoad)}${inside}`;
+  const head = isRootComparison()
+    ? [make('h2', {}, 'What changed'), comparisonPart(), make('h3', {}, `${title} ${sidesOf(sheet)[0]}`)]
+    : make('h2', {}, title);
+  return [
+    head,
+    sheet.parent && sheet === state.opened ? openedNote(sheet) : null,
+    hasPeak ? peakPart(sheet) : make('p', {class: 'muted'}, 'No buffer is live in this region.'),
+    hasPeak && sheet.usedRegions().length === 1 ? proofPart(sheet) : null,
+    hasPeak ? remediesPart(sheet) : null,
+    bodyList(sheet),
+    outsidePart(sheet),
+    planDetails(sheet),
+  ];
+}

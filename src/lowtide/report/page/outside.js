@@ -1,0 +1,80 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The bytes outside of the arena: inputs, weights and states belong to the caller or to the model. They are drawn as
+// one bar beside the map, on a scale of its own.
+
+const kOutsideKinds = [
+  ['input', 'inputs'],
+  ['constant', 'weights'],
+  ['state', 'states'],
+];
+
+// [{name, bytes, color}], the arena first. Made once per sheet.
+function memoryParts(sheet) {
+  if (sheet.memory) return sheet.memory;
+  const bytes = new Map();
+  for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
+    if (sheet.isPlaced(buffer)) continue;
+    const kind = sheet.kindOf(buffer);
+    bytes.set(kind, (bytes.get(kind) ?? 0) + sheet.bufferSize[buffer]);
+  }
+  sheet.memory = [
+    {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena'},
+    ...kOutsideKinds
+      .filter(([kind]) => bytes.get(kind) > 0)
+      .map(([kind, name]) => ({name, bytes: bytes.get(kind), color: `kind-${kind}`})),
+  ];
+  return sheet.memory;
+}
+
+function memoryInAll(sheet) {
+  return memoryParts(sheet).reduce((sum, {bytes}) => sum + bytes, 0);
+}
+
+// Whether there is a bar: something is outside of the arena, and the picture has space beside the map.
+function hasOutside(sheet, width) {
+  return width >= 900 && !sheet.isPacking && !isRootComparison() && memoryParts(sheet).length > 1;
+}
+
+// The parts of the bar from bottom to top: [{x, y, w, h, color, lines, textY}].
+function outsideBoxes({sheet, layout: {outside}}) {
+  const all = memoryInAll(sheet);
+  let y = outside.y + outside.h;
+  let lowest = Infinity; // of the texts
+  return memoryParts(sheet).map(({name, bytes, color}) => {
+    const h = (bytes / all) * outside.h;
+    y -= h;
+    const textY = Math.max(outside.y + 12, Math.min(y + h / 2, lowest - 30));
+    lowest = textY;
+    return {x: outside.x, y, w: outside.bar, h: Math.max(h, 1), color, lines: [name, shortBytes(bytes)], textY};
+  });
+}
+
+function drawOutside(chart, context) {
+  const {outside} = chart.layout;
+  if (outside === null) return;
+  context.font = kFont;
+  const {ink, sheet} = chart;
+  drawText(context, `in all ${shortBytes(memoryInAll(sheet))}`, outside.x, outside.y - 10, ink.text);
+  for (const {x, y, w, h, color, lines, textY} of outsideBoxes(chart)) {
+    context.fillStyle = ink[color];
+    context.fillRect(x, y, w, Math.max(1, h - 1));
+    lines.forEach((line, at) =>
+      drawText(context, line, x + w + 6, textY + 13 * at - 6, at === 0 ? ink.muted : ink.text),
+    );
+  }
+}
+
+function svgOutside(chart) {
+  const {outside} = chart.layout;
+  if (outside === null) return [];
+  const {ink, sheet} = chart;
+  return [
+    svgText(outside.x, outside.y - 6, `in all ${shortBytes(memoryInAll(sheet))}`, ink.text),
+    ...outsideBoxes(chart).flatMap(({x, y, w, h, color, lines, textY}) => [
+      svgRect({x, y, w, h: Math.max(1, h - 1)}, ink[color]),
+      ...lines.map((line, at) => svgText(x + w + 6, textY + 13 * at - 2, line, at === 0 ? ink.muted : ink.text)),
+    ]),
+  ];
+}
