@@ -132,8 +132,7 @@ CommandSpec plan_command() {
           "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
           "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
           "In the table of the peak, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
-          "If the plan exceeds the --budget, prints how many bytes are missing (exit code 1). Then no plan is written, "
-          "but the page is, and shows the budget.\n"
+          "If the plan exceeds the --budget, prints the missing bytes, and writes only the page (exit code 1).\n"
           "Ctrl-C or SIGTERM ends the search and keeps the best plan so far. A second signal ends the program.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the plan (JSON); - is stdout"),
@@ -220,7 +219,7 @@ CommandSpec view_command() {
       .description =
           "Draws a plan as an HTML page that works offline in any browser. The horizontal axis shows the steps, the "
           "vertical axis the addresses. Each buffer is a rectangle, or a staircase if its parts have different "
-          "lifespans. With --against, the page compares two plans of one model.",
+          "lifespans. --against compares two plans of one model.",
       .positionals = {{.name = "PLAN", .summary = "a plan file; - is stdin"}},
       .options = {output_option("write the page (required); - is stdout"),
                   {.name = "--against",

@@ -42,7 +42,10 @@ def test_streams_run_over_time_with_waits(open_page):
     opened = open_page("streams.html")
     opened.shoot("streams")
     # conv1 takes 4 us, then conv2 6 us beside conv3 with 3 us, then add 1 us. A step is not before an earlier one.
-    spans = opened.run("() => [0, 1, 2, 3].map((step) => [...(({begin, end}) => [begin[step], end[step]])(lowtide.state.shown.timing)])")
+    spans = opened.run(
+        """() => { const {begin, end} = lowtide.state.shown.timing;
+           return [0, 1, 2, 3].map((step) => [begin[step], end[step]]); }"""
+    )
     assert spans == [[0, 4e6], [4e6, 10e6], [4e6, 7e6], [10e6, 11e6]]
     assert opened.run("() => lowtide.state.shown.axis.kind") == "time"
     assert opened.run("() => lowtide.view.steps") == pytest.approx(11e6)

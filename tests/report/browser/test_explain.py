@@ -143,7 +143,7 @@ def test_the_file_name_is_the_title(open_page):
 
 def test_short_names_differ(open_page):
     opened = open_page("small.html")
-    names = ["/cells.1/ops.0/Relu_output_0", "/cells.2/ops.0/Relu_output_0", "/cells.2/ops.1/Relu_output_0", "/head/Relu"]
+    names = [f"/{part}/Relu_output_0" for part in ("cells.1/ops.0", "cells.2/ops.0", "cells.2/ops.1")] + ["/head/Relu"]
     short = opened.run(
         """(names) => [16, 22, 40].map((most) => names.map((name, at) =>
              lowtide.state.shown.shortened.call({}, names, at, most)))""",

@@ -149,7 +149,7 @@ function axesOf(sheet, region) {
   const offered = [new StepAxis(sheet.stepCount)];
   if (sheet.isPacking || isRootComparison()) return offered;
   const timing = timingOf(sheet);
-  if (timing !== null) return [new UnevenAxis('time', timing.positions), ...offered];
+  if (timing?.isInOrder) return [new UnevenAxis('time', timing.positions), ...offered];
   const folded = foldedAxis(sheet, region);
   return folded === null ? offered : [folded, ...offered];
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// An index over blocks (rectangles of positions x bytes) for drawing and for finding what is under the pointer. Blocks are
-// sorted by first step and divided into groups of 64. Each group, and each group of 64 groups, has a bounding box, so
-// that up to 4,096 blocks out of sight are skipped at a time. Built in O(n).
+// An index over blocks (rectangles of positions x bytes) for drawing and for finding what is under the pointer. Blocks
+// are sorted by first step and divided into groups of 64. Each group, and each group of 64 groups, has a bounding box,
+// so that up to 4,096 blocks out of sight are skipped at a time. Built in O(n).
 
 const kGroupSize = 64;
 
@@ -41,8 +41,8 @@ class Blocks {
     return boxes;
   }
 
-  // Calls `found(block)` for every block that overlaps the positions [x0, x1) and the bytes [y0, y1], in the order of first steps. A block
-  // without bytes is a line, which overlaps the range that contains it.
+  // Calls `found(block)` for every block that overlaps the positions [x0, x1) and the bytes [y0, y1], in the order of
+  // first steps. A block without bytes is a line, which overlaps the range that contains it.
   visit(x0, x1, y0, y1, found) {
     const {blockOffset, blockSize} = this.sheet;
     const {left, right} = this;

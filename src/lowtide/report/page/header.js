@@ -16,8 +16,13 @@ function metric(label, value, detail, {title = null, tone = null} = {}) {
 function gapMetric(now) {
   if (now.gap === null) return metric('Gap', '-', 'no bound');
   const title = 'Distance from the proven lower bound: (arena − bound) / bound';
-  if (now.gap <= 0)
-    return metric('Gap', '0 %', now.isPacking ? 'no offsets need less' : 'no order needs less', {title, tone: 'good'});
+  if (now.gap <= 0) {
+    const words = now.isPacking ? 'no offsets need less' : 'no order needs less';
+    const more = now.isPacking
+      ? 'No choice of offsets needs less.'
+      : 'No order and no layout of this graph needs less. Fused operators, recomputation, swaps or smaller types may.';
+    return metric('Gap', '0 %', words, {title: `${title}. ${more}`, tone: 'good'});
+  }
   return metric('Gap', percentText(now.arena - now.bound, now.bound), `${shortBytes(now.arena - now.bound)} above`, {
     title,
   });

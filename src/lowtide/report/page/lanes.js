@@ -5,7 +5,8 @@
 
 const kLaneHeight = 16;
 const kMostLanes = 8;
-const kMostWaits = 600; // arrows drawn at once
+const kMostWaits = 600; // lines drawn at once
+const kMostLate = 0.01; // of the whole time: otherwise the list of steps is not in the order of their begins
 
 // When each step begins and ends if it starts as soon as its stream is free and the steps that it waits for have ended.
 // `positions` are those of the time axis: a step of the list is never before an earlier one. null for one stream, or if
@@ -24,10 +25,13 @@ function timingOf(sheet) {
   const total = end.reduce((most, at) => Math.max(most, at), 1);
   const least = total * 1e-7; // so that every step has a place of its own
   const positions = new Float64Array(sheet.stepCount + 1);
-  for (let step = 1; step < sheet.stepCount; ++step)
+  let late = 0; // how far steps are drawn after they begin, on average
+  for (let step = 1; step < sheet.stepCount; ++step) {
     positions[step] = Math.max(positions[step - 1] + least, begin[step]);
+    late += (positions[step] - begin[step]) / sheet.stepCount;
+  }
   positions[sheet.stepCount] = Math.max(positions[sheet.stepCount - 1] + least, total);
-  sheet.timing = {begin, end, positions, total};
+  sheet.timing = {begin, end, positions, total, isInOrder: late <= kMostLate * total};
   return sheet.timing;
 }
 

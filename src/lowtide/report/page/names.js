@@ -24,7 +24,8 @@ function tellingLengths(names) {
 }
 
 // At most `most` letters: the longest tail that fits and tells the name apart. If none fits, the middle of the shortest
-// such tail is left out, so that its first part, which differs, can still be seen. `telling` is the length of that tail.
+// such tail is left out, so that its first part, which differs, can still be seen. `telling` is the length of that
+// tail.
 function shortName(name, most, telling = 0) {
   if (name.length <= most) return name;
   for (let at = name.indexOf('/', 1); at >= 0; at = name.indexOf('/', at + 1)) {

@@ -10,10 +10,10 @@ const kMostAlone = 2; // kept buffers that are listed one by one
 
 const kElementWise = new Set(
   (
-    'Abs Add And BatchNormalization Cast Ceil Celu Clip Cos DequantizeLinear Div Dropout Elu Equal Erf Exp Floor Gelu ' +
-    'Greater GreaterOrEqual HardSigmoid HardSwish Identity LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod Mul ' +
-    'Neg Not Or PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Softplus Softsign Sqrt ' +
-    'Sub Sum Swish Tanh ThresholdedRelu Where Xor'
+    'Abs Add And BatchNormalization Cast Ceil Celu Clip Cos DequantizeLinear Div Dropout Elu Equal Erf Exp Floor ' +
+    'Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod ' +
+    'Mul Neg Not Or PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Softplus Softsign ' +
+    'Sqrt Sub Sum Swish Tanh ThresholdedRelu Where Xor'
   ).split(' '),
 );
 
@@ -203,7 +203,8 @@ function typeRemedies(sheet, region) {
   };
   const peak = peakWithShare(1 / 2);
   if (peak > largestLoad * (1 - kWorth)) return [];
-  const words = `16-bit instead of 32-bit floating-point values. With 8-bit values: ${shortBytes(peakWithShare(3 / 4))}.`;
+  const bytes = shortBytes(peakWithShare(3 / 4));
+  const words = `16-bit instead of 32-bit floating-point values. With 8-bit values: ${bytes}.`;
   return [{title: 'Use a smaller type', words: [words], peak}];
 }
 

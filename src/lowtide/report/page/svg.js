@@ -196,9 +196,8 @@ function svgLanes(chart) {
     if (end <= begin || sheet.stepStream[step] >= lanesOf(sheet)) continue;
     const x = map.x + (begin - seen.x0) * chart.scaleX;
     const wide = Math.max(0.4, (end - begin) * chart.scaleX - 0.6);
-    boxes.push(
-      `M${fixed(x)} ${fixed(laneY(chart, sheet.stepStream[step]) + 1)}h${fixed(wide)}v${kLaneHeight - 4}h-${fixed(wide)}z`,
-    );
+    const y = fixed(laneY(chart, sheet.stepStream[step]) + 1);
+    boxes.push(`M${fixed(x)} ${y}h${fixed(wide)}v${kLaneHeight - 4}h-${fixed(wide)}z`);
   }
   return boxes.length === 0 ? parts : [...parts, `<path d="${boxes.join('')}" fill="${ink.load}"/>`];
 }
