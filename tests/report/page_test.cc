@@ -175,6 +175,7 @@ TEST(Page, HoldsPartsOfBothPlansAndOfBodies) {
 TEST(Page, HoldsSeveralStreams) {
   const Json sheet = embedded_json(page_of(streams_plan()))["sheets"][0];
   EXPECT_EQ(sheet["facts"]["streams"], 2);
+  EXPECT_EQ(sheet["facts"]["execution"], "streams");
   EXPECT_EQ(sheet["step"]["stream"], Json({0, 0, 1, 0}));
   const Json of_one = embedded_json(page_of(small_plan()))["sheets"][0];
   EXPECT_FALSE(of_one["facts"].contains("streams"));

@@ -57,6 +57,7 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
   json.member("tensors", provenance.tensors);
   add_names(json, "dims", provenance.dims.size(), [&](std::size_t row) { return provenance.dims[row]; });
   add_name(json, "target", provenance.target);
+  json.member("execution", to_string(plan.execution));
   json.member("load_as_given", claims.load_as_given);
   json.member("load", claims.load);
   json.member("bound", bound.bytes);

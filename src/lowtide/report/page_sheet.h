@@ -37,8 +37,8 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 // Writes the sheet as a JSON object of columns, with one list per attribute. The page reads:
 //   parent      null, or [sheet, step, body name, offset]
 //   proof       [paragraph]   if the caller has them: why no order needs less
-//   facts       provenance and claims, with the best bound for plans such as this one; streams, if there are several;
-//               extra_work, if nodes run again or bytes are copied; missed_budget, if the plan exceeds one
+//   facts       provenance and claims, with the best bound for plans such as this one; execution; streams, if there are
+//               several; extra_work, if nodes run again or bytes are copied; missed_budget, if the plan exceeds one
 //   streams     [null or [region, region]]   if there are several: null for a worker, the regions of a link
 //   regions     [{name, capacity, alignment, arena, peak}]   peak: the step, as peak_step() chooses it in the region
 //   ops, types  texts to which the columns below refer by index ("Conv"; "f32[1,64]")

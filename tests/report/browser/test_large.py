@@ -60,6 +60,13 @@ def test_a_frame_costs_pixels_not_buffers(open_page, request, zoom):
     )
 
 
+def test_the_first_picture_is_timed(open_page, request):
+    opened = open_page("generated_100k.html")
+    ready = opened.run("() => performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
+    request.config.figures.append(f"100,000 buffers: the first picture takes {ready / 1000:.2f} s")
+    assert ready > 0
+
+
 def test_a_kept_picture_is_the_same_as_a_new_one(open_page):
     opened = open_page("generated_10k.html")
     # The view has whole pixels, so that nothing is drawn between two of them.

@@ -194,7 +194,7 @@ function drawSeams({sheet, paints, table}, context, crisp) {
   }
 }
 
-const kLeastName = 9; // letters: a name that must be shorter says less than the size
+const kLeastName = 12; // letters: a name that must be shorter says less than the size
 
 // The name of a buffer, shortened until it fits. If too little of it fits, the size; if that does not fit either, ''.
 function nameThatFits(context, sheet, buffer, letters, width) {

@@ -9,11 +9,18 @@ const kPeakUses = {
   writes: 'written',
   rewrites: 'read and overwritten',
   scratch: 'scratch of the step',
-  keeps: 'kept for the caller',
 };
 
+// Why a buffer is live at the peak although the step does not touch it.
+function keptWords(sheet, buffer, next) {
+  if (next !== null) return ['kept for ', stepButton(sheet, next)];
+  const isHandedOut = sheet.valuesOfBuffer.of(buffer).some((value) => sheet.isHandedOut[value] !== 0);
+  if (isHandedOut) return ['kept for the caller'];
+  return [sheet.streamCount > 1 ? 'in use by a step that runs at the same time' : 'holds nothing at this step'];
+}
+
 function peakRow({buffer, bytes, use, next}, sheet, whole) {
-  const words = use === 'keeps' && next !== null ? ['kept for ', stepButton(sheet, next)] : [kPeakUses[use] ?? ''];
+  const words = use === 'keeps' ? keptWords(sheet, buffer, next) : [kPeakUses[use] ?? ''];
   const line = make(
     'li',
     {class: 'peak-row'},
@@ -73,6 +80,12 @@ function proofParagraph(sheet, text) {
 function proofPart(sheet) {
   const now = totals(sheet);
   const {facts} = sheet;
+  if (facts.execution === 'dataflow') {
+    const words =
+      'Steps run in any order that the graph permits. So buffers that are not live together here may be live ' +
+      `together in another run. The arena of ${bothBytes(now.arena)} has space for every run.`;
+    return [make('h3', {}, `Why the arena has ${shortBytes(now.arena)}`), make('p', {class: 'why'}, words)];
+  }
   const isProven = now.load <= now.bound;
   const heading = make('h3', {}, isProven ? 'Why no order needs less' : 'What is known about other orders');
   if (sheet.proof !== null) return [heading, sheet.proof.map((text) => proofParagraph(sheet, text))];

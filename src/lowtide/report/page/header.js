@@ -51,6 +51,11 @@ function limitMetric(sheet) {
     : metric(name, shortBytes(limit), `${shortBytes(limit - arena)} free`);
 }
 
+function wasteWords(facts, waste) {
+  if (facts.execution === 'dataflow') return `${shortBytes(waste)} more for any order`;
+  return `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`;
+}
+
 function metricsOf(sheet) {
   const now = totals(sheet);
   const {facts} = sheet;
@@ -62,7 +67,7 @@ function metricsOf(sheet) {
       title: `Bytes to reserve: ${bothBytes(now.arena)}`,
       tone: 'main',
     }),
-    metric('Peak', shortBytes(now.load), `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`, {
+    metric('Peak', shortBytes(now.load), wasteWords(facts, waste), {
       title: `Largest number of live bytes: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), 'proven lower bound', {

@@ -37,18 +37,25 @@ function hasOutside(sheet, width) {
   return width >= 900 && !sheet.isPacking && !isRootComparison() && memoryParts(sheet).length > 1;
 }
 
+const kTextDistance = 28; // between the middles of two texts
+
 // The parts of the bar from bottom to top: [{x, y, w, h, color, lines, textY}].
 function outsideBoxes({sheet, layout: {outside}}) {
   const all = memoryInAll(sheet);
   let y = outside.y + outside.h;
-  let lowest = Infinity; // of the texts
-  return memoryParts(sheet).map(({name, bytes, color}) => {
+  let lowest = y + kTextDistance / 2;
+  const boxes = memoryParts(sheet).map(({name, bytes, color}) => {
     const h = (bytes / all) * outside.h;
     y -= h;
-    const textY = Math.max(outside.y + 12, Math.min(y + h / 2, lowest - 30));
-    lowest = textY;
-    return {x: outside.x, y, w: outside.bar, h: Math.max(h, 1), color, lines: [name, shortBytes(bytes)], textY};
+    lowest = Math.min(y + h / 2, lowest - kTextDistance);
+    return {x: outside.x, y, w: outside.bar, h: Math.max(h, 1), color, lines: [name, shortBytes(bytes)], textY: lowest};
   });
+  let highest = outside.y + kTextDistance / 2;
+  for (const box of [...boxes].reverse()) {
+    box.textY = Math.max(box.textY, highest);
+    highest = box.textY + kTextDistance;
+  }
+  return boxes;
 }
 
 function drawOutside(chart, context) {

@@ -132,8 +132,11 @@ function peakLabels(chart) {
     const [left, right] = [box.x0 - map.x, map.x + map.w - box.x1].map((space) => space - kLabelDistance);
     const size = shortBytes(sheet.bytesAt(buffer, facts.peakStep));
     const letters = Math.floor((Math.max(left, right) - 8) / kLetterWidth) - size.length - 2;
-    if (letters < kLeastName) continue;
-    const text = `${sheet.bufferText(buffer, Math.min(30, letters))}  ${size}`;
+    const name =
+      letters < Math.min(kLeastName, sheet.bufferText(buffer).length)
+        ? ''
+        : sheet.bufferText(buffer, Math.min(30, letters));
+    const text = `${name}  ${size}`.trim();
     const w = Math.ceil(chart.widthOf(text)) + 10;
     const isLeft = right < w;
     const x = isLeft ? box.x0 - kLabelDistance - w : box.x1 + kLabelDistance;

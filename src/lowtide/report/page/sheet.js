@@ -259,14 +259,17 @@ class Sheet {
   }
 
   // "Conv conv1"; a node without a name is shown by its operator and number. `most` limits the letters of the name.
-  stepText(step, most = Infinity) {
+  stepName(step, most = Infinity) {
     const node = this.stepNode[step];
-    const stream = this.streamText(step);
-    if (this.isCopy(step)) return `${this.copyText(step, most)}${stream}`;
-    if (node === kNone) return `an unknown node${stream}`;
-    const op = this.ops[this.nodeOp[node]] || 'node';
+    if (this.isCopy(step)) return this.copyText(step, most);
+    if (node === kNone) return 'an unknown node';
     const name = this.nodeName[node] === '' ? `(node ${node})` : this.shortened(this.nodeName, node, most);
-    return `${op} ${name}${stream}`;
+    return `${this.ops[this.nodeOp[node]] || 'node'} ${name}`;
+  }
+
+  // With the stream, if there are several.
+  stepText(step, most = Infinity) {
+    return `${this.stepName(step, most)}${this.streamText(step)}`;
   }
 
   bufferText(buffer, most = Infinity) {

@@ -8,7 +8,7 @@ const kRowsAtOnce = 200;
 
 const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
-const kCellLetters = 26; // of a name in a cell; the whole name is its title
+const kCellLetters = 22; // of a name in a cell; the whole name is its title
 
 // text(sheet, buffer, most letters of a name); number: the sort key, which is aligned to the right.
 const columns = {
@@ -89,17 +89,22 @@ function tensorsText(sheet, buffer, most) {
   return names.length === 0 ? '-' : names.join(', ') + (more > 0 ? `, and ${more} more` : '');
 }
 
+// The operator and the name of a step in at most `most` letters.
+function stepCell(sheet, step, most) {
+  return sheet.stepName(step, Math.max(12, most - sheet.opOfStep(step).length - 1));
+}
+
 function producerText(sheet, buffer, most) {
   const scratch = sheet.scratchStep[buffer];
-  if (scratch !== kNone) return sheet.stepText(scratch, most);
+  if (scratch !== kNone) return stepCell(sheet, scratch, most);
   const first = firstWriter(sheet, buffer);
-  return first === null ? '-' : sheet.stepText(first.step, most);
+  return first === null ? '-' : stepCell(sheet, first.step, most);
 }
 
 function readerText(sheet, buffer, most) {
   if (sheet.kindOf(buffer) === 'output') return '(the caller)';
   const last = lastReader(sheet, buffer);
-  return last === null ? '-' : sheet.stepText(last.step, most);
+  return last === null ? '-' : stepCell(sheet, last.step, most);
 }
 
 function changeNote(sheet, buffer) {
@@ -308,7 +313,7 @@ function stepControls(sheet) {
     make(
       'span',
       {class: 'step-text'},
-      sheet.stepCount > 0 ? elide(sheet.stepText(step), 48) : '',
+      sheet.stepCount > 0 ? elide(sheet.stepText(step), 40) : '',
       make('span', {class: 'muted'}, `  ${shortBytes(load)} live`),
     ),
   );

@@ -105,20 +105,20 @@ function whyWaits(sheet, buffer) {
       `(${percentText(wait.steps, lived)} of its life). It waits for `,
     {step: wait.until},
     '. Recomputing it there, or swapping it out until then, would free ' +
-      `${shortBytes(sheet.bytesThrough(buffer, wait.from, wait.until))} for ${plural(wait.steps, 'step')}. ` +
-      peakEffect(sheet, buffer, wait),
+      `${shortBytes(sheet.bytesThrough(buffer, wait.from, wait.until))} for ${plural(wait.steps, 'step')}. `,
+    ...peakEffect(sheet, buffer, wait),
   ];
 }
 
 // What that would do to the peak.
 function peakEffect(sheet, buffer, {from, until}) {
   const region = sheet.bufferRegion[buffer];
-  const {load, largestLoad} = regionFacts(sheet, region);
+  const {load, largestLoad, peakStep} = regionFacts(sheet, region);
   const {bytes} = new ChangedLoad(sheet, region).remove(buffer, from, until).peak();
-  if (bytes < largestLoad) return `The peak would fall to ${shortBytes(bytes)}.`;
+  if (bytes < largestLoad) return [`The peak would fall to ${shortBytes(bytes)}.`];
   return load.subarray(from, until).includes(largestLoad)
-    ? 'The peak would stay, because other steps are as high.'
-    : 'The peak would stay, because the buffer does not wait there.';
+    ? ['That would not lower the peak, because other steps are as high.']
+    : ['That would not lower the peak, which is at ', {step: peakStep}, '.'];
 }
 
 function whyParts(sheet, buffer) {
