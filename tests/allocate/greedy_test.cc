@@ -108,11 +108,22 @@ TEST(Orders, SortAsTheirNamesSay) {
   EXPECT_THAT(numbers(greedy_by_breadth(problem)), ElementsAre(0, 1, 2, 3, 4));   // by 12, 12, 11, 11, 7
 }
 
+// Loads from moment 0: 1, 6, 17, 12, 13, 8. Moment 2 is the busiest, with buffers 1, 2 and 3. Buffers 0 and 4
+// are two moments away from it, and buffer 5 three. Buffer 4 is larger than buffer 0.
+TEST(Orders, StartAtTheBusiestMoment) {
+  const CompressedProblem problem =
+      compress(problem_of({{0, 1, 1}, {1, 4, 6}, {2, 3, 5}, {2, 5, 6}, {4, 6, 7}, {5, 6, 1}}));
+  EXPECT_THAT(numbers(greedy_by_breadth_last_end(problem)), ElementsAre(3, 1, 2, 4, 5, 0));
+  EXPECT_THAT(numbers(greedy_by_breadth_first_end(problem)), ElementsAre(2, 1, 3, 4, 5, 0));
+  EXPECT_THAT(numbers(greedy_by_breadth_first_begin(problem)), ElementsAre(1, 3, 2, 4, 5, 0));
+  EXPECT_THAT(numbers(greedy_outwards(problem)), ElementsAre(1, 3, 2, 4, 0, 5));
+}
+
 TEST(Orders, LeaveOutFixedBuffersAndThoseWithoutConflict) {
   PackingProblem problem = problem_of({{0, 1, 9}, {0, 2, 0}, {1, 3, 8}, {0, 4, 5}});
   problem.buffers[PackingId(2)].fixed_offset = Offset(0);
   problem.buffers[PackingId(3)].gaps = {{0, 4}};
-  for (Order order : {greedy_by_size, greedy_by_breadth, greedy_by_lifespan, greedy_by_area}) {
+  for (Order order : {greedy_by_size, greedy_by_breadth, greedy_by_lifespan, greedy_by_area, greedy_outwards}) {
     EXPECT_THAT(numbers(order(compress(problem))), ElementsAre(0));
   }
 }

@@ -17,9 +17,9 @@ namespace lowtide::allocate_internal::tuning {
 
 // Memory and size limits -------------------------------------------------------------------------------------------
 
-// Pairs up to which a problem gets a conflict graph, which makes orders and ejection fast: 128 MB at this limit.
+// Pairs up to which a problem gets a conflict graph, which makes ejection fast: 128 MB at this limit.
 inline constexpr std::int64_t kGraphMostPairs = 16'000'000;
-// Problems with more buffers get a graph only if they have few pairs per buffer, because they try few orders.
+// Problems with more buffers get a graph only if they have few pairs per buffer, because ejection moves few of them.
 inline constexpr std::size_t kGraphManyBuffers = 50'000;
 // Pairs per buffer up to which such a large problem gets a graph: 100 bytes per buffer.
 inline constexpr std::int64_t kGraphMostPairsPerBuffer = 12;
@@ -42,10 +42,11 @@ inline constexpr std::int64_t kFirstPhaseAsSets = 200'000'000;
 inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
 
 // Shares of the limit of a phase. A larger share helps the problems that its strategy solves, and delays all others.
-// Greedy orders: in the first phase enough for the two best orders, which cost less with a graph; later one at a time.
-inline constexpr std::int64_t kGreedyFirstShareWithGraph = 2;
-inline constexpr std::int64_t kGreedyFirstShareWithoutGraph = 4;
+// Greedy orders: in the first phase enough for most of them, later one at a time.
+inline constexpr std::int64_t kGreedyFirstShare = 2;
 inline constexpr std::int64_t kGreedyShare = 8;
+// Effort of a run from which on the greedy orders are tried that win on large problems only.
+inline constexpr std::int64_t kGreedyLateLimit = 500'000;
 // The exact search for the target: a share up to an effort, and little of what is above. A target that is not found
 // soon is hard or impossible.
 inline constexpr std::int64_t kSearchTargetShare = 2;
@@ -57,6 +58,9 @@ inline constexpr std::int64_t kSearchBetweenShare = 2;
 // Large buffers first: the share of the strategy, and what its inner run gets of that share.
 inline constexpr std::int64_t kLargeFirstShare = 2;
 inline constexpr std::int64_t kLargeFirstInnerShare = 2;
+// The busiest moments first: the share of the strategy, and what each of its two parts gets of that share.
+inline constexpr std::int64_t kBusiestFirstShare = 2;
+inline constexpr std::int64_t kBusiestFirstPartShare = 4;
 // Ejection, if there is an exact search. Without one it gets the whole limit.
 inline constexpr std::int64_t kEjectionShare = 4;
 
@@ -89,6 +93,11 @@ inline constexpr std::array<std::int64_t, 3> kLargeFirstShares = {64, 16, 256};
 inline constexpr std::size_t kLargeFirstLeastShare = 8;
 // Buffers up to which it is tried. A run copies the problem.
 inline constexpr std::size_t kLargeFirstMostBuffers = 50'000;
+
+// The busiest moments first ----------------------------------------------------------------------------------------
+
+// Busy moments lack at most these shares of the target. The shares are tried in this order.
+inline constexpr std::array<std::int64_t, 4> kBusiestFirstShares = {32, 20, 64, 14};
 
 // Ejection ---------------------------------------------------------------------------------------------------------
 

@@ -9,44 +9,34 @@ namespace lowtide::allocate_internal {
 
 GreedyAllocator::GreedyAllocator(const CompressedProblem& problem, const ConflictGraph* graph)
     : problem_(problem), graph_(graph), ranges_(problem.buffers.size()) {
-  if (graph_ == nullptr) index_.emplace(problem, problem.participants());
-  if (graph_ == nullptr && !problem.pairs.empty()) relation_.emplace(problem.buffers.size(), problem.pairs);
+  if (graph_ == nullptr && !problem.pairs.empty()) graph_ = &relation_.emplace(problem.buffers.size(), problem.pairs);
+  if (graph_ == nullptr) occupied_.emplace(problem);
   clear();
 }
 
 void GreedyAllocator::clear() {
-  if (index_) index_->clear();
+  if (occupied_) occupied_->clear();
   std::fill(ranges_.begin(), ranges_.end(), AddressRange{});
   for (PackingId buffer : problem_.fixed) assign(buffer, problem_.buffers[buffer].fixed_offset);
 }
 
 void GreedyAllocator::assign(PackingId buffer, std::int64_t offset) {
   ranges_[buffer] = {offset, offset + problem_.buffers[buffer].size};
-  if (index_) index_->insert(buffer);
+  if (!occupied_) return;
+  for (const MomentSpan& span : problem_.spans_of(buffer)) occupied_->insert(span, ranges_[buffer]);
 }
 
 void GreedyAllocator::collect_taken(PackingId buffer, Effort& effort) {
   taken_.clear();
-  const auto take = [&](std::span<const PackingId> neighbours) {
-    effort.spend(static_cast<std::int64_t>(neighbours.size()));
-    for (PackingId other : neighbours) {
-      if (!ranges_[other].empty()) taken_.push_back(ranges_[other]);
-    }
-  };
-  if (graph_ != nullptr) {
-    take(graph_->neighbours(buffer));
+  if (occupied_) {
+    for (const MomentSpan& span : problem_.spans_of(buffer)) occupied_->collect(span, taken_, effort);
     return;
   }
-  if (relation_) take(relation_->neighbours(buffer));
-  const CompressedProblem::Buffer& self = problem_.buffers[buffer];
-  index_->for_each_overlapping(self.lifespan, effort, [&](PackingId other) {
-    const std::uint32_t spans = self.span_count + problem_.buffers[other].span_count;
-    if (spans != 2) {  // with gaps, overlapping lifespans are not enough
-      effort.spend(spans);
-      if (!are_live_together(problem_, buffer, other)) return;
-    }
-    taken_.push_back(ranges_[other]);
-  });
+  const std::span<const PackingId> neighbours = graph_->neighbours(buffer);
+  effort.spend(static_cast<std::int64_t>(neighbours.size()));
+  for (PackingId other : neighbours) {
+    if (!ranges_[other].empty()) taken_.push_back(ranges_[other]);
+  }
 }
 
 std::int64_t GreedyAllocator::find_offset_for(PackingId buffer, FitRule rule, Effort& effort) {

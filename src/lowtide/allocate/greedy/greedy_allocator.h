@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowtide/allocate/greedy/fit_rule.h"
-#include "lowtide/allocate/greedy/overlap_index.h"
+#include "lowtide/allocate/greedy/occupied_ranges.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
 #include "lowtide/allocate/problem/effort.h"
@@ -19,12 +19,17 @@ namespace lowtide::allocate_internal {
 
 // Assigns offsets to one buffer after another, in any order. Fixed buffers have their offsets from the start.
 //
-// Conflicts come from a graph, which is faster if many orders are tried. Without a graph, they come from an index over
-// time and the pairs of the relation, which take no memory per pair of buffers. Both give the same answers.
+// The bytes that a buffer must not use come from its neighbours in a conflict graph, or without a graph from the bytes
+// that are occupied during its life. Both give the same answers. The second way takes no memory per pair of buffers,
+// and less time if a buffer has many neighbours. A relation always needs a graph.
 class GreedyAllocator {
  public:
-  // `problem` and `graph` must outlive the allocator. `graph` may be null.
-  GreedyAllocator(const CompressedProblem& problem, const ConflictGraph* graph);
+  // `problem` and `graph` must outlive the allocator. `graph` may be null. Then the allocator makes one if a relation
+  // replaces time.
+  explicit GreedyAllocator(const CompressedProblem& problem, const ConflictGraph* graph = nullptr);
+
+  GreedyAllocator(const GreedyAllocator&) = delete;
+  GreedyAllocator& operator=(const GreedyAllocator&) = delete;
 
   // Removes all offsets except those of fixed buffers.
   void clear();
@@ -44,14 +49,15 @@ class GreedyAllocator {
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
-  std::optional<OverlapIndex> index_;      // without a graph
-  std::optional<ConflictGraph> relation_;  // without a graph, if a relation replaces time
+  std::optional<ConflictGraph> relation_;   // if a relation replaces time and no graph was given
+  std::optional<OccupiedRanges> occupied_;  // without a graph
   IdVector<PackingId, AddressRange> ranges_;
   std::vector<AddressRange> taken_;  // scratch of find_offset_for: the bytes of neighbours
 };
 
-// Assigns the movable buffers in the given order, by the given rule. Returns nullopt if the effort ends first.
-// Examines each conflict at most twice. O(pairs log(most neighbours)).
+// Assigns the movable buffers in the given order, by the given rule. Returns nullopt if the effort ends first. Takes one
+// unit of effort per range or neighbour that is examined. With a graph, O(pairs log(most neighbours)). Without one,
+// nearly linear if the buffers of most moments form few contiguous ranges, and O(pairs log^2 n) in the worst case.
 [[nodiscard]] std::optional<Placements> allocate_in_order(GreedyAllocator& allocator, std::span<const PackingId> order,
                                                           FitRule rule, Effort& effort);
 

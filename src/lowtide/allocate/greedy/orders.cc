@@ -110,6 +110,30 @@ std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& probl
   });
 }
 
+std::vector<PackingId> greedy_by_breadth_first_end(const CompressedProblem& problem) {
+  const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
+  return movable_by(problem, [&](PackingId id, const Buffer& buffer) {
+    return std::tuple(rank[id], buffer.lifespan.end, buffer.lifespan.begin, id);
+  });
+}
+
+std::vector<PackingId> greedy_by_breadth_first_begin(const CompressedProblem& problem) {
+  const IdVector<PackingId, Moment> rank = breadth_ranks(problem);
+  return movable_by(problem, [&](PackingId id, const Buffer& buffer) {
+    return std::tuple(rank[id], buffer.lifespan.begin, -std::int64_t{buffer.lifespan.end}, id);
+  });
+}
+
+std::vector<PackingId> greedy_outwards(const CompressedProblem& problem) {
+  const std::vector<std::int64_t> load = load_profile(problem);
+  const auto busiest = static_cast<Moment>(std::max_element(load.begin(), load.end()) - load.begin());
+  return movable_by(problem, [&](PackingId id, const Buffer& buffer) {
+    const Moment after = buffer.lifespan.begin - std::min(buffer.lifespan.begin, busiest);
+    const Moment before = busiest + 1 - std::min(buffer.lifespan.end, busiest + 1);
+    return std::tuple(after + before, -buffer.size, id);  // at most one of the two is not 0
+  });
+}
+
 std::vector<PackingId> greedy_by_lifespan(const CompressedProblem& problem) {
   return movable_by(
       problem, [](PackingId id, const Buffer& buffer) { return std::tuple(-length_of(buffer), -buffer.size, id); });

@@ -21,6 +21,13 @@ namespace lowtide::allocate_internal {
 //                       By breadth, and within a moment the buffers that end last first. So the buffers that backward
 //                       steps free last lie lowest, as in a stack. With the tightest range it reaches the bound on
 //                       graphs whose lifespans are nested around one busy moment.
+//   greedy_by_breadth_first_end
+//                       The same, with the buffers that end first lowest.
+//   greedy_by_breadth_first_begin
+//                       The same, with the buffers that begin first lowest: the stack of a reversed time.
+//   greedy_outwards     By the distance from the busiest moment, and the largest first at each distance. So the busiest
+//                       moment is packed without waste, and sweeps in both directions of time fill what its buffers
+//                       leave free. Poor if another moment is as busy and has other buffers.
 //   greedy_by_lifespan  Longest first, in moments. Long buffers lie at the bottom, and few of them are live together.
 //                       Poor if many short large buffers follow.
 //   greedy_by_area      Largest size x lifespan first: between size and lifespan.
@@ -31,6 +38,9 @@ namespace lowtide::allocate_internal {
 [[nodiscard]] std::vector<PackingId> greedy_by_size(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_breadth_last_end(const CompressedProblem& problem);
+[[nodiscard]] std::vector<PackingId> greedy_by_breadth_first_end(const CompressedProblem& problem);
+[[nodiscard]] std::vector<PackingId> greedy_by_breadth_first_begin(const CompressedProblem& problem);
+[[nodiscard]] std::vector<PackingId> greedy_outwards(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_lifespan(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_area(const CompressedProblem& problem);
 [[nodiscard]] std::vector<PackingId> greedy_by_neighbours(const CompressedProblem& problem);

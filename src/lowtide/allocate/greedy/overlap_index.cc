@@ -36,8 +36,4 @@ void OverlapIndex::insert(PackingId buffer) {
   }
 }
 
-void OverlapIndex::clear() {
-  for (std::vector<Moment>& row : rows_) std::fill(row.begin(), row.end(), 0);
-}
-
 }  // namespace lowtide::allocate_internal

@@ -30,7 +30,6 @@ class OverlapIndex {
   OverlapIndex(const CompressedProblem& problem, std::span<const PackingId> members);
 
   void insert(PackingId buffer);
-  void clear();
 
   // Calls visit(id) for each inserted member whose lifespan overlaps `span`. Each call and each tree node take one unit
   // of effort.

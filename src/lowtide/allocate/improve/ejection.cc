@@ -266,9 +266,7 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
                        Incumbent& best, Effort& effort) {
   constexpr std::string_view kName = "ejection";
   Ejection ejection(problem, graph, options.seed);
-  // drop() looks at all pairs. If there are too many pairs for a graph, the result of a step is kept as it is.
-  std::optional<GreedyAllocator> allocator;
-  if (graph != nullptr) allocator.emplace(problem, graph);
+  GreedyAllocator allocator(problem, graph);
   Placements reached = best.placements();
   const std::int64_t before = reached.height;
   std::int64_t divisor = tuning::kEjectionFirstDivisor;
@@ -284,7 +282,7 @@ bool lower_by_ejection(const CompressedProblem& problem, const ConflictGraph* gr
     failures = 0;
     divisor = std::max<std::int64_t>(divisor * 2 / 3, 1);
     reached = placements_of(problem, *ranges);
-    std::optional<Placements> dropped = allocator ? drop(problem, *allocator, *ranges, effort) : std::nullopt;
+    std::optional<Placements> dropped = drop(problem, allocator, *ranges, effort);
     if (dropped && dropped->height <= reached.height) reached = *std::move(dropped);
     best.offer(reached, kName);
   }

@@ -116,7 +116,7 @@ std::vector<GroupId> RegionPacker::fill(RegionId region, PackedRegion& packed, s
   };
   Flags<PackingId> is_movable(ids.size());
   for (PackingId id : compressed.movable) is_movable.set(id);
-  GreedyAllocator allocator(compressed, nullptr);
+  GreedyAllocator allocator(compressed);
   for (std::size_t at = 0; at < packed.ids.size(); ++at) {
     const PackingId id = new_id(packed.ids[at]);
     if (is_movable.test(id)) allocator.assign(id, packed.offsets[at].position());

@@ -22,10 +22,14 @@ bool is_worth_a_graph(const CompressedProblem& problem, std::int64_t pairs) {
 
 void StrategyContext::prepare() {
   pairs = count_overlapping_pairs(problem);
-  if (!facts.graph && is_worth_a_graph(problem, pairs)) facts.graph = conflict_graph(problem, effort);
   if (const SearchTask* task = exact_task()) {
     descent.emplace(problem, *task, stopping.bound(), stopping.target(), threads);
   }
+}
+
+const ConflictGraph* StrategyContext::graph() {
+  if (!facts.graph && is_worth_a_graph(problem, pairs)) facts.graph = conflict_graph(problem, effort);
+  return facts.graph ? &*facts.graph : nullptr;
 }
 
 const SearchTask* StrategyContext::exact_task() {

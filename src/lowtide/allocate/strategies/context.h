@@ -30,8 +30,17 @@ struct StrategyContext {
   std::optional<ExactProblem> exact = std::nullopt;  // made by `exact_task`
   std::optional<Descent> descent = std::nullopt;     // of `exact`, if the problem is not too large for a search
 
-  // Counts the pairs, makes a graph of the conflicts if it is small enough, and sets up the exact search.
+  // Counts the pairs, and sets up the exact search.
   void prepare();
+
+  // The graph of the conflicts, made when it is first needed. Null if it would be too large. Then conflicts are found
+  // by time.
+  const ConflictGraph* graph();
+
+  // The graph of the relation that replaces time. Null if time decides, or if the graph would be too large.
+  [[nodiscard]] const ConflictGraph* relation() const {
+    return !problem.pairs.empty() && facts.graph ? &*facts.graph : nullptr;
+  }
 
   // The problem in the form of the exact search. Null if there is nothing to search for, or if it is too large.
   const SearchTask* exact_task();
@@ -41,8 +50,6 @@ struct StrategyContext {
   void search_target(Descent* with, std::int64_t limit);
   void search_between(Descent* with, std::int64_t limit);
 
-  // Null if the graph would be too large. Then conflicts are found by time.
-  [[nodiscard]] const ConflictGraph* graph() const { return facts.graph ? &*facts.graph : nullptr; }
   [[nodiscard]] bool is_over() const { return stopping.stops_at(best.height()) || effort.exhausted(); }
 };
 

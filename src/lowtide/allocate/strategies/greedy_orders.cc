@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -12,21 +14,31 @@
 
 #include "lowtide/allocate/greedy/greedy_allocator.h"
 #include "lowtide/allocate/greedy/orders.h"
+#include "lowtide/allocate/tuning.h"
 #include "lowtide/base/parallel.h"
 
 namespace lowtide::allocate_internal {
 namespace {
 
+enum class Turn : std::uint8_t {
+  early,
+  late,  // if there is an exact search, the searches come first; otherwise the same as `early`
+};
+
 struct GreedyOrder {
   std::string_view name;
   std::vector<PackingId> (*order)(const CompressedProblem&);
   FitRule rule;
+  Turn turn = Turn::early;
 };
 
-// The lowest range comes before the tightest one, because it wins more often on hard problems. The first two orders win
-// most often of all, and a problem with many pairs may leave no effort for more than two.
-constexpr std::array<GreedyOrder, 9> kOrders = {{
+// The lowest range comes before the tightest one, because it wins more often on hard problems. The first orders win most
+// often of all, and a problem with many pairs may leave no effort for the others.
+constexpr std::array<GreedyOrder, 12> kOrders = {{
     {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, FitRule::tightest},
+    {"greedy_by_breadth_first_end_tightest", greedy_by_breadth_first_end, FitRule::tightest, Turn::late},
+    {"greedy_by_breadth_first_begin_tightest", greedy_by_breadth_first_begin, FitRule::tightest, Turn::late},
+    {"greedy_outwards", greedy_outwards, FitRule::lowest, Turn::late},
     {"greedy_by_size", greedy_by_size, FitRule::lowest},
     {"greedy_by_breadth", greedy_by_breadth, FitRule::lowest},
     {"greedy_by_size_tightest", greedy_by_size, FitRule::tightest},
@@ -44,44 +56,61 @@ constexpr std::array<GreedyOrder, 3> kOrdersWithoutTime = {{
     {"greedy_by_neighbours_tightest", greedy_by_neighbours, FitRule::tightest},
 }};
 
-std::span<const GreedyOrder> orders_for(const CompressedProblem& problem) {
-  if (problem.times.empty()) return kOrdersWithoutTime;
-  return kOrders;
+std::vector<GreedyOrder> orders_for(const StrategyContext& context) {
+  if (context.problem.times.empty()) return {kOrdersWithoutTime.begin(), kOrdersWithoutTime.end()};
+  std::vector<GreedyOrder> orders(kOrders.begin(), kOrders.end());
+  if (context.descent) {
+    std::stable_partition(orders.begin(), orders.end(),
+                          [](const GreedyOrder& order) { return order.turn == Turn::early; });
+  } else {
+    for (GreedyOrder& order : orders) order.turn = Turn::early;
+  }
+  return orders;
 }
 
 class GreedyOrders final : public Strategy {
  public:
-  explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context.problem)) {}
+  explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context)) {}
 
-  // The answer is the same as if the orders ran one after another until one of them meets the stopping rule. With
-  // several threads, the results of later orders are discarded.
+  // The answer is the same as if the orders ran one after another. With several threads, the next orders run ahead.
   void run(std::int64_t limit) override {
-    const auto most = static_cast<std::size_t>(limit / std::max<std::int64_t>(context_.pairs, 1));
-    const std::size_t count = std::min(std::max<std::size_t>(most, 1), orders_.size() - next_);
-    const std::size_t at_once = context_.threads > 1 ? count : 1;
-    for (std::size_t done = 0; done < count && !context_.is_over(); done += at_once) run_at_once(at_once);
-  }
-
- private:
-  void run_at_once(std::size_t count) {
-    std::vector<std::optional<Placements>> found(count);
-    std::vector<Effort> efforts(count, context_.effort.share(context_.effort.limit));
-    for_each_in_parallel(count, context_.threads, [&](std::size_t at) {
-      const GreedyOrder& order = orders_[next_ + at];
-      GreedyAllocator allocator(context_.problem, context_.graph());
-      found[at] = allocate_in_order(allocator, order.order(context_.problem), order.rule, efforts[at]);
-    });
-    for (std::size_t at = 0; at < count && !context_.is_over(); ++at) {
-      const std::string_view name = orders_[next_++].name;
-      const bool is_cut = !found[at] || efforts[at].spent > context_.effort.left();
-      context_.effort.spend(efforts[at].spent);
-      if (!is_cut) context_.best.offer(*std::move(found[at]), name);
+    const std::int64_t last = context_.effort.spent + limit;
+    const bool is_early = limit < tuning::kGreedyLateLimit;
+    while (used_ < orders_.size() && !(is_early && orders_[used_].turn == Turn::late)) {
+      if (ahead_.empty()) run_ahead();
+      use(std::move(ahead_.front()));
+      ahead_.pop_front();
+      if (context_.is_over() || context_.effort.spent >= last) return;
     }
   }
 
+ private:
+  struct Found {
+    std::optional<Placements> placements;  // nullopt if the effort ended first
+    std::int64_t spent = 0;
+  };
+
+  void run_ahead() {
+    ahead_.resize(std::min(static_cast<std::size_t>(context_.threads), orders_.size() - used_));
+    for_each_in_parallel(ahead_.size(), context_.threads, [&](std::size_t at) {
+      const GreedyOrder& order = orders_[used_ + at];
+      Effort effort = context_.effort.share(context_.effort.limit);
+      GreedyAllocator allocator(context_.problem, context_.relation());
+      ahead_[at] = {allocate_in_order(allocator, order.order(context_.problem), order.rule, effort), effort.spent};
+    });
+  }
+
+  void use(Found found) {
+    const std::string_view name = orders_[used_++].name;
+    const bool is_cut = !found.placements || found.spent > context_.effort.left();
+    context_.effort.spend(found.spent);
+    if (!is_cut) context_.best.offer(*std::move(found.placements), name);
+  }
+
   StrategyContext& context_;
-  std::span<const GreedyOrder> orders_;
-  std::size_t next_ = 0;
+  std::vector<GreedyOrder> orders_;
+  std::size_t used_ = 0;
+  std::deque<Found> ahead_;  // of the orders from `used_` on
 };
 
 }  // namespace

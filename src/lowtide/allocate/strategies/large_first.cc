@@ -165,7 +165,7 @@ std::int64_t LargeFirst::load_below(std::int64_t threshold) const {
 void LargeFirst::add_small(const CompressedProblem& small) {
   for (const SmallOrder& strategy : kSmallOrders) {
     if (is_over()) return;
-    GreedyAllocator allocator(small, context_.graph());
+    GreedyAllocator allocator(small);
     std::optional<Placements> found =
         allocate_in_order(allocator, strategy.order(small), strategy.rule, context_.effort);
     if (!found) return;

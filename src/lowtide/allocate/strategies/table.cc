@@ -11,6 +11,7 @@
 #include "lowtide/allocate/greedy/best_fit.h"
 #include "lowtide/allocate/greedy/greedy_allocator.h"
 #include "lowtide/allocate/greedy/orders.h"
+#include "lowtide/allocate/strategies/busiest_first.h"
 #include "lowtide/allocate/strategies/greedy_orders.h"
 #include "lowtide/allocate/strategies/large_first.h"
 #include "lowtide/allocate/strategies/searches.h"
@@ -49,14 +50,11 @@ const FirstAnswerRow kFirstAnswers[] = {
 
 const StrategyRow kStrategies[] = {
     {.name = "greedy_by_...",
-     .does = "assigns one buffer after another, in nine orders; each of them examines every conflict",
+     .does = "assigns one buffer after another, with twelve pairs of an order and a fit rule",
      .is_tried = always,
-     // In the first phase, the share suffices for the two best orders.
      .effort =
-         [](const StrategyContext& context, const Phase& phase) {
-           if (!phase.is_first) return phase.limit / tuning::kGreedyShare;
-           return phase.limit / (context.graph() != nullptr ? tuning::kGreedyFirstShareWithGraph
-                                                            : tuning::kGreedyFirstShareWithoutGraph);
+         [](const StrategyContext& /*context*/, const Phase& phase) {
+           return phase.limit / (phase.is_first ? tuning::kGreedyFirstShare : tuning::kGreedyShare);
          },
      .make = make_greedy_orders},
     {.name = "search",
@@ -80,11 +78,19 @@ const StrategyRow kStrategies[] = {
      .effort = [](const StrategyContext& /*context*/,
                   const Phase& phase) { return phase.limit / tuning::kLargeFirstShare; },
      .make = make_large_first},
+    {.name = "busiest_first",
+     .does = "packs the buffers of the busiest moments with the other strategies, then the others around them",
+     // An exact search of the whole problem needs no search of its busiest moments.
+     .is_tried = [](const StrategyContext& context,
+                    const Phase& /*phase*/) { return !context.descent && !context.stopping.is_infeasible(); },
+     .effort = [](const StrategyContext& /*context*/,
+                  const Phase& phase) { return phase.limit / tuning::kBusiestFirstShare; },
+     .make = make_busiest_first},
     {.name = "ejection",
      .does = "lowers the best by a local search, in which buffers push each other out of the way",
      // Without a graph, ejection finds conflicts by time. A relation shows none there.
      .is_tried = [](const StrategyContext& context,
-                    const Phase& /*phase*/) { return context.graph() != nullptr || context.problem.pairs.empty(); },
+                    const Phase& /*phase*/) { return context.relation() != nullptr || context.problem.pairs.empty(); },
      .effort = [](const StrategyContext& context,
                   const Phase& phase) { return context.descent ? phase.limit / tuning::kEjectionShare : phase.limit; },
      .make = make_ejection},

@@ -1,0 +1,25 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "lowtide/allocate/strategies/strategy.h"
+
+namespace lowtide::allocate_internal {
+
+// For large problems whose load is close to the target at few moments only. The buffers of these moments are the
+// hardest to pack, and few enough for an exact search. All other buffers have more space.
+//
+//   target -----------------------------
+//   31/32  - - - -___- - - - - - - - - -      All other strategies pack the buffers that are live where the load is
+//             ___/   \___      _____          above 31/32 of the target. Greedy orders then assign the others, and
+//   load   __/           \____/     \__       ejection lowers the result.
+//
+// Later runs use other shares. A share is not used if half of the buffers or more are live at such moments. Nothing is
+// tried if a relation replaces time.
+[[nodiscard]] std::unique_ptr<Strategy> make_busiest_first(StrategyContext& context, std::span<const StrategyRow> rows);
+
+}  // namespace lowtide::allocate_internal
