@@ -14,12 +14,14 @@
 namespace lowtide {
 namespace {
 
-// Reads the rows of the table from its source: `{"Relu", ...`.
-std::vector<std::string> rows() {
+// Reads the rows of a table from its source: `{"Relu", ...`.
+std::vector<std::string> rows(const std::string& table = "kTraitRows") {
   const std::filesystem::path root = std::filesystem::path(LOWTIDE_TEST_FILES).parent_path().parent_path();
   std::stringstream source;
   source << std::ifstream(root / "src/lowtide/graph/operator_traits.cc").rdbuf();
-  const std::string text = source.str();
+  std::string text = source.str();
+  text.erase(0, text.find("auto " + table));
+  text.erase(text.find("});"));
   std::vector<std::string> names;
   for (std::size_t at = text.find("{\""); at != std::string::npos; at = text.find("{\"", at + 1)) {
     names.push_back(text.substr(at + 2, text.find('"', at + 2) - at - 2));
@@ -31,6 +33,19 @@ TEST(OperatorTraits, TableIsSortedWithoutRepetition) {
   const std::vector<std::string> names = rows();
   ASSERT_GT(names.size(), 180U);
   for (std::size_t at = 1; at < names.size(); ++at) EXPECT_LT(names[at - 1], names[at]);
+}
+
+TEST(OperatorTraits, OperatorsOfOnnxRuntimeAreFoundInItsDomains) {
+  const std::vector<std::string> names = rows("kRuntimeRows");
+  ASSERT_EQ(names.size(), 14U);
+  for (std::size_t at = 1; at < names.size(); ++at) EXPECT_LT(names[at - 1], names[at]);
+  for (const std::string& name : names) {
+    EXPECT_TRUE(operator_traits("com.microsoft", name).is_pure) << name;
+    EXPECT_TRUE(operator_traits("com.microsoft.nchwc", name).is_pure) << name;
+  }
+  EXPECT_EQ(operator_traits("com.microsoft", "QuickGelu").in_place, InPlaceKind::first_input);
+  EXPECT_EQ(operator_traits("com.microsoft", "FusedConv").in_place, InPlaceKind::none);
+  EXPECT_FALSE(operator_traits("com.microsoft", "Relu").is_known);
 }
 
 TEST(OperatorTraits, EveryRowIsFoundInBothSpellingsOfTheDomain) {

@@ -92,7 +92,8 @@ inline Result<Facts> infer(const onnx::NodeProto& node, const Facts& inputs, int
   for (const std::string& name : node.input()) {
     pointers.push_back(name.empty() || next >= inputs.size() ? nullptr : &inputs[next++]);
   }
-  return import_internal::infer_node(node, pointers, {{"", opset}, {"ai.onnx.ml", 3}}, infer_body);
+  return import_internal::infer_node(
+      node, pointers, {{"", opset}, {"ai.onnx.ml", 3}, {"com.microsoft", 1}, {"com.microsoft.nchwc", 1}}, infer_body);
 }
 inline Result<Facts> infer(const std::string& text, const Facts& inputs, int opset = 21,
                            const InferBody& infer_body = {}) {

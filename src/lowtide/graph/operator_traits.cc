@@ -10,6 +10,8 @@
 namespace lowtide {
 namespace {
 
+constexpr OperatorTraits kUnknown = {};
+
 struct TraitRow {
   std::string_view type;
   OperatorTraits traits;
@@ -79,16 +81,30 @@ constexpr auto kTraitRows = std::to_array<TraitRow>({
 });
 // clang-format on
 
-constexpr OperatorTraits kUnknown = {};
+// Operators of ONNX Runtime, in both of its domains (import/onnx/proto/runtime_operators.h). A convolution reads its
+// inputs again after it has written some outputs, so it overwrites nothing.
+// clang-format off
+constexpr auto kRuntimeRows = std::to_array<TraitRow>({
+    {"AveragePool", kPure}, {"BiasGelu", kFirst}, {"Conv", kPure}, {"FusedConv", kPure}, {"FusedGemm", kPure},
+    {"FusedMatMul", kPure}, {"Gelu", kFirst}, {"GlobalAveragePool", kPure}, {"MaxPool", kPure}, {"QuickGelu", kFirst},
+    {"ReorderInput", kPure}, {"ReorderOutput", kPure}, {"SkipLayerNormalization", kFirst}, {"Upsample", kPure},
+});
+// clang-format on
+
+template <typename Rows>
+const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
+  const auto* row =
+      std::lower_bound(rows.begin(), rows.end(), type,
+                       [](const TraitRow& candidate, std::string_view wanted) { return candidate.type < wanted; });
+  return row != rows.end() && row->type == type ? row->traits : kUnknown;
+}
 
 }  // namespace
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
-  if (!domain.empty() && domain != "ai.onnx") return kUnknown;
-  const auto* row =
-      std::lower_bound(kTraitRows.begin(), kTraitRows.end(), type,
-                       [](const TraitRow& candidate, std::string_view wanted) { return candidate.type < wanted; });
-  return row != kTraitRows.end() && row->type == type ? row->traits : kUnknown;
+  if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
+  if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
+  return kUnknown;
 }
 
 }  // namespace lowtide

@@ -21,6 +21,7 @@
 #include "lowtide/import/onnx/inference/reshape_size.h"
 #include "lowtide/import/onnx/inference/size_rules.h"
 #include "lowtide/import/onnx/proto/constants.h"
+#include "lowtide/import/onnx/proto/runtime_operators.h"
 #include "lowtide/import/onnx/proto/types.h"
 
 namespace lowtide::import_internal {
@@ -268,7 +269,9 @@ Result<Facts> infer(const onnx::NodeProto& node, std::span<const TensorFact* con
   if (!schema.ok()) return schema.error();
   const Request request{node, inputs, **schema, opset, infer_body};
   (*schema)->Verify(node);
-  if (request.is_standard()) LOWTIDE_RETURN_IF_ERROR(guard_node(node, inputs));
+  if (request.is_standard() || is_runtime_domain((*schema)->domain())) {
+    LOWTIDE_RETURN_IF_ERROR(guard_node(node, inputs));
+  }
   if (request.is_standard() && node.op_type() == "Constant") {
     ContentBudget budget(limits::kMaxFoldedElements);
     const Result<TensorFact> fact = fact_from_constant_node(node, budget);

@@ -12,6 +12,7 @@
 #include "lowtide/import/onnx/load/functions.h"
 #include "lowtide/import/onnx/load/operators.h"
 #include "lowtide/import/onnx/load/wire_scan.h"
+#include "lowtide/import/onnx/proto/runtime_operators.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -93,6 +94,7 @@ Result<ParsedModel> load_model(FileBytes bytes) {
 
   ParsedModel loaded{*std::move(model), *ir_version, OpsetScopes(*std::move(imports))};
   LOWTIDE_RETURN_IF_ERROR(inline_functions(*loaded.proto, file_bytes, loaded.opsets));
+  annotate_channel_blocks(*loaded.proto->mutable_graph());
   LOWTIDE_RETURN_IF_ERROR(check_operators(loaded.proto->graph(), loaded.opsets));
   return loaded;
 }

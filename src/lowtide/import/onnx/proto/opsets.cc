@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/proto/runtime_operators.h"
 
 namespace lowtide::import_internal {
 
@@ -31,6 +32,7 @@ void OpsetScopes::assign(const onnx::NodeProto& node, std::size_t index) {
 }
 
 const onnx::OpSchema* find_schema(const std::string& type, int version, const std::string& domain) {
+  if (is_runtime_domain(domain)) return runtime_operator(domain, type);
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(type, version, domain);
   if (schema == nullptr || !schema->Deprecated() || schema->SinceVersion() == 1) return schema;
   const onnx::OpSchema* last = onnx::OpSchemaRegistry::Schema(type, schema->SinceVersion() - 1, domain);
