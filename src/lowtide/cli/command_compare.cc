@@ -5,6 +5,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/baselines/baselines.h"
+#include "lowtide/baselines/onnxruntime.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
@@ -12,6 +13,7 @@
 #include "lowtide/cli/progress.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/comparison.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -94,10 +96,45 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
   return line;
 }
 
-Comparison compare(const Graph& graph, const Plan& plan, bool as_planned) {
+// The peak by Lowtide's rules for sharing, if the nodes run in this order.
+Bytes peak_in_order(const Graph& graph, const Target& target, const IdVector<NodeId, Bytes>& scratch,
+                    const std::vector<NodeId>& order) {
+  ChosenKernels kernels;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    kernels.push_back(target.catalogue->kernels(graph, id).front());
+    kernels[id].scratch = scratch[id];
+  }
+  const AliasOptions options{.alignment = target.machine.regions.front().alignment};
+  return largest(load_profile(alias_classes(graph, kernels, order, options), kernels, order, options));
+}
+
+RuntimeComparison runtime_comparison(const Graph& graph, const OnnxRuntimeMemory& memory, Bytes in_its_order) {
+  RuntimeComparison runtime{
+      .in_its_order = in_its_order, .live = memory.live, .scratch = memory.scratch, .pattern = memory.pattern};
+  if (memory.peak_node) {
+    const NodeId node = *memory.peak_node;
+    runtime.peak_node = {.name = graph.node(node).name, .op = graph.op(node).type};
+  }
+  for (const OnnxRuntimeBytes& bytes : memory.bytes) {
+    const std::optional<ArenaGrowth> growth = bytes.options.growth;
+    runtime.lines.push_back({.has_arena = growth.has_value(),
+                             .extend_strategy = growth ? std::string(to_string(*growth)) : "",
+                             .has_pattern = bytes.options.memory_pattern,
+                             .load = bytes.load,
+                             .first_run = bytes.first_run,
+                             .second_run = bytes.second_run});
+  }
+  return runtime;
+}
+
+Comparison compare(const Graph& graph, const Plan& plan, const Target& target, bool as_planned) {
   Comparison comparison{.arena = arena_bytes(plan), .bound = bound_of(plan).bytes};
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
+  const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime(graph);
+  comparison.onnxruntime =
+      prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
+                 : RuntimeComparison{.refusal = prediction.error().message};
   for (const BaselineSpec& spec : baselines()) {
     // It is not known here which tensors are gradients.
     if (spec.name == "caffe2_gradients") continue;
@@ -124,6 +161,27 @@ Json json_of_line(const ComparisonLine& line) {
   return json;
 }
 
+Json json_of_runtime(const RuntimeComparison& runtime) {
+  Json json;
+  json["refusal"] = runtime.refusal ? Json(json_text(*runtime.refusal)) : Json(nullptr);
+  if (runtime.refusal) return json;
+  json["in_its_order_bytes"] = runtime.in_its_order.count();
+  json["live_bytes"] = runtime.live.count();
+  json["scratch_bytes"] = runtime.scratch.count();
+  json["pattern_bytes"] = runtime.pattern.count();
+  json["options"] = Json::array();
+  for (const RuntimeLine& line : runtime.lines) {
+    json["options"].push_back(
+        {{"enable_cpu_mem_arena", line.has_arena},
+         {"arena_extend_strategy", line.extend_strategy.empty() ? Json(nullptr) : Json(line.extend_strategy)},
+         {"enable_mem_pattern", line.has_pattern},
+         {"load_bytes", line.load.count()},
+         {"first_run_bytes", line.first_run.count()},
+         {"second_run_bytes", line.second_run.count()}});
+  }
+  return json;
+}
+
 }  // namespace
 
 ExitCode run_compare(const Arguments& arguments, Console& console) {
@@ -138,7 +196,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
     const Graph& graph = loaded.model.graph;
     const PlannedGraph planned = take(plan_graph(graph, target), path);
     if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
-    return compare(graph, planned.plan, arguments.has("--same-order"));
+    return compare(graph, planned.plan, target, arguments.has("--same-order"));
   }();
   if (!arguments.has("--json")) {
     console.result(comparison_summary(loaded.facts, comparison));
@@ -147,6 +205,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   Json json = json_head("compare");
   json["model"] = json_of(loaded.facts);
   json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
+  json["onnxruntime"] = json_of_runtime(comparison.onnxruntime);
   json["baselines"] = Json::array();
   for (const ComparisonLine& line : comparison.lines) json["baselines"].push_back(json_of_line(line));
   json["notes"] = json_of(loaded.model.notes);

@@ -297,18 +297,18 @@ CommandSpec order_command() {
 CommandSpec compare_command() {
   return {
       .name = "compare",
-      .summary = "compare Lowtide's plan with what earlier planners would need",
+      .summary = "compare Lowtide's plan with what ONNX Runtime and others would need",
       .description =
           "Plans the model, and applies the rules of Caffe2, Static Runtime and AITemplate to the same graph. Each "
-          "result is verified for the kind of run that it is meant for: one node after another, any order that the "
-          "dependencies allow, or waves. All of them use the same alignment and the same scratch. Inputs count only "
-          "for AITemplate, which places them in its arena. Unlike the others, Lowtide also chooses the order, "
-          "writes results in place and avoids copies.\n"
-          "The column 'shared' counts the shared buffers, and 'left' the tensors that remain if each shared buffer "
-          "counts as one. 'best by its rule' shows the smallest result that a search finds under the same rule.",
+          "result is verified for its kind of run: one node after another, any order that the dependencies allow, or "
+          "waves. All use the same alignment and scratch. Inputs count only for AITemplate, which places them in its "
+          "arena. Unlike the others, Lowtide also chooses the order, writes results in place and avoids copies.\n"
+          "The column 'shared' counts shared buffers. 'left' counts tensors, with each shared buffer as one. 'best by "
+          "its rule' shows the smallest result that a search finds under the same rule.\n"
+          "Bytes of ONNX Runtime are predicted for the graph as it is, so compare a model that a session saved.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--same-order",
-                   .summary = "give the earlier planners the order of Lowtide's plan instead of the file's"},
+                   .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
                   dim_option(),
                   shape_option(),
                   target_option(),

@@ -37,18 +37,80 @@ void add_line(TextTable& table, const ComparisonLine& line, Bytes arena) {
                  StyledText(line.run_order, Style::dim)});
 }
 
+// A difference between two sizes: "+1,024 B".
+std::string added(Bytes from, Bytes to) { return to < from ? "-" + exact(from - to) : "+" + exact(to - from); }
+
+void add_runtime(TextTable& table, const RuntimeComparison& runtime, Bytes arena) {
+  if (runtime.refusal) {
+    table.add_row(
+        {StyledText("onnxruntime"), StyledText("-"), {}, {}, {}, {}, StyledText(*runtime.refusal, Style::dim)});
+    return;
+  }
+  const Bytes bytes = runtime.lines.front().second_run;
+  table.add_row({StyledText("onnxruntime"),
+                 StyledText(exact(bytes)),
+                 StyledText(times(bytes, arena), bytes < arena ? Style::bad : Style::plain),
+                 {},
+                 {},
+                 {},
+                 StyledText("sequence, predicted", Style::dim)});
+}
+
+StyledText runtime_reasons(const RuntimeComparison& runtime, Bytes arena) {
+  const RuntimeLine& standard = runtime.lines.front();
+  TextTable table({Align::right, Align::left});
+  const auto add = [&](const std::string& bytes, const std::string& reason) {
+    table.add_row({StyledText(bytes), StyledText(reason)});
+  };
+  add(exact(arena), "Lowtide's arena");
+  add(added(arena, runtime.in_its_order), "another order of the nodes");
+  add(added(runtime.in_its_order, runtime.live),
+      "other rules for sharing: " + exact(runtime.live) + " are live at once" +
+          (runtime.peak_node.op.empty() ? "" : " at " + report_internal::node_text(runtime.peak_node, "")) +
+          (runtime.scratch == Bytes(0) ? "" : ", " + exact(runtime.scratch) + " of them scratch"));
+  add(added(runtime.live, standard.first_run), "the arena, whose segments are larger or smaller than what is live");
+  add(added(standard.first_run, standard.second_run),
+      "the memory pattern: from the second run on, one block of " + exact(runtime.pattern));
+  add(exact(standard.second_run), "ONNX Runtime after two runs");
+  StyledText out("Where the bytes of ONNX Runtime come from", Style::heading);
+  return out.end_line().append(table.text());
+}
+
+std::string options_text(const RuntimeLine& line) {
+  std::string text = line.has_arena ? line.extend_strategy : "enable_cpu_mem_arena = false";
+  if (!line.has_pattern) text += ", enable_mem_pattern = false";
+  return text;
+}
+
+StyledText runtime_options(const RuntimeComparison& runtime) {
+  TextTable table({Align::left, Align::right, Align::right});
+  table.add_row({StyledText("session options", Style::dim), StyledText("after one run", Style::dim),
+                 StyledText("after two runs", Style::dim)});
+  for (const RuntimeLine& line : runtime.lines) {
+    table.add_row(
+        {StyledText(options_text(line)), StyledText(exact(line.first_run)), StyledText(exact(line.second_run))});
+  }
+  StyledText out("What its options change", Style::heading);
+  out.end_line().append(table.text());
+  return out.append(report_internal::paragraph("An arena keeps these bytes. Without one, they are the most at once."));
+}
+
 StyledText verdict(const Comparison& comparison) {
   StyledText out;
   std::string below;
   for (const ComparisonLine& line : comparison.lines) {
     if (!line.refusal && line.bytes < comparison.arena) below += (below.empty() ? "" : ", ") + line.name;
   }
+  const RuntimeComparison& runtime = comparison.onnxruntime;
+  if (!runtime.refusal && runtime.lines.front().second_run < comparison.arena) {
+    below += below.empty() ? "onnxruntime" : ", onnxruntime";
+  }
   if (below.empty()) {
     out.add("  No other planner needs less than Lowtide.", Style::good).end_line();
   } else {
     out.add("  These need less than Lowtide: " + below, Style::bad).end_line();
   }
-  return out.add("  All results are verified.", Style::good).end_line();
+  return out.add("  All results are verified, except the prediction for ONNX Runtime.", Style::good).end_line();
 }
 
 }  // namespace
@@ -67,9 +129,13 @@ StyledText comparison_summary(const ModelFacts& model, const Comparison& compari
        StyledText("1"), StyledText("-"),
        is_optimal ? StyledText("proven optimal", Style::good) : StyledText("bound " + exact(comparison.bound)),
        StyledText("sequence", Style::dim)});
+  add_runtime(table, comparison.onnxruntime, comparison.arena);
   for (const ComparisonLine& line : comparison.lines) add_line(table, line, comparison.arena);
   out.append(table.text()).end_line();
-  return out.append(verdict(comparison));
+  out.append(verdict(comparison));
+  if (comparison.onnxruntime.refusal) return out;
+  out.end_line().append(runtime_reasons(comparison.onnxruntime, comparison.arena));
+  return out.end_line().append(runtime_options(comparison.onnxruntime));
 }
 
 }  // namespace lowtide

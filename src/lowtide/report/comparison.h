@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/report/shown_step.h"
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
 
@@ -29,13 +30,36 @@ struct ComparisonLine {
   std::optional<std::int64_t> blobs_left;  // nullopt: one arena
 };
 
+// Bytes that ONNX Runtime holds under certain session options.
+struct RuntimeLine {
+  bool has_arena = true;        // the option enable_cpu_mem_arena
+  std::string extend_strategy;  // the option arena_extend_strategy; empty without an arena
+  bool has_pattern = true;      // the option enable_mem_pattern
+  Bytes load;                   // before the first run
+  Bytes first_run;              // after the first run, including `load`
+  Bytes second_run;             // likewise
+};
+
+// What ONNX Runtime would need for the same graph, as predicted.
+struct RuntimeComparison {
+  std::optional<std::string> refusal;  // why there is no prediction; the figures below are then meaningless
+  Bytes in_its_order;                  // the peak of Lowtide's plan, if the nodes ran in its order
+  Bytes live;                          // the most bytes of tensors and scratch at once
+  Bytes scratch;                       // the part of `live` that kernels need for themselves
+  ShownStep peak_node;                 // where they are live; without an operator if there are no nodes
+  Bytes pattern;                       // the block for all temporaries in the second run
+  std::vector<RuntimeLine> lines;      // the defaults first; not empty
+};
+
 struct Comparison {
   Bytes arena;  // of Lowtide's plan
   Bytes bound;
   std::vector<ComparisonLine> lines;
+  RuntimeComparison onnxruntime;
 };
 
-// A table with Lowtide's plan first, and a sentence that names the planners that need less, if any.
+// A table with Lowtide's plan first, then ONNX Runtime, then the others. A sentence names the planners that need less,
+// if any. A second table says where the bytes of ONNX Runtime come from, and a third one what its options change.
 [[nodiscard]] StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison);
 
 }  // namespace lowtide

@@ -1,0 +1,64 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/base/enum_names.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// How the arena grows: the option `arena_extend_strategy` of ONNX Runtime.
+enum class ArenaGrowth : std::uint8_t {
+  next_power_of_two,  // the default: segments of 1 MiB, 2 MiB, 4 MiB and so on
+  same_as_requested,  // each segment as large as the request that did not fit
+};
+
+template <>
+inline constexpr auto kEnumNames<ArenaGrowth> = enum_names<ArenaGrowth>(
+    {{ArenaGrowth::next_power_of_two, "kNextPowerOfTwo"}, {ArenaGrowth::same_as_requested, "kSameAsRequested"}});
+
+struct OnnxRuntimeOptions {
+  std::optional<ArenaGrowth> growth = ArenaGrowth::next_power_of_two;  // nullopt: `enable_cpu_mem_arena` is false
+  bool memory_pattern = true;                                          // `enable_mem_pattern`
+};
+
+// Bytes that ONNX Runtime holds under certain options. With an arena, these are the segments that it has requested from
+// the system and keeps. Without one, they are the most bytes at once, without rounding.
+struct OnnxRuntimeBytes {
+  OnnxRuntimeOptions options;
+  Bytes load;        // before the first run: the packed weights of ConvTranspose, if they are constant
+  Bytes first_run;   // including `load`
+  Bytes second_run;  // likewise; later runs with inputs of the same shapes need nothing more
+};
+
+struct OnnxRuntimeMemory {
+  std::vector<NodeId> order;        // of the sequential executor
+  Bytes live;                       // the most bytes of tensors and scratch at once in a first run, without rounding
+  Bytes scratch;                    // the part of `live` that kernels need for themselves
+  std::optional<NodeId> peak_node;  // the first node at which `live` is reached; nullopt without nodes
+  Bytes pattern;                    // the block for all temporaries that the second run takes
+  // The defaults, then without the pattern; both again with same_as_requested, and both again without an arena.
+  std::vector<OnnxRuntimeBytes> bytes;
+};
+
+// Predicts the memory of ONNX Runtime's CPU provider for this graph, with one thread and the sequential executor. The
+// graph runs as it is. A session that optimizes a model first runs another graph, which it can save. The prediction
+// covers temporaries, outputs and the scratch of frequent kernels. It excludes inputs, weights and their packed copies,
+// except those that are in the arena.
+//
+// The rules are those of release 1.31: the order of the executor, the allocation planner, the arena and the memory
+// pattern (docs/baselines.md). Sources: onnxruntime/core/framework in its repository, and measurements
+// (bench/onnxruntime_memory.py). A session knows fewer shapes than Lowtide before the run. The prediction assumes that
+// it knows the shapes of all inputs.
+//
+// O((nodes + edges) log). Errors: over_limit, if tensors and scratch have more than limits::kMaxTotalBytes / 16
+// bytes.
+[[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph);
+
+}  // namespace lowtide
