@@ -45,10 +45,11 @@ bool write_comparison(const std::filesystem::path& path, const PlanSketch& shown
 bool write_small(const std::filesystem::path& path) {
   PlanSketch small = small_plan();
   small.plan.provenance.model = "small.onnx";
-  return write_page(
-      path, small,
-      {.is_verified = true,
-       .proofs = {{&small.plan, {"Proven: no plan needs less.", "At step 2, Conv conv2, all are live."}}}});
+  return write_page(path, small,
+                    {.is_verified = true,
+                     .proofs = {{&small.plan,
+                                 {"Proven: no plan needs less.", "At step 2, Conv conv2, all are live."},
+                                 {"c could be written over b."}}}});
 }
 
 // Three steps take 4, 6 and 3 microseconds, and the last one takes 1.

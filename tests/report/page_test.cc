@@ -196,10 +196,12 @@ TEST(Page, HoldsWaitsAndTimes) {
 TEST(Page, HoldsProofsByPlanAndAMissedBudget) {
   const PlanSketch outer = bodies_plan();
   const Plan& inner = *outer.plan.layout.steps[StepId(1)].bodies[0].plan;
-  const Json sheets = embedded_json(page({outer.plan, outer.labels}, {.proofs = {{&inner, {"Proven: </script>."}}},
-                                                                      .missed_budget = Bytes(100)}))["sheets"];
+  const Json sheets =
+      embedded_json(page({outer.plan, outer.labels}, {.proofs = {{&inner, {"Proven: </script>."}, {"x is read."}}},
+                                                      .missed_budget = Bytes(100)}))["sheets"];
   EXPECT_FALSE(sheets[0].contains("proof"));
   EXPECT_EQ(sheets[1]["proof"], Json({"Proven: </script>."}));
+  EXPECT_EQ(sheets[1]["not_in_place"], Json({"x is read."}));
   EXPECT_EQ(sheets[0]["facts"]["missed_budget"], 100);
   EXPECT_FALSE(sheets[1]["facts"].contains("missed_budget"));
 }

@@ -211,7 +211,7 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
     const ExplanationFacts facts = explanation_facts(planned, request.options);
     for (const PeakExplanation& level :
          explain_peak(loaded.model.graph, named.labels, request.target, request.options, planned.plan)) {
-      options.proofs.push_back({level.peak.plan, proof_paragraphs(level, facts)});
+      options.proofs.push_back({level.peak.plan, proof_paragraphs(level, facts), in_place_paragraphs(level)});
     }
   }
   return page(named, options);

@@ -194,4 +194,8 @@ std::vector<std::string> proof_paragraphs(const PeakExplanation& level, const Ex
   return out;
 }
 
+std::vector<std::string> in_place_paragraphs(const PeakExplanation& level) {
+  return report_internal::refusals_of(level);
+}
+
 }  // namespace lowtide

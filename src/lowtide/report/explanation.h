@@ -34,5 +34,7 @@ struct ExplanationFacts {
 // The paragraphs of one level on why no order needs less, without line breaks, for reports with a layout of their own.
 [[nodiscard]] std::vector<std::string> proof_paragraphs(const PeakExplanation& level, const ExplanationFacts& facts,
                                                         const SummaryOptions& options = {});
+// The same for results that the step of the peak could write over an input, although the plan does not.
+[[nodiscard]] std::vector<std::string> in_place_paragraphs(const PeakExplanation& level);
 
 }  // namespace lowtide

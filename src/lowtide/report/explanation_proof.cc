@@ -261,18 +261,16 @@ StyledText scratch_text(const PeakExplanation& level) {
                    format_bytes(std::max(level.peak.bytes - scratch, level.next_load)) + ".");
 }
 
-StyledText refusal_text(const PeakExplanation& level, const InPlaceRefusal& one) {
+std::string refusal_text(const PeakExplanation& level, const InPlaceRefusal& one) {
   const std::string text = tensor_text(level, one.output) + " (" + exact(one.bytes) + ") could be written over " +
                            tensor_text(level, one.input) + ", but ";
   switch (one.reason) {
-    case InPlaceRefusal::Reason::switched_off: return list_item(text + "--no-in-place forbids it.");
-    case InPlaceRefusal::Reason::external:
-      return list_item(text + "that tensor belongs to the caller or is a constant.");
-    case InPlaceRefusal::Reason::output: return list_item(text + "that tensor is an output.");
-    case InPlaceRefusal::Reason::with_output:
-      return list_item(text + "the buffer of that tensor also holds an output.");
+    case InPlaceRefusal::Reason::switched_off: return text + "--no-in-place forbids it.";
+    case InPlaceRefusal::Reason::external: return text + "that tensor belongs to the caller or is a constant.";
+    case InPlaceRefusal::Reason::output: return text + "that tensor is an output.";
+    case InPlaceRefusal::Reason::with_output: return text + "the buffer of that tensor also holds an output.";
     case InPlaceRefusal::Reason::read_later:
-      return list_item(text + "the buffer of that tensor is read again at " + step_text(level, *one.reader) + ".");
+      return text + "the buffer of that tensor is read again at " + step_text(level, *one.reader) + ".";
   }
   return {};
 }
@@ -299,14 +297,20 @@ StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& fact
   return out;
 }
 
+std::vector<std::string> refusals_of(const PeakExplanation& level) {
+  std::vector<std::string> texts;
+  for (std::size_t at = 0; at < std::min(kMostRemedies, level.refusals.size()); ++at) {
+    const InPlaceRefusal& one = level.refusals[at];
+    if (one.bytes.count() > level.peak.bytes.count() / 100) texts.push_back(refusal_text(level, one));
+  }
+  return texts;
+}
+
 StyledText remedies_text(const PeakExplanation& level) {
   StyledText out;
   out.end_line().add("What would lower the peak", Style::heading).end_line();
   out.append(kept_text(level)).append(touched_remedy_text(level)).append(scratch_text(level));
-  for (std::size_t at = 0; at < std::min(kMostRemedies, level.refusals.size()); ++at) {
-    if (level.refusals[at].bytes.count() > level.peak.bytes.count() / 100)
-      out.append(refusal_text(level, level.refusals[at]));
-  }
+  for (const std::string& text : refusals_of(level)) out.append(list_item(text));
   const Bytes arena = arena_bytes(*level.peak.plan);
   if (arena > level.peak.bytes) {
     out.append(list_item("The arena of " + format_bytes(arena) + " exceeds the peak by " +

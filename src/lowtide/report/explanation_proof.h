@@ -34,6 +34,9 @@ struct Remark {
 [[nodiscard]] StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts,
                                     const SummaryOptions& options);
 
+// Why results at the peak are not written in place, the largest first. Only those that matter.
+[[nodiscard]] std::vector<std::string> refusals_of(const PeakExplanation& level);
+
 // What would lower the peak, and what the peak would then be.
 [[nodiscard]] StyledText remedies_text(const PeakExplanation& level);
 

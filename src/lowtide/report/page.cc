@@ -26,7 +26,7 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
   report_internal::append_sheets(sheets, shown.plan, shown.labels);
   for (report_internal::Sheet& sheet : sheets) {
     for (const PlanProof& proof : options.proofs) {
-      if (proof.plan == sheet.plan) sheet.proof = &proof.paragraphs;
+      if (proof.plan == sheet.plan) sheet.proof = &proof;
     }
   }
   sheets.front().costs = options.costs;

@@ -20,10 +20,11 @@ struct NamedPlan {
   const Labels& labels;
 };
 
-// Why no order of one graph needs less, as proof_paragraphs gives it. A plan file alone does not tell that.
+// What explanation.h says about one graph, and a plan file alone does not.
 struct PlanProof {
-  const Plan* plan = nullptr;  // the plan shown, or one of a body inside it
-  std::vector<std::string> paragraphs;
+  const Plan* plan = nullptr;                  // the plan shown, or one of a body inside it
+  std::vector<std::string> paragraphs;         // of proof_paragraphs
+  std::vector<std::string> not_in_place = {};  // of in_place_paragraphs
 };
 
 struct PageOptions {

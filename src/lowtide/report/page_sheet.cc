@@ -268,7 +268,10 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 void write_sheet(JsonWriter& json, const Sheet& sheet) {
   json.begin_object();
   add_parent(json, sheet);
-  if (sheet.proof != nullptr) add_strings(json, "proof", *sheet.proof);
+  if (sheet.proof != nullptr) {
+    add_strings(json, "proof", sheet.proof->paragraphs);
+    add_strings(json, "not_in_place", sheet.proof->not_in_place);
+  }
   add_facts(json, sheet);
   add_streams(json, *sheet.plan);
   add_regions(json, *sheet.plan);

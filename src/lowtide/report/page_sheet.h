@@ -11,6 +11,7 @@
 #include "lowtide/base/json_writer.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/report/page.h"
 
 namespace lowtide::report_internal {
 
@@ -26,7 +27,7 @@ struct Sheet {
   std::optional<SheetParent> parent;                      // of a body: the step that runs it
   std::string body;                                       // its name
   Offset offset;                                          // of its arena in the scratch buffer of that step
-  const std::vector<std::string>* proof = nullptr;        // PlanProof::paragraphs
+  const PlanProof* proof = nullptr;                       // nullptr: not known
   const IdVector<NodeId, std::int64_t>* costs = nullptr;  // PageOptions::costs
   std::optional<Bytes> missed_budget = std::nullopt;      // PageOptions::missed_budget
 };
@@ -37,6 +38,7 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 // Writes the sheet as a JSON object of columns, with one list per attribute. The page reads:
 //   parent      null, or [sheet, step, body name, offset]
 //   proof       [paragraph]   if the caller has them: why no order needs less
+//   not_in_place   [paragraph]   the same: why results at the peak are not written in place
 //   facts       provenance and claims, with the best bound for plans such as this one; execution; streams, if there are
 //               several; extra_work, if nodes run again or bytes are copied; missed_budget, if the plan exceeds one
 //   streams     [null or [region, region]]   if there are several: null for a worker, the regions of a link

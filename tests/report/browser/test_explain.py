@@ -33,6 +33,7 @@ def test_the_proof_is_that_of_explain(open_page):
     assert "Why no order needs less Proven: no plan needs less." in opened.text("#panel")
     opened.page.click("#panel .why >> text=/^step 2$/")
     assert "In the peak, step 2" in opened.text("#tabs")
+    assert "c could be written over b." in opened.text("#panel")
     # A plan file has the bound but not the proof.
     alone = open_page("activation.html")
     assert (

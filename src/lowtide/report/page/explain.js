@@ -4,6 +4,7 @@
 // The panel before anything is selected: what holds the peak, why no order needs less, and what would lower it.
 
 const kMostPeakRows = 6;
+const kMostRanges = 3; // of steps with the peak
 const kPeakUses = {
   reads: 'read',
   writes: 'written',
@@ -36,18 +37,31 @@ function peakRow({buffer, bytes, use, next}, sheet, whole) {
   return line;
 }
 
+// "steps 14 to 16", "step 3, steps 8 to 9 and 2 other ranges of steps", with buttons.
+function rangeLinks(ranges) {
+  const shown = ranges
+    .slice(0, kMostRanges)
+    .flatMap((range, at) => [
+      at === 0 ? '' : ', ',
+      textButton(rangesText([range]), 'Show the first of these steps', () => goToStep(range[0])),
+    ]);
+  const more = ranges.length - kMostRanges;
+  return more > 0 ? [...shown, ` and ${plural(more, 'other range')} of steps`] : shown;
+}
+
 function peakPart(sheet) {
   const {largestLoad, peakStep} = regionFacts(sheet, state.region);
   const live = peakBuffers(sheet, state.region);
   const more = live.slice(kMostPeakRows);
   const rest = more.reduce((sum, {bytes}) => sum + bytes, 0);
-  const ranges = peakRanges(sheet, state.region);
   return [
     make(
       'p',
       {},
       make('strong', {}, bothBytes(largestLoad)),
-      ` are live at the same time at ${rangesText(ranges)} of ${countText(sheet.stepCount)} (the first is step 0).`,
+      ' are live at the same time at ',
+      rangeLinks(peakRanges(sheet, state.region)),
+      ` of ${countText(sheet.stepCount)} (the first is step 0).`,
     ),
     make('p', {class: 'why'}, 'This is the situation at ', stepButton(sheet, peakStep), ':'),
     make(
@@ -147,6 +161,7 @@ function remediesPart(sheet) {
     ),
     remedies.length === 0 ? make('p', {class: 'why'}, 'No single change of this order lowers the peak by 1 %.') : null,
     make('p', {class: 'why'}, sentence(sheet, floor)),
+    sheet.notInPlace.map((text) => proofParagraph(sheet, text)),
     make(
       'p',
       {class: 'muted'},

@@ -31,6 +31,7 @@ class Sheet {
     this.ops = columns.ops;
     this.types = columns.types;
     this.proof = columns.proof ?? null; // paragraphs on why no order needs less; null if the page was not given them
+    this.notInPlace = columns.not_in_place ?? []; // and on why results at the peak are not written in place
     this.start = 0; // number of the first step
     this.readColumns(columns);
     this.makeBlocks(columns.part);
