@@ -267,6 +267,15 @@ class Files(ProgramTest):
         self.expect(DONE, "view", "new.json", "--against", "old.json", "-o", "two.html")
         self.assertNotEqual((self.folder / "one.html").read_bytes(), (self.folder / "two.html").read_bytes())
 
+    def test_plans_for_other_sizes_are_compared_with_a_note(self):
+        self.write("open.onnx", small_models.small(batch="batch"))
+        for batch in ("2", "4"):
+            self.expect(DONE, "plan", "open.onnx", "--dim", f"batch={batch}", "-o", f"{batch}.json")
+        result = self.expect(DONE, "view", "4.json", "--against", "2.json", "-o", "two.html")
+        self.assertIn("note: the plans are for different sizes: 'batch=4', and before 'batch=2'", result.stderr)
+        same = self.expect(DONE, "view", "4.json", "--against", "4.json", "-o", "same.html")
+        self.assertNotIn("note:", same.stderr)
+
     def test_plans_of_different_models_are_not_compared(self):
         self.write("other.onnx", small_models.chain(3))
         self.expect(DONE, "plan", "model.onnx", "-o", "new.json")

@@ -65,16 +65,19 @@ bool write_all(const std::filesystem::path& folder) {
   PlanSketch retimed = parts_plan();
   retimed.plan.layout.buffers[BufferId(1)].parts[2].lifespan.begin = StepId(5);
   const PlanSketch plain = encoder_decoder_plan(5, false);
+  PlanSketch sized = small_plan_before();
+  sized.plan.provenance.dims = {"batch=2"};
   PlanSketch flow = streams_plan();
   flow.plan.execution = ExecutionModel::dataflow;
   return write_small(folder / "small.html") && write_comparison(folder / "compare.html", small_plan(), before) &&
+         write_comparison(folder / "compare_sizes.html", small_plan(), sized) &&
          write_page(folder / "parts.html", parts_plan()) &&
          write_comparison(folder / "parts_compare.html", parts_plan(), with_copies) &&
          write_comparison(folder / "parts_retimed.html", parts_plan(), retimed) &&
          write_page(folder / "parts_2k.html", staircases_plan(2'000)) && write_streams(folder / "streams.html") &&
          write_page(folder / "dataflow.html", flow) && write_page(folder / "bodies.html", bodies_plan()) &&
          write_page(folder / "activation.html", activation_plan()) && write_page(folder / "idle.html", idle_plan()) &&
-         write_page(folder / "missed.html", activation_plan(), {.missed_budget = Bytes(384 * 1024)}) &&
+         write_page(folder / "missed.html", activation_plan(), {.missed_budget = Bytes(393'216)}) &&  // 384 KiB
          write_page(folder / "regions.html", regions_plan()) &&
          write_page(folder / "transfers.html", transfers_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&

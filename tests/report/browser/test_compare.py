@@ -19,6 +19,12 @@ def test_differences_are_stated(open_page):
     assert "was" not in opened.text("#metrics")
 
 
+def test_other_sizes_are_stated(open_page):
+    opened = open_page("compare_sizes.html")
+    assert "Other sizes: batch=2 before, the sizes of the file after" in opened.text("#comparison")
+    assert "Other sizes" not in open_page("compare.html").text("#comparison")
+
+
 def test_both_are_side_by_side_on_one_scale(open_page):
     opened = open_page("compare.html")
     assert opened.run("() => lowtide.charts.length") == 2
