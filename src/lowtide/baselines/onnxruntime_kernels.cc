@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 15> kReplacing = {
 constexpr std::array<std::string_view, 5> kRenaming = {"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"};
 
 constexpr std::int64_t kFloat = 4;
-constexpr std::int64_t kConvPart = 16 * 1024;  // floats of a working buffer for one part of a convolution
+constexpr std::int64_t kConvPart = 16'384;  // floats of a working buffer for one part of a convolution
 
 template <typename Names>
 bool contains(const Names& names, std::string_view type) {
