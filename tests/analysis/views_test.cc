@@ -26,6 +26,19 @@ TEST(Views, ReshapeIsAViewOfItsInput) {
             "y in x at 0\n");
 }
 
+TEST(Views, TransposeIsAViewIfOnlyAxesOfExtentOneMove) {
+  const auto views = [](const std::string& from, const std::string& to, const std::string& perm) {
+    return views_of_last("input x : " + from + "\n y = Transpose(x)" + perm + " : " + to + "\n output y");
+  };
+  EXPECT_EQ(views("f32[1,4,1,3]", "f32[4,1,3,1]", " {perm = [1, 0, 3, 2]}"), "y in x at 0\n");
+  EXPECT_EQ(views("f32[1,5]", "f32[5,1]", ""), "y in x at 0\n");
+  EXPECT_EQ(views("f32[4,5]", "f32[5,4]", ""), "");
+  EXPECT_EQ(views("f32[1,4,3]", "f32[3,1,4]", " {perm = [2, 0, 1]}"), "");
+  EXPECT_EQ(views("f32[1,6]", "f32[6,1]", " {perm = [1, 1]}"), "");
+  EXPECT_EQ(views("f32[1,6]", "f32[1,6]", " {perm = [1, 0]}"), "");
+  EXPECT_EQ(views("f32[<=1,6]", "f32[6,<=1]", " {perm = [1, 0]}"), "");  // perhaps 0, and not known to be 1
+}
+
 TEST(Views, DropoutIsAViewOnlyInInference) {
   EXPECT_EQ(views_of_last("input x : f32[4]\n y = Dropout(x) : f32[4]\n output y"), "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[4]\n constant r : f32[]\n constant t : bool[] = [0]\n"

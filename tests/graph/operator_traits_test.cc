@@ -74,7 +74,7 @@ TEST(OperatorTraits, ViewKindsMatchTheOperators) {
   EXPECT_EQ(operator_traits("", "Split").view, ViewKind::split);
   EXPECT_EQ(operator_traits("", "Concat").view, ViewKind::concat);
   EXPECT_EQ(operator_traits("", "Expand").view, ViewKind::expand);
-  EXPECT_EQ(operator_traits("", "Transpose").view, ViewKind::none);  // moves every element
+  EXPECT_EQ(operator_traits("", "Transpose").view, ViewKind::transpose);
 }
 
 TEST(OperatorTraits, InPlaceIsForKernelsThatReadBeforeTheyWrite) {

@@ -63,8 +63,27 @@ TEST(AliasMeaning, WholeViewsKeepAllBytes) {
 }
 
 TEST(AliasMeaning, OtherOperatorsMustCompute) {
-  EXPECT_THAT(unary("Transpose", {4, 4}, {4, 4}), HasSubstr("its operator is not a view"));
+  EXPECT_THAT(unary("DepthToSpace", {4, 4}, {4, 4}), HasSubstr("its operator is not a view"));
   EXPECT_THAT(unary("Relu", {16}, {16}), HasSubstr("its operator is not a view"));
+}
+
+TEST(AliasMeaning, TransposeOfAxesOfExtentOneKeepsAllBytes) {
+  const auto transpose = [](Extents from, Extents to, std::optional<Extents> perm) {
+    std::vector<Attribute> attributes;
+    if (perm) attributes.push_back({"perm", *std::move(perm)});
+    return unary("Transpose", std::move(from), std::move(to), std::move(attributes));
+  };
+  EXPECT_EQ(transpose({1, 4, 1, 3}, {4, 1, 3, 1}, Extents{1, 0, 3, 2}), "0+12 -> 0");
+  EXPECT_EQ(transpose({1, 5}, {5, 1}, std::nullopt), "0+5 -> 0");  // without 'perm', the axes are reversed
+  EXPECT_EQ(transpose({}, {}, std::nullopt), "0+1 -> 0");
+  EXPECT_EQ(transpose({4, 4}, {4, 4}, Extents{0, 1}), "0+16 -> 0");
+  EXPECT_EQ(transpose({0, 2, 3}, {0, 3, 2}, Extents{0, 2, 1}), "");  // no elements
+  EXPECT_EQ(transpose({4, 4}, {4, 4}, std::nullopt), "it moves axes whose extents are not 1");
+  EXPECT_EQ(transpose({1, 2, 3}, {3, 1, 2}, Extents{2, 0, 1}), "it moves axes whose extents are not 1");
+  EXPECT_EQ(transpose({1, 6}, {1, 6}, Extents{1, 0}), "'perm' and the shape of its output disagree");
+  EXPECT_EQ(transpose({1, 6}, {6, 1}, Extents{1, 1}), "'perm' does not name each axis of its input once");
+  EXPECT_EQ(transpose({1, 6}, {6, 1}, Extents{-1, 0}), "'perm' does not name each axis of its input once");
+  EXPECT_EQ(transpose({1, 6}, {6, 1}, Extents{0}), "input, output and 'perm' have different ranks");
 }
 
 TEST(AliasMeaning, ReshapeIntoAnotherTypeComputes) {

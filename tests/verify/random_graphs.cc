@@ -207,6 +207,7 @@ class RandomGraph {
 
   void add_whole_view(const Known& x) {
     static const char* const kTypes[] = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout"};
+    if (random_.chance(15)) return add_transpose(x);
     const std::string type = kTypes[random_.below(6)];
     Extents extents = x.extents;
     if (type == "Reshape" || type == "Flatten") extents = {count(x.extents)};
@@ -220,6 +221,15 @@ class RandomGraph {
     }
     if (type == "Dropout" && random_.chance(20)) outputs.emplace_back(result(x.extents, DType::u8));
     node(type, inputs, outputs);
+  }
+
+  void add_transpose(const Known& x) {
+    Extents axes, extents;
+    for (std::int64_t axis = 0; axis < x_rank(x); ++axis) {
+      axes.insert(axes.begin() + static_cast<std::ptrdiff_t>(random_.below(axes.size() + 1)), axis);
+    }
+    for (const std::int64_t axis : axes) extents.push_back(x.extents[static_cast<std::size_t>(axis)]);
+    node("Transpose", {x.id}, {result(extents, x.dtype)}, {integers("perm", axes)});
   }
 
   void add_slice(const Known& x) {

@@ -88,6 +88,15 @@ std::optional<ElementSource> tile_source(const Graph& graph, const Node& node, I
   return ElementSource{*node.inputs[0], join_index(shape, index)};
 }
 
+std::optional<ElementSource> transpose_source(const Graph& graph, const Node& node, const Index& index) {
+  Index source(index.size(), 0);
+  const auto* perm = find_attribute<Index>(node.attributes, "perm");
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    source[perm != nullptr ? static_cast<std::size_t>((*perm)[axis]) : index.size() - 1 - axis] = index[axis];
+  }
+  return ElementSource{*node.inputs[0], join_index(graph.tensor(*node.inputs[0]).shape, source)};
+}
+
 bool is_dropout_in_training(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 3 || !node.inputs[2]) return false;
   const Index* training = graph.known_integers(*node.inputs[2]);
@@ -103,6 +112,7 @@ std::optional<ElementSource> source_of(const Graph& graph, NodeId id, std::size_
   if (type == "Slice") return slice_source(graph, node, split_index(result, element));
   if (type == "Concat") return concat_source(graph, node, result, split_index(result, element));
   if (type == "Tile") return tile_source(graph, node, split_index(result, element));
+  if (type == "Transpose") return transpose_source(graph, node, split_index(result, element));
   if (type == "Expand") {
     return ElementSource{*node.inputs[0], broadcast_source(graph.tensor(*node.inputs[0]).shape, result, element)};
   }
@@ -114,8 +124,8 @@ std::optional<ElementSource> source_of(const Graph& graph, NodeId id, std::size_
 }
 
 bool is_view(const Graph& graph, NodeId id, std::size_t output) {
-  for (const char* type : {"Split", "Slice", "Concat", "Tile", "Expand", "Reshape", "Squeeze", "Unsqueeze", "Flatten",
-                           "Identity", "Dropout"}) {
+  for (const char* type : {"Split", "Slice", "Concat", "Tile", "Expand", "Transpose", "Reshape", "Squeeze", "Unsqueeze",
+                           "Flatten", "Identity", "Dropout"}) {
     if (graph.op(id).type == type) return output == 0 || std::string(type) == "Split";
   }
   return false;
@@ -152,9 +162,9 @@ std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t e
 bool gives_the_same_again(const Graph& graph, NodeId id) {
   const std::string& type = graph.op(id).type;
   if (type == "Dropout") return !is_dropout_in_training(graph, graph.node(id));
-  for (const char* same :
-       {"Abs",  "Add",     "Cast",    "Concat", "Expand", "Flatten", "Gemm", "Identity", "Mul",  "Neg",      "PRelu",
-        "Relu", "Reshape", "Sigmoid", "Slice",  "Split",  "Squeeze", "Sub",  "Sum",      "Tile", "Unsqueeze"}) {
+  for (const char* same : {"Abs",     "Add", "Cast",  "Concat", "Expand",    "Flatten",  "Gemm",  "Identity",
+                           "Mul",     "Neg", "PRelu", "Relu",   "Reshape",   "Sigmoid",  "Slice", "Split",
+                           "Squeeze", "Sub", "Sum",   "Tile",   "Transpose", "Unsqueeze"}) {
     if (type == same) return true;
   }
   return false;

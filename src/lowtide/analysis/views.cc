@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace lowtide {
 namespace {
@@ -61,6 +62,32 @@ std::vector<View> whole_view(const Graph& graph, const Node& node) {
   if (!input || !output || !is_same_bytes(graph.tensor(*input), graph.tensor(*output))) return {};
   if (!is_inference_dropout(graph, node)) return {};
   return {{*output, *input, Bytes(0)}};
+}
+
+// Whether a Transpose leaves all elements where they are, because it moves only axes of extent 1.
+bool moves_no_element(const Graph& graph, const Node& node) {
+  const Shape& from = graph.tensor(*node.inputs[0]).shape;
+  const Shape& result = graph.tensor(*node.outputs[0]).shape;
+  if (from.rank() != result.rank() || from.has_upper_bounds() || result.has_upper_bounds()) return false;
+  const Numbers* perm = find_attribute<Numbers>(node.attributes, "perm");
+  if (perm != nullptr && std::cmp_not_equal(perm->size(), from.rank())) return false;
+  std::vector<bool> is_named(static_cast<std::size_t>(from.rank()), false);
+  std::int64_t last = -1;  // the source of the last axis whose extent is not 1
+  for (int axis = 0; axis < from.rank(); ++axis) {
+    const std::int64_t source = perm != nullptr ? (*perm)[static_cast<std::size_t>(axis)] : from.rank() - 1 - axis;
+    if (source < 0 || source >= from.rank() || is_named[static_cast<std::size_t>(source)]) return false;
+    is_named[static_cast<std::size_t>(source)] = true;
+    if (result[axis] != from[static_cast<int>(source)]) return false;
+    if (result[axis] == 1) continue;
+    if (source < last) return false;
+    last = source;
+  }
+  return true;
+}
+
+std::vector<View> transpose_view(const Graph& graph, const Node& node) {
+  std::vector<View> views = whole_view(graph, node);
+  return views.empty() || moves_no_element(graph, node) ? views : std::vector<View>();
 }
 
 struct AxisRange {
@@ -224,6 +251,7 @@ std::vector<View> views_of(const Graph& graph, NodeId id) {
     case ViewKind::none: return {};
     case ViewKind::whole:
     case ViewKind::expand: return whole_view(graph, node);
+    case ViewKind::transpose: return transpose_view(graph, node);
     case ViewKind::slice: return slice_view(graph, node);
     case ViewKind::split: return split_views(graph, node);
     case ViewKind::concat: return concat_views(graph, node);

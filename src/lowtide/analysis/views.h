@@ -21,9 +21,9 @@ struct View {
   Bytes offset;  // offset + size(part) <= size(whole); a multiple of the element's bytes
 };
 
-// Returns the views with which a node needs no kernel. There is one for each output (whole, slice, split, expand), or
-// one for each input (concat). Empty if the node must compute. Every view that is returned is sound. The conditions
-// depend on the kind (graph/operator_traits.h):
+// Returns the views with which a node needs no kernel. There is one for each output (whole, slice, split, expand,
+// transpose), or one for each input (concat). Empty if the node must compute. Every view that is returned is sound. The
+// conditions depend on the kind (graph/operator_traits.h):
 //   whole   same type and size in both; a Dropout only in inference (training_mode is omitted or known to be false)
 //           and without a mask
 //   slice   one contiguous run: there is an axis k with step 1, every axis after k is complete, and every axis before k
@@ -34,6 +34,9 @@ struct View {
 //           bound
 //   concat  as for split; an input may appear twice, and then has two views
 //   expand  as many elements in the result as in the input, so nothing is repeated and only extents of 1 are added
+//   transpose
+//           the axes whose extent is not 1 keep their order; `perm` names each axis once and gives the extents of the
+//           result; no extent is an upper bound
 // A node with bodies computes. Parts of types below 8 bits must start on a whole byte. They must also end on one, or at
 // the end of the whole. O(rank + inputs + outputs).
 [[nodiscard]] std::vector<View> views_of(const Graph& graph, NodeId node);

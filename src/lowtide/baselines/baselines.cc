@@ -177,7 +177,7 @@ const std::vector<Recipe>& recipes() {
        gradients},
       {{"static_runtime_groups", "Static Runtime", "storage groups along the order, views with their base"},
        64,
-       ViewRule::part,
+       ViewRule::all,
        false,
        groups},
       {{"aitemplate_naive", "AITemplate", "no sharing, tensors laid out back to back"},

@@ -92,7 +92,7 @@ void BlobNetMaker::join_views(ViewRule rule) {
   for (NodeId id : order_) {
     const ViewKind kind = graph_.op(id).traits.view;
     if (kind == ViewKind::none || kind == ViewKind::concat) continue;
-    if (rule == ViewRule::whole && (kind == ViewKind::slice || kind == ViewKind::split)) continue;
+    if (rule == ViewRule::whole && (is_partial_view(kind) || kind == ViewKind::transpose)) continue;
     for (const View& view : views_of(graph_, id)) {
       net_.view_of[view.part] = view.whole;
       join(view.part, view.whole);

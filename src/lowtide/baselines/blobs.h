@@ -17,9 +17,8 @@ namespace lowtide::baselines_internal {
 
 using BlobId = Id<struct BlobTag>;
 
-// Which views share the bytes of the tensor that they view: none, views of a whole tensor, or views of parts as
-// well.
-enum class ViewRule : std::uint8_t { none, whole, part };
+// Which views share the bytes of the tensor that they view: none, views of a whole tensor except a Transpose, or all.
+enum class ViewRule : std::uint8_t { none, whole, all };
 
 // Tensors that one name of a source format stands for: colocated tensors and their views.
 struct Blob {

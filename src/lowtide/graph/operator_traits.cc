@@ -76,8 +76,8 @@ constexpr auto kTraitRows = std::to_array<TraitRow>({
     {"Squeeze", kWhole}, {"StringConcat", kPure}, {"StringNormalizer", kPure}, {"StringSplit", kPure}, {"Sub", kAny},
     {"Sum", kAny}, {"Swish", kFirst}, {"Tan", kFirst}, {"Tanh", kFirst}, {"TensorScatter", kPure},
     {"TfIdfVectorizer", kPure}, {"ThresholdedRelu", kFirst}, {"Tile", pure(InPlaceKind::none, ViewKind::expand)},
-    {"TopK", kPure}, {"Transpose", kPure}, {"Trilu", kPure}, {"Unique", kPure}, {"Unsqueeze", kWhole},
-    {"Upsample", kPure}, {"Where", kAny}, {"Xor", kAny},
+    {"TopK", kPure}, {"Transpose", pure(InPlaceKind::none, ViewKind::transpose)}, {"Trilu", kPure}, {"Unique", kPure},
+    {"Unsqueeze", kWhole}, {"Upsample", kPure}, {"Where", kAny}, {"Xor", kAny},
 });
 // clang-format on
 

@@ -13,16 +13,17 @@ namespace lowtide {
 // kind are checked twice: analysis/views.h checks them for planning, and `verify` checks them independently.
 enum class ViewKind : std::uint8_t {
   none,
-  whole,   // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
-  slice,   // output 0 may be a contiguous part of input 0: Slice
-  split,   // the outputs may be consecutive contiguous parts of input 0: Split
-  concat,  // the inputs may be consecutive contiguous parts of output 0: Concat
-  expand,  // output 0 is input 0 if nothing is repeated: Expand, Tile
+  whole,      // output 0 is input 0 with another shape: Reshape, Squeeze, Flatten, Identity, Dropout in inference
+  slice,      // output 0 may be a contiguous part of input 0: Slice
+  split,      // the outputs may be consecutive contiguous parts of input 0: Split
+  concat,     // the inputs may be consecutive contiguous parts of output 0: Concat
+  expand,     // output 0 is input 0 if nothing is repeated: Expand, Tile
+  transpose,  // output 0 is input 0 if only axes of extent 1 move: Transpose
 };
 
 // Whether the view has all bytes of its source, or only a part of them.
 [[nodiscard]] constexpr bool is_whole_view(ViewKind kind) {
-  return kind == ViewKind::whole || kind == ViewKind::expand;
+  return kind == ViewKind::whole || kind == ViewKind::expand || kind == ViewKind::transpose;
 }
 [[nodiscard]] constexpr bool is_partial_view(ViewKind kind) { return kind != ViewKind::none && !is_whole_view(kind); }
 

@@ -4,6 +4,7 @@
 #include "lowtide/verify/bytes/alias_meaning.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,45 @@ bool has_training_mode(const Graph& graph, const Node& node) {
 AliasMeaning dropout(const Graph& graph, const Node& node) {
   if (has_training_mode(graph, node)) return unprovable("it may run in training mode");
   return whole(graph, node);
+}
+
+// Compares the strides of both tensors, which are dense: each axis that has several elements must have the stride of
+// the axis that it comes from. Returns the obstacle, or an empty string.
+std::string check_strides(const Shape& from, const Shape& result, const std::vector<std::int64_t>& sources) {
+  std::vector<bool> is_free(sources.size(), true);
+  for (std::size_t axis = 0; axis < sources.size(); ++axis) {
+    if (sources[axis] < 0 || sources[axis] >= from.rank() || !is_free[static_cast<std::size_t>(sources[axis])])
+      return "'perm' does not name each axis of its input once";
+    is_free[static_cast<std::size_t>(sources[axis])] = false;
+    if (result.extents()[axis] != from[static_cast<int>(sources[axis])])
+      return "'perm' and the shape of its output disagree";
+  }
+  const auto stride = [](const Shape& shape, std::size_t axis) {
+    std::int64_t elements = 1;  // no overflow: the graph has checked the number of elements
+    for (std::size_t inner = axis + 1; inner < shape.extents().size(); ++inner) elements *= shape.extents()[inner];
+    return elements;
+  };
+  for (std::size_t axis = 0; axis < sources.size(); ++axis) {
+    const bool has_several = result.extents()[axis] > 1;
+    if (has_several && stride(result, axis) != stride(from, static_cast<std::size_t>(sources[axis])))
+      return "it moves axes whose extents are not 1";
+  }
+  return {};
+}
+
+AliasMeaning transpose(const Graph& graph, const Node& node) {
+  AliasMeaning meaning = whole(graph, node);
+  if (!meaning.obstacle.empty() || meaning.parts.empty()) return meaning;  // without elements, nothing moves
+  const Shape& from = graph.tensor(*node.inputs[0]).shape;
+  const Shape& result = graph.tensor(*node.outputs[0]).shape;
+  if (from.has_upper_bounds() || result.has_upper_bounds()) return unprovable("an extent is only an upper bound");
+  std::vector<std::int64_t> sources(from.extents().size());
+  std::iota(sources.rbegin(), sources.rend(), 0);
+  if (const auto* perm = find_attribute<std::vector<std::int64_t>>(node.attributes, "perm")) sources = *perm;
+  if (from.rank() != result.rank() || sources.size() != from.extents().size())
+    return unprovable("input, output and 'perm' have different ranks");
+  std::string why = check_strides(from, result, sources);
+  return why.empty() ? meaning : unprovable(std::move(why));
 }
 
 AliasMeaning slice(const Graph& graph, const Node& node) {
@@ -184,9 +224,9 @@ AliasMeaning concat(const Graph& graph, const Node& node) {
 using Derivation = AliasMeaning (*)(const Graph&, const Node&);
 
 constexpr std::pair<std::string_view, Derivation> kDerivations[] = {
-    {"Reshape", whole},  {"Squeeze", whole}, {"Unsqueeze", whole}, {"Flatten", whole},
-    {"Identity", whole}, {"Expand", whole},  {"Tile", whole},      {"Dropout", dropout},
-    {"Slice", slice},    {"Split", split},   {"Concat", concat},
+    {"Reshape", whole},       {"Squeeze", whole}, {"Unsqueeze", whole}, {"Flatten", whole},
+    {"Identity", whole},      {"Expand", whole},  {"Tile", whole},      {"Dropout", dropout},
+    {"Transpose", transpose}, {"Slice", slice},   {"Split", split},     {"Concat", concat},
 };
 
 }  // namespace

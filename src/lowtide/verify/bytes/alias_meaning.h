@@ -32,11 +32,12 @@ struct AliasMeaning {
 //   Reshape, Squeeze, Unsqueeze, Flatten, Identity      same type, as many bytes
 //   Dropout                                             the same, if not in training and without a mask
 //   Expand, Tile                                        the same, because nothing is repeated then
+//   Transpose                                           the same, if the axes it moves past each other have extent 1
 //   Slice                                               one contiguous run of elements
 //   Split                                               consecutive parts: axes before the split one have extent 1
 //   Concat                                              the same for the operands
-// Slice, Split and Concat prove nothing if an extent is only an upper bound, or if a part of a type below 8 bits starts
-// or ends inside a byte. O(rank + inputs + outputs).
+// Slice, Split, Concat and Transpose prove nothing if an extent is only an upper bound. Slice, Split and Concat prove
+// nothing if a part of a type below 8 bits starts or ends inside a byte. O(rank^2 + inputs + outputs).
 [[nodiscard]] AliasMeaning alias_meaning(const Graph& graph, NodeId node);
 
 // Whether a Dropout may drop elements at random, because its training mode is not known to be off.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/check_packing.h"
 #include "lowtide/verify/findings.h"
 #include "lowtide/verify/sharing/sharing_order.h"
@@ -189,13 +190,8 @@ void SharingCheck::check_view(TensorId id) {
   const std::vector<std::optional<TensorId>>& inputs = graph_.node(*producer).inputs;
   if (inputs.empty() || inputs.front() != base)
     return add(bad_alias, {id, *base}, name(id) + " is not a view of " + name(*base));
-  const ViewKind kind = graph_.op(*producer).traits.view;
-  const Bytes size = graph_.tensor(id).size;
-  const Bytes whole = graph_.tensor(*base).size;
-  const bool is_part = kind == ViewKind::slice || kind == ViewKind::split;
-  const bool is_whole = (kind == ViewKind::whole || kind == ViewKind::expand) && size == whole;
-  if (!(is_part && size <= whole) && !is_whole)
-    add(bad_alias, {id, *base}, name(id) + " is not a view of " + name(*base));
+  const std::string why = alias_meaning(graph_, *producer).obstacle;
+  if (!why.empty()) add(bad_alias, {id, *base}, name(id) + " is not a view of " + name(*base) + ": " + why);
 }
 
 void SharingCheck::make_units() {
