@@ -73,7 +73,11 @@ class ExitCodes(ProgramTest):
         first, *rest = report["violations"]
         self.assertEqual(first["kind"], "wrong_model")
         self.assertEqual(first["message"], "the plan was made for 'batch=2', but the command line sets 'batch=4'")
-        self.assertTrue(rest)
+        self.assertEqual({violation["kind"] for violation in rest}, {"wrong_model"})  # differences, and no replay
+        shown = self.expect(NO, "verify", "open.onnx", "plan.json", "--dim", "batch=4").stdout.splitlines()
+        self.assertIn("the plan was made for 'batch=2'", shown[1])
+        self.assertEqual(len(shown), 5)  # the verdict, three lines, and the count of the others
+        self.assertRegex(shown[4], f"^  and {len(report['violations']) - 3} more difference")
         # Also if the model cannot be read with the given sizes.
         self.assertRegex(self.expect(BAD_INPUT, "verify", "open.onnx", "plan.json", "--dim", "bach=4").stderr,
                          "error: the plan was made for 'batch=2', but the command line sets 'bach=4': .*"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
@@ -22,9 +23,13 @@ std::string shown_plan(const std::string& path) { return path == "-" ? "the plan
 
 std::string short_digest(const std::string& digest) { return lowtide::quoted(digest.substr(0, 12)); }
 
+constexpr std::size_t kCountedDifferences = 100'000;
+constexpr std::size_t kShownDifferences = 3;
+
 struct Checked {
   ModelFacts model;
-  bool is_imported = true;  // otherwise only its path and digest are known
+  bool is_imported = true;      // otherwise only its path and digest are known
+  bool is_other_graph = false;  // the violations are differences between the graph and the names in the plan
   std::vector<Violation> violations;
   double import_seconds = 0;
   double verify_seconds = 0;
@@ -83,14 +88,14 @@ Checked check(const std::string& path, const PlanFile& file, const ImportOptions
     checked.violations = {*other};
   } else {
     const Graph& graph = loaded->model.graph;
-    checked.violations = verify_labels(graph, file.labels);
-    for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
+    checked.violations = verify_labels(graph, file.labels, {.most_violations = kCountedDifferences});
+    checked.is_other_graph = !checked.violations.empty();
+    // Replaying a plan of another graph would only report the same cause in other words.
+    if (!checked.is_other_graph) checked.violations = verify(graph, file.plan);
     if (!checked.violations.empty() && !cause.empty()) {
       checked.violations.insert(checked.violations.begin(), {.kind = ViolationKind::wrong_model, .message = cause});
     }
   }
-  if (checked.violations.size() > VerifyOptions{}.most_violations)
-    checked.violations.resize(VerifyOptions{}.most_violations);
   checked.verify_seconds = watch.seconds();
   return checked;
 }
@@ -125,7 +130,10 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
   json["bound_scope"] = std::string(to_string(bound.scope));
   json["verified"] = checked.violations.empty();
   json["violations"] = Json::array();
-  for (const Violation& violation : checked.violations) json["violations"].push_back(json_of_violation(violation));
+  for (const Violation& violation : checked.violations) {
+    if (json["violations"].size() == VerifyOptions{}.most_violations) break;
+    json["violations"].push_back(json_of_violation(violation));
+  }
   return json;
 }
 
@@ -141,12 +149,18 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
   }
   out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not correct for " + model).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
-  for (const Violation& violation : violations) {
+  const std::size_t shown = checked.is_other_graph ? std::min(violations.size(), kShownDifferences) : violations.size();
+  for (const Violation& violation : std::span(violations).first(shown)) {
     const std::string inside = violation.body.empty() ? "" : " (inside " + violation.body + ")";
     table.add_row({StyledText(to_string(violation.kind), Style::strong), violation.message + inside});
   }
   out.append(table.text());
-  if (violations.size() >= VerifyOptions{}.most_violations) out.add("  and possibly more").end_line();
+  if (shown < violations.size()) {
+    const auto left = static_cast<std::int64_t>(violations.size() - shown);
+    out.add("  and " + counted(left, "more difference") + " between the plan and the model").end_line();
+  } else if (shown >= VerifyOptions{}.most_violations) {
+    out.add("  and possibly more").end_line();
+  }
   return out;
 }
 
