@@ -189,6 +189,14 @@ class JsonOutput(ProgramTest):
         self.assertEqual(report["peak"][0]["holders_total"], 3)
         self.assertEqual(report["bytes"]["load_as_given"], 3 * WIDE)
 
+    def test_top_0_prints_counts_instead_of_tables(self):
+        for command, lines in (("inspect", ["3 buffers", "4 operators"]), ("plan", ["2 buffers"]),
+                               ("explain", ["2 buffers"])):
+            said = self.expect(DONE, command, "model.onnx", "--top", "0").stdout
+            for line in lines:
+                self.assertIn(f"\n  {line}, none listed\n", said, command)
+            self.assertNotIn("bytes  share", said, command)
+
     def test_verify(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         report = self.json(DONE, "verify", "model.onnx", "plan.json")

@@ -43,6 +43,15 @@ class PackTest(ProgramTest):
         self.expect(DONE, "pack", "once.csv", "-o", "twice.csv")
         self.assertEqual((self.folder / "once.csv").read_bytes(), (self.folder / "twice.csv").read_bytes())
 
+    def test_the_problem_may_come_from_a_pipe(self):
+        self.write("buffers.csv", PROBLEM)
+        self.expect(DONE, "pack", "buffers.csv", "-o", "from_file.csv")
+        said = self.expect(DONE, "pack", "-", "-o", "from_pipe.csv", stdin=PROBLEM.encode())
+        self.assertIn("stdin", said.stdout)
+        self.assertEqual((self.folder / "from_file.csv").read_bytes(), (self.folder / "from_pipe.csv").read_bytes())
+        said = self.expect(BAD_INPUT, "pack", "-", stdin=b"id,lower\n")
+        self.assertIn("'stdin': line 1, column 'upper': the header lacks this required column", said.stderr)
+
     def test_fixed_offsets_that_collide_are_bad_input(self):
         # a has bytes 0 to 7 until time 4. From time 2, b has bytes 8 to 11, and then bytes 7 to 10.
         for offset, code in ((8, DONE), (7, BAD_INPUT)):

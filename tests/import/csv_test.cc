@@ -53,6 +53,16 @@ TEST(PackingCsv, AnEmptyOptionalFieldMeansNoValue) {
   EXPECT_EQ(problem->buffers[PackingId(0)], expected);
 }
 
+TEST(PackingCsv, IgnoresBlanksAroundFields) {
+  const Result<PackingProblem> plain = parse_packing("id,lower,upper,size,gaps\na b,0,9,2,1-2 4-6\n");
+  const Result<PackingProblem> spaced = parse_packing(" id, lower ,upper,\tsize, gaps\n a b ,0 , 9,2\t, 1-2 4-6 \r\n");
+  ASSERT_TRUE(plain.ok() && spaced.ok()) << spaced.error().describe();
+  EXPECT_EQ(spaced->buffers[PackingId(0)], plain->buffers[PackingId(0)]);
+  EXPECT_EQ(spaced->names[PackingId(0)], "a b");
+  expect_refused("id,lower,upper,size\n  ,0,1,2\n", ErrorCode::malformed, {"line 2", "the id is empty"});
+  expect_refused("id,lower,upper,size\na,0 1,1,2\n", ErrorCode::malformed, {"column 'lower'", "'0 1'"});
+}
+
 // Ids are not kept if all of them are the numbers of their rows. Otherwise all of them are kept.
 TEST(PackingCsv, KeepsIdsThatDifferFromRowNumbers) {
   const Result<PackingProblem> numbered = parse_packing("id,lower,upper,size\n0,0,1,2\n1,0,1,3\n");
@@ -109,7 +119,7 @@ TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
 }
 
 TEST(PackingCsv, RefusesNumbersThatAreNotDigits) {
-  for (const char* number : {"", " 1", "1 ", "+1", "-1", "0x10", "1e3", "1.5", "1,5", "9223372036854775808",
+  for (const char* number : {"", " ", "1 0", "+1", "-1", "0x10", "1e3", "1.5", "1,5", "9223372036854775808",
                              "99999999999999999999", "1_000", "NaN", "1\r"}) {
     const std::string text = std::string("id,lower,upper,size\na,0,1,") + number + "\n";
     if (std::string(number) == "1\r") {

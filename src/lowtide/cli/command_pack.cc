@@ -1,10 +1,13 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/pack.h"
+#include "lowtide/cli/read_file.h"
+#include "lowtide/import/csv.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -23,6 +26,11 @@ PackRequest read_pack_request(const Arguments& arguments) {
     stop_usage("'--html' draws addresses, which slots do not have; omit '--html' or '--slots'");
   }
   return request;
+}
+
+PackingProblem read_problem(const std::string& path) {
+  if (path != "-") return take(import_packing(path));
+  return take(parse_packing(take(read_text_file(path, limits::kMaxFileBytes))), "stdin");
 }
 
 OutputFiles check_outputs(const PackRequest& request) {
@@ -73,7 +81,7 @@ ExitCode run_pack(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
 
   const Stopwatch reading;
-  PackingProblem problem = take(import_packing(request.path));
+  PackingProblem problem = read_problem(request.path);
   problem.capacity = capacity;
   request.import_seconds = reading.seconds();
   const auto pack = arguments.has("--slots") ? pack_slots : pack_offsets;
@@ -85,7 +93,7 @@ ExitCode run_pack(const Arguments& arguments, Console& console) {
   if (request.prints_json) {
     print_json(console, json_of_answer(request, problem, answer));
   } else {
-    console.result(packing_summary(request.path, problem, answer.figures));
+    console.result(packing_summary(request.path == "-" ? "stdin" : request.path, problem, answer.figures));
   }
   if (answer.is_interrupted) console.remark(StyledText("interrupted; this is the best answer found so far").end_line());
   if (fits) return ExitCode::done;

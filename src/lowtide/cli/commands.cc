@@ -243,7 +243,7 @@ CommandSpec pack_command() {
           "Checks offsets and bounds independently of the search. If it is proven that no offsets fit the --capacity, "
           "prints the proof: the buffers live at one time, or the number of decisions of an exhaustive search.\n"
           "Ctrl-C or SIGTERM ends the search and keeps the best answer so far. A second signal ends the program.",
-      .positionals = {{.name = "FILE", .summary = "a packing problem (CSV)"}},
+      .positionals = {{.name = "FILE", .summary = "a packing problem (CSV); - is stdin"}},
       .options = {output_option("write the file with offsets, or with slots; - is stdout"),
                   html_option(),
                   {.name = "--capacity",

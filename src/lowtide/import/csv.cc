@@ -59,6 +59,16 @@ void split(std::string_view text, char separator, std::vector<std::string_view>&
   }
 }
 
+// Splits a line at its commas. Spaces and tabs around a field are no part of it.
+void split_fields(std::string_view line, std::vector<std::string_view>& out) {
+  constexpr std::string_view kBlanks = " \t";
+  split(line, ',', out);
+  for (std::string_view& field : out) {
+    field.remove_prefix(std::min(field.find_first_not_of(kBlanks), field.size()));
+    field = field.substr(0, field.find_last_not_of(kBlanks) + 1);
+  }
+}
+
 constexpr std::size_t kFirstRow = 2;  // the line of the first buffer; line 1 is the header
 
 class Parser {
@@ -87,7 +97,7 @@ class Parser {
     if (!line || line->empty())
       return refuse(1, "", "there is no header; the first line must name the columns, such as id,lower,upper,size");
     column_at_.fill(std::nullopt);
-    split(*line, ',', fields_);
+    split_fields(*line, fields_);
     width_ = fields_.size();
     for (std::size_t at = 0; at < fields_.size(); ++at) {
       const auto* const name = std::find(kNames.begin(), kNames.end(), fields_[at]);
@@ -119,7 +129,7 @@ class Parser {
           "there are more than " + std::to_string(kMaxPackingBuffers) + " buffers, the limit (kMaxPackingBuffers)",
           ErrorCode::over_limit);
     }
-    split(line, ',', fields_);
+    split_fields(line, fields_);
     if (fields_.size() != width_) {
       return refuse(
           lines_.number, "",

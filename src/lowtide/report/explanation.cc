@@ -120,6 +120,7 @@ StyledText buffers_text(const PeakExplanation& level, const SummaryOptions& opti
   const std::string where = level.peak.step ? "Live buffers at " + step_text(level, *level.peak.step) : "Live buffers";
   out.end_line().add(where, Style::heading).end_line();
   TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left, Align::left});
+  if (options.top == 0) return out.append(unlisted_text(level.buffers.size(), "buffer")).append(idle_text(level));
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("tensor", Style::dim),
                  StyledText("type", Style::dim), StyledText("this step", Style::dim),
                  StyledText("live in every order", Style::dim), StyledText("written by -> next read by", Style::dim)});

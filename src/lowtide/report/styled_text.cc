@@ -114,6 +114,10 @@ std::string counted(std::int64_t count, std::string_view one) {
   return with_thousands(count) + " " + std::string(one) + (count == 1 ? "" : "s");
 }
 
+StyledText unlisted_text(std::size_t count, std::string_view one) {
+  return StyledText("  " + counted(static_cast<std::int64_t>(count), one) + ", none listed").end_line();
+}
+
 std::string percent(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return "-";
   const double ratio = static_cast<double>(part) / static_cast<double>(whole);

@@ -72,6 +72,9 @@ class TextTable {
 // "1 node", "1,234 nodes"
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view one);
 
+// A line in place of a table without rows: "  3 buffers, none listed".
+[[nodiscard]] StyledText unlisted_text(std::size_t count, std::string_view one);
+
 // "12.5 %"; a factor from 1,000 % on, such as "17.2x" or "1,234x"; "-" if `whole` is 0.
 [[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole);
 

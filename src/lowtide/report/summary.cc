@@ -79,6 +79,7 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
           with_thousands(static_cast<std::int64_t>(peak.plan->program.steps.size())));
   out.add(", " + node_text(shown_step(*peak.plan, *peak.labels, peak.step), "")).end_line();
 
+  if (options.top == 0) return out.append(unlisted_text(peak.buffers.size(), "buffer"));
   TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left});
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("tensor", Style::dim),
                  StyledText("type", Style::dim), StyledText("steps", Style::dim),
@@ -98,6 +99,7 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   StyledText out;
   if (inspection.operators.empty()) return out;
   out.end_line().add("Operators by the bytes they produce", Style::heading).end_line();
+  if (options.top == 0) return out.append(unlisted_text(inspection.operators.size(), "operator"));
   TextTable table({Align::right, Align::right, Align::left, Align::right});
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("operator", Style::dim),
                  StyledText("nodes", Style::dim)});

@@ -33,7 +33,7 @@ def packing_headers():
     yield "column_twice", "id,lower,upper,size,size\n", r"line 1, column 'size': .*twice"
     yield "column_missing", "id,lower,upper\na,0,1\n", r"line 1, column 'size': the header lacks this required column"
     yield "other_case", "ID,lower,upper,size\n", r"line 1, column 'ID'"
-    yield "with_blanks", "id, lower, upper, size\n", r"line 1, column ' lower'"
+    yield "with_a_blank", "id, low er, upper, size\n", r"line 1, column 'low er'"
     yield "a_million_columns", "id," * 1_000_000, r"line 1, column 'id': this column appears twice"
     yield "column_of_20_MB", "x" * 20_000_000, r"line 1, column 'x+"
     yield "other_file", b"\x89PNG\r\n\x1a\n\0\0\0", r"line 1"
@@ -50,7 +50,7 @@ def packing_numbers():
         ("exponent", "1e308"),
         ("comma", '"1'),
         ("empty", ""),
-        ("blank", " 1"),
+        ("blank", "1 0"),
         ("hex", "0x10"),
         ("unit", "64KiB"),
         ("other_digits", "\u0661"),
