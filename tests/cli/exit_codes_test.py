@@ -2,6 +2,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Exit codes, and what goes to stdout and what to stderr."""
+import json
 import os
 import re
 import shlex
@@ -28,15 +29,23 @@ class ExitCodes(ProgramTest):
     def test_quiet_leaves_stderr_empty(self):
         self.assertEqual(self.expect(DONE, "plan", "model.onnx", "-o", "plan.json", "-q").stderr, "")
 
-    def test_a_budget_that_is_not_met_writes_only_the_page(self):
+    def test_a_budget_that_is_not_met_is_no_and_the_files_say_so(self):
         result = self.expect(NO, "plan", "model.onnx", "--budget", "100KiB", "-o", "plan.json", "--html", "map.html")
         # 131,072 B are needed, which is proven, and 102,400 B are available.
         self.assertIn("28,672 B", result.stdout)
         self.assertIn("Proven: no plan fits", result.stdout)
         self.assertIn("sigmoid", result.stdout)  # what holds the peak
-        self.assertIn("the plan was not written, because it does not fit", result.stderr)
-        self.assertEqual(self.listing(), ["map.html", "model.onnx"])
+        self.assertIn("the plan exceeds its memory limit by 28,672 B (28.00 KiB)", result.stderr)
+        self.assertEqual(self.listing(), ["map.html", "model.onnx", "plan.json"])
+        plan = json.loads((self.folder / "plan.json").read_text())
+        self.assertEqual(plan["claims"]["shortfall"], 28672)
+        self.assertIsNone(plan["machine"]["regions"][0]["capacity"])
         self.assertIn('"missed_budget":102400', (self.folder / "map.html").read_text())
+        self.expect(DONE, "view", "plan.json", "-o", "view.html")
+        self.assertIn('"missed_budget":102400', (self.folder / "view.html").read_text())
+        self.assertIn("the plan says that it exceeds its memory limit by 28,672 B (28.00 KiB)",
+                      self.expect(DONE, "verify", "model.onnx", "plan.json").stdout)
+        self.assertEqual(self.json(DONE, "verify", "model.onnx", "plan.json")["bytes"]["shortfall"], 28672)
 
     def test_a_budget_that_is_met_to_the_byte_is_done(self):
         self.expect(DONE, "plan", "model.onnx", "--budget", "131072")

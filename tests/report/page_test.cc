@@ -194,11 +194,11 @@ TEST(Page, HoldsWaitsAndTimes) {
 }
 
 TEST(Page, HoldsProofsByPlanAndAMissedBudget) {
-  const PlanSketch outer = bodies_plan();
+  PlanSketch outer = bodies_plan();
+  outer.plan.claims.shortfall = arena_bytes(outer.plan) - Bytes(100);
   const Plan& inner = *outer.plan.layout.steps[StepId(1)].bodies[0].plan;
-  const Json sheets =
-      embedded_json(page({outer.plan, outer.labels}, {.proofs = {{&inner, {"Proven: </script>."}, {"x is read."}}},
-                                                      .missed_budget = Bytes(100)}))["sheets"];
+  const PageOptions options{.proofs = {{&inner, {"Proven: </script>."}, {"x is read."}}}};
+  const Json sheets = embedded_json(page({outer.plan, outer.labels}, options))["sheets"];
   EXPECT_FALSE(sheets[0].contains("proof"));
   EXPECT_EQ(sheets[1]["proof"], Json({"Proven: </script>."}));
   EXPECT_EQ(sheets[1]["not_in_place"], Json({"x is read."}));

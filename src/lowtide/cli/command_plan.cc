@@ -202,11 +202,10 @@ void remark_seconds(const Seconds& seconds, Console& console) {
   console.remark(StyledText(text.data(), Style::dim).end_line());
 }
 
-// The page with what a plan file does not have: why no order needs less, the times of nodes, and a missed budget.
+// The page with what a plan file does not have: why no order needs less, and the times of nodes.
 std::string page_of(const Request& request, const LoadedModel& loaded, const PlannedGraph& planned,
                     const NamedPlan& named) {
   PageOptions options{.is_verified = planned.is_verified, .costs = &planned.costs};
-  if (!planned.fits()) options.missed_budget = planned.capacity;
   if (planned.plan.execution == ExecutionModel::sequence) {
     const ExplanationFacts facts = explanation_facts(planned, request.options);
     for (const PeakExplanation& level :
@@ -241,9 +240,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
 
   const Labels labels = labels_of(loaded.model.graph);
   const NamedPlan named{planned.plan, labels};
-  if (request.plan_file && planned.fits()) {
-    files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
-  }
+  if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
   if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, peaks_of(named.plan, named.labels), request.top);
@@ -266,9 +263,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
   if (planned.fits()) return ExitCode::done;
-  if (request.plan_file) {
-    console.remark(StyledText("the plan was not written, because it does not fit").end_line());
-  }
+  console.remark(StyledText("the plan exceeds its memory limit by " + format_bytes(planned.shortfall)).end_line());
   return ExitCode::no;
 }
 

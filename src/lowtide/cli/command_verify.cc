@@ -125,8 +125,10 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
                   {"steps", plan.program.steps.size()},
                   {"buffers", plan.layout.buffers.size()}};
   const Bound bound = bound_of(plan);
-  json["bytes"] = {
-      {"arena", arena_bytes(plan).count()}, {"load", plan.claims.load.count()}, {"bound", bound.bytes.count()}};
+  json["bytes"] = {{"arena", arena_bytes(plan).count()},
+                   {"load", plan.claims.load.count()},
+                   {"bound", bound.bytes.count()},
+                   {"shortfall", plan.claims.shortfall.count()}};
   json["bound_scope"] = std::string(to_string(bound.scope));
   json["verified"] = checked.violations.empty();
   json["violations"] = Json::array();
@@ -145,7 +147,10 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
     out.add("ok", Style::good).add("  " + shown_plan(path) + " is correct for " + model).end_line();
     out.add("    " + counted(static_cast<std::int64_t>(plan.program.steps.size()), "step") + ", ");
     out.add(counted(static_cast<std::int64_t>(plan.layout.buffers.size()), "buffer") + ", arena ");
-    return out.add(format_bytes(arena_bytes(plan))).end_line();
+    out.add(format_bytes(arena_bytes(plan))).end_line();
+    if (plan.claims.shortfall == Bytes(0)) return out;
+    out.add("    the plan says that it exceeds its memory limit by ");
+    return out.add(format_bytes(plan.claims.shortfall), Style::bad).end_line();
   }
   out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not correct for " + model).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});

@@ -132,7 +132,8 @@ CommandSpec plan_command() {
           "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
           "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
           "In the table of the peak, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
-          "If the plan exceeds the --budget, prints the missing bytes, and writes only the page (exit code 1).\n"
+          "If the plan exceeds the --budget or the capacity of the target, prints by how many bytes (exit code 1). The "
+          "files are written nevertheless, and say so.\n"
           "Ctrl-C or SIGTERM ends the search and keeps the best plan so far. A second signal ends the program.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the plan (JSON); - is stdout"),

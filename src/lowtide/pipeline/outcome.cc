@@ -51,6 +51,7 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   planned.capacity = total_capacity(task.machine);
   if (overflow(task.machine, planned.plan.layout) == Bytes(0)) return;
   planned.shortfall = shortfall(planned.plan, task.target, task.options.budget);
+  planned.plan.claims.shortfall = planned.shortfall;
   const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
   const bool is_above = planned.capacity && bound != nullptr && bound->bytes > *planned.capacity;
   planned.proven_infeasible = is_above && planned.shortfall > Bytes(0);

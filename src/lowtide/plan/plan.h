@@ -63,6 +63,7 @@ struct Claims {
   bool schedule_optimal = false;  // load == the largest bound that holds for this plan
   std::string allocate;           // strategy that gave the offsets
   bool allocate_optimal = false;  // arena == load
+  Bytes shortfall;                // by how much the plan exceeds its capacity or budget; 0 if it fits
   friend bool operator==(const Claims&, const Claims&) = default;
 };
 

@@ -33,6 +33,7 @@ class PlanLimits {
     for (const Buffer& buffer : plan.layout.buffers) check_size(buffer_name, buffer.size);
     check_claim(plan.claims.load_as_given);
     check_claim(plan.claims.load);
+    check_claim(plan.claims.shortfall);
     for (const Bound& bound : plan.claims.bounds) check_claim(bound.bytes);
   }
 

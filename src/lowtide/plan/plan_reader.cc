@@ -162,7 +162,8 @@ bool PlanReader::read_claims(Claims& claims) {
     if (name == "schedule") return json_.read_name(claims.schedule);
     if (name == "schedule_optimal") return json_.read_bool(claims.schedule_optimal);
     if (name == "allocate") return json_.read_name(claims.allocate);
-    return json_.read_bool(claims.allocate_optimal);
+    if (name == "allocate_optimal") return json_.read_bool(claims.allocate_optimal);
+    return read_bytes(claims.shortfall, 0, limits::kMaxTotalBytes);
   });
 }
 

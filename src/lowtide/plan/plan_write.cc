@@ -169,6 +169,7 @@ class PlanWriter {
     json_.member("schedule_optimal", claims.schedule_optimal);
     json_.member("allocate", claims.allocate);
     json_.member("allocate_optimal", claims.allocate_optimal);
+    json_.member("shortfall", claims.shortfall);
     json_.end_object();
   }
 

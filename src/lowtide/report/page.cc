@@ -30,7 +30,6 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
     }
   }
   sheets.front().costs = options.costs;
-  sheets.front().missed_budget = options.missed_budget;
   const std::size_t against_at = sheets.size();
   if (options.against != nullptr) {
     report_internal::append_sheets(sheets, options.against->plan, options.against->labels);

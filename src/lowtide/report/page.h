@@ -34,7 +34,6 @@ struct PageOptions {
   // Estimated time of each node of the plan shown, in picoseconds (PlannedGraph::costs). With it, streams are drawn
   // over time. nullptr: not known.
   const IdVector<NodeId, std::int64_t>* costs = nullptr;
-  std::optional<Bytes> missed_budget = std::nullopt;  // that the plan shown exceeds; the page draws it as a line
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

@@ -70,7 +70,8 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
   if (plan.program.streams.size() > 1) {
     json.member("streams", static_cast<std::int64_t>(plan.program.streams.size()));
   }
-  if (sheet.missed_budget) json.member("missed_budget", *sheet.missed_budget);
+  const Bytes arena = arena_bytes(plan);
+  if (claims.shortfall > Bytes(0) && claims.shortfall < arena) json.member("missed_budget", arena - claims.shortfall);
   if (const std::string extra = extra_work_text(plan); !extra.empty()) json.member("extra_work", extra);
   json.end_object();
 }

@@ -29,7 +29,6 @@ struct Sheet {
   Offset offset;                                          // of its arena in the scratch buffer of that step
   const PlanProof* proof = nullptr;                       // nullptr: not known
   const IdVector<NodeId, std::int64_t>* costs = nullptr;  // PageOptions::costs
-  std::optional<Bytes> missed_budget = std::nullopt;      // PageOptions::missed_budget
 };
 
 // Appends the plan and all plans of bodies inside it, each after the sheet that runs it. No recursion.
