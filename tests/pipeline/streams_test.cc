@@ -74,6 +74,26 @@ TEST(PlanGraphStreams, ABudgetComesBeforeSpeed) {
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(3 * 64));
 }
 
+// The MatMul takes about 460 us. While it runs, another stream can run b and c, which take 3 us. But then a and b are
+// live at once.
+TEST(PlanGraphStreams, LittleTimeIsNotWorthMemory) {
+  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+    input x : f32[256,4096]
+    input w : f32[4096,1]
+    a = MatMul(x, w) : f32[256,1]
+    b = Conv(w) : f32[256]
+    c = Conv(b) : f32[1]
+    e = Conv(a, c) : f32[1]
+    output e
+  })"),
+                                         {.streams = 2, .arena_slack_percent = 100});
+  const TradeOff& one = planned.trade_offs.front();
+  EXPECT_TRUE(one.is_chosen);
+  EXPECT_TRUE(std::any_of(planned.trade_offs.begin(), planned.trade_offs.end(), [&](const TradeOff& other) {
+    return other.picoseconds < one.picoseconds && other.arena <= one.arena + one.arena;
+  }));
+}
+
 // Only a point of the same execution model or a sequence beats a point.
 TEST(PlanGraphStreams, TheParetoFrontHasThePointsThatNoneBeats) {
   const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .pareto_front = true});
@@ -110,6 +130,11 @@ TEST(PlanGraphStreams, PlansOfRandomGraphsAreCorrect) {
                                      [](const auto& one) { return one.is_chosen; });
     ASSERT_LE(chosen->picoseconds, planned.trade_offs[0].picoseconds) << seed;
     ASSERT_EQ(chosen->arena, arena_bytes(planned.plan)) << seed;
+    for (const TradeOff& other : planned.trade_offs) {
+      if (other.run == ExecutionModel::waves || other.arena > chosen->arena) continue;
+      const std::int64_t tolerated = other.picoseconds + other.picoseconds / 100 * kTimeTolerancePercent;
+      ASSERT_LE(chosen->picoseconds, tolerated) << seed << ": a plan that needs no more bytes is faster";
+    }
     if (chosen->picoseconds < planned.trade_offs[0].picoseconds) ++faster;
     if (planned.plan.program.streams.size() > 1 && graph.nodes().size() <= 16) {
       ++small;

@@ -187,14 +187,28 @@ std::size_t chosen_of(const std::vector<ParallelPlan>& plans, const PlanOptions&
   const auto fits = [](const ParallelPlan& one) { return one.overflow == Bytes(0); };
   const bool has_fitting =
       std::any_of(plans.begin(), plans.end(), [&](const ParallelPlan& one) { return is_requested(one) && fits(one); });
-  const auto rank = [&](std::size_t at) {
-    const TradeOff& one = plans[at].trade_off;
-    const bool is_too_large = (has_fitting && !fits(plans[at])) || one.arena > most;
-    return std::tuple(!is_requested(plans[at]), is_too_large, one.picoseconds, one.arena, at);
+  const auto grade = [&](std::size_t at) {
+    const bool is_too_large = (has_fitting && !fits(plans[at])) || plans[at].trade_off.arena > most;
+    return std::tuple(!is_requested(plans[at]), is_too_large);
   };
-  std::size_t best = 0;
+  const auto speed_rank = [&](std::size_t at) {
+    return std::tuple(grade(at), plans[at].trade_off.picoseconds, plans[at].trade_off.arena, at);
+  };
+  const auto size_rank = [&](std::size_t at) {
+    return std::tuple(plans[at].trade_off.arena, plans[at].trade_off.picoseconds, at);
+  };
+  std::size_t fastest = 0;
   for (std::size_t at = 1; at < plans.size(); ++at) {
-    if (rank(at) < rank(best)) best = at;
+    if (speed_rank(at) < speed_rank(fastest)) fastest = at;
+  }
+  // More memory must be worth it. But no plan may be slower than the one on one stream.
+  const std::int64_t least_time = plans[fastest].trade_off.picoseconds;
+  const std::int64_t most_time =
+      std::min(least_time + least_time / 100 * kTimeTolerancePercent, plans[0].trade_off.picoseconds);
+  std::size_t best = fastest;
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    if (grade(at) != grade(fastest) || plans[at].trade_off.picoseconds > most_time) continue;
+    if (size_rank(at) < size_rank(best)) best = at;
   }
   return best;
 }

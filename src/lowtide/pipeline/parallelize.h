@@ -36,8 +36,10 @@ struct ParallelPlan {
 // priorities, dataflow once. Each plan has offsets and waits. If the arena is above the peak, also plans the run with
 // whole buffers, and with slices, splits and concats that copy. Such a plan replaces the first if it needs fewer bytes
 // and takes at most 1 % longer. Chooses from the plan on one stream and the plans of the requested execution model. The
-// choice is the fastest plan whose arena exceeds that of one stream by at most `arena_slack_percent`. Plans that fit
-// come before others; among equals, the smallest arena wins. For dataflow, the choice is the dataflow plan.
+// choice is made among the plans whose arena exceeds that of one stream by at most `arena_slack_percent`. It is the one
+// with the smallest arena of those that take at most kTimeTolerancePercent longer than the fastest, and no longer than
+// the plan on one stream. Plans that fit come before others; among equals, the fastest wins. For dataflow, the choice
+// is the dataflow plan.
 //
 // Cost: per run, what a plan costs after its order is known. Errors: those of with_barriers and plan_dataflow.
 // `sequence`: the outcome for one stream. Its plan is replaced by the chosen one, and trade-offs and violations of all

@@ -24,6 +24,9 @@
 
 namespace lowtide {
 
+// A plan on several streams gets more memory only if a smaller plan would take longer by more than this.
+inline constexpr int kTimeTolerancePercent = 2;
+
 struct PlanOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
   // The most bytes that all arenas together may occupy, at most limits::kMaxArenaBytes. The capacities of the target's
@@ -105,10 +108,11 @@ struct PlannedGraph {
 
 // Plans a graph and, unless that stage is skipped, verifies the plan. plan_graph.cc runs the stages, in order.
 //
-// For several streams or waves the plan is the fastest of those tried within `arena_slack_percent`, including the
-// sequence. For dataflow it is the smallest of the dataflow plans, because a dataflow runtime cannot run other plans.
-// The bodies of nodes run on one stream each. The bounds of sequences hold for all of these plans, because one of their
-// runs is the list of steps one by one.
+// For several streams or waves, the choice is among the plans that were tried, including the sequence, and whose arena
+// is within `arena_slack_percent`. It is the smallest plan of those that take at most kTimeTolerancePercent longer than
+// the fastest. It never takes longer than the sequence. For dataflow it is the smallest of the dataflow plans, because
+// a dataflow runtime cannot run other plans. The bodies of nodes run on one stream each. The bounds of sequences hold
+// for all of these plans, because one of their runs is the list of steps one by one.
 //
 // Errors (invalid): an unknown order, a target without regions or workers, a number of streams or a budget out of
 // range, a required stage in `skip`. Errors (over_limit): sizes that a plan file cannot hold (plan/plan_limits.h),

@@ -61,13 +61,17 @@ StyledText streams_line(const std::vector<TradeOff>& points) {
   if (points.empty()) return out;
   const TradeOff& one = points.front();
   const TradeOff& plan = chosen(points);
+  const std::string tolerated = " at most " + std::to_string(kTimeTolerancePercent) + " % faster.";
   if (plan.run == ExecutionModel::sequence) {
-    return out.add("  One stream: several streams are not faster within the memory limit.").end_line();
+    return out.add("  One stream: within the memory limit, several streams are" + tolerated).end_line();
   }
   out.add("  " + name_of(plan), Style::strong);
   out.add(": estimated " + time_text(plan.picoseconds) + ", on one stream " + time_text(one.picoseconds) + " (" +
           speed_text(one, plan) + "); " + order_text(plan) + "; arena " + extra_text(one, plan) + ".");
-  return out.end_line();
+  out.end_line();
+  if (plan.run != ExecutionModel::dataflow)
+    out.add("  Chosen for its arena: within the memory limit, other plans are" + tolerated).end_line();
+  return out;
 }
 
 StyledText trade_offs_text(const std::vector<TradeOff>& points) {
