@@ -172,5 +172,21 @@ TEST(Inspection, TensorsWithSimilarNamesLookDifferent) {
   }
 }
 
+// The table of the peak shortens the name of 50 letters, unless it is wide. The sentences do not.
+TEST(Inspection, NamesAreShortenedOnlyInNarrowTables) {
+  const std::string name(50, 'n');
+  const Graph graph = graph_of("graph \"g\" {\n  input x : f32[64]\n  " + name + " = Conv(x) : f32[64]\n  y = Conv(" +
+                               name + ") : f32[64]\n  output y\n}");
+  const Inspection inspection = inspect_graph(graph, dense_target());
+  EXPECT_THAT(inspection_summary({}, inspection).render(false), Not(HasSubstr(name)));
+  EXPECT_THAT(inspection_summary({}, inspection, {.wide = true}).render(false), HasSubstr(name));
+  const PlannedGraph plan = planned(graph);
+  const Labels labels = labels_of(graph);
+  const auto levels = explain_peak(graph, labels, dense_target(), {}, plan.plan);
+  const std::string explained = explanation_summary({}, levels, {}).render(false);
+  EXPECT_THAT(explained, HasSubstr("reads " + name + " (256 B)"));
+  EXPECT_THAT(explained, HasSubstr("  ..." + name.substr(17)));  // the column has 36
+}
+
 }  // namespace
 }  // namespace lowtide::testing

@@ -139,7 +139,8 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const std::vector<PeakExplanation> levels = explain_peak(loaded.model.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
-    console.result(explanation_summary(loaded.facts, levels, explanation_facts(planned, options), {.top = top}));
+    console.result(explanation_summary(loaded.facts, levels, explanation_facts(planned, options),
+                                       {.top = top, .wide = arguments.has("--wide")}));
     return ExitCode::done;
   }
   Json json = json_head("explain");

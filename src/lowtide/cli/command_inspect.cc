@@ -63,7 +63,7 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
   if (arguments.has("--json")) {
     print_json(console, json_of_inspection(loaded, inspection, top, watch.seconds()));
   } else {
-    console.result(inspection_summary(loaded.facts, inspection, {.top = top}));
+    console.result(inspection_summary(loaded.facts, inspection, {.top = top, .wide = arguments.has("--wide")}));
   }
   return ExitCode::done;
 }

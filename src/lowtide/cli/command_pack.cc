@@ -22,6 +22,7 @@ PackRequest read_pack_request(const Arguments& arguments) {
   request.csv_file = arguments.value("--output");
   request.page_file = arguments.value("--html");
   request.prints_json = arguments.has("--json");
+  request.wide = arguments.has("--wide");
   if (arguments.has("--slots") && request.page_file) {
     stop_usage("'--html' draws addresses, which slots do not have; omit '--html' or '--slots'");
   }

@@ -32,6 +32,7 @@ struct Request {
   Target target;
   PlanOptions options;
   std::size_t top = 8;
+  bool wide = false;
   std::optional<std::string> plan_file;
   std::optional<std::string> page_file;
 };
@@ -85,6 +86,7 @@ Request read_request(const Arguments& arguments) {
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.bindings);
   request.top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
+  request.wide = arguments.has("--wide");
   request.plan_file = arguments.value("--output");
   request.page_file = arguments.value("--html");
   return request;
@@ -256,7 +258,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .shows_trade_offs = request.options.pareto_front,
                               .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
                               .is_verified = planned.is_verified};
-    console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top}));
+    console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
     remark_seconds(seconds, console);
   }
   if (interrupt.was_asked()) {

@@ -19,7 +19,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-std::string shown_plan(const std::string& path) { return path == "-" ? "the plan" : shown_name(path, 60); }
+std::string shown_plan(const std::string& path) { return path == "-" ? "the plan" : shown_name(path); }
 
 std::string short_digest(const std::string& digest) { return lowtide::quoted(digest.substr(0, 12)); }
 
@@ -141,7 +141,7 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
 
 StyledText text_of_check(const Checked& checked, const std::string& path, const Plan& plan) {
   const std::vector<Violation>& violations = checked.violations;
-  const std::string model = shown_name(checked.model.path, 60);
+  const std::string model = shown_name(checked.model.path);
   StyledText out;
   if (violations.empty()) {
     out.add("ok", Style::good).add("  " + shown_plan(path) + " is correct for " + model).end_line();

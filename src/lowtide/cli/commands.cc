@@ -40,6 +40,10 @@ OptionSpec top_option() {
   return {.name = "--top", .value = "N", .summary = "rows per table; default 8", .kind = ArgumentKind::text};
 }
 
+OptionSpec wide_option() {
+  return {.name = "--wide", .summary = "do not shorten names in tables; sentences always have whole names"};
+}
+
 OptionSpec json_option() { return {.name = "--json", .summary = "print one JSON object instead of text"}; }
 
 OptionSpec output_option(std::string_view summary) {
@@ -119,7 +123,7 @@ CommandSpec inspect_command() {
               "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
               "operators by the bytes that they produce, and the tensors that are live at the peak.",
           .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-          .options = {dim_option(), shape_option(), target_option(), top_option(), json_option()},
+          .options = {dim_option(), shape_option(), target_option(), top_option(), wide_option(), json_option()},
           .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
                        {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
           .run = run_inspect};
@@ -164,6 +168,7 @@ CommandSpec plan_command() {
                    .summary = "work units for the search over offsets, 0 for none; default 200000000 (a few seconds)",
                    .kind = ArgumentKind::text},
                   top_option(),
+                  wide_option(),
                   json_option()},
       .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Write a plan and a drawing of it."},
                    {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Check whether a batch of 8 fits 64 MiB."},
@@ -190,7 +195,8 @@ CommandSpec explain_command() {
           "Writes no file. The exit code is 0 for every model that can be planned.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {dim_option(), shape_option(), target_option(), order_option(), order_effort_option(),
-                  no_in_place_option(), no_views_option(), no_parts_option(), top_option(), json_option()},
+                  no_in_place_option(), no_views_option(), no_parts_option(), top_option(), wide_option(),
+                  json_option()},
       .examples = {{"lowtide explain model.onnx", "Explain the peak of the model."},
                    {"lowtide explain model.onnx --dim batch=8 --order as_given --top 20",
                     "Explain a batch of 8 in the order of the file, with longer tables."}},
@@ -263,6 +269,7 @@ CommandSpec pack_command() {
                    .value = "N",
                    .summary = "threads of the search, 1 to 256; default 1; the answer does not depend on it",
                    .kind = ArgumentKind::text},
+                  wide_option(),
                   json_option()},
       .examples = {{"lowtide pack buffers.csv -o packed.csv", "Find offsets and write them."},
                    {"lowtide pack buffers.csv --capacity 1MiB --json", "Check whether they fit 1 MiB, as JSON."},

@@ -31,7 +31,7 @@ OutputFiles::OutputFiles(std::vector<std::string> destinations, const std::vecto
     take(check_destination(destinations[at], inputs));
     for (std::size_t other = 0; other < at; ++other) {
       if (are_same(destinations[at], destinations[other]) && !is_device(destinations[at])) {
-        stop_usage("two outputs have the same destination, " + shown_name(destinations[at], 60));
+        stop_usage("two outputs have the same destination, " + shown_name(destinations[at]));
       }
     }
     if (destinations[at] == "-") uses_stdout_ = true;
@@ -46,7 +46,7 @@ void OutputFiles::write(const std::string& destination, std::string_view bytes, 
     return;
   }
   take(write_file_atomically(destination, bytes));
-  console.remark(StyledText("wrote " + shown_name(destination, 80) + ", " +
+  console.remark(StyledText("wrote " + shown_name(destination) + ", " +
                                 format_bytes_short(Bytes(static_cast<std::int64_t>(bytes.size()))),
                             Style::dim)
                      .end_line());

@@ -25,6 +25,7 @@ struct PackRequest {
   std::optional<std::string> csv_file;
   std::optional<std::string> page_file;  // only for offsets
   bool prints_json = false;
+  bool wide = false;  // SummaryOptions::wide
   double import_seconds = 0;
 };
 

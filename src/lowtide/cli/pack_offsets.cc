@@ -93,7 +93,7 @@ PackAnswer pack_offsets(const PackRequest& request, const PackingProblem& proble
   const std::optional<PackingWitness> witness = check_bound(problem, packing, answer);
   answer.verify_seconds = verifying.seconds();
 
-  answer.figures = figures_of(problem, packing, witness);
+  answer.figures = figures_of(problem, packing, witness, request.wide);
   answer.is_bound_searched = packing.is_bound_searched;
   answer.json["height"] = packing.height.count();
   answer.json["witness_time"] = packing.witness_time ? Json(*packing.witness_time) : Json(nullptr);

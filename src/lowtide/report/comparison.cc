@@ -116,7 +116,7 @@ StyledText verdict(const Comparison& comparison) {
 }  // namespace
 
 StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison) {
-  StyledText out(shown_name(model.path, report_internal::kPathColumns), Style::heading);
+  StyledText out(shown_name(model.path), Style::heading);
   out.add("  " + counted(model.nodes, "node") + ", " + counted(model.tensors, "tensor"));
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim).end_line().end_line();
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});

@@ -16,25 +16,25 @@ constexpr std::size_t kMostRanges = 4;
 using Align = TextTable::Align;
 using report_internal::buffer_names;
 using report_internal::exact;
-using report_internal::kNodeColumns;
+using report_internal::node_columns;
 using report_internal::node_text;
 using report_internal::paragraph;
 using report_internal::shown_step;
 using report_internal::step_text;
 
 // "steps 12 to 15  Conv conv1 to Relu relu3"
-void add_range(TextTable& table, const PeakExplanation& level, const Interval<StepId>& range) {
+void add_range(TextTable& table, const PeakExplanation& level, const Interval<StepId>& range, std::size_t columns) {
   const StepId last(range.end.value() - 1);
   std::string steps = "step " + with_thousands(range.begin.value());
-  std::string nodes = node_text(shown_step(level, range.begin), "");
+  std::string nodes = node_text(shown_step(level, range.begin), "", columns);
   if (range.begin != last) {
     steps = "steps " + with_thousands(range.begin.value()) + " to " + with_thousands(last.value());
-    nodes += " to " + node_text(shown_step(level, last), "");
+    nodes += " to " + node_text(shown_step(level, last), "", columns);
   }
   table.add_row({StyledText(steps), StyledText(nodes)});
 }
 
-StyledText where_text(const PeakExplanation& level) {
+StyledText where_text(const PeakExplanation& level, const SummaryOptions& options) {
   StyledText out;
   const auto steps = static_cast<std::int64_t>(level.peak.plan->program.steps.size());
   std::int64_t high = 0;
@@ -43,7 +43,7 @@ StyledText where_text(const PeakExplanation& level) {
   out.add(with_thousands(high) + " of " + counted(steps, "step") + " (steps are numbered from 0):").end_line();
   TextTable table({Align::left, Align::left});
   const std::size_t shown = std::min(kMostRanges, level.ranges.size());
-  for (std::size_t at = 0; at < shown; ++at) add_range(table, level, level.ranges[at]);
+  for (std::size_t at = 0; at < shown; ++at) add_range(table, level, level.ranges[at], node_columns(options.wide));
   out.append(table.text());
   if (shown < level.ranges.size()) {
     out.add("  and in " + counted(static_cast<std::int64_t>(level.ranges.size() - shown), "other range") + " of steps")
@@ -74,10 +74,10 @@ StyledText need_text(const PeakBuffer& one, Bytes alignment) {
   }
 }
 
-std::string life_text(const PeakExplanation& level, const PeakBuffer& one, BufferKind kind) {
+std::string life_text(const PeakExplanation& level, const PeakBuffer& one, BufferKind kind, std::size_t columns) {
   if (one.use == PeakUse::scratch) return "only here";
   const auto short_step = [&](StepId step) {
-    return with_thousands(step.value()) + " " + node_text(shown_step(level, step), "");
+    return with_thousands(step.value()) + " " + node_text(shown_step(level, step), "", columns);
   };
   const std::string from = one.written ? short_step(*one.written) : "before the run";
   if (kind == BufferKind::output) return from + " -> the caller";
@@ -86,7 +86,8 @@ std::string life_text(const PeakExplanation& level, const PeakBuffer& one, Buffe
   return from + (one.use == PeakUse::written ? " -> no step" : " -> no later step");
 }
 
-void add_buffer(TextTable& table, const PeakExplanation& level, const PeakBuffer& one, const std::string& shown) {
+void add_buffer(TextTable& table, const PeakExplanation& level, const PeakBuffer& one, const std::string& shown,
+                bool wide) {
   const Buffer& buffer = level.peak.plan->layout.buffers[one.live.buffer];
   StyledText tensor(shown);
   std::string type;
@@ -100,7 +101,7 @@ void add_buffer(TextTable& table, const PeakExplanation& level, const PeakBuffer
                  StyledText(percent(one.live.bytes.count(), level.peak.bytes.count())), tensor,
                  StyledText(type, Style::dim), StyledText(use_text(one.use)),
                  need_text(one, report_internal::first_alignment(*level.peak.plan)),
-                 StyledText(life_text(level, one, buffer.kind), Style::dim)});
+                 StyledText(life_text(level, one, buffer.kind, node_columns(wide)), Style::dim)});
 }
 
 // The live bytes that hold nothing at this step. Fewer than the alignment in one buffer are padding and do not count.
@@ -119,16 +120,16 @@ StyledText buffers_text(const PeakExplanation& level, const SummaryOptions& opti
   StyledText out;
   const std::string where = level.peak.step ? "Live buffers at " + step_text(level, *level.peak.step) : "Live buffers";
   out.end_line().add(where, Style::heading).end_line();
-  TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left, Align::left});
   if (options.top == 0) return out.append(unlisted_text(level.buffers.size(), "buffer")).append(idle_text(level));
+  TextTable table({Align::right, Align::right, Align::left, Align::left, Align::left, Align::left, Align::left});
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("tensor", Style::dim),
                  StyledText("type", Style::dim), StyledText("this step", Style::dim),
                  StyledText("live in every order", Style::dim), StyledText("written by -> next read by", Style::dim)});
   const std::size_t shown = std::min(options.top, level.buffers.size());
   std::vector<BufferId> buffers;
   for (std::size_t at = 0; at < shown; ++at) buffers.push_back(level.buffers[at].live.buffer);
-  const std::vector<std::string> names = buffer_names(level.peak, buffers);
-  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, level, level.buffers[at], names[at]);
+  const std::vector<std::string> names = buffer_names(level.peak, buffers, options.wide);
+  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, level, level.buffers[at], names[at], options.wide);
   if (shown < level.buffers.size()) {
     Bytes rest;
     for (std::size_t at = shown; at < level.buffers.size(); ++at) {
@@ -146,8 +147,7 @@ StyledText level_text(const PeakExplanation& level, const PeakExplanation* outer
   StyledText out;
   std::string inside;
   if (outer != nullptr) {
-    inside = " inside " + shown_name(level.peak.body, kNodeColumns) + " of " +
-             node_text(shown_step(*outer, *outer->peak.step), "");
+    inside = " inside " + shown_name(level.peak.body) + " of " + node_text(shown_step(*outer, *outer->peak.step), "");
   }
   out.end_line().add("The peak" + inside, Style::heading).end_line();
   if (level.peak.bytes == Bytes(0)) {
@@ -159,7 +159,7 @@ StyledText level_text(const PeakExplanation& level, const PeakExplanation* outer
   if (!level.peak.step) {
     out.add("  " + format_bytes(level.peak.bytes) + " are live, although no step runs.").end_line();
   } else {
-    out.append(where_text(level));
+    out.append(where_text(level, options));
   }
   out.append(buffers_text(level, options));
   if (const std::string extra = report_internal::extra_work_text(*level.peak.plan); !extra.empty())

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostRemedies = 3;
 
 std::string tensor_text(const PeakExplanation& level, TensorId tensor) {
-  return shown_name(level.peak.labels->tensors[tensor].name, kTensorColumns);
+  return shown_name(level.peak.labels->tensors[tensor].name);
 }
 
 // "64 B", or "16 of 64 B" if the rest is counted with another tensor.

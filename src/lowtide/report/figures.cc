@@ -38,7 +38,7 @@ std::string ordinal_text(std::uint32_t ordinal) { return ordinal == 1 ? "" : " #
 }  // namespace
 
 StyledText model_title(const ModelFacts& model) {
-  StyledText out(shown_name(model.path, kPathColumns), Style::heading);
+  StyledText out(shown_name(model.path), Style::heading);
   out.add("  ").add(counted(model.nodes, "node"));
   // The others are constants, or in branches that were removed.
   if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
@@ -47,12 +47,12 @@ StyledText model_title(const ModelFacts& model) {
   return out.end_line();
 }
 
-std::string node_text(const ShownStep& node, std::string_view none) {
+std::string node_text(const ShownStep& node, std::string_view none, std::size_t columns) {
   if (node.op.empty()) return std::string(none);
-  if (tells_operator(node)) return shown_name(node.name, kNodeColumns);
-  std::string text = shown_name(node.op, kNodeColumns);
-  if (!node.name.empty()) text += " " + shown_name(node.name, kNodeColumns);
-  if (!node.to.empty()) text += " to " + shown_name(node.to, kNodeColumns);
+  if (tells_operator(node)) return shown_name(node.name, columns);
+  std::string text = shown_name(node.op, columns);
+  if (!node.name.empty()) text += " " + shown_name(node.name, columns);
+  if (!node.to.empty()) text += " to " + shown_name(node.to, columns);
   return text;
 }
 
@@ -61,16 +61,17 @@ Bytes first_alignment(const Plan& plan) {
 }
 
 std::string value_text(const std::string& tensor, std::uint32_t ordinal) {
-  return shown_name(tensor, kTensorColumns) + ordinal_text(ordinal);
+  return shown_name(tensor) + ordinal_text(ordinal);
 }
 
-std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers) {
+std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers, bool wide) {
+  constexpr std::size_t kTensorColumns = 36;
   std::vector<std::string> tensors;
   for (BufferId id : buffers) {
     const std::optional<ValueId>& name = peak.uses[id].name;
     tensors.push_back(name ? peak.labels->tensors[peak.plan->program.values[*name].tensor].name : "");
   }
-  std::vector<std::string> names = shown_names(tensors, kTensorColumns);
+  std::vector<std::string> names = shown_names(tensors, wide ? kWholeName : kTensorColumns);
   for (std::size_t at = 0; at < buffers.size(); ++at) {
     const std::optional<ValueId>& name = peak.uses[buffers[at]].name;
     names[at] = name ? names[at] + ordinal_text(peak.ordinals[*name]) : "(scratch)";

@@ -23,14 +23,13 @@
 // note.
 namespace lowtide::report_internal {
 
-inline constexpr std::size_t kPathColumns = 72;
-inline constexpr std::size_t kTensorColumns = 36;
-inline constexpr std::size_t kNodeColumns = 30;
+// The columns of the name of a node in a table.
+[[nodiscard]] constexpr std::size_t node_columns(bool wide) { return wide ? kWholeName : 30; }
 
 // "model.onnx  4 nodes, 5 tensors  onnx, sha256 a028affa56bf"
 [[nodiscard]] StyledText model_title(const ModelFacts& model);
-// "Conv conv1", "copy x to dram"; `none` if there is no step.
-[[nodiscard]] std::string node_text(const ShownStep& step, std::string_view none);
+// "Conv conv1", "copy x to dram"; `none` if there is no step. Each name has at most `columns`.
+[[nodiscard]] std::string node_text(const ShownStep& step, std::string_view none, std::size_t columns = kWholeName);
 
 [[nodiscard]] std::string exact(Bytes size);
 
@@ -59,8 +58,9 @@ void add_figure(TextTable& table, const Figure& figure);
 // "x", or "x #2" for the second value of a tensor in a plan.
 [[nodiscard]] std::string value_text(const std::string& tensor, std::uint32_t ordinal);
 
-// The buffers of a table: "x", "x #2" or "(scratch)". Different tensors never look the same.
-[[nodiscard]] std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers);
+// The buffers of a table: "x", "x #2" or "(scratch)". Different tensors never look the same. If `wide`, all names are
+// whole.
+[[nodiscard]] std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers, bool wide);
 
 // The widest scope in which a claim shows that no plan needs less than `bytes`. nullopt if no claim with a scope that
 // contains this plan shows it.

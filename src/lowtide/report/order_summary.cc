@@ -13,7 +13,7 @@ using report_internal::gap_text;
 using report_internal::with_proof;
 
 StyledText order_summary(const std::string& path, const Graph& graph, const OrderedGraph& ordered) {
-  StyledText out(shown_name(path, report_internal::kPathColumns), Style::heading);
+  StyledText out(shown_name(path), Style::heading);
   out.add("  " + counted(static_cast<std::int64_t>(graph.nodes().size()), "node")).end_line().end_line();
   Bytes sum;
   for (const Tensor& tensor : graph.tensors()) sum += tensor.size;

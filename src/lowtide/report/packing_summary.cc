@@ -18,11 +18,10 @@ using report_internal::figures_table;
 using report_internal::gap_text;
 using report_internal::with_proof;
 
-constexpr std::size_t kNameColumns = 40;
 constexpr std::size_t kMostListed = 10;
 
 StyledText packing_title(const std::string& path, const PackingProblem& problem) {
-  StyledText out(shown_name(path, report_internal::kPathColumns), Style::heading);
+  StyledText out(shown_name(path), Style::heading);
   return out.add("  " + counted(static_cast<std::int64_t>(problem.buffers.size()), "buffer")).end_line().end_line();
 }
 
@@ -51,7 +50,7 @@ void add_live(TextTable& table, const PackingBuffer& buffer, const std::string& 
 }
 
 // The buffers that are live at that time, the largest first.
-StyledText witness_text(const PackingProblem& problem, const PackingWitness& witness) {
+StyledText witness_text(const PackingProblem& problem, const PackingWitness& witness, bool wide) {
   StyledText out;
   if (witness.live.empty()) return out;
   out.end_line().add("At time " + time_text(witness.time), Style::heading);
@@ -67,7 +66,7 @@ StyledText witness_text(const PackingProblem& problem, const PackingWitness& wit
   const std::size_t shown = std::min(kMostListed, witness.live.size());
   std::vector<std::string> names;
   for (std::size_t at = 0; at < shown; ++at) names.push_back(name_of(problem, witness.live[at]));
-  names = shown_names(names, kNameColumns);
+  names = shown_names(names, wide ? kWholeName : 40);
   for (std::size_t at = 0; at < shown; ++at)
     add_live(table, problem.buffers[witness.live[at]], names[at], witness.load);
   if (shown < witness.live.size()) {
@@ -83,14 +82,14 @@ StyledText witness_text(const PackingProblem& problem, const PackingWitness& wit
 
 std::string alone_text(const PackingProblem& problem, const PackingWitness& witness) {
   const PackingBuffer& buffer = problem.buffers[*witness.alone];
-  const std::string name = shown_name(name_of(problem, *witness.alone), kNameColumns);
+  const std::string name = shown_name(name_of(problem, *witness.alone));
   if (!buffer.fixed_offset) return name + " alone is larger than the capacity";
   return name + " is fixed at " + with_thousands(buffer.fixed_offset->position()) + " and ends at " +
          with_thousands(witness.proven.count());
 }
 
 StyledText infeasible_text(const PackingProblem& problem, const Packing& packing,
-                           const std::optional<PackingWitness>& witness) {
+                           const std::optional<PackingWitness>& witness, bool wide) {
   StyledText out("  Proven: no offsets fit");
   if (packing.is_bound_searched) {
     out.add("; a search with " + counted(packing.decisions, "decision") + " tried all possibilities.");
@@ -102,7 +101,7 @@ StyledText infeasible_text(const PackingProblem& problem, const Packing& packing
     out.add("; the buffers live at time " + time_text(*packing.witness_time) + " alone exceed the capacity");
   }
   out.add(".").end_line();
-  return witness ? out.append(witness_text(problem, *witness)) : out;
+  return witness ? out.append(witness_text(problem, *witness, wide)) : out;
 }
 
 }  // namespace
@@ -112,7 +111,7 @@ std::string name_of(const PackingProblem& problem, PackingId buffer) {
 }
 
 PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,
-                          const std::optional<PackingWitness>& witness) {
+                          const std::optional<PackingWitness>& witness, bool wide) {
   PackingFigures figures{.what = "offsets",
                          .size = packing.height,
                          .bound = packing.bound,
@@ -120,7 +119,7 @@ PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,
                          .proven_optimal = packing.proven_optimal,
                          .fits = !problem.capacity || packing.height <= *problem.capacity};
   figures.is_infeasible = !figures.fits && packing.outcome == PackingOutcome::infeasible;
-  if (figures.is_infeasible) figures.proof = infeasible_text(problem, packing, witness);
+  if (figures.is_infeasible) figures.proof = infeasible_text(problem, packing, witness, wide);
   return figures;
 }
 

@@ -38,9 +38,9 @@ struct PackingFigures {
   std::size_t slots = 0;
 };
 
-// The figures of a packing. If nothing fits, the witness is the proof.
+// The figures of a packing. If nothing fits, the witness is the proof. If `wide`, its table has whole names.
 [[nodiscard]] PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,
-                                        const std::optional<PackingWitness>& witness);
+                                        const std::optional<PackingWitness>& witness, bool wide = false);
 
 // Completes the figures of slots. `sizes` has the largest slot first.
 [[nodiscard]] PackingFigures slot_figures(const PackingProblem& problem, PackingFigures figures,

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "lowtide/analysis/peak.h"
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
@@ -22,9 +21,9 @@ using report_internal::buffer_names;
 using report_internal::exact;
 using report_internal::figures_table;
 using report_internal::gap_text;
-using report_internal::kNodeColumns;
 using report_internal::model_title;
 using report_internal::no_plan_text;
+using report_internal::node_columns;
 using report_internal::node_text;
 using report_internal::with_proof;
 
@@ -36,27 +35,28 @@ void add_outside_figures(TextTable& table, const PlainFigures& plain) {
 }
 
 // The producer of a tensor. If its name begins the tensor's name, which is in the same row, its operator is enough.
-std::string producer_text(const ShownStep& producer, const std::string& tensor) {
-  if (!producer.name.empty() && tensor.starts_with(producer.name)) return shown_name(producer.op, kNodeColumns);
-  return node_text(producer, "-");
+std::string producer_text(const ShownStep& producer, const std::string& tensor, std::size_t columns) {
+  if (!producer.name.empty() && tensor.starts_with(producer.name)) return shown_name(producer.op, columns);
+  return node_text(producer, "-", columns);
 }
 
-void add_buffer(TextTable& table, const Peak& peak, const LiveBuffer& live, const std::string& name) {
+void add_buffer(TextTable& table, const Peak& peak, const LiveBuffer& live, const std::string& name, bool wide) {
+  const std::size_t columns = node_columns(wide);
   const Buffer& buffer = peak.plan->layout.buffers[live.buffer];
   const BufferUse& use = peak.uses[live.buffer];
   const ShownStep producer = shown_step(*peak.plan, *peak.labels, use.first_write);
   StyledText tensor(name);
   std::string type;
-  StyledText nodes(node_text(producer, "-"));
+  StyledText nodes(node_text(producer, "-", columns));
   if (use.name) {
     const TensorLabel& label = peak.labels->tensors[peak.plan->program.values[*use.name].tensor];
     if (const std::size_t others = peak.other_values(live)) tensor.add(" +" + std::to_string(others), Style::dim);
     type = std::string(to_string(label.dtype)) + to_string(label.shape);
-    nodes = StyledText(producer_text(producer, label.name));
+    nodes = StyledText(producer_text(producer, label.name, columns));
     nodes.add(" -> ", Style::dim);
     nodes.add(buffer.kind == BufferKind::output
                   ? "the caller"
-                  : node_text(shown_step(*peak.plan, *peak.labels, use.last_read), "no step"));
+                  : node_text(shown_step(*peak.plan, *peak.labels, use.last_read), "no step", columns));
   }
   const std::string steps =
       "[" + std::to_string(buffer.lifespan.begin.value()) + "," + std::to_string(buffer.lifespan.end.value()) + ")";
@@ -74,7 +74,7 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
   StyledText out;
   if (!peak.step || peak.buffers.empty()) return out;
   out.end_line().add(what, Style::heading);
-  if (!peak.body.empty()) out.add(" inside " + shown_name(peak.body, kNodeColumns));
+  if (!peak.body.empty()) out.add(" inside " + shown_name(peak.body));
   out.add(": " + format_bytes(peak.bytes) + " at step " + with_thousands(peak.step->value()) + " of " +
           with_thousands(static_cast<std::int64_t>(peak.plan->program.steps.size())));
   out.add(", " + node_text(shown_step(*peak.plan, *peak.labels, peak.step), "")).end_line();
@@ -87,8 +87,8 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
   const std::size_t shown = std::min(options.top, peak.buffers.size());
   std::vector<BufferId> buffers;
   for (std::size_t at = 0; at < shown; ++at) buffers.push_back(peak.buffers[at].buffer);
-  const std::vector<std::string> names = buffer_names(peak, buffers);
-  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, peak, peak.buffers[at], names[at]);
+  const std::vector<std::string> names = buffer_names(peak, buffers, options.wide);
+  for (std::size_t at = 0; at < shown; ++at) add_buffer(table, peak, peak.buffers[at], names[at], options.wide);
   Bytes rest;
   for (std::size_t at = shown; at < peak.buffers.size(); ++at) rest += peak.buffers[at].bytes;
   if (shown < peak.buffers.size()) add_rest(table, peak.buffers.size() - shown, rest, peak.bytes.count());
@@ -108,7 +108,7 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   for (std::size_t at = 0; at < shown; ++at) {
     const OperatorBytes& op = inspection.operators[at];
     table.add_row({StyledText(exact(op.outputs)), StyledText(percent(op.outputs.count(), sum)),
-                   StyledText(shown_name(op.op, kNodeColumns)), StyledText(with_thousands(op.nodes))});
+                   StyledText(shown_name(op.op, node_columns(options.wide))), StyledText(with_thousands(op.nodes))});
   }
   if (shown < inspection.operators.size()) {
     Bytes rest;
@@ -179,8 +179,7 @@ std::string shown_name(const std::string& name, std::size_t columns) {
 std::vector<std::string> shown_names(const std::vector<std::string>& names, std::size_t columns) {
   std::vector<std::string> shown;
   for (const std::string& name : names) shown.push_back(shown_name(name, columns));
-  constexpr std::size_t kWidest = 4 * limits::kMaxNameBytes;  // an escaped byte has four columns
-  while (columns < kWidest) {
+  while (columns < kWholeName) {
     std::map<std::string, std::string> first;
     std::set<std::string> ambiguous;
     for (std::size_t at = 0; at < names.size(); ++at) {
@@ -236,8 +235,8 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   if (plan.machine.regions.size() > 1) {
     for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
       const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;
-      add_figure(table, {"  in " + shown_name(plan.machine.regions[at].name, kNodeColumns), plan.layout.arena[at], "",
-                         capacity ? "of " + format_bytes(*capacity) : "no limit"});
+      add_figure(table, {"  in " + shown_name(plan.machine.regions[at].name, node_columns(options.wide)),
+                         plan.layout.arena[at], "", capacity ? "of " + format_bytes(*capacity) : "no limit"});
     }
   }
   const Bound bound = bound_of(plan);

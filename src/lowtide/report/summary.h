@@ -12,6 +12,7 @@
 
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
@@ -34,6 +35,7 @@ struct ModelFacts {
 
 struct SummaryOptions {
   std::size_t top = 8;  // rows of each table; the rest is summed up in one row
+  bool wide = false;    // names in tables are whole, however long they are
 };
 
 [[nodiscard]] StyledText inspection_summary(const ModelFacts& model, const Inspection& inspection,
@@ -58,9 +60,11 @@ struct PlanVerdict {
 // (achieved - bound) / bound; 0 if both are 0, nullopt if only the bound is.
 [[nodiscard]] std::optional<double> gap_of(Bytes achieved, Bytes bound);
 
-// A name in a table, quoted unless it is plain. If a name is longer than `columns`, its beginning is omitted, because
-// long names are usually paths that differ at their ends.
-[[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns);
+inline constexpr std::size_t kWholeName = 4 * limits::kMaxNameBytes;  // an escaped byte has four columns
+
+// A name in a sentence or a table, quoted unless it is plain. Sentences have whole names. In a table, the beginning of
+// a name longer than `columns` is omitted, because long names are usually paths that differ at their ends.
+[[nodiscard]] std::string shown_name(const std::string& name, std::size_t columns = kWholeName);
 
 // The names of a table. Each is as long as shown_name() makes it, except that different names which would then look
 // the same keep more of their beginnings. O(names x log names).
