@@ -22,6 +22,7 @@ def measure(lowtide, make_network, nodes, folder):
     if made.code != 0:
         raise SystemExit(f"make_network failed with {made.code}")
     inspect = record.timed([lowtide, "inspect", model, "--json"])
+    inspect.json()  # stops if the command failed
     plan = record.timed([lowtide, "plan", model, "--json", "-o", pathlib.Path(folder) / "plan.json"])
     answer = plan.json()
     model.unlink()

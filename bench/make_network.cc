@@ -7,10 +7,12 @@
 //
 //   make_network NODES FILE
 
-#include <cstdlib>
+#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "onnx/onnx_pb.h"
 
@@ -114,6 +116,8 @@ class Network {
   int weights_ = 0;
 };
 
+constexpr int kMostNodes = 10'000'000;
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,7 +125,13 @@ int main(int argc, char** argv) {
     std::cerr << "usage: make_network NODES FILE\n";
     return 2;
   }
-  const long wanted = std::strtol(argv[1], nullptr, 10);
+  const std::string_view digits = argv[1];
+  int wanted = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), wanted);
+  if (error != std::errc() || end != digits.data() + digits.size() || wanted < 1 || wanted > kMostNodes) {
+    std::cerr << "make_network: NODES is '" << digits << "'; give a whole number from 1 to " << kMostNodes << "\n";
+    return 2;
+  }
   onnx::ModelProto model;
   model.set_ir_version(8);
   model.add_opset_import()->set_version(17);
@@ -131,5 +141,7 @@ int main(int argc, char** argv) {
   for (int index = 0; network.nodes() < wanted; ++index) x = network.block(x, index);
   network.output(x);
   std::ofstream file(argv[2], std::ios::binary);
-  return model.SerializeToOstream(&file) && file.flush() ? 0 : 1;
+  if (model.SerializeToOstream(&file) && file.flush()) return 0;
+  std::cerr << "make_network: cannot write '" << argv[2] << "'\n";
+  return 1;
 }

@@ -61,6 +61,8 @@ def main():
                     "buffers", "height", "bound", "proven_optimal", "strategy")}, "seconds": answer["seconds"]["pack"]})
                 if not answer["proven_optimal"] or answer["seconds"]["pack"] > 0.05:
                     print(rows[-1], flush=True)
+    if not rows:
+        raise SystemExit("no packing problem: the folders hold no ONNX model that has one")
     slowest = max(rows, key=lambda row: row["seconds"])
     summary = {"problems": len(rows), "proven_optimal": sum(row["proven_optimal"] for row in rows),
                "within_50_ms": sum(row["seconds"] <= 0.05 for row in rows),

@@ -72,6 +72,7 @@ class ExitCodes(ProgramTest):
         self.write("text.onnx", b"this is not a model")
         self.expect(BAD_INPUT, "verify", "text.onnx", "plan.json")
         self.expect(BAD_INPUT, "verify", "missing.onnx", "plan.json")
+        self.assertIn("not a plan file", self.expect(BAD_INPUT, "verify", "plan.json", "model.onnx").stderr)
 
     def test_other_sizes_than_the_plan_are_reported_first(self):
         self.write("open.onnx", small_models.small("batch"))

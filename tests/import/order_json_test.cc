@@ -78,6 +78,11 @@ TEST(OrderJson, ErrorsNameTheFaultAndThePlace) {
     const std::string text = R"({"nodes": [], "edges": [], )" + member + ", " + member + "}";
     EXPECT_NE(refusal(text).find("appears twice"), std::string::npos) << text;
   }
+  for (const std::string member : {R"("bytes": 1)", R"("name": "a")"}) {
+    const std::string text = "{\"nodes\": [\n{\"bytes\": 1, \"name\": \"a\", " + member + "}], \"edges\": []}";
+    EXPECT_NE(refusal(text).find("appears twice in a node"), std::string::npos) << text;
+    EXPECT_NE(refusal(text).find(":2:"), std::string::npos) << refusal(text);  // the line
+  }
   EXPECT_NE(refusal(R"({"nodes": [], "edges": []} x)"), "accepted");
   EXPECT_EQ(refusal(R"({"nodes": [], "edges": []})"), "accepted");
 }

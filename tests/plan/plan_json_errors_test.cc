@@ -54,7 +54,7 @@ TEST(PlanJsonErrors, VersionIsCheckedFirst) {
 
 TEST(PlanJsonErrors, TextsThatAreNotJsonHaveLineAndColumn) {
   expect_refused({
-      {"{\n\"format\"", "", "p.json:1:1: expected an object, found ':'", ErrorCode::malformed},
+      {"{\n\"format\"", "", "p.json:1:1: not a plan file: expected an object, found ':'", ErrorCode::malformed},
       {"\"schema_version\": 1,", "\"schema_version\": 1", "p.json:4:1: expected ',' or '}', found '\"'",
        ErrorCode::malformed},
       {"\"dense\"},", "'dense'},", "expected a value, found", ErrorCode::malformed},

@@ -51,11 +51,14 @@ inline bool is_topological(const Graph& graph, const std::vector<NodeId>& order)
     for (TensorId tensor : graph.reads(id)) {
       if (graph.tensor(tensor).producer && position[*graph.tensor(tensor).producer] >= position[id]) return false;
     }
+    for (NodeId before : graph.node(id).control_inputs) {
+      if (position[before] >= position[id]) return false;
+    }
   }
   return order.size() == graph.nodes().size();
 }
 
-// Calls `visit` for every order. For graphs of a few nodes without control inputs.
+// Calls `visit` for every order. For graphs of a few nodes.
 inline void for_every_order(const Graph& graph, const std::function<void(const std::vector<NodeId>&)>& visit) {
   std::vector<NodeId> order = given_order(graph);
   do {

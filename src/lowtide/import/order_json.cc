@@ -78,7 +78,11 @@ class Reader {
   }
 
   bool read_node(Entry& node) {
+    std::set<std::string_view> seen;
     const auto read_one = [&](const std::string& key) {
+      const std::string_view* known = std::find(kNodeKeys.begin(), kNodeKeys.end(), key);
+      if (known != kNodeKeys.end() && !seen.insert(*known).second)
+        return json_.fail(ErrorCode::malformed, "'" + key + "' appears twice in a node");
       if (key == "name") return json_.read_name(node.name);
       if (key == "bytes") {
         return json_.read_member("bytes",
@@ -103,6 +107,7 @@ class Reader {
   }
 
   static constexpr std::array<std::string_view, 5> kKeys = {"name", "nodes", "edges", "outputs", "order"};
+  static constexpr std::array<std::string_view, 2> kNodeKeys = {"name", "bytes"};
 
   JsonReader json_;
   std::set<std::string> seen_;  // the keys of kKeys that were read

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide::pipeline_internal {
@@ -120,9 +121,9 @@ std::string text_of(const Graph&, const OrderBoundCheck& check) {
 std::string text_of(const Graph& graph, const PlannedGraph& planned) {
   std::string text;
   for (const TradeOff& one : planned.trade_offs) {
-    text += std::string(to_string(one.run)) + " on " + std::to_string(one.streams) +
-            " streams: " + bytes_text(one.arena) + ", " + std::to_string(one.picoseconds) + " ps, " +
-            std::to_string(one.waits) + " waits" + (one.is_chosen ? ", chosen\n" : "\n");
+    text += std::string(to_string(one.run)) + " on " + with_count(one.streams, "stream") + ": " +
+            bytes_text(one.arena) + ", " + std::to_string(one.picoseconds) + " ps, " + std::to_string(one.waits) +
+            " waits" + (one.is_chosen ? ", chosen\n" : "\n");
   }
   return text + program_text(graph, planned.plan.program) + layout_text(planned.plan);
 }

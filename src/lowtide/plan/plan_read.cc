@@ -46,7 +46,12 @@ Result<PlanFile> read_plan_json(std::string_view text, std::string source_name) 
                  std::move(source_name)};
   }
   plan_internal::PlanReader scan(text, source_name);
-  if (!scan.check_version()) return *scan.error();
+  if (!scan.check_version()) {
+    Error error = *scan.error();
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos || text[begin] != '{') error.message = "not a plan file: " + error.message;
+    return error;
+  }
   plan_internal::ReadFile file;
   plan_internal::PlanReader reader(text, source_name);
   if (!reader.read(file)) return *reader.error();

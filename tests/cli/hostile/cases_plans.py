@@ -10,7 +10,7 @@ from corpus import PLAN, SHOWN_PLAN, WRONG_PLAN, case
 MOST_BYTES = 2**55
 
 
-@case(SHOWN_PLAN, "an empty file", refused=r"bad\.json:1:1: expected an object, found the end of the text")
+@case(SHOWN_PLAN, "an empty file", refused=r"bad\.json:1:1: not a plan file: expected an object, found the end")
 def empty_plan():
     return b""
 
@@ -41,7 +41,7 @@ def other_versions(base):
     yield "another_legend", base.plan_with(
         (("columns", "buffers", 1), "size")
     ), r"\$\.columns\.buffers.*expected 'bytes', found 'size'"
-    yield "a_list", "[]", r"expected an object"
+    yield "a_list", "[]", r"not a plan file: expected an object"
 
 
 @case(PLAN, "invalid or too deeply nested JSON", refused=r"bad\.json:\d+:\d+")
