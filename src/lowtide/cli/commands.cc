@@ -7,113 +7,11 @@
 #include <utility>
 
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/shared_options.h"
 #include "lowtide/cli/stage_options.h"
-#include "lowtide/schedule/schedule.h"
 
 namespace lowtide::cli_internal {
 namespace {
-
-OptionSpec dim_option() {
-  return {.name = "--dim",
-          .value = "NAME=N",
-          .summary = "set a symbolic extent of the model, such as batch=8; repeatable",
-          .kind = ArgumentKind::text,
-          .is_repeatable = true};
-}
-
-OptionSpec shape_option() {
-  return {.name = "--shape",
-          .value = "INPUT=AxBxC",
-          .summary = "set the shape of an input, such as image=1x3x224x224; ? keeps an extent; repeatable",
-          .kind = ArgumentKind::text,
-          .is_repeatable = true};
-}
-
-OptionSpec target_option() {
-  return {.name = "--target",
-          .value = "FILE",
-          .summary = "machine description (TOML); default: one region without a size limit, alignment 64",
-          .kind = ArgumentKind::file};
-}
-
-OptionSpec top_option() {
-  return {.name = "--top", .value = "N", .summary = "rows per table; default 8", .kind = ArgumentKind::text};
-}
-
-OptionSpec wide_option() {
-  return {.name = "--wide", .summary = "do not shorten names in tables; sentences always have whole names"};
-}
-
-OptionSpec json_option() { return {.name = "--json", .summary = "print one JSON object instead of text"}; }
-
-OptionSpec output_option(std::string_view summary) {
-  return {.name = "--output", .letter = "-o", .value = "FILE", .summary = summary, .kind = ArgumentKind::file};
-}
-
-OptionSpec html_option() {
-  return {.name = "--html",
-          .value = "FILE",
-          .summary = "draw the result as one offline HTML page; - is stdout",
-          .kind = ArgumentKind::file};
-}
-
-std::vector<std::string> order_choices() {
-  std::vector<std::string> choices = {"auto"};
-  for (const std::string& name : schedule_strategies()) choices.push_back(name);
-  return choices;
-}
-
-OptionSpec order_option() {
-  return {.name = "--order",
-          .value = "NAME",
-          .summary = "scheduling strategy; default auto tries all until one is proven optimal, and keeps the best",
-          .kind = ArgumentKind::choice,
-          .choices = order_choices()};
-}
-
-OptionSpec order_effort_option() {
-  return {.name = "--order-effort",
-          .value = "N",
-          .summary = "work units for the search over orders, 0 for none; default 5000000000 (10 seconds, 256 MiB)",
-          .kind = ArgumentKind::text};
-}
-
-OptionSpec no_in_place_option() { return {.name = "--no-in-place", .summary = "do not write results over inputs"}; }
-
-OptionSpec no_views_option() {
-  return {.name = "--no-views", .summary = "make every Reshape, Slice, Split and Concat copy"};
-}
-
-OptionSpec no_parts_option() {
-  return {.name = "--no-parts",
-          .summary = "treat every buffer as live as a whole, for runtimes that cannot free a part of a buffer"};
-}
-
-OptionSpec streams_option() {
-  return {
-      .name = "--streams",
-      .value = "N",
-      .summary = "schedule onto N streams: the smallest plan within 2 % of the fastest in the memory limit; default 1",
-      .kind = ArgumentKind::text};
-}
-
-OptionSpec run_option() {
-  return {.name = "--run",
-          .value = "FORM",
-          .summary =
-              "streams (with waits), waves (up to N steps, then a barrier) or dataflow (steps start when "
-              "their inputs are ready); default streams",
-          .kind = ArgumentKind::choice,
-          .choices = {"streams", "waves", "dataflow"}};
-}
-
-OptionSpec stream_memory_option() {
-  return {
-      .name = "--stream-memory",
-      .value = "PERCENT",
-      .summary = "memory limit of --streams: how far the arena may exceed that of one stream, in percent; default 15",
-      .kind = ArgumentKind::text};
-}
 
 CommandSpec inspect_command() {
   return {.name = "inspect",
