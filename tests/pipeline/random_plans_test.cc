@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/schedule/schedule.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
@@ -47,6 +48,21 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
   EXPECT_GE(without_fragmentation, kRounds * 965 / 1000);
   // Measured: 1,003. If slices and concats cannot all share, the bound is often below the peak of every plan.
   EXPECT_GE(optimal, kRounds * 48 / 100);
+}
+
+TEST(RandomPlans, AutoIsNoWorseThanOneStrategyOrLessEffort) {
+  Random random(57);
+  for (int round = 0; round < 60; ++round) {
+    const Graph graph = random_graph(random, static_cast<int>(random.between(4, 24)));
+    const Bytes arena = arena_bytes(must_plan(graph, {}).plan);
+    for (const std::string& order : schedule_strategies()) {
+      ASSERT_LE(arena, arena_bytes(must_plan(graph, {.order = order}).plan)) << order << print_graph(graph);
+    }
+    for (std::int64_t effort : {0, 10'000, 1'000'000}) {
+      ASSERT_LE(arena, arena_bytes(must_plan(graph, {.order_effort = effort}).plan)) << effort << print_graph(graph);
+      ASSERT_LE(arena, arena_bytes(must_plan(graph, {.allocate_effort = effort}).plan)) << effort << print_graph(graph);
+    }
+  }
 }
 
 // Parts, bodies and bounds respect the alignment of every region that they may end up in.
