@@ -122,6 +122,19 @@ TEST(DownsetSearch, FindsTheLeastPeakOfAllOrders) {
 }
 
 // With a limit, the search finds an order below it, or proves that there is none. Both happen here.
+TEST(OrderProblem, HasNoHigherPeaksWithoutSmallValues) {
+  const OrderProblem coarse = without_small_values(two_branches(), 100);
+  EXPECT_EQ(peak_of(coarse, {0, 1, 2, 3, 4}), 200);  // 201 with all values
+  EXPECT_EQ(peak_of(coarse, {0, 2, 1, 3, 4}), 100);  // 102 with all values
+  Random random(41);
+  for (int round = 0; round < 200; ++round) {
+    const OrderProblem problem = testing::random_order_problem(random, {});
+    Order given(problem.nodes.size());
+    std::iota(given.begin(), given.end(), OrderProblem::Index{0});
+    EXPECT_LE(peak_of(without_small_values(problem, random.between(0, 20)), given), peak_of(problem, given)) << round;
+  }
+}
+
 TEST(DownsetSearch, ProvesThatNothingIsBelowALimit) {
   Random random(53);
   int proven = 0;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -27,6 +28,15 @@ constexpr std::int64_t kPhaseGrowth = 8;
 // With more effort than the default, the search may use more memory too.
 constexpr std::int64_t kWorkPerByte = 32;
 
+// Coarse problems ignore values below these shares of the best load: first below 1 / 100, then below 1 / 1000.
+constexpr std::array<std::int64_t, 2> kCoarseShares = {100, 1000};
+// The work of a coarse problem: at most this share of the effort, and at most 0.1 s. It ends soon or not at all.
+constexpr std::int64_t kCoarseWorkShare = 16;
+constexpr std::int64_t kMostCoarseWork = 100'000'000;
+// If the best load is then within the last share of the bound, little remains to be gained, and the search gets at most
+// this work.
+constexpr std::int64_t kWorkIfNear = 1'000'000'000;
+
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // Searches problems that were made from one graph, and measures the orders that they give.
@@ -38,12 +48,13 @@ class GraphSearch {
 
   void run() {
     const bool has_parts = shares_in_part();
-    const std::int64_t work = has_parts ? options_.effort / 3 : options_.effort;
     const std::int64_t limit = best_known_ ? best_known_->count() : kNoLimit;
-    const std::int64_t shown =
-        search(schedule_internal::order_problem(input_.graph, input_.least_kernels, options_.aliases),
-               {.bound = bound_.count(), .limit = limit, .work = work});
-    bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment()), best_load()));
+    const OrderProblem problem = schedule_internal::order_problem(input_.graph, input_.least_kernels, options_.aliases);
+    const bool is_near = best_known_ && search_coarse(problem);
+    if (best_known_ && best_load() <= bound_) return;
+    const std::int64_t effort = is_near ? std::min(options_.effort, kWorkIfNear) : options_.effort;
+    const std::int64_t work = has_parts ? effort / 3 : effort;
+    raise(search(problem, {.bound = bound_.count(), .limit = limit, .work = work}));
     // If no node shares bytes in part, the three problems are the same.
     if (!has_parts) return;
     for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
@@ -62,6 +73,30 @@ class GraphSearch {
   [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
 
  private:
+  // Searches problems in which small values count nothing. In a graph with thousands of small tensors, only such a
+  // search ends. Does nothing unless at least half of the values are small. Returns whether the best load is then within
+  // the last of kCoarseShares of the bound.
+  bool search_coarse(const OrderProblem& problem) {
+    const std::int64_t work = std::min(options_.effort / kCoarseWorkShare, kMostCoarseWork);
+    bool is_near = false;
+    for (const std::int64_t share : kCoarseShares) {
+      const std::int64_t best = best_load().count();
+      const OrderProblem coarse = schedule_internal::without_small_values(problem, best / share);
+      const auto is_small = [](const OrderProblem::Value& value) { return value.size == 0; };
+      const auto small = std::count_if(coarse.values.begin(), coarse.values.end(), is_small);
+      if (static_cast<std::size_t>(small) < coarse.values.size() / 2) break;
+      raise(search(coarse, {.bound = bound_.count(), .limit = best, .work = work}));
+      is_near = best_load().count() - bound_.count() <= best_load().count() / kCoarseShares.back();
+      if (is_near) break;
+    }
+    return is_near;
+  }
+
+  // `shown`: a lower bound of a problem whose loads are at most those of the graph.
+  void raise(std::int64_t shown) {
+    bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment()), best_load()));
+  }
+
   // Returns a lower bound of the problem. Searches in phases and measures the order of each phase, because an order
   // that is better in the problem may be worse when it is measured.
   std::int64_t search(const OrderProblem& problem, OrderSearchOptions options) {

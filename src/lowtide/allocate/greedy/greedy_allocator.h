@@ -30,6 +30,7 @@ class GreedyAllocator {
 
   GreedyAllocator(const GreedyAllocator&) = delete;
   GreedyAllocator& operator=(const GreedyAllocator&) = delete;
+  ~GreedyAllocator() = default;
 
   // Removes all offsets except those of fixed buffers.
   void clear();

@@ -61,8 +61,9 @@ class RangeMinimum {
     const std::size_t first = (span.begin + kBlock - 1) / kBlock;
     const std::size_t last = span.end / kBlock;  // blocks [first, last) are inside the span
     if (first >= last) return least(span.begin, span.end);
-    const auto row = static_cast<std::size_t>(std::bit_width(last - first) - 1);
-    const Moment blocks = std::min(rows_[row][first], rows_[row][last - (std::size_t{1} << row)]);
+    const std::size_t width = std::bit_floor(last - first);
+    const std::vector<Moment>& row = rows_[static_cast<std::size_t>(std::countr_zero(width))];
+    const Moment blocks = std::min(row[first], row[last - width]);
     return std::min({blocks, least(span.begin, first * kBlock), least(last * kBlock, span.end)});
   }
 

@@ -213,6 +213,13 @@ OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, con
   return FromGraph(graph, kernels, options).make(sharing);
 }
 
+OrderProblem without_small_values(OrderProblem problem, std::int64_t least) {
+  for (OrderProblem::Value& value : problem.values) {
+    if (value.size < least) value.size = 0;
+  }
+  return problem;
+}
+
 OrderProblem reversed(const OrderProblem& problem) {
   const auto count = static_cast<Index>(problem.nodes.size());
   OrderProblem out{.nodes = std::vector<OrderProblem::Node>(count), .values = problem.values, .base = problem.base};

@@ -69,6 +69,10 @@ enum class Sharing : std::uint8_t {
 [[nodiscard]] OrderProblem order_problem(const Graph& graph, const ChosenKernels& kernels, const AliasOptions& options,
                                          Sharing sharing);
 
+// The same problem with size 0 for all values of fewer than `least` bytes. No load is higher than before, so its bounds
+// hold for the problem, too.
+[[nodiscard]] OrderProblem without_small_values(OrderProblem problem, std::int64_t least);
+
 // The same problem with all edges reversed.
 [[nodiscard]] OrderProblem reversed(const OrderProblem& problem);
 
