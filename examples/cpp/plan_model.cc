@@ -9,6 +9,7 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/import/import.h"
+#include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 
@@ -24,10 +25,16 @@ int main(int argc, char** argv) {
     std::cerr << model.error().describe() << '\n';  // names the place in the file, and what to do
     return 3;
   }
+  const Result<Lowered> lowered = lower(model->graph);  // work on constants does not belong to a run
+  if (!lowered.ok()) {
+    std::cerr << lowered.error().describe() << '\n';
+    return 3;
+  }
   PlanOptions options;
   options.model_sha256 = model->sha256;  // so that 'lowtide verify' refuses the plan for another model
+  options.lowering = lowered->passes;    // so that it makes the same graph again
   if (argc > 3) options.budget = Bytes(std::strtoll(argv[3], nullptr, 10));
-  const Result<PlannedGraph> planned = plan_graph(model->graph, dense_target(), options);
+  const Result<PlannedGraph> planned = plan_graph(lowered->graph, dense_target(), options);
   if (!planned.ok()) {
     std::cerr << planned.error().describe() << '\n';
     return 3;
@@ -45,6 +52,6 @@ int main(int argc, char** argv) {
               << (planned->proven_infeasible ? ", and no plan that runs each node once fits" : "") << '\n';
     return 1;
   }
-  std::ofstream(argv[2], std::ios::binary) << write_plan_json(planned->plan, labels_of(model->graph));
+  std::ofstream(argv[2], std::ios::binary) << write_plan_json(planned->plan, labels_of(lowered->graph));
   return 0;
 }

@@ -31,25 +31,39 @@ class ExitCodes(ProgramTest):
 
     def test_a_budget_that_is_not_met_is_no_and_the_files_say_so(self):
         result = self.expect(NO, "plan", "model.onnx", "--budget", "100KiB", "-o", "plan.json", "--html", "map.html")
-        # 131,072 B are needed, which is proven, and 102,400 B are available.
-        self.assertIn("28,672 B", result.stdout)
+        # The arena needs 131,072 B, which is proven, and the input 65,536 B. 102,400 B are available.
+        self.assertIn("94,208 B", result.stdout)
         self.assertIn("Proven: no plan fits", result.stdout)
         self.assertIn("sigmoid", result.stdout)  # what holds the peak
-        self.assertIn("the plan exceeds its memory limit by 28,672 B (28.00 KiB)", result.stderr)
+        self.assertIn("the plan exceeds its memory limit by 94,208 B (92.00 KiB)", result.stderr)
         self.assertEqual(self.listing(), ["map.html", "model.onnx", "plan.json"])
         plan = json.loads((self.folder / "plan.json").read_text())
-        self.assertEqual(plan["claims"]["shortfall"], 28672)
+        self.assertEqual(plan["claims"]["shortfall"], 94208)
         self.assertIsNone(plan["machine"]["regions"][0]["capacity"])
-        self.assertIn('"missed_budget":102400', (self.folder / "map.html").read_text())
+        # The input leaves 36,864 B of the budget for the arena.
+        self.assertIn('"missed_budget":36864', (self.folder / "map.html").read_text())
         self.expect(DONE, "view", "plan.json", "-o", "view.html")
-        self.assertIn('"missed_budget":102400', (self.folder / "view.html").read_text())
-        self.assertIn("the plan says that it exceeds its memory limit by 28,672 B (28.00 KiB)",
+        self.assertIn('"missed_budget":36864', (self.folder / "view.html").read_text())
+        self.assertIn("the plan says that it exceeds its memory limit by 94,208 B (92.00 KiB)",
                       self.expect(DONE, "verify", "model.onnx", "plan.json").stdout)
-        self.assertEqual(self.json(DONE, "verify", "model.onnx", "plan.json")["bytes"]["shortfall"], 28672)
+        self.assertEqual(self.json(DONE, "verify", "model.onnx", "plan.json")["bytes"]["shortfall"], 94208)
 
     def test_a_budget_that_is_met_to_the_byte_is_done(self):
-        self.expect(DONE, "plan", "model.onnx", "--budget", "131072")
-        self.expect(NO, "plan", "model.onnx", "--budget", "131071")
+        self.expect(DONE, "plan", "model.onnx", "--budget", str(131072 + 65536))
+        self.expect(NO, "plan", "model.onnx", "--budget", str(131072 + 65535))
+
+    def test_what_is_not_counted_is_not_proven_to_fit(self):
+        self.write("gradient.onnx", small_models.gradient())
+        free = self.expect(DONE, "plan", "gradient.onnx")
+        self.assertIn("Not proven: The memory inside these operators is unknown", free.stdout)
+        self.assertIn("ai.onnx.preview.training::Gradient (1 node)", free.stdout)
+        self.assertNotIn("optimal", free.stdout)
+        limited = self.expect(NO, "plan", "gradient.onnx", "--budget", "1MiB")
+        self.assertIn("What is counted fits 1,048,576 B", limited.stdout)
+        # A target that describes the kernel says what it needs.
+        self.write("board.toml", 'name = "board"\n[[region]]\nname = "ram"\n[[kernel]]\nname = "backward"\n'
+                                 'operator = "ai.onnx.preview.training::Gradient"\nscratch = 4096\n')
+        self.assertIn("Proven optimal", self.expect(DONE, "plan", "gradient.onnx", "--target", "board.toml").stdout)
 
     def test_a_plan_for_another_model_is_no(self):
         self.write("other.onnx", small_models.chain(3))

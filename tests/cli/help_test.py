@@ -115,7 +115,8 @@ class Help(ProgramTest):
 
     def test_bash_offers_what_fits(self):
         self.assertEqual(self.complete("lowtide", "p"), {"plan", "pack"})
-        self.assertEqual(self.complete("lowtide", "plan", "--no"), {"--no-in-place", "--no-views", "--no-parts"})
+        self.assertEqual(self.complete("lowtide", "plan", "--no"),
+                         {"--no-in-place", "--no-views", "--no-parts", "--no-load-time"})
         self.assertEqual(self.complete("lowtide", "plan", "m"), {"model.onnx"})
         self.assertEqual(self.complete("lowtide", "plan", "--color", "a"), {"auto", "always"})
         self.assertEqual(self.complete("lowtide", "plan", "--order", "d"), {"depth_first", "depth_first_by_fan_out"})

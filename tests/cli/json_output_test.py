@@ -2,6 +2,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """--json: keys and types as in docs/json-output.md, and figures of models that can be checked by hand."""
+import json
 import pathlib
 import re
 import unittest
@@ -120,13 +121,51 @@ class JsonOutput(ProgramTest):
         self.assertEqual(report["bytes"]["arena"], 3 * WIDE)
 
     def test_plan_that_does_not_fit(self):
-        report = self.json(NO, "plan", "model.onnx", "--budget", str(2 * WIDE - 64))
+        report = self.json(NO, "plan", "model.onnx", "--budget", str(3 * WIDE - 64))
         self.expect_documented("plan", report)
-        self.assertEqual(report["budget"], {"capacity": 2 * WIDE - 64, "fits": False, "shortfall": 64,
-                                            "proven_infeasible": True})
+        self.assertEqual(report["budget"], {"capacity": 3 * WIDE - 64, "counted": 3 * WIDE, "fits": False,
+                                            "shortfall": 64, "proven_infeasible": True})
         peak = report["peak"][0]
         self.assertEqual(peak["bytes"], 2 * WIDE)
         self.assertEqual(sorted(holder["bytes"] for holder in peak["holders"]), [WIDE, WIDE])
+
+    def test_work_on_constants_is_done_once(self):
+        self.write("weights.onnx", small_models.weights_from_weights())
+        report = self.json(DONE, "plan", "weights.onnx", "-o", "plan.json")
+        self.expect_documented("plan", report)
+        # A run has the Add alone: its result y, beside the input x and the constant w. The Neg of 256 bytes may be
+        # written over the result of the Concat.
+        self.assertEqual(report["steps"], 1)
+        self.assertEqual({key: report["bytes"][key] for key in ("constants", "inputs", "arena", "ram")},
+                         {"constants": 256, "inputs": 256, "arena": 256, "ram": 512})
+        self.assertEqual(report["model"]["load_time"], {"nodes": 2, "result_bytes": 256, "peak_bytes": 256})
+        self.assertEqual(json.loads((self.folder / "plan.json").read_text())["provenance"]["lowering"], ["load_time"])
+        self.expect(DONE, "verify", "weights.onnx", "plan.json")
+        every_run = self.json(DONE, "plan", "weights.onnx", "--no-load-time")
+        self.assertEqual((every_run["steps"], every_run["model"]["load_time"]), (3, None))
+        self.assertEqual((every_run["bytes"]["constants"], every_run["bytes"]["arena"]), (128, 256))
+
+    def test_buffers_of_a_plan_can_be_packed_again(self):
+        self.expect(DONE, "plan", "model.onnx", "--csv", "buffers.csv")
+        header, *rows = (self.folder / "buffers.csv").read_text().splitlines()
+        self.assertEqual(header, "id,lower,upper,size,alignment")
+        # c, which is written over a, then b, and the output d.
+        self.assertEqual(sorted(row.split(":")[1] for row in rows),
+                         [f"b,1,3,{WIDE},64", f"c,0,4,{WIDE},64", f"d,3,4,{NARROW},64"])
+        self.assertEqual(self.json(DONE, "pack", "buffers.csv")["height"], 2 * WIDE)
+
+    def test_inputs_may_be_in_the_arena(self):
+        report = self.json(DONE, "plan", "model.onnx", "--inputs", "arena", "-o", "plan.json")
+        self.expect_documented("plan", report)
+        # x is dead when the Relu has written a over it, so a and b are the peak as before.
+        self.assertEqual((report["bytes"]["inputs"], report["bytes"]["arena"], report["bytes"]["ram"]),
+                         (0, 2 * WIDE, 2 * WIDE))
+        self.expect(DONE, "verify", "model.onnx", "plan.json")
+        plan = json.loads((self.folder / "plan.json").read_text())
+        self.assertEqual(plan["provenance"]["lowering"], ["inputs_in_arena"])
+        plan["provenance"]["lowering"] = ["fuse"]
+        self.write("other.json", json.dumps(plan))
+        self.assertIn("'fuse'", self.expect(BAD_INPUT, "verify", "model.onnx", "other.json").stderr)
 
     def test_inspect(self):
         report = self.json(DONE, "inspect", "model.onnx")

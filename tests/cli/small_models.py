@@ -105,6 +105,28 @@ def chain(length, name="t", batch=4):
     return model(nodes, [value_info(f"{name}0", [batch, 256])], [value_info(f"{name}{length}", [batch, 256])])
 
 
+def weights_from_weights():
+    """w = Neg(Concat(k, k)) depends on constants alone: 2 x 32 floats. y = Add(x, w)."""
+    concat = node("Concat", ["k", "k"], ["kk"], "join", [axis(0)])
+    nodes = [concat, node("Neg", ["kk"], ["w"], "negate"), node("Add", ["x", "w"], ["y"], "add")]
+    inputs, outputs = [value_info("x", [64])], [value_info("y", [64])]
+    return field(1, 8) + field(7, graph(nodes, inputs, outputs, [zeros("k", 32)])) + field(8, field(2, 17))
+
+
+def gradient():
+    """y = x * x, and its gradient by the training operator that runs a graph of its own."""
+    def text(name, *values):
+        return field(1, name) + b"".join(field(9, v) for v in values) + field(20, 8)
+
+    target = field(1, "y") + field(4, "y") + field(20, 3)
+    attributes = b"".join(field(5, a) for a in (text("xs", "x"), target))
+    nodes = [node("Mul", ["x", "x"], ["y"], "square"),
+             node("Gradient", ["x"], ["d"], "backward") + field(7, "ai.onnx.preview.training") + attributes]
+    content = graph(nodes, [value_info("x", [16])], [value_info("y", [16]), value_info("d", [16])])
+    opsets = field(8, field(2, 17)) + field(8, field(1, "ai.onnx.preview.training") + field(2, 1))
+    return field(1, 8) + field(7, content) + opsets
+
+
 def without_nodes():
     """A model whose output is its input."""
     return model([], [value_info("x", [16])], [value_info("x", [16])])

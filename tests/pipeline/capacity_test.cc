@@ -11,24 +11,51 @@
 namespace lowtide::testing {
 namespace {
 
+// The input x has 64 bytes, which the caller holds. The arena has 256 + 64.
+constexpr Bytes kInput(64);
+
 TEST(Capacity, ABudgetThatIsMetIsKeptInThePlan) {
-  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(320)});
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = kInput + Bytes(320)});
   EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.caller, kInput);
+  EXPECT_EQ(planned.counted, kInput + Bytes(320));
   EXPECT_EQ(planned.plan.machine.regions[0].capacity, Bytes(320));
 }
 
 TEST(Capacity, AMissedBudgetReportsTheShortfallAndTheProof) {
-  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(319)});
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = kInput + Bytes(319)});
   EXPECT_FALSE(planned.fits());
   EXPECT_EQ(planned.shortfall, Bytes(1));
   EXPECT_TRUE(planned.proven_infeasible);
 }
 
-TEST(Capacity, TheSmallerOfBudgetAndCapacityCounts) {
+// 63 bytes are less than the input alone. 1 byte of it and the whole arena are missing.
+TEST(Capacity, ABudgetBelowTheInputsIsProvenInfeasible) {
+  const PlannedGraph planned = must_plan(graph_of(kChain), {.budget = Bytes(63)});
+  EXPECT_EQ(planned.capacity, Bytes(63));
+  EXPECT_EQ(planned.shortfall, Bytes(1 + 320));
+  EXPECT_TRUE(planned.proven_infeasible);
+}
+
+// Even without an arena: the output is the input.
+TEST(Capacity, ABudgetBelowTheInputsIsNotMetByAnEmptyArena) {
+  const Graph graph = graph_of("graph \"g\" {\n  input x : f32[16]\n  output x\n}");
+  EXPECT_EQ(must_plan(graph, {.budget = Bytes(63)}).shortfall, Bytes(1));
+  EXPECT_TRUE(must_plan(graph, {.budget = Bytes(63)}).proven_infeasible);
+  EXPECT_TRUE(must_plan(graph, {.budget = Bytes(64)}).fits());
+}
+
+// The capacity of a region limits only the arena. The budget also counts the input.
+TEST(Capacity, TheTighterOfBudgetAndCapacityCounts) {
   Target target = dense_target();
   target.machine.regions[0].capacity = Bytes(100);
-  EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(1000)}, target).capacity, Bytes(100));
-  EXPECT_EQ(must_plan(graph_of(kChain), {.budget = Bytes(50)}, target).capacity, Bytes(50));
+  const PlannedGraph of_region = must_plan(graph_of(kChain), {.budget = Bytes(1000)}, target);
+  EXPECT_EQ(of_region.capacity, Bytes(100));
+  EXPECT_EQ(of_region.counted, Bytes(320));
+  const PlannedGraph of_budget = must_plan(graph_of(kChain), {.budget = Bytes(150)}, target);
+  EXPECT_EQ(of_budget.capacity, Bytes(150));
+  EXPECT_EQ(of_budget.counted, kInput + Bytes(320));
+  EXPECT_EQ(of_budget.shortfall, kInput + Bytes(320 - 150));
 }
 
 // 256 + 64 bytes are live at the same time. Only the 64 fit into the 128 bytes of the first region.
@@ -53,7 +80,7 @@ TEST(Capacity, BuffersLieInRegionsThatTheWorkerAddresses) {
   EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(0), Bytes(64), Bytes(256), Bytes(0)}));
   EXPECT_EQ(planned.plan.machine, target.machine);
   EXPECT_EQ(planned.capacity, Bytes(128 + 256));
-  const PlannedGraph tight = must_plan(graph_of(kChain), {.budget = Bytes(300)}, target);
+  const PlannedGraph tight = must_plan(graph_of(kChain), {.budget = kInput + Bytes(300)}, target);
   EXPECT_EQ(tight.shortfall, Bytes(20));
 }
 
@@ -78,13 +105,13 @@ TEST(Capacity, ABoundUsesTheFinestAlignment) {
   EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(16));
 }
 
-// A budget limits the sum over all regions. 320 bytes are needed, whichever regions hold them.
+// A budget limits the sum over all regions and the input. 320 bytes are needed, whichever regions hold them.
 TEST(Capacity, ABudgetCountsAllRegions) {
   const Target target = two_regions(Bytes(64), Bytes(64), Bytes(128));
-  const PlannedGraph met = must_plan(graph_of(kChain), {.budget = Bytes(320)}, target);
+  const PlannedGraph met = must_plan(graph_of(kChain), {.budget = kInput + Bytes(320)}, target);
   EXPECT_TRUE(met.fits());
   EXPECT_EQ(arena_bytes(met.plan), Bytes(320));
-  const PlannedGraph missed = must_plan(graph_of(kChain), {.budget = Bytes(300)}, target);
+  const PlannedGraph missed = must_plan(graph_of(kChain), {.budget = kInput + Bytes(300)}, target);
   EXPECT_FALSE(missed.fits());
   EXPECT_EQ(missed.shortfall, Bytes(20));
   EXPECT_TRUE(missed.proven_infeasible);

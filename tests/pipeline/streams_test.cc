@@ -66,10 +66,10 @@ TEST(PlanGraphStreams, AStreamCountOutOfRangeIsRefused) {
   }
 }
 
-// A budget that only one stream meets is met on one stream.
+// A budget that only one stream meets is met on one stream. The input has 64 bytes.
 TEST(PlanGraphStreams, ABudgetComesBeforeSpeed) {
   const PlannedGraph planned =
-      must_plan(graph_of(kBranches), {.budget = Bytes(3 * 64), .streams = 2, .arena_slack_percent = 100});
+      must_plan(graph_of(kBranches), {.budget = Bytes(64 + 3 * 64), .streams = 2, .arena_slack_percent = 100});
   EXPECT_TRUE(planned.fits());
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(3 * 64));
 }

@@ -26,6 +26,7 @@ class PlanMaker {
                        .nodes = static_cast<std::int64_t>(graph.nodes().size()),
                        .tensors = static_cast<std::int64_t>(graph.tensors().size()),
                        .target = random_name(random_)};
+    while (random_.chance(30)) plan.provenance.lowering.push_back(random_name(random_));
     while (random_.chance(30)) plan.provenance.dims.push_back(random_name(random_));
     add_machine(plan, is_body ? 1 : random_.below(4));
     plan.execution = static_cast<ExecutionModel>(random_.below(4));

@@ -67,7 +67,9 @@ std::string summary(const Graph& graph, const PlannedGraph& planned, const std::
                       {planned.plan, labels},
                       {.plain = planned.plain,
                        .orders_tried = planned.orders_tried,
+                       .caller = planned.caller,
                        .capacity = planned.capacity,
+                       .counted = planned.counted,
                        .shortfall = planned.shortfall,
                        .proven_infeasible = planned.proven_infeasible,
                        .points = {},
@@ -114,10 +116,15 @@ TEST(Inspection, BoundIsThatOfThePlan) {
 
 TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
   const Graph graph = graph_of(kSmall);
-  EXPECT_THAT(summary(graph, planned(graph, Bytes(512))), HasSubstr("Fits 512 B; 0 B to spare."));
-  const std::string missing = summary(graph, planned(graph, Bytes(448)));
-  EXPECT_THAT(missing, HasSubstr("Does not fit 448 B: 64 B too large."));
-  EXPECT_THAT(missing, HasSubstr("Proven: no plan fits, because the lower bound is 64 B too large."));
+  // The arena needs 512 bytes and the input 256.
+  EXPECT_THAT(summary(graph, planned(graph, Bytes(768))), HasSubstr("Fits 768 B; 0 B to spare."));
+  const std::string missing = summary(graph, planned(graph, Bytes(704)));
+  EXPECT_THAT(missing, HasSubstr("Does not fit 704 B: 64 B too large."));
+  EXPECT_THAT(missing,
+              HasSubstr("Proven: no plan fits, because the inputs and the lower bound together are 64 B too large."));
+  // 200 bytes are less than the input alone.
+  EXPECT_THAT(summary(graph, planned(graph, Bytes(200))),
+              HasSubstr("the inputs and the lower bound together are 568 B too large."));
 }
 
 TEST(PlanSummary, NamesCannotActOnATerminal) {

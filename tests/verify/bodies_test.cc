@@ -193,6 +193,7 @@ TEST_F(IfBodies, HaveTheProvenanceOfThePlanAround) {
       {"(model)", [](Provenance& from) { from.model = "another.onnx"; }},
       {"(model_sha256)", [](Provenance& from) { from.model_sha256 = "00"; }},
       {"(tool)", [](Provenance& from) { from.tool = "another 1.0"; }},
+      {"(lowering)", [](Provenance& from) { from.lowering = {"load_time"}; }},
       {"(dims)", [](Provenance& from) { from.dims = {"batch=8"}; }},
       {"(target)", [](Provenance& from) { from.target = "phone"; }},
       {"(model_sha256, dims)",

@@ -185,15 +185,14 @@ Json json_of_runtime(const RuntimeComparison& runtime) {
 }  // namespace
 
 ExitCode run_compare(const Arguments& arguments, Console& console) {
-  const ImportOptions bindings = read_bindings(arguments);
   const Target target = read_target(arguments);
   const std::string& path = arguments.positional("MODEL");
-  const LoadedModel loaded = load_model(path, bindings, console);
+  const LoadedModel loaded = load_model(read_model_request(arguments), console);
 
   const Stopwatch watch;
   const Comparison comparison = [&] {
     const Progress progress(console, "comparing");
-    const Graph& graph = loaded.model.graph;
+    const Graph& graph = loaded.lowered.graph;
     const PlannedGraph planned = take(plan_graph(graph, target), path);
     if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
     return compare(graph, planned.plan, target, arguments.has("--same-order"));

@@ -118,25 +118,24 @@ Json json_of_level(const PeakExplanation& level, std::size_t top) {
 }  // namespace
 
 ExitCode run_explain(const Arguments& arguments, Console& console) {
-  const ImportOptions bindings = read_bindings(arguments);
   const Target target = read_target(arguments);
   const PlanOptions options = read_plan_options(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   const std::string& path = arguments.positional("MODEL");
-  const LoadedModel loaded = load_model(path, bindings, console);
+  const LoadedModel loaded = load_model(read_model_request(arguments), console);
 
   const Stopwatch watch;
   const PlannedGraph planned = [&] {
     const Progress progress(console, "planning");
-    return take(plan_graph(loaded.model.graph, target, options), path);
+    return take(plan_graph(loaded.lowered.graph, target, options), path);
   }();
   if (!planned.violations.empty()) {
     throw Stop(ExitCode::internal, "the planner made a wrong plan: " + planned.violations.front().message +
                                        "\nThis is a bug in lowtide. Please report it with the command line, and the "
                                        "model if you can.");
   }
-  const Labels labels = labels_of(loaded.model.graph);
-  const std::vector<PeakExplanation> levels = explain_peak(loaded.model.graph, labels, target, options, planned.plan);
+  const Labels labels = labels_of(loaded.lowered.graph);
+  const std::vector<PeakExplanation> levels = explain_peak(loaded.lowered.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
     console.result(explanation_summary(loaded.facts, levels, explanation_facts(planned, options),

@@ -24,7 +24,7 @@ Json json_of_tensors(const Graph& graph, const std::vector<TensorId>& tensors) {
 }
 
 Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection, std::size_t top, double seconds) {
-  const Graph& graph = loaded.model.graph;
+  const Graph& graph = loaded.lowered.graph;
   Json json = json_head("inspect");
   json["model"] = json_of(loaded.facts);
   json["model"]["inputs"] = json_of_tensors(graph, graph.inputs());
@@ -50,15 +50,14 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
 }  // namespace
 
 ExitCode run_inspect(const Arguments& arguments, Console& console) {
-  const ImportOptions bindings = read_bindings(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   const Target target = read_target(arguments);
-  const LoadedModel loaded = load_model(arguments.positional("MODEL"), bindings, console);
+  const LoadedModel loaded = load_model(read_model_request(arguments), console);
 
   const Stopwatch watch;
   const Inspection inspection = [&] {
     const Progress progress(console, "inspecting");
-    return inspect_graph(loaded.model.graph, target);
+    return inspect_graph(loaded.lowered.graph, target);
   }();
   if (arguments.has("--json")) {
     print_json(console, json_of_inspection(loaded, inspection, top, watch.seconds()));

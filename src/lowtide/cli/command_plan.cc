@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "lowtide/analysis/packing_of.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
@@ -18,6 +19,7 @@
 #include "lowtide/cli/stage_options.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/packing_csv.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/explanation.h"
 #include "lowtide/report/page.h"
@@ -28,13 +30,14 @@ namespace {
 constexpr std::int64_t kBoundCheckEffort = 10'000'000'000;  // up to about 20 seconds
 
 struct Request {
-  ImportOptions bindings;
+  ModelRequest model;
   Target target;
   PlanOptions options;
   std::size_t top = 8;
   bool wide = false;
   std::optional<std::string> plan_file;
   std::optional<std::string> page_file;
+  std::optional<std::string> csv_file;
 };
 
 struct Seconds {
@@ -68,7 +71,7 @@ void read_run(const Arguments& arguments, PlanOptions& options) {
 
 Request read_request(const Arguments& arguments) {
   Request request;
-  request.bindings = read_bindings(arguments);
+  request.model = read_model_request(arguments);
   request.target = read_target(arguments);
   request.options.order = arguments.value("--order").value_or("auto");
   request.options.budget = read_positive_size(arguments, "--budget");
@@ -84,11 +87,15 @@ Request read_request(const Arguments& arguments) {
   read_run(arguments, request.options);
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
-  request.options.dims = written_bindings(request.bindings);
+  request.options.dims = written_bindings(request.model.bindings);
   request.top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   request.wide = arguments.has("--wide");
   request.plan_file = arguments.value("--output");
   request.page_file = arguments.value("--html");
+  request.csv_file = arguments.value("--csv");
+  if (request.csv_file && request.options.run == ExecutionModel::dataflow)
+    stop_usage(
+        "--csv needs lifespans, and the buffers of a dataflow plan have none; omit one of --csv and --run dataflow");
   return request;
 }
 
@@ -96,6 +103,7 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   std::vector<std::string> destinations;
   if (request.plan_file) destinations.push_back(*request.plan_file);
   if (request.page_file) destinations.push_back(*request.page_file);
+  if (request.csv_file) destinations.push_back(*request.csv_file);
   std::vector<std::string> inputs = {arguments.positional("MODEL")};
   if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
   return {std::move(destinations), inputs, arguments.has("--json")};
@@ -130,6 +138,7 @@ Json json_of_check(const OrderBoundCheck& check) {
 Json json_of_budget(const PlannedGraph& planned) {
   Json json;
   json["capacity"] = planned.capacity ? Json(planned.capacity->count()) : Json(nullptr);
+  json["counted"] = planned.counted.count();
   json["fits"] = planned.fits();
   json["shortfall"] = planned.shortfall.count();
   json["proven_infeasible"] = planned.proven_infeasible;
@@ -173,7 +182,8 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                    {"load", plan.claims.load.count()},
                    {"bound", bound.bytes.count()},
                    {"arena", arena.count()},
-                   {"working_set", planned.working_set.count()}};
+                   {"working_set", planned.working_set.count()},
+                   {"ram", (arena + planned.caller).count()}};
   json["gap"] = json_of_gap(arena, bound.bytes);
   json["bound_name"] = bound.name;
   json["bound_scope"] = std::string(to_string(bound.scope));
@@ -184,7 +194,10 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
     json["schedule"]["tried"].push_back({{"strategy", strategy}, {"load", load.count()}});
   }
   json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", plan.claims.allocate_optimal}};
-  json["proven_optimal"] = arena == bound.bytes;
+  json["proven_optimal"] = arena == bound.bytes && planned.uncounted.empty();
+  json["uncounted"] = Json::array();
+  for (const UncountedOperator& one : planned.uncounted)
+    json["uncounted"].push_back({{"op", json_text(one.op)}, {"nodes", one.nodes}});
   json["steps"] = plan.program.steps.size();
   json["buffers"] = plan.layout.buffers.size();
   json["streams"] = plan.program.streams.size();
@@ -211,7 +224,7 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
   if (planned.plan.execution == ExecutionModel::sequence) {
     const ExplanationFacts facts = explanation_facts(planned, request.options);
     for (const PeakExplanation& level :
-         explain_peak(loaded.model.graph, named.labels, request.target, request.options, planned.plan)) {
+         explain_peak(loaded.lowered.graph, named.labels, request.target, request.options, planned.plan)) {
       options.proofs.push_back({level.peak.plan, proof_paragraphs(level, facts), in_place_paragraphs(level)});
     }
   }
@@ -226,23 +239,25 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 
-  const LoadedModel loaded = load_model(arguments.positional("MODEL"), request.bindings, console);
-  request.options.model = std::filesystem::path(arguments.positional("MODEL")).filename().string();
+  const LoadedModel loaded = load_model(request.model, console);
+  request.options.model = std::filesystem::path(request.model.path).filename().string();
   request.options.model_sha256 = loaded.model.sha256;
+  request.options.lowering = loaded.lowered.passes;
   const Stopwatch watch;
   const Interrupt interrupt;
   request.options.stop = interrupt.flag();
   const PlannedGraph planned = [&] {
     Progress progress(console, "planning");
     request.options.on_stage = [&](PlanStage stage) { progress.note(std::string(to_string(stage))); };
-    return take(plan_graph(loaded.model.graph, request.target, request.options), arguments.positional("MODEL"));
+    return take(plan_graph(loaded.lowered.graph, request.target, request.options), arguments.positional("MODEL"));
   }();
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
   check_verified(planned);
 
-  const Labels labels = labels_of(loaded.model.graph);
+  const Labels labels = labels_of(loaded.lowered.graph);
   const NamedPlan named{planned.plan, labels};
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
+  if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
   if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, peaks_of(named.plan, named.labels), request.top);
@@ -251,7 +266,10 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   } else {
     const PlanVerdict verdict{.plain = planned.plain,
                               .orders_tried = planned.orders_tried,
+                              .uncounted = planned.uncounted,
+                              .caller = planned.caller,
                               .capacity = planned.capacity,
+                              .counted = planned.counted,
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
                               .points = planned.trade_offs,
@@ -264,7 +282,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (interrupt.was_asked()) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
-  if (planned.fits()) return ExitCode::done;
+  // With uncounted memory, it is not known whether the plan fits a limit.
+  if (planned.fits()) return planned.capacity && !planned.uncounted.empty() ? ExitCode::no : ExitCode::done;
   console.remark(StyledText("the plan exceeds its memory limit by " + format_bytes(planned.shortfall)).end_line());
   return ExitCode::no;
 }

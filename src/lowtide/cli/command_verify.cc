@@ -76,9 +76,9 @@ Checked check_digest(const std::string& path, const Error& failure, const Proven
 Checked check(const std::string& path, const PlanFile& file, const ImportOptions& given, Console& console) {
   const Provenance& provenance = file.plan.provenance;
   const std::string cause = other_bindings(provenance.dims, given);
-  ImportOptions bindings = given;
-  add_written_bindings(provenance.dims, bindings);
-  const Result<LoadedModel> loaded = try_load_model(path, bindings, console);
+  ModelRequest request{.path = path, .bindings = given, .lowering = take(lower_options(provenance.lowering))};
+  add_written_bindings(provenance.dims, request.bindings);
+  const Result<LoadedModel> loaded = try_load_model(request, console);
   if (!loaded.ok()) return check_digest(path, loaded.error(), provenance, cause);
 
   const Stopwatch watch;
@@ -87,11 +87,14 @@ Checked check(const std::string& path, const PlanFile& file, const ImportOptions
   if (const auto other = other_model(provenance.model_sha256, loaded->model.sha256)) {
     checked.violations = {*other};
   } else {
-    const Graph& graph = loaded->model.graph;
+    const Graph& graph = loaded->lowered.graph;
     checked.violations = verify_labels(graph, file.labels, {.most_violations = kCountedDifferences});
     checked.is_other_graph = !checked.violations.empty();
     // Replaying a plan of another graph would only report the same cause in other words.
-    if (!checked.is_other_graph) checked.violations = verify(graph, file.plan);
+    if (!checked.is_other_graph) {
+      checked.violations = verify_lowering(loaded->model.graph, graph);
+      for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
+    }
     if (!checked.violations.empty() && !cause.empty()) {
       checked.violations.insert(checked.violations.begin(), {.kind = ViolationKind::wrong_model, .message = cause});
     }

@@ -48,7 +48,11 @@ Json json_of(const ModelFacts& model) {
           {"sha256", model.sha256},
           {"nodes", model.nodes},
           {"planned_nodes", model.planned_nodes},
-          {"tensors", model.tensors}};
+          {"tensors", model.tensors},
+          {"load_time", model.load_time ? Json{{"nodes", model.load_time->nodes},
+                                               {"result_bytes", model.load_time->results.count()},
+                                               {"peak_bytes", model.load_time->peak.count()}}
+                                        : Json(nullptr)}};
 }
 
 Json json_of(const ShownStep& step) {

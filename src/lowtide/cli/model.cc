@@ -3,33 +3,73 @@
 
 #include "lowtide/cli/model.h"
 
+#include <utility>
+
+#include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {
 
-Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
+namespace {
+
+// Plans the work at load time in the order of the file, because a loader follows it.
+Result<LoadTimeFacts> load_time_facts(const Graph& load) {
+  PlanOptions options{.order = "as_given", .order_effort = 0, .allocate_effort = 0};
+  options.skip = {PlanStage::refine, PlanStage::check_bound, PlanStage::verify};
+  const Result<PlannedGraph> planned = plan_graph(load, dense_target(), options);
+  if (!planned) return planned.error();
+  LoadTimeFacts facts{.nodes = load.total_nodes(), .peak = planned->plan.claims.load};
+  for (TensorId id : load.outputs()) facts.results += load.tensor(id).size;
+  return facts;
+}
+
+Bytes inputs_of(const Graph& graph) {
+  Bytes bytes;
+  for (TensorId id : graph.inputs()) bytes += graph.tensor(id).size;
+  return bytes;
+}
+
+}  // namespace
+
+ModelRequest read_model_request(const Arguments& arguments) {
+  return {.path = arguments.positional("MODEL"),
+          .bindings = read_bindings(arguments),
+          .lowering = {.load_time = !arguments.has("--no-load-time"),
+                       .inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena"}};
+}
+
+Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console) {
   const Stopwatch watch;
   Result<ImportedModel> imported = [&] {
     const Progress progress(console, "reading the model");
-    return import_model(path, bindings);
+    return import_model(request.path, request.bindings);
   }();
   if (!imported.ok()) return imported.error();
   ImportedModel& model = *imported;
   for (const std::string& note : model.notes) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }
-  ModelFacts facts{.path = path,
+  Result<Lowered> lowered = lower(model.graph, request.lowering);
+  if (!lowered) return lowered.error();
+  const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // a node, but no work
+  ModelFacts facts{.path = request.path,
                    .format = model.format,
                    .sha256 = model.sha256,
                    .nodes = model.nodes,
-                   .planned_nodes = model.graph.total_nodes(),
-                   .tensors = model.graph.total_tensors()};
-  return LoadedModel{std::move(model), std::move(facts), watch.seconds()};
+                   .planned_nodes = lowered->graph.total_nodes() - (has_caller ? 1 : 0),
+                   .tensors = lowered->graph.total_tensors()};
+  if (!lowered->load.nodes().empty()) {
+    Result<LoadTimeFacts> at_load = load_time_facts(lowered->load);
+    if (!at_load) return at_load.error();
+    facts.load_time = *at_load;
+  }
+  if (request.lowering.inputs_in_arena) facts.inputs_in_arena = inputs_of(model.graph);
+  return LoadedModel{std::move(model), *std::move(lowered), std::move(facts), watch.seconds()};
 }
 
-LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console) {
-  return take(try_load_model(path, bindings, console));
-}
+LoadedModel load_model(const ModelRequest& request, Console& console) { return take(try_load_model(request, console)); }
 
 }  // namespace lowtide::cli_internal

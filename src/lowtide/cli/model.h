@@ -10,6 +10,7 @@
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/import/import.h"
+#include "lowtide/lower/lower.h"
 #include "lowtide/report/summary.h"
 
 namespace lowtide::cli_internal {
@@ -27,14 +28,24 @@ class Stopwatch {
 
 struct LoadedModel {
   ImportedModel model;
+  Lowered lowered;  // made from the graph of the model
   ModelFacts facts;
   double seconds = 0;
 };
 
-// Imports a model and prints the importer's notes as remarks.
-[[nodiscard]] Result<LoadedModel> try_load_model(const std::string& path, const ImportOptions& bindings,
-                                                 Console& console);
+// What is planned of which file.
+struct ModelRequest {
+  std::string path;
+  ImportOptions bindings;
+  LowerOptions lowering;
+};
+
+// MODEL, the sizes given for it, and the options of lowering.
+[[nodiscard]] ModelRequest read_model_request(const Arguments& arguments);
+
+// Imports and lowers a model, and prints the importer's notes as remarks.
+[[nodiscard]] Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console);
 // The same, but stops if that fails.
-[[nodiscard]] LoadedModel load_model(const std::string& path, const ImportOptions& bindings, Console& console);
+[[nodiscard]] LoadedModel load_model(const ModelRequest& request, Console& console);
 
 }  // namespace lowtide::cli_internal

@@ -89,6 +89,21 @@ OptionSpec no_parts_option() {
           .summary = "treat every buffer as live as a whole, for runtimes that cannot free a part of a buffer"};
 }
 
+OptionSpec no_load_time_option() {
+  return {.name = "--no-load-time",
+          .summary = "run the nodes that depend on constants alone in every run, not once when the model is loaded"};
+}
+
+OptionSpec inputs_option() {
+  return {.name = "--inputs",
+          .value = "WHERE",
+          .summary =
+              "where the inputs are: caller (memory of its own) or arena (the caller writes them into the "
+              "arena); default caller",
+          .kind = ArgumentKind::choice,
+          .choices = {"caller", "arena"}};
+}
+
 OptionSpec streams_option() {
   return {
       .name = "--streams",

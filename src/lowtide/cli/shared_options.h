@@ -23,6 +23,8 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec no_in_place_option();
 [[nodiscard]] OptionSpec no_views_option();
 [[nodiscard]] OptionSpec no_parts_option();
+[[nodiscard]] OptionSpec no_load_time_option();
+[[nodiscard]] OptionSpec inputs_option();
 [[nodiscard]] OptionSpec streams_option();
 [[nodiscard]] OptionSpec run_option();
 [[nodiscard]] OptionSpec stream_memory_option();

@@ -11,6 +11,7 @@ namespace lowtide {
 namespace {
 
 constexpr OperatorTraits kUnknown = {};
+constexpr OperatorTraits kKernel = {.is_known = true};  // one kernel, of which nothing else is known
 
 struct TraitRow {
   std::string_view type;
@@ -102,6 +103,7 @@ const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
 }  // namespace
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
+  if (domain == "ai.onnx.ml" || (domain == "lowtide" && type == "Inputs")) return kKernel;
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;

@@ -41,7 +41,7 @@ enum class InPlaceKind : std::uint8_t {
 struct OperatorTraits {
   ViewKind view = ViewKind::none;
   InPlaceKind in_place = InPlaceKind::none;
-  bool is_known = false;
+  bool is_known = false;              // off: it may run a whole graph, whose memory is unknown
   bool is_pure = false;               // equal inputs give equal outputs, so it may be computed again
   bool is_random = false;             // outputs differ between executions, so it runs once
   bool is_stateful = false;           // reads or writes something that is not one of its tensors

@@ -9,6 +9,19 @@
 
 namespace lowtide::pipeline_internal {
 
+Bytes caller_bytes(const Graph& graph) {
+  Bytes bytes;
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.role == Role::input || tensor.role == Role::state) bytes += tensor.size;
+  }
+  return bytes;
+}
+
+std::optional<Bytes> arena_budget(std::optional<Bytes> budget, Bytes caller) {
+  if (!budget) return std::nullopt;
+  return *budget > caller ? *budget - caller : Bytes(0);
+}
+
 Machine capped_machine(Machine machine, std::optional<Bytes> budget) {
   if (!budget) return machine;
   Bytes left = *budget;

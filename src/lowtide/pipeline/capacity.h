@@ -6,10 +6,17 @@
 #include <optional>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/task.h"
 #include "lowtide/plan/plan.h"
 
 namespace lowtide::pipeline_internal {
+
+// What the caller holds in RAM besides the arenas: the inputs and states of the graph. O(tensors).
+[[nodiscard]] Bytes caller_bytes(const Graph& graph);
+
+// The part of the budget that is left for the arenas; 0 if the caller's memory alone exceeds it.
+[[nodiscard]] std::optional<Bytes> arena_budget(std::optional<Bytes> budget, Bytes caller);
 
 // The machine under a budget for all arenas together: each region that holds buffers may use what the regions before it
 // leave of the budget.

@@ -19,6 +19,7 @@ Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
                       .graph = task.graph.name(),
                       .nodes = static_cast<std::int64_t>(task.graph.nodes().size()),
                       .tensors = static_cast<std::int64_t>(task.graph.tensors().size()),
+                      .lowering = task.options.lowering,
                       .dims = task.options.dims,
                       .target = task.target.name};
   draft.claims = {.load_as_given = facts.load_as_given,
@@ -29,7 +30,7 @@ Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
                   .allocate_optimal = arena_bytes(draft) == facts.load};
   draft.claims.schedule_optimal = bound_of(draft).bytes == facts.load;
   if (!task.is_body()) {
-    relax_last_region(draft, task.target, task.options.budget);
+    relax_last_region(draft, task.target, task.arena_budget);
     align_bodies(draft, alignments_of(task.target).most);
   }
   return draft;

@@ -3,6 +3,7 @@
 
 #include "lowtide/pipeline/outcome.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,24 @@ std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_pla
           {BoundScope::all_plans, all_plans.bytes, std::string(all_plans.name)}};
 }
 
+void count_uncounted(const Graph& graph, const Catalogue& catalogue, std::map<std::string, std::int64_t>& nodes) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Operator& op = graph.op(id);
+    if (!op.traits.is_known && !catalogue.kernels(graph, id).front().is_memory_known)
+      ++nodes[op.domain.empty() ? op.type : op.domain + "::" + op.type];
+    for (const Body& body : graph.node(id).bodies) count_uncounted(*body.graph, catalogue, nodes);
+  }
+}
+
 }  // namespace
+
+std::vector<UncountedOperator> uncounted_operators(const Graph& graph, const Catalogue& catalogue) {
+  std::map<std::string, std::int64_t> nodes;
+  count_uncounted(graph, catalogue, nodes);
+  std::vector<UncountedOperator> operators;
+  for (const auto& [op, count] : nodes) operators.push_back({op, count});
+  return operators;
+}
 
 Plan sequential_plan(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
                      const PlacedSchedule& placed) {
@@ -48,13 +66,25 @@ PlannedGraph collect(const Task& task, const NodeKernels& kernels, const ChosenO
 }
 
 void judge_capacity(const Task& task, PlannedGraph& planned) {
-  planned.capacity = total_capacity(task.machine);
-  if (overflow(task.machine, planned.plan.layout) == Bytes(0)) return;
-  planned.shortfall = shortfall(planned.plan, task.target, task.options.budget);
+  const Bytes arena = arena_bytes(planned.plan);
+  const std::optional<Bytes> for_arenas = total_capacity(task.machine);
+  const std::optional<Bytes>& budget = task.options.budget;
+  planned.caller = caller_bytes(task.graph);
+  planned.uncounted = uncounted_operators(task.graph, *task.target.catalogue);
+  // The budget is the limit unless the target's own regions have less space than it leaves for the arenas.
+  const bool is_budget_the_limit = budget && for_arenas == task.arena_budget;
+  planned.capacity = is_budget_the_limit ? budget : for_arenas;
+  planned.counted = is_budget_the_limit ? arena + planned.caller : arena;
+
+  const Bytes excess = budget && planned.caller > *budget ? planned.caller - *budget : Bytes(0);
+  if (overflow(task.machine, planned.plan.layout) > Bytes(0)) {
+    planned.shortfall = shortfall(planned.plan, task.target, task.arena_budget);
+  }
+  planned.shortfall += excess;
   planned.plan.claims.shortfall = planned.shortfall;
   const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
-  const bool is_above = planned.capacity && bound != nullptr && bound->bytes > *planned.capacity;
-  planned.proven_infeasible = is_above && planned.shortfall > Bytes(0);
+  const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas;
+  planned.proven_infeasible = (is_above || excess > Bytes(0)) && planned.shortfall > Bytes(0);
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -29,8 +29,8 @@ inline constexpr int kTimeTolerancePercent = 2;
 
 struct PlanOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // The most bytes that all arenas together may occupy, at most limits::kMaxArenaBytes. The capacities of the target's
-  // regions hold in addition.
+  // The most RAM that a run may use, at most limits::kMaxArenaBytes: all arenas together, and the inputs and states of
+  // the caller. Constants do not count. The capacities of the target's regions limit the arenas in addition.
   std::optional<Bytes> budget;
   bool views = true;                          // off: every Reshape, Slice, Split and Concat copies
   bool parts = true;                          // off: every buffer is live as a whole (Buffer::parts)
@@ -42,12 +42,13 @@ struct PlanOptions {
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions; 0: no search over offsets
   std::uint32_t streams = 1;  // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
   ExecutionModel run = ExecutionModel::streams;  // with one stream, the plan is a sequence, except for dataflow
-  int arena_slack_percent = 15;   // how far the arena may exceed that of the plan on one stream; dataflow ignores it
-  bool pareto_front = false;      // also plans for other memory limits, in streams and in waves; costs one plan each
-  std::string tool = "lowtide";   // Provenance::tool
-  std::string model;              // Provenance::model
-  std::string model_sha256;       // Provenance::model_sha256
-  std::vector<std::string> dims;  // Provenance::dims
+  int arena_slack_percent = 15;  // how far the arena may exceed that of the plan on one stream; dataflow ignores it
+  bool pareto_front = false;     // also plans for other memory limits, in streams and in waves; costs one plan each
+  std::string tool = "lowtide";  // Provenance::tool
+  std::string model;             // Provenance::model
+  std::string model_sha256;      // Provenance::model_sha256
+  std::vector<std::string> lowering;  // Provenance::lowering
+  std::vector<std::string> dims;      // Provenance::dims
 
   std::vector<PlanStage> skip;        // optional stages that do not run
   std::vector<PlanStage> dump_after;  // stages whose decisions go to on_dump
@@ -78,8 +79,17 @@ struct TradeOff {
   bool is_chosen = false;  // it is the plan
 };
 
+// An operator whose kernel has Kernel::is_memory_known off.
+struct UncountedOperator {
+  std::string op;          // "ai.onnx.preview.training::Gradient"
+  std::int64_t nodes = 0;  // in the graph and its bodies
+};
+
 struct PlannedGraph {
   Plan plan;
+  // Sorted by name. If there are any, a run may need more memory than the plan says, so nothing is proven to fit or to
+  // be optimal. A proof that no plan fits holds nevertheless.
+  std::vector<UncountedOperator> uncounted;
   PlainFigures plain;
   Bytes working_set;  // the working-set bound, which holds in addition to those of Claims
   // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
@@ -88,9 +98,12 @@ struct PlannedGraph {
   std::vector<std::pair<std::string, Bytes>> orders_tried;  // strategies and their peaks
   std::int64_t searched_sets = 0;                           // OrderChoice::searched_sets
   bool is_search_complete = false;                          // OrderChoice::is_search_complete
-  // Capacity of all regions that the worker addresses; nullopt if one of them has none.
+  Bytes caller;                                             // RAM that the caller holds: inputs and states
+  // The budget, or the capacity of all regions that the worker addresses, whichever is the tighter limit. nullopt if
+  // there is no budget and one of these regions has no capacity.
   std::optional<Bytes> capacity;
-  // By how much the arenas exceed it; 0 if the plan fits. A plan that does not fit is correct on a machine with more
+  Bytes counted;  // what counts against `capacity`: the arenas, and against a budget also `caller`
+  // By how much the plan exceeds the limits; 0 if it fits. A plan that does not fit is correct on a machine with more
   // memory: its last region then has no capacity.
   Bytes shortfall;
   bool proven_infeasible = false;  // the bound exceeds the capacity, so no plan without recomputation or swap fits

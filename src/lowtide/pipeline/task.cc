@@ -71,14 +71,19 @@ Result<void> check_options(const Target& target, const PlanOptions& options) {
 }
 
 Task model_task(const Graph& graph, const Target& target, const PlanOptions& options) {
-  return {graph, target, options, alias_options(target, options, false),
-          capped_machine(target.machine, options.budget)};
+  const std::optional<Bytes> for_arenas = arena_budget(options.budget, caller_bytes(graph));
+  return {graph,     target, options, alias_options(target, options, false), capped_machine(target.machine, for_arenas),
+          for_arenas};
 }
 
 Task body_task(const Task& outer, const Graph& body) {
   const AliasOptions aliases = alias_options(outer.target, outer.options, true);
-  return {body,           outer.target, outer.options, aliases, body_machine(outer.target.machine, aliases.alignment),
-          outer.depth + 1};
+  return {.graph = body,
+          .target = outer.target,
+          .options = outer.options,
+          .aliases = aliases,
+          .machine = body_machine(outer.target.machine, aliases.alignment),
+          .depth = outer.depth + 1};
 }
 
 ScheduleOptions schedule_options(const Task& task) {

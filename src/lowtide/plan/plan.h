@@ -75,6 +75,8 @@ struct Provenance {
   std::string graph;         // Graph::name
   std::int64_t nodes = 0;    // of this graph
   std::int64_t tensors = 0;
+  // How this graph was made from that of the model file: the passes of lower/lower.h that changed it, in order.
+  std::vector<std::string> lowering;
   std::vector<std::string> dims;  // "batch=8": the bindings that determine sizes, sorted
   std::string target;             // name of the target
   friend bool operator==(const Provenance&, const Provenance&) = default;

@@ -24,8 +24,8 @@ inline constexpr Names<20> kFileKeys = {"format",  "schema_version", "features",
                                         "machine", "execution",      "kernels",  "arena",   "claims",
                                         "nodes",   "tensors",        "streams",  "buffers", "values",
                                         "steps",   "outputs",        "updates",  "bodies",  "body_plans"};
-inline constexpr Names<8> kProvenanceKeys = {"tool",  "model",   "model_sha256", "graph",
-                                             "nodes", "tensors", "dims",         "target"};
+inline constexpr Names<9> kProvenanceKeys = {"tool",    "model",    "model_sha256", "graph", "nodes",
+                                             "tensors", "lowering", "dims",         "target"};
 inline constexpr Names<3> kMachineKeys = {"regions", "links", "workers"};
 inline constexpr Names<3> kRegionKeys = {"name", "capacity", "alignment"};
 inline constexpr Names<4> kLinkKeys = {"from", "to", "bytes_per_second", "latency_picoseconds"};

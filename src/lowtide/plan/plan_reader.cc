@@ -96,6 +96,8 @@ bool PlanReader::read_provenance(Provenance& provenance) {
     if (name == "graph") return json_.read_name(provenance.graph);
     if (name == "nodes") return json_.read_integer("a number of nodes", 0, limits::kMaxNodes, provenance.nodes);
     if (name == "tensors") return json_.read_integer("a number of tensors", 0, limits::kMaxTensors, provenance.tensors);
+    if (name == "lowering")
+      return json_.read_array([&] { return json_.read_name(provenance.lowering.emplace_back()); });
     if (name == "dims") return json_.read_array(read_dim);
     return json_.read_name(provenance.target);
   });

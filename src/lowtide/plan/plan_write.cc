@@ -92,6 +92,8 @@ class PlanWriter {
     json_.member("graph", provenance.graph);
     json_.member("nodes", provenance.nodes);
     json_.member("tensors", provenance.tensors);
+    json_.key("lowering");
+    write_names(provenance.lowering);
     json_.key("dims");
     write_names(provenance.dims);
     json_.member("target", provenance.target);

@@ -49,6 +49,7 @@ StyledText model_title(const ModelFacts& model) {
 
 std::string node_text(const ShownStep& node, std::string_view none, std::size_t columns) {
   if (node.op.empty()) return std::string(none);
+  if (node.op == "lowtide::Inputs") return "the caller";
   if (tells_operator(node)) return shown_name(node.name, columns);
   std::string text = shown_name(node.op, columns);
   if (!node.name.empty()) text += " " + shown_name(node.name, columns);
@@ -157,6 +158,17 @@ std::string gap_text(Bytes achieved, Bytes bound) {
   if (achieved == bound) return "0 %";
   if (!gap) return "unknown";
   return *gap < 0.001 ? "below 0.1 %" : percent((achieved - bound).count(), bound.count());
+}
+
+StyledText uncounted_text(const std::vector<UncountedOperator>& operators) {
+  if (operators.empty()) return {};
+  std::string names;
+  for (const UncountedOperator& one : operators) {
+    names += (names.empty() ? "" : ", ") + shown_name(one.op, kWholeName) + " (" + counted(one.nodes, "node") + ")";
+  }
+  return paragraph("The memory inside these operators is unknown and not counted: " + names +
+                       ". A run may need more than is stated here. A target file can describe their kernels.",
+                   StyledText("Not proven: ", Style::bad));
 }
 
 StyledText with_proof(std::string_view strategy, bool is_optimal) {

@@ -14,6 +14,7 @@
 
 #include "lowtide/analysis/peak.h"
 #include "lowtide/base/bytes.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/shown_step.h"
 #include "lowtide/report/styled_text.h"
@@ -89,6 +90,9 @@ template <typename OpOf>
 
 inline constexpr std::string_view kAllOrCopies =
     "This assumes that each Slice, Split and operand of a Concat shares all of its bytes or copies all of them";
+
+// "Not proven: ..." for operators whose memory is not counted; empty if there are none.
+[[nodiscard]] StyledText uncounted_text(const std::vector<UncountedOperator>& operators);
 
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);

@@ -55,6 +55,7 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
   add_name(json, "graph", provenance.graph);
   json.member("nodes", provenance.nodes);
   json.member("tensors", provenance.tensors);
+  add_names(json, "lowering", provenance.lowering.size(), [&](std::size_t row) { return provenance.lowering[row]; });
   add_names(json, "dims", provenance.dims.size(), [&](std::size_t row) { return provenance.dims[row]; });
   add_name(json, "target", provenance.target);
   json.member("execution", to_string(plan.execution));

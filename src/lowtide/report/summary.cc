@@ -27,16 +27,27 @@ using report_internal::node_columns;
 using report_internal::node_text;
 using report_internal::with_proof;
 
-void add_outside_figures(TextTable& table, const PlainFigures& plain) {
-  add_figure(table, {"constants", plain.constants, ""});
-  add_figure(table, {"inputs", plain.inputs, ""});
-  add_figure(table, {"outputs", plain.outputs, ""});
+void add_outside_figures(TextTable& table, const ModelFacts& model, const PlainFigures& plain) {
+  add_figure(table, {"weights", plain.constants, ""});
+  if (model.load_time) {
+    add_figure(table, {"load time", model.load_time->peak, "",
+                       "peak while " + counted(model.load_time->nodes, "node") + " " +
+                           (model.load_time->nodes == 1 ? "computes" : "compute") + " " +
+                           exact(model.load_time->results) + " of the weights, once"});
+  }
+  if (model.inputs_in_arena > Bytes(0)) {
+    add_figure(table, {"inputs", model.inputs_in_arena, "", "in the arena"});
+  } else {
+    add_figure(table, {"inputs", plain.inputs, ""});
+  }
+  add_figure(table, {"outputs", plain.outputs, "", "in the arena"});
   table.add_row({});
 }
 
 // The producer of a tensor. If its name begins the tensor's name, which is in the same row, its operator is enough.
 std::string producer_text(const ShownStep& producer, const std::string& tensor, std::size_t columns) {
-  if (!producer.name.empty() && tensor.starts_with(producer.name)) return shown_name(producer.op, columns);
+  const bool names_tensor = !producer.name.empty() && tensor.starts_with(producer.name);
+  if (names_tensor && producer.op != "lowtide::Inputs") return shown_name(producer.op, columns);
   return node_text(producer, "-", columns);
 }
 
@@ -129,7 +140,9 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
   const Bytes arena = arena_bytes(plan);
   StyledText out;
-  if (const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena)) {
+  out.append(report_internal::uncounted_text(verdict.uncounted));
+  const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena);
+  if (scope && verdict.uncounted.empty()) {
     out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
     if (report_internal::copies_views(plan, op_of))
@@ -138,16 +151,24 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   }
   if (!verdict.capacity) return out;
   if (verdict.shortfall == Bytes(0)) {
-    out.add("  Fits", Style::good).add(" " + format_bytes(*verdict.capacity) + "; ");
-    return out.add(format_bytes(*verdict.capacity - arena) + " to spare.").end_line();
+    if (!verdict.uncounted.empty()) {
+      out.add("  What is counted fits " + format_bytes(*verdict.capacity) + "; ");
+    } else {
+      out.add("  Fits", Style::good).add(" " + format_bytes(*verdict.capacity) + "; ");
+    }
+    return out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
   }
   out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
   out.add(format_bytes(verdict.shortfall), Style::strong).add(" too large.").end_line();
   if (verdict.proven_infeasible) {
-    const Bytes certain = bound_of(plan).bytes - *verdict.capacity;
-    out.add(
-        "  Proven: " + std::string(no_plan_text(*report_internal::proven_scope(plan, *verdict.capacity + Bytes(1)))) +
-        " fits, because the lower bound is " + format_bytes(certain) + " too large.");
+    // The bound holds for the arena alone, so what is counted besides the arena takes its part of the capacity.
+    const Bytes beside_arena = verdict.counted - arena;
+    const Bytes certain = bound_of(plan).bytes + beside_arena;
+    const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
+    const std::optional<BoundScope> beyond = report_internal::proven_scope(plan, for_arena + Bytes(1));
+    out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
+    out.add(beside_arena == Bytes(0) ? "lower bound is " : "inputs and the lower bound together are ");
+    out.add(format_bytes(certain - *verdict.capacity) + " too large.");
   } else {
     out.add("  Not proven: the lower bound fits, so a better plan may exist.");
   }
@@ -199,7 +220,7 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
   const PlainFigures& plain = inspection.plain;
   const std::int64_t sum = plain.temporaries_sum.count();
   TextTable table = figures_table();
-  add_outside_figures(table, plain);
+  add_outside_figures(table, model, plain);
   add_figure(table,
              {"no reuse", plain.temporaries_sum, percent(sum, sum), "every temporary and output has bytes of its own"});
   add_figure(table, {"peak as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
@@ -222,16 +243,20 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   const std::int64_t sum = verdict.plain.temporaries_sum.count();
   StyledText out = model_title(model);
   TextTable table = figures_table();
-  add_outside_figures(table, verdict.plain);
+  add_outside_figures(table, model, verdict.plain);
   add_figure(table, {"no reuse", verdict.plain.temporaries_sum, percent(sum, sum)});
   add_figure(table, {"peak as given", claims.load_as_given, percent(claims.load_as_given.count(), sum)});
-  add_figure(table, {"peak", claims.load, percent(claims.load.count(), sum),
-                     StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal))});
-  add_figure(table, {"arena", arena, percent(arena.count(), sum),
-                     claims.allocate.empty()
-                         ? StyledText()
-                         : StyledText("offsets ").append(with_proof(claims.allocate, claims.allocate_optimal)),
-                     Style::strong});
+  add_figure(
+      table,
+      {"peak", claims.load, percent(claims.load.count(), sum),
+       StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal && verdict.uncounted.empty()))});
+  add_figure(table,
+             {"arena", arena, percent(arena.count(), sum),
+              claims.allocate.empty()
+                  ? StyledText()
+                  : StyledText("offsets ")
+                        .append(with_proof(claims.allocate, claims.allocate_optimal && verdict.uncounted.empty())),
+              Style::strong});
   if (plan.machine.regions.size() > 1) {
     for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
       const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;
@@ -243,6 +268,8 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   add_figure(table,
              {"bound", bound.bytes, percent(bound.bytes.count(), sum),
               bound.name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, bound.bytes)});
+  add_figure(table, {"RAM", arena + verdict.caller, "", verdict.caller == Bytes(0) ? "the arena" : "arena and inputs",
+                     Style::strong});
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));
   out.append(report_internal::streams_line(verdict.points));

@@ -23,6 +23,13 @@
 // quoted, so that it cannot control a terminal.
 namespace lowtide {
 
+// The work that is done once, when the model is loaded (lower/load_time.h).
+struct LoadTimeFacts {
+  std::int64_t nodes = 0;
+  Bytes results;  // constants of every run
+  Bytes peak;     // of the live bytes while these nodes run, without the constants that they read
+};
+
 // Which model a summary is about.
 struct ModelFacts {
   std::string path;
@@ -31,6 +38,8 @@ struct ModelFacts {
   std::int64_t nodes = 0;          // as in the file, including bodies
   std::int64_t planned_nodes = 0;  // those that run: constants and removed branches do not
   std::int64_t tensors = 0;
+  std::optional<LoadTimeFacts> load_time = std::nullopt;  // nullopt: there is none
+  Bytes inputs_in_arena = Bytes(0);                       // inputs that the caller writes into the arena
 };
 
 struct SummaryOptions {
@@ -45,7 +54,10 @@ struct SummaryOptions {
 struct PlanVerdict {
   PlainFigures plain;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
+  std::vector<UncountedOperator> uncounted = {};
+  Bytes caller;
   std::optional<Bytes> capacity;
+  Bytes counted;
   Bytes shortfall;
   bool proven_infeasible = false;
   std::vector<TradeOff> points;

@@ -87,8 +87,8 @@ struct OrderChoice {
 // Searches all orders for one with a lower load than `known.best`, unless `options.order` excludes the search, the best
 // meets the bound, or `options.effort` is 0. The first problem that is searched bounds every choice of aliases. If its
 // order shares less than that problem assumes, two more are searched, in which slices, splits and concats share
-// everything or nothing. In large graphs with many small values, easier problems come before them, in which these values
-// count nothing. Takes options.effort, and at most an eighth more for the easier problems.
+// everything or nothing. In large graphs with many small values, easier problems come before them, in which these
+// values count nothing. Takes options.effort, and at most an eighth more for the easier problems.
 [[nodiscard]] OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known);
 
 // Calls try_heuristics and then search_orders.

@@ -74,8 +74,8 @@ class GraphSearch {
 
  private:
   // Searches problems in which small values count nothing. In a graph with thousands of small tensors, only such a
-  // search ends. Does nothing unless at least half of the values are small. Returns whether the best load is then within
-  // the last of kCoarseShares of the bound.
+  // search ends. Does nothing unless at least half of the values are small. Returns whether the best load is then
+  // within the last of kCoarseShares of the bound.
   bool search_coarse(const OrderProblem& problem) {
     const std::int64_t work = std::min(options_.effort / kCoarseWorkShare, kMostCoarseWork);
     bool is_near = false;

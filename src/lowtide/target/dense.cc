@@ -37,7 +37,7 @@ class DenseCatalogue final : public Catalogue {
  public:
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId id) const override {
     const Node& node = graph.node(id);
-    Kernel kernel{.name = "dense"};
+    Kernel kernel{.name = "dense", .is_memory_known = graph.op(id).traits.is_known};
     const InPlaceKind rule = graph.op(id).traits.in_place;
     if (rule != InPlaceKind::none && !node.outputs.empty() && node.outputs[0]) {
       const std::size_t candidates =

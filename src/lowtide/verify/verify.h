@@ -54,4 +54,14 @@ namespace lowtide {
 [[nodiscard]] std::vector<Violation> verify_labels(const Graph& graph, const Labels& labels,
                                                    const VerifyOptions& options = {});
 
+// Checks that a lowered graph computes in every run what the graph of the model computes. Tensors correspond by name.
+// Each node that runs is a node of the model with the same operands, except that
+//   - a tensor whose content is equal in all runs may be a constant,
+//   - pure nodes may be left out, and
+//   - one first node may write all inputs into the arena (`Inputs` of domain "lowtide").
+// Uses no code of `lower`. Control inputs are not compared. Violations are of kind wrong_model.
+// O((nodes + tensors) + length of the names). Recursion only over bodies.
+[[nodiscard]] std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered,
+                                                     const VerifyOptions& options = {});
+
 }  // namespace lowtide

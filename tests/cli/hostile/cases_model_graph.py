@@ -165,7 +165,7 @@ def large_graphs():
     yield "chain_of_20000", net(chain(20_000))
     yield "node_of_20000_inputs", net([node("Concat", ["x"] * 20_000, ["y"], "wide", [integer("axis", 0)])])
     readers = [node("Relu", ["x"], [f"r{at}"]) for at in range(5_000)]
-    yield "one_tensor_read_5000_times", net(readers, outputs=[value("r0", None)])
+    yield "one_tensor_read_5000_times", net(readers, outputs=[value(f"r{at}", None) for at in range(5_000)])
 
 
 def nested_ifs(depth, is_in_both=False):

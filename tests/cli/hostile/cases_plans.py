@@ -169,7 +169,7 @@ def bad_sizes(base):
     yield "sum_that_wraps", base.plan_with(
         *((("buffers", at, 1), MOST_BYTES - 1) for at in range(len(base.plan["buffers"]))),
         (("buffers",), [["temporary", MOST_BYTES - 1, 0, 1, 0, 0, []]] * 200),
-    ), r"all arenas and buffers add up to at most 4611686018427387903 \(kMaxTotalBytes\)"
+    ), r"all arenas and buffers must add up to at most 4611686018427387903 \(kMaxTotalBytes\)"
     yield "life_of_no_step", base.plan_with(
         (("buffers", placed, 2), 3), (("buffers", placed, 3), 3)
     ), rf"\$\.buffers\[{placed}\]"

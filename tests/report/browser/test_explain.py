@@ -136,7 +136,7 @@ def test_inputs_and_weights_are_drawn_beside_the_arena(open_page):
 def test_a_missed_budget_is_a_line(open_page):
     opened = open_page("missed.html")
     opened.shoot("missed")
-    assert "Budget 384 KiB exceeded by 128 KiB" in opened.text("#metrics")
+    assert "Arena limit 384 KiB exceeded by 128 KiB" in opened.text("#metrics")
     place = opened.run("() => { const {layout: {map}, yOf} = lowtide.charts[0]; return [map.x, map.w]; }")
     bounds = opened.page.query_selector(".overlay").bounding_box()
     y = opened.run("() => lowtide.charts[0].yOf(384 * 1024)")

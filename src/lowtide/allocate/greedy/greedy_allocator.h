@@ -56,8 +56,8 @@ class GreedyAllocator {
   std::vector<AddressRange> taken_;  // scratch of find_offset_for: the bytes of neighbours
 };
 
-// Assigns the movable buffers in the given order, by the given rule. Returns nullopt if the effort ends first. Takes one
-// unit of effort per range or neighbour that is examined. With a graph, O(pairs log(most neighbours)). Without one,
+// Assigns the movable buffers in the given order, by the given rule. Returns nullopt if the effort ends first. Takes
+// one unit of effort per range or neighbour that is examined. With a graph, O(pairs log(most neighbours)). Without one,
 // nearly linear if the buffers of most moments form few contiguous ranges, and O(pairs log^2 n) in the worst case.
 [[nodiscard]] std::optional<Placements> allocate_in_order(GreedyAllocator& allocator, std::span<const PackingId> order,
                                                           FitRule rule, Effort& effort);

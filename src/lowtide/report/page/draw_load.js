@@ -93,7 +93,7 @@ function limitLines({sheet, facts, ink}) {
   if (arena > 0)
     lines.push({bytes: arena, text: `${sheet.words.top} ${shortBytes(arena)}`, color: ink.arena, dash: [6, 3]});
   if (limit !== null) {
-    const name = sheet.facts.missed_budget === limit ? 'budget' : 'capacity';
+    const name = sheet.facts.missed_budget === limit ? 'arena limit' : 'capacity';
     lines.push({bytes: limit, text: `${name} ${shortBytes(limit)}`, color: ink.limit, dash: [], isLeft: true});
   }
   return lines;

@@ -45,7 +45,7 @@ function limitMetric(sheet) {
   const limits = sheet.usedRegions().map((region) => regionFacts(sheet, region));
   if (limits.length !== 1 || limits[0].limit === null) return null;
   const [{arena, limit}] = limits;
-  const name = sheet.facts.missed_budget === limit ? 'Budget' : 'Capacity';
+  const name = sheet.facts.missed_budget === limit ? 'Arena limit' : 'Capacity';
   return arena > limit
     ? metric(name, shortBytes(limit), `exceeded by ${shortBytes(arena - limit)}`, {tone: 'bad'})
     : metric(name, shortBytes(limit), `${shortBytes(limit - arena)} free`);

@@ -86,6 +86,7 @@ void check_body_provenance(const Subject& around, const Plan& body) {
   compare(inner.model == outer.model, "model");
   compare(inner.model_sha256 == outer.model_sha256, "model_sha256");
   compare(inner.tool == outer.tool, "tool");
+  compare(inner.lowering == outer.lowering, "lowering");
   compare(inner.dims == outer.dims, "dims");
   compare(inner.target == outer.target, "target");
   if (differing.empty()) return;

@@ -1,0 +1,19 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// Returns the graph with inputs that the caller writes into the arena. The first node, `Inputs` of domain "lowtide",
+// has all inputs as its outputs and stands for the caller. All other nodes run after it. So all inputs are live before
+// the first operator runs, and later tensors may use the bytes of an input after its last reader. The graph has no
+// inputs of its own then. Tensors keep their names and ids.
+//
+// Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes).
+[[nodiscard]] Result<Graph> place_inputs_in_arena(const Graph& graph);
+
+}  // namespace lowtide

@@ -1,0 +1,209 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/load_time.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/flags.h"
+#include "lowtide/graph/builder.h"
+
+namespace lowtide {
+namespace {
+
+// One graph, while it is split.
+struct Scope {
+  const Graph& graph;
+  std::string path;  // "" for the graph itself; otherwise it ends in '/'
+  Scope* outer = nullptr;
+  IdVector<TensorId, std::optional<TensorId>> captured_from;  // the tensor of `outer` that a captured tensor stands for
+  IdVector<TensorId, std::optional<TensorId>> loaded;         // its id in the load graph, once it has one
+  Flags<TensorId> is_known;                                   // a constant, or a result of load-time work
+  Flags<NodeId> is_load_time;
+
+  Scope(const Graph& of, std::string its_path, Scope* around)
+      : graph(of),
+        path(std::move(its_path)),
+        outer(around),
+        captured_from(of.tensors().size()),
+        loaded(of.tensors().size()),
+        is_known(of.tensors().size()),
+        is_load_time(of.nodes().size()) {}
+};
+
+class Splitter {
+ public:
+  explicit Splitter(const Graph& graph) : load_(graph.name()) {}
+
+  // Returns the graph without its load-time work.
+  Result<Rewritten> split(Scope& scope) {
+    find_work(scope);
+    for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
+      if (scope.is_load_time.test(id)) add_work(scope, id);
+    }
+    GraphRewriter rewriter(scope.graph);
+    make_constants(scope, rewriter);
+    for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
+      if (scope.is_load_time.test(id)) {
+        rewriter.remove_node(id);
+        continue;
+      }
+      const std::vector<Body>& bodies = scope.graph.node(id).bodies;
+      for (std::size_t at = 0; at < bodies.size(); ++at) {
+        Result<Rewritten> body = split_body(scope, id, bodies[at]);
+        if (!body) return body.error();
+        rewriter.replace_body(id, at, *std::move(body));
+      }
+    }
+    rewriter.remove_unused();
+    return std::move(rewriter).finish();
+  }
+
+  Result<Graph> take_load_graph() && {
+    load_.set_outputs(std::move(results_));
+    return std::move(load_).build();
+  }
+
+ private:
+  // A Dropout draws random numbers, unless its training mode is known to be off.
+  static bool may_drop(const Graph& graph, NodeId id) {
+    const std::vector<std::optional<TensorId>>& inputs = graph.node(id).inputs;
+    if (graph.op(id).type != "Dropout" || inputs.size() < 3 || !inputs[2]) return false;
+    const std::vector<std::int64_t>* training = graph.known_integers(*inputs[2]);
+    return training == nullptr || *training != std::vector<std::int64_t>{0};
+  }
+
+  static bool is_load_time(const Scope& scope, NodeId id) {
+    if (may_drop(scope.graph, id)) return false;
+    const OperatorTraits& traits = scope.graph.op(id).traits;
+    if (!traits.is_pure || traits.is_random || traits.is_stateful || !scope.graph.node(id).bodies.empty()) return false;
+    const auto is_known = [&](TensorId read) { return scope.is_known.test(read); };
+    const auto is_next_state = [&](const std::optional<TensorId>& output) {
+      return output && scope.graph.tensor(*output).is_next_state;
+    };
+    const std::vector<std::optional<TensorId>>& outputs = scope.graph.node(id).outputs;
+    return std::all_of(scope.graph.reads(id).begin(), scope.graph.reads(id).end(), is_known) &&
+           std::none_of(outputs.begin(), outputs.end(), is_next_state);
+  }
+
+  // Whether all that a node computes follows from the given sizes, such as the content of a Shape.
+  static bool has_known_content(const Graph& graph, NodeId id) {
+    const std::vector<std::optional<TensorId>>& outputs = graph.node(id).outputs;
+    return graph.op(id).traits.is_pure && graph.node(id).bodies.empty() &&
+           std::all_of(outputs.begin(), outputs.end(), [&](const std::optional<TensorId>& output) {
+             return !output || (graph.known_integers(*output) != nullptr && !graph.tensor(*output).is_next_state);
+           });
+  }
+
+  static void find_work(Scope& scope) {
+    for (TensorId id : all_ids<TensorId>(scope.graph.tensors().size())) {
+      const std::optional<TensorId>& outer = scope.captured_from[id];
+      if (scope.graph.tensor(id).role == Role::constant || (outer && scope.outer->is_known.test(*outer))) {
+        scope.is_known.set(id);
+      }
+    }
+    for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
+      if (is_load_time(scope, id)) {
+        scope.is_load_time.set(id);
+      } else if (!has_known_content(scope.graph, id)) {
+        continue;
+      }
+      for (const std::optional<TensorId>& output : scope.graph.node(id).outputs) {
+        if (output) scope.is_known.set(*output);
+      }
+    }
+  }
+
+  // The path and the name, with a number if another tensor has it already.
+  std::string unique_name(const Scope& scope, TensorId id) {
+    const std::string name = scope.path + scope.graph.tensor(id).name;
+    std::string unique = name;
+    for (int number = 1; !names_.insert(unique).second; ++number) unique = name + "." + std::to_string(number);
+    return unique;
+  }
+
+  TensorId new_load_tensor(const Scope& scope, TensorId id, Role role) {
+    const Tensor& tensor = scope.graph.tensor(id);
+    const TensorId made = load_.add_tensor({unique_name(scope, id), tensor.dtype, tensor.shape}, role);
+    if (const auto* content = scope.graph.known_integers(id)) load_.set_known_integers(made, *content);
+    return made;
+  }
+
+  // The id in the load graph of a constant or of a result. The loop ends at the graph that has the tensor.
+  TensorId load_id(Scope& scope, TensorId id) {
+    Scope* owner = &scope;
+    TensorId tensor = id;
+    while (owner->captured_from[tensor]) {
+      tensor = *owner->captured_from[tensor];
+      owner = owner->outer;
+    }
+    if (!owner->loaded[tensor]) owner->loaded[tensor] = new_load_tensor(*owner, tensor, Role::constant);
+    return *owner->loaded[tensor];
+  }
+
+  void add_work(Scope& scope, NodeId id) {
+    const Node& node = scope.graph.node(id);
+    const Operator& op = scope.graph.op(id);
+    GraphBuilder::NodeSpec spec{.name = node.name, .domain = op.domain, .type = op.type, .attributes = node.attributes};
+    for (const std::optional<TensorId>& input : node.inputs) {
+      spec.inputs.push_back(input ? std::optional(load_id(scope, *input)) : std::nullopt);
+    }
+    for (const std::optional<TensorId>& output : node.outputs) {
+      if (output) scope.loaded[*output] = new_load_tensor(scope, *output, Role::temporary);
+      spec.outputs.push_back(output ? scope.loaded[*output] : std::nullopt);
+    }
+    load_.add_node(std::move(spec));
+  }
+
+  // Puts a constant in the place of each tensor that is known now.
+  void make_constants(Scope& scope, GraphRewriter& rewriter) {
+    for (TensorId id : all_ids<TensorId>(scope.graph.tensors().size())) {
+      const Tensor& tensor = scope.graph.tensor(id);
+      if (!scope.is_known.test(id) || tensor.role == Role::constant) continue;
+      const bool is_result = tensor.producer && scope.is_load_time.test(*tensor.producer);
+      if (is_result && is_read_by_runs(scope, id)) results_.push_back(*scope.loaded[id]);
+      const TensorId constant =
+          rewriter.add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured}, {id}, Role::constant);
+      if (const auto* content = scope.graph.known_integers(id)) rewriter.set_known_integers(constant, *content);
+      rewriter.replace_uses(id, constant);
+    }
+  }
+
+  static bool is_read_by_runs(const Scope& scope, TensorId id) {
+    const std::span<const NodeId> readers = scope.graph.readers(id);
+    return scope.graph.tensor(id).role == Role::output ||
+           !std::all_of(readers.begin(), readers.end(), [&](NodeId reader) { return scope.is_load_time.test(reader); });
+  }
+
+  Result<Rewritten> split_body(Scope& scope, NodeId node, const Body& body) {
+    const std::string& name = scope.graph.node(node).name;
+    Scope inner(*body.graph,
+                scope.path + (name.empty() ? "node " + std::to_string(node.value()) : name) + "/" + body.name + "/",
+                &scope);
+    for (const auto& [from, to] : body.captures) inner.captured_from[to] = from;
+    return split(inner);
+  }
+
+  GraphBuilder load_;
+  std::vector<TensorId> results_;
+  std::unordered_set<std::string> names_;
+};
+
+}  // namespace
+
+Result<LoadTimeSplit> split_load_time(const Graph& graph) {
+  Splitter splitter(graph);
+  Scope scope(graph, "", nullptr);
+  Result<Rewritten> run = splitter.split(scope);
+  if (!run) return run.error();
+  Result<Graph> load = std::move(splitter).take_load_graph();
+  if (!load) return load.error();
+  return LoadTimeSplit{*std::move(run), *std::move(load)};
+}
+
+}  // namespace lowtide

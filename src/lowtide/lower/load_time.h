@@ -1,0 +1,31 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/graph/rewrite.h"
+
+namespace lowtide {
+
+// A graph in two: what runs once, when the model is loaded, and what every run executes.
+struct LoadTimeSplit {
+  // The nodes that are left. The results of load-time work that they read are constants, under their own names. Bodies
+  // are split as well.
+  Rewritten run;
+  // The load-time nodes of the graph and of all bodies. Its outputs are the results that `run` reads, and its constants
+  // are those that these nodes read. A name that another graph has, too, begins with the path of its body. Without
+  // nodes if nothing is load-time work.
+  Graph load;
+};
+
+// Finds the load-time work of a graph: all pure nodes whose inputs are constants or results of load-time work. A node
+// with bodies runs in every run, and so does the producer of a next state (StateUpdate). A tensor whose content follows
+// from the given sizes, such as that of a Shape, becomes a constant. Pure nodes and constants without uses are left
+// out of `run`.
+//
+// Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all bodies. Recursion only over bodies.
+[[nodiscard]] Result<LoadTimeSplit> split_load_time(const Graph& graph);
+
+}  // namespace lowtide

@@ -1,0 +1,62 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/lower.h"
+
+#include <string_view>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/builder.h"
+#include "lowtide/lower/inputs_in_arena.h"
+#include "lowtide/lower/load_time.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::string_view kLoadTime = "load_time";
+constexpr std::string_view kInputsInArena = "inputs_in_arena";
+
+bool has_equal_counts(const Graph& a, const Graph& b) {
+  return a.total_nodes() == b.total_nodes() && a.total_tensors() == b.total_tensors();
+}
+
+}  // namespace
+
+Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
+  Result<Graph> nothing = GraphBuilder(graph.name()).build();
+  if (!nothing) return nothing.error();
+  Lowered lowered{graph, *std::move(nothing), {}};
+  if (options.load_time) {
+    Result<LoadTimeSplit> split = split_load_time(graph);
+    if (!split) return split.error();
+    // The split only removes nodes and tensors, so it changed nothing if the counts are equal.
+    if (!has_equal_counts(split->run.graph, graph)) {
+      lowered = {std::move(split->run.graph), std::move(split->load), {std::string(kLoadTime)}};
+    }
+  }
+  if (options.inputs_in_arena && !graph.inputs().empty()) {
+    Result<Graph> with_inputs = place_inputs_in_arena(lowered.graph);
+    if (!with_inputs) return with_inputs.error();
+    lowered.graph = *std::move(with_inputs);
+    lowered.passes.emplace_back(kInputsInArena);
+  }
+  return lowered;
+}
+
+Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {
+  LowerOptions options{.load_time = false, .inputs_in_arena = false};
+  for (const std::string& pass : passes) {
+    if (pass == kLoadTime) {
+      options.load_time = true;
+    } else if (pass == kInputsInArena) {
+      options.inputs_in_arena = true;
+    } else {
+      return Error{ErrorCode::unsupported, "this program cannot lower a graph by " + quoted(pass, 40),
+                   "$.provenance.lowering"};
+    }
+  }
+  return options;
+}
+
+}  // namespace lowtide

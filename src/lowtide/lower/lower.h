@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+struct LowerOptions {
+  bool load_time = true;         // off: work on constants is part of every run (load_time.h)
+  bool inputs_in_arena = false;  // on: the caller writes the inputs into the arena (inputs_in_arena.h)
+};
+
+// The graph that runs instead of the graph of the model file.
+struct Lowered {
+  Graph graph;
+  Graph load;  // what runs once, when the model is loaded; without nodes if there is nothing to do
+  // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena". A plan lists them
+  // (Provenance::lowering), so that a reader can make the same graph again.
+  std::vector<std::string> passes;
+};
+
+// Makes the graph that runs. Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all bodies.
+[[nodiscard]] Result<Lowered> lower(const Graph& graph, const LowerOptions& options = {});
+
+// The options that make the graph of a plan again. Errors (unsupported): a pass that this program does not have.
+[[nodiscard]] Result<LowerOptions> lower_options(const std::vector<std::string>& passes);
+
+}  // namespace lowtide

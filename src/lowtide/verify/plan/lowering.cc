@@ -1,0 +1,214 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/flags.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/verify/bytes/alias_meaning.h"
+#include "lowtide/verify/findings.h"
+#include "lowtide/verify/verify.h"
+
+namespace lowtide {
+namespace {
+
+using verify_internal::Findings;
+
+bool is_caller(const Operator& op) { return op.domain == "lowtide" && op.type == "Inputs"; }
+
+// The tensors of a graph whose content is equal in all runs. `is_captured_fixed` says so of the captured tensors.
+Flags<TensorId> fixed_tensors(const Graph& graph, const Flags<TensorId>& is_captured_fixed) {
+  Flags<TensorId> is_fixed = is_captured_fixed;
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (graph.tensor(id).role == Role::constant) is_fixed.set(id);
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const OperatorTraits& traits = graph.op(id).traits;
+    const std::vector<TensorId> operands = graph.operands(id);
+    const bool repeats_itself =
+        traits.is_pure && !traits.is_random && !traits.is_stateful && !verify_internal::may_be_training(graph, id);
+    const bool reads_fixed =
+        std::all_of(operands.begin(), operands.end(), [&](TensorId read) { return is_fixed.test(read); });
+    for (const std::optional<TensorId>& output : graph.node(id).outputs) {
+      if (output && ((repeats_itself && reads_fixed) || graph.known_integers(*output) != nullptr))
+        is_fixed.set(*output);
+    }
+  }
+  return is_fixed;
+}
+
+// Compares a graph with the graph that it was made from. Tensors correspond by name, and nodes by what they write.
+class LoweringCheck {
+ public:
+  LoweringCheck(const Graph& before, const Graph& after, const Flags<TensorId>& is_captured_fixed, Findings& findings)
+      : before_(before),
+        after_(after),
+        findings_(findings),
+        is_fixed_(fixed_tensors(before, is_captured_fixed)),
+        is_kept_(before.nodes().size()) {
+    for (TensorId id : all_ids<TensorId>(before.tensors().size())) by_name_.emplace(before.tensor(id).name, id);
+  }
+
+  // Recursion over bodies, whose nesting each Graph bounds.
+  void check() {
+    for (TensorId id : all_ids<TensorId>(after_.tensors().size())) {
+      if (findings_.is_full()) return;
+      check_tensor(id);
+    }
+    Flags<NodeId> comes_after_caller(after_.nodes().size());
+    for (NodeId id : all_ids<NodeId>(after_.nodes().size())) {
+      if (findings_.is_full()) return;
+      is_caller(after_.op(id)) ? check_caller(id) : check_node(id);
+      note_order(id, comes_after_caller);
+    }
+    for (NodeId id : all_ids<NodeId>(before_.nodes().size())) {
+      const bool may_be_left_out = before_.op(id).traits.is_pure && before_.node(id).bodies.empty();
+      if (!is_kept_.test(id) && !may_be_left_out) wrong(node_name(before_, id) + " does not run");
+    }
+    check_ends();
+  }
+
+ private:
+  void wrong(std::string message) { findings_.add(ViolationKind::wrong_model, std::move(message)); }
+
+  static std::string node_name(const Graph& graph, NodeId id) {
+    return "node " + std::to_string(id.value()) + " " + quoted(graph.node(id).name) + " (" + graph.op(id).type + ")";
+  }
+
+  std::optional<TensorId> original(TensorId id) const {
+    const auto found = by_name_.find(after_.tensor(id).name);
+    return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  bool is_same(const std::optional<TensorId>& before, const std::optional<TensorId>& after) const {
+    return before.has_value() == after.has_value() && (!before || original(*after) == before);
+  }
+
+  template <typename List>
+  bool are_same(const List& before, const List& after) const {
+    return std::equal(before.begin(), before.end(), after.begin(), after.end(),
+                      [&](const auto& a, const auto& b) { return is_same(a, b); });
+  }
+
+  void check_tensor(TensorId id) {
+    const Tensor& now = after_.tensor(id);
+    const std::optional<TensorId> found = original(id);
+    if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
+    const Tensor& was = before_.tensor(*found);
+    if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
+      return wrong("tensor " + quoted(now.name) + " has another type in the model");
+    const bool is_from_caller = now.producer && is_caller(after_.op(*now.producer));
+    if (is_from_caller ? was.role == Role::input : now.role == was.role) return;
+    if (now.role == Role::constant && is_fixed_.test(*found)) return;
+    wrong("tensor " + quoted(now.name) + " is planned as " + std::string(to_string(now.role)) +
+          ", but may differ between runs of the model");
+  }
+
+  void check_caller(NodeId id) {
+    std::vector<std::optional<TensorId>> inputs(before_.inputs().begin(), before_.inputs().end());
+    if (id != NodeId(0) || !are_same(inputs, after_.node(id).outputs) || !after_.node(id).inputs.empty())
+      wrong(node_name(after_, id) + " must come first and write all inputs of the model");
+  }
+
+  // If the caller writes the inputs into the arena, every other node runs later.
+  void note_order(NodeId id, Flags<NodeId>& comes_after_caller) {
+    const auto is_late = [&](std::optional<NodeId> node) {
+      return node && (is_caller(after_.op(*node)) || comes_after_caller.test(*node));
+    };
+    const std::vector<NodeId>& waits = after_.node(id).control_inputs;
+    const std::span<const TensorId> reads = after_.reads(id);
+    if (std::any_of(waits.begin(), waits.end(), is_late) ||
+        std::any_of(reads.begin(), reads.end(), [&](TensorId read) { return is_late(after_.tensor(read).producer); })) {
+      comes_after_caller.set(id);
+    } else if (id > NodeId(0) && is_caller(after_.op(NodeId(0)))) {
+      wrong(node_name(after_, id) + " may run before the caller has written the inputs");
+    }
+  }
+
+  // The node of the model that writes the same tensors. Of nodes without outputs, the one at the same position.
+  std::optional<NodeId> original_node(NodeId id) {
+    for (const std::optional<TensorId>& output : after_.node(id).outputs) {
+      if (!output) continue;
+      const std::optional<TensorId> was = original(*output);
+      return was ? before_.tensor(*was).producer : std::nullopt;
+    }
+    const auto has_output = [](const std::optional<TensorId>& output) { return output.has_value(); };
+    for (; next_without_output_ < before_.nodes().size(); ++next_without_output_) {
+      const NodeId node(static_cast<std::uint32_t>(next_without_output_));
+      const std::vector<std::optional<TensorId>>& outputs = before_.node(node).outputs;
+      if (std::any_of(outputs.begin(), outputs.end(), has_output)) continue;
+      ++next_without_output_;
+      return node;
+    }
+    return std::nullopt;
+  }
+
+  void check_node(NodeId id) {
+    const std::optional<NodeId> found = original_node(id);
+    if (!found || !is_kept_.insert(*found)) return wrong(node_name(after_, id) + " is not in the model");
+    const Node& now = after_.node(id);
+    const Node& was = before_.node(*found);
+    const Operator& op = after_.op(id);
+    const Operator& old_op = before_.op(*found);
+    const bool is_equal = now.name == was.name && op.domain == old_op.domain && op.type == old_op.type &&
+                          now.attributes == was.attributes && are_same(was.inputs, now.inputs) &&
+                          are_same(was.outputs, now.outputs) && now.bodies.size() == was.bodies.size();
+    if (!is_equal) return wrong(node_name(after_, id) + " is another node in the model");
+    for (std::size_t at = 0; at < now.bodies.size(); ++at) check_body(id, was.bodies[at], now.bodies[at]);
+  }
+
+  void check_body(NodeId node, const Body& was, const Body& now) {
+    Flags<TensorId> is_captured_fixed(was.graph->tensors().size());
+    std::unordered_map<std::string_view, TensorId> outer_of;
+    for (const auto& [outer, inner] : was.captures) {
+      if (is_fixed_.test(outer)) is_captured_fixed.set(inner);
+      outer_of.emplace(was.graph->tensor(inner).name, outer);
+    }
+    for (const auto& [outer, inner] : now.captures) {
+      const auto found = outer_of.find(now.graph->tensor(inner).name);
+      if (found == outer_of.end() || original(outer) != found->second)
+        wrong("body " + quoted(now.name) + " of " + node_name(after_, node) + " captures another tensor in the model");
+    }
+    findings_.enter_body("node " + std::to_string(node.value()) + " " + quoted(after_.node(node).name) + ": " +
+                         quoted(now.name));
+    LoweringCheck(*was.graph, *now.graph, is_captured_fixed, findings_).check();
+    findings_.leave_body();
+  }
+
+  void check_ends() {
+    std::vector<std::optional<TensorId>> was(before_.outputs().begin(), before_.outputs().end());
+    const std::vector<std::optional<TensorId>> now(after_.outputs().begin(), after_.outputs().end());
+    if (!are_same(was, now)) wrong("the outputs are not those of the model");
+    const auto is_same_update = [&](const StateUpdate& a, const StateUpdate& b) {
+      return is_same(a.state, b.state) && is_same(a.next, b.next);
+    };
+    if (!std::equal(before_.state_updates().begin(), before_.state_updates().end(), after_.state_updates().begin(),
+                    after_.state_updates().end(), is_same_update))
+      wrong("the states are not updated as in the model");
+  }
+
+  const Graph& before_;
+  const Graph& after_;
+  Findings& findings_;
+  Flags<TensorId> is_fixed_;
+  Flags<NodeId> is_kept_;
+  std::unordered_map<std::string_view, TensorId> by_name_;
+  std::size_t next_without_output_ = 0;
+};
+
+}  // namespace
+
+std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const VerifyOptions& options) {
+  Findings findings(options);
+  LoweringCheck(model, lowered, Flags<TensorId>(model.tensors().size()), findings).check();
+  return std::move(findings).take();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,48 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/inputs_in_arena.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string_view>
+
+#include "lowtide/graph/text.h"
+
+namespace lowtide {
+namespace {
+
+Graph parsed(std::string_view text) {
+  Result<Graph> graph = parse_graph(text, "test");
+  if (!graph) throw std::runtime_error(graph.error().describe());
+  return *std::move(graph);
+}
+
+// "r" reads a constant alone and "m" reads x. Only "r" needs a control input to come after the caller.
+TEST(InputsInArena, OneNodeWritesAllInputsBeforeTheOthers) {
+  const Graph graph = parsed(R"(graph "g" {
+    input x : f32[4]
+    input z : f32[2]
+    constant a : f32[4]
+    r = RandomNormalLike(a) : f32[4]
+    m = Neg(x) : f32[4]
+    y = Add(m, r) : f32[4]
+    output y
+  })");
+  const Result<Graph> placed = place_inputs_in_arena(graph);
+  ASSERT_TRUE(placed.ok()) << placed.error().describe();
+  EXPECT_TRUE(placed->inputs().empty());
+  ASSERT_EQ(placed->nodes().size(), 4U);
+  EXPECT_EQ(placed->op(NodeId(0)).type, "Inputs");
+  EXPECT_EQ(placed->node(NodeId(0)).outputs.size(), 2U);
+  EXPECT_EQ(placed->node(NodeId(1)).control_inputs, std::vector{NodeId(0)});
+  EXPECT_TRUE(placed->node(NodeId(2)).control_inputs.empty());
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    EXPECT_EQ(placed->tensor(id).name, graph.tensor(id).name);
+    EXPECT_EQ(placed->tensor(id).role, graph.tensor(id).role == Role::input ? Role::temporary : graph.tensor(id).role);
+  }
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,65 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/lower.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string_view>
+
+#include "lowtide/graph/text.h"
+
+namespace lowtide {
+namespace {
+
+Graph parsed(std::string_view text) {
+  Result<Graph> graph = parse_graph(text, "test");
+  if (!graph) throw std::runtime_error(graph.error().describe());
+  return *std::move(graph);
+}
+
+constexpr std::string_view kWithWorkOnConstants = R"(graph "g" {
+  input x : f32[4]
+  constant a : f32[4]
+  w = Neg(a) : f32[4]
+  y = Add(x, w) : f32[4]
+  output y
+})";
+
+TEST(Lower, ListsThePassesThatChangedTheGraph) {
+  const Graph graph = parsed(kWithWorkOnConstants);
+  const Result<Lowered> both = lower(graph, {.load_time = true, .inputs_in_arena = true});
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->passes, (std::vector<std::string>{"load_time", "inputs_in_arena"}));
+  EXPECT_EQ(both->graph.nodes().size(), 2U);  // Inputs and Add
+  EXPECT_EQ(both->load.nodes().size(), 1U);   // Neg
+
+  const Result<Lowered> none = lower(graph, {.load_time = false});
+  ASSERT_TRUE(none.ok());
+  EXPECT_TRUE(none->passes.empty());
+  EXPECT_EQ(print_graph(none->graph), print_graph(graph));
+}
+
+TEST(Lower, ListsNoPassThatChangesNothing) {
+  const Graph graph = parsed(R"(graph "g" {
+    input x : f32[4]
+    y = Neg(x) : f32[4]
+    output y
+  })");
+  const Result<Lowered> lowered = lower(graph);
+  ASSERT_TRUE(lowered.ok());
+  EXPECT_TRUE(lowered->passes.empty());
+  EXPECT_EQ(print_graph(lowered->graph), print_graph(graph));
+}
+
+TEST(Lower, ReadsItsOptionsFromTheNamesOfPasses) {
+  const Result<LowerOptions> options = lower_options({"inputs_in_arena"});
+  ASSERT_TRUE(options.ok());
+  EXPECT_FALSE(options->load_time);
+  EXPECT_TRUE(options->inputs_in_arena);
+  EXPECT_EQ(lower_options({"fuse"}).error().code, ErrorCode::unsupported);
+}
+
+}  // namespace
+}  // namespace lowtide

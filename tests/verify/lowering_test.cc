@@ -1,0 +1,191 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/verify/verify.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The violations of `lowered`, one per line.
+std::string violations(std::string_view model, std::string_view lowered) {
+  std::string lines;
+  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered))) {
+    EXPECT_EQ(violation.kind, ViolationKind::wrong_model);
+    lines += (violation.body.empty() ? "" : violation.body + ": ") + violation.message + "\n";
+  }
+  return lines;
+}
+
+constexpr std::string_view kModel = R"(graph "g" {
+  input x : f32[4]
+  constant a : f32[4]
+  w = Neg(a) : f32[4]
+  r = RandomNormalLike(a) : f32[4]
+  s = Add(x, w) : f32[4]
+  y = Sub(s, r) : f32[4]
+  output y
+})";
+
+TEST(VerifyLowering, AcceptsWorkOnConstantsThatIsLeftOut) {
+  EXPECT_EQ(violations(kModel, kModel), "");
+  EXPECT_EQ(violations(kModel, R"(graph "g" {
+    input x : f32[4]
+    constant a : f32[4]
+    constant w : f32[4]
+    r = RandomNormalLike(a) : f32[4]
+    s = Add(x, w) : f32[4]
+    y = Sub(s, r) : f32[4]
+    output y
+  })"),
+            "");
+}
+
+TEST(VerifyLowering, RefusesConstantsThatDifferBetweenRuns) {
+  const std::string found = violations(kModel, R"(graph "g" {
+    input x : f32[4]
+    constant w : f32[4]
+    constant r : f32[4]
+    s = Add(x, w) : f32[4]
+    y = Sub(s, r) : f32[4]
+    output y
+  })");
+  EXPECT_THAT(found, HasSubstr("tensor 'r' is planned as constant, but may differ between runs of the model"));
+  EXPECT_THAT(found, HasSubstr("node 1 '' (RandomNormalLike) does not run"));
+}
+
+TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
+  const std::string_view swapped = R"(graph "g" {
+    input x : f32[4]
+    constant a : f32[4]
+    constant w : f32[4]
+    r = RandomNormalLike(a) : f32[4]
+    s = Add(x, w) : f32[4]
+    y = Sub(r, s) : f32[4]
+    output y
+  })";
+  EXPECT_THAT(violations(kModel, swapped), HasSubstr("node 2 '' (Sub) is another node in the model"));
+  const std::string_view other_operator = R"(graph "g" {
+    input x : f32[4]
+    constant a : f32[4]
+    constant w : f32[4]
+    r = RandomNormalLike(a) : f32[4]
+    s = Mul(x, w) : f32[4]
+    y = Sub(s, r) : f32[4]
+    output y
+  })";
+  EXPECT_THAT(violations(kModel, other_operator), HasSubstr("node 1 '' (Mul) is another node in the model"));
+  const std::string_view other_output = R"(graph "g" {
+    input x : f32[4]
+    constant a : f32[4]
+    constant w : f32[4]
+    r = RandomNormalLike(a) : f32[4]
+    s = Add(x, w) : f32[4]
+    y = Sub(s, r) : f32[4]
+    output s
+  })";
+  EXPECT_THAT(violations(kModel, other_output), HasSubstr("the outputs are not those of the model"));
+}
+
+TEST(VerifyLowering, RefusesTensorsOfAnotherNameOrType) {
+  EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input z : f32[4]\n output z }"),
+              HasSubstr("tensor 'z' is not in the model"));
+  EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input x : f32[5]\n output x }"),
+              HasSubstr("tensor 'x' has another type in the model"));
+}
+
+// The branch reads p, which depends on the input, and w, which does not.
+TEST(VerifyLowering, ChecksBodiesWithTheTensorsThatTheyCapture) {
+  const std::string head = R"(graph "g" {
+    input c : bool[]
+    input x : f32[4]
+    constant a : f32[4]
+)";
+  const std::string nodes = "w = Neg(a) : f32[4]\np = Neg(x) : f32[4]\n";
+  const std::string branches = R"(
+    y = If(c) {
+      then_branch = graph "t" captures (p, w) {
+        captured input p : f32[4]
+        captured input w : f32[4]
+        k = Mul(w, w) : f32[4]
+        q = Mul(p, k) : f32[4]
+        output q
+      },
+      else_branch = graph "e" captures (p) {
+        captured input p : f32[4]
+        q = Relu(p) : f32[4]
+        output q
+      }
+    } : f32[4]
+    output y
+  })";
+  const auto lowered = [&](const std::string& captures, const std::string& then_branch) {
+    return R"(graph "g" {
+      input c : bool[]
+      input x : f32[4]
+      p = Neg(x) : f32[4]
+      y = If(c) {
+        then_branch = graph "t")" +
+           captures + R"( {
+          )" +
+           then_branch + R"(
+          output q
+        },
+        else_branch = graph "e" captures (p) {
+          captured input p : f32[4]
+          q = Relu(p) : f32[4]
+          output q
+        }
+      } : f32[4]
+      output y
+    })";
+  };
+  EXPECT_EQ(violations(head + nodes + branches, lowered(" captures (p)",
+                                                        "captured input p : f32[4]\nconstant k : f32[4]\n"
+                                                        "q = Mul(p, k) : f32[4]")),
+            "");
+  EXPECT_THAT(violations(head + nodes + branches, lowered("", "constant q : f32[4]")),
+              HasSubstr("node 1 '': 'then_branch': tensor 'q' is planned as constant, but may differ"));
+}
+
+constexpr std::string_view kTwoInputs = R"(graph "g" {
+  input x : f32[4]
+  input z : f32[4]
+  constant a : f32[4]
+  r = RandomNormalLike(a) : f32[4]
+  s = Add(x, z) : f32[4]
+  y = Sub(s, r) : f32[4]
+  output y
+})";
+
+std::string with_inputs_in_arena(const std::string& written, const std::string& wait) {
+  return R"(graph "g" {
+    constant a : f32[4]
+    )" + written +
+         R"( = lowtide::Inputs() "inputs" : f32[4], f32[4]
+    r = RandomNormalLike(a))" +
+         wait + R"( : f32[4]
+    s = Add(x, z) : f32[4]
+    y = Sub(s, r) : f32[4]
+    output y
+  })";
+}
+
+TEST(VerifyLowering, OneFirstNodeMayWriteAllInputs) {
+  EXPECT_EQ(violations(kTwoInputs, with_inputs_in_arena("x, z", " after (node 0)")), "");
+  EXPECT_THAT(violations(kTwoInputs, with_inputs_in_arena("z, x", " after (node 0)")),
+              HasSubstr("node 0 'inputs' (Inputs) must come first and write all inputs of the model"));
+  EXPECT_THAT(violations(kTwoInputs, with_inputs_in_arena("x, z", "")),
+              HasSubstr("node 1 '' (RandomNormalLike) may run before the caller has written the inputs"));
+}
+
+}  // namespace
+}  // namespace lowtide::testing
