@@ -227,6 +227,7 @@ CommandSpec compare_command() {
                   dim_option(),
                   shape_option(),
                   target_option(),
+                  no_load_time_option(),
                   json_option()},
       .examples = {{"lowtide compare model.onnx", "Compare in the order of the file."},
                    {"lowtide compare model.onnx --same-order --json", "Compare in Lowtide's order, as JSON."}},
