@@ -122,7 +122,8 @@ def measured(path, words, at, tracer):
 
 def predicted(path, words, lowtide):
     """Lowtide's arena, and its prediction for each of OPTIONS, or the reason why there is none."""
-    done = subprocess.run([lowtide, "compare", path, "--no-load-time", "--json", "-q", *words], capture_output=True, text=True)
+    command = [lowtide, "compare", path, "--no-load-time", "--json", "-q", *words]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return None, done.stderr.strip()
     answer = json.loads(done.stdout)
