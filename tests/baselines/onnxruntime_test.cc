@@ -12,7 +12,7 @@
 #include "lowtide/base/limits.h"
 #include "tests/testing/graphs.h"
 
-// Small graphs, whose bytes are counted beside them. Sizes are powers of two, in KiB or MiB.
+// Small graphs, whose bytes are counted beside them.
 namespace lowtide::testing {
 namespace {
 
@@ -45,14 +45,14 @@ TEST(OnnxRuntime, ReluReplacesItsInputAndAddDoesNot) {
 }
 
 TEST(OnnxRuntime, AnInputWithALaterReaderIsNotReplaced) {
-  // a and b, then a, b and c, which would be two without the last reader of a.
+  // At Add, a, b and c are live. If Add did not read a, only two of them would be.
   EXPECT_EQ(live("input x : f32[1024]; a = Exp(x) : f32[1024]; b = Relu(a) : f32[1024]; c = Add(a, b) : f32[1024]; "
                  "y = Cast(c) : f64[1024]; output y"),
             12 * kKiB);
 }
 
 TEST(OnnxRuntime, OutputsAndInputsShareNothing) {
-  // Relu neither writes over the input x nor may the output y be written over a: a and y.
+  // Relu does not write over the input x, and y is an output, so it is not written over a. Both are live.
   EXPECT_EQ(live("input x : f32[1024]; a = Relu(x) : f32[1024]; y = Relu(a) : f32[1024]; output y"), 8 * kKiB);
 }
 
@@ -123,8 +123,8 @@ TEST(OnnxRuntime, HardSwishNeedsItsGate) {
   EXPECT_EQ(live("input x : f32[1024]; a = Exp(x) : f32[1024]; y = HardSwish(a) : f32[1024]; output y"), 12 * kKiB);
 }
 
-TEST(OnnxRuntime, ASumIntoAConvolutionReplacesTheSummand) {
-  // z = Conv + a over a: x2 (input), a and the scratch of a 3x3 convolution in parts of 64 KiB.
+TEST(OnnxRuntime, AFusedConvolutionReplacesItsSummand) {
+  // c is written over its summand a, which has 2 KiB. The 3x3 convolution has 64 KiB of scratch.
   const std::string text =
       "input x : f32[1,8,8,8]; constant w : f32[8,8,3,3]; constant b : f32[8]; a = Exp(x) : f32[1,8,8,8]; "
       "c = com.microsoft::FusedConv(x, w, b, a) {pads = [1, 1, 1, 1]} : f32[1,8,8,8]; "
@@ -142,7 +142,7 @@ struct ConvCase {
   std::int64_t scratch;
 };
 
-// All have an output of 4 KiB or less per image, so `live` is the output and the scratch.
+// Each graph has one node, so `live` is its output and its scratch.
 TEST(OnnxRuntime, ConvolutionsUnfoldTheirInput) {
   for (const ConvCase& one : std::vector<ConvCase>{
            {"1x1", "input x : f32[1,8,8,8]; constant w : f32[16,8,1,1]; y = Conv(x, w) : f32[1,16,8,8]", 0},
@@ -193,7 +193,7 @@ TEST(OnnxRuntime, OtherKernelsHaveScratchToo) {
                       "output y")
                 .scratch,
             Bytes(4 * kKiB + 128));
-  // Gates of 10 steps of 4 x 8 floats in both directions; for the backward one also input and output in reverse.
+  // Both directions have gates of 10 steps x 4 x 8 floats. The backward one also has its input and output in reverse.
   EXPECT_EQ(predicted("input x : f32[10,1,6]; constant w : f32[2,32,6]; constant r : f32[2,32,8]; "
                       "y = LSTM(x, w, r) {direction = \"bidirectional\", hidden_size = 8} : f32[10,2,1,8]; output y")
                 .scratch,
@@ -203,7 +203,7 @@ TEST(OnnxRuntime, OtherKernelsHaveScratchToo) {
 // Tensors of 1.5 MiB, by powers of two:
 //   a = Exp(x)     segment of 2 MiB, the first power of two that is enough. All of it is taken, because it is smaller
 //                  than two such tensors.
-//   b = Exp(a)     segment of 2 MiB. It was enough at once, so the next segment will have 4 MiB.
+//   b = Exp(a)     segment of 2 MiB. It was large enough, so the next segment will have 4 MiB.
 //   y = Exp(b)     takes the chunk of a
 //   second run     the pattern of a and b has 3 MiB, which takes the segment of 4 MiB; y takes the chunk of a
 TEST(OnnxRuntime, SegmentsGrowByPowersOfTwo) {

@@ -58,7 +58,7 @@ TEST(LoadTime, WorkOnConstantsRunsOnce) {
   })");
 }
 
-// Each branch reads the result of the outer graph, and the first has work of its own on it.
+// Both branches read the result of the outer graph. The first has load-time work of its own, which also reads it.
 TEST(LoadTime, BodiesReadResultsAndHaveWorkOfTheirOwn) {
   const LoadTimeSplit split = split_of(R"(graph "g" {
     input p : bool[]

@@ -72,7 +72,7 @@ TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
     y = Sub(r, s) : f32[4]
     output y
   })";
-  EXPECT_THAT(violations(kModel, swapped), HasSubstr("node 2 '' (Sub) is another node in the model"));
+  EXPECT_THAT(violations(kModel, swapped), HasSubstr("node 2 '' (Sub) differs from its node in the model"));
   const std::string_view other_operator = R"(graph "g" {
     input x : f32[4]
     constant a : f32[4]
@@ -82,7 +82,7 @@ TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
     y = Sub(s, r) : f32[4]
     output y
   })";
-  EXPECT_THAT(violations(kModel, other_operator), HasSubstr("node 1 '' (Mul) is another node in the model"));
+  EXPECT_THAT(violations(kModel, other_operator), HasSubstr("node 1 '' (Mul) differs from its node in the model"));
   const std::string_view other_output = R"(graph "g" {
     input x : f32[4]
     constant a : f32[4]
@@ -99,7 +99,7 @@ TEST(VerifyLowering, RefusesTensorsOfAnotherNameOrType) {
   EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input z : f32[4]\n output z }"),
               HasSubstr("tensor 'z' is not in the model"));
   EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input x : f32[5]\n output x }"),
-              HasSubstr("tensor 'x' has another type in the model"));
+              HasSubstr("tensor 'x' has another type or shape in the model"));
 }
 
 // The branch reads p, which depends on the input, and w, which does not.

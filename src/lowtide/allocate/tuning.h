@@ -25,7 +25,7 @@ inline constexpr std::size_t kGraphManyBuffers = 50'000;
 inline constexpr std::int64_t kGraphMostPairsPerBuffer = 12;
 // Members of all cliques of a cover. A larger cover takes more memory than a search over it can use.
 inline constexpr std::size_t kCoverMostMembers = 1'000'000;
-// Buffers of a relation for which cliques are grown. The table has a bit for each two buffers: 8 MiB at this limit.
+// Buffers of a relation for which cliques are grown. The table has a bit per pair of buffers: 8 MiB at this limit.
 inline constexpr std::size_t kCoverMostPaired = 8192;
 
 // Phases and shares ------------------------------------------------------------------------------------------------
@@ -45,7 +45,7 @@ inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
 // Greedy orders: in the first phase enough for most of them, later one at a time.
 inline constexpr std::int64_t kGreedyFirstShare = 2;
 inline constexpr std::int64_t kGreedyShare = 8;
-// Effort of a run from which on the greedy orders are tried that win on large problems only.
+// Effort of a run from which the late greedy orders are tried, too. They win only on large problems.
 inline constexpr std::int64_t kGreedyLateLimit = 500'000;
 // The exact search for the target: a share up to an effort, and little of what is above. A target that is not found
 // soon is hard or impossible.
@@ -96,7 +96,8 @@ inline constexpr std::size_t kLargeFirstMostBuffers = 50'000;
 
 // The busiest moments first ----------------------------------------------------------------------------------------
 
-// Busy moments lack at most these shares of the target. The shares are tried in this order.
+// The load of a busy moment is below the target by at most one of these shares of it. The shares are tried in this
+// order.
 inline constexpr std::array<std::int64_t, 4> kBusiestFirstShares = {32, 20, 64, 14};
 
 // Ejection ---------------------------------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ inline constexpr std::size_t kRegionSweepMostHistory = 8'000'000;
 // Units of effort that a new state of the sweep costs.
 inline constexpr std::int64_t kRegionSweepStateWork = 8;
 // An estimate of the effort of one packing, because `allocate` does not report what it has spent. The units are per
-// buffer of a sweep, per two buffers of the greedy orders, and per decision and buffer of a search.
+// buffer of a sweep, per pair of buffers of the greedy orders, and per decision and buffer of a search.
 inline constexpr std::int64_t kRegionSweepEffort = 8;
 inline constexpr std::int64_t kRegionOrdersEffort = 8;
 inline constexpr std::int64_t kRegionDecisionEffort = 4;

@@ -12,7 +12,7 @@ namespace lowtide {
 namespace baselines_internal {
 namespace {
 
-// One run in an arena that earlier runs have left. With a pattern, its one block replaces the planned blocks.
+// Simulates one run in an arena that earlier runs have used. With a pattern, its one block replaces the planned blocks.
 void run(ChunkArena& arena, const Trace& trace, std::optional<Bytes> pattern) {
   IdVector<TracedBlockId, std::optional<ChunkId>> chunks(trace.blocks.size());
   std::optional<ChunkId> whole;

@@ -29,7 +29,7 @@ struct OnnxRuntimeOptions {
 };
 
 // Bytes that ONNX Runtime holds under certain options. With an arena, these are the segments that it has requested from
-// the system and keeps. Without one, they are the most bytes at once, without rounding.
+// the system and keeps. Without one, they are the most bytes that are allocated at once, without rounding.
 struct OnnxRuntimeBytes {
   OnnxRuntimeOptions options;
   Bytes load;        // before the first run: the packed weights of ConvTranspose, if they are constant
@@ -40,17 +40,17 @@ struct OnnxRuntimeBytes {
 struct OnnxRuntimeMemory {
   std::vector<NodeId> order;        // of the sequential executor
   Bytes live;                       // the most bytes of tensors and scratch at once in a first run, without rounding
-  Bytes scratch;                    // the part of `live` that kernels need for themselves
+  Bytes scratch;                    // the part of `live` that is scratch of kernels
   std::optional<NodeId> peak_node;  // the first node at which `live` is reached; nullopt without nodes
   Bytes pattern;                    // the block for all temporaries that the second run takes
-  // The defaults, then without the pattern; both again with same_as_requested, and both again without an arena.
+  // With and without the pattern, in this order: with the default growth, with same_as_requested, without an arena.
   std::vector<OnnxRuntimeBytes> bytes;
 };
 
-// Predicts the memory of ONNX Runtime's CPU provider for this graph, with one thread and the sequential executor. The
-// graph runs as it is. A session that optimizes a model first runs another graph, which it can save. The prediction
-// covers temporaries, outputs and the scratch of frequent kernels. It excludes inputs, weights and their packed copies,
-// except those that are in the arena.
+// Predicts the memory of ONNX Runtime's CPU provider for this graph, with one thread and the sequential executor. It
+// assumes that this graph runs unchanged. A session that optimizes a model runs another graph, which it can save. The
+// prediction covers temporaries, outputs and the scratch of frequent kernels. It excludes inputs, weights and their
+// packed copies, except those that are in the arena.
 //
 // The rules are those of release 1.31: the order of the executor, the allocation planner, the arena and the memory
 // pattern (docs/baselines.md). Sources: onnxruntime/core/framework in its repository, and measurements

@@ -14,7 +14,7 @@ constexpr Bytes kUnit{256};
 constexpr Bytes kMostWaste{std::int64_t{128} << 20};  // of a chunk that is not split
 constexpr Bytes kMostGrowth{std::int64_t{1} << 30};   // of a segment that is larger than its request
 
-constexpr Bytes kMapped{std::int64_t{128} << 10};  // malloc maps blocks of this size or more, others are in its heap
+constexpr Bytes kMapped{std::int64_t{128} << 10};  // malloc maps blocks of at least this size; others are in its heap
 constexpr std::int64_t kHeap = INT64_MIN / 2;
 
 }  // namespace
@@ -61,7 +61,7 @@ ChunkId ChunkArena::allocate(Bytes size) {
   return id;
 }
 
-// The chunk after this one becomes part of it. Requires: neither is in `free_`.
+// Joins a chunk with the one after it. Requires: neither is in `free_`.
 void ChunkArena::join_next(ChunkId id) {
   const Chunk next = chunks_[*chunks_[id].after];
   chunks_[id].size += next.size;

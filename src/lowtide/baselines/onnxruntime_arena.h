@@ -22,12 +22,13 @@ using ChunkId = Id<struct ArenaChunkTag>;
 //   - The chunk is split if it is at least twice as large as the request, or if 128 MiB would be wasted. Otherwise the
 //     request gets all of it.
 //   - A chunk that is given back joins its free neighbours of the same segment. Segments never join.
-//   - Without a free chunk, the system gives a new segment. By ArenaGrowth::next_power_of_two its size starts at 1 MiB
-//     and doubles, up to 1 GiB or what the request needs. By same_as_requested it is the rounded request.
+//   - If no free chunk holds the request, the arena requests a new segment from the system. With
+//     ArenaGrowth::next_power_of_two, its size starts at 1 MiB and doubles, up to 1 GiB or what the request needs. With
+//     same_as_requested, it is the rounded request.
 //   - Segments are never given back.
-// Addresses are simulated as on Linux: a later segment is below all earlier ones, except that segments below 128 KiB
-// follow one another in the heap of malloc, below all others.
-// Every operation takes O(log chunks).
+// Addresses are simulated as on Linux: a later segment has a lower address than all earlier ones. But segments smaller
+// than 128 KiB follow one another in the heap of malloc, at lower addresses than all others. Every operation takes
+// O(log chunks).
 class ChunkArena {
  public:
   explicit ChunkArena(ArenaGrowth growth) : growth_(growth) {}

@@ -38,7 +38,7 @@ class BufferPlanner {
  private:
   using ShapeKey = std::pair<int, std::vector<std::int64_t>>;
 
-  // One use for each time it is read and for being written. One more if it outlives the run.
+  // Counts one use per read and per write, and one more for a value that exists before or after the run.
   void count_uses() {
     for (RuntimeValueId id : all_ids<RuntimeValueId>(steps_.values.size())) {
       const RuntimeValue& value = steps_.values[id];
@@ -100,9 +100,9 @@ class BufferPlanner {
   static ShapeKey key(const RuntimeValue& value) { return {value.element_bits, value.shape->extents()}; }
 
   const RuntimeSteps& steps_;
-  IdVector<RuntimeValueId, std::int64_t> uses_;  // by holder, what remains
+  IdVector<RuntimeValueId, std::int64_t> uses_;  // by holder, those that remain
   BufferChoice choice_;
-  std::map<ShapeKey, std::vector<RuntimeValueId>> dead_;  // the last to die is last
+  std::map<ShapeKey, std::vector<RuntimeValueId>> dead_;  // the most recent is last
 };
 
 }  // namespace

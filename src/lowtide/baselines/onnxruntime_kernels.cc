@@ -32,7 +32,7 @@ const Tensor* tensor_at(const Graph& graph, const std::vector<std::optional<Tens
   return at < list.size() && list[at] ? &graph.tensor(*list[at]) : nullptr;
 }
 
-// Products of extents that saturate. All factors are at least 0.
+// A product of extents, which saturates. Both factors are at least 0.
 std::int64_t times(std::int64_t a, std::int64_t b) { return checked_multiply(a, b).value_or(limits::kMaxTotalBytes); }
 
 std::int64_t elements(const Shape& shape, int first) {
@@ -58,7 +58,7 @@ bool has_no_padding(const Node& node, const Shape& input, const Shape& output, c
   const auto* automatic = find_attribute<std::string>(node.attributes, "auto_pad");
   if (automatic == nullptr || *automatic == "NOTSET") return are_all(node, "pads", 0);
   if (*automatic == "VALID") return true;
-  // With equal padding, the output is smaller than the input by nothing else than the kernel.
+  // Otherwise, there is no padding if every extent of the output is that of a convolution without padding.
   for (int axis = 2; axis < input.rank(); ++axis) {
     if (output[axis] != input[axis] - weight[axis] + 1) return false;
   }
@@ -104,7 +104,7 @@ std::int64_t conv_transpose_floats(const Graph& graph, const Node& node) {
   return times(elements(weight->shape, 1), elements(input->shape, 2));
 }
 
-// Each choice, spread over the condition, with zeros where the other one is taken.
+// One block per choice: it is broadcast with the condition, and is 0 where the other choice is taken.
 std::vector<Bytes> where_blocks(const Graph& graph, const Node& node) {
   const Tensor* condition = tensor_at(graph, node.inputs, 0);
   std::vector<Bytes> blocks;
@@ -124,7 +124,7 @@ std::vector<Bytes> where_blocks(const Graph& graph, const Node& node) {
   return blocks;
 }
 
-// Gates of all steps; and for the backward direction, the input and the output in reverse.
+// A block per direction for the gates of all steps. With a backward direction, also the reversed input and output.
 std::vector<Bytes> lstm_blocks(const Graph& graph, const Node& node) {
   const Tensor* input = tensor_at(graph, node.inputs, 0);
   const Tensor* recurrence = tensor_at(graph, node.inputs, 2);

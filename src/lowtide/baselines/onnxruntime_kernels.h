@@ -22,7 +22,8 @@ struct KernelRule {
   std::size_t input = 0;  // index of the input that `output` refers to
 };
 
-// `bench/onnxruntime_memory.py --kernels` compares the rules with the installed release.
+// Returns `separate` for operators without a rule. `bench/onnxruntime_memory.py --kernels` compares the rules with the
+// installed release.
 [[nodiscard]] KernelRule kernel_rule(const Operator& op);
 
 // The blocks that the kernel takes from the arena while it runs, in their order, with one thread and 32-bit floats.

@@ -12,7 +12,7 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-// An operator whose output sizes depend on the content of its inputs, from the first of these on.
+// An operator whose output sizes depend on the content of its inputs from index `first` on.
 struct ContentRow {
   std::string_view type;
   std::size_t first;
@@ -36,7 +36,7 @@ std::size_t first_content(const Operator& op) {
   return row != kContentRows.end() && row->type == op.type ? row->first : SIZE_MAX;
 }
 
-// Operators whose content a session derives before the run from known content. Others, such as Concat, are not derived.
+// Operators whose results a session computes before the run if their inputs are known. Concat is not among them.
 constexpr std::array<std::string_view, 7> kDerived = {"Add", "Div", "Gather", "Mul", "Squeeze", "Sub", "Unsqueeze"};
 
 struct Knowledge {

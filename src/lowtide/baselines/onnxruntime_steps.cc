@@ -24,7 +24,7 @@ RuntimeValue value_of(const Tensor& tensor, bool has_known_shape) {
           .has_known_shape = has_known_shape};
 }
 
-// Sums of twice as many bytes, as the arena may request, are far from overflow.
+// The arena may request twice as many bytes as the tensors have. Sums of these do not overflow.
 constexpr Bytes kMostBytes{limits::kMaxTotalBytes / 16};
 
 Error too_many_bytes() {
@@ -78,7 +78,7 @@ Result<RuntimeStep> step_of(const Graph& graph, NodeId id) {
   return step;
 }
 
-// The first half of a HardSwish. The second half also reads what the first half computed.
+// Returns the first half of a HardSwish. `step` becomes the second half, which also reads the result of the first.
 RuntimeStep divided_hard_swish(RuntimeSteps& all, RuntimeStep& step) {
   RuntimeValue gate = all.values[step.outputs.front()];
   gate.is_output = false;

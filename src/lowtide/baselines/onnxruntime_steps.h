@@ -15,7 +15,7 @@ namespace lowtide::baselines_internal {
 
 using RuntimeValueId = Id<struct RuntimeValueTag>;
 
-// What ONNX Runtime allocates, or gets from the caller or the model.
+// A tensor that ONNX Runtime allocates, or gets from the caller or the model.
 struct RuntimeValue {
   Bytes size;
   int element_bits = 0;
@@ -40,12 +40,12 @@ struct RuntimeSteps {
   std::vector<Bytes> packed;  // blocks that the session takes before the first run and keeps
 };
 
-// The order of ONNX Runtime's sequential executor. It is a depth-first search from the nodes without readers against
-// the edges, with the last node first. A node comes after everything that it reads. O((nodes + edges) log).
+// The order of ONNX Runtime's sequential executor. It is a depth-first search against the edges, which starts at the
+// nodes without readers, the last node first. A node comes after everything that it reads. O((nodes + edges) log).
 [[nodiscard]] std::vector<NodeId> runtime_order(const Graph& graph);
 
 // The steps of the sequential executor. HardSwish has no kernel of its own and becomes HardSigmoid and Mul. A node with
-// bodies has one block of scratch, as large as its largest body needs at once. Errors: over_limit, if tensors and
+// bodies has one block of scratch, as large as the largest peak of its bodies. Errors: over_limit, if tensors and
 // scratch have more than limits::kMaxTotalBytes / 16 bytes.
 [[nodiscard]] Result<RuntimeSteps> runtime_steps(const Graph& graph);
 

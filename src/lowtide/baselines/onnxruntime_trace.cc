@@ -109,7 +109,7 @@ class PatternSpace {
     by_length_.erase({length, begin});
   }
 
-  std::map<Offset, Offset> gaps_;  // begin to end; below end_, and never beside each other
+  std::map<Offset, Offset> gaps_;  // begin to end; all are below end_, and no two are adjacent
   std::set<std::pair<Bytes, Offset>> by_length_;
   Offset end_;  // of the highest block
   Offset height_;

@@ -26,7 +26,8 @@ struct TraceEvent {
   std::size_t step = 0;
 };
 
-// What one run takes from the arena and gives back, in order. Blocks that are never given back last until its end.
+// What one run takes from the arena and gives back, in order. Blocks that are not given back last until the end of the
+// run.
 struct Trace {
   IdVector<TracedBlockId, TracedBlock> blocks;
   std::vector<TraceEvent> events;
@@ -36,8 +37,8 @@ struct Trace {
 
 struct TracePeak {
   Bytes live;            // the most bytes that are taken at once, without rounding
-  Bytes scratch;         // of these
-  std::size_t step = 0;  // the first step at which they are
+  Bytes scratch;         // the part of `live` that is scratch
+  std::size_t step = 0;  // the first step that reaches `live`
 };
 
 // With a pattern, its one block exists throughout and replaces the planned blocks.

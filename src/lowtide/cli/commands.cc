@@ -220,7 +220,8 @@ CommandSpec compare_command() {
           "arena. Unlike the others, Lowtide also chooses the order, writes results in place and avoids copies.\n"
           "The column 'shared' counts shared buffers. 'left' counts tensors, with each shared buffer as one. 'best by "
           "its rule' shows the smallest result that a search finds under the same rule.\n"
-          "Bytes of ONNX Runtime are predicted for the graph as it is, so compare a model that a session saved.",
+          "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "
+          "that it has saved.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--same-order",
                    .summary = "give the verified planners the order of Lowtide's plan, not the file's"},

@@ -33,14 +33,14 @@ struct LoadedModel {
   double seconds = 0;
 };
 
-// What is planned of which file.
+// The model to plan, and the options that determine its graph.
 struct ModelRequest {
   std::string path;
   ImportOptions bindings;
   LowerOptions lowering;
 };
 
-// MODEL, the sizes given for it, and the options of lowering.
+// Reads MODEL, the sizes given for it, and the options of lowering.
 [[nodiscard]] ModelRequest read_model_request(const Arguments& arguments);
 
 // Imports and lowers a model, and prints the importer's notes as remarks.

@@ -39,7 +39,7 @@ namespace lowtide::cli_internal {
 // Adds the bindings of a plan file to those of the command line, which take precedence. Ignores lines of another form.
 void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings);
 
-// What explanations add to the facts of explain_peak, for a plan that these options gave.
+// What explanations add to the facts of explain_peak, for a plan that was made with these options.
 [[nodiscard]] ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options);
 
 // The target of --target FILE, or the built-in one.

@@ -10,8 +10,8 @@ namespace lowtide {
 
 // Returns the graph with inputs that the caller writes into the arena. The first node, `Inputs` of domain "lowtide",
 // has all inputs as its outputs and stands for the caller. All other nodes run after it. So all inputs are live before
-// the first operator runs, and later tensors may use the bytes of an input after its last reader. The graph has no
-// inputs of its own then. Tensors keep their names and ids.
+// the first operator runs. After the last reader of an input, later tensors may use its bytes. The new graph has no
+// inputs itself. Tensors keep their names and ids.
 //
 // Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes).
 [[nodiscard]] Result<Graph> place_inputs_in_arena(const Graph& graph);

@@ -16,14 +16,14 @@
 namespace lowtide {
 namespace {
 
-// One graph, while it is split.
+// A graph that is being split.
 struct Scope {
   const Graph& graph;
   std::string path;  // "" for the graph itself; otherwise it ends in '/'
   Scope* outer = nullptr;
   IdVector<TensorId, std::optional<TensorId>> captured_from;  // the tensor of `outer` that a captured tensor stands for
   IdVector<TensorId, std::optional<TensorId>> loaded;         // its id in the load graph, once it has one
-  Flags<TensorId> is_known;                                   // a constant, or a result of load-time work
+  Flags<TensorId> is_known;                                   // constants, load-time results, known content
   Flags<NodeId> is_load_time;
 
   Scope(const Graph& of, std::string its_path, Scope* around)
@@ -119,7 +119,7 @@ class Splitter {
     }
   }
 
-  // The path and the name, with a number if another tensor has it already.
+  // The path and the name of a tensor, with a number if another tensor has that name already.
   std::string unique_name(const Scope& scope, TensorId id) {
     const std::string name = scope.path + scope.graph.tensor(id).name;
     std::string unique = name;
@@ -134,7 +134,7 @@ class Splitter {
     return made;
   }
 
-  // The id in the load graph of a constant or of a result. The loop ends at the graph that has the tensor.
+  // The id in the load graph of a constant or a result. The loop ends at the graph that owns the tensor.
   TensorId load_id(Scope& scope, TensorId id) {
     Scope* owner = &scope;
     TensorId tensor = id;
@@ -160,7 +160,7 @@ class Splitter {
     load_.add_node(std::move(spec));
   }
 
-  // Puts a constant in the place of each tensor that is known now.
+  // Replaces each known tensor by a constant.
   void make_constants(Scope& scope, GraphRewriter& rewriter) {
     for (TensorId id : all_ids<TensorId>(scope.graph.tensors().size())) {
       const Tensor& tensor = scope.graph.tensor(id);

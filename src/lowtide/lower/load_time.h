@@ -15,15 +15,15 @@ struct LoadTimeSplit {
   // are split as well.
   Rewritten run;
   // The load-time nodes of the graph and of all bodies. Its outputs are the results that `run` reads, and its constants
-  // are those that these nodes read. A name that another graph has, too, begins with the path of its body. Without
-  // nodes if nothing is load-time work.
+  // are those that these nodes read. The name of a tensor of a body begins with the path of the body. If no node is
+  // load-time work, the graph has no nodes.
   Graph load;
 };
 
-// Finds the load-time work of a graph: all pure nodes whose inputs are constants or results of load-time work. A node
-// with bodies runs in every run, and so does the producer of a next state (StateUpdate). A tensor whose content follows
-// from the given sizes, such as that of a Shape, becomes a constant. Pure nodes and constants without uses are left
-// out of `run`.
+// Finds the load-time work of a graph: all pure nodes whose inputs are constants or results of load-time work. These
+// nodes run in every run nevertheless: nodes with bodies, nodes that may give random results, and the producer of a
+// next state (StateUpdate). A tensor whose content follows from the given sizes, such as that of a Shape, becomes a
+// constant. Pure nodes and constants without uses are left out of `run`.
 //
 // Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all bodies. Recursion only over bodies.
 [[nodiscard]] Result<LoadTimeSplit> split_load_time(const Graph& graph);

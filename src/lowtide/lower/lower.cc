@@ -52,7 +52,7 @@ Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {
     } else if (pass == kInputsInArena) {
       options.inputs_in_arena = true;
     } else {
-      return Error{ErrorCode::unsupported, "this program cannot lower a graph by " + quoted(pass, 40),
+      return Error{ErrorCode::unsupported, "this program has no lowering pass " + quoted(pass, 40),
                    "$.provenance.lowering"};
     }
   }

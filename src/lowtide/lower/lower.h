@@ -19,16 +19,18 @@ struct LowerOptions {
 // The graph that runs instead of the graph of the model file.
 struct Lowered {
   Graph graph;
-  Graph load;  // what runs once, when the model is loaded; without nodes if there is nothing to do
+  Graph load;  // what runs once, when the model is loaded; it may have no nodes
   // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena". A plan lists them
   // (Provenance::lowering), so that a reader can make the same graph again.
   std::vector<std::string> passes;
 };
 
-// Makes the graph that runs. Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all bodies.
+// Returns the graph that runs. Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all
+// bodies.
 [[nodiscard]] Result<Lowered> lower(const Graph& graph, const LowerOptions& options = {});
 
-// The options that make the graph of a plan again. Errors (unsupported): a pass that this program does not have.
+// Returns the options that make the graph of a plan again, from Provenance::lowering. Errors (unsupported): a pass that
+// this program does not have.
 [[nodiscard]] Result<LowerOptions> lower_options(const std::vector<std::string>& passes);
 
 }  // namespace lowtide

@@ -43,9 +43,9 @@ struct RuntimeLine {
 // What ONNX Runtime would need for the same graph, as predicted.
 struct RuntimeComparison {
   std::optional<std::string> refusal;  // why there is no prediction; the figures below are then meaningless
-  Bytes in_its_order;                  // the peak of Lowtide's plan, if the nodes ran in its order
+  Bytes in_its_order;                  // what Lowtide needs for the order of ONNX Runtime
   Bytes live;                          // the most bytes of tensors and scratch at once
-  Bytes scratch;                       // the part of `live` that kernels need for themselves
+  Bytes scratch;                       // the part of `live` that is scratch of kernels
   ShownStep peak_node;                 // where they are live; without an operator if there are no nodes
   Bytes pattern;                       // the block for all temporaries in the second run
   std::vector<RuntimeLine> lines;      // the defaults first; not empty

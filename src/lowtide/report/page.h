@@ -20,7 +20,7 @@ struct NamedPlan {
   const Labels& labels;
 };
 
-// What explanation.h says about one graph, and a plan file alone does not.
+// What explanation.h says about one graph, and a plan file does not contain.
 struct PlanProof {
   const Plan* plan = nullptr;                  // the plan shown, or one of a body inside it
   std::vector<std::string> paragraphs;         // of proof_paragraphs

@@ -36,7 +36,7 @@ struct ModelFacts {
   std::string format;  // "onnx"
   std::string sha256;
   std::int64_t nodes = 0;          // as in the file, including bodies
-  std::int64_t planned_nodes = 0;  // those that run: constants and removed branches do not
+  std::int64_t planned_nodes = 0;  // those that run; load-time work and removed branches do not
   std::int64_t tensors = 0;
   std::optional<LoadTimeFacts> load_time = std::nullopt;  // nullopt: there is none
   Bytes inputs_in_arena = Bytes(0);                       // inputs that the caller writes into the arena

@@ -59,8 +59,8 @@ namespace lowtide {
 //   - a tensor whose content is equal in all runs may be a constant,
 //   - pure nodes may be left out, and
 //   - one first node may write all inputs into the arena (`Inputs` of domain "lowtide").
-// Uses no code of `lower`. Control inputs are not compared. Violations are of kind wrong_model.
-// O((nodes + tensors) + length of the names). Recursion only over bodies.
+// It uses no code of `lower`, and does not compare control inputs. Violations are of kind wrong_model.
+// O(nodes + edges + tensors + length of the names). Recursion only over bodies.
 [[nodiscard]] std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered,
                                                      const VerifyOptions& options = {});
 

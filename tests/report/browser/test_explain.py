@@ -37,7 +37,7 @@ def test_the_proof_is_that_of_explain(open_page):
     # A plan file has the bound but not the proof.
     alone = open_page("activation.html")
     assert (
-        "The plan states a proof that no plan that runs each node once needs less than 512 KiB (524,288 B). "
+        "The plan states that no plan that runs each node once needs less than 512 KiB (524,288 B). "
         "A plan file does not hold the proof. lowtide explain MODEL prints it."
     ) in alone.text("#panel")
 
@@ -45,8 +45,8 @@ def test_the_proof_is_that_of_explain(open_page):
 def test_remedies_have_the_peaks_that_remain(open_page):
     opened = open_page("activation.html")
     opened.shoot("activation")
-    # Without the upper buffer, the last step has the most: 256 + 64. Half of each buffer are 256. The step after the
-    # peak needs 320.
+    # Without the upper buffer, the last step has the most: 256 + 64. With half of each buffer, the peak is 256. The
+    # step after the peak needs 320.
     assert remedies(opened) == {
         "Fuse element-wise operators": "320 KiB",
         "Use a smaller type": "256 KiB",
@@ -55,7 +55,7 @@ def test_remedies_have_the_peaks_that_remain(open_page):
     panel = opened.text("#panel")
     assert "One operator instead of step 1 · Add add, step 2 · Clip clip, step 3 · Mul mul needs no buffer" in panel
     assert "With 8-bit values: 128 KiB." in panel
-    assert "step 1 · Add add itself reads and writes every live byte." in panel
+    assert "step 1 · Add add itself reads or writes every live byte." in panel
 
 
 def test_kept_buffers_could_be_recomputed_or_swapped(open_page):
@@ -109,7 +109,7 @@ def test_a_buffer_outside_the_peak_lowers_nothing(open_page):
     assert told and all("That would not lower the peak" in text for text in told)
 
 
-def test_names_can_be_copied_for_a_viewer_of_graphs(open_page):
+def test_names_can_be_copied_for_a_graph_viewer(open_page):
     opened = open_page("network.html")
     opened.click_buffer("/encoder/level0/conv2/relu_output_0")
     names = [each.inner_text() for each in opened.page.query_selector_all("#panel .digest")]

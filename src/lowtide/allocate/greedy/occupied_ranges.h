@@ -63,7 +63,7 @@ class OccupiedRanges {
   // Calls visit(row, node) for each whole node of a span.
   template <typename Visit>
   void for_each_whole(CliqueSpan span, Visit&& visit) const;
-  // Calls visit(row, node) for each node above row 0 that contains some but not all of its cliques in the span.
+  // Calls visit(row, node) for each node above row 0 of which some cliques are in the span, but not all.
   template <typename Visit>
   void for_each_partial(CliqueSpan span, Visit&& visit) const;
 

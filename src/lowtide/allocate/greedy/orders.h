@@ -12,9 +12,9 @@ namespace lowtide::allocate_internal {
 // Orders in which the greedy strategies assign the movable buffers. The id breaks every tie that is left. Which order
 // wins differs from problem to problem, and one order costs little.
 //
-//   greedy_by_size      Largest first, so that the buffers that are hard to fit go while there is space (Pisarchyk and
-//                       Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Poor if a long thin
-//                       buffer comes late and finds no range that is free for its whole life.
+//   greedy_by_size      Largest first, so that buffers that are hard to fit are assigned while there is space
+//                       (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Poor
+//                       if a long thin buffer comes late and finds no range that is free for its whole life.
 //   greedy_by_breadth   By the load of the busiest moment in the life of the buffer, so that the busy moments are
 //                       packed while nothing else is in the arena (same paper, with moments for operators).
 //   greedy_by_breadth_last_end
@@ -24,7 +24,7 @@ namespace lowtide::allocate_internal {
 //   greedy_by_breadth_first_end
 //                       The same, with the buffers that end first lowest.
 //   greedy_by_breadth_first_begin
-//                       The same, with the buffers that begin first lowest: the stack of a reversed time.
+//                       The same, with the buffers that begin first lowest: the stack that results if time is reversed.
 //   greedy_outwards     By the distance from the busiest moment, and the largest first at each distance. So the busiest
 //                       moment is packed without waste, and sweeps in both directions of time fill what its buffers
 //                       leave free. Poor if another moment is as busy and has other buffers.

@@ -66,7 +66,7 @@ class BusiestFirst final : public Strategy {
     const std::vector<PackingId>& busy = busy_[next_++ % busy_.size()];
     const CompressedProblem problem = busy_of(problem_, busy);
     Effort share = context_.effort.share(limit / tuning::kBusiestFirstPartShare);
-    // To pack the busy buffers lower than the target would not help.
+    // Packing the busy buffers lower than the target would not help.
     StoppingRule stopping = context_.stopping;
     Incumbent found(best_fit(problem, share), kBusiestFirst);
     StrategyContext inner{

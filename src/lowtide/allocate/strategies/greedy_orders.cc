@@ -32,8 +32,8 @@ struct GreedyOrder {
   Turn turn = Turn::early;
 };
 
-// The lowest range comes before the tightest one, because it wins more often on hard problems. The first orders win
-// most often of all, and a problem with many pairs may leave no effort for the others.
+// For orders with both rules, the lowest range comes before the tightest one, because it wins more often on hard
+// problems. The first row wins most often, and a problem with many pairs may leave no effort for the others.
 constexpr std::array<GreedyOrder, 12> kOrders = {{
     {"greedy_by_breadth_last_end_tightest", greedy_by_breadth_last_end, FitRule::tightest},
     {"greedy_by_breadth_first_end_tightest", greedy_by_breadth_first_end, FitRule::tightest, Turn::late},

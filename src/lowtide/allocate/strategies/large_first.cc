@@ -80,7 +80,7 @@ class LargeFirst final : public Strategy {
     if (division.is_done) return;
 
     const CompressedProblem large = large_of(problem_, division.threshold);
-    // The bound counts the small buffers, too. To pack the large ones lower than that would not help.
+    // The bound counts the small buffers, too. Packing the large ones lower than that would not help.
     StoppingRule stopping(large, height_bound(large).height, std::nullopt);
     Effort share = context_.effort.share(limit / tuning::kLargeFirstInnerShare);
     Incumbent found(best_fit(large, share), kName);

@@ -178,7 +178,7 @@ function goToPeak() {
 
 const kDominating = 0.5; // of the peak
 
-// The body whose arena makes up most of the peak, and so on inside it: the innermost sheet.
+// Follows bodies whose arena is at least half of the peak, and returns the innermost sheet.
 function dominatingBody(sheet) {
   let inner = sheet;
   for (;;) {

@@ -1,12 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where steps are along the picture. A position is a number from 0 to `width`. There are three ways: all steps alike,
-// idle steps folded, and over the estimated time of several streams.
+// Where steps are along the picture. A position is a number from 0 to `width`. There are three kinds of axes: steps of
+// equal width, steps with idle ones folded, and the estimated time of several streams.
 
-const kLeastFold = 3; // idle steps in a row that are folded into one position
+const kLeastFold = 3; // the fewest idle steps in a row that are folded into one position
 const kLittle = 1e-3; // of the peak: a step that touches less is idle
-const kWorthFolding = 0.05; // of all steps: otherwise nothing is folded
+const kWorthFolding = 0.05; // the least share of all steps that folding must save
 const kTimeUnits = [
   [1e12, 's'],
   [1e9, 'ms'],
@@ -21,7 +21,7 @@ function durationText(picoseconds) {
   return `${Number((picoseconds / unit).toPrecision(3))} ${name}`;
 }
 
-// All steps alike. A packing has this axis too: its positions are times.
+// Steps of equal width. A packing also has this axis: its positions are times.
 class StepAxis {
   constructor(width) {
     this.kind = 'steps';
@@ -38,7 +38,7 @@ class StepAxis {
     return position;
   }
 
-  // Round positions in [from, to), with the number or the text of each. `start` is the number at position 0.
+  // Ticks at round numbers in [from, to). `sheet.start` is the number at position 0.
   ticks(from, to, width, sheet) {
     const every = Math.max(1, roundStep(((to - from) / width) * 110));
     const ticks = [];
@@ -104,7 +104,7 @@ class UnevenAxis {
   }
 }
 
-// Whether each step touches next to nothing in the region and the load stays next to the same.
+// For each step, 1 if it touches almost no bytes of the region, otherwise 0.
 function idleSteps(sheet, region) {
   const {largestLoad} = regionFacts(sheet, region);
   const least = largestLoad * kLittle;

@@ -4,7 +4,7 @@
 // Shows one sheet on two canvases: load, map and strip on the lower one, and what follows the pointer on the upper one.
 // Drawing the upper one is cheap, and moving the pointer never draws the plan again.
 
-const kWide = 560; // pixels: a narrower picture has less around the map
+const kWide = 560; // pixels: a narrower picture has smaller margins
 const kOutsideBar = 22; // width of the bar beside the map
 const kOutsideWidth = 112; // with its texts
 

@@ -94,7 +94,7 @@ function changesOf(sheet) {
   return comparison()?.get(sheet)?.changes ?? null;
 }
 
-// Which plan a sheet of the comparison is: "after", and the other one: "before".
+// The names of a sheet of the comparison and of the other one: "after" and "before", or "before" and "after".
 function sidesOf(sheet) {
   return sheet === state.shown ? ['after', 'before'] : ['before', 'after'];
 }

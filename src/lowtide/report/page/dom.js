@@ -4,8 +4,8 @@
 // Makes all elements, and only from text, so that names in a model are never read as HTML. The page's policy also
 // forbids scripts to assign HTML.
 
-// make('button', {class: 'tool', onclick: zoomIn}, 'Zoom in'): properties that are functions become listeners, null
-// and false are left out. Children are elements or texts; null is skipped.
+// make('button', {class: 'tool', onclick: zoomIn}, 'Zoom in'): properties that are functions become listeners; null and
+// false are left out. Children are elements or texts; null is skipped.
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {

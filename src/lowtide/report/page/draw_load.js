@@ -69,7 +69,7 @@ function drawAxes(chart, context) {
   drawLine(context, map.x, half(map.y + map.h), map.x + map.w, half(map.y + map.h), ink.axis);
 }
 
-// Marks on the axis for idle steps that take the space of one.
+// Marks on the axis where idle steps are folded into one position.
 function drawFolds(chart, context) {
   const {
     sheet: {axis},
@@ -85,8 +85,8 @@ function drawFolds(chart, context) {
   }
 }
 
-// The lines over the map: the end of the arena, and the capacity or the budget with its text at
-// the left. [{bytes, text, color, dash, isLeft}].
+// The lines over the map: the end of the arena, and the capacity or the budget, with its text on the left:
+// [{bytes, text, color, dash, isLeft}].
 function limitLines({sheet, facts, ink}) {
   const {arena, limit} = facts;
   const lines = [];

@@ -168,7 +168,7 @@ function drawRectangles(chart, context, crisp) {
     box.top = snap(map.y + Math.max(box.y0, -2)) + gap;
     box.bottom = snap(map.y + Math.min(box.y1, map.h + 2));
     box.gap = gap;
-    if (box.bottom <= box.top || box.right <= box.left) continue; // a part of no height on the screen
+    if (box.bottom <= box.top || box.right <= box.left) continue; // nothing to see at this scale
     const {css} = table[paints[box.buffer]];
     if (css !== style) context.fillStyle = style = css;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);

@@ -105,7 +105,7 @@ function proofPart(sheet) {
   if (sheet.proof !== null) return [heading, sheet.proof.map((text) => proofParagraph(sheet, text))];
   if (now.bound === 0) return [];
   const words = isProven
-    ? `The plan states a proof that ${noPlanText(facts).toLowerCase()} needs less than ${bothBytes(now.bound)}.`
+    ? `The plan states that ${noPlanText(facts).toLowerCase()} needs less than ${bothBytes(now.bound)}.`
     : `This order needs ${bothBytes(now.load)}. The plan states that every order needs at least ` +
       `${bothBytes(now.bound)}. Whether another order needs less than this one is not known.`;
   return [
@@ -146,11 +146,11 @@ function remediesPart(sheet) {
   const touched = largestTouched(sheet, state.region);
   const isFloor = touched.bytes >= largestLoad;
   const floor = isFloor
-    ? ['Recomputing and swapping do not help: ', {step: touched.step}, ' itself reads and writes every live byte.']
+    ? ['Recomputing and swapping do not help: ', {step: touched.step}, ' itself reads or writes every live byte.']
     : [
         `Recomputing and swapping cannot get below ${shortBytes(touched.bytes)}, which `,
         {step: touched.step},
-        ' reads and writes.',
+        ' reads or writes.',
       ];
   return [
     make('h3', {}, 'What would lower the peak'),
@@ -159,13 +159,15 @@ function remediesPart(sheet) {
       {class: 'remedies'},
       remedies.map((remedy) => remedyItem(sheet, remedy)),
     ),
-    remedies.length === 0 ? make('p', {class: 'why'}, 'No single change of this order lowers the peak by 1 %.') : null,
+    remedies.length === 0
+      ? make('p', {class: 'why'}, 'No single change of this order lowers the peak by 1 % or more.')
+      : null,
     make('p', {class: 'why'}, sentence(sheet, floor)),
     sheet.notInPlace.map((text) => proofParagraph(sheet, text)),
     make(
       'p',
       {class: 'muted'},
-      'Each figure is the peak of this order after that change alone. Lowtide does not yet make these changes.',
+      'Each figure is what this order needs after that change alone. Lowtide does not yet make these changes.',
     ),
   ];
 }

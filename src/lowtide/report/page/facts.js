@@ -123,7 +123,7 @@ function lastReader(sheet, buffer) {
   return last;
 }
 
-// The first step that writes a buffer, and which of its values; null if no step writes it.
+// The first step that writes a buffer, and the value that it writes; null if no step writes it.
 function firstWriter(sheet, buffer) {
   let first = null;
   for (const value of sheet.valuesOfBuffer.of(buffer)) {

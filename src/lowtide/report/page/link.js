@@ -14,7 +14,7 @@ function viewText() {
   return isFit ? null : [x0, x1, y0, y1].map((at) => Number(at.toPrecision(12))).join(',');
 }
 
-// What differs from the page as it opens, as [key, value].
+// What differs from the page when it opens: [[key, value], ...].
 function linkParts() {
   const sheet = activeSheet();
   const isRoot = sheet === state.shown || sheet === state.against;

@@ -86,9 +86,9 @@ function drawFound(chart, context) {
 }
 
 // The selected buffer with all its pieces. Dashed lines show what others may use meanwhile: the gaps between pieces, or
-// the bytes around its parts. Each value is drawn from its writing to its last reading. Ticks on the lower edge mark
-// the steps that read it, and a tick on the upper edge the step that writes it. If the buffer has parts, these are the
-// edges of the value.
+// the bytes around its parts. Each value is drawn from its write to its last read. Ticks on the lower edge mark the
+// steps that read it, and a tick on the upper edge the step that writes it. If the buffer has parts, the ticks are on
+// the edges of the value.
 function drawSelected(chart, context) {
   const {sheet, ink} = chart;
   if (!state.selected || state.selected.sheet !== sheet) return;
@@ -135,7 +135,7 @@ function drawDashed({ink}, context, box, width) {
   context.setLineDash([]);
 }
 
-// The value's bytes from its writing to its last reading.
+// The box of a value, from its write to its last read.
 function valueBox(chart, value, written, readers) {
   const {sheet} = chart;
   const buffer = sheet.valueBuffer[value];

@@ -77,7 +77,7 @@ class PackingSheet extends Sheet {
     return new Int32Array(this.valueCount).fill(1);
   }
 
-  // A search for a size finds the buffers of that size, as one for an operator does in a plan.
+  // A search for a size finds the buffers of that size, like a search for an operator in a plan.
   findOperators() {
     const indexOf = new Map();
     this.bufferOp = Int32Array.from(this.bufferSize, (size) => {
@@ -117,7 +117,7 @@ class PackingSheet extends Sheet {
     return Math.max(0, low - 1);
   }
 
-  // A column that begins here appears at the next pixel.
+  // A column that begins at `to` belongs to the next pixel.
   columnsUnder(from, to) {
     const begin = this.columnOf(from);
     return [begin, Math.min(Math.max(begin + 1, this.columnOf(to)), this.columnCount)];

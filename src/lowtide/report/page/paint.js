@@ -123,7 +123,7 @@ function paintsOf(sheet, classOf, lit) {
 // Colours of all paints in the current theme: {css, text, rgb}, indexed by paint.
 function mixPaints(classes) {
   const ground = channels(cssColor('map'));
-  const onFill = cssColor('on-fill'); // one colour for all names, which every class can carry
+  const onFill = cssColor('on-fill'); // one colour for all names, readable on every class
   const onFaded = cssColor('text');
   const lighter = [255, 255, 255];
   const darker = [0, 0, 0];

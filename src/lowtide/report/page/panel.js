@@ -146,7 +146,10 @@ function partRows(sheet, buffer) {
       blocks.slice(0, kMostParts).map((block) => partLine(sheet, block)),
       more > 0 ? make('div', {class: 'muted'}, `and ${countText(more)} more`) : null,
     ),
-    ...row('Also used by', guests.length === 0 ? make('span', {class: 'muted'}, 'no step') : neighbours(sheet, guests)),
+    ...row(
+      'Also used by',
+      guests.length === 0 ? make('span', {class: 'muted'}, 'no other buffer') : neighbours(sheet, guests),
+    ),
   ];
 }
 
@@ -175,7 +178,7 @@ function peakShareRow(sheet, buffer) {
   return row('In the peak', lives ? percentText(bytes, largestLoad) + some : 'no');
 }
 
-// The names in the model of what a buffer holds and of the node that writes it, to search for in a viewer of graphs.
+// The names in the model of the tensor in a buffer and of the node that writes it, to search for in a graph viewer.
 function modelNames(sheet, buffer) {
   const value = sheet.mainValue[buffer];
   const first = firstWriter(sheet, buffer);

@@ -112,7 +112,8 @@ function peakSentence(sheet, region) {
 const kLabelPlaces = [0.5, 0.35, 0.65, 0.2, 0.8, 0.08, 0.92]; // of the height of the buffer
 
 // Labels beside the buffers of the peak that are too narrow for their names: [{x, y, w, edge, isLeft, text}]. `edge` is
-// the side of the buffer to which a short line leads. They avoid each other, and names in the map as far as possible.
+// the side of the buffer to which a short line leads. They do not overlap each other, and avoid names in the map if
+// possible.
 function peakLabels(chart) {
   const {
     sheet,

@@ -25,7 +25,7 @@ class ChangedLoad {
     this.change = new Float64Array(this.load.length + 1);
   }
 
-  // Bytes that are live in addition in [begin, end).
+  // Adds bytes that are live in [begin, end).
   add(begin, end, bytes) {
     if (begin >= end) return;
     this.change[Math.max(0, begin)] += bytes;

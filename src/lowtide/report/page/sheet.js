@@ -38,7 +38,7 @@ class Sheet {
     this.link();
     this.findOperators();
     this.bodies = new Map(); // step -> sheets of the bodies that it runs
-    this.prepared = new Map(); // facts of a region, made when first asked for
+    this.prepared = new Map(); // facts of a region, made on first use
     this.axis = new StepAxis(this.stepCount);
     this.axisKinds = [this.axis.kind]; // that placeAxes offers
   }
@@ -82,7 +82,7 @@ class Sheet {
     this.mainValue = Int32Array.from(buffer.name);
   }
 
-  // The axis of the picture. Facts that were made for another axis follow.
+  // Sets the axis of the picture, and places the blocks on it.
   setAxis(axis) {
     this.axis = axis;
     for (const facts of this.prepared.values()) facts.placeBlocks();

@@ -18,7 +18,7 @@ const state = {
   selected: null, // {sheet, buffer}
   step: null, // the step that the table shows; null: the peak
   query: '',
-  found: null, // what is searched for, per sheet: Map(sheet -> Uint8Array, 1 for each buffer found)
+  found: null, // search results: Map(sheet -> Uint8Array, 1 for each buffer found)
   onlyClass: null, // the class of the legend that is singled out, or null
   tab: 'step',
 };

@@ -10,7 +10,7 @@ const tableView = {sortBy: null, descending: true, rows: kRowsAtOnce, list: []};
 
 const kCellLetters = 22; // of a name in a cell; the whole name is its title
 
-// text(sheet, buffer, most letters of a name); number: the sort key, which is aligned to the right.
+// text(sheet, buffer, most letters of a name); number: the sort key of a column that is aligned to the right.
 const columns = {
   buffer: {title: 'Buffer', isName: true, text: (sheet, buffer, most) => sheet.bufferText(buffer, most)},
   kind: {title: 'Kind', text: (sheet, buffer) => sheet.kindOf(buffer)},

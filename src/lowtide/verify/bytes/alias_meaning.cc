@@ -20,7 +20,7 @@ const Tensor* tensor_at(const Graph& graph, const std::vector<std::optional<Tens
   return at < ids.size() && ids[at] ? &graph.tensor(*ids[at]) : nullptr;
 }
 
-// Says why a node lacks an input 0 and an output 0 of the same element type. Empty if it has both.
+// Returns why a node lacks an input 0 and an output 0 of the same element type, or an empty string if it has both.
 std::string check_ends(const Graph& graph, const Node& node) {
   const Tensor* source = tensor_at(graph, node.inputs, 0);
   const Tensor* result = tensor_at(graph, node.outputs, 0);
@@ -120,7 +120,7 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   return meaning;
 }
 
-// Says why `part` is not a piece of `all` along `axis`. Empty if it is.
+// Returns why `part` is not a part of `all` along `axis`, or an empty string if it is.
 std::string check_piece(const Tensor& all, const Tensor& part, int axis) {
   if (part.dtype != all.dtype) return "the parts have different element types";
   if (part.shape.rank() != all.shape.rank()) return "the parts have different ranks";

@@ -29,7 +29,7 @@ struct AliasMeaning {
 };
 
 // Derived from shapes, attributes and integers known before the run, never from a plan:
-//   Reshape, Squeeze, Unsqueeze, Flatten, Identity      same type, as many bytes
+//   Reshape, Squeeze, Unsqueeze, Flatten, Identity      same type and number of bytes
 //   Dropout                                             the same, if not in training and without a mask
 //   Expand, Tile                                        the same, because nothing is repeated then
 //   Transpose                                           the same, if the axes it moves past each other have extent 1

@@ -23,7 +23,8 @@ using verify_internal::Findings;
 
 bool is_caller(const Operator& op) { return op.domain == "lowtide" && op.type == "Inputs"; }
 
-// The tensors of a graph whose content is equal in all runs. `is_captured_fixed` says so of the captured tensors.
+// The tensors of a graph whose content is equal in all runs. `is_captured_fixed` marks such tensors among the captured
+// ones.
 Flags<TensorId> fixed_tensors(const Graph& graph, const Flags<TensorId>& is_captured_fixed) {
   Flags<TensorId> is_fixed = is_captured_fixed;
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
@@ -56,7 +57,7 @@ class LoweringCheck {
     for (TensorId id : all_ids<TensorId>(before.tensors().size())) by_name_.emplace(before.tensor(id).name, id);
   }
 
-  // Recursion over bodies, whose nesting each Graph bounds.
+  // Recursion only over bodies, whose nesting is limited in every Graph.
   void check() {
     for (TensorId id : all_ids<TensorId>(after_.tensors().size())) {
       if (findings_.is_full()) return;
@@ -103,7 +104,7 @@ class LoweringCheck {
     if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
     const Tensor& was = before_.tensor(*found);
     if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
-      return wrong("tensor " + quoted(now.name) + " has another type in the model");
+      return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
     const bool is_from_caller = now.producer && is_caller(after_.op(*now.producer));
     if (is_from_caller ? was.role == Role::input : now.role == was.role) return;
     if (now.role == Role::constant && is_fixed_.test(*found)) return;
@@ -132,7 +133,7 @@ class LoweringCheck {
     }
   }
 
-  // The node of the model that writes the same tensors. Of nodes without outputs, the one at the same position.
+  // The node of the model that writes the same tensors. Nodes without outputs correspond in their order.
   std::optional<NodeId> original_node(NodeId id) {
     for (const std::optional<TensorId>& output : after_.node(id).outputs) {
       if (!output) continue;
@@ -160,7 +161,7 @@ class LoweringCheck {
     const bool is_equal = now.name == was.name && op.domain == old_op.domain && op.type == old_op.type &&
                           now.attributes == was.attributes && are_same(was.inputs, now.inputs) &&
                           are_same(was.outputs, now.outputs) && now.bodies.size() == was.bodies.size();
-    if (!is_equal) return wrong(node_name(after_, id) + " is another node in the model");
+    if (!is_equal) return wrong(node_name(after_, id) + " differs from its node in the model");
     for (std::size_t at = 0; at < now.bodies.size(); ++at) check_body(id, was.bodies[at], now.bodies[at]);
   }
 
