@@ -36,7 +36,7 @@ Lowered lowered(const PackingProblem& problem, int times = 1) {
   return {.placements = best.placements(), .bound = bound, .is_lower = best.height() < before};
 }
 
-// 50 buffers that fill `bytes` without a free byte from time 0 to 50, and 200 smaller ones afterwards.
+// 50 buffers that fill 1,000 bytes completely from time 0 to 50, and 200 smaller ones afterwards.
 PackingProblem busy_at_first(std::uint64_t seed) {
   PackingProblem problem = testing::cut_rectangle(seed, {.moments = 50, .bytes = 1000, .buffers = 50});
   Random random(seed);

@@ -55,7 +55,7 @@ TEST(OccupiedRanges, JoinsRangesThatTouch) {
   EXPECT_EQ(effort.spent, 3);  // the ranges and the call
 }
 
-TEST(OccupiedRanges, AgreesWithALookAtAllBuffers) {
+TEST(OccupiedRanges, AgreesWithAScanOfAllBuffers) {
   Random random(31);
   for (int round = 0; round < 100; ++round) {
     const CompressedProblem problem = compress(testing::network_like_problem(1 + random.below(300), round));
