@@ -133,7 +133,7 @@ class JsonOutput(ProgramTest):
         self.write("weights.onnx", small_models.weights_from_weights())
         report = self.json(DONE, "plan", "weights.onnx", "-o", "plan.json")
         self.expect_documented("plan", report)
-        # A run has the Add alone: its result y, beside the input x and the constant w. The Neg of 256 bytes may be
+        # A run executes only the Add: its result y, besides the input x and the constant w. The Neg of 256 bytes may be
         # written over the result of the Concat.
         self.assertEqual(report["steps"], 1)
         self.assertEqual({key: report["bytes"][key] for key in ("constants", "inputs", "arena", "ram")},

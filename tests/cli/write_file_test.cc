@@ -145,7 +145,7 @@ TEST_F(WriteFile, ManyWritersAtOnceAllSucceed) {
   EXPECT_EQ(files(), 1U);
 }
 
-TEST_F(WriteFile, AnInputIsRecognisedUnderAnyName) {
+TEST_F(WriteFile, AnInputIsRecognizedUnderAnyName) {
   ASSERT_TRUE(write_file_atomically(path("model"), "one").ok());
   std::filesystem::create_hard_link(path("model"), path("hard"));
   EXPECT_FALSE(check_destination(path("hard"), {path("model")}).ok());

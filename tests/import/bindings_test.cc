@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// --dim and --shape, and the messages for sizes that stay open.
+// --dim and --shape, and the messages for sizes that remain unknown.
 
 #include "lowtide/import/onnx/bindings.h"
 

@@ -32,7 +32,7 @@ TEST(PackingCsv, ReadsTheColumnsOfMiniMalloc) {
   EXPECT_FALSE(problem->capacity.has_value());
 }
 
-TEST(PackingCsv, TakesOptionalColumnsAndAnyOrder) {
+TEST(PackingCsv, AcceptsOptionalColumnsInAnyOrder) {
   const Result<PackingProblem> problem =
       parse_packing("gaps,size,upper,offset,lower,id,alignment\n8-9 4-6,128,10,64,2,b,32\n,1,2,,1,a,1\n");
   ASSERT_TRUE(problem.ok()) << problem.error().describe();
@@ -160,7 +160,8 @@ TEST(PackingCsv, RefusesGapsOutsideTheLifespan) {
   expect_refused(row + "4-6@0:8\n", ErrorCode::unsupported, {"window"});
 }
 
-// Accepted are the header, and rows up to the last column, whose number may be cut: length -> number of buffers.
+// The lengths of accepted texts, with their numbers of buffers. A text may end after the header, or in the last column
+// of a row, whose number may then be shorter.
 TEST(PackingCsv, RefusesTruncatedLines) {
   const std::string text = "id,lower,upper,size\na,0,10,20\nb,5,10,20\n";
   const std::map<std::size_t, std::size_t> accepted = {{19, 0}, {20, 0}, {28, 1}, {29, 1}, {30, 1}, {38, 2}, {39, 2}};

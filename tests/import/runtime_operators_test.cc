@@ -17,7 +17,7 @@ namespace {
 using namespace testing;  // the helpers of inference_cases.h
 using ::testing::HasSubstr;
 
-TEST(RuntimeOperators, FusedOnesHaveTheSizesOfTheStandardOnes) {
+TEST(RuntimeOperators, FusedOperatorsHaveTheSizesOfTheStandardOnes) {
   EXPECT_EQ(sizes("y = com.microsoft.FusedConv <strides = [2, 2], pads = [1, 1, 1, 1], activation = \"Relu\"> (x, w)",
                   {f32({1, 3, 32, 32}), f32({8, 3, 3, 3})}),
             "f32[1,8,16,16]");
@@ -42,7 +42,7 @@ TEST(RuntimeOperators, AMatMulTransposesItsOperands) {
             "invalid: the operands have ranks 1 and 1; expected at least 2; 'a' is f32[7], 'b' is f32[7]");
 }
 
-TEST(RuntimeOperators, BlockedOnesKeepWholeBlocksOfChannels) {
+TEST(RuntimeOperators, BlockedOperatorsKeepWholeBlocksOfChannels) {
   const std::string domain = "com.microsoft.nchwc.";
   EXPECT_EQ(sizes("y = " + domain + "Conv <pads = [1, 1, 1, 1]> (x, w)", {f32({1, 3, 8, 8}), f32({32, 3, 3, 3})}),
             "f32[1,32,8,8]");

@@ -137,8 +137,8 @@ std::int64_t least_height(const std::vector<Block>& blocks, const std::vector<st
   return least;
 }
 
-// A sequence of kBranches needs 3 x 64. In dataflow, a, b, c and d may be live at
-// once. Only e certainly comes after a and b and uses their bytes: 4 x 64.
+// A sequence of kBranches needs 3 x 64. In dataflow, a, b, c and d may be live at once. Only e certainly comes after a
+// and b, so it uses their bytes: 4 x 64.
 TEST(DataflowPlan, BuffersShareWhereTheGraphOrdersThem) {
   const PlannedGraph planned = plan_dataflow(graph_of(kBranches));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(4 * 64));
@@ -170,8 +170,8 @@ TEST(DataflowPlan, AChainNeedsNoMoreThanASequence) {
   EXPECT_EQ(planned.trade_offs[1].run, ExecutionModel::dataflow);
 }
 
-// Beside the input of 64 bytes, 255 bytes are enough for a sequence but not for dataflow. A sequence does
-// not answer a request for dataflow.
+// Besides the input of 64 bytes, 255 bytes are enough for a sequence but not for dataflow. A sequence does not answer a
+// request for dataflow.
 TEST(DataflowPlan, ABudgetThatOnlyASequenceMeetsIsNotMet) {
   const PlannedGraph planned = plan_dataflow(graph_of(kBranches), {.budget = Bytes(64 + 255)});
   EXPECT_FALSE(planned.fits());

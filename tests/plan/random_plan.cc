@@ -151,7 +151,7 @@ class PlanMaker {
     plan.layout.buffers.push_back(buffer);
   }
 
-  // Divides a buffer into two parts. One is live in the whole lifespan.
+  // Divides a buffer into two parts. The second is live throughout the buffer's lifespan.
   void divide(Buffer& buffer) {
     const Bytes low(random_.between(1, buffer.size.count() - 1));
     Lifespan shorter = buffer.lifespan;

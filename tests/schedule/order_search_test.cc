@@ -121,7 +121,6 @@ TEST(DownsetSearch, FindsTheLeastPeakOfAllOrders) {
   EXPECT_GT(above_given, 300);  // otherwise there was nothing to find
 }
 
-// With a limit, the search finds an order below it, or proves that there is none. Both happen here.
 TEST(OrderProblem, HasNoHigherPeaksWithoutSmallValues) {
   const OrderProblem coarse = without_small_values(two_branches(), 100);
   EXPECT_EQ(peak_of(coarse, {0, 1, 2, 3, 4}), 200);  // 201 with all values
@@ -135,6 +134,7 @@ TEST(OrderProblem, HasNoHigherPeaksWithoutSmallValues) {
   }
 }
 
+// With a limit, the search finds an order below it, or proves that there is none. Both happen here.
 TEST(DownsetSearch, ProvesThatNothingIsBelowALimit) {
   Random random(53);
   int proven = 0;

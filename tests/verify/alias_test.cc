@@ -18,7 +18,8 @@ using verify_internal::AliasMeaning;
 
 using Extents = std::vector<std::int64_t>;
 
-// Returns "0+16 -> 0" if 16 bytes from input byte 0 on are those of the output from byte 0 on, otherwise the obstacle.
+// Returns "0+16 -> 0" if the 16 bytes from byte 0 of the input are those from byte 0 of the output, otherwise the
+// obstacle.
 std::string describe(const AliasMeaning& meaning) {
   if (!meaning.obstacle.empty()) return meaning.obstacle;
   std::string text;

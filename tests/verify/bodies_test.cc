@@ -175,7 +175,7 @@ TEST_F(IfBodies, PlansOfBodiesFollowTheOrderOfTheNode) {
   EXPECT_EQ(found[0].body, "node 1 '': 'else_branch'");
 }
 
-TEST_F(IfBodies, HaveTheProvenanceOfThePlanAround) {
+TEST_F(IfBodies, HaveTheProvenanceOfTheOuterPlan) {
   const auto found_after = [&](void (*change)(Provenance&), bool also_around) {
     Plan inner = *else_plan;
     change(inner.provenance);
@@ -265,7 +265,7 @@ class LoopBody : public ::testing::Test {
     load_as_given = outer.claims.load_as_given;
     return kinds(verify(graph, outer));
   }
-  mutable Bytes load_as_given;  // of the graph around
+  mutable Bytes load_as_given;  // of the outer graph
 };
 
 TEST_F(LoopBody, KeepsItsInputsLiveThroughout) {

@@ -73,7 +73,7 @@ TEST(Races, AReaderThatDoesNotWaitForItsValueIsRefused) {
               HasSubstr("reads 'd' (tensor 4), but does not wait for step 3 (node 3 '', 'Neg'), which writes it"));
 }
 
-// On a third stream, c no longer comes after a by its stream. So it must wait for a, whose result it reads.
+// On a third stream, c no longer follows a in one stream. So it must wait for a, whose result it reads.
 TEST(Races, AStepThatMovesToAnotherStreamNeedsWaitsThere) {
   Diamond moved = diamond_on_streams();
   moved.plan.program.streams.push_back({.worker = WorkerId(0)});

@@ -48,7 +48,7 @@ IdVector<NodeId, Bytes> scratch_of(const Graph& graph, const Plan& plan) {
 }
 
 // Tensors that exporters write and Caffe2's own nets do not have. They are results without readers, such as the
-// statistics of a normalisation, and constants under a second name (Identity). Caffe2's stack of free buffers ignores
+// statistics of a normalization, and constants under a second name (Identity). Caffe2's stack of free buffers ignores
 // sizes. So a large tensor could get the buffer of such a tiny tensor, or a tiny tensor could keep a large buffer to
 // the end. Therefore these tensors get memory of their own.
 std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {

@@ -105,11 +105,12 @@ OptionSpec inputs_option() {
 }
 
 OptionSpec streams_option() {
-  return {
-      .name = "--streams",
-      .value = "N",
-      .summary = "schedule onto N streams: the smallest plan within 2 % of the fastest in the memory limit; default 1",
-      .kind = ArgumentKind::text};
+  return {.name = "--streams",
+          .value = "N",
+          .summary =
+              "schedule onto N streams, and take the smallest plan that is at most 2 % slower than the fastest one "
+              "within the memory limit; default 1",
+          .kind = ArgumentKind::text};
 }
 
 OptionSpec run_option() {

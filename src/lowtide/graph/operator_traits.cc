@@ -30,8 +30,8 @@ constexpr OperatorTraits kRandom = {.is_known = true, .is_random = true};
 constexpr OperatorTraits kControl = {.is_known = true};
 constexpr OperatorTraits kIf = {.is_known = true, .has_exclusive_bodies = true};
 
-// Sorted by name (checked by a test). Normalisations and Softmax may overwrite their first input,
-// because a kernel reads a whole row (or plane) for its statistics before it writes the row, and never another row.
+// Sorted by name (checked by a test). Normalizations and Softmax may overwrite their first input, because a kernel
+// reads a whole row (or plane) for its statistics before it writes the row, and never reads another row.
 // clang-format off
 constexpr auto kTraitRows = std::to_array<TraitRow>({
     {"Abs", kFirst}, {"Acos", kFirst}, {"Acosh", kFirst}, {"Add", kAny}, {"AffineGrid", kPure}, {"And", kAny},

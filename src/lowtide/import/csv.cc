@@ -59,7 +59,7 @@ void split(std::string_view text, char separator, std::vector<std::string_view>&
   }
 }
 
-// Splits a line at its commas. Spaces and tabs around a field are no part of it.
+// Splits a line at its commas. Spaces and tabs around a field are not part of it.
 void split_fields(std::string_view line, std::vector<std::string_view>& out) {
   constexpr std::string_view kBlanks = " \t";
   split(line, ',', out);

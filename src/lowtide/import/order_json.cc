@@ -24,7 +24,7 @@
 namespace lowtide::import_internal {
 namespace {
 
-// Whether a node exists is known at the end of the file.
+// The number of nodes is known only at the end of the file.
 constexpr std::int64_t kLeastNumber = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 

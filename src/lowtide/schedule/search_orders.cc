@@ -33,8 +33,8 @@ constexpr std::array<std::int64_t, 2> kCoarseShares = {100, 1000};
 // The work of a coarse problem: at most this share of the effort, and at most 0.1 s. It ends soon or not at all.
 constexpr std::int64_t kCoarseWorkShare = 16;
 constexpr std::int64_t kMostCoarseWork = 100'000'000;
-// If the best load is then within the last share of the bound, little remains to be gained, and the search gets at most
-// this work.
+// If the best load is then within 1 / 1000 of the bound, little remains to be gained, so the search gets at most this
+// work.
 constexpr std::int64_t kWorkIfNear = 1'000'000'000;
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
@@ -75,7 +75,7 @@ class GraphSearch {
  private:
   // Searches problems in which small values count nothing. In a graph with thousands of small tensors, only such a
   // search ends. Does nothing unless at least half of the values are small. Returns whether the best load is then
-  // within the last of kCoarseShares of the bound.
+  // within 1 / 1000 of the bound.
   bool search_coarse(const OrderProblem& problem) {
     const std::int64_t work = std::min(options_.effort / kCoarseWorkShare, kMostCoarseWork);
     bool is_near = false;

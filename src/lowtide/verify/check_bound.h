@@ -31,7 +31,7 @@ struct OrderFacts {
 };
 
 enum class OrderBoundVerdict : std::uint8_t {  // best first
-  confirmed,  // every order has a step that needs at least the claimed bytes, however tensors share bytes
+  confirmed,  // every order has a step that needs at least the claimed bytes, no matter how tensors share
   undecided,  // the effort or the memory ran out first
   refuted,    // `order` counts less than the claim
 };

@@ -75,8 +75,8 @@ def packing_limits():
         yield f"alignment_{number}", WIDE + f"a,0,1,1,{number},,\n", says
     yield "offset", WIDE + f"a,0,1,1,1,{2**63 - 1},\n", r"line 2, column 'offset': .*\(kMaxTotalBytes\)"
     yield "offset_misaligned", WIDE + "a,0,1,1,64,32,\n", r"column 'offset': offset 32 .* the alignment 64"
-    yield "life_of_nothing", HEADER + "a,5,5,1\n", r"line 2, column 'upper': upper 5 is not above lower 5"
-    yield "life_backwards", HEADER + "a,5,4,1\n", r"line 2, column 'upper': upper 4 is not above lower 5"
+    yield "empty_lifespan", HEADER + "a,5,5,1\n", r"line 2, column 'upper': upper 5 is not above lower 5"
+    yield "reversed_lifespan", HEADER + "a,5,4,1\n", r"line 2, column 'upper': upper 4 is not above lower 5"
 
 
 @case(PACKING, "rows and ids", refused=r"line \d")
@@ -103,7 +103,7 @@ def packing_gaps():
         ("empty", "4-4"),
         ("backwards", "6-4"),
         ("overlapping", "2-5 4-6"),
-        ("of_no_form", "4:6"),
+        ("malformed", "4:6"),
         ("negative", "-1-4"),
         ("that_wrap", f"2-{2**63}"),
         ("blanks", "2-3  4-5"),

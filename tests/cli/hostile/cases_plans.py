@@ -67,14 +67,14 @@ def bad_json(base):
     ), r"\$\.arena\[0\].*found '9+"
     yield "not_a_number", text.replace('"arena": [', '"arena": [NaN, '), r"found 'NaN'"
     yield "infinity", text.replace('"arena": [', '"arena": [-Infinity, '), r"found '-Infinity'"
-    yield "text_behind", text + "x", r"expected the end of the text, found 'x'"
+    yield "text_after_the_end", text + "x", r"expected the end of the text, found 'x'"
     yield "comment", "// a plan\n" + text, r"1:1.*expected an object"
     yield "byte_order_mark", b"\xef\xbb\xbf" + text.encode(), r"1:1.*expected an object"
     yield "no_utf8", text.encode().replace(b'"dense"', b'"\xff\xfe"'), r"a string is not UTF-8"
     yield "zero_byte", text.replace('"dense"', '"de\0nse"'), r"a string has an unescaped control character"
     yield "half_a_surrogate", text.replace('"dense"', '"\\ud800"'), r"half of a surrogate pair"
     yield "unknown_escape", text.replace('"dense"', '"\\q"'), r"escape that JSON does not know"
-    yield "name_of_no_form", text.replace('"dense"', '"\\\\q"'), r"\$\.provenance\.target.*backslash in a name"
+    yield "backslash_alone", text.replace('"dense"', '"\\\\q"'), r"\$\.provenance\.target.*backslash in a name"
     yield "a_string_of_20_MB", text.replace(
         '"dense"', '"' + "x" * 20_000_000
     ), r"ends inside a string|control character"
@@ -170,13 +170,13 @@ def bad_sizes(base):
         *((("buffers", at, 1), MOST_BYTES - 1) for at in range(len(base.plan["buffers"]))),
         (("buffers",), [["temporary", MOST_BYTES - 1, 0, 1, 0, 0, []]] * 200),
     ), r"all arenas and buffers must add up to at most 4611686018427387903 \(kMaxTotalBytes\)"
-    yield "life_of_no_step", base.plan_with(
+    yield "empty_lifespan", base.plan_with(
         (("buffers", placed, 2), 3), (("buffers", placed, 3), 3)
     ), rf"\$\.buffers\[{placed}\]"
-    yield "life_backwards", base.plan_with(
+    yield "reversed_lifespan", base.plan_with(
         (("buffers", placed, 2), 3), (("buffers", placed, 3), 2)
     ), rf"\$\.buffers\[{placed}\]"
-    yield "life_beyond_the_end", base.plan_with(
+    yield "lifespan_beyond_the_end", base.plan_with(
         (("buffers", placed, 3), 4_000_000_000)
     ), rf"\$\.buffers\[{placed}\].*4000000000"
     yield "offset_without_region", base.plan_with(
@@ -191,7 +191,7 @@ def bad_sizes(base):
 @case(PLAN, "bodies without their node or step", refused=r"\$\.(bodies|body_plans)")
 def bad_bodies(base):
     yield "parent_of_its_own", base.plan_with((("bodies", 0, "parent"), 0)), r"\$\.bodies\[0\]"
-    yield "parent_behind", base.plan_with((("bodies", 0, "parent"), 1)), r"\$\.bodies\[0\]"
+    yield "parent_after_it", base.plan_with((("bodies", 0, "parent"), 1)), r"\$\.bodies\[0\]"
     yield "parent_negative", base.plan_with(
         (("body_plans", 0, "parent"), -1)
     ), r"\$\.body_plans\[0\]\.parent.*found '-1'"

@@ -65,7 +65,7 @@ def bad_keys_of_targets():
     yield "no_region", 'name = "m"\n', r"target: region is missing"
     yield "a_table_for_a_list", 'name = "m"\n[region]\nname = "r"\n', r"region should be written \[\[region\]\]"
     yield "a_number_for_a_name", changed('"sram"', "5"), r"region 0: name should be a text in quotes, not the integer 5"
-    yield "a_text_for_a_truth", changed(
+    yield "a_text_for_a_boolean", changed(
         "in_place = false", 'in_place = "no"'
     ), r"kernel 0: in_place should be true or false, not the text 'no'"
     yield "name_twice", changed('"flash"', '"sram"'), r"region 1: name 'sram' is also the name of region 0"
@@ -76,7 +76,7 @@ def bad_keys_of_targets():
     yield "version_2", changed(
         "schema_version = 1", "schema_version = 2"
     ), r"target: schema_version should be an integer from 1 to 1, not the integer 2"
-    yield "operator_of_no_form", changed('"Conv"', '"::"'), r"kernel 0: operator should be .*not '::'"
+    yield "malformed_operator", changed('"Conv"', '"::"'), r"kernel 0: operator should be .*not '::'"
     yield "empty_name", changed('"sram"', '""'), r"region 0: name is empty"
 
 
@@ -94,7 +94,7 @@ def bad_reals():
         ("1e308", "1e308"),
         ("text", '"1,5"'),
         ("empty", '""'),
-        ("truth", "true"),
+        ("boolean", "true"),
         ("date", "1979-05-27"),
     ):
         yield f"{label}_as_rate", changed(
@@ -131,7 +131,7 @@ def capacities():
         ("nan_text", '"nan"'),
         ("empty", '""'),
         ("exponent", '"1e3"'),
-        ("truth", "true"),
+        ("boolean", "true"),
     ):
         yield label, changed('"256KiB"', size), r"region 0: capacity "
     for label, size in (("2_to_the_63", str(2**63)), ("2_to_the_64", str(2**64)), ("a_thousand_digits", "9" * 1000)):

@@ -167,7 +167,7 @@ class Corpus:
             if outcome.seconds > (LARGE_HANGS_SECONDS if is_large else self.seconds):
                 yield f"took {outcome.seconds:.2f} s"
             if outcome.peak_bytes > allowed_bytes:
-                yield f"peak of {outcome.peak_bytes / MB:.1f} MB, allowed are {allowed_bytes / MB:.1f} MB"
+                yield f"peak of {outcome.peak_bytes / MB:.1f} MB, but {allowed_bytes / MB:.1f} MB are allowed"
         for stream in (outcome.stdout, outcome.stderr):
             if re.search(rb"[\x00-\x09\x0b-\x1f\x7f]", stream):
                 yield "prints control characters"

@@ -264,7 +264,7 @@ std::vector<OrderSubproblem> subproblems_of(const OrderProblem& problem) {
   Index begin = 0;
   for (Index end : ends) {
     subproblems.push_back(subproblem_of(problem, begin, end, first_user, last_user));
-    // The base of the subproblem: the bytes that are live at its begin and that it does not touch.
+    // The base of the subproblem: the bytes that are live at its start and that it does not touch.
     OrderProblem& inside = subproblems.back().problem;
     inside.base = live[begin];
     for (const OrderProblem::Value& value : inside.values) inside.base -= value.is_there_first ? value.size : 0;

@@ -46,9 +46,10 @@ class OrderState {
 
   // The nodes that have run: one bit per node, 64 per word.
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
-  // A hash of the set of nodes that have run. Two sets of one problem have the same hash with a probability of 2^-64.
+  // A hash of the set of nodes that have run. Two different sets of one problem have the same hash with a probability
+  // of 2^-64.
   [[nodiscard]] std::uint64_t hash() const { return hash_; }
-  // Runs and undoes nodes until those whose bits are set have run. Requires: they are a downset.
+  // Runs and undoes nodes until exactly those whose bits are set have run. Requires: they are a downset.
   void go_to(const std::uint64_t* words);
   [[nodiscard]] static std::size_t words_for(const OrderProblem& problem) { return (problem.nodes.size() + 63) / 64; }
 

@@ -24,7 +24,7 @@ void check_body_list(const Subject& subject, StepId id) {
   const std::vector<BodyPlan>& plans = subject.plan.layout.steps[id].bodies;
   if (plans.size() != bodies.size()) {
     return malformed(subject,
-                     name_of(subject, id) + " plans " + std::to_string(plans.size()) + " bodies, its node has " +
+                     name_of(subject, id) + " plans " + std::to_string(plans.size()) + " bodies, but its node has " +
                          std::to_string(bodies.size()),
                      id);
   }
@@ -91,7 +91,7 @@ void check_body_provenance(const Subject& around, const Plan& body) {
   compare(inner.target == outer.target, "target");
   if (differing.empty()) return;
   around.findings.add({.kind = ViolationKind::wrong_model,
-                       .message = "the plan of this body has another provenance than the plan around it (" + differing +
+                       .message = "the provenance of this body differs from that of the plan around it (" + differing +
                                   "): plan the model again"});
 }
 

@@ -169,7 +169,7 @@ void SharingCheck::check_places() {
       add(out_of_region, {id},
           name(id) + " has " + std::to_string(tensor.size.count()) + " bytes at offset " +
               std::to_string(at.offset.position()) + " of a block of " +
-              std::to_string(claim_.blocks[at.block].count()));
+              std::to_string(claim_.blocks[at.block].count()) + " bytes");
     }
     if (claim_.devices.empty()) continue;
     std::optional<TensorId>& other = user[at.block];

@@ -28,7 +28,7 @@ struct ListSetting {
   std::optional<Extents> values;  // nullopt if the list is given but unknown before the run
 };
 
-// Reads a request. For what is absent, malformed or of another type, an accessor returns its empty value or
+// Reads a request. If something is absent, malformed or of another type, its accessor returns an empty value or
 // `otherwise`.
 class FoldNode {
  public:
