@@ -56,8 +56,21 @@ class ExitCodes(ProgramTest):
         self.write("gradient.onnx", small_models.gradient())
         free = self.expect(DONE, "plan", "gradient.onnx")
         self.assertIn("Not proven: The memory inside these operators is unknown", free.stdout)
-        self.assertIn("ai.onnx.preview.training::Gradient (1 node)", free.stdout)
+        self.assertIn("ai.onnx.preview.training::Gradient.", free.stdout)
         self.assertNotIn("optimal", free.stdout)
+        explained = self.expect(DONE, "explain", "gradient.onnx").stdout
+        self.assertIn("Not proven: The memory inside these operators is unknown", explained)
+        self.assertNotIn("Why no order needs less", explained)
+        self.assertFalse(self.json(DONE, "explain", "gradient.onnx")["levels"][0]["proven_optimal"])
+        self.assertNotIn("optimal", self.expect(DONE, "compare", "gradient.onnx").stdout.splitlines()[3])
+        planned = self.json(DONE, "plan", "gradient.onnx", "-o", "free.json", "--html", "free.html")
+        self.assertEqual(planned["uncounted"], ["ai.onnx.preview.training::Gradient"])
+        self.assertFalse(planned["proven_optimal"] or planned["schedule"]["proven_optimal"] or
+                         planned["allocate"]["proven_optimal"])
+        # A page made from the plan file alone knows it too.
+        self.expect(DONE, "view", "free.json", "-o", "view.html")
+        for page in ("free.html", "view.html"):
+            self.assertIn('"uncounted":["ai.onnx.preview.training::Gradient"]', (self.folder / page).read_text())
         limited = self.expect(NO, "plan", "gradient.onnx", "--budget", "1MiB")
         self.assertIn("What is counted fits 1,048,576 B", limited.stdout)
         # A target that describes the kernel says what it needs.

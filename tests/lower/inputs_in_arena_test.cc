@@ -9,19 +9,14 @@
 #include <string_view>
 
 #include "lowtide/graph/text.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
 
-Graph parsed(std::string_view text) {
-  Result<Graph> graph = parse_graph(text, "test");
-  if (!graph) throw std::runtime_error(graph.error().describe());
-  return *std::move(graph);
-}
-
 // "r" reads a constant alone and "m" reads x. Only "r" needs a control input to come after the caller.
 TEST(InputsInArena, OneNodeWritesAllInputsBeforeTheOthers) {
-  const Graph graph = parsed(R"(graph "g" {
+  const Graph graph = testing::graph_of(R"(graph "g" {
     input x : f32[4]
     input z : f32[2]
     constant a : f32[4]

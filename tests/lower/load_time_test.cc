@@ -9,24 +9,19 @@
 #include <string_view>
 
 #include "lowtide/graph/text.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
 
-Graph parsed(std::string_view text) {
-  Result<Graph> graph = parse_graph(text, "test");
-  if (!graph) throw std::runtime_error(graph.error().describe());
-  return *std::move(graph);
-}
-
 LoadTimeSplit split_of(std::string_view text) {
-  Result<LoadTimeSplit> split = split_load_time(parsed(text));
+  Result<LoadTimeSplit> split = split_load_time(testing::graph_of(text));
   if (!split) throw std::runtime_error(split.error().describe());
   return *std::move(split);
 }
 
 void expect_graph(const Graph& graph, std::string_view expected) {
-  EXPECT_EQ(print_graph(graph), print_graph(parsed(expected)));
+  EXPECT_EQ(print_graph(graph), print_graph(testing::graph_of(expected)));
 }
 
 TEST(LoadTime, WorkOnConstantsRunsOnce) {

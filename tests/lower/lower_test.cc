@@ -9,15 +9,10 @@
 #include <string_view>
 
 #include "lowtide/graph/text.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
-
-Graph parsed(std::string_view text) {
-  Result<Graph> graph = parse_graph(text, "test");
-  if (!graph) throw std::runtime_error(graph.error().describe());
-  return *std::move(graph);
-}
 
 constexpr std::string_view kWithWorkOnConstants = R"(graph "g" {
   input x : f32[4]
@@ -28,7 +23,7 @@ constexpr std::string_view kWithWorkOnConstants = R"(graph "g" {
 })";
 
 TEST(Lower, ListsThePassesThatChangedTheGraph) {
-  const Graph graph = parsed(kWithWorkOnConstants);
+  const Graph graph = testing::graph_of(kWithWorkOnConstants);
   const Result<Lowered> both = lower(graph, {.load_time = true, .inputs_in_arena = true});
   ASSERT_TRUE(both.ok());
   EXPECT_EQ(both->passes, (std::vector<std::string>{"load_time", "inputs_in_arena"}));
@@ -42,7 +37,7 @@ TEST(Lower, ListsThePassesThatChangedTheGraph) {
 }
 
 TEST(Lower, ListsNoPassThatChangesNothing) {
-  const Graph graph = parsed(R"(graph "g" {
+  const Graph graph = testing::graph_of(R"(graph "g" {
     input x : f32[4]
     y = Neg(x) : f32[4]
     output y

@@ -44,6 +44,7 @@ DAMAGES = [
     (["claims", "bounds", 0, "bytes"], 2**62),
     (["claims", "allocate_optimal"], 1),
     (["claims", "shortfall"], -1),
+    (["claims", "uncounted"], [1]),
     (["nodes", 0], ["one column"]),
     (["nodes", 0], ["three", "columns", "here"]),
     (["nodes", 0, 0], "a \\ alone"),

@@ -37,7 +37,9 @@ class PlanMaker {
                    .schedule_optimal = random_.chance(50),
                    .allocate = random_name(random_),
                    .allocate_optimal = random_.chance(50),
-                   .shortfall = Bytes(random_.chance(20) ? random_.between(1, 1000) : 0)};
+                   .shortfall = Bytes(random_.chance(20) ? random_.between(1, 1000) : 0),
+                   .uncounted = {}};
+    while (random_.chance(10)) plan.claims.uncounted.push_back(random_name(random_));
     for (BoundScope scope : {BoundScope::run_once, BoundScope::all_plans}) {
       if (random_.chance(50)) plan.claims.bounds.push_back({scope, Bytes(number()), random_name(random_)});
     }

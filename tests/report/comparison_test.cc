@@ -36,6 +36,7 @@ TEST(Comparison, NamesThePlannersThatNeedLess) {
 TEST(Comparison, ShowsWhyThereIsNoResult) {
   const std::string text = shown({.arena = Bytes(100),
                                   .bound = Bytes(100),
+                                  .is_proven = true,
                                   .lines = {{.name = "large", .refusal = "too many nodes"}},
                                   .onnxruntime = {.refusal = "too many bytes"}});
   EXPECT_THAT(text, HasSubstr("too many nodes"));

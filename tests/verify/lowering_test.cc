@@ -35,64 +35,41 @@ constexpr std::string_view kModel = R"(graph "g" {
   output y
 })";
 
+// The model without its work on constants.
+constexpr std::string_view kLowered = R"(graph "g" {
+  input x : f32[4]
+  constant a : f32[4]
+  constant w : f32[4]
+  r = RandomNormalLike(a) : f32[4]
+  s = Add(x, w) : f32[4]
+  y = Sub(s, r) : f32[4]
+  output y
+})";
+
+// kLowered with other words in place of the first `words`.
+std::string lowered_with(std::string_view words, std::string_view others) {
+  std::string text(kLowered);
+  return text.replace(text.find(words), words.size(), others);
+}
+
 TEST(VerifyLowering, AcceptsWorkOnConstantsThatIsLeftOut) {
   EXPECT_EQ(violations(kModel, kModel), "");
-  EXPECT_EQ(violations(kModel, R"(graph "g" {
-    input x : f32[4]
-    constant a : f32[4]
-    constant w : f32[4]
-    r = RandomNormalLike(a) : f32[4]
-    s = Add(x, w) : f32[4]
-    y = Sub(s, r) : f32[4]
-    output y
-  })"),
-            "");
+  EXPECT_EQ(violations(kModel, kLowered), "");
 }
 
 TEST(VerifyLowering, RefusesConstantsThatDifferBetweenRuns) {
-  const std::string found = violations(kModel, R"(graph "g" {
-    input x : f32[4]
-    constant w : f32[4]
-    constant r : f32[4]
-    s = Add(x, w) : f32[4]
-    y = Sub(s, r) : f32[4]
-    output y
-  })");
+  const std::string found = violations(kModel, lowered_with("r = RandomNormalLike(a) : f32[4]", "constant r : f32[4]"));
   EXPECT_THAT(found, HasSubstr("tensor 'r' is planned as constant, but may differ between runs of the model"));
   EXPECT_THAT(found, HasSubstr("node 1 '' (RandomNormalLike) does not run"));
 }
 
 TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
-  const std::string_view swapped = R"(graph "g" {
-    input x : f32[4]
-    constant a : f32[4]
-    constant w : f32[4]
-    r = RandomNormalLike(a) : f32[4]
-    s = Add(x, w) : f32[4]
-    y = Sub(r, s) : f32[4]
-    output y
-  })";
-  EXPECT_THAT(violations(kModel, swapped), HasSubstr("node 2 '' (Sub) differs from its node in the model"));
-  const std::string_view other_operator = R"(graph "g" {
-    input x : f32[4]
-    constant a : f32[4]
-    constant w : f32[4]
-    r = RandomNormalLike(a) : f32[4]
-    s = Mul(x, w) : f32[4]
-    y = Sub(s, r) : f32[4]
-    output y
-  })";
-  EXPECT_THAT(violations(kModel, other_operator), HasSubstr("node 1 '' (Mul) differs from its node in the model"));
-  const std::string_view other_output = R"(graph "g" {
-    input x : f32[4]
-    constant a : f32[4]
-    constant w : f32[4]
-    r = RandomNormalLike(a) : f32[4]
-    s = Add(x, w) : f32[4]
-    y = Sub(s, r) : f32[4]
-    output s
-  })";
-  EXPECT_THAT(violations(kModel, other_output), HasSubstr("the outputs are not those of the model"));
+  EXPECT_THAT(violations(kModel, lowered_with("Sub(s, r)", "Sub(r, s)")),
+              HasSubstr("node 2 '' (Sub) differs from its node in the model"));
+  EXPECT_THAT(violations(kModel, lowered_with("Add(x, w)", "Mul(x, w)")),
+              HasSubstr("node 1 '' (Mul) differs from its node in the model"));
+  EXPECT_THAT(violations(kModel, lowered_with("output y", "output s")),
+              HasSubstr("the outputs are not those of the model"));
 }
 
 TEST(VerifyLowering, RefusesTensorsOfAnotherNameOrType) {

@@ -128,7 +128,9 @@ RuntimeComparison runtime_comparison(const Graph& graph, const OnnxRuntimeMemory
 }
 
 Comparison compare(const Graph& graph, const Plan& plan, const Target& target, bool as_planned) {
-  Comparison comparison{.arena = arena_bytes(plan), .bound = bound_of(plan).bytes};
+  const Bytes arena = arena_bytes(plan);
+  const Bytes bound = bound_of(plan).bytes;
+  Comparison comparison{.arena = arena, .bound = bound, .is_proven = counts_all(plan.claims) && arena == bound};
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime(graph);

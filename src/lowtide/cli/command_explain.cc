@@ -94,7 +94,7 @@ Json json_of_level(const PeakExplanation& level, std::size_t top) {
   json["bound_bytes"] = bound.bytes.count();
   json["bound_name"] = bound.name;
   json["bound_scope"] = std::string(to_string(bound.scope));
-  json["proven_optimal"] = level.peak.bytes == bound.bytes;
+  json["proven_optimal"] = counts_all(level.peak.plan->claims) && level.peak.bytes == bound.bytes;
   json["peaks"] = Json::array();
   for (const Interval<StepId>& range : level.ranges) {
     json["peaks"].push_back({{"begin", range.begin.value()}, {"end", range.end.value()}});

@@ -188,16 +188,14 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["bound_name"] = bound.name;
   json["bound_scope"] = std::string(to_string(bound.scope));
   json["bound_verified"] = json_of_check(planned.bound_check);
-  json["schedule"] = {{"strategy", plan.claims.schedule}, {"proven_optimal", plan.claims.schedule_optimal}};
+  json["schedule"] = {{"strategy", plan.claims.schedule}, {"proven_optimal", is_schedule_proven(plan.claims)}};
   json["schedule"]["tried"] = Json::array();
   for (const auto& [strategy, load] : planned.orders_tried) {
     json["schedule"]["tried"].push_back({{"strategy", strategy}, {"load", load.count()}});
   }
-  json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", plan.claims.allocate_optimal}};
-  json["proven_optimal"] = arena == bound.bytes && planned.uncounted.empty();
-  json["uncounted"] = Json::array();
-  for (const UncountedOperator& one : planned.uncounted)
-    json["uncounted"].push_back({{"op", json_text(one.op)}, {"nodes", one.nodes}});
+  json["allocate"] = {{"strategy", plan.claims.allocate}, {"proven_optimal", is_allocation_proven(plan.claims)}};
+  json["proven_optimal"] = counts_all(plan.claims) && arena == bound.bytes;
+  json["uncounted"] = json_of(plan.claims.uncounted);
   json["steps"] = plan.program.steps.size();
   json["buffers"] = plan.layout.buffers.size();
   json["streams"] = plan.program.streams.size();
@@ -266,7 +264,6 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   } else {
     const PlanVerdict verdict{.plain = planned.plain,
                               .orders_tried = planned.orders_tried,
-                              .uncounted = planned.uncounted,
                               .caller = planned.caller,
                               .capacity = planned.capacity,
                               .counted = planned.counted,
@@ -283,7 +280,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
   // With uncounted memory, it is not known whether the plan fits a limit.
-  if (planned.fits()) return planned.capacity && !planned.uncounted.empty() ? ExitCode::no : ExitCode::done;
+  if (planned.fits()) return planned.capacity && !counts_all(planned.plan.claims) ? ExitCode::no : ExitCode::done;
   console.remark(StyledText("the plan exceeds its memory limit by " + format_bytes(planned.shortfall)).end_line());
   return ExitCode::no;
 }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "lowtide/analysis/plain_figures.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/progress.h"
@@ -24,12 +25,6 @@ Result<LoadTimeFacts> load_time_facts(const Graph& load) {
   LoadTimeFacts facts{.nodes = load.total_nodes(), .peak = planned->plan.claims.load};
   for (TensorId id : load.outputs()) facts.results += load.tensor(id).size;
   return facts;
-}
-
-Bytes inputs_of(const Graph& graph) {
-  Bytes bytes;
-  for (TensorId id : graph.inputs()) bytes += graph.tensor(id).size;
-  return bytes;
 }
 
 }  // namespace
@@ -66,7 +61,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
     if (!at_load) return at_load.error();
     facts.load_time = *at_load;
   }
-  if (request.lowering.inputs_in_arena) facts.inputs_in_arena = inputs_of(model.graph);
+  if (request.lowering.inputs_in_arena) facts.inputs_in_arena = plain_figures(model.graph).inputs;
   return LoadedModel{std::move(model), *std::move(lowered), std::move(facts), watch.seconds()};
 }
 

@@ -3,6 +3,7 @@
 
 #include "lowtide/lower/lower.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -26,22 +27,25 @@ bool has_equal_counts(const Graph& a, const Graph& b) {
 Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Result<Graph> nothing = GraphBuilder(graph.name()).build();
   if (!nothing) return nothing.error();
-  Lowered lowered{graph, *std::move(nothing), {}};
+  std::optional<Lowered> made;
   if (options.load_time) {
     Result<LoadTimeSplit> split = split_load_time(graph);
     if (!split) return split.error();
     // The split only removes nodes and tensors, so it changed nothing if the counts are equal.
-    if (!has_equal_counts(split->run.graph, graph)) {
-      lowered = {std::move(split->run.graph), std::move(split->load), {std::string(kLoadTime)}};
-    }
+    const bool is_changed = !has_equal_counts(split->run.graph, graph);
+    made = Lowered{std::move(split->run.graph), std::move(split->load), {}};
+    if (is_changed) made->passes.emplace_back(kLoadTime);
+  } else {
+    made = Lowered{graph, *std::move(nothing), {}};
   }
+  Lowered& lowered = *made;
   if (options.inputs_in_arena && !graph.inputs().empty()) {
     Result<Graph> with_inputs = place_inputs_in_arena(lowered.graph);
     if (!with_inputs) return with_inputs.error();
     lowered.graph = *std::move(with_inputs);
     lowered.passes.emplace_back(kInputsInArena);
   }
-  return lowered;
+  return *std::move(made);
 }
 
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {

@@ -4,6 +4,8 @@
 #include "lowtide/pipeline/complete_plan.h"
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "lowtide/pipeline/bodies.h"
@@ -11,6 +13,25 @@
 #include "lowtide/pipeline/choose_kernels.h"
 
 namespace lowtide::pipeline_internal {
+namespace {
+
+// The names for Claims::uncounted. Recursion only over bodies.
+void add_uncounted(const Graph& graph, const Catalogue& catalogue, std::set<std::string>& names) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Operator& op = graph.op(id);
+    if (!op.traits.is_known && !catalogue.kernels(graph, id).front().is_memory_known)
+      names.insert(op.domain.empty() ? op.type : op.domain + "::" + op.type);
+    for (const Body& body : graph.node(id).bodies) add_uncounted(*body.graph, catalogue, names);
+  }
+}
+
+std::vector<std::string> uncounted_operators(const Task& task) {
+  std::set<std::string> names;
+  add_uncounted(task.graph, *task.target.catalogue, names);
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
 
 Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
   draft.provenance = {.tool = task.options.tool,
@@ -27,7 +48,8 @@ Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
                   .bounds = std::move(facts.bounds),
                   .schedule = std::move(facts.schedule),
                   .allocate = std::move(facts.allocate),
-                  .allocate_optimal = arena_bytes(draft) == facts.load};
+                  .allocate_optimal = arena_bytes(draft) == facts.load,
+                  .uncounted = uncounted_operators(task)};
   draft.claims.schedule_optimal = bound_of(draft).bytes == facts.load;
   if (!task.is_body()) {
     relax_last_region(draft, task.target, task.arena_budget);

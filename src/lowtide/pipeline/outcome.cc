@@ -3,7 +3,6 @@
 
 #include "lowtide/pipeline/outcome.h"
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,24 +19,7 @@ std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_pla
           {BoundScope::all_plans, all_plans.bytes, std::string(all_plans.name)}};
 }
 
-void count_uncounted(const Graph& graph, const Catalogue& catalogue, std::map<std::string, std::int64_t>& nodes) {
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Operator& op = graph.op(id);
-    if (!op.traits.is_known && !catalogue.kernels(graph, id).front().is_memory_known)
-      ++nodes[op.domain.empty() ? op.type : op.domain + "::" + op.type];
-    for (const Body& body : graph.node(id).bodies) count_uncounted(*body.graph, catalogue, nodes);
-  }
-}
-
 }  // namespace
-
-std::vector<UncountedOperator> uncounted_operators(const Graph& graph, const Catalogue& catalogue) {
-  std::map<std::string, std::int64_t> nodes;
-  count_uncounted(graph, catalogue, nodes);
-  std::vector<UncountedOperator> operators;
-  for (const auto& [op, count] : nodes) operators.push_back({op, count});
-  return operators;
-}
 
 Plan sequential_plan(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
                      const PlacedSchedule& placed) {
@@ -70,7 +52,6 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   const std::optional<Bytes> for_arenas = total_capacity(task.machine);
   const std::optional<Bytes>& budget = task.options.budget;
   planned.caller = caller_bytes(task.graph);
-  planned.uncounted = uncounted_operators(task.graph, *task.target.catalogue);
   // The budget is the limit unless the target's own regions have less space than it leaves for the arenas.
   const bool is_budget_the_limit = budget && for_arenas == task.arena_budget;
   planned.capacity = is_budget_the_limit ? budget : for_arenas;

@@ -19,9 +19,6 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] PlannedGraph collect(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
                                    const PlacedSchedule& placed, const OrderBoundCheck& check);
 
-// The operators whose memory is not counted. O(nodes log operators). Recursion only over bodies.
-[[nodiscard]] std::vector<UncountedOperator> uncounted_operators(const Graph& graph, const Catalogue& catalogue);
-
 // Fills in whether the plan fits, and if not, whether no plan can.
 void judge_capacity(const Task& task, PlannedGraph& planned);
 

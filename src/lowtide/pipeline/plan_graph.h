@@ -79,17 +79,8 @@ struct TradeOff {
   bool is_chosen = false;  // it is the plan
 };
 
-// An operator whose kernel has Kernel::is_memory_known off.
-struct UncountedOperator {
-  std::string op;          // "ai.onnx.preview.training::Gradient"
-  std::int64_t nodes = 0;  // in the graph and its bodies
-};
-
 struct PlannedGraph {
   Plan plan;
-  // Sorted by name. If there are any, a run may need more memory than the plan says, so nothing is proven to fit or to
-  // be optimal. A proof that no plan fits holds nevertheless.
-  std::vector<UncountedOperator> uncounted;
   PlainFigures plain;
   Bytes working_set;  // the working-set bound, which holds in addition to those of Claims
   // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of

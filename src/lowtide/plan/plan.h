@@ -64,8 +64,23 @@ struct Claims {
   std::string allocate;           // strategy that gave the offsets
   bool allocate_optimal = false;  // arena == load
   Bytes shortfall;                // by how much the plan exceeds its capacity or budget; 0 if it fits
+  // Operators, here or in a body, whose own memory is unknown and not counted (Kernel::is_memory_known). Sorted by
+  // name: "ai.onnx.preview.training::Gradient". If there are any, a run may need more than the plan says, so nothing is
+  // proven to fit or to be optimal. A proof that no plan fits holds nevertheless.
+  std::vector<std::string> uncounted;
   friend bool operator==(const Claims&, const Claims&) = default;
 };
+
+// Whether the plan counts the memory of every operator.
+[[nodiscard]] inline bool counts_all(const Claims& claims) { return claims.uncounted.empty(); }
+
+// The flags of the claims as reports may state them: nothing is proven if an operator is uncounted.
+[[nodiscard]] inline bool is_schedule_proven(const Claims& claims) {
+  return claims.schedule_optimal && counts_all(claims);
+}
+[[nodiscard]] inline bool is_allocation_proven(const Claims& claims) {
+  return claims.allocate_optimal && counts_all(claims);
+}
 
 // What the plan was made from, so that it is not applied to another model.
 struct Provenance {

@@ -30,8 +30,9 @@ inline constexpr Names<3> kMachineKeys = {"regions", "links", "workers"};
 inline constexpr Names<3> kRegionKeys = {"name", "capacity", "alignment"};
 inline constexpr Names<4> kLinkKeys = {"from", "to", "bytes_per_second", "latency_picoseconds"};
 inline constexpr Names<3> kWorkerKeys = {"name", "count", "addressable"};
-inline constexpr Names<8> kClaimKeys = {"load_as_given",    "load",     "bounds",           "schedule",
-                                        "schedule_optimal", "allocate", "allocate_optimal", "shortfall"};
+inline constexpr Names<9> kClaimKeys = {"load_as_given",    "load",     "bounds",           "schedule",
+                                        "schedule_optimal", "allocate", "allocate_optimal", "shortfall",
+                                        "uncounted"};
 inline constexpr std::int64_t kBoundScopes = 2;  // at most one bound per scope
 inline constexpr Names<3> kBoundKeys = {"scope", "bytes", "name"};
 inline constexpr Names<5> kBodyKeys = {"parent", "node", "body", "nodes", "tensors"};

@@ -165,7 +165,8 @@ bool PlanReader::read_claims(Claims& claims) {
     if (name == "schedule_optimal") return json_.read_bool(claims.schedule_optimal);
     if (name == "allocate") return json_.read_name(claims.allocate);
     if (name == "allocate_optimal") return json_.read_bool(claims.allocate_optimal);
-    return read_bytes(claims.shortfall, 0, limits::kMaxTotalBytes);
+    if (name == "shortfall") return read_bytes(claims.shortfall, 0, limits::kMaxTotalBytes);
+    return json_.read_array([&] { return json_.read_name(claims.uncounted.emplace_back()); });
   });
 }
 

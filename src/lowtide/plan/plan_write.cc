@@ -172,6 +172,8 @@ class PlanWriter {
     json_.member("allocate", claims.allocate);
     json_.member("allocate_optimal", claims.allocate_optimal);
     json_.member("shortfall", claims.shortfall);
+    json_.key("uncounted");
+    write_names(claims.uncounted);
     json_.end_object();
   }
 

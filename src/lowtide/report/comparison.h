@@ -54,6 +54,7 @@ struct RuntimeComparison {
 struct Comparison {
   Bytes arena;  // of Lowtide's plan
   Bytes bound;
+  bool is_proven = false;  // the arena is the bound, and all memory is counted
   std::vector<ComparisonLine> lines;
   RuntimeComparison onnxruntime;
 };

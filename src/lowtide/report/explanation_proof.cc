@@ -152,6 +152,17 @@ std::vector<Remark> proven(const PeakExplanation& level, const ExplanationFacts&
   return out;
 }
 
+// An operator whose memory is not counted withholds the proof of what is counted.
+std::vector<Remark> withheld(const PeakExplanation& level, const ExplanationFacts& facts,
+                             const SummaryOptions& options) {
+  const Plan& plan = *level.peak.plan;
+  std::vector<Remark> out = {
+      {.text = uncounted_text(plan.claims), .lead = StyledText("Not proven", Style::bad).add(": ")},
+      {"Of what is counted, every order needs at least " + format_bytes(bound_of(plan).bytes) + "."}};
+  add_reason(out, level, facts, options);
+  return out;
+}
+
 std::vector<Remark> gap_between(const PeakExplanation& level, const ExplanationFacts& facts,
                                 const SummaryOptions& options) {
   const Bytes bound = bound_of(*level.peak.plan).bytes;
@@ -285,7 +296,8 @@ bool is_proven(const PeakExplanation& level) { return proven_scope(*level.peak.p
 
 std::vector<Remark> proof_of(const PeakExplanation& level, const ExplanationFacts& facts,
                              const SummaryOptions& options) {
-  return is_proven(level) ? proven(level, facts, options) : gap_between(level, facts, options);
+  if (is_proven(level)) return proven(level, facts, options);
+  return counts_all(level.peak.plan->claims) ? gap_between(level, facts, options) : withheld(level, facts, options);
 }
 
 StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts, const SummaryOptions& options) {

@@ -80,12 +80,16 @@ std::vector<std::string> buffer_names(const Peak& peak, const std::vector<Buffer
   return names;
 }
 
-std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
+std::optional<BoundScope> scope_that_needs(const Plan& plan, Bytes bytes) {
   for (BoundScope scope : {BoundScope::all_plans, BoundScope::run_once}) {
     const Bound* bound = best_bound(plan.claims, scope);
     if (scope >= scope_of(plan) && bound != nullptr && bound->bytes >= bytes) return scope;
   }
   return std::nullopt;
+}
+
+std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
+  return counts_all(plan.claims) ? scope_that_needs(plan, bytes) : std::nullopt;
 }
 
 std::string_view no_plan_text(BoundScope scope) {
@@ -160,15 +164,11 @@ std::string gap_text(Bytes achieved, Bytes bound) {
   return *gap < 0.001 ? "below 0.1 %" : percent((achieved - bound).count(), bound.count());
 }
 
-StyledText uncounted_text(const std::vector<UncountedOperator>& operators) {
-  if (operators.empty()) return {};
+std::string uncounted_text(const Claims& claims) {
   std::string names;
-  for (const UncountedOperator& one : operators) {
-    names += (names.empty() ? "" : ", ") + shown_name(one.op, kWholeName) + " (" + counted(one.nodes, "node") + ")";
-  }
-  return paragraph("The memory inside these operators is unknown and not counted: " + names +
-                       ". A run may need more than is stated here. A target file can describe their kernels.",
-                   StyledText("Not proven: ", Style::bad));
+  for (const std::string& name : claims.uncounted) names += (names.empty() ? "" : ", ") + shown_name(name);
+  return "The memory inside these operators is unknown and not counted: " + names +
+         ". A run may need more than is stated here. A target file can describe their kernels.";
 }
 
 StyledText with_proof(std::string_view strategy, bool is_optimal) {

@@ -63,8 +63,11 @@ void add_figure(TextTable& table, const Figure& figure);
 // whole.
 [[nodiscard]] std::vector<std::string> buffer_names(const Peak& peak, const std::vector<BufferId>& buffers, bool wide);
 
-// The widest scope in which a claim shows that no plan needs less than `bytes`. nullopt if no claim with a scope that
+// The widest scope in which a bound shows that every plan needs at least `bytes`. nullopt if no bound with a scope that
 // contains this plan shows it.
+[[nodiscard]] std::optional<BoundScope> scope_that_needs(const Plan& plan, Bytes bytes);
+
+// The same for a claim that a plan of `bytes` is optimal. nullopt also if an operator is uncounted (Claims::uncounted).
 [[nodiscard]] std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes);
 
 // "no plan that runs each node once", "no plan"
@@ -91,8 +94,8 @@ template <typename OpOf>
 inline constexpr std::string_view kAllOrCopies =
     "This assumes that each Slice, Split and operand of a Concat shares all of its bytes or copies all of them";
 
-// "Not proven: ..." for operators whose memory is not counted; empty if there are none.
-[[nodiscard]] StyledText uncounted_text(const std::vector<UncountedOperator>& operators);
+// "The memory inside these operators is unknown ...", for claims with operators whose memory is not counted.
+[[nodiscard]] std::string uncounted_text(const Claims& claims);
 
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);

@@ -65,9 +65,10 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
   add_name(json, "bound_name", bound.name);
   json.member("bound_scope", to_string(bound.scope));
   add_name(json, "schedule", claims.schedule);
-  json.member("schedule_optimal", claims.schedule_optimal);
+  json.member("schedule_optimal", is_schedule_proven(claims));
   add_name(json, "allocate", claims.allocate);
-  json.member("allocate_optimal", claims.allocate_optimal);
+  json.member("allocate_optimal", is_allocation_proven(claims));
+  add_names(json, "uncounted", claims.uncounted.size(), [&](std::size_t row) { return claims.uncounted[row]; });
   if (plan.program.streams.size() > 1) {
     json.member("streams", static_cast<std::int64_t>(plan.program.streams.size()));
   }

@@ -25,6 +25,7 @@ using report_internal::model_title;
 using report_internal::no_plan_text;
 using report_internal::node_columns;
 using report_internal::node_text;
+using report_internal::paragraph;
 using report_internal::with_proof;
 
 void add_outside_figures(TextTable& table, const ModelFacts& model, const PlainFigures& plain) {
@@ -140,9 +141,10 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
   const Bytes arena = arena_bytes(plan);
   StyledText out;
-  out.append(report_internal::uncounted_text(verdict.uncounted));
+  if (!counts_all(plan.claims))
+    out.append(paragraph(report_internal::uncounted_text(plan.claims), StyledText("Not proven: ", Style::bad)));
   const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena);
-  if (scope && verdict.uncounted.empty()) {
+  if (scope) {
     out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
     if (report_internal::copies_views(plan, op_of))
@@ -151,7 +153,7 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   }
   if (!verdict.capacity) return out;
   if (verdict.shortfall == Bytes(0)) {
-    if (!verdict.uncounted.empty()) {
+    if (!counts_all(plan.claims)) {
       out.add("  What is counted fits " + format_bytes(*verdict.capacity) + "; ");
     } else {
       out.add("  Fits", Style::good).add(" " + format_bytes(*verdict.capacity) + "; ");
@@ -165,7 +167,7 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     const Bytes beside_arena = verdict.counted - arena;
     const Bytes certain = bound_of(plan).bytes + beside_arena;
     const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
-    const std::optional<BoundScope> beyond = report_internal::proven_scope(plan, for_arena + Bytes(1));
+    const std::optional<BoundScope> beyond = report_internal::scope_that_needs(plan, for_arena + Bytes(1));
     out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
     out.add(beside_arena == Bytes(0) ? "lower bound is " : "inputs and the lower bound together are ");
     out.add(format_bytes(certain - *verdict.capacity) + " too large.");
@@ -246,17 +248,13 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   add_outside_figures(table, model, verdict.plain);
   add_figure(table, {"no reuse", verdict.plain.temporaries_sum, percent(sum, sum)});
   add_figure(table, {"peak as given", claims.load_as_given, percent(claims.load_as_given.count(), sum)});
-  add_figure(
-      table,
-      {"peak", claims.load, percent(claims.load.count(), sum),
-       StyledText("order ").append(with_proof(claims.schedule, claims.schedule_optimal && verdict.uncounted.empty()))});
-  add_figure(table,
-             {"arena", arena, percent(arena.count(), sum),
-              claims.allocate.empty()
-                  ? StyledText()
-                  : StyledText("offsets ")
-                        .append(with_proof(claims.allocate, claims.allocate_optimal && verdict.uncounted.empty())),
-              Style::strong});
+  add_figure(table, {"peak", claims.load, percent(claims.load.count(), sum),
+                     StyledText("order ").append(with_proof(claims.schedule, is_schedule_proven(claims)))});
+  add_figure(table, {"arena", arena, percent(arena.count(), sum),
+                     claims.allocate.empty()
+                         ? StyledText()
+                         : StyledText("offsets ").append(with_proof(claims.allocate, is_allocation_proven(claims))),
+                     Style::strong});
   if (plan.machine.regions.size() > 1) {
     for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
       const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;

@@ -54,7 +54,6 @@ struct SummaryOptions {
 struct PlanVerdict {
   PlainFigures plain;
   std::vector<std::pair<std::string, Bytes>> orders_tried;
-  std::vector<UncountedOperator> uncounted = {};
   Bytes caller;
   std::optional<Bytes> capacity;
   Bytes counted;

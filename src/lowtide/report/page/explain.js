@@ -100,7 +100,7 @@ function proofPart(sheet) {
       `together in another run. The arena of ${bothBytes(now.arena)} has space for every run.`;
     return [make('h3', {}, `Why the arena has ${shortBytes(now.arena)}`), make('p', {class: 'why'}, words)];
   }
-  const isProven = now.load <= now.bound;
+  const isProven = now.load <= now.bound && facts.uncounted.length === 0;
   const heading = make('h3', {}, isProven ? 'Why no order needs less' : 'What is known about other orders');
   if (sheet.proof !== null) return [heading, sheet.proof.map((text) => proofParagraph(sheet, text))];
   if (now.bound === 0) return [];

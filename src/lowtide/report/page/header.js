@@ -13,7 +13,13 @@ function metric(label, value, detail, {title = null, tone = null} = {}) {
   );
 }
 
-function gapMetric(now) {
+function gapMetric(now, uncounted) {
+  if (uncounted.length > 0) {
+    return metric('Gap', 'not proven', 'uncounted operators', {
+      title: `The memory inside these operators is unknown and not counted: ${uncounted.join(', ')}`,
+      tone: 'bad word',
+    });
+  }
   if (now.gap === null) return metric('Gap', '-', 'no bound');
   const title = 'Distance from the proven lower bound: (arena − bound) / bound';
   if (now.gap <= 0) {
@@ -73,7 +79,7 @@ function metricsOf(sheet) {
     metric('Bound', shortBytes(now.bound), 'proven lower bound', {
       title: `${noPlanText(facts)} needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
     }),
-    gapMetric(now),
+    gapMetric(now, facts.uncounted ?? []),
     limitMetric(sheet),
     now.loadAsGiven > 0
       ? metric(

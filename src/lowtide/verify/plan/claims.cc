@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
 #include "lowtide/verify/plan/stages.h"
 
 namespace lowtide::verify_internal {
@@ -191,6 +192,28 @@ void check_bounds(const Subject& subject, std::int64_t load) {
   }
 }
 
+void add_operators(const Graph& graph, std::set<std::string>& names) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Operator& op = graph.op(id);
+    names.insert(op.domain.empty() ? op.type : op.domain + "::" + op.type);
+    for (const Body& body : graph.node(id).bodies) add_operators(*body.graph, names);
+  }
+}
+
+// Whether an operator is described is a fact of the target, which is not in the plan. So only the names are checked.
+void check_uncounted(const Subject& subject) {
+  const std::vector<std::string>& uncounted = subject.plan.claims.uncounted;
+  if (uncounted.empty()) return;
+  std::set<std::string> operators;
+  add_operators(subject.graph, operators);
+  for (std::size_t at = 0; at < uncounted.size(); ++at) {
+    if (!operators.contains(uncounted[at]))
+      wrong(subject, quoted(uncounted[at]) + " is claimed to be uncounted, but no node has this operator");
+    if (at > 0 && uncounted[at - 1] >= uncounted[at])
+      wrong(subject, "uncounted operator " + quoted(uncounted[at]) + " is repeated or out of order");
+  }
+}
+
 }  // namespace
 
 void check_claims(const Subject& subject) {
@@ -200,6 +223,7 @@ void check_claims(const Subject& subject) {
   check_number(subject, "load_as_given", claims.load_as_given, load_as_given(subject.graph));
   check_number(subject, "load", claims.load, load);
   check_bounds(subject, load);
+  check_uncounted(subject);
   const Bound* bound = best_bound(claims, scope_found(plan));
   if (claims.schedule_optimal && (bound == nullptr || bound->bytes.count() != load)) {
     wrong(subject, "the order is claimed to be optimal, but " +
