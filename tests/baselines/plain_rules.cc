@@ -69,6 +69,63 @@ IdVector<PackingId, Offset> plain_largest_first_offsets(const PackingProblem& pr
   return offsets;
 }
 
+// Examines all placed buffers from the lowest to the highest, as the original does.
+IdVector<PackingId, Offset> plain_lowest_free_offsets(const PackingProblem& problem,
+                                                      const std::vector<PackingId>& order) {
+  IdVector<PackingId, Offset> offsets(problem.buffers.size());
+  std::vector<PackingId> placed;  // sorted by offset
+  for (PackingId id : order) {
+    const PackingBuffer& buffer = problem.buffers[id];
+    Offset candidate;
+    for (PackingId other : placed) {
+      if (!buffer.lifespan.overlaps(problem.buffers[other].lifespan)) continue;
+      if (offsets[other].position() - candidate.position() >= buffer.size.count()) break;
+      candidate = std::max(candidate, offsets[other] + problem.buffers[other].size);
+    }
+    offsets[id] = candidate;
+    const auto above =
+        std::find_if(placed.begin(), placed.end(), [&](PackingId other) { return candidate < offsets[other]; });
+    placed.insert(above, id);
+  }
+  return offsets;
+}
+
+// Examines all buffers of each bucket, as the original does.
+baselines_internal::BucketChoice plain_bucket_offsets(const PackingProblem& problem,
+                                                      const std::vector<PackingId>& order) {
+  baselines_internal::BucketChoice choice{.bucket = IdVector<PackingId, std::uint32_t>(problem.buffers.size()),
+                                          .offset = IdVector<PackingId, Offset>(problem.buffers.size())};
+  std::vector<std::vector<PackingId>> content;
+  for (PackingId id : order) {
+    const PackingBuffer& buffer = problem.buffers[id];
+    const auto is_beside = [&](PackingId other) { return buffer.lifespan.overlaps(problem.buffers[other].lifespan); };
+    const auto top = [&](const std::vector<PackingId>& bucket) {
+      Offset end;
+      for (PackingId other : bucket) {
+        if (is_beside(other)) end = std::max(end, choice.offset[other] + problem.buffers[other].size);
+      }
+      return end;
+    };
+    auto found = std::find_if(content.begin(), content.end(), [&](const std::vector<PackingId>& bucket) {
+      return std::none_of(bucket.begin(), bucket.end(), is_beside);
+    });
+    if (found == content.end()) {
+      found = std::find_if(content.begin(), content.end(), [&](const std::vector<PackingId>& bucket) {
+        const std::int64_t end = top(bucket).position();
+        return end > 0 && end + buffer.size.count() <= problem.buffers[bucket.front()].size.count();
+      });
+      if (found != content.end()) choice.offset[id] = top(*found);
+    }
+    if (found == content.end()) {
+      found = content.insert(content.end(), std::vector<PackingId>());
+      choice.sizes.push_back(buffer.size);
+    }
+    choice.bucket[id] = static_cast<std::uint32_t>(found - content.begin());
+    found->push_back(id);
+  }
+  return choice;
+}
+
 namespace {
 
 // Examines all free blocks, as the original does.

@@ -221,7 +221,7 @@ TEST(Baselines, InvalidRequestsAreRefused) {
   const std::vector<NodeId> order = given_order(net.graph);
   using ::testing::HasSubstr;
   EXPECT_THAT(refusal(net, order, {.baseline = "caffe3"}),
-              HasSubstr("no baseline matches 'caffe3'; known baselines: caffe2_"));
+              HasSubstr("no baseline matches 'caffe3'; known baselines: tflite_micro_greedy, "));
   EXPECT_THAT(refusal(net, {order[1], order[0], order[2], order[3]}, {.baseline = "caffe2_simple"}),
               HasSubstr("node 1 comes before node 0, whose output it reads"));
   EXPECT_THAT(refusal(net, {order[0]}, {.baseline = "caffe2_simple"}), HasSubstr("has 1 nodes, but the graph has 4"));

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "lowtide/base/random.h"
 #include "lowtide/baselines/blobs.h"
@@ -55,6 +57,42 @@ TEST(SameRules, LargestFirstAgreesWithAScan) {
     ASSERT_TRUE(offsets);
     EXPECT_EQ(*offsets, plain_largest_first_offsets(problem)) << round;
   }
+}
+
+std::vector<PackingId> by_size(const PackingProblem& problem) {
+  std::vector<PackingId> order;
+  for (PackingId id : all_ids<PackingId>(problem.buffers.size())) order.push_back(id);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](PackingId a, PackingId b) { return problem.buffers[a].size > problem.buffers[b].size; });
+  return order;
+}
+
+TEST(SameRules, LowestFreeRangeAgreesWithAScan) {
+  Random random(25);
+  for (int round = 0; round < 3000; ++round) {
+    const PackingProblem problem = random_problem(random);
+    const std::vector<PackingId> order = by_size(problem);
+    const Result<IdVector<PackingId, Offset>> offsets = baselines_internal::lowest_free_offsets(problem, order);
+    ASSERT_TRUE(offsets);
+    EXPECT_EQ(*offsets, plain_lowest_free_offsets(problem, order)) << round;
+  }
+}
+
+TEST(SameRules, BucketsAgreeWithAScan) {
+  Random random(26);
+  std::size_t inside = 0;  // buffers above others of their bucket
+  for (int round = 0; round < 3000; ++round) {
+    const PackingProblem problem = random_problem(random);
+    const std::vector<PackingId> order = by_size(problem);
+    const Result<baselines_internal::BucketChoice> choice = baselines_internal::bucket_offsets(problem, order);
+    const baselines_internal::BucketChoice plain = plain_bucket_offsets(problem, order);
+    ASSERT_TRUE(choice);
+    EXPECT_EQ(choice->bucket, plain.bucket) << round;
+    EXPECT_EQ(choice->offset, plain.offset) << round;
+    EXPECT_EQ(choice->sizes, plain.sizes) << round;
+    for (Offset offset : plain.offset) inside += offset > Offset(0) ? 1 : 0;
+  }
+  EXPECT_GT(inside, 3000U);
 }
 
 // 300 buffers with at most 10 lifespans, [0, 1) to [0, 4): far more pairs than lifespans, so free ranges are kept by
@@ -140,6 +178,8 @@ TEST(SameRules, RecyclingInADagAgreesWithAScan) {
 struct Work {
   std::int64_t slots = 0;
   std::int64_t offsets = 0;
+  std::int64_t lowest_offsets = 0;
+  std::int64_t buckets = 0;
   std::int64_t dag = 0;
   std::int64_t sized_dag = 0;
 };
@@ -159,6 +199,8 @@ Work work_of(const std::string& text, const std::string& output) {
   Work work;
   EXPECT_EQ(baselines_internal::nearest_size_slots(problem, &work.slots).size(), problem.buffers.size());
   EXPECT_TRUE(baselines_internal::largest_first_offsets(problem, &work.offsets));
+  EXPECT_TRUE(baselines_internal::lowest_free_offsets(problem, by_size(problem), &work.lowest_offsets));
+  EXPECT_TRUE(baselines_internal::bucket_offsets(problem, by_size(problem), &work.buckets));
   EXPECT_TRUE(baselines_internal::recycle_in_dag(*blobs, rule, &work.dag));
   rule.by_size = true;
   EXPECT_TRUE(baselines_internal::recycle_in_dag(*blobs, rule, &work.sized_dag));
@@ -170,6 +212,8 @@ Work work_of(const std::string& text, const std::string& output) {
 void expect_near_linear(const Work& small, const Work& large) {
   EXPECT_LT(large.slots, 16 * small.slots);
   EXPECT_LT(large.offsets, 11 * small.offsets);
+  EXPECT_LT(large.lowest_offsets, 11 * small.lowest_offsets);
+  EXPECT_LT(large.buckets, 11 * small.buckets);
   EXPECT_LT(large.dag, 11 * small.dag);
   EXPECT_LT(large.sized_dag, 11 * small.sized_dag);
 }
@@ -192,6 +236,8 @@ TEST(WorkOfRules, TooManyPairsAreRefused) {
   for (int at = 0; at < 20'000; ++at) problem.buffers.push_back({.lifespan = {at, 20'000}, .size = Bytes(1)});
   const Result<IdVector<PackingId, Offset>> offsets = baselines_internal::largest_first_offsets(problem);
   ASSERT_FALSE(offsets);
+  EXPECT_FALSE(baselines_internal::lowest_free_offsets(problem, by_size(problem)));
+  EXPECT_FALSE(baselines_internal::bucket_offsets(problem, by_size(problem)));
   EXPECT_EQ(offsets.error().code, ErrorCode::over_limit);
   EXPECT_EQ(offsets.error().message,
             "not computed, because the graph is too large: the rule would examine more than 100000000 pairs of tensors "

@@ -216,6 +216,12 @@ class JsonOutput(ProgramTest):
         # x, a, b, c side by side, and d. With sharing, x is no longer needed when c is written.
         self.assertEqual(baselines["aitemplate_naive"]["bytes"], 4 * WIDE + NARROW)
         self.assertEqual(baselines["aitemplate_greedy_by_size"]["bytes"], 3 * WIDE)
+        # As AITemplate with largest tensors first: a, b and c at the Add; x and c below and above a.
+        self.assertEqual(baselines["tflite_micro_greedy"]["bytes"], 3 * WIDE)
+        self.assertEqual(baselines["executorch_greedy"]["bytes"], 3 * WIDE)
+        self.assertEqual(baselines["executorch_naive"]["bytes"], 4 * WIDE + NARROW)
+        discontinued = [baseline["discontinued"] for baseline in report["baselines"]]
+        self.assertEqual(discontinued, [False] * 4 + [True] * 8)
         for baseline in baselines.values():
             self.assertGreaterEqual(baseline["bytes"], report["bytes"]["arena"])
             self.assertIs(baseline["verified"], True)

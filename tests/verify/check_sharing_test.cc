@@ -63,6 +63,33 @@ TEST_F(SharingCheckTest, RefusesAClaimForStreams) {
   EXPECT_THAT(found(), ElementsAre("the claim is for streams, which it cannot list; use sequence, waves or dataflow"));
 }
 
+// The node that reads a and writes b has scratch. a is at 0, b at 8 and the scratch at 16 of an arena of 24 bytes.
+TEST_F(SharingCheckTest, ScratchIsInUseWhileItsNodeRuns) {
+  claim_.blocks = {Bytes(24)};
+  put("a", 0);
+  put("b", 0, 8);
+  claim_.scratch = IdVector<NodeId, ScratchPlace>(graph_.nodes().size());
+  ScratchPlace& scratch = claim_.scratch[*graph_.tensor(tensor("b")).producer];
+  scratch = {.place = {0, Offset(16)}, .size = Bytes(8)};
+  EXPECT_THAT(found(), IsEmpty());
+  scratch.place.offset = Offset(15);
+  EXPECT_THAT(found(), ElementsAre(::testing::AllOf(HasSubstr("scratch of node 1"), HasSubstr("b"))));
+  scratch = {.place = {0, Offset(17)}, .size = Bytes(8)};
+  EXPECT_THAT(found(), ElementsAre("the scratch of node 1 has 8 bytes at offset 17 of a block of 24"));
+  scratch = {.place = {3, Offset(0)}, .size = Bytes(8)};
+  EXPECT_THAT(found(), ElementsAre("the scratch of node 1 is in block 3, but the number of blocks is 1"));
+  scratch = {.place = {0, Offset(0)}, .size = Bytes(8)};  // over a, which the node reads
+  EXPECT_EQ(found().size(), 1U);
+  claim_.places[tensor("a")].reset();
+  EXPECT_THAT(found(), IsEmpty());
+  claim_.execution = ExecutionModel::dataflow;
+  const std::string refusal =
+      "the claim has scratch in its blocks, which dataflow does not allow; use sequence or waves";
+  EXPECT_THAT(found(), ElementsAre(refusal));
+  claim_.scratch.push_back({});
+  EXPECT_THAT(found(), ::testing::Contains("6 entries of scratch, expected 5"));
+}
+
 // b and c are written in any order, and d reads both.
 TEST_F(SharingCheckTest, StatesTheKindAndTheTensors) {
   put("b", 0);

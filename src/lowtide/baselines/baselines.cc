@@ -10,6 +10,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/baselines/blobs.h"
 #include "lowtide/baselines/least_slots.h"
+#include "lowtide/baselines/living_runtimes.h"
 #include "lowtide/baselines/measure.h"
 #include "lowtide/baselines/node_waves.h"
 #include "lowtide/baselines/sharing_rules.h"
@@ -134,68 +135,80 @@ Result<Decision> multistream(const BlobNet& net, const BaselineOptions& options)
   return decision;
 }
 
+// Where the scratch of nodes goes.
+enum class ScratchRule : std::uint8_t { apart, behind_tensors, among_tensors };
+
 struct Recipe {
   BaselineSpec spec;
   std::int64_t alignment;
   ViewRule views;
-  bool has_workspace;
+  ScratchRule scratch;
+  bool has_arena;  // for one device
   Result<Decision> (*decide)(const BlobNet& net, const BaselineOptions& options);
 };
 
+constexpr BaselineSpec caffe2(std::string_view name, std::string_view summary) {
+  return {.name = name, .system = "Caffe2", .summary = summary, .is_discontinued = true};
+}
+
+constexpr BaselineSpec aitemplate(std::string_view name, std::string_view summary) {
+  return {.name = name, .system = "AITemplate", .summary = summary, .is_discontinued = true};
+}
+
 const std::vector<Recipe>& recipes() {
+  using enum ScratchRule;
   static const std::vector<Recipe> all = {
-      {{"caffe2_simple", "Caffe2", "whole buffers along the order, last released first, sizes ignored"},
-       1,
+      {{.name = "tflite_micro_greedy",
+        .system = "TFLite Micro",
+        .summary = "offsets, largest tensor first, into the lowest free range",
+        .places_scratch = true},
+       16,
        ViewRule::none,
-       false,
-       simple},
-      {{"caffe2_dag", "Caffe2", "whole buffers, safe for parallel branches, most shared buffer first, sizes ignored"},
-       1,
-       ViewRule::none,
-       false,
-       dag_by_count},
-      {{"caffe2_dag_sized", "Caffe2", "whole buffers, safe for parallel branches, nearest size first"},
-       1,
-       ViewRule::none,
-       false,
-       dag_by_size},
-      {{"caffe2_interference_greedy", "Caffe2", "whole buffers by lifespan, slot with the nearest size"},
-       1,
-       ViewRule::none,
-       false,
-       interference_greedy},
-      {{"caffe2_interference_exact", "Caffe2", "whole buffers by lifespan, least total"},
-       1,
-       ViewRule::none,
-       false,
-       interference_exact},
-      {{"caffe2_gradients", "Caffe2",
-        "gradients reuse the bytes of each other, and of forward tensors after their last use"},
-       1,
-       ViewRule::none,
-       false,
-       gradients},
-      {{"static_runtime_groups", "Static Runtime", "storage groups along the order, views with their base"},
+       among_tensors,
+       true,
+       tflite_micro_greedy},
+      {{.name = "executorch_greedy",
+        .system = "ExecuTorch",
+        .summary = "buckets, largest tensor first, into the first bucket with space"},
+       16,
+       ViewRule::reshaped,
+       apart,
+       true,
+       executorch_greedy},
+      {{.name = "executorch_naive", .system = "ExecuTorch", .summary = "no sharing, tensors laid out back to back"},
+       16,
+       ViewRule::reshaped,
+       apart,
+       true,
+       executorch_naive},
+      {{.name = "static_runtime_groups",
+        .system = "Static Runtime",
+        .summary = "storage groups along the order, views with their base"},
        64,
        ViewRule::all,
+       apart,
        false,
        groups},
-      {{"aitemplate_naive", "AITemplate", "no sharing, tensors laid out back to back"},
-       64,
-       ViewRule::whole,
-       true,
-       side_by_side},
-      {{"aitemplate_greedy_by_size", "AITemplate", "offsets, largest tensor first, into the smallest free range"},
-       64,
-       ViewRule::whole,
-       true,
-       largest_first},
-      {{"aitemplate_multistream", "AITemplate",
-        "offsets for nodes in waves, largest tensor first, into the smallest free range"},
-       64,
-       ViewRule::whole,
-       true,
-       multistream},
+      {caffe2("caffe2_simple", "whole buffers along the order, last released first, sizes ignored"), 1, ViewRule::none,
+       apart, false, simple},
+      {caffe2("caffe2_dag", "whole buffers, safe for parallel branches, most shared buffer first, sizes ignored"), 1,
+       ViewRule::none, apart, false, dag_by_count},
+      {caffe2("caffe2_dag_sized", "whole buffers, safe for parallel branches, nearest size first"), 1, ViewRule::none,
+       apart, false, dag_by_size},
+      {caffe2("caffe2_interference_greedy", "whole buffers by lifespan, slot with the nearest size"), 1, ViewRule::none,
+       apart, false, interference_greedy},
+      {caffe2("caffe2_interference_exact", "whole buffers by lifespan, least total"), 1, ViewRule::none, apart, false,
+       interference_exact},
+      {caffe2("caffe2_gradients",
+              "gradients reuse the bytes of each other, and of forward tensors after their last use"),
+       1, ViewRule::none, apart, false, gradients},
+      {aitemplate("aitemplate_naive", "no sharing, tensors laid out back to back"), 64, ViewRule::whole, behind_tensors,
+       true, side_by_side},
+      {aitemplate("aitemplate_greedy_by_size", "offsets, largest tensor first, into the smallest free range"), 64,
+       ViewRule::whole, behind_tensors, true, largest_first},
+      {aitemplate("aitemplate_multistream",
+                  "offsets for nodes in waves, largest tensor first, into the smallest free range"),
+       64, ViewRule::whole, behind_tensors, true, multistream},
   };
   return all;
 }
@@ -251,6 +264,15 @@ Result<void> check_order(const Graph& graph, const std::vector<NodeId>& order) {
                ""};
 }
 
+Result<void> check_devices(const BlobNet& net, const Recipe& recipe) {
+  const std::size_t devices = devices_of(net).size();
+  if (!recipe.has_arena || devices <= 1) return {};
+  return Error{ErrorCode::invalid,
+               quoted(recipe.spec.name) + " plans one device, but the tensors are on " + std::to_string(devices) +
+                   "; plan each device separately",
+               ""};
+}
+
 Error unknown_baseline(const std::string& name) {
   std::string names;
   for (const BaselineSpec& spec : baselines()) names += (names.empty() ? "" : ", ") + std::string(spec.name);
@@ -275,30 +297,30 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   if (recipe == nullptr) return baselines_internal::unknown_baseline(options.baseline);
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_numbers(options));
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_order(graph, order));
-  const Bytes alignment = options.alignment.value_or(Bytes(recipe->alignment));
+  using baselines_internal::ScratchRule;
+  BaselineOptions settled = options;
+  settled.alignment = options.alignment.value_or(Bytes(recipe->alignment));
   Result<baselines_internal::BlobNet> net =
-      baselines_internal::blob_net(graph, order, options, alignment, recipe->views);
+      baselines_internal::blob_net(graph, order, settled, *settled.alignment, recipe->views);
   if (!net) return net.error();
-  if (recipe->has_workspace && baselines_internal::devices_of(*net).size() > 1) {
-    return Error{ErrorCode::invalid,
-                 quoted(options.baseline) + " plans one device, but the tensors are on " +
-                     std::to_string(baselines_internal::devices_of(*net).size()) + "; plan each device separately",
-                 ""};
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_devices(*net, *recipe));
+  if (recipe->scratch != ScratchRule::apart) {
+    LOWTIDE_RETURN_IF_ERROR(lay_out_workspaces(graph, settled.workspaces, 1));
   }
-  Result<baselines_internal::Decision> decision = recipe->decide(*net, options);
+  Result<baselines_internal::Decision> decision = recipe->decide(*net, settled);
   if (!decision) return decision.error();
   BaselineOutcome outcome;
   outcome.baseline = options.baseline;
-  if (recipe->has_workspace) {
-    Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, options.workspaces, decision->streams);
+  if (recipe->scratch == ScratchRule::behind_tensors) {
+    Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, settled.workspaces, decision->streams);
     if (!workspace) return workspace.error();
     outcome.workspace = *std::move(workspace);
     for (const Tensor& tensor : graph.tensors()) {
-      if (tensor.role == Role::constant) outcome.constants += round_up(tensor.size, alignment);
+      if (tensor.role == Role::constant) outcome.constants += round_up(tensor.size, *settled.alignment);
     }
   }
   baselines_internal::claim(*net, order, options, *decision, outcome);
-  LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(*net, options, *decision, outcome));
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(*net, settled, *decision, outcome));
   outcome.violations = check_sharing(graph, outcome.sharing);
   return outcome;
 }

@@ -21,8 +21,8 @@ namespace lowtide {
 struct BaselineOptions {
   std::string baseline;  // a name from baselines()
 
-  // Sizes are rounded up to a multiple of this. nullopt: as in the original, 64 for AITemplate and Static Runtime
-  // and 1 for the others.
+  // Sizes are rounded up to a multiple of this. nullopt: as in the original, 16 for TFLite Micro and ExecuTorch, 64 for
+  // AITemplate and Static Runtime, and 1 for Caffe2.
   std::optional<Bytes> alignment;
 
   // Tensors that the source format writes under one name, in place or repeatedly. Each list is one blob. If there
@@ -38,7 +38,7 @@ struct BaselineOptions {
 
   std::uint32_t nodes_at_once = UINT32_MAX;  // aitemplate_multistream: larger waves are split; at least 1
   std::uint32_t streams = 5;                 // aitemplate_multistream: each has its own shared workspace; at least 1
-  Workspaces workspaces;                     // aitemplate_*
+  Workspaces workspaces;                     // aitemplate_*; the shared ones also for tflite_micro_greedy
 
   std::int64_t effort = 5'000'000;  // work units for `best` and for caffe2_interference_exact
 };
@@ -56,7 +56,7 @@ struct BaselineOutcome {
 
   std::int64_t blobs = 0;                  // all names of the graph, including inputs and constants
   std::optional<std::int64_t> blobs_left;  // if each block counts as one; nullopt if there is one arena
-  std::int64_t shared_buffers = 0;         // as the original counts: renamed buffers, groups, or 1 arena
+  std::int64_t shared_buffers = 0;         // as the original counts: renamed buffers, groups, objects, or 1 arena
 
   Bytes bytes;                // blocks, and what nodes write outside of them
   Bytes naive;                // the same tensors without sharing
@@ -74,13 +74,16 @@ struct BaselineOutcome {
 
 struct BaselineSpec {
   std::string_view name;
-  std::string_view system;   // "Caffe2"
-  std::string_view summary;  // one line without a full stop
+  std::string_view system;       // "Caffe2"
+  std::string_view summary;      // one line without a full stop
+  bool is_discontinued = false;  // the system is no longer developed
+  bool places_scratch = false;   // `bytes` includes the shared workspaces
 };
 
-// All baselines, in this order:
+// All baselines, those of systems that are still developed first:
+//   tflite_micro_greedy, executorch_greedy, executorch_naive, static_runtime_groups,
 //   caffe2_simple, caffe2_dag, caffe2_dag_sized, caffe2_interference_greedy, caffe2_interference_exact,
-//   caffe2_gradients, static_runtime_groups, aitemplate_naive, aitemplate_greedy_by_size, aitemplate_multistream
+//   caffe2_gradients, aitemplate_naive, aitemplate_greedy_by_size, aitemplate_multistream
 // docs/baselines.md describes each of them, and its differences from originals that have defects.
 [[nodiscard]] const std::vector<BaselineSpec>& baselines();
 
@@ -88,10 +91,11 @@ struct BaselineSpec {
 // Independent code checks the result. A caller that reports the result must check `violations`.
 //
 // Complexity, with n for nodes and edges: caffe2_simple, static_runtime_groups and aitemplate_naive take O(n).
-// caffe2_interference_* take O(n log n). aitemplate_greedy_by_size and aitemplate_multistream take what
+// caffe2_interference_* and executorch_naive take O(n log n). tflite_micro_greedy and executorch_greedy take what
+// first_fit.h says. aitemplate_greedy_by_size and aitemplate_multistream take what
 // largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients take O(n x chains that cover the
-// graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The nine baselines of
-// `lowtide compare` take 1.5 s of CPU time for a chain of 100,000 nodes, and 20 s for 1,000,000
+// graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The twelve baselines of
+// `lowtide compare` take 2 s of CPU time for a chain of 100,000 nodes, and 24 s for 1,000,000
 // (bench/compare_growth.py).
 // Errors:
 //   - invalid: an unknown baseline; an invalid order; ids outside the graph; lists of the wrong length; colocated

@@ -14,6 +14,14 @@
 namespace lowtide::baselines_internal {
 namespace {
 
+// Whether ExecuTorch makes the result a view: it copies results of Squeeze and Unsqueeze, and outputs.
+bool is_reshaped(const Graph& graph, NodeId id) {
+  const Operator& op = graph.op(id);
+  if (op.traits.view != ViewKind::whole || op.type == "Squeeze" || op.type == "Unsqueeze") return false;
+  const std::optional<TensorId> result = graph.node(id).outputs.front();
+  return !result || !graph.is_needed_at_end(*result);
+}
+
 Error invalid(std::string message) { return Error{ErrorCode::invalid, std::move(message), ""}; }
 
 class BlobNetMaker {
@@ -93,6 +101,7 @@ void BlobNetMaker::join_views(ViewRule rule) {
     const ViewKind kind = graph_.op(id).traits.view;
     if (kind == ViewKind::none || kind == ViewKind::concat) continue;
     if (rule == ViewRule::whole && (is_partial_view(kind) || kind == ViewKind::transpose)) continue;
+    if (rule == ViewRule::reshaped && !is_reshaped(graph_, id)) continue;
     for (const View& view : views_of(graph_, id)) {
       net_.view_of[view.part] = view.whole;
       join(view.part, view.whole);
@@ -160,7 +169,7 @@ Result<void> BlobNetMaker::describe(Blob& blob) const {
     blob.size = std::max(blob.size, round_up(tensor.size, alignment_));
     blob.is_kept |= tensor.role != Role::temporary || tensor.is_next_state;
     blob.is_input |= tensor.role == Role::input;
-    blob.is_output |= tensor.role == Role::output;
+    blob.is_output |= tensor.role == Role::output || tensor.is_next_state;
     blob.is_placed &= tensor.role != Role::constant && tensor.role != Role::state;
     if (!options_.devices.empty() && options_.devices[id] != blob.device) {
       return invalid("tensors " + name(blob.tensors.front()) + " and " + name(id) +

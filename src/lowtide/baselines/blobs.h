@@ -17,8 +17,12 @@ namespace lowtide::baselines_internal {
 
 using BlobId = Id<struct BlobTag>;
 
-// Which views share the bytes of the tensor that they view: none, views of a whole tensor except a Transpose, or all.
-enum class ViewRule : std::uint8_t { none, whole, all };
+// Which views share the bytes of the tensor that they view:
+//   none      no view
+//   reshaped  the result of a Reshape, Flatten, Identity or Dropout, unless it is needed at the end
+//   whole     views of a whole tensor, except a Transpose
+//   all       all views
+enum class ViewRule : std::uint8_t { none, reshaped, whole, all };
 
 // Tensors that one name of a source format stands for: colocated tensors and their views.
 struct Blob {
@@ -27,7 +31,7 @@ struct Blob {
   std::uint32_t device = 0;
   bool is_kept = false;     // not shared: an input, constant, state or output, or kept by the caller
   bool is_input = false;    // contains an input
-  bool is_output = false;   // contains an output
+  bool is_output = false;   // contains an output, or the next content of a state
   bool is_placed = true;    // needs memory during the run: neither a constant nor a state
   std::uint32_t first = 0;  // position in the order of the first write; of the first use if nothing writes it
   std::uint32_t last = 0;   // position of the last use, a read or a write; >= first

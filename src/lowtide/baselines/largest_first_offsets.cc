@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lowtide/baselines/first_fit.h"
 #include "lowtide/baselines/free_space.h"
 #include "lowtide/baselines/placed_spans.h"
 #include "lowtide/baselines/sharing_rules.h"
@@ -11,33 +12,8 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-// The largest number of pairs that the rule examines, which takes a few seconds. 10,000 tensors that are all live at
-// the same time have 50 million pairs.
-constexpr std::int64_t kMostPairs = 100'000'000;
-
 // The cost of taking a free range out of a tree, in pairs.
 constexpr std::int64_t kPairsPerUpdate = 4;
-
-// Returns the number of pairs of buffers that are live at the same time.
-std::int64_t count_pairs(const PackingProblem& problem) {
-  std::vector<std::int64_t> begins;
-  std::vector<std::int64_t> ends;
-  for (const PackingBuffer& buffer : problem.buffers) {
-    if (buffer.lifespan.empty()) continue;
-    begins.push_back(buffer.lifespan.begin);
-    ends.push_back(buffer.lifespan.end);
-  }
-  std::sort(begins.begin(), begins.end());
-  std::sort(ends.begin(), ends.end());
-  // At the start of each buffer, counts its pairs with the buffers that have started before it and have not ended.
-  std::int64_t pairs = 0;
-  std::size_t ended = 0;
-  for (std::size_t begun = 0; begun < begins.size(); ++begun) {
-    while (ends[ended] <= begins[begun]) ++ended;
-    pairs += static_cast<std::int64_t>(begun - ended);
-  }
-  return pairs;
-}
 
 std::vector<TimeSpan> different_spans(const PackingProblem& problem) {
   std::vector<TimeSpan> spans;
@@ -98,7 +74,7 @@ Result<IdVector<PackingId, Offset>> largest_first_offsets(const PackingProblem& 
   const bool has_few_spans = updates < pairs / kPairsPerUpdate;
   const std::int64_t looks = has_few_spans ? updates * kPairsPerUpdate : pairs;
   if (work != nullptr) *work = looks;
-  if (looks > kMostPairs) return too_large("pairs of tensors that are live at the same time", kMostPairs, "kMostPairs");
+  if (looks > kMostPairs) return too_many_pairs();
   return has_few_spans ? place_by_spans(problem, by_size, spans) : place_by_pairs(problem, by_size);
 }
 

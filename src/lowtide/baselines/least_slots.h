@@ -13,10 +13,11 @@
 
 namespace lowtide::baselines_internal {
 
-// Blobs as buffers of a packing problem.
+// Blobs as buffers of a packing problem. Behind them may be buffers for scratch.
 struct Movable {
   PackingProblem problem;
   IdVector<PackingId, BlobId> blobs;
+  std::vector<NodeId> scratch;  // the nodes of the buffers behind those of the blobs
 };
 
 // Returns the devices of all blobs, each once, in ascending order.

@@ -105,7 +105,8 @@ Movable arena_problem(const BlobNet& net, const Decision& decision) {
   std::int64_t end = 1;
   IdVector<BlobId, TimeSpan> span(net.blobs.size(), TimeSpan{INT64_MAX, 0});
   for (std::size_t at = 0; at < net.ops.size(); ++at) {
-    const std::int64_t now = decision.wave.empty() ? static_cast<std::int64_t>(at) : decision.wave[net.ops[at].node];
+    const std::int64_t now =
+        decision.first_step + (decision.wave.empty() ? static_cast<std::int64_t>(at) : decision.wave[net.ops[at].node]);
     end = std::max(end, now + 1);
     for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
       for (BlobId id : list) span[id] = {std::min(span[id].begin, now), std::max(span[id].end, now + 1)};
@@ -124,7 +125,23 @@ Movable arena_problem(const BlobNet& net, const Decision& decision) {
     movable.problem.buffers.push_back({.lifespan = span[id], .size = net.blobs[id].size});
     movable.blobs.push_back(id);
   }
+  for (std::size_t at = 0; at < net.ops.size(); ++at) {
+    const NodeId node = net.ops[at].node;
+    if (decision.scratch.empty() || decision.scratch[node] == Bytes(0)) continue;
+    const std::int64_t now = decision.first_step + static_cast<std::int64_t>(at);
+    movable.problem.buffers.push_back({.lifespan = {now, now + 1}, .size = decision.scratch[node]});
+    movable.scratch.push_back(node);
+  }
   return movable;
+}
+
+void claim_scratch(const Decision& decision, BaselineOutcome& outcome) {
+  BaselineBlock& arena = outcome.blocks.front();
+  for (NodeId id : all_ids<NodeId>(decision.scratch.size())) {
+    const Bytes size = decision.scratch[id];
+    outcome.sharing.scratch.push_back({.place = {0, decision.scratch_at[id]}, .size = size});
+    if (size > Bytes(0)) arena.size = std::max(arena.size, (decision.scratch_at[id] + size) - Offset(0));
+  }
 }
 
 void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineOptions& options,
@@ -150,6 +167,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineO
     ++block.blobs;
     for (TensorId tensor : blob.tensors) sharing.places[tensor] = place;
   }
+  if (!decision.scratch.empty()) claim_scratch(decision, outcome);
   for (const BaselineBlock& block : outcome.blocks) {
     sharing.blocks.push_back(block.size);
     if (outcome.blobs_left) *outcome.blobs_left -= block.blobs - 1;
@@ -168,6 +186,7 @@ Result<void> measure(const BlobNet& net, const BaselineOptions& options, const D
     outcome.bytes += blob.size;
     if (blob.is_kept) fixed += blob.size;
   }
+  for (Bytes size : decision.scratch) outcome.naive += size;
   const Result<Found> found = find_best(net, options, decision);
   if (!found) return found.error();
   outcome.bound = fixed + found->bound;

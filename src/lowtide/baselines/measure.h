@@ -25,7 +25,10 @@ struct Decision {
   IdVector<BlobId, Offset> offset;                       // in the block; empty if all are 0
   std::vector<std::string> names;                        // of blocks
   std::uint32_t streams = 1;
-  bool all_may_share = true;  // whether all blobs that are not kept may share
+  std::int64_t first_step = 0;          // the time of the first node; 1 if inputs are live before it
+  IdVector<NodeId, Bytes> scratch;      // in the arena, live while the node runs; empty if there is none
+  IdVector<NodeId, Offset> scratch_at;  // as long as `scratch`
+  bool all_may_share = true;            // whether all blobs that are not kept may share
   [[nodiscard]] bool has_offsets() const { return !offset.empty(); }
 };
 
@@ -34,8 +37,8 @@ struct Decision {
 // Puts everything that needs memory during the run into one arena, including inputs and outputs.
 [[nodiscard]] Decision arena_of(const BlobNet& net);
 
-// Returns the blobs of the arena, with lifespans in steps or waves. Inputs are live from the start, outputs until
-// the end.
+// Returns the blobs of the arena, with lifespans in steps or waves, and the scratch in it. Inputs are live from the
+// start, outputs and the next content of states until the end.
 [[nodiscard]] Movable arena_problem(const BlobNet& net, const Decision& decision);
 
 // Sets the blocks, places and counts of the outcome.

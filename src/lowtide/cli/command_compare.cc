@@ -73,7 +73,8 @@ std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
 
 ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const std::vector<NodeId>& order,
                             const IdVector<NodeId, Bytes>& scratch, Bytes alignment) {
-  ComparisonLine line{.name = std::string(spec.name), .system = std::string(spec.system)};
+  ComparisonLine line{
+      .name = std::string(spec.name), .system = std::string(spec.system), .is_discontinued = spec.is_discontinued};
   BaselineOptions options{.baseline = line.name, .alignment = alignment};
   options.workspaces.shared = scratch;
   if (spec.system == "Caffe2") options.keep = foreign_to_caffe2(graph);
@@ -84,7 +85,9 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
   }
   if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front().message);
   Bytes workspace = outcome->workspace.total;
-  for (Bytes size : scratch) workspace = std::max(workspace, size);
+  if (!spec.places_scratch) {
+    for (Bytes size : scratch) workspace = std::max(workspace, size);
+  }
   line.run_order = to_string(outcome->sharing.execution);
   line.bytes = outcome->bytes + workspace;
   line.naive = outcome->naive + workspace;
@@ -149,6 +152,7 @@ Json json_of_line(const ComparisonLine& line) {
   Json json;
   json["baseline"] = line.name;
   json["system"] = line.system;
+  json["discontinued"] = line.is_discontinued;
   json["refusal"] = line.refusal ? Json(json_text(*line.refusal)) : Json(nullptr);
   if (line.refusal) return json;
   json["runs_in"] = line.run_order;

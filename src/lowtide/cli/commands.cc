@@ -214,10 +214,11 @@ CommandSpec compare_command() {
       .name = "compare",
       .summary = "compare Lowtide's plan with what ONNX Runtime and others would need",
       .description =
-          "Plans the model, and applies the rules of Caffe2, Static Runtime and AITemplate to the same graph. Each "
-          "result is verified for its kind of run: one node after another, any order that the dependencies allow, or "
-          "waves. All use the same alignment and scratch. Inputs count only for AITemplate, which places them in its "
-          "arena. Unlike the others, Lowtide also chooses the order, writes results in place and avoids copies.\n"
+          "Plans the model, and applies the rules of TFLite Micro, ExecuTorch, PyTorch's Static Runtime, Caffe2 and "
+          "AITemplate to the same graph. Each result is verified for its kind of run: one node after another, any "
+          "order that the dependencies allow, or waves. All use the same alignment and scratch. Inputs count only for "
+          "TFLite Micro, ExecuTorch and AITemplate, which place them in their arenas. Unlike the others, Lowtide also "
+          "chooses the order, writes results in place and avoids copies.\n"
           "The column 'shared' counts shared buffers. 'left' counts tensors, with each shared buffer as one. 'best by "
           "its rule' shows the smallest result that a search finds under the same rule.\n"
           "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "lowtide/report/figures.h"
 
@@ -130,7 +131,13 @@ StyledText comparison_summary(const ModelFacts& model, const Comparison& compari
                                       : StyledText("bound " + exact(comparison.bound)),
                  StyledText("sequence", Style::dim)});
   add_runtime(table, comparison.onnxruntime, comparison.arena);
-  for (const ComparisonLine& line : comparison.lines) add_line(table, line, comparison.arena);
+  bool has_heading = false;
+  for (const ComparisonLine& line : comparison.lines) {
+    if (line.is_discontinued && !std::exchange(has_heading, true)) {
+      table.add_row({StyledText("discontinued", Style::dim), {}, {}, {}, {}, {}, {}});
+    }
+    add_line(table, line, comparison.arena);
+  }
   out.append(table.text()).end_line();
   out.append(verdict(comparison));
   if (comparison.onnxruntime.refusal) return out;

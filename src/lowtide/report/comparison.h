@@ -19,6 +19,7 @@ namespace lowtide {
 struct ComparisonLine {
   std::string name;
   std::string system;
+  bool is_discontinued = false;        // the system is no longer developed
   std::string run_order;               // "sequence", "waves", "dataflow"
   std::optional<std::string> refusal;  // why there is no result; the figures below are then meaningless
   Bytes bytes;                         // including scratch
@@ -59,8 +60,9 @@ struct Comparison {
   RuntimeComparison onnxruntime;
 };
 
-// A table with Lowtide's plan first, then ONNX Runtime, then the others. A sentence names the planners that need less,
-// if any. A second table says where the bytes of ONNX Runtime come from, and a third one what its options change.
+// A table with Lowtide's plan first, then ONNX Runtime, then the others. A heading is above the first discontinued
+// one. A sentence names the planners that need less, if any. A second table says where the bytes of ONNX Runtime come
+// from, and a third one what its options change.
 [[nodiscard]] StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison);
 
 }  // namespace lowtide

@@ -21,6 +21,12 @@ struct SharingPlace {
   friend bool operator==(const SharingPlace&, const SharingPlace&) = default;
 };
 
+// Bytes that a node needs only while it runs.
+struct ScratchPlace {
+  SharingPlace place;
+  Bytes size;  // 0: the node needs none, and the place is meaningless
+};
+
 // Tensors in shared blocks. A block is an arena, or a tensor whose bytes several others share as a whole (at offset 0).
 struct SharingClaim {
   // The runs for which the claim holds:
@@ -34,6 +40,7 @@ struct SharingClaim {
   IdVector<NodeId, std::uint32_t> wave;  // for ExecutionModel::waves only
   std::vector<Bytes> blocks;
   IdVector<TensorId, std::optional<SharingPlace>> places;  // nullopt: memory of its own
+  IdVector<NodeId, ScratchPlace> scratch;                  // in the blocks; empty: none; not for dataflow
   // Lists of tensors that are declared to have one place. Each tensor is in at most one list. Views share the bytes of
   // their base, and the other tensors are written over one another, in the order of their nodes.
   std::vector<std::vector<TensorId>> same_place;
@@ -47,6 +54,7 @@ struct SharingClaim {
 // may be written, in some allowed run, before the last use of the other. A node's output and its inputs are in use at
 // once, unless they are in one list. Inputs are live from the start, and outputs to the end.
 // Under `dataflow`, all tensors of a block must be ordered, whatever the offsets.
+// The scratch of a node is in use while the node runs.
 // Each violation names tensors. An empty list means that the claim is right. Shares no code with the planners that make
 // such claims.
 // O((nodes + edges) log n), plus the length times the readers of each list of `same_place`. For dataflow, plus the

@@ -37,6 +37,7 @@ class SharingCheck {
   std::vector<Violation> run() && {
     if (!check_form() || !check_order()) return std::move(findings_).take();
     check_places();
+    check_scratch();
     make_units();
     for (const Unit& unit : units_) check_same_place(unit);
     if (findings_.count() > 0) return std::move(findings_).take();
@@ -74,6 +75,7 @@ class SharingCheck {
   void check_edge(NodeId from, NodeId to);
   void check_places();
   void check_view(TensorId id);
+  void check_scratch();
   void make_units();
   Unit unit_of(std::vector<TensorId> tensors) const;
   void check_same_place(const Unit& unit);
@@ -103,6 +105,10 @@ bool SharingCheck::check_form() {
     add(malformed, "the claim is for streams, which it cannot list; use sequence, waves or dataflow");
   }
   if (!claim_.view_of.empty()) fits(claim_.view_of.size(), tensors, "entries of views");
+  if (!claim_.scratch.empty()) fits(claim_.scratch.size(), nodes, "entries of scratch");
+  if (!claim_.scratch.empty() && claim_.execution == ExecutionModel::dataflow) {
+    add(malformed, "the claim has scratch in its blocks, which dataflow does not allow; use sequence or waves");
+  }
   if (!claim_.devices.empty()) fits(claim_.devices.size(), tensors, "devices");
   if (claim_.execution == ExecutionModel::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
   Flags<TensorId> is_listed(tensors);
@@ -179,6 +185,22 @@ void SharingCheck::check_places() {
               std::to_string(claim_.devices[id]) + " and " + std::to_string(claim_.devices[*other]));
     }
     other = id;
+  }
+}
+
+void SharingCheck::check_scratch() {
+  for (NodeId id : all_ids<NodeId>(claim_.scratch.size())) {
+    const auto& [at, size] = claim_.scratch[id];
+    if (size == Bytes(0)) continue;
+    if (at.block >= claim_.blocks.size()) {
+      add(malformed, "the scratch of " + name(id) + " is in block " + std::to_string(at.block) +
+                         ", but the number of blocks is " + std::to_string(claim_.blocks.size()));
+    } else if (at.offset.position() < 0 || size < Bytes(0) ||
+               at.offset.position() > claim_.blocks[at.block].count() - size.count()) {
+      add(out_of_region, "the scratch of " + name(id) + " has " + std::to_string(size.count()) + " bytes at offset " +
+                             std::to_string(at.offset.position()) + " of a block of " +
+                             std::to_string(claim_.blocks[at.block].count()));
+    }
   }
 }
 
@@ -299,6 +321,14 @@ void SharingCheck::check_times() {
     if (unit.holds_output) last = kEnd;
     problem.names.push_back(graph_.tensor(unit.tensors.front()).name);
     problem.buffers.push_back({.lifespan = {time(unit.first_write), last + 1}, .size = unit.size});
+    offsets.push_back(base[at.block] + Bytes(at.offset.position()));
+  }
+  for (NodeId id : all_ids<NodeId>(claim_.scratch.size())) {
+    const auto& [at, size] = claim_.scratch[id];
+    if (size == Bytes(0)) continue;
+    const std::int64_t now = time(position_[id]);
+    problem.names.push_back("scratch of " + name(id));
+    problem.buffers.push_back({.lifespan = {now, now + 1}, .size = size});
     offsets.push_back(base[at.block] + Bytes(at.offset.position()));
   }
   for (Violation& one : check_packing(problem, offsets, {.most_violations = findings_.left()})) {
